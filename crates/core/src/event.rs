@@ -1,0 +1,181 @@
+//! What a MAC saw, as typed events.
+//!
+//! There are two grains. An [`Attempt`] is one try to get a frame across; an [`Exchange`] is a frame's whole life at one node,
+//! from the moment it was queued until it was acknowledged or given up. Quantities that papers derive from them are methods
+//! here, so that each has one definition.
+
+use crate::{FlowId, NodeId, Span, Time};
+
+/// A stretch of time, `start..end`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Interval {
+    /// When it begins.
+    pub start: Time,
+    /// When it ends.
+    pub end: Time,
+}
+
+impl Interval {
+    /// How long it is.
+    pub fn length(self) -> Span {
+        self.end.since(self.start)
+    }
+}
+
+/// One try to deliver a frame to its next hop. Frames that were not sent, or not heard, are absent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Attempt {
+    /// The node that tried.
+    pub node: NodeId,
+    /// The next hop.
+    pub peer: NodeId,
+    /// The flow of the packet in the frame.
+    pub flow: FlowId,
+    /// Contention window of this try: the back-off was drawn from at most this many slots.
+    pub cw: u32,
+    /// Back-off slots that were counted down for it.
+    pub slots: u32,
+    /// The RTS, as sent.
+    pub rts: Option<Interval>,
+    /// The CTS, as received.
+    pub cts: Option<Interval>,
+    /// The DATA, as sent.
+    pub data: Option<Interval>,
+    /// The ACK, as received.
+    pub ack: Option<Interval>,
+}
+
+/// What became of a frame.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fate {
+    /// The next hop acknowledged it.
+    Acknowledged,
+    /// A broadcast: sent, with no acknowledgement to wait for.
+    Broadcast,
+    /// The retry limit was reached.
+    GivenUp,
+}
+
+/// A frame's whole life at one node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exchange {
+    /// The sending node.
+    pub node: NodeId,
+    /// The next hop.
+    pub peer: NodeId,
+    /// The flow of the packet.
+    pub flow: FlowId,
+    /// Bytes that the MAC was asked to carry.
+    pub size: u32,
+    /// When the packet entered the interface queue.
+    pub enqueued: Time,
+    /// When the MAC took it from the queue (t0 of RECN, He et al. 2017).
+    pub head_of_line: Time,
+    /// When its ACK was received, or the frame was given up.
+    pub done: Time,
+    /// How it ended.
+    pub fate: Fate,
+    /// RTS transmissions.
+    pub rts_tries: u32,
+    /// DATA transmissions.
+    pub data_tries: u32,
+    /// Back-off slots counted down.
+    pub slots: u32,
+    /// Time that a successful exchange of this frame takes on the air, from the first bit of the RTS (or of the DATA, without
+    /// RTS) to the last bit of the ACK: `T_SL` of RECN.
+    pub airtime: Span,
+}
+
+impl Exchange {
+    /// From the head of the line to the acknowledgement: `T_FSD` of RECN (He et al. 2017, Eq. 6).
+    pub fn service_delay(&self) -> Span {
+        self.done.since(self.head_of_line)
+    }
+
+    /// Time in the interface queue before the MAC took the packet.
+    pub fn queueing_delay(&self) -> Span {
+        self.head_of_line.since(self.enqueued)
+    }
+
+    /// `R_FTE`, the share of the service delay that a successful exchange needs (He et al. 2017, Eq. 2). None for a frame that
+    /// was not acknowledged.
+    pub fn transmission_efficiency(&self) -> Option<f64> {
+        (self.fate == Fate::Acknowledged).then(|| self.airtime.seconds() / self.service_delay().seconds())
+    }
+}
+
+/// The frames of an exchange.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FrameKind {
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// Data, unicast or broadcast.
+    Data,
+    /// Acknowledgement.
+    Ack,
+}
+
+/// A frame that was decoded, whoever it was for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Heard {
+    /// The node that heard it.
+    pub node: NodeId,
+    /// What it was.
+    pub kind: FrameKind,
+    /// Who sent it. A CTS or ACK on the air carries no transmitter address; the simulator knows it all the same.
+    pub from: NodeId,
+    /// Who it was for; none for a broadcast.
+    pub to: Option<NodeId>,
+    /// When it was on the air.
+    pub air: Interval,
+    /// Its duration field.
+    pub duration: Span,
+    /// Bytes that the MAC was asked to carry; zero for control frames.
+    pub size: u32,
+}
+
+/// What happened at a node's MAC.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LinkEvent {
+    /// A try ended.
+    Attempt(Attempt),
+    /// A frame's life ended.
+    Exchange(Exchange),
+    /// A frame was decoded.
+    Heard(Heard),
+    /// The medium was sensed busy (physically, own transmissions included) for this long; told when it falls idle.
+    Busy(Interval),
+    /// The network allocation vector was set, at the first instant, to the second.
+    NavSet(Interval),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// He et al. 2017 with 1 Mb/s and 1000-byte frames: 9406 us of exchange; DIFS and a mean back-off of 310 us more when idle.
+    #[test]
+    fn efficiency_of_an_uncontended_exchange() {
+        let at = |us: u64| Time::from_ns(us * 1_000);
+        let exchange = Exchange {
+            node: NodeId(0),
+            peer: NodeId(1),
+            flow: FlowId(0),
+            size: 1000,
+            enqueued: at(100),
+            head_of_line: at(1_000),
+            done: at(1_000 + 9_406 + 50 + 310),
+            fate: Fate::Acknowledged,
+            rts_tries: 1,
+            data_tries: 1,
+            slots: 15,
+            airtime: Span::from_us(9_406),
+        };
+        let efficiency = exchange.transmission_efficiency().unwrap();
+        assert!((efficiency - 0.963).abs() < 5e-4, "{efficiency}");
+        assert_eq!(exchange.queueing_delay(), Span::from_us(900));
+        assert_eq!(Exchange { fate: Fate::GivenUp, ..exchange }.transmission_efficiency(), None);
+    }
+}

@@ -1,0 +1,32 @@
+//! Dense indices of the things in a scenario.
+
+/// A node: an index in the order in which the scenario lists them.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct NodeId(pub u32);
+
+/// A flow: an index in the order in which the scenario lists them.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct FlowId(pub u32);
+
+/// Which end of a flow a packet is addressed to.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Port {
+    /// The data receiver: the packet travels from the flow's source to its destination.
+    Receiver,
+    /// The data sender: the packet carries feedback back to the flow's source.
+    Sender,
+}
+
+impl NodeId {
+    /// As an index into per-node tables.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl FlowId {
+    /// As an index into per-flow tables.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}

@@ -1,0 +1,206 @@
+//! What a transport hands down, and what a node queues and forwards.
+
+use crate::{FlowId, NodeId, Port, Span, Time};
+
+/// The ECN codepoint of the IP header (RFC 3168, section 5).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Ecn {
+    /// 00: the transport does not understand ECN; never mark.
+    #[default]
+    NotCapable,
+    /// 10 or 01: the transport understands ECN.
+    Capable,
+    /// 11: congestion was experienced.
+    CongestionExperienced,
+}
+
+/// TCP header flags in use.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Flags {
+    /// The acknowledgement number is valid.
+    pub ack: bool,
+    /// Congestion window reduced (RFC 3168).
+    pub cwr: bool,
+    /// ECN echo (RFC 3168).
+    pub ece: bool,
+    /// Synchronize: opens a connection.
+    pub syn: bool,
+}
+
+/// A block of received bytes, `start..end` (RFC 2018).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct SackBlock {
+    /// First byte of the block.
+    pub start: u64,
+    /// One past the last byte.
+    pub end: u64,
+}
+
+/// Up to three SACK blocks, the most recent first (RFC 2018, section 4).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct SackBlocks {
+    blocks: [SackBlock; 3],
+    len: u8,
+}
+
+impl SackBlocks {
+    /// Appends a block. A fourth one is ignored, as there is no room for it in the option.
+    pub fn push(&mut self, block: SackBlock) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
+            *slot = block;
+            self.len += 1;
+        }
+    }
+
+    /// The blocks that are there.
+    pub fn as_slice(&self) -> &[SackBlock] {
+        &self.blocks[..usize::from(self.len)]
+    }
+}
+
+/// A transport segment or datagram: the header fields that are in use, and the number of payload bytes.
+///
+/// Sequence numbers count payload bytes from 0 and never wrap; for datagrams they count datagrams. A SYN takes no sequence
+/// number here.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Segment {
+    /// First payload byte (or the datagram's number).
+    pub seq: u64,
+    /// Next byte expected by the other side, if `flags.ack`.
+    pub ack: u64,
+    /// Payload bytes.
+    pub payload: u32,
+    /// Transport and network header bytes, options included.
+    pub header: u32,
+    /// Header flags.
+    pub flags: Flags,
+    /// ECN codepoint of the network header.
+    pub ecn: Ecn,
+    /// Selective acknowledgements.
+    pub sack: SackBlocks,
+    /// Timestamp echo: when the segment that caused this one was sent, if the timestamp option is on (RFC 7323).
+    pub echo: Option<Time>,
+    /// Receive window in bytes that the sender of this segment advertises.
+    pub window: u64,
+    /// This segment repeats payload that was sent before.
+    pub retransmission: bool,
+}
+
+/// A packet in the network. It is plain data: copied, never shared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Packet {
+    /// The transport's part.
+    pub segment: Segment,
+    /// The flow that it belongs to.
+    pub flow: FlowId,
+    /// Which end of the flow it is addressed to.
+    pub port: Port,
+    /// The node that sent it first.
+    pub source: NodeId,
+    /// The node that it is for.
+    pub destination: NodeId,
+    /// Bytes that the MAC is asked to carry: payload and all headers above the MAC.
+    pub size: u32,
+    /// Number of the packet among those of its flow and port.
+    pub number: u64,
+    /// When the transport emitted it.
+    pub created: Time,
+    /// Hops taken so far.
+    pub hops: u16,
+}
+
+impl Packet {
+    /// Is there payload in it? Acknowledgements and SYNs carry none.
+    pub fn carries_data(&self) -> bool {
+        self.segment.payload > 0
+    }
+
+    /// Sets congestion experienced, if the transport understands ECN. Otherwise the packet is left as it is.
+    pub fn mark(&mut self) {
+        if self.segment.ecn == Ecn::Capable {
+            self.segment.ecn = Ecn::CongestionExperienced;
+        }
+    }
+
+    /// Time in the network so far.
+    pub fn age(&self, now: Time) -> Span {
+        now.since(self.created)
+    }
+}
+
+/// Why a packet was lost. Every loss has exactly one cause.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum DropCause {
+    /// The interface queue was full.
+    QueueFull,
+    /// The MAC gave up after its retry limit.
+    RetryLimit,
+    /// The node has no route to the destination.
+    NoRoute,
+    /// A router policy decided so.
+    Policy,
+    /// It waited in a queue for a next hop that routing declared broken.
+    LinkBroken,
+    /// It took more hops than the network has nodes.
+    HopLimit,
+}
+
+impl DropCause {
+    /// All causes, in the order of the results' columns.
+    pub const ALL: [DropCause; 6] = [
+        DropCause::QueueFull,
+        DropCause::RetryLimit,
+        DropCause::NoRoute,
+        DropCause::Policy,
+        DropCause::LinkBroken,
+        DropCause::HopLimit,
+    ];
+
+    /// The name of its column in the results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DropCause::QueueFull => "queue_full",
+            DropCause::RetryLimit => "retry_limit",
+            DropCause::NoRoute => "no_route",
+            DropCause::Policy => "policy",
+            DropCause::LinkBroken => "link_broken",
+            DropCause::HopLimit => "hop_limit",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ecn_capable_packets_are_marked() {
+        let segment = Segment::default();
+        let mut packet = Packet {
+            segment,
+            flow: FlowId(0),
+            port: Port::Receiver,
+            source: NodeId(0),
+            destination: NodeId(1),
+            size: 1500,
+            number: 0,
+            created: Time::ZERO,
+            hops: 0,
+        };
+        packet.mark();
+        assert_eq!(packet.segment.ecn, Ecn::NotCapable);
+        packet.segment.ecn = Ecn::Capable;
+        packet.mark();
+        assert_eq!(packet.segment.ecn, Ecn::CongestionExperienced);
+    }
+
+    #[test]
+    fn a_fourth_sack_block_is_ignored() {
+        let mut blocks = SackBlocks::default();
+        for i in 0..4 {
+            blocks.push(SackBlock { start: i, end: i + 1 });
+        }
+        assert_eq!(blocks.as_slice().len(), 3);
+        assert_eq!(blocks.as_slice()[2].start, 2);
+    }
+}

@@ -1,0 +1,19 @@
+//! The interface of an estimator, and the database it writes to.
+
+use multihop_core::{LinkEvent, Time};
+
+/// What a node knows about its own links: the "shared database" of the cross-layer papers. Each value is absent until an
+/// estimator has had something to measure.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LinkView {
+    /// Frame transmission efficiency `R_FTE`, in (0, 1]: the smoothed value (He et al. 2017).
+    pub transmission_efficiency: Option<f64>,
+}
+
+/// Turns link events of one node into numbers.
+pub trait Estimator: Send {
+    /// Something happened at the node's MAC.
+    fn on_link(&mut self, event: &LinkEvent);
+    /// Writes the present estimate.
+    fn write(&self, now: Time, view: &mut LinkView);
+}

@@ -1,0 +1,60 @@
+//! What a forwarding node does to packets.
+
+use crate::LinkView;
+use multihop_core::{LinkEvent, Packet, Span, Time};
+
+/// A policy's decision about a packet.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Verdict {
+    /// Leave it as it is.
+    #[default]
+    Pass,
+    /// Set congestion experienced, if its transport understands ECN.
+    Mark,
+    /// Discard it.
+    Drop,
+}
+
+/// A DATA frame is about to go on the air, for the first time or again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Departure {
+    /// When its first bit will be on the air.
+    pub now: Time,
+    /// Since the MAC took the packet from the queue.
+    pub service_so_far: Span,
+    /// Airtime of the DATA frame.
+    pub data: Span,
+    /// Airtime of its acknowledgement.
+    pub ack: Span,
+    /// The short inter-frame space between the two.
+    pub sifs: Span,
+    /// Airtime of a whole successful exchange (`T_SL`), from the first bit of the RTS, if one is used.
+    pub exchange: Span,
+    /// RTS transmissions of this frame so far.
+    pub rts_tries: u32,
+    /// DATA transmissions of this frame before this one.
+    pub data_tries: u32,
+}
+
+/// What a forwarding node does to the packets of one scheme's flows. It acts at four instants; each method may change the
+/// packet's headers.
+pub trait RouterPolicy: Send {
+    /// The packet is about to enter the interface queue.
+    fn on_arrival(&mut self, _now: Time, _packet: &mut Packet, _view: &LinkView) -> Verdict {
+        Verdict::Pass
+    }
+    /// The MAC took the packet from the queue.
+    fn on_head_of_line(&mut self, _now: Time, _packet: &mut Packet, _view: &LinkView) -> Verdict {
+        Verdict::Pass
+    }
+    /// The packet's DATA frame is about to leave. `Verdict::Drop` is treated as `Verdict::Pass`: the air has been won.
+    fn on_data(&mut self, _departure: &Departure, _packet: &mut Packet, _view: &LinkView) -> Verdict {
+        Verdict::Pass
+    }
+    /// The packet was received from the air, on its way through or up.
+    fn on_received(&mut self, _now: Time, _packet: &mut Packet, _view: &LinkView) -> Verdict {
+        Verdict::Pass
+    }
+    /// Something happened at the node's MAC.
+    fn on_link(&mut self, _event: &LinkEvent) {}
+}

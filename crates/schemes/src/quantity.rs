@@ -1,0 +1,216 @@
+//! Numbers with units, as they are written in scenarios: `"2 Mb/s"`, `"200 m"`, `"30 s"`, `"10 dB"`.
+//!
+//! Each quantity is a newtype over `f64` in its base unit. A bare number is refused, because its unit would be a guess.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserializer, Error, Unexpected, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use multihop_core::{Rate, Span};
+
+/// Finds the number and the unit of `text` and scales the number to the base unit.
+fn parse(text: &str, kind: &str, units: &[(&str, f64)]) -> Result<f64, String> {
+    let text = text.trim();
+    let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+    let expected = || format!("expected {kind}: a number and one of the units {}", names.join(", "));
+    let split = text
+        .char_indices()
+        .find(|&(i, c)| {
+            let exponent = matches!(c, 'e' | 'E') && text[i + 1..].starts_with(|d: char| d.is_ascii_digit() || "+-".contains(d));
+            !(c.is_ascii_digit() || ".+-_".contains(c) || exponent)
+        })
+        .map_or(text.len(), |(i, _)| i);
+    let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());
+    let value: f64 = number.parse().map_err(|_| format!("{text:?} has no number that can be read; {}", expected()))?;
+    if unit.is_empty() {
+        return Err(format!("{text:?} has no unit; {}", expected()));
+    }
+    let (_, scale) = units
+        .iter()
+        .find(|(name, _)| *name == unit)
+        .ok_or_else(|| format!("{unit:?} in {text:?} is not a unit of {kind}; {}", expected()))?;
+    let scaled = value * scale;
+    if scaled.is_finite() { Ok(scaled) } else { Err(format!("{text:?} is not a finite number; {}", expected())) }
+}
+
+macro_rules! quantity {
+    ($(#[$doc:meta])* $name:ident, $kind:literal, $pattern:literal, [$(($unit:literal, $scale:literal)),+ $(,)?]) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+        pub struct $name(pub f64);
+
+        impl $name {
+            const UNITS: &[(&str, f64)] = &[$(($unit, $scale)),+];
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+            fn from_str(text: &str) -> Result<$name, String> {
+                parse(text, $kind, Self::UNITS).map($name)
+            }
+        }
+
+        impl fmt::Display for $name {
+            /// In the largest unit that keeps the number at or above one.
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let fits = |scale: f64| (self.0 / scale).abs() >= 1.0;
+                let best = Self::UNITS.iter().filter(|(_, scale)| fits(*scale)).max_by(|a, b| a.1.total_cmp(&b.1));
+                let (unit, scale) = best.unwrap_or(&Self::UNITS[0]);
+                // Twelve significant digits hide the rounding of the scale, not of the value.
+                let shown: f64 = format!("{:.11e}", self.0 / scale).parse().unwrap_or(self.0 / scale);
+                write!(f, "{shown} {unit}")
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
+                struct Text;
+                impl Visitor<'_> for Text {
+                    type Value = $name;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        let names: Vec<&str> = $name::UNITS.iter().map(|(name, _)| *name).collect();
+                        write!(f, "{} as text with a unit ({}), such as \"1 {}\"", $kind, names.join(", "), names[0])
+                    }
+                    fn visit_str<E: Error>(self, text: &str) -> Result<$name, E> {
+                        text.parse().map_err(E::custom)
+                    }
+                    fn visit_i64<E: Error>(self, v: i64) -> Result<$name, E> {
+                        Err(E::invalid_type(Unexpected::Signed(v), &self))
+                    }
+                    fn visit_f64<E: Error>(self, v: f64) -> Result<$name, E> {
+                        Err(E::invalid_type(Unexpected::Float(v), &self))
+                    }
+                }
+                deserializer.deserialize_str(Text)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "type": "string",
+                    "description": concat!($kind, ", with its unit"),
+                    "pattern": concat!("^\\s*[+-]?[0-9._]+([eE][+-]?[0-9]+)?\\s*(", $pattern, ")\\s*$"),
+                })
+            }
+        }
+    };
+}
+
+quantity!(
+    /// A length of time in seconds.
+    Duration, "a time", "s|ms|us|µs|ns|min|h",
+    [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9), ("min", 60.0), ("h", 3600.0)]
+);
+quantity!(
+    /// A bit rate in bits per second.
+    BitRate, "a bit rate", "b/s|kb/s|Mb/s|Gb/s",
+    [("b/s", 1.0), ("kb/s", 1e3), ("Mb/s", 1e6), ("Gb/s", 1e9)]
+);
+quantity!(
+    /// An amount of data in bytes.
+    Size, "a size", "B|kB|MB|GB|KiB|MiB",
+    [("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("KiB", 1024.0), ("MiB", 1_048_576.0)]
+);
+quantity!(
+    /// A length in metres.
+    Length, "a length", "m|km|cm",
+    [("m", 1.0), ("km", 1e3), ("cm", 1e-2)]
+);
+quantity!(
+    /// A ratio in decibels.
+    Decibel, "a ratio", "dB",
+    [("dB", 1.0)]
+);
+quantity!(
+    /// A power in dBm.
+    Power, "a power", "dBm",
+    [("dBm", 1.0)]
+);
+quantity!(
+    /// A frequency in hertz.
+    Frequency, "a frequency", "Hz|kHz|MHz|GHz",
+    [("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9)]
+);
+
+impl Duration {
+    /// As a span; negative values become zero.
+    pub fn span(self) -> Span {
+        Span::from_seconds(self.0)
+    }
+}
+
+impl BitRate {
+    /// As a rate; negative values become zero.
+    pub fn rate(self) -> Rate {
+        Rate::from_bps(self.0.round() as u64)
+    }
+}
+
+impl Size {
+    /// In whole bytes; negative values become zero.
+    pub fn bytes(self) -> u64 {
+        self.0.round() as u64
+    }
+}
+
+impl Decibel {
+    /// As a ratio of powers.
+    pub fn ratio(self) -> f64 {
+        10f64.powf(self.0 / 10.0)
+    }
+}
+
+impl Power {
+    /// In milliwatts.
+    pub fn milliwatts(self) -> f64 {
+        10f64.powf(self.0 / 10.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_need_units_and_units_must_be_known() {
+        assert_eq!("5.5 Mb/s".parse(), Ok(BitRate(5.5e6)));
+        assert_eq!("11Mb/s".parse(), Ok(BitRate(11e6)));
+        assert_eq!("1e3 m".parse(), Ok(Length(1000.0)));
+        assert_eq!("-82 dBm".parse(), Ok(Power(-82.0)));
+        assert_eq!("10 min".parse(), Ok(Duration(600.0)));
+        let error = "30".parse::<Duration>().unwrap_err();
+        assert!(error.contains("no unit") && error.contains("ms"), "{error}");
+        let error = "30 m".parse::<Duration>().unwrap_err();
+        assert!(error.contains("\"m\"") && error.contains("not a unit of a time"), "{error}");
+        assert!("fast".parse::<BitRate>().unwrap_err().contains("no number"));
+        assert!("nan s".parse::<Duration>().is_err());
+        assert!("1e999 s".parse::<Duration>().unwrap_err().contains("finite"));
+    }
+
+    #[test]
+    fn what_is_shown_can_be_read_again() {
+        for text in ["2 Mb/s", "5.5 Mb/s", "0 b/s"] {
+            assert_eq!(text.parse::<BitRate>().unwrap().to_string(), text);
+        }
+        for text in ["100 us", "1.5 s", "10 min"] {
+            let value: Duration = text.parse().unwrap();
+            assert_eq!(value.to_string().parse::<Duration>().unwrap(), value);
+        }
+    }
+}

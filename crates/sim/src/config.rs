@@ -1,0 +1,271 @@
+//! A run, fully resolved: everything has a value, every name is an index, every quantity is in base units.
+//!
+//! [`scenario`](crate::scenario) makes one from a file; tests make them directly.
+
+use multihop_core::{NodeId, Rate, Span};
+use multihop_dot11::{DcfRules, Phy};
+use multihop_schemes::Scheme;
+use std::sync::Arc;
+
+/// Everything that a run needs.
+#[derive(Clone)]
+pub struct Config {
+    /// The run's name, for people.
+    pub name: String,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// When the run ends.
+    pub duration: Span,
+    /// What happens before this instant is not counted in results.
+    pub warmup: Span,
+    /// Length of a step in the recorded time series.
+    pub record_interval: Span,
+    /// The nodes; [`NodeId`]s index this list.
+    pub nodes: Vec<NodeConfig>,
+    /// Rates and inter-frame spaces.
+    pub phy: Phy,
+    /// Rate of unicast DATA frames.
+    pub data_rate: Rate,
+    /// Rate of RTS, CTS, ACK and broadcasts; none for the standard's rule (RTS and broadcast at the highest basic rate not above
+    /// the data rate, responses at the highest basic rate not above that of the frame they answer).
+    pub control_rate: Option<Rate>,
+    /// The MAC.
+    pub mac: MacConfig,
+    /// The medium.
+    pub medium: MediumConfig,
+    /// Routing.
+    pub routing: RoutingConfig,
+    /// The schemes in use; [`FlowConfig::scheme`] indexes this list.
+    pub schemes: Vec<SchemeConfig>,
+    /// The flows; [`multihop_core::FlowId`]s index this list.
+    pub flows: Vec<FlowConfig>,
+    /// Header bytes added to every packet below the transport, besides those of its scheme: ns-2 adds 20 with DSDV.
+    pub extra_header: u32,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeConfig {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Where it stands, in metres; none where the medium does not need positions and the scenario gives none.
+    pub position: Option<[f64; 2]>,
+}
+
+/// MAC parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MacConfig {
+    /// The rule set.
+    pub rules: DcfRules,
+    /// DATA frames longer than this many bytes (MAC header and FCS included) use RTS/CTS; none for never.
+    pub rts_threshold: Option<u32>,
+    /// Transmissions of an RTS, or of a DATA frame sent without RTS, before giving up; none for no limit.
+    pub short_retry_limit: Option<u32>,
+    /// Transmissions of a DATA frame sent after RTS/CTS before giving up; none for no limit.
+    pub long_retry_limit: Option<u32>,
+    /// First contention window; the PHY's by default.
+    pub cw_min: u32,
+    /// Largest contention window.
+    pub cw_max: u32,
+    /// Packets that the interface queue holds.
+    pub queue_limit: usize,
+}
+
+/// The medium: who hears whom, and what survives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MediumConfig {
+    /// Propagation delay between any two nodes.
+    pub propagation_delay: Span,
+    /// Probability that a bit of a decodable frame is wrong, on top of what the model says.
+    pub bit_error_rate: f64,
+    /// Probability that a decodable DATA frame is lost, on top of what the model says.
+    pub packet_error_rate: f64,
+    /// Who hears whom.
+    pub model: MediumModel,
+}
+
+/// Models of the medium.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MediumModel {
+    /// ns-2's: fixed ranges, powers by path loss, and pairwise capture.
+    Ranges {
+        /// Frames are decodable up to this distance, in metres.
+        receive_range: f64,
+        /// Frames are sensed up to this distance, in metres.
+        carrier_sense_range: f64,
+        /// A frame survives a later, weaker one if its power is at least this many times higher; none for never.
+        capture_ratio: Option<f64>,
+        /// How power falls with distance; it only matters for capture.
+        path_loss: PathLoss,
+    },
+    /// Path loss, cumulative interference, error rates by SINR.
+    Sinr {
+        /// Transmit power in milliwatts.
+        transmit_power_mw: f64,
+        /// Noise power in milliwatts.
+        noise_mw: f64,
+        /// The medium is busy where the received power is at least this, in milliwatts.
+        carrier_sense_mw: f64,
+        /// How power falls with distance.
+        path_loss: PathLoss,
+    },
+    /// Measured links; what is not listed is not heard at all.
+    Matrix {
+        /// The directed links.
+        links: Vec<MatrixLink>,
+        /// What was measured.
+        quantity: MatrixQuantity,
+    },
+}
+
+/// How power falls with distance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PathLoss {
+    /// Friis up to the cross-over distance, then the fourth power (Rappaport 2002, 4.6).
+    TwoRayGround {
+        /// Carrier frequency in hertz.
+        frequency_hz: f64,
+        /// Antenna height above ground in metres, at both ends.
+        antenna_height: f64,
+    },
+    /// A power law beyond a reference distance.
+    LogDistance {
+        /// Exponent.
+        exponent: f64,
+        /// Loss at the reference distance, in dB.
+        reference_loss_db: f64,
+        /// Reference distance in metres.
+        reference_distance: f64,
+    },
+}
+
+/// A measured directed link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MatrixLink {
+    /// Transmitter.
+    pub from: NodeId,
+    /// Receiver.
+    pub to: NodeId,
+    /// Delivery probability, or received power in dBm.
+    pub value: f64,
+}
+
+/// What a link matrix holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MatrixQuantity {
+    /// Probabilities that a frame of `probe_size` bytes is delivered; other sizes by equal bit error rates. Any overlap of
+    /// frames at a receiver destroys them.
+    Delivery {
+        /// Size of the probes that were counted.
+        probe_size: u32,
+    },
+    /// Received powers; errors and capture by SINR.
+    Rssi {
+        /// Noise power in milliwatts.
+        noise_mw: f64,
+        /// The medium is busy where the received power is at least this, in milliwatts.
+        carrier_sense_mw: f64,
+    },
+}
+
+/// Routing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoutingConfig {
+    /// What a path costs.
+    pub metric: RouteMetric,
+    /// What happens when the MAC gives a packet up.
+    pub on_link_failure: LinkFailureRule,
+}
+
+/// What a path costs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum RouteMetric {
+    /// The number of hops over links that deliver at least half of the DATA frames; over weaker links only where there is no
+    /// other way.
+    Hops,
+    /// Expected transmissions, DATA and ACK (De Couto et al. 2003).
+    Etx,
+}
+
+/// What happens when the MAC gives a packet up.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum LinkFailureRule {
+    /// Only that packet is lost.
+    Ignore,
+    /// After this many consecutive failures towards a next hop, what waits in the queue for it is lost as well, and the route is
+    /// unusable for the hold time; then it is tried again.
+    Break {
+        /// Consecutive failures.
+        failures: u32,
+        /// How long the route stays unusable.
+        hold: Span,
+    },
+}
+
+/// A scheme in use.
+#[derive(Clone)]
+pub struct SchemeConfig {
+    /// Its name in the registry, or the name that the scenario gave to a variant.
+    pub name: String,
+    /// The scheme with its parameters.
+    pub scheme: Arc<dyn Scheme>,
+}
+
+/// A flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowConfig {
+    /// Its name, for people.
+    pub name: String,
+    /// Where data is sent from.
+    pub source: NodeId,
+    /// Where data is sent to.
+    pub destination: NodeId,
+    /// Index into [`Config::schemes`].
+    pub scheme: usize,
+    /// What it sends.
+    pub app: AppConfig,
+    /// When it starts.
+    pub start: Span,
+    /// When it stops offering data; none for never.
+    pub stop: Option<Span>,
+}
+
+/// What a flow sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AppConfig {
+    /// Always more to send. Window-limited transports send what their window allows; datagrams follow the interface queue,
+    /// which never runs empty and never overflows because of this flow.
+    Saturated,
+    /// `bytes` bytes at once, then silence; the time to complete is recorded. None for endless, which is `Saturated` for TCP.
+    Bulk {
+        /// How much.
+        bytes: Option<u64>,
+    },
+    /// A packet at equal intervals.
+    Cbr {
+        /// Payload rate.
+        rate: Rate,
+        /// Payload bytes of a packet.
+        packet: u32,
+        /// Each interval varies uniformly by up to this fraction: ns-2's `random_` is 0.5.
+        jitter: f64,
+    },
+    /// Packets with exponential intervals.
+    Poisson {
+        /// Mean payload rate.
+        rate: Rate,
+        /// Payload bytes of a packet.
+        packet: u32,
+    },
+    /// Transfers of `bytes` one after another, with a pause between the end of one and the start of the next.
+    Transfers {
+        /// Bytes of one transfer; the mean, if `exponential`.
+        bytes: u64,
+        /// The mean pause.
+        pause: Span,
+        /// Sizes and pauses are exponentially distributed, otherwise constant.
+        exponential: bool,
+        /// How many; none for as many as fit.
+        count: Option<u32>,
+    },
+}

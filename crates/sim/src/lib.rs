@@ -1,0 +1,4 @@
+//! The simulator.
+
+pub mod config;
+pub mod outcome;

@@ -1,0 +1,155 @@
+//! What a run found out. Everything counts from the end of the warm-up, unless it says otherwise.
+
+use multihop_core::DropCause;
+
+/// The results of one run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Seconds that results cover: duration less warm-up.
+    pub measured_s: f64,
+    /// Events processed, from the start of the run.
+    pub events: u64,
+    /// A number that changes when any event of the run changes: two runs did the same if it is the same.
+    pub fingerprint: u64,
+    /// One per flow.
+    pub flows: Vec<FlowOutcome>,
+    /// One per node.
+    pub nodes: Vec<NodeOutcome>,
+    /// One per directed link that carried at least one unicast attempt.
+    pub links: Vec<LinkOutcome>,
+    /// Time series, one row per flow and step, from the start of the run.
+    pub series: Vec<SeriesRow>,
+    /// Conservation, from the start of the run; it was asserted.
+    pub conservation: Conservation,
+}
+
+/// Where every packet went, transport segments and acknowledgements alike, from the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Conservation {
+    /// Packets that transports emitted.
+    pub sent: u64,
+    /// Packets that reached the other end.
+    pub delivered: u64,
+    /// Packets lost, by cause, in the order of [`DropCause::ALL`].
+    pub dropped: [u64; DropCause::ALL.len()],
+    /// Packets still in queues and MACs at the end.
+    pub queued: u64,
+}
+
+/// What a flow got.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowOutcome {
+    /// Payload bytes delivered to the application, in order, without duplicates.
+    pub delivered_bytes: u64,
+    /// Data packets that the transport emitted, retransmissions included.
+    pub packets_sent: u64,
+    /// Data packets that reached the other end, duplicates included.
+    pub packets_delivered: u64,
+    /// Data packets lost in the network, by cause, in the order of [`DropCause::ALL`].
+    pub dropped: [u64; DropCause::ALL.len()],
+    /// Feedback packets (acknowledgements) lost in the network, any cause.
+    pub feedback_dropped: u64,
+    /// One-way delays of data packets from emission to arrival, in seconds: mean, median, 90th, 95th, 99th percentile, maximum.
+    /// Zero if nothing arrived.
+    pub delay: Quantiles,
+    /// Mean of the transport's round-trip samples, in seconds; none for datagrams.
+    pub rtt_mean_s: Option<f64>,
+    /// Segments that repeated payload.
+    pub retransmissions: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Entries into fast recovery.
+    pub recoveries: u64,
+    /// Window reductions because of ECN.
+    pub ecn_reductions: u64,
+    /// Data packets that arrived with congestion experienced.
+    pub marked: u64,
+    /// Mean congestion window over time, in bytes; none without one.
+    pub window_mean: Option<f64>,
+    /// Hops of its path at the start of the run.
+    pub hops: u32,
+    /// Transfers completed, from the start of the run, and their mean duration in seconds.
+    pub transfers: u64,
+    /// Mean duration of the completed transfers, in seconds.
+    pub transfer_mean_s: Option<f64>,
+    /// Mean frame transmission efficiency of its acknowledged DATA frames at every hop (He et al. 2017, Eq. 2).
+    pub transmission_efficiency: Option<f64>,
+}
+
+/// A distribution in six numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Quantiles {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Maximum.
+    pub max: f64,
+}
+
+/// How a node spent its time, and what its queue did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NodeOutcome {
+    /// Share of time transmitting.
+    pub transmitting: f64,
+    /// Share of time receiving frames that it decoded, and that were for it.
+    pub receiving: f64,
+    /// Share of time sensing the medium busy with anything else.
+    pub sensing: f64,
+    /// Share of time physically idle; the four add up to 1.
+    pub idle: f64,
+    /// Share of time physically idle but with the NAV set.
+    pub nav_only: f64,
+    /// Mean packets in the interface queue over time.
+    pub queue_mean: f64,
+    /// Most packets in the interface queue.
+    pub queue_max: u64,
+    /// Packets lost here, by cause, in the order of [`DropCause::ALL`].
+    pub dropped: [u64; DropCause::ALL.len()],
+    /// Mean frame transmission efficiency of its acknowledged frames.
+    pub transmission_efficiency: Option<f64>,
+    /// Mean service delay of its acknowledged frames, in seconds.
+    pub service_delay_mean_s: Option<f64>,
+}
+
+/// What a directed link did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LinkOutcome {
+    /// Index of the sender.
+    pub from: u32,
+    /// Index of the receiver.
+    pub to: u32,
+    /// RTS transmissions.
+    pub rts: u64,
+    /// DATA transmissions.
+    pub data: u64,
+    /// Frames acknowledged.
+    pub acknowledged: u64,
+    /// Frames given up.
+    pub given_up: u64,
+}
+
+/// A step of a flow's time series.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SeriesRow {
+    /// End of the step, in seconds.
+    pub time_s: f64,
+    /// Index of the flow.
+    pub flow: u32,
+    /// Payload bytes delivered during the step.
+    pub delivered_bytes: u64,
+    /// Congestion window at the end of the step, in bytes.
+    pub window: Option<u64>,
+    /// Latest round-trip sample at the end of the step, in seconds.
+    pub rtt_s: Option<f64>,
+    /// Packets in the interface queue of the flow's source at the end of the step.
+    pub source_queue: u32,
+}

@@ -1,0 +1,99 @@
+//! The interface of a congestion control.
+
+use multihop_core::{LinkEvent, Rate, Span, Time};
+
+/// How much a sender may have in the network, and how fast it may send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Allowance {
+    /// Bytes that may be outstanding.
+    pub window: u64,
+    /// Pacing rate; none for back-to-back sending as the window allows.
+    pub pace: Option<Rate>,
+}
+
+/// A segment was handed to the network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sent {
+    /// Now.
+    pub now: Time,
+    /// Payload bytes.
+    pub size: u64,
+    /// Payload bytes outstanding, this segment included.
+    pub in_flight: u64,
+    /// It repeats payload that was sent before.
+    pub retransmission: bool,
+}
+
+/// New data was acknowledged outside loss recovery.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Acked {
+    /// Now.
+    pub now: Time,
+    /// Payload bytes newly acknowledged.
+    pub size: u64,
+    /// A valid round-trip sample (Karn), if this acknowledgement gave one.
+    pub rtt: Option<Span>,
+    /// Smoothed round-trip time, once there is a sample.
+    pub srtt: Option<Span>,
+    /// Payload bytes outstanding after it.
+    pub in_flight: u64,
+    /// The sender had less to send than it was allowed to.
+    pub app_limited: bool,
+    /// The acknowledgement carried ECN-Echo.
+    pub ecn_echo: bool,
+}
+
+/// How a loss was noticed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum LossKind {
+    /// Duplicate acknowledgements or SACK blocks: recovery begins.
+    DuplicateAcks,
+    /// The retransmission timer expired.
+    Timeout {
+        /// The timer had already expired for the same segment: the threshold is not to be halved again (RFC 5681, section 3.1).
+        again: bool,
+    },
+}
+
+/// A loss was noticed; told once per episode, before anything is retransmitted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lost {
+    /// Now.
+    pub now: Time,
+    /// How it was noticed.
+    pub kind: LossKind,
+    /// Payload bytes outstanding when it was noticed (`FlightSize`).
+    pub in_flight: u64,
+}
+
+/// Congestion was echoed; told at most once per window of data (RFC 3168, section 6.1.2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Marked {
+    /// Now.
+    pub now: Time,
+    /// Payload bytes outstanding.
+    pub in_flight: u64,
+}
+
+/// A sender's congestion control. It sees what its own endpoint and its own MAC saw, and nothing else.
+///
+/// Invariants, which every implementation is fuzzed for: the window never falls below one segment, the pace is finite and
+/// positive, and no timer lies in the past.
+pub trait Controller: Send {
+    /// What may be sent now.
+    fn allowance(&self) -> Allowance;
+    /// Slow-start threshold in bytes, for the record; none if the scheme has no such thing.
+    fn slow_start_threshold(&self) -> Option<u64> {
+        None
+    }
+    /// A segment was handed to the network.
+    fn on_sent(&mut self, _sent: &Sent) {}
+    /// New data was acknowledged.
+    fn on_acked(&mut self, acked: &Acked);
+    /// A loss was noticed.
+    fn on_lost(&mut self, lost: &Lost);
+    /// Congestion was echoed.
+    fn on_marked(&mut self, _marked: &Marked) {}
+    /// Something happened at this node's MAC.
+    fn on_link(&mut self, _event: &LinkEvent) {}
+}

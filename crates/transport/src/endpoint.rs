@@ -1,0 +1,65 @@
+//! One end of a flow.
+
+use multihop_core::{Segment, Span, Time};
+
+/// What a receiver passed to its application.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Delivered {
+    /// Payload bytes, in order and without duplicates.
+    pub bytes: u64,
+}
+
+/// Counters and gauges of a sender, for the record.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Payload bytes sent for the first time.
+    pub sent: u64,
+    /// Segments that repeated payload sent before.
+    pub retransmissions: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Entries into fast recovery.
+    pub recoveries: u64,
+    /// Reductions because of ECN-Echo.
+    pub ecn_reductions: u64,
+    /// Payload bytes acknowledged.
+    pub acked: u64,
+    /// Congestion window in bytes, as it is used now; none for a sender without one.
+    pub window: Option<u64>,
+    /// Slow-start threshold in bytes.
+    pub slow_start_threshold: Option<u64>,
+    /// The latest round-trip sample.
+    pub rtt: Option<Span>,
+    /// Smoothed round-trip time.
+    pub srtt: Option<Span>,
+    /// Round-trip samples so far, and their sum: the mean RTT is their ratio.
+    pub rtt_samples: u64,
+    /// Sum of the round-trip samples.
+    pub rtt_sum: Span,
+}
+
+/// One end of a flow, sans-IO: after each call that changes it, drain `poll_segment` until it is empty, then ask for the next
+/// deadline.
+///
+/// A receiver ignores `push` and `finish`; a sender delivers nothing.
+pub trait Endpoint: Send {
+    /// The application hands over `bytes` payload bytes to send.
+    fn push(&mut self, now: Time, bytes: u64);
+    /// Payload bytes that the application handed over and that were not yet sent for the first time. A saturating
+    /// application keeps this above zero.
+    fn backlog(&self) -> u64;
+    /// A segment arrived from the network. Returns what became deliverable.
+    fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered;
+    /// The deadline of `poll_timeout` has come.
+    fn on_timeout(&mut self, now: Time);
+    /// The next segment to put on the network, if any may go now.
+    fn poll_segment(&mut self, now: Time) -> Option<Segment>;
+    /// When `on_timeout` wants to be called; never in the past. None when nothing is pending.
+    fn poll_timeout(&self) -> Option<Time>;
+    /// Counters, for the record.
+    fn progress(&self) -> Progress;
+    /// The controller, if this end has one: local MAC events are told to it.
+    fn controller(&mut self) -> Option<&mut dyn crate::Controller> {
+        None
+    }
+}
