@@ -46,7 +46,8 @@ pub fn bit_success_ln(modulation: Modulation, sinr: f64) -> f64 {
 /// `delivery` is cut to `0..=1`, NaN counting as 0. Zero gives minus infinity: nothing ever arrives. Probes of no bytes count as
 /// one byte.
 pub fn success_from_delivery(delivery: f64, probe_bytes: u32) -> f64 {
-    delivery.max(0.0).min(1.0).ln() / (8.0 * f64::from(probe_bytes.max(1)))
+    let delivery = if delivery.is_nan() { 0.0 } else { delivery.clamp(0.0, 1.0) };
+    delivery.ln() / (8.0 * f64::from(probe_bytes.max(1)))
 }
 
 /// Probability that a frame of `bytes` bytes arrives, given [`bit_success_ln`] of its link.
@@ -67,14 +68,14 @@ pub struct ErrorTable {
     log_hazard: Box<[f64]>,
 }
 
-/// Below this every modulation is at its worst for frames of any length.
-const FIRST_DB: f64 = -15.0;
+/// Below this no modulation is better than a guess.
+const FIRST_DB: f64 = -30.0;
 const STEP_DB: f64 = 1.0 / 16.0;
 /// Errors rarer than this do not show in a frame's chance: 2^15 bits of it are below the resolution of `f64`.
 const NEGLIGIBLE: f64 = 1e-21;
 
 impl ErrorTable {
-    /// Tabulates a modulation. Takes a fraction of a millisecond.
+    /// Tabulates a modulation. Takes about a millisecond.
     pub fn new(modulation: Modulation) -> ErrorTable {
         let hazard_at = |db: f64| -bit_success_ln(modulation, from_db(db));
         let steps = (0u32..).map(|step| hazard_at(FIRST_DB + f64::from(step) * STEP_DB));
@@ -93,10 +94,7 @@ impl ErrorTable {
         if sinr >= self.clean {
             return 0.0;
         }
-        let position = (10.0 * sinr.log10() - FIRST_DB) / STEP_DB;
-        if !(position > 0.0) {
-            return -self.log_hazard[0].exp();
-        }
+        let position = ((10.0 * sinr.log10() - FIRST_DB) / STEP_DB).max(0.0); // NaN becomes 0 too
         let below = (position as usize).min(self.log_hazard.len() - 2);
         let (left, right) = (self.log_hazard[below], self.log_hazard[below + 1]);
         -(left + (right - left) * (position - below as f64)).exp()
@@ -246,4 +244,127 @@ fn viterbi(p: f64, code: (u8, u8)) -> f64 {
     let distances = (0..).map(|term| spectrum.free_distance + term * spectrum.step);
     let sum: f64 = distances.zip(spectrum.bit_errors).map(|(d, errors)| errors * bhattacharyya.powi(d)).sum();
     sum / (2.0 * spectrum.period)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn parity(bits: usize) -> usize {
+        bits.count_ones() as usize % 2
+    }
+
+    /// Walks all paths that leave the all-zero path at one phase of the puncturing until they return to it, and adds up
+    /// their input ones by distance, up to `farthest`. `kept` says of each input bit which of its two coded bits are sent.
+    fn bit_errors(kept: &[(usize, usize)], phase: usize, farthest: usize, found: &mut BTreeMap<usize, f64>) {
+        // Paths under way by (encoder state, distance): how many, and their ones.
+        let mut paths = BTreeMap::from([((0usize, 0usize), (1.0, 0.0))]);
+        let mut at = phase;
+        while !paths.is_empty() {
+            let mut next = BTreeMap::new();
+            for ((state, distance), (count, ones)) in paths {
+                for input in 0..=1 {
+                    if state == 0 && input == 0 {
+                        continue; // has not left yet, as returned paths are taken out below
+                    }
+                    let register = input << 6 | state;
+                    let (a, b) = kept[at % kept.len()];
+                    let farther = distance + a * parity(register & 0o133) + b * parity(register & 0o171);
+                    let ones = ones + count * input as f64;
+                    if register >> 1 == 0 && farther <= farthest {
+                        *found.entry(farther).or_insert(0.0) += ones;
+                    } else if farther <= farthest {
+                        let sum = next.entry((register >> 1, farther)).or_insert((0.0, 0.0));
+                        *sum = (sum.0 + count, sum.1 + ones);
+                    }
+                }
+            }
+            paths = next;
+            at += 1;
+        }
+    }
+
+    #[test]
+    fn the_distance_spectra_follow_from_the_generators() {
+        let codes: [(&Spectrum, &[(usize, usize)]); 3] = [
+            (&HALF, &[(1, 1)]),
+            (&TWO_THIRDS, &[(1, 1), (1, 0)]),
+            (&THREE_QUARTERS, &[(1, 1), (1, 0), (0, 1)]),
+        ];
+        for (spectrum, kept) in codes {
+            let farthest = spectrum.free_distance + 9 * spectrum.step;
+            let mut found = BTreeMap::new();
+            for phase in 0..kept.len() {
+                bit_errors(kept, phase, farthest as usize, &mut found);
+            }
+            assert_eq!(spectrum.period, kept.len() as f64);
+            assert_eq!(found.keys().next(), Some(&(spectrum.free_distance as usize)));
+            assert_eq!(found.into_values().collect::<Vec<_>>(), spectrum.bit_errors);
+        }
+    }
+
+    /// The chips of a code word with phases in quarter turns (17.4.6.5), as quarter turns.
+    fn code_word([p1, p2, p3, p4]: [u32; 4]) -> [u32; 8] {
+        [p1 + p2 + p3 + p4, p1 + p3 + p4, p1 + p2 + p4, p1 + p4 + 2, p1 + p2 + p3, p1 + p3, p1 + p2 + 2, p1]
+    }
+
+    fn correlation(one: [u32; 8], other: [u32; 8]) -> f64 {
+        let (re, im) = one.iter().zip(other).fold((0, 0), |(re, im), (a, b)| match (a + 4 * 8 - b) % 4 {
+            0 => (re + 1, im),
+            1 => (re, im + 1),
+            2 => (re - 1, im),
+            _ => (re, im - 1),
+        });
+        f64::from(re * re + im * im).sqrt() / CCK_CHIPS
+    }
+
+    #[test]
+    fn the_correlations_of_cck_follow_from_its_code_words() {
+        let words_11: Vec<_> = (0..64).map(|i| code_word([0, i % 4, i / 4 % 4, i / 16])).collect();
+        // 5.5 Mb/s: the second phase is d2 * pi + pi/2, the third 0, the fourth d3 * pi (17.4.6.5.3).
+        let words_5_5: Vec<_> = (0..4).map(|i| code_word([0, 2 * (i % 2) + 1, 0, 2 * (i / 2)])).collect();
+        for (words, expected) in [(words_11, &CCK11_CORRELATIONS[..]), (words_5_5, &CCK5_5_CORRELATIONS[..])]
+        {
+            for (i, word) in words.iter().enumerate() {
+                for &(count, magnitude) in expected {
+                    let alike = |j: usize| j != i && (correlation(*word, words[j]) - magnitude).abs() < 1e-9;
+                    assert_eq!((0..words.len()).filter(|j| alike(*j)).count() as f64, count);
+                }
+            }
+            let others: f64 = expected.iter().map(|(count, _)| count).sum();
+            assert_eq!(others, words.len() as f64 - 1.0);
+        }
+    }
+
+    /// Q1(a, b) - I0(ab) exp(-(a^2 + b^2) / 2) / 2 by its series of Bessel functions (Proakis, 2.1.4).
+    fn confusion_by_series(energy: f64, correlation: f64) -> f64 {
+        let root = (1.0 - correlation * correlation).sqrt();
+        let (a, b) = ((0.5 * energy * (1.0 - root)).sqrt(), (0.5 * energy * (1.0 + root)).sqrt());
+        let bessel = |order: u32| -> f64 {
+            let half = 0.5 * a * b;
+            let first = (1..=order).fold(1.0, |term, k| term * half / f64::from(k));
+            let terms = (1u32..200).scan(first, |term, k| {
+                *term *= half * half / (f64::from(k) * f64::from(k + order));
+                Some(*term)
+            });
+            first + terms.sum::<f64>()
+        };
+        let tail: f64 = (1..100).map(|k| (a / b).powi(k) * bessel(k as u32)).sum();
+        (-0.5 * energy).exp() * (0.5 * bessel(0) + tail)
+    }
+
+    #[test]
+    fn confusion_agrees_with_marcums_function() {
+        for correlation in [0.0, 0.5 * FRAC_1_SQRT_2, 0.5, FRAC_1_SQRT_2] {
+            for energy in [0.1, 1.0, 5.0, 20.0, 60.0, 100.0] {
+                let (integral, series) =
+                    (confusion(energy, correlation), confusion_by_series(energy, correlation));
+                assert!(
+                    (integral / series - 1.0).abs() < 1e-9,
+                    "{energy} {correlation}: {integral} {series}"
+                );
+            }
+        }
+    }
 }

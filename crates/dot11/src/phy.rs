@@ -159,6 +159,20 @@ impl Phy {
         self.sifs + self.airtime(self.basic[0], ACK_BYTES, Microseconds::Up) + self.difs()
     }
 
+    /// aPHY-RX-START-Delay: how long after its first bit a frame at `rate` is known to be one, for the timeouts that wait for the
+    /// beginning of a response (15.4.8, 17.3.3, 18.4.4, 19.8.4).
+    ///
+    /// # Panics
+    /// If this PHY does not have the rate.
+    pub fn rx_start_delay(&self, rate: Rate) -> Span {
+        let timing = self.timing(rate, Microseconds::Exact);
+        match (timing.payload, self.standard) {
+            (Payload::Bits { .. }, _) => timing.overhead,
+            (Payload::Symbols { .. }, Standard::Dot11g) => Span::from_us(24),
+            (Payload::Symbols { .. }, _) => Span::from_us(25),
+        }
+    }
+
     /// How a frame at `rate` is timed: look it up once, use it for every frame.
     ///
     /// `rounding` only concerns direct-sequence payloads, whose length field counts whole microseconds (17.2.3.6); OFDM has

@@ -6,7 +6,7 @@ use multihop_dot11::{ACK_BYTES, CTS_BYTES, Microseconds, Phy, Preamble, RTS_BYTE
 /// Rate in kb/s, then microseconds on the air of frames of `LENGTHS` bytes.
 type Row = (u64, [u64; 4]);
 
-/// CTS or ACK, RTS, 1500 bytes with MAC header and LLC (rounded down to the FCS of 802.11b examples), the longest frame.
+/// CTS or ACK, RTS, 1500 bytes with MAC header and FCS, the longest frame.
 const LENGTHS: [u32; 4] = [14, 20, 1528, 2346];
 
 /// 192 us and the payload's 112, 160, 12224 and 18768 bits, rounded up to whole microseconds (17.2.3.6).
@@ -169,6 +169,17 @@ fn inter_frame_spaces() {
             assert_eq!((phy.cw_min, phy.cw_max), (cw_min, 1023));
         }
     }
+}
+
+#[test]
+fn a_response_is_noticed_after_the_delay_of_its_phy() {
+    let delay = |standard, preamble, kbps| Phy::new(standard, preamble).rx_start_delay(Rate::from_kbps(kbps));
+    assert_eq!(delay(Standard::Dot11b, Preamble::Long, 2_000), Span::from_us(192));
+    assert_eq!(delay(Standard::Dot11b, Preamble::Short, 2_000), Span::from_us(96));
+    assert_eq!(delay(Standard::Dot11b, Preamble::Short, 1_000), Span::from_us(192));
+    assert_eq!(delay(Standard::Dot11a, Preamble::Long, 6_000), Span::from_us(25));
+    assert_eq!(delay(Standard::Dot11g, Preamble::Long, 6_000), Span::from_us(24));
+    assert_eq!(delay(Standard::Dot11g, Preamble::Long, 2_000), Span::from_us(192));
 }
 
 #[test]
