@@ -1,6 +1,6 @@
 //! Packets in the network, by handle.
 
-use multihop_core::{Packet, Time};
+use multihop_core::Packet;
 
 /// A packet in the [`Slab`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -11,8 +11,6 @@ pub struct Handle(u32);
 pub struct Entry {
     /// The packet.
     pub packet: Packet,
-    /// When it entered the interface queue where it is.
-    pub enqueued: Time,
     /// The next hop has it already, though this node does not know: losing this copy loses nothing.
     pub passed_on: bool,
 }
@@ -28,7 +26,7 @@ pub struct Slab {
 impl Slab {
     /// Stores a packet.
     pub fn insert(&mut self, packet: Packet) -> Handle {
-        let entry = Entry { packet, enqueued: packet.created, passed_on: false };
+        let entry = Entry { packet, passed_on: false };
         if let Some(index) = self.free.pop() {
             self.entries[index as usize] = entry;
             self.used[index as usize] = true;
@@ -69,7 +67,7 @@ impl Slab {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multihop_core::{FlowId, NodeId, Port, Segment};
+    use multihop_core::{FlowId, NodeId, Port, Segment, Time};
 
     fn packet(number: u64) -> Packet {
         Packet {

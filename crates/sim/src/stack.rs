@@ -23,8 +23,6 @@ pub struct Network {
     pub extra_header: u32,
     /// Delay between the network layer and the interface queue, and back.
     pub link_layer_delay: Span,
-    /// What happens when the MAC gives a packet up.
-    pub on_link_failure: LinkFailureRule,
     /// A packet that took more hops than this is lost.
     pub hop_limit: u16,
 }

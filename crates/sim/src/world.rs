@@ -126,7 +126,6 @@ impl World {
                 flows: nodes.1,
                 extra_header: config.extra_header,
                 link_layer_delay: timing.rules.link_layer_delay,
-                on_link_failure: config.routing.on_link_failure,
                 hop_limit: u16::try_from(config.nodes.len()).unwrap_or(u16::MAX),
             },
             nodes: nodes.0,
