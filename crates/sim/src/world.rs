@@ -218,7 +218,7 @@ impl World {
                 let reception = ctx.radio.finish(&self.timing.collisions, link, &frame, loss, self.now);
                 mac.on_reception(ctx, &frame, reception);
                 if was_busy && !ctx.radio.is_busy() {
-                    mac.on_idle(ctx, self.now);
+                    mac.on_idle(ctx);
                 }
                 settle(mac, ctx, &self.network);
             });
@@ -226,7 +226,7 @@ impl World {
         at_node!(self, from, self.now, |mac, ctx| {
             mac.on_sent(ctx);
             if !ctx.radio.is_busy() {
-                mac.on_idle(ctx, self.now - self.timing.propagation);
+                mac.on_idle(ctx);
             }
             settle(mac, ctx, &self.network);
         });

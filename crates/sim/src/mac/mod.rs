@@ -196,9 +196,10 @@ impl Mac {
         self.nav_reset = None;
     }
 
-    /// The medium is idle again, since `since`.
-    pub fn on_idle(&mut self, ctx: &mut Context, since: Time) {
+    /// The medium is idle again.
+    pub fn on_idle(&mut self, ctx: &mut Context) {
         debug_assert!(self.busy);
+        let since = ctx.radio.quiet_since();
         self.busy = false;
         self.idle_since = since;
         let busy = Interval { start: self.busy_since, end: since };
@@ -226,7 +227,7 @@ impl Mac {
         if !self.busy {
             self.turn_busy(ctx);
         }
-        ctx.radio.transmit();
+        ctx.radio.transmit(ctx.now + frame.airtime());
         ctx.agenda.arm(self.air, frame.air.start, Lane::AirStart);
         self.frame = Some(frame);
     }
