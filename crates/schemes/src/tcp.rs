@@ -23,7 +23,8 @@ pub struct TcpParameters {
     /// Whose defaults the other parameters take: those of the standards ("rfc") or of ns-2.35 ("ns2"). ns2 also has quirks
     /// that no single parameter covers: it halves the congestion window and not what is outstanding, opens the window per
     /// acknowledgement and whether or not it is used, sends at most two segments per duplicate acknowledgement in recovery,
-    /// keeps a deflated window after it, repeats everything after a timeout, and sends retransmissions as ECN capable.
+    /// keeps a deflated window after it, repeats everything after a
+    /// timeout, sends retransmissions as ECN capable, and backs off its timer when congestion is echoed at a window of one.
     pub flavour: Flavour,
     /// Payload bytes of a full segment. Default 1460.
     pub segment_size: Option<u32>,
@@ -84,7 +85,7 @@ impl TcpParameters {
         span_in_range("tick", self.tick, 0.0, 1.0)?;
         let rto = self.options(Recovery::NewReno).rto;
         if rto.min > rto.max {
-            let (min, max) = (rto.min.seconds(), rto.max.seconds());
+            let (min, max) = (rto.min.ns() as f64 / 1e9, rto.max.ns() as f64 / 1e9);
             return Err(format!("min_rto is {min} s, above max_rto ({max} s); make it at most {max} s"));
         }
         Ok(())
