@@ -41,6 +41,9 @@ pub struct TcpOptions {
     pub ecn: bool,
     /// Retransmissions are ECN capable too and may carry CWR, as in ns-2; RFC 3168, section 6.1.5, forbids the former.
     pub ecn_on_retransmissions: bool,
+    /// Each further ECN-Echo at a window of one segment doubles the wait for the retransmission timer, as in ns-2. RFC 3168,
+    /// section 6.1.2, only asks to wait for it.
+    pub echo_backs_off: bool,
     /// The receiver's buffer in bytes, which is the window that it advertises.
     pub receive_window: u64,
     /// How losses are repaired.
@@ -76,6 +79,7 @@ impl Default for TcpOptions {
             handshake: true,
             ecn: false,
             ecn_on_retransmissions: false,
+            echo_backs_off: false,
             receive_window: 44 * 1460,
             recovery: Recovery::NewReno,
             duplicate_threshold: 3,
@@ -99,6 +103,7 @@ impl TcpOptions {
             recovery,
             sack_option_counted: false,
             ecn_on_retransmissions: true,
+            echo_backs_off: true,
             exit_window: ExitWindow::Deflated,
             recovery_burst: Some(2),
             skip_sacked_after_timeout: false,

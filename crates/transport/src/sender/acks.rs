@@ -55,7 +55,7 @@ impl TcpSender {
         // one": half of anything less than two segments is less than one.
         if self.controller.allowance().window < 2 * self.options.mss() {
             self.held = true;
-            if self.held_before {
+            if self.held_before && self.options.echo_backs_off {
                 self.rto.back_off();
             }
             self.held_before = true;
