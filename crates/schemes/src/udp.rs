@@ -46,4 +46,8 @@ impl Scheme for Udp {
     fn segment_size(&self) -> u32 {
         self.segment_size
     }
+
+    fn datagrams(&self) -> bool {
+        true
+    }
 }
