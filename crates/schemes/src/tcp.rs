@@ -21,10 +21,11 @@ pub enum Flavour {
 #[serde(default)]
 pub struct TcpParameters {
     /// Whose defaults the other parameters take: those of the standards ("rfc") or of ns-2.35 ("ns2"). ns2 also has quirks
-    /// that no single parameter covers: it halves the congestion window and not what is outstanding, opens the window per
-    /// acknowledgement and whether or not it is used, sends at most two segments per duplicate acknowledgement in recovery,
-    /// keeps a deflated window after it, repeats everything after a
-    /// timeout, sends retransmissions as ECN capable, and backs off its timer when congestion is echoed at a window of one.
+    /// that no single parameter covers. It halves the congestion window and not what is outstanding, and opens it per
+    /// acknowledgement, used or not; in `NewReno` recovery a duplicate acknowledgement releases at most two segments, and the
+    /// window stays as deflated as it was; SACK recovery fills holes before it sends new data; after a timeout everything is
+    /// sent again; SACK blocks cost 8 bytes each; retransmissions are ECN capable; and echoes at a window of one segment back
+    /// off the timer.
     pub flavour: Flavour,
     /// Payload bytes of a full segment. Default 1460.
     pub segment_size: Option<u32>,

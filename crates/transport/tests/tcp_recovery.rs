@@ -2,9 +2,10 @@
 
 mod pipe;
 
-use multihop_core::{Ecn, Segment, Span, Time};
+use multihop_core::{Ecn, Rate, Segment, Span, Time};
 use multihop_transport::{
-    ExitWindow, Progress, Recovery, Reno, RenoOptions, RtoOptions, TcpOptions, TcpReceiver, TcpSender,
+    Acked, Allowance, Controller, ExitWindow, Lost, Progress, Recovery, Reno, RenoOptions, RtoOptions,
+    TcpOptions, TcpReceiver, TcpSender,
 };
 use pipe::{Path, Pipe};
 use std::collections::BTreeSet;
@@ -149,8 +150,7 @@ fn rfc_3042_2_the_first_two_duplicates_release_new_data() {
     }
 }
 
-/// Eight of ten lost: a hole per round trip would take 800 ms, but the timer (1 s, restarted once, at 200 ms) is faster only
-/// for the impatient variant with more holes; with 15 it expires at 1200 ms.
+/// A hole per round trip: 15 losses take 1.5 s. The timer of 1 s, restarted at 200 ms and not again, expires before that.
 #[test]
 fn rfc_6582_4_only_the_first_partial_ack_restarts_the_timer() {
     let lost: Vec<u64> = (1..=15).collect();
@@ -370,4 +370,25 @@ fn ns2_options_follow_its_timeline() {
     pipe.run_until(ms(400));
     assert_eq!(retransmitted(&pipe), [(ms(400), 1)]);
     assert_eq!((progress(&pipe).window, progress(&pipe).slow_start_threshold), (Some(MSS), Some(2 * MSS)));
+}
+
+/// 1040 bytes at 832 kb/s: one segment every 10 ms, and the endpoint asks to be called for each.
+#[test]
+fn a_paced_sender_spaces_its_segments() {
+    struct Paced;
+    impl Controller for Paced {
+        fn allowance(&self) -> Allowance {
+            Allowance { window: 50 * MSS, pace: Some(Rate::from_kbps(832)) }
+        }
+        fn on_acked(&mut self, _acked: &Acked) {}
+        fn on_lost(&mut self, _lost: &Lost) {}
+    }
+    let options = options(Recovery::NewReno);
+    let sender = TcpSender::new(options.clone(), Box::new(Paced));
+    let mut pipe =
+        Pipe::new(Box::new(sender), Box::new(TcpReceiver::new(options)), MSS as u32, Script::default());
+    pipe.push(5 * MSS);
+    pipe.run_until(ms(1_000));
+    let times: Vec<Time> = pipe.log.iter().map(|(at, _)| *at).collect();
+    assert_eq!(times, [ms(0), ms(10), ms(20), ms(30), ms(40)]);
 }
