@@ -29,6 +29,8 @@ pub struct Config {
     /// Rate of RTS, CTS, ACK and broadcasts; none for the standard's rule (RTS and broadcast at the highest basic rate not above
     /// the data rate, responses at the highest basic rate not above that of the frame they answer).
     pub control_rate: Option<Rate>,
+    /// Rate of ACKs, where it differs from `control_rate`.
+    pub ack_rate: Option<Rate>,
     /// The MAC.
     pub mac: MacConfig,
     /// The medium.

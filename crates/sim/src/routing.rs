@@ -56,7 +56,7 @@ impl LinkQuality {
     /// Share of the tries over `from -> to` that succeed: DATA there, and ACK back.
     pub fn success(&self, from: NodeId, to: NodeId) -> f64 {
         let (Some(there), Some(back)) = (self.links.between(from, to), self.links.between(to, from)) else { return 0.0 };
-        self.data(there) * self.delivery(back, RateClass::Response, multihop_dot11::ACK_BYTES)
+        self.data(there) * self.delivery(back, RateClass::Ack, multihop_dot11::ACK_BYTES)
     }
 
     /// The usable links: transmitter, receiver, and share of tries that succeed.

@@ -127,3 +127,30 @@ fn recn() {
         println!();
     }
 }
+
+#[test]
+fn ns3() {
+    let text = std::fs::read_to_string("../../../shared/reference/results.json").unwrap();
+    let reference: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let dbm = |dbm: f64| 10f64.powf(dbm / 10.0);
+    for row in reference["ns3_chain_2mbps"].as_array().unwrap() {
+        let hops = row["hops"].as_u64().unwrap() as usize;
+        let mut g = vec![]; let mut rtt = vec![]; let mut rx = vec![];
+        for seed in 1..=4 {
+            let mut c = ns2_chain(hops, "newreno", seed);
+            c.mac.rules = DcfRules::IEEE;
+            c.ack_rate = Some(Rate::from_kbps(2_000));
+            c.extra_header = 0;
+            c.medium.model = MediumModel::Sinr { transmit_power_mw: dbm(24.5), noise_mw: dbm(-93.6), sensitivity_mw: dbm(-64.4), carrier_sense_mw: dbm(-78.08), path_loss: two_ray() };
+            c.duration = Span::from_ms(130_000);
+            c.schemes[0].scheme = find("tcp-newreno").unwrap().build(&serde_json::json!({"segment_size": 1460, "window": 32, "initial_threshold": 1000, "delayed_ack": "0 s", "limited_transmit": false, "initial_window": 10})).unwrap();
+            let o = run(&c);
+            g.push(total_goodput(&o) / 1e3);
+            rtt.push(o.flows[0].rtt_mean_s.unwrap());
+            rx.push(o.flows[0].retransmissions as f64);
+        }
+        let m = |v: &Vec<f64>| v.iter().sum::<f64>() / v.len() as f64;
+        let rg = row["static"]["mean"].as_f64().unwrap();
+        println!("ns3 {hops}: {:.1} vs {rg:.1} ({:+.1} %) rtt {:.3} vs {} rexmit {:.0}", m(&g), (m(&g)/rg-1.0)*100.0, m(&rtt), row["rtt_static"]["mean"], m(&rx));
+    }
+}

@@ -47,7 +47,7 @@ pub struct Timing {
     /// What overlapping signals do to each other.
     pub collisions: Collisions,
     rts_threshold: Option<u32>,
-    rates: [FrameTiming; 3],
+    rates: [FrameTiming; 4],
 }
 
 impl Timing {
@@ -55,13 +55,13 @@ impl Timing {
     pub fn new(config: &Config) -> Timing {
         let (phy, rules) = (&config.phy, config.mac.rules);
         let control = config.control_rate.unwrap_or_else(|| phy.response_rate(config.data_rate));
-        let response = config.control_rate.unwrap_or_else(|| phy.response_rate(config.data_rate));
-        let by_class = [control, response, config.data_rate];
+        let cts_rate = config.control_rate.unwrap_or_else(|| phy.response_rate(control));
+        let ack_rate = config.ack_rate.or(config.control_rate).unwrap_or_else(|| phy.response_rate(config.data_rate));
+        let by_class = [control, cts_rate, ack_rate, config.data_rate];
         let rates = by_class.map(|rate| phy.timing(rate, rules.airtime));
-        let (rts, cts, ack) = (rates[0].airtime(RTS_BYTES), rates[1].airtime(CTS_BYTES), rates[1].airtime(ACK_BYTES));
-        let rx_start = phy.rx_start_delay(response);
-        let timeout = |response: Span| match rules.response_timeout {
-            ResponseTimeout::FirstBit => phy.sifs + phy.slot + rx_start,
+        let (rts, cts, ack) = (rates[0].airtime(RTS_BYTES), rates[1].airtime(CTS_BYTES), rates[2].airtime(ACK_BYTES));
+        let timeout = |rate: Rate, response: Span| match rules.response_timeout {
+            ResponseTimeout::FirstBit => phy.sifs + phy.slot + phy.rx_start_delay(rate),
             ResponseTimeout::WholeResponse { propagation } => phy.sifs + response + propagation * 2,
         };
         Timing {
@@ -78,9 +78,9 @@ impl Timing {
             rts,
             cts,
             ack,
-            cts_timeout: timeout(cts),
-            ack_timeout: timeout(ack),
-            nav_reset: phy.sifs * 2 + cts + rx_start + phy.slot * 2,
+            cts_timeout: timeout(cts_rate, cts),
+            ack_timeout: timeout(ack_rate, ack),
+            nav_reset: phy.sifs * 2 + cts + phy.rx_start_delay(cts_rate) + phy.slot * 2,
             packet_error_rate: config.medium.packet_error_rate,
             collisions: collisions(config, by_class),
             rts_threshold: config.mac.rts_threshold,
@@ -113,8 +113,8 @@ impl Timing {
     pub fn control_frame(&self, kind: FrameKind, from: NodeId, to: NodeId, duration: Span, now: Time) -> Frame {
         let (rate, bytes, airtime) = match kind {
             FrameKind::Rts => (RateClass::Control, RTS_BYTES, self.rts),
-            FrameKind::Cts => (RateClass::Response, CTS_BYTES, self.cts),
-            FrameKind::Ack => (RateClass::Response, ACK_BYTES, self.ack),
+            FrameKind::Cts => (RateClass::Cts, CTS_BYTES, self.cts),
+            FrameKind::Ack => (RateClass::Ack, ACK_BYTES, self.ack),
             FrameKind::Data => unreachable!("DATA is not a control frame"),
         };
         let start = now + self.propagation;
@@ -138,7 +138,7 @@ impl Timing {
     }
 }
 
-fn collisions(config: &Config, rates: [Rate; 3]) -> Collisions {
+fn collisions(config: &Config, rates: [Rate; 4]) -> Collisions {
     let sinr = |noise_mw: f64, sensitivity_mw: f64| {
         let modulations = rates.map(|rate| config.phy.modulation(rate).expect("the rate belongs to the PHY"));
         Collisions::Sinr {

@@ -20,9 +20,9 @@ pub enum Collisions {
         /// Frames below this power are not noticed as frames.
         sensitivity: u64,
         /// Bit errors by SINR at the rates of [`super::RateClass`], in its order.
-        errors: Box<[ErrorTable; 3]>,
+        errors: Box<[ErrorTable; 4]>,
         /// Bit rates in the same order, in bits per second.
-        bps: [f64; 3],
+        bps: [f64; 4],
     },
 }
 

@@ -50,6 +50,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         phy,
         data_rate: Rate::from_kbps(11_000),
         control_rate: Some(Rate::from_kbps(1_000)),
+        ack_rate: None,
         mac: MacConfig {
             rules,
             rts_threshold: None,
