@@ -79,7 +79,7 @@ fn parameters() -> impl Strategy<Value = Value> {
         json!({
             "flavour": if ns2 { "ns2" } else { "rfc" },
             "handshake": handshake, "timestamps": timestamps, "limited_transmit": limited_transmit, "ecn": ecn,
-            "segment_size": segment_size, "window": window, "initial_window": initial_window,
+            "segment_size": format!("{segment_size} B"), "window": window, "initial_window": initial_window,
             "initial_threshold": initial_threshold, "duplicate_threshold": duplicate_threshold,
             "byte_counting": byte_counting, "delayed_ack": ms(delayed_ack), "initial_rto": ms(initial_rto),
             "min_rto": ms(min_rto), "tick": ms(tick),

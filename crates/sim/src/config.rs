@@ -281,8 +281,11 @@ impl MediumConfig {
     pub fn carrier_sense_mw(&self) -> f64 {
         match &self.model {
             MediumModel::Sinr { carrier_sense_mw, .. }
-            | MediumModel::Matrix { quantity: MatrixQuantity::Rssi { carrier_sense_mw, .. }, .. } => *carrier_sense_mw,
-            MediumModel::Ranges { .. } | MediumModel::Matrix { quantity: MatrixQuantity::Delivery { .. }, .. } => 0.0,
+            | MediumModel::Matrix { quantity: MatrixQuantity::Rssi { carrier_sense_mw, .. }, .. } => {
+                *carrier_sense_mw
+            }
+            MediumModel::Ranges { .. }
+            | MediumModel::Matrix { quantity: MatrixQuantity::Delivery { .. }, .. } => 0.0,
         }
     }
 }

@@ -36,8 +36,13 @@ pub(crate) use at_node;
 /// Settles everything above the MAC, and lets the MAC take what came of it.
 pub fn settle(mac: &mut Mac, ctx: &mut Context, network: &crate::stack::Network) {
     loop {
-        let mut around =
-            Surroundings { now: ctx.now, agenda: ctx.agenda, network, packets: ctx.packets, record: ctx.record };
+        let mut around = Surroundings {
+            now: ctx.now,
+            agenda: ctx.agenda,
+            network,
+            packets: ctx.packets,
+            record: ctx.record,
+        };
         ctx.stack.settle(&mut around);
         if mac.holds_packet() || ctx.stack.queue_length() == 0 {
             return;

@@ -4,7 +4,7 @@ mod common;
 
 use common::{saturated_cell, total_goodput};
 use multihop_core::Span;
-use multihop_dot11::{DcfRules};
+use multihop_dot11::DcfRules;
 use multihop_sim::run;
 
 /// Bianchi's fixed point: the probability that a station transmits in a slot, and that a transmission collides.
@@ -50,7 +50,8 @@ fn check(rules: DcfRules, seconds: u64, collision_ifs: f64, label: &str) -> (f64
             let tail = data + 10.0 + 1.0 + 304.0 + 50.0 + 1.0;
             let success = if with_rts { 352.0 + 304.0 + 2.0 * 11.0 + tail } else { tail };
             let first = if with_rts { 352.0 } else { data };
-            let expected = throughput(n as f64, tau, 1472.0 * 8.0, 20.0, success, first + 1.0 + collision_ifs);
+            let expected =
+                throughput(n as f64, tau, 1472.0 * 8.0, 20.0, success, first + 1.0 + collision_ifs);
             println!(
                 "{label} rts {with_rts} n {n}: {measured:.0} against {expected:.0} ({:+.2} %), p {p_measured:.4} against {p:.4} ({:+.2} %)",
                 (measured / expected - 1.0) * 100.0,

@@ -19,11 +19,18 @@ fn ns2_chain(hops: usize, flow: &str, seed: u64) -> Config {
     c.warmup = Span::from_ms(30_000);
     c.record_interval = Span::from_ms(100);
     let (name, params) = match flow {
-        "udp" => ("udp", serde_json::json!({"segment_size": 1460, "header": 0})),
-        f => (if f == "sack" { "tcp-sack" } else { "tcp-newreno" }, serde_json::json!({"flavour": "ns2", "segment_size": 1460, "window": 32})),
+        "udp" => ("udp", serde_json::json!({"segment_size": "1460 B", "header": "0 B"})),
+        f => (
+            if f == "sack" { "tcp-sack" } else { "tcp-newreno" },
+            serde_json::json!({"flavour": "ns2", "segment_size": "1460 B", "window": 32}),
+        ),
     };
     c.schemes = vec![SchemeConfig { name: name.into(), scheme: find(name).unwrap().build(&params).unwrap() }];
-    let app = if flow == "udp" { AppConfig::Cbr { rate: Rate::from_kbps(2_000), packet: 1460, jitter: 0.5 } } else { AppConfig::Saturated };
+    let app = if flow == "udp" {
+        AppConfig::Cbr { rate: Rate::from_kbps(2_000), packet: 1460, jitter: 0.5 }
+    } else {
+        AppConfig::Saturated
+    };
     add_flow(&mut c, 0, hops, app);
     c
 }
@@ -34,9 +41,15 @@ fn look() {
     let reference: serde_json::Value = serde_json::from_str(&text).unwrap();
     for row in reference["chain_static_2mbps"].as_array().unwrap() {
         let flow = row["flow"].as_str().unwrap();
-        if flow == "tfrc" { continue; }
+        if flow == "tfrc" {
+            continue;
+        }
         let hops = row["hops"].as_u64().unwrap() as usize;
-        let mut g = vec![]; let mut rtt = vec![]; let mut win = vec![]; let mut rx = vec![]; let mut to = vec![];
+        let mut g = vec![];
+        let mut rtt = vec![];
+        let mut win = vec![];
+        let mut rx = vec![];
+        let mut to = vec![];
         for seed in 1..=4 {
             let o = run(&ns2_chain(hops, flow, seed));
             g.push(total_goodput(&o) / 1e3);
@@ -48,7 +61,19 @@ fn look() {
         }
         let m = |v: &Vec<f64>| v.iter().sum::<f64>() / v.len() as f64;
         let rg = row["goodput_kbps"].as_f64().unwrap();
-        println!("{flow} {hops}: {:.1} vs {rg:.1} ({:+.1} %) rtt {:.3} vs {} cwnd {:.1} vs {} rexmit {:.0} vs {} to {:.1} vs {}", m(&g), (m(&g)/rg-1.0)*100.0, m(&rtt), row["rtt_s"], m(&win), row["cwnd"], m(&rx), row["retransmitted"], m(&to), row["timeouts"]);
+        println!(
+            "{flow} {hops}: {:.1} vs {rg:.1} ({:+.1} %) rtt {:.3} vs {} cwnd {:.1} vs {} rexmit {:.0} vs {} to {:.1} vs {}",
+            m(&g),
+            (m(&g) / rg - 1.0) * 100.0,
+            m(&rtt),
+            row["rtt_s"],
+            m(&win),
+            row["cwnd"],
+            m(&rx),
+            row["retransmitted"],
+            m(&to),
+            row["timeouts"]
+        );
     }
 }
 
@@ -60,21 +85,26 @@ fn saturation() {
         let n = row["n"].as_u64().unwrap() as usize;
         let rts = row["rts"].as_u64().unwrap() == 1;
         for delay in [33, 20, 10] {
-        let mut g = vec![];
-        for seed in 1..=4 {
-            let mut c = saturated_cell(DcfRules::NS2, n);
-            if let MediumModel::Ranges { capture_ratio, .. } = &mut c.medium.model { *capture_ratio = Some(10.0); }
-            c.schemes[0].scheme = find("udp").unwrap().build(&serde_json::json!({"segment_size": 1500, "header": 0})).unwrap();
-            c.mac.rts_threshold = rts.then_some(0);
-            c.medium.propagation_delay = Span::from_ns(delay);
-            c.seed = seed;
-            c.duration = Span::from_ms(110_000);
-            c.warmup = Span::from_ms(10_000);
-            g.push(total_goodput(&run(&c)) / 1e6);
-        }
-        let m = g.iter().sum::<f64>() / g.len() as f64;
-        let r = row["ns2"]["mean"].as_f64().unwrap();
-        println!("rts {rts} n {n} delay {delay}: {m:.4} vs {r:.4} ({:+.2} %)", (m / r - 1.0) * 100.0);
+            let mut g = vec![];
+            for seed in 1..=4 {
+                let mut c = saturated_cell(DcfRules::NS2, n);
+                if let MediumModel::Ranges { capture_ratio, .. } = &mut c.medium.model {
+                    *capture_ratio = Some(10.0);
+                }
+                c.schemes[0].scheme = find("udp")
+                    .unwrap()
+                    .build(&serde_json::json!({"segment_size": "1500 B", "header": "0 B"}))
+                    .unwrap();
+                c.mac.rts_threshold = rts.then_some(0);
+                c.medium.propagation_delay = Span::from_ns(delay);
+                c.seed = seed;
+                c.duration = Span::from_ms(110_000);
+                c.warmup = Span::from_ms(10_000);
+                g.push(total_goodput(&run(&c)) / 1e6);
+            }
+            let m = g.iter().sum::<f64>() / g.len() as f64;
+            let r = row["ns2"]["mean"].as_f64().unwrap();
+            println!("rts {rts} n {n} delay {delay}: {m:.4} vs {r:.4} ({:+.2} %)", (m / r - 1.0) * 100.0);
         }
     }
 }
@@ -82,7 +112,9 @@ fn saturation() {
 fn recn_chain(n: usize, at_w1: bool, scheme: &str, seed: u64) -> Config {
     let mut positions: Vec<[f64; 2]> = (0..4).map(|i| [400.0 + 200.0 * i as f64, 400.0]).collect();
     if !at_w1 {
-        for i in 0..n { positions.push([250.0, 400.0 + (i as f64 - (n as f64 - 1.0) / 2.0) * 20.0]); }
+        for i in 0..n {
+            positions.push([250.0, 400.0 + (i as f64 - (n as f64 - 1.0) / 2.0) * 20.0]);
+        }
     }
     let mut c = network(DcfRules::NS2, &positions);
     c.phy = Phy::new(Standard::Dsss, Preamble::Long);
@@ -94,10 +126,16 @@ fn recn_chain(n: usize, at_w1: bool, scheme: &str, seed: u64) -> Config {
     c.seed = seed;
     c.duration = Span::from_ms(300_000);
     c.warmup = Span::from_ms(1_000);
-    let params = serde_json::json!({"flavour": "ns2", "segment_size": 1000, "window": 20});
-    c.schemes = vec![SchemeConfig { name: scheme.into(), scheme: find(scheme).unwrap().build(&params).unwrap() }];
+    let params = serde_json::json!({"flavour": "ns2", "segment_size": "1000 B", "window": 20});
+    c.schemes =
+        vec![SchemeConfig { name: scheme.into(), scheme: find(scheme).unwrap().build(&params).unwrap() }];
     for i in 0..n {
-        add_flow(&mut c, if at_w1 { 0 } else { 4 + i }, 3, AppConfig::Cbr { rate: Rate::from_kbps(800), packet: 1000, jitter: 0.0 });
+        add_flow(
+            &mut c,
+            if at_w1 { 0 } else { 4 + i },
+            3,
+            AppConfig::Cbr { rate: Rate::from_kbps(800), packet: 1000, jitter: 0.0 },
+        );
         c.flows[i].start = Span::from_ms(1000);
     }
     c
@@ -110,9 +148,16 @@ fn recn() {
     for row in reference["recn_chain_static"].as_array().unwrap() {
         let n = row["flows"].as_u64().unwrap() as usize;
         let at_w1 = row["placement"].as_str().unwrap().contains("at w1");
-        print!("at_w1 {at_w1} n {n}: ns2 {:.1}±{} jain {:.3} ", row["total_kbps"].as_f64().unwrap(), row["total_ci95"], row["jain"].as_f64().unwrap());
+        print!(
+            "at_w1 {at_w1} n {n}: ns2 {:.1}±{} jain {:.3} ",
+            row["total_kbps"].as_f64().unwrap(),
+            row["total_ci95"],
+            row["jain"].as_f64().unwrap()
+        );
         for scheme in ["tcp-newreno", "recn"] {
-            let mut g = vec![]; let mut j = vec![]; let mut f = vec![];
+            let mut g = vec![];
+            let mut j = vec![];
+            let mut f = vec![];
             for seed in 1..=6 {
                 let o = run(&recn_chain(n, at_w1, scheme, seed));
                 g.push(total_goodput(&o) / 1e3);
@@ -122,7 +167,14 @@ fn recn() {
                 f.push(o.flows.iter().filter_map(|f| f.transmission_efficiency).sum::<f64>() / n as f64);
             }
             let m = |v: &Vec<f64>| v.iter().sum::<f64>() / v.len() as f64;
-            print!(" | {scheme} {:.1} ({:.0}..{:.0}) jain {:.3} fte {:.3}", m(&g), g.iter().copied().fold(f64::MAX, f64::min), g.iter().copied().fold(0.0, f64::max), m(&j), m(&f));
+            print!(
+                " | {scheme} {:.1} ({:.0}..{:.0}) jain {:.3} fte {:.3}",
+                m(&g),
+                g.iter().copied().fold(f64::MAX, f64::min),
+                g.iter().copied().fold(0.0, f64::max),
+                m(&j),
+                m(&f)
+            );
         }
         println!();
     }
@@ -135,15 +187,23 @@ fn ns3() {
     let dbm = |dbm: f64| 10f64.powf(dbm / 10.0);
     for row in reference["ns3_chain_2mbps"].as_array().unwrap() {
         let hops = row["hops"].as_u64().unwrap() as usize;
-        let mut g = vec![]; let mut rtt = vec![]; let mut rx = vec![];
+        let mut g = vec![];
+        let mut rtt = vec![];
+        let mut rx = vec![];
         for seed in 1..=4 {
             let mut c = ns2_chain(hops, "newreno", seed);
             c.mac.rules = DcfRules::IEEE;
             c.ack_rate = Some(Rate::from_kbps(2_000));
             c.extra_header = 0;
-            c.medium.model = MediumModel::Sinr { transmit_power_mw: dbm(24.5), noise_mw: dbm(-93.6), sensitivity_mw: dbm(-64.4), carrier_sense_mw: dbm(-78.08), path_loss: two_ray() };
+            c.medium.model = MediumModel::Sinr {
+                transmit_power_mw: dbm(24.5),
+                noise_mw: dbm(-93.6),
+                sensitivity_mw: dbm(-64.4),
+                carrier_sense_mw: dbm(-78.08),
+                path_loss: two_ray(),
+            };
             c.duration = Span::from_ms(130_000);
-            c.schemes[0].scheme = find("tcp-newreno").unwrap().build(&serde_json::json!({"segment_size": 1460, "window": 32, "initial_threshold": 1000, "delayed_ack": "0 s", "limited_transmit": false, "initial_window": 10})).unwrap();
+            c.schemes[0].scheme = find("tcp-newreno").unwrap().build(&serde_json::json!({"segment_size": "1460 B", "window": 32, "initial_threshold": 1000, "delayed_ack": "0 s", "limited_transmit": false, "initial_window": 10})).unwrap();
             let o = run(&c);
             g.push(total_goodput(&o) / 1e3);
             rtt.push(o.flows[0].rtt_mean_s.unwrap());
@@ -151,6 +211,13 @@ fn ns3() {
         }
         let m = |v: &Vec<f64>| v.iter().sum::<f64>() / v.len() as f64;
         let rg = row["static"]["mean"].as_f64().unwrap();
-        println!("ns3 {hops}: {:.1} vs {rg:.1} ({:+.1} %) rtt {:.3} vs {} rexmit {:.0}", m(&g), (m(&g)/rg-1.0)*100.0, m(&rtt), row["rtt_static"]["mean"], m(&rx));
+        println!(
+            "ns3 {hops}: {:.1} vs {rg:.1} ({:+.1} %) rtt {:.3} vs {} rexmit {:.0}",
+            m(&g),
+            (m(&g) / rg - 1.0) * 100.0,
+            m(&rtt),
+            row["rtt_static"]["mean"],
+            m(&rx)
+        );
     }
 }

@@ -36,16 +36,11 @@ enum Phase {
     /// Its broadcast is on the air. No timer.
     Broadcasting,
     /// It owes a CTS after SIFS. Timer: SIFS.
-    CtsDue {
-        to: NodeId,
-        duration: Span,
-    },
+    CtsDue { to: NodeId, duration: Span },
     /// Its CTS is on the air; under ns-2's rules it then waits for the DATA. Timer: the DATA is overdue.
     CtsSent,
     /// It owes an ACK after SIFS. Timer: SIFS.
-    AckDue {
-        to: NodeId,
-    },
+    AckDue { to: NodeId },
     /// Its ACK is on the air. No timer.
     AckSent,
 }

@@ -193,7 +193,14 @@ impl Radio {
     }
 
     /// A signal ends.
-    pub fn finish(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, loss: f64, now: Time) -> Reception {
+    pub fn finish(
+        &mut self,
+        collisions: &Collisions,
+        link: &Link,
+        frame: &Frame,
+        loss: f64,
+        now: Time,
+    ) -> Reception {
         if matches!(collisions, Collisions::Sinr { .. }) {
             self.count_bits(collisions, now);
         }

@@ -72,7 +72,10 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
             },
         },
         routing: RoutingConfig { metric: RouteMetric::Hops, on_link_failure: LinkFailureRule::Ignore },
-        schemes: vec![SchemeConfig { name: "udp".into(), scheme: Arc::new(Datagrams { payload: 1472, header: 28 }) }],
+        schemes: vec![SchemeConfig {
+            name: "udp".into(),
+            scheme: Arc::new(Datagrams { payload: 1472, header: 28 }),
+        }],
         flows: Vec::new(),
         extra_header: 0,
     }
