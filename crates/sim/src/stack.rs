@@ -108,6 +108,8 @@ pub struct Stack {
     followers: Vec<u32>,
     turn: usize,
     on_link_failure: LinkFailureRule,
+    /// Somebody here wants to know of link events.
+    observed: bool,
 }
 
 impl Stack {
@@ -138,11 +140,13 @@ impl Stack {
             followers: Vec::new(),
             turn: 0,
             on_link_failure,
+            observed,
         }
     }
 
     /// Adds an end of a flow; returns its index.
-    pub fn add_end(&mut self, end: End) -> u32 {
+    pub fn add_end(&mut self, mut end: End) -> u32 {
+        self.observed |= end.endpoint.controller().is_some();
         self.ends.push(end);
         (self.ends.len() - 1) as u32
     }
@@ -195,7 +199,14 @@ impl Stack {
     }
 
     /// Something happened at the MAC.
+    #[inline]
     pub fn on_link(&mut self, event: &LinkEvent) {
+        if self.observed {
+            self.tell(event);
+        }
+    }
+
+    fn tell(&mut self, event: &LinkEvent) {
         self.estimators.iter_mut().for_each(|estimator| estimator.on_link(event));
         self.policies.iter_mut().flatten().for_each(|policy| policy.on_link(event));
         for end in &mut self.ends {
@@ -303,6 +314,11 @@ impl Stack {
             around.agenda.arm(*slot, again, Lane::Upper);
         }
         self.touched.push(index);
+    }
+
+    /// Is nothing pending above the MAC?
+    pub fn is_settled(&self) -> bool {
+        self.inbox.is_empty() && self.touched.is_empty() && self.followers.is_empty()
     }
 
     /// Handles everything that is pending above the MAC; afterwards the queue may hold something for it.

@@ -221,3 +221,12 @@ fn ns3() {
         );
     }
 }
+
+#[test]
+fn speed() {
+    let mut c = ns2_chain(7, "newreno", 1);
+    c.duration = Span::from_ms(3_000_000);
+    c.record_interval = Span::from_ms(1000);
+    let o = run(&c);
+    println!("events {} goodput {}", o.events, total_goodput(&o));
+}

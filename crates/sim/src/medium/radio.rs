@@ -219,11 +219,12 @@ impl Radio {
         if !lock.intact {
             return if lock.decodable && !lock.talked_over { Reception::Garbled } else { Reception::Noise };
         }
-        let mut success = (lock.ln_success + link.ln_bit_success * f64::from(frame.bytes) * 8.0).exp();
-        if frame.kind == FrameKind::Data {
-            success *= 1.0 - loss;
+        let ln_success = lock.ln_success + link.ln_bit_success * f64::from(frame.bytes) * 8.0;
+        let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
+        if ln_success >= 0.0 && loss <= 0.0 {
+            return Reception::Decoded;
         }
-        if success >= 1.0 || self.rng.unit() < success { Reception::Decoded } else { Reception::Garbled }
+        if self.rng.unit() < ln_success.exp() * (1.0 - loss) { Reception::Decoded } else { Reception::Garbled }
     }
 
     /// Adds the bits since the last change of interference to the chance that all are right.
