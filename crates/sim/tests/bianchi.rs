@@ -45,7 +45,9 @@ fn chain_collisions(stations: usize, transmissions: u64) -> f64 {
     while sent < transmissions {
         let idle = *left.iter().min().expect("there are stations");
         let ready: Vec<usize> = (0..stations).filter(|i| left[*i] == idle).collect();
-        left.iter_mut().for_each(|slots| *slots = slots.wrapping_sub(idle + 1));
+        for slots in &mut left {
+            *slots = slots.wrapping_sub(idle + 1);
+        }
         sent += ready.len() as u64;
         if ready.len() > 1 {
             collided += ready.len() as u64;
