@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -13,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from multihop.columns import METRICS, Metric
-from multihop.provenance import command_line
 from multihop.results import Result
 from multihop.scenario import Scenario
 from multihop.statistics import Estimate, PairedDifference, estimate, holm, paired_difference
+from multihop.verdict import sentences, with_interval
 
 #: Differences with an adjusted p-value below this are called significant.
 SIGNIFICANCE = 0.05
@@ -48,12 +49,10 @@ class Comparison:
     Attributes:
         scenario: what was run.
         results: variant -> results.
-        command: the command that made it, if it was made by one.
     """
 
     scenario: Scenario
     results: Mapping[str, tuple[Result, ...]] = field(repr=False)
-    command: str = field(default_factory=command_line)
 
     @property
     def variants(self) -> list[str]:
@@ -64,6 +63,20 @@ class Comparison:
     def seeds(self) -> list[int]:
         """The common seeds."""
         return [result.seed for result in next(iter(self.results.values()))]
+
+    @property
+    def command(self) -> str:
+        """A command that makes the same results from the scenario's file, whoever runs it wherever."""
+        file = Path(self.scenario.origin).name
+        first = next(iter(self.results.values()))[0]
+        compares = all(name == results[0].overrides.get("scheme") for name, results in self.results.items())
+        words = ["multihop", "compare" if compares else "run", file if file.endswith(".toml") else "scenario.toml"]
+        words += ["--schemes", ",".join(self.variants)] if compares else []
+        words += ["--seed", str(self.seeds[0]), "--seeds", str(len(self.seeds))]
+        for name, value in first.overrides.items():
+            if name not in {"scheme", "seed"}:
+                words += [f"--{name.replace('_', '-')}", str(value)]
+        return shlex.join(words)
 
     def values(self, variant: str, metric: str) -> np.ndarray:
         """One value per seed; `metric` is a column of the summary."""
@@ -129,8 +142,6 @@ class Comparison:
 
     def verdict(self) -> list[str]:
         """Who is better, in plain words, one sentence per question."""
-        from multihop.verdict import sentences
-
         return sentences(self)
 
     def statistics(self) -> dict[str, Any]:
@@ -167,7 +178,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         rows = []
         for variant in self.variants:
-            cells = [_cell(self.estimate(variant, m.name), m) for m in METRICS]
+            cells = [with_interval(self.estimate(variant, m.name), m) for m in METRICS]
             rows.append([variant, *cells])
         heads = ["", *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in METRICS)]
         table = pd.DataFrame(rows, columns=heads).to_html(index=False, border=0)
@@ -177,13 +188,6 @@ class Comparison:
 def estimate_or_none(values: np.ndarray) -> Estimate | None:
     """As `statistics.estimate`, with `None` where no value is finite."""
     return estimate(values) if np.isfinite(values).any() else None
-
-
-def _cell(found: Estimate | None, metric: Metric) -> str:
-    if found is None:
-        return "none"
-    text = f"{metric.shown(found.mean):.4g}"
-    return text if found.half_width is None else f"{text} ± {metric.shown(found.half_width):.2g}"
 
 
 def _contrast_record(contrast: Contrast) -> dict[str, Any]:

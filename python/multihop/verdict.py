@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from multihop.columns import METRIC, Metric
 
 if TYPE_CHECKING:
     from multihop.comparison import Comparison, Contrast
+    from multihop.statistics import Estimate
 
 _QUESTIONS = ("goodput_total_bps", "jain", "delay_p95_s")
 _LABELS = {"goodput_total_bps": "Goodput", "jain": "Fairness", "delay_p95_s": "Delay (95th percentile)"}
@@ -18,6 +20,20 @@ def sentences(comparison: Comparison) -> list[str]:
     if len(comparison.variants) == 1:
         return [_alone(comparison, METRIC[name]) for name in _QUESTIONS]
     return [f"{_LABELS[name]}: {_answer(comparison, METRIC[name])}" for name in _QUESTIONS]
+
+
+def with_interval(found: Estimate | None, metric: Metric) -> str:
+    """`mean ± half width` in the unit that people read, with as many digits as the interval justifies."""
+    if found is None:
+        return "none"
+    mean = metric.shown(found.mean)
+    if found.half_width is None:
+        return f"{mean:.4g}"
+    half = metric.shown(found.half_width)
+    if half == 0.0 or not 1e-6 < half < 1e6:
+        return f"{mean:.4g} ± {half:.2g}"
+    decimals = max(0, 1 - math.floor(math.log10(half)))
+    return f"{mean:.{decimals}f} ± {half:.{decimals}f}"
 
 
 def _alone(comparison: Comparison, metric: Metric) -> str:

@@ -1,8 +1,8 @@
 """OLSR: olsrd's jsoninfo, and CSV exports of its links with link qualities.
 
 OLSR counts HELLO messages: a node's *link quality* (LQ) is the share of the neighbour's HELLOs that it received, and
-the *neighbour link quality* (NLQ) the share of its own that the neighbour received. So NLQ is the delivery probability from
-the node to the neighbour, and LQ that of the way back. HELLOs are short broadcasts at a low basic rate.
+the *neighbour link quality* (NLQ) the share of its own that the neighbour received. So NLQ is the delivery probability
+from the node to the neighbour, and LQ that of the way back. HELLOs are short broadcasts at a low basic rate.
 """
 
 import re
