@@ -71,19 +71,18 @@ def _answer(comparison: Comparison, metric: Metric) -> str:
 
 
 def _gap(contrast: Contrast, leader: str, other: str, base: float, metric: Metric) -> str:
-    """How far `leader` is ahead of `other`, relative where a percentage has a meaning."""
+    """How far `leader` is ahead of `other`, whose mean is `base`."""
     sign = 1.0 if contrast.a == leader else -1.0
     d = contrast.difference
     if d.low is None or d.high is None:
         raise ValueError("a significant difference has an interval")
     low, high = sorted((sign * d.low, sign * d.high))
     p = f"p {_p(contrast.adjusted_p or 0.0)}"
-    if metric.name == "jain" or base == 0.0:
-        shown = [f"{metric.shown(v):+.3g}" for v in (sign * d.mean, low, high)]
-        unit = f" {metric.unit}" if metric.unit else ""
-        return f"{shown[0]}{unit} against {other} (95 % interval {shown[1]} to {shown[2]}, {p})"
-    mean, low, high = (100 * v / base for v in (sign * d.mean, low, high))
-    return f"{mean:+.1f} % against {other} (95 % interval {low:+.1f} to {high:+.1f} %, {p})"
+    mean, low_text, high_text = (f"{metric.shown(v):+.3g}" for v in (sign * d.mean, low, high))
+    unit = f" {metric.unit}" if metric.unit else ""
+    # A percentage of an index would mean nothing.
+    share = "" if metric.name == "jain" or base == 0.0 else f", {100 * sign * d.mean / base:+.0f} %"
+    return f"{mean}{unit}{share} against {other} (95 % interval {low_text} to {high_text}{unit}, {p})"
 
 
 def _pair(contrast: Contrast, metric: Metric) -> str:

@@ -73,8 +73,8 @@ def list_names(
         print(title)
         for entry in entries:
             print(f"  {entry['name']:<20} {entry.get('summary', '')}")
-            for parameter in entry.get("parameters", []):
-                print(f"    {_parameter(parameter)}")
+            for key, meaning in _keys(entry).items():
+                print(f"    {key:<26} {meaning}")
         print()
 
 
@@ -109,10 +109,11 @@ def doctor(as_json: JsonOption = False) -> None:
         raise typer.Exit(1)
 
 
-def _parameter(parameter: dict[str, Any]) -> str:
-    default = parameter.get("default")
-    text = f"{parameter['name']} = {default}" if default is not None else str(parameter["name"])
-    return f"{text}: {parameter.get('summary', '')}".rstrip(": ")
+def _keys(entry: dict[str, Any]) -> dict[str, str]:
+    """The keys that a thing takes in a scenario, and the first sentence on each."""
+    parameters = entry.get("parameters", {}).get("properties", {})
+    texts = {key: about.get("description") for key, about in parameters.items()} or entry.get("keys", {})
+    return {key: " ".join(str(text or "").split()).split(". ")[0] for key, text in texts.items()}
 
 
 def _try(test: Callable[[], None]) -> str | None:

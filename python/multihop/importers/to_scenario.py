@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from multihop.errors import UserError
 from multihop.importers.mesh import Mesh, Node
@@ -88,6 +88,8 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
         mesh.left_out["nodes outside of the largest component of two-way links"] += lost
     names = _names(mesh)
     gateway = _gateway(mesh, plan, names) if plan.traffic == "to-gateway" else None
+    possible = len(kept) - 1 if gateway else len(kept) * (len(kept) - 1)
+    flows = min(plan.flows, possible)
     positions = _project(mesh)
     unplaced = sum(1 for id in mesh.nodes if id not in positions)
     one_way = sum(1 for a, b in mesh.links if (b, a) not in mesh.links)
@@ -97,9 +99,10 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
         *([f"of these, {unplaced} nodes have no position"] if unplaced else []),
         *(f"left out: {count} {what}" for what, count in mesh.left_out.most_common()),
         f"read as {mesh.format}: {mesh.reading}",
-        *([f"traffic goes to {names[gateway]}"] if gateway else []),
+        f"{flows} flows" + (f" to {names[gateway]}" if gateway else " between random pairs"),
+        *([f"(not {plan.flows}: so many would not have different ends)"] if flows < plan.flows else []),
     ]
-    text = _toml(mesh, plan, names, gateway, positions, summary, origin)
+    text = _toml(mesh, replace(plan, flows=flows), names, gateway, positions, summary, origin)
     return Imported(
         text, summary, len(mesh.nodes), len(mesh.links), dict(mesh.left_out), names[gateway] if gateway else None
     )

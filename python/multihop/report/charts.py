@@ -10,12 +10,11 @@ import pandas as pd
 
 from multihop.columns import DROP_CAUSES, METRIC, Metric
 from multihop.comparison import estimate_or_none
-from multihop.report.svg import FAINT, INK, PALETTE, Chart, colours
+from multihop.report.svg import FAINT, INK, PAGE_WIDTH, PALETTE, Chart, colours
 
 if TYPE_CHECKING:
     from multihop.comparison import Comparison
 
-_WIDTH = 11.0
 _MOST_FLOWS = 20
 _MOST_NODES = 100
 _MOST_LINES = 7
@@ -31,9 +30,7 @@ _SHARES = {
 def metrics(comparison: Comparison) -> Chart:
     """Bars with 95 % intervals and one dot per seed, a panel for each metric."""
     names = ("goodput_total_bps", "jain", "delay_p50_s", "delay_p95_s", "rtt_mean_s", "retransmission_ratio")
-    variants = comparison.variants
-    rows = 1 if len(variants) == 1 else 2
-    chart = Chart("metrics", "Metrics per scheme with 95 % intervals", _WIDTH, 2.1 + 2.3 * rows)
+    chart = Chart("metrics", "Metrics per scheme with 95 % intervals", PAGE_WIDTH, 5.6)
     axes = chart.figure.subplots(2, 3)
     for axis, name in zip(axes.flat, names, strict=True):
         _metric_panel(chart, axis, comparison, METRIC[name])
@@ -43,10 +40,12 @@ def metrics(comparison: Comparison) -> Chart:
 def flow_goodput(comparison: Comparison) -> Chart:
     """Goodput of each flow; with many flows, sorted from the least to the most."""
     flows = comparison.flows
-    labels = list(dict.fromkeys(flows["name"]))
+    listed = next(iter(comparison.results.values()))[0].view["flows"]
+    one_sink = len({flow["destination"] for flow in listed}) == 1 and len({flow["source"] for flow in listed}) > 1
+    labels = [flow["source"] if one_sink else flow["name"] for flow in listed]
     if len(labels) > _MOST_FLOWS:
         return _sorted_goodput(comparison, flows)
-    chart = Chart("flows", "Goodput of each flow with 95 % intervals", _WIDTH, 3.6)
+    chart = Chart("flows", "Goodput of each flow with 95 % intervals", PAGE_WIDTH, 3.6)
     axis = chart.figure.subplots()
     palette = colours(comparison.variants)
     width = 0.8 / len(comparison.variants)
@@ -66,7 +65,7 @@ def flow_goodput(comparison: Comparison) -> Chart:
 def losses(comparison: Comparison) -> Chart:
     """Data packets lost by named cause, stacked, as a share of those emitted."""
     flows = comparison.flows
-    chart = Chart("losses", "Loss by cause per scheme", _WIDTH / 2, 3.2)
+    chart = Chart("losses", "Loss by cause per scheme", PAGE_WIDTH / 2, 3.2)
     axis = chart.figure.subplots()
     bottoms = np.zeros(len(comparison.variants))
     sent = flows.groupby("variant", sort=False)["packets_sent"].sum().reindex(comparison.variants).to_numpy(dtype=float)
@@ -93,7 +92,7 @@ def losses(comparison: Comparison) -> Chart:
 
 def over_time(comparison: Comparison) -> Chart:
     """Goodput and congestion window over time: per scheme with a 95 % band, or per flow for a single scheme."""
-    chart = Chart("time", "Goodput and congestion window over time", _WIDTH, 5.4)
+    chart = Chart("time", "Goodput and congestion window over time", PAGE_WIDTH, 5.4)
     top, bottom = chart.figure.subplots(2, 1, sharex=True)
     series = comparison.series
     if len(comparison.variants) == 1:
@@ -128,7 +127,7 @@ def airtime(comparison: Comparison) -> Chart:
     busy = 1 - nodes.groupby("node")["idle"].mean()
     shown = sorted(busy.nlargest(_MOST_NODES).index)
     count = len(comparison.variants)
-    chart = Chart("airtime", "Share of time per node", _WIDTH, 0.9 + 1.75 * count)
+    chart = Chart("airtime", "Share of time per node", PAGE_WIDTH, 0.9 + 1.75 * count)
     axes = np.atleast_1d(chart.figure.subplots(count, 1, sharex=True, sharey=True))
     names = nodes.drop_duplicates("node").set_index("node")["name"]
     for axis, variant in zip(axes, comparison.variants, strict=True):
@@ -197,7 +196,7 @@ def _bar(
 
 
 def _sorted_goodput(comparison: Comparison, flows: pd.DataFrame) -> Chart:
-    chart = Chart("flows", "Goodput of flows, sorted", _WIDTH, 3.6)
+    chart = Chart("flows", "Goodput of flows, sorted", PAGE_WIDTH, 3.6)
     axis = chart.figure.subplots()
     for variant, colour in colours(comparison.variants).items():
         mine = flows[flows["variant"] == variant]

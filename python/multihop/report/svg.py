@@ -19,6 +19,9 @@ PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8
 INK = "#010203"
 FAINT = "#040506"
 
+#: Width of a chart that fills the page, in inches: it sets the size of text.
+PAGE_WIDTH = 11.0
+
 _STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "multihop",
@@ -35,6 +38,7 @@ _STYLE: dict[str, Any] = {
     "axes.titlesize": 10,
     "axes.titlelocation": "left",
     "axes.titlecolor": INK,
+    "figure.constrained_layout.h_pad": 0.12,
     "grid.color": FAINT,
     "grid.linewidth": 0.6,
     "legend.frameon": False,
@@ -79,7 +83,9 @@ class Chart:
             text = text.replace(
                 f'<g id="{self.key}-{name}">', f'<g class="tip" data-tip="{said}"><title>{said}</title>', 1
             )
-        opening = f'<svg class="chart" role="img" aria-label="{html.escape(self.label, quote=True)}"'
+        share = 100 * self.figure.get_figwidth() / PAGE_WIDTH
+        label = html.escape(self.label, quote=True)
+        opening = f'<svg class="chart" style="max-width: {share:.0f}%" role="img" aria-label="{label}"'
         text = re.sub(r'(?<=\s)(width|height)="[\d.]+pt"\s*', "", text, count=2)
         text = re.sub(r' xmlns(:\w+)?="[^"]*"| version="1.1"', "", text)
         return re.sub(r"\s*\n\s*", "\n", text.replace("<svg", opening, 1)).replace("xlink:href", "href")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT, _MARGIN = 1000.0, 560.0, 40.0
 _MOST_LINKS = 4000
 _MOST_NAMES = 40
+_LEAST_DISTANCE = 7.0
 
 
 def picture(view: _core.ScenarioView) -> str:
@@ -28,7 +29,7 @@ def picture(view: _core.ScenarioView) -> str:
         *_links(view, xs, ys),
         *_paths(view, xs, ys),
         *_nodes(view, xs, ys, measured),
-        *(_scale_bar(scale, height) if all(measured) else []),
+        *(_scale_bar(scale, height) if any(measured) else []),
         "</svg>",
     ]
     return "\n".join(parts)
@@ -37,10 +38,13 @@ def picture(view: _core.ScenarioView) -> str:
 def caption(view: _core.ScenarioView) -> str:
     """What the picture shows."""
     placed = sum(node["x"] is not None for node in view["nodes"])
+    _, drawn_as_given = _layout(view)
     links = len({frozenset(link[:2]) for link in view["links"]})
     text = f"{len(view['nodes'])} nodes, {links} links (the fainter, the less they deliver), {len(view['flows'])} flows"
     if placed == 0:
         return f"{text}. The scenario gives no positions: nodes are drawn where the picture is clearest."
+    if not any(drawn_as_given):
+        return f"{text}. Most nodes are too close together for a map: they are drawn where the picture is clearest."
     if placed < len(view["nodes"]):
         return (
             f"{text}. {len(view['nodes']) - placed} nodes without a position (hollow) are drawn near their neighbours."
@@ -49,13 +53,31 @@ def caption(view: _core.ScenarioView) -> str:
 
 
 def _layout(view: _core.ScenarioView) -> tuple[np.ndarray, list[bool]]:
-    """Positions, and for each node whether the scenario gave it."""
+    """Positions, and for each node whether it is drawn where the scenario puts it."""
+    nodes = view["nodes"]
+    points, measured = _as_given(view)
+    if any(measured) and not _too_dense(points):
+        return points, measured
+    return _spring(len(nodes), view["links"]), [False] * len(nodes)
+
+
+def _too_dense(points: np.ndarray) -> bool:
+    """Would most nodes be drawn on top of another? A few far away ones do that to a town."""
+    if len(points) < 3:
+        return False
+    xs, ys, _ = _fit(points)
+    distance = np.hypot(xs[:, None] - xs[None, :], ys[:, None] - ys[None, :])
+    np.fill_diagonal(distance, np.inf)
+    return float(np.median(distance.min(axis=1))) < _LEAST_DISTANCE
+
+
+def _as_given(view: _core.ScenarioView) -> tuple[np.ndarray, list[bool]]:
+    """Positions of the scenario; nodes without one are put beside their neighbours."""
     nodes = view["nodes"]
     measured = [node["x"] is not None and node["y"] is not None for node in nodes]
     if not any(measured):
-        return _spring(len(nodes), view["links"]), measured
+        return np.zeros((len(nodes), 2)), measured
     points = np.array([[node["x"], node["y"]] for node in nodes], dtype=np.float64)
-    # South is up in an SVG, so y is turned over where it is drawn. Nodes without a position go beside their neighbours.
     neighbours: dict[int, list[int]] = {}
     for a, b, _ in view["links"]:
         neighbours.setdefault(a, []).append(b)
@@ -89,7 +111,11 @@ def _spring(count: int, links: list[tuple[int, int, float]]) -> np.ndarray:
         length = np.maximum(np.linalg.norm(force, axis=1), 1e-9)[:, None]
         points += force / length * np.minimum(length, temperature)
         temperature = max(temperature * 0.97, 0.01)
-    return points
+    # The longest direction goes across the page.
+    centred = points - points.mean(axis=0)
+    _, _, axes = np.linalg.svd(centred, full_matrices=False)
+    turned: np.ndarray = centred @ axes.T
+    return turned
 
 
 def _fit(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
