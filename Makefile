@@ -43,7 +43,7 @@ test-rust:
 	cargo test --workspace --quiet
 
 test-python: build
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 
 # Events per second and CPU per simulated second; with ns-2 and ns-3 beside it where they are installed.
 bench: build

@@ -45,12 +45,16 @@ def _run() -> int:
     from multihop.cli.app import app
     from multihop.errors import UserError
 
+    arguments = sys.argv[1:] or ["--help"]
     try:
-        code = app(sys.argv[1:] or ["--help"], standalone_mode=False, prog_name="multihop")
+        code = app(arguments, standalone_mode=False, prog_name="multihop")
     except (ScenarioError, UserError) as error:
         return _fail(str(error), EXIT_USER_ERROR)
     except typer.TyperException as error:
-        return _fail(f"{error.format_message()} (multihop --help lists what there is)", EXIT_USER_ERROR)
+        return _fail(f"{_usage(error, arguments)} (multihop --help lists what there is)", EXIT_USER_ERROR)
+    except SystemExit as leaving:
+        # Typer leaves by itself with 1 where the reader of its output went away, otherwise after shell completion.
+        return EXIT_BROKEN_PIPE if leaving.code == 1 else int(leaving.code or 0)
     except typer.Abort:
         return _interrupted()
     except InternalError as error:
@@ -66,6 +70,17 @@ def _run() -> int:
     if code == EXIT_INTERRUPTED:
         return _interrupted()
     return int(code or 0)
+
+
+def _usage(error: Exception, arguments: list[str]) -> str:
+    """What is wrong with the arguments; of a value, also what it was."""
+    message = str(getattr(error, "format_message", error.__str__)()).rstrip(".")
+    for option in getattr(getattr(error, "param", None), "opts", []):
+        for word, following in zip(arguments, [*arguments[1:], ""], strict=True):
+            if word == option or word.startswith(f"{option}="):
+                found = following if word == option else word.partition("=")[2]
+                return f"{message}, found {found!r}"
+    return message
 
 
 def _fail(message: str, code: int) -> int:

@@ -52,10 +52,10 @@ def flow_goodput(comparison: Comparison) -> Chart:
     for index, variant in enumerate(comparison.variants):
         mine = flows[flows["variant"] == variant]
         groups = [mine.loc[mine["flow"] == k, "goodput_bps"].to_numpy(dtype=float) / 1e6 for k in range(len(labels))]
-        for position, (label, values) in enumerate(zip(labels, groups, strict=True)):
+        for position, (flow, values) in enumerate(zip(listed, groups, strict=True)):
             at = position + (index - (len(comparison.variants) - 1) / 2) * width
             name = variant if position == 0 else None
-            _bar(chart, axis, at, values, width, palette[variant], f"{label}, {variant}", "Mb/s", name)
+            _bar(chart, axis, at, values, width, palette[variant], f"{flow['name']}, {variant}:", "Mb/s", name)
     axis.set_xticks(range(len(labels)), labels, rotation=_tilt(labels), ha="right" if _tilt(labels) else "center")
     axis.set_ylabel("goodput [Mb/s]")
     _legend(axis, comparison)

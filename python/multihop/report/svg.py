@@ -77,6 +77,7 @@ class Chart:
         text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
         text = text.replace(INK, "currentColor").replace(FAINT, "var(--grid)")
         text = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", text)
+        text = re.sub(r"font-family: [^;\"]*; ?", "", text)
         text = re.sub(r"\b(id=\"|url\(#|href=\"#)", rf"\g<1>{self.key}-", text)
         for name, words in self._tips.items():
             said = html.escape(words, quote=True)
