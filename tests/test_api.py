@@ -182,3 +182,18 @@ def test_check_shows_paths():
 def test_scenarios_that_people_start_from_run(path):
     result = multihop.run(path, duration="3 s", warmup="1 s")
     assert result.summary["events"] > 0
+
+
+def test_the_verdict_says_no_more_than_the_numbers():
+    comparison = multihop.compare(CHAIN, ["tcp-newreno", "udp"], seeds=5)
+    for sentence, metric in zip(comparison.verdict(), ("goodput_total_bps", "jain", "delay_p95_s"), strict=False):
+        (contrast,) = comparison.contrasts(next(m for m in METRICS if m.name == metric))
+        better = contrast.a if (contrast.difference.mean > 0) == contrast.metric.higher_is_better else contrast.b
+        assert (f"{better} is better" in sentence) == contrast.significant, sentence
+        assert ("no significant difference" in sentence) != contrast.significant, sentence
+
+
+def test_starved_flows_are_mentioned():
+    text = CHAIN.replace('name = "long"', 'name = "long"\nstart = "4.9999 s"')
+    assert any(s.startswith("Starvation: of 2 flows") for s in multihop.compare(text, ["udp"], seeds=2).verdict())
+    assert not any(s.startswith("Starvation") for s in multihop.compare(CHAIN, ["udp"], seeds=2).verdict())

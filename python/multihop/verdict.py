@@ -16,10 +16,11 @@ _LABELS = {"goodput_total_bps": "Goodput", "jain": "Fairness", "delay_p95_s": "D
 
 
 def sentences(comparison: Comparison) -> list[str]:
-    """One sentence per question: goodput, fairness, delay. For a single variant, what it got."""
+    """One line per question: goodput, fairness, delay. For a single variant, what it got."""
     if len(comparison.variants) == 1:
-        return [_alone(comparison, METRIC[name]) for name in _QUESTIONS]
-    return [f"{_LABELS[name]}: {_answer(comparison, METRIC[name])}" for name in _QUESTIONS]
+        return [*(_alone(comparison, METRIC[name]) for name in _QUESTIONS), *_starvation(comparison)]
+    said = [f"{_LABELS[name]}: {_answer(comparison, METRIC[name])}" for name in _QUESTIONS]
+    return [*said, *_starvation(comparison)]
 
 
 def with_interval(found: Estimate | None, metric: Metric) -> str:
@@ -46,6 +47,19 @@ def _alone(comparison: Comparison, metric: Metric) -> str:
     return f"{text} (95 % interval {_number(metric, found.low)} to {_number(metric, found.high)}, {found.n} seeds)."
 
 
+def _starvation(comparison: Comparison) -> list[str]:
+    """Flows that got nothing have no delay, and means over the others look the better for it: that must be said."""
+    starved = {v: float(comparison.values(v, "flows_starved").mean()) for v in comparison.variants}
+    if not any(starved.values()):
+        return []
+    flows = len(next(iter(comparison.results.values()))[0].view["flows"])
+    counts = ", ".join(f"{v} {count:.3g}" for v, count in starved.items())
+    over = " on average over seeds" if len(comparison.seeds) > 1 else ""
+    return [
+        f"Starvation: of {flows} flows, these many delivered nothing{over}: {counts}. Delays are those of the others."
+    ]
+
+
 def _answer(comparison: Comparison, metric: Metric) -> str:
     means = {v: e.mean for v in comparison.variants if (e := comparison.estimate(v, metric.name)) is not None}
     if not means:
@@ -61,28 +75,28 @@ def _answer(comparison: Comparison, metric: Metric) -> str:
     if not beaten:
         apart = [c for c in contrasts.values() if c.significant]
         if not apart:
-            return f"no significant difference ({values})."
-        return f"{_list([leader, *tied])} cannot be told apart ({values}); but {_pair(apart[0], metric)}."
-    gaps = "; ".join(_gap(contrasts[frozenset((leader, v))], leader, v, means[v], metric) for v in beaten)
-    text = f"{leader} is better: {gaps}"
-    if tied:
-        text += f"; no significant difference from {_list(tied)}"
-    return f"{text} ({values})."
+            return f"{values}; no significant difference."
+        return f"{values}. {_list([leader, *tied])} cannot be told apart, but {_pair(apart[0], metric)}."
+    gaps = " and ".join(_gap(contrasts[frozenset((leader, v))], v, means[v], metric) for v in beaten)
+    between = f" Between {_list([leader, *tied])} there is no significant difference." if tied else ""
+    return f"{values}. {leader} is better {gaps}.{between}"
 
 
-def _gap(contrast: Contrast, leader: str, other: str, base: float, metric: Metric) -> str:
-    """How far `leader` is ahead of `other`, whose mean is `base`."""
-    sign = 1.0 if contrast.a == leader else -1.0
+def _gap(contrast: Contrast, other: str, base: float, metric: Metric) -> str:
+    """By how much the leader is better than `other`, whose mean is `base`. Amounts, not signed differences."""
     d = contrast.difference
     if d.low is None or d.high is None:
         raise ValueError("a significant difference has an interval")
-    low, high = sorted((sign * d.low, sign * d.high))
-    p = f"p {_p(contrast.adjusted_p or 0.0)}"
-    mean, low_text, high_text = (f"{metric.shown(v):+.3g}" for v in (sign * d.mean, low, high))
-    unit = f" {metric.unit}" if metric.unit else ""
+    low, high = sorted((abs(metric.shown(d.low)), abs(metric.shown(d.high))))
     # A percentage of an index would mean nothing.
-    share = "" if metric.name == "jain" or base == 0.0 else f", {100 * sign * d.mean / base:+.0f} %"
-    return f"{mean}{unit}{share} against {other} (95 % interval {low_text} to {high_text}{unit}, {p})"
+    relative = metric.name != "jain" and base != 0.0
+    sign = "+" if metric.higher_is_better else "-"
+    share = f"{sign}{100 * abs(d.mean) / base:.0f} %, " if relative else ""
+    unit = f" {metric.unit}" if metric.unit else ""
+    interval = f"95 % interval {low:.3g} to {high:.3g}{unit}"
+    return (
+        f"than {other} by {abs(metric.shown(d.mean)):.3g}{unit} ({share}{interval}, p {_p(contrast.adjusted_p or 0.0)})"
+    )
 
 
 def _pair(contrast: Contrast, metric: Metric) -> str:
