@@ -65,7 +65,12 @@ impl Agenda {
         for (rank, slot) in slot_of.iter().enumerate() {
             rank_of[slot.0 as usize] = rank as u32;
         }
-        Agenda { heap: Vec::with_capacity(owners.len()), position: vec![ABSENT; owners.len()], rank_of, slot_of }
+        Agenda {
+            heap: Vec::with_capacity(owners.len()),
+            position: vec![ABSENT; owners.len()],
+            rank_of,
+            slot_of,
+        }
     }
 
     /// Makes `slot` pending at `time` in `lane`; if it was pending already, it is moved there.
@@ -173,7 +178,8 @@ mod tests {
                 let slot = rng.below(SLOTS);
                 match rng.below(4) {
                     0 | 1 => {
-                        let (time, lane) = (step / 50 + u64::from(rng.below(40)), lanes[rng.below(4) as usize]);
+                        let (time, lane) =
+                            (step / 50 + u64::from(rng.below(40)), lanes[rng.below(4) as usize]);
                         let owner = owners[slot as usize];
                         let owner = if reversed { u32::MAX - owner } else { owner };
                         plain.retain(|entry| entry.3 != slot);
@@ -185,7 +191,8 @@ mod tests {
                         agenda.disarm(Slot(slot));
                     }
                     _ => {
-                        let expected = plain.pop_first().map(|(time, _, _, slot)| (Time::from_ns(time), Slot(slot)));
+                        let expected =
+                            plain.pop_first().map(|(time, _, _, slot)| (Time::from_ns(time), Slot(slot)));
                         assert_eq!(agenda.pop(), expected);
                     }
                 }

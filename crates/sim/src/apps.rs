@@ -76,7 +76,11 @@ impl App {
             AppConfig::Cbr { rate, packet, jitter } => {
                 let interval = rate.span_of_bytes(u64::from(packet)).seconds();
                 let varied = interval * (1.0 + jitter * (2.0 * self.rng.unit() - 1.0));
-                let wait = if jitter > 0.0 { Span::from_seconds(varied) } else { rate.span_of_bytes(u64::from(packet)) };
+                let wait = if jitter > 0.0 {
+                    Span::from_seconds(varied)
+                } else {
+                    rate.span_of_bytes(u64::from(packet))
+                };
                 Offer { bytes: u64::from(packet), again: Some(now + wait.max(Span::from_ns(1))) }
             }
             AppConfig::Poisson { rate, packet } => {
@@ -106,7 +110,8 @@ impl App {
         if self.left == 0 {
             return None;
         }
-        let wait = if exponential { Span::from_seconds(self.rng.exponential(pause.seconds())) } else { pause };
+        let wait =
+            if exponential { Span::from_seconds(self.rng.exponential(pause.seconds())) } else { pause };
         Some(now + wait)
     }
 }

@@ -29,6 +29,8 @@ pub struct Config {
     /// Rate of RTS, CTS, ACK and broadcasts; none for the standard's rule (RTS and broadcast at the highest basic rate not above
     /// the data rate, responses at the highest basic rate not above that of the frame they answer).
     pub control_rate: Option<Rate>,
+    /// Rate of ACKs, where it differs from `control_rate`.
+    pub ack_rate: Option<Rate>,
     /// The MAC.
     pub mac: MacConfig,
     /// The medium.
@@ -279,8 +281,11 @@ impl MediumConfig {
     pub fn carrier_sense_mw(&self) -> f64 {
         match &self.model {
             MediumModel::Sinr { carrier_sense_mw, .. }
-            | MediumModel::Matrix { quantity: MatrixQuantity::Rssi { carrier_sense_mw, .. }, .. } => *carrier_sense_mw,
-            MediumModel::Ranges { .. } | MediumModel::Matrix { quantity: MatrixQuantity::Delivery { .. }, .. } => 0.0,
+            | MediumModel::Matrix { quantity: MatrixQuantity::Rssi { carrier_sense_mw, .. }, .. } => {
+                *carrier_sense_mw
+            }
+            MediumModel::Ranges { .. }
+            | MediumModel::Matrix { quantity: MatrixQuantity::Delivery { .. }, .. } => 0.0,
         }
     }
 }

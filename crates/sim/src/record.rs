@@ -233,7 +233,9 @@ pub fn quantiles(delays: &mut [u64]) -> Quantiles {
     delays.sort_unstable();
     let seconds = |ns: u64| ns as f64 * 1e-9;
     // The nearest-rank definition: the smallest delay that at least this share does not exceed.
-    let rank = |share: f64| seconds(delays[((share * delays.len() as f64).ceil() as usize).clamp(1, delays.len()) - 1]);
+    let rank = |share: f64| {
+        seconds(delays[((share * delays.len() as f64).ceil() as usize).clamp(1, delays.len()) - 1])
+    };
     let sum: u128 = delays.iter().map(|delay| u128::from(*delay)).sum();
     Quantiles {
         mean: sum as f64 * 1e-9 / delays.len() as f64,

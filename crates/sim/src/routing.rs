@@ -48,15 +48,19 @@ impl LinkQuality {
         let bits = f64::from(bytes) * 8.0;
         let noise = match &self.timing.collisions {
             Collisions::Pairwise { .. } => 0.0,
-            Collisions::Sinr { noise, errors, .. } => errors[rate as usize].bit_success_ln(link.power / *noise as f64),
+            Collisions::Sinr { noise, errors, .. } => {
+                errors[rate as usize].bit_success_ln(link.power / *noise as f64)
+            }
         };
         (bits * (link.ln_bit_success + noise)).exp()
     }
 
     /// Share of the tries over `from -> to` that succeed: DATA there, and ACK back.
     pub fn success(&self, from: NodeId, to: NodeId) -> f64 {
-        let (Some(there), Some(back)) = (self.links.between(from, to), self.links.between(to, from)) else { return 0.0 };
-        self.data(there) * self.delivery(back, RateClass::Response, multihop_dot11::ACK_BYTES)
+        let (Some(there), Some(back)) = (self.links.between(from, to), self.links.between(to, from)) else {
+            return 0.0;
+        };
+        self.data(there) * self.delivery(back, RateClass::Ack, multihop_dot11::ACK_BYTES)
     }
 
     /// The usable links: transmitter, receiver, and share of tries that succeed.
@@ -79,7 +83,11 @@ impl Routes {
     }
 
     /// Routes towards these destinations.
-    pub fn towards(destinations: impl Iterator<Item = NodeId>, config: &Config, quality: &LinkQuality) -> Routes {
+    pub fn towards(
+        destinations: impl Iterator<Item = NodeId>,
+        config: &Config,
+        quality: &LinkQuality,
+    ) -> Routes {
         // Incoming links by receiver, because the search runs from the destination.
         let mut incoming: Vec<Vec<(u32, f64)>> = vec![Vec::new(); config.nodes.len()];
         for (from, to, success) in quality.usable() {

@@ -108,6 +108,8 @@ pub struct Stack {
     followers: Vec<u32>,
     turn: usize,
     on_link_failure: LinkFailureRule,
+    /// Somebody here wants to know of link events.
+    observed: bool,
 }
 
 impl Stack {
@@ -138,11 +140,13 @@ impl Stack {
             followers: Vec::new(),
             turn: 0,
             on_link_failure,
+            observed,
         }
     }
 
     /// Adds an end of a flow; returns its index.
-    pub fn add_end(&mut self, end: End) -> u32 {
+    pub fn add_end(&mut self, mut end: End) -> u32 {
+        self.observed |= end.endpoint.controller().is_some();
         self.ends.push(end);
         (self.ends.len() - 1) as u32
     }
@@ -170,7 +174,8 @@ impl Stack {
             let (enqueued, waiting) = self.queue.pop()?;
             record.queue(self.id, self.queue.len(), now);
             let packet = &mut packets.get_mut(waiting.handle).packet;
-            let verdict = self.consult(now, packet, |policy, packet, view| policy.on_head_of_line(now, packet, view));
+            let verdict =
+                self.consult(now, packet, |policy, packet, view| policy.on_head_of_line(now, packet, view));
             if verdict == Verdict::Drop {
                 let entry = packets.remove(waiting.handle);
                 record.dropped(self.id, &entry.packet, DropCause::Policy, now);
@@ -194,7 +199,14 @@ impl Stack {
     }
 
     /// Something happened at the MAC.
+    #[inline]
     pub fn on_link(&mut self, event: &LinkEvent) {
+        if self.observed {
+            self.tell(event);
+        }
+    }
+
+    fn tell(&mut self, event: &LinkEvent) {
         self.estimators.iter_mut().for_each(|estimator| estimator.on_link(event));
         self.policies.iter_mut().flatten().for_each(|policy| policy.on_link(event));
         for end in &mut self.ends {
@@ -205,7 +217,14 @@ impl Stack {
     }
 
     /// The MAC delivered a packet to a next hop, or gave it up.
-    pub fn on_delivery(&mut self, now: Time, peer: NodeId, delivered: bool, packets: &mut Slab, record: &mut Recorder) {
+    pub fn on_delivery(
+        &mut self,
+        now: Time,
+        peer: NodeId,
+        delivered: bool,
+        packets: &mut Slab,
+        record: &mut Recorder,
+    ) {
         let LinkFailureRule::Break { failures, hold } = self.on_link_failure else { return };
         let known = self.failing.iter_mut().find(|failing| failing.peer == peer);
         if delivered {
@@ -245,7 +264,9 @@ impl Stack {
         packet: &mut Packet,
         ask: impl FnOnce(&mut dyn RouterPolicy, &mut Packet, &LinkView) -> Verdict,
     ) -> Verdict {
-        let Some(policy) = &mut self.policies[self.scheme_of[packet.flow.index()]] else { return Verdict::Pass };
+        let Some(policy) = &mut self.policies[self.scheme_of[packet.flow.index()]] else {
+            return Verdict::Pass;
+        };
         let mut view = LinkView::default();
         self.estimators.iter().for_each(|estimator| estimator.write(now, &mut view));
         let verdict = ask(policy.as_mut(), packet, &view);
@@ -295,17 +316,22 @@ impl Stack {
         self.touched.push(index);
     }
 
+    /// Is nothing pending above the MAC?
+    pub fn is_settled(&self) -> bool {
+        self.inbox.is_empty() && self.touched.is_empty() && self.followers.is_empty()
+    }
+
     /// Handles everything that is pending above the MAC; afterwards the queue may hold something for it.
     pub fn settle(&mut self, around: &mut Surroundings) {
         loop {
-            if let Some(handle) = self.inbox.pop_front() {
+            if let Some(end) = self.touched.pop() {
+                self.drain(around, end);
+            } else if let Some(handle) = self.inbox.pop_front() {
                 if around.network.link_layer_delay > Span::ZERO {
                     self.delay(around, Direction::Up, handle);
                 } else {
                     self.pass_up(around, handle);
                 }
-            } else if let Some(end) = self.touched.pop() {
-                self.drain(around, end);
             } else if !self.refill(around.now) {
                 return;
             }
@@ -364,7 +390,8 @@ impl Stack {
 
     fn enqueue(&mut self, around: &mut Surroundings, handle: Handle) {
         let packet = &mut around.packets.get_mut(handle).packet;
-        let verdict = self.consult(around.now, packet, |policy, packet, view| policy.on_arrival(around.now, packet, view));
+        let verdict = self
+            .consult(around.now, packet, |policy, packet, view| policy.on_arrival(around.now, packet, view));
         let packet = around.packets.get(handle).packet;
         let peer = around.network.routes.next_hop(self.id, packet.destination);
         let cause = match peer {
@@ -372,7 +399,11 @@ impl Stack {
             Some(_) if verdict == Verdict::Drop => Some(DropCause::Policy),
             Some(peer) if self.is_broken(peer, around.now) => Some(DropCause::LinkBroken),
             Some(_) if packet.hops >= around.network.hop_limit => Some(DropCause::HopLimit),
-            Some(_) => self.queue.push(around.now, Priority::Data, Waiting { handle, peer }).err().map(|_| DropCause::QueueFull),
+            Some(_) => self
+                .queue
+                .push(around.now, Priority::Data, Waiting { handle, peer })
+                .err()
+                .map(|_| DropCause::QueueFull),
         };
         if let Some(cause) = cause {
             let entry = around.packets.remove(handle);

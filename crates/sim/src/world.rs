@@ -113,7 +113,8 @@ impl World {
             Collisions::Pairwise { .. } => 1,
             Collisions::Sinr { .. } => femtowatts(config.medium.carrier_sense_mw()).max(1),
         };
-        let radio = |node: usize| Radio::new(busy_from, Rng::at(config.seed, &["node", &node.to_string(), "air"]));
+        let radio =
+            |node: usize| Radio::new(busy_from, Rng::at(config.seed, &["node", &node.to_string(), "air"]));
         World {
             agenda,
             purposes: plan.purposes,
@@ -167,7 +168,9 @@ impl World {
             Purpose::AirStart(from) => self.air_starts(slot, from),
             Purpose::AirEnd(from) => self.air_ends(from),
             Purpose::LinkLayer(id) => self.above(id, |stack, around| stack.on_link_layer(around)),
-            Purpose::Deadline { node, end } => self.above(node, |stack, around| stack.on_deadline(around.now, end)),
+            Purpose::Deadline { node, end } => {
+                self.above(node, |stack, around| stack.on_deadline(around.now, end))
+            }
             Purpose::App { node, end } => self.above(node, |stack, around| stack.on_app(around, end)),
             Purpose::Sample => self.sample(),
             Purpose::WarmUpEnds => self.samples.baseline = self.progress(),
@@ -218,7 +221,7 @@ impl World {
                 let reception = ctx.radio.finish(&self.timing.collisions, link, &frame, loss, self.now);
                 mac.on_reception(ctx, &frame, reception);
                 if was_busy && !ctx.radio.is_busy() {
-                    mac.on_idle(ctx, self.now);
+                    mac.on_idle(ctx);
                 }
                 settle(mac, ctx, &self.network);
             });
@@ -226,7 +229,7 @@ impl World {
         at_node!(self, from, self.now, |mac, ctx| {
             mac.on_sent(ctx);
             if !ctx.radio.is_busy() {
-                mac.on_idle(ctx, self.now - self.timing.propagation);
+                mac.on_idle(ctx);
             }
             settle(mac, ctx, &self.network);
         });
@@ -238,9 +241,11 @@ impl World {
 
     /// The sending ends, in the order of flows.
     fn senders(&self) -> impl Iterator<Item = &End> {
-        self.config.flows.iter().zip(&self.network.flows).map(|(flow, route)| {
-            self.nodes[flow.source.index()].stack.end(route.ends[Port::Sender as usize])
-        })
+        self.config
+            .flows
+            .iter()
+            .zip(&self.network.flows)
+            .map(|(flow, route)| self.nodes[flow.source.index()].stack.end(route.ends[Port::Sender as usize]))
     }
 
     /// The periodic look at the flows.
@@ -261,7 +266,8 @@ impl World {
                 self.samples.series.push(SeriesRow {
                     time_s: now.seconds(),
                     flow: index as u32,
-                    delivered_bytes: delivered - std::mem::replace(&mut self.samples.delivered_before[index], delivered),
+                    delivered_bytes: delivered
+                        - std::mem::replace(&mut self.samples.delivered_before[index], delivered),
                     window: progress.window,
                     rtt_s: progress.rtt.map(Span::seconds),
                     source_queue: self.nodes[source.index()].stack.queue_length() as u32,
@@ -278,7 +284,8 @@ impl World {
         assert_eq!(books.sent, accounted, "packets are not conserved: {books:?}");
         let measured = self.now.since(Time::ZERO + self.config.warmup);
         let progress = self.progress();
-        let flows = (0..self.config.flows.len()).map(|index| self.flow_outcome(index, &progress[index])).collect();
+        let flows =
+            (0..self.config.flows.len()).map(|index| self.flow_outcome(index, &progress[index])).collect();
         let links = self.record.nodes.iter().flat_map(crate::record::NodeBook::links).collect();
         let nodes = (0..self.config.nodes.len()).map(|index| self.node_outcome(index, measured)).collect();
         Outcome {
@@ -385,7 +392,14 @@ fn build_nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<No
             let failure = config.routing.on_link_failure;
             Node {
                 mac: Mac::new(id, timer, air, timing, rng),
-                stack: Stack::new(id, config.mac.queue_limit, policies, scheme_of.clone(), link_slot, failure),
+                stack: Stack::new(
+                    id,
+                    config.mac.queue_limit,
+                    policies,
+                    scheme_of.clone(),
+                    link_slot,
+                    failure,
+                ),
             }
         })
         .collect();

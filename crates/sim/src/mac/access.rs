@@ -51,12 +51,9 @@ impl Mac {
             return;
         }
         let idle_from = self.idle_since.max(self.nav);
-        let start = if ctx.timing.rules.fresh_difs {
-            idle_from.max(ctx.now) + ctx.timing.difs
-        } else {
-            let ifs = if self.resync { ctx.timing.eifs } else { ctx.timing.difs };
-            (idle_from + ifs).max(ctx.now)
-        };
+        let ifs = if self.resync { ctx.timing.eifs } else { ctx.timing.difs };
+        let fresh = ctx.timing.rules.fresh_difs;
+        let start = if fresh { idle_from.max(ctx.now) + ifs } else { (idle_from + ifs).max(ctx.now) };
         self.counting = Some(start);
         self.arm(ctx, start + ctx.timing.slot * u64::from(slots));
     }
@@ -108,7 +105,7 @@ impl Mac {
         true
     }
 
-    /// A signal too weak to be recognized ended: ns-2 treats it as a frame that could not be decoded.
+    /// A signal that was not recognized as a frame ended: ns-2 treats it as a frame that could not be decoded.
     pub(super) fn after_noise(&mut self, ctx: &mut Context) {
         if ctx.timing.rules.eifs == EifsRule::AsNav {
             self.after_garbled(ctx);

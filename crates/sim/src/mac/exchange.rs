@@ -113,7 +113,8 @@ impl Mac {
 
     /// A CTS for this station.
     pub(super) fn on_cts(&mut self, ctx: &mut Context, frame: &Frame) {
-        let expected = self.phase == Phase::AwaitingCts && self.current.is_some_and(|out| out.peer == Some(frame.from));
+        let expected =
+            self.phase == Phase::AwaitingCts && self.current.is_some_and(|out| out.peer == Some(frame.from));
         if !expected {
             return;
         }
@@ -126,7 +127,8 @@ impl Mac {
 
     /// An ACK for this station.
     pub(super) fn on_ack(&mut self, ctx: &mut Context, frame: &Frame) {
-        let expected = self.phase == Phase::AwaitingAck && self.current.is_some_and(|out| out.peer == Some(frame.from));
+        let expected =
+            self.phase == Phase::AwaitingAck && self.current.is_some_and(|out| out.peer == Some(frame.from));
         if !expected {
             return;
         }
@@ -201,7 +203,8 @@ impl Mac {
         let out = self.current.as_mut().expect("a try belongs to a frame");
         out.slots += slots;
         let Some(peer) = out.peer else { return };
-        let attempt = Attempt { node: self.id, peer, flow: out.flow, cw: self.cw, slots, rts, cts, data, ack };
+        let attempt =
+            Attempt { node: self.id, peer, flow: out.flow, cw: self.cw, slots, rts, cts, data, ack };
         ctx.stack.on_link(&LinkEvent::Attempt(attempt));
     }
 }

@@ -36,16 +36,11 @@ enum Phase {
     /// Its broadcast is on the air. No timer.
     Broadcasting,
     /// It owes a CTS after SIFS. Timer: SIFS.
-    CtsDue {
-        to: NodeId,
-        duration: Span,
-    },
+    CtsDue { to: NodeId, duration: Span },
     /// Its CTS is on the air; under ns-2's rules it then waits for the DATA. Timer: the DATA is overdue.
     CtsSent,
     /// It owes an ACK after SIFS. Timer: SIFS.
-    AckDue {
-        to: NodeId,
-    },
+    AckDue { to: NodeId },
     /// Its ACK is on the air. No timer.
     AckSent,
 }
@@ -196,9 +191,10 @@ impl Mac {
         self.nav_reset = None;
     }
 
-    /// The medium is idle again, since `since`.
-    pub fn on_idle(&mut self, ctx: &mut Context, since: Time) {
+    /// The medium is idle again.
+    pub fn on_idle(&mut self, ctx: &mut Context) {
         debug_assert!(self.busy);
+        let since = ctx.radio.quiet_since();
         self.busy = false;
         self.idle_since = since;
         let busy = Interval { start: self.busy_since, end: since };
@@ -226,7 +222,7 @@ impl Mac {
         if !self.busy {
             self.turn_busy(ctx);
         }
-        ctx.radio.transmit();
+        ctx.radio.transmit(ctx.now + frame.airtime());
         ctx.agenda.arm(self.air, frame.air.start, Lane::AirStart);
         self.frame = Some(frame);
     }

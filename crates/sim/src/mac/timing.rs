@@ -3,9 +3,7 @@
 use crate::config::{Config, MatrixQuantity, MediumModel};
 use crate::medium::{Collisions, Frame, RateClass, femtowatts};
 use multihop_core::{FrameKind, Interval, NodeId, Rate, Span, Time};
-use multihop_dot11::{
-    ACK_BYTES, CTS_BYTES, DcfRules, ErrorTable, FrameTiming, RTS_BYTES, ResponseTimeout,
-};
+use multihop_dot11::{ACK_BYTES, CTS_BYTES, DcfRules, ErrorTable, FrameTiming, RTS_BYTES, ResponseTimeout};
 
 /// Rules, inter-frame spaces, airtimes and limits: what every station of a run shares.
 #[derive(Clone, Debug)]
@@ -47,7 +45,7 @@ pub struct Timing {
     /// What overlapping signals do to each other.
     pub collisions: Collisions,
     rts_threshold: Option<u32>,
-    rates: [FrameTiming; 3],
+    rates: [FrameTiming; 4],
 }
 
 impl Timing {
@@ -55,13 +53,15 @@ impl Timing {
     pub fn new(config: &Config) -> Timing {
         let (phy, rules) = (&config.phy, config.mac.rules);
         let control = config.control_rate.unwrap_or_else(|| phy.response_rate(config.data_rate));
-        let response = config.control_rate.unwrap_or_else(|| phy.response_rate(config.data_rate));
-        let by_class = [control, response, config.data_rate];
+        let cts_rate = config.control_rate.unwrap_or_else(|| phy.response_rate(control));
+        let ack_rate =
+            config.ack_rate.or(config.control_rate).unwrap_or_else(|| phy.response_rate(config.data_rate));
+        let by_class = [control, cts_rate, ack_rate, config.data_rate];
         let rates = by_class.map(|rate| phy.timing(rate, rules.airtime));
-        let (rts, cts, ack) = (rates[0].airtime(RTS_BYTES), rates[1].airtime(CTS_BYTES), rates[1].airtime(ACK_BYTES));
-        let rx_start = phy.rx_start_delay(response);
-        let timeout = |response: Span| match rules.response_timeout {
-            ResponseTimeout::FirstBit => phy.sifs + phy.slot + rx_start,
+        let (rts, cts, ack) =
+            (rates[0].airtime(RTS_BYTES), rates[1].airtime(CTS_BYTES), rates[2].airtime(ACK_BYTES));
+        let timeout = |rate: Rate, response: Span| match rules.response_timeout {
+            ResponseTimeout::FirstBit => phy.sifs + phy.slot + phy.rx_start_delay(rate),
             ResponseTimeout::WholeResponse { propagation } => phy.sifs + response + propagation * 2,
         };
         Timing {
@@ -78,9 +78,9 @@ impl Timing {
             rts,
             cts,
             ack,
-            cts_timeout: timeout(cts),
-            ack_timeout: timeout(ack),
-            nav_reset: phy.sifs * 2 + cts + rx_start + phy.slot * 2,
+            cts_timeout: timeout(cts_rate, cts),
+            ack_timeout: timeout(ack_rate, ack),
+            nav_reset: phy.sifs * 2 + cts + phy.rx_start_delay(cts_rate) + phy.slot * 2,
             packet_error_rate: config.medium.packet_error_rate,
             collisions: collisions(config, by_class),
             rts_threshold: config.mac.rts_threshold,
@@ -95,7 +95,8 @@ impl Timing {
 
     /// Does a DATA frame of this many MAC bytes need RTS/CTS?
     pub fn needs_rts(&self, bytes: u32) -> bool {
-        self.rts_threshold.is_some_and(|limit| bytes > limit || (self.rules.rts_at_threshold && bytes == limit))
+        self.rts_threshold
+            .is_some_and(|limit| bytes > limit || (self.rules.rts_at_threshold && bytes == limit))
     }
 
     /// Airtime of a frame of `bytes` MAC bytes.
@@ -110,11 +111,18 @@ impl Timing {
     }
 
     /// A frame that starts now, without packet.
-    pub fn control_frame(&self, kind: FrameKind, from: NodeId, to: NodeId, duration: Span, now: Time) -> Frame {
+    pub fn control_frame(
+        &self,
+        kind: FrameKind,
+        from: NodeId,
+        to: NodeId,
+        duration: Span,
+        now: Time,
+    ) -> Frame {
         let (rate, bytes, airtime) = match kind {
             FrameKind::Rts => (RateClass::Control, RTS_BYTES, self.rts),
-            FrameKind::Cts => (RateClass::Response, CTS_BYTES, self.cts),
-            FrameKind::Ack => (RateClass::Response, ACK_BYTES, self.ack),
+            FrameKind::Cts => (RateClass::Cts, CTS_BYTES, self.cts),
+            FrameKind::Ack => (RateClass::Ack, ACK_BYTES, self.ack),
             FrameKind::Data => unreachable!("DATA is not a control frame"),
         };
         let start = now + self.propagation;
@@ -138,7 +146,7 @@ impl Timing {
     }
 }
 
-fn collisions(config: &Config, rates: [Rate; 3]) -> Collisions {
+fn collisions(config: &Config, rates: [Rate; 4]) -> Collisions {
     let sinr = |noise_mw: f64, sensitivity_mw: f64| {
         let modulations = rates.map(|rate| config.phy.modulation(rate).expect("the rate belongs to the PHY"));
         Collisions::Sinr {
@@ -151,7 +159,9 @@ fn collisions(config: &Config, rates: [Rate; 3]) -> Collisions {
     match &config.medium.model {
         MediumModel::Ranges { capture_ratio, .. } => Collisions::Pairwise { capture: *capture_ratio },
         MediumModel::Sinr { noise_mw, sensitivity_mw, .. } => sinr(*noise_mw, *sensitivity_mw),
-        MediumModel::Matrix { quantity: MatrixQuantity::Delivery { .. }, .. } => Collisions::Pairwise { capture: None },
+        MediumModel::Matrix { quantity: MatrixQuantity::Delivery { .. }, .. } => {
+            Collisions::Pairwise { capture: None }
+        }
         MediumModel::Matrix { quantity: MatrixQuantity::Rssi { noise_mw, sensitivity_mw, .. }, .. } => {
             sinr(*noise_mw, *sensitivity_mw)
         }

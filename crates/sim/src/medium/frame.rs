@@ -8,8 +8,10 @@ use multihop_core::{FrameKind, Interval, NodeId, Span, Time};
 pub enum RateClass {
     /// RTS and broadcasts.
     Control,
-    /// CTS and ACK.
-    Response,
+    /// CTS.
+    Cts,
+    /// ACK.
+    Ack,
     /// Unicast data.
     Data,
 }

@@ -42,10 +42,22 @@ impl Links {
             MediumModel::Ranges { receive_range, carrier_sense_range, path_loss, .. } => {
                 Links::by_distance(&config.nodes, *carrier_sense_range, |distance| {
                     let power = path_loss.gain(distance);
-                    Some(Link { to: 0, decodable: distance <= *receive_range, energy: 1, power, ln_bit_success: ln_bit })
+                    Some(Link {
+                        to: 0,
+                        decodable: distance <= *receive_range,
+                        energy: 1,
+                        power,
+                        ln_bit_success: ln_bit,
+                    })
                 })
             }
-            MediumModel::Sinr { transmit_power_mw, noise_mw, sensitivity_mw, carrier_sense_mw, path_loss } => {
+            MediumModel::Sinr {
+                transmit_power_mw,
+                noise_mw,
+                sensitivity_mw,
+                carrier_sense_mw,
+                path_loss,
+            } => {
                 let floor = noise_mw.min(*carrier_sense_mw) * NEGLIGIBLE;
                 Links::by_distance(&config.nodes, f64::INFINITY, |distance| {
                     let power_mw = transmit_power_mw * path_loss.gain(distance);
@@ -60,7 +72,8 @@ impl Links {
                             decodable: link.value > 0.0,
                             energy: 1,
                             power: 1.0,
-                            ln_bit_success: ln_bit + multihop_dot11::success_from_delivery(link.value, *probe_size),
+                            ln_bit_success: ln_bit
+                                + multihop_dot11::success_from_delivery(link.value, *probe_size),
                         },
                         MatrixQuantity::Rssi { sensitivity_mw, .. } => {
                             powered(10f64.powf(link.value / 10.0), *sensitivity_mw, ln_bit)
@@ -90,7 +103,8 @@ impl Links {
     }
 
     fn by_distance(nodes: &[NodeConfig], limit: f64, link_at: impl Fn(f64) -> Option<Link>) -> Links {
-        let positions: Vec<[f64; 2]> = nodes.iter().map(|node| node.position.expect("the model needs positions")).collect();
+        let positions: Vec<[f64; 2]> =
+            nodes.iter().map(|node| node.position.expect("the model needs positions")).collect();
         let mut rows = Vec::new();
         for (from, a) in positions.iter().enumerate() {
             for (to, b) in positions.iter().enumerate() {

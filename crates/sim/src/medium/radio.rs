@@ -20,9 +20,9 @@ pub enum Collisions {
         /// Frames below this power are not noticed as frames.
         sensitivity: u64,
         /// Bit errors by SINR at the rates of [`super::RateClass`], in its order.
-        errors: Box<[ErrorTable; 3]>,
+        errors: Box<[ErrorTable; 4]>,
         /// Bit rates in the same order, in bits per second.
-        bps: [f64; 3],
+        bps: [f64; 4],
     },
 }
 
@@ -31,9 +31,9 @@ pub enum Collisions {
 pub enum Reception {
     /// It was not receiving this one.
     Unnoticed,
-    /// It was transmitting itself, and noticed nothing.
+    /// It is transmitting itself, and notices nothing.
     Deaf,
-    /// It sensed a signal too weak to be recognized as a frame.
+    /// It sensed a signal, but recognized no frame: too weak, or begun or cut short by an own transmission.
     Noise,
     /// It received a frame that it could not decode.
     Garbled,
@@ -52,6 +52,8 @@ struct Lock {
     decodable: bool,
     /// Nothing has destroyed it so far.
     intact: bool,
+    /// The node transmitted while it was on the air.
+    talked_over: bool,
     /// Accumulated ln of the probability that all bits up to `counted` are right.
     ln_success: f64,
     counted: Time,
@@ -69,13 +71,24 @@ pub struct Radio {
     busy_from: u64,
     lock: Option<Lock>,
     transmitting: bool,
+    /// When the node's latest transmission ends at the node itself, and when the latest signal from elsewhere ended.
+    transmits_until: Time,
+    signal_ended: Time,
     rng: Rng,
 }
 
 impl Radio {
     /// A silent radio that senses the medium busy from this energy on.
     pub fn new(busy_from: u64, rng: Rng) -> Radio {
-        Radio { energy: 0, busy_from, lock: None, transmitting: false, rng }
+        Radio {
+            energy: 0,
+            busy_from,
+            lock: None,
+            transmitting: false,
+            transmits_until: Time::ZERO,
+            signal_ended: Time::ZERO,
+            rng,
+        }
     }
 
     /// Is the medium physically busy here? Own transmissions count.
@@ -89,16 +102,22 @@ impl Radio {
     }
 
     /// The node starts to transmit: whatever it was receiving is lost.
-    pub fn transmit(&mut self) {
+    pub fn transmit(&mut self, until: Time) {
         self.transmitting = true;
+        self.transmits_until = until;
         if let Some(lock) = &mut self.lock {
-            lock.intact = false;
+            (lock.intact, lock.talked_over) = (false, true);
         }
     }
 
     /// The node's transmission is over.
     pub fn stop(&mut self) {
         self.transmitting = false;
+    }
+
+    /// Since when the medium is quiet here, if it is.
+    pub fn quiet_since(&self) -> Time {
+        self.transmits_until.max(self.signal_ended)
     }
 
     /// A signal begins. Returns when a signal ends that this receiver will ignore from now on, although it is audible: the new
@@ -130,6 +149,7 @@ impl Radio {
             end: frame.end(),
             decodable: link.decodable,
             intact: link.decodable && !self.transmitting,
+            talked_over: self.transmitting,
             ln_success: 0.0,
             counted: now + frame.overhead,
             rate: frame.rate as usize,
@@ -165,6 +185,7 @@ impl Radio {
         }
         lock.intact = false;
         lock.decodable |= fresh.decodable;
+        lock.talked_over |= fresh.talked_over;
         if frame.end() > lock.end {
             (lock.from, lock.power, lock.end) = (fresh.from, fresh.power, fresh.end);
         }
@@ -172,11 +193,19 @@ impl Radio {
     }
 
     /// A signal ends.
-    pub fn finish(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, loss: f64, now: Time) -> Reception {
+    pub fn finish(
+        &mut self,
+        collisions: &Collisions,
+        link: &Link,
+        frame: &Frame,
+        loss: f64,
+        now: Time,
+    ) -> Reception {
         if matches!(collisions, Collisions::Sinr { .. }) {
             self.count_bits(collisions, now);
         }
         self.energy -= link.energy;
+        self.signal_ended = now;
         let Some(lock) = self.lock else { return Reception::Unnoticed };
         // A frame in good order ends with its own signal; anything else when the last of the signals in it does.
         let over = if lock.intact { lock.from == frame.from.0 } else { lock.end == now };
@@ -184,17 +213,18 @@ impl Radio {
             return Reception::Unnoticed;
         }
         self.lock = None;
-        if self.transmitting {
+        if now < self.transmits_until {
             return Reception::Deaf;
         }
         if !lock.intact {
-            return if lock.decodable { Reception::Garbled } else { Reception::Noise };
+            return if lock.decodable && !lock.talked_over { Reception::Garbled } else { Reception::Noise };
         }
-        let mut success = (lock.ln_success + link.ln_bit_success * f64::from(frame.bytes) * 8.0).exp();
-        if frame.kind == FrameKind::Data {
-            success *= 1.0 - loss;
+        let ln_success = lock.ln_success + link.ln_bit_success * f64::from(frame.bytes) * 8.0;
+        let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
+        if ln_success >= 0.0 && loss <= 0.0 {
+            return Reception::Decoded;
         }
-        if success >= 1.0 || self.rng.unit() < success { Reception::Decoded } else { Reception::Garbled }
+        if self.rng.unit() < ln_success.exp() * (1.0 - loss) { Reception::Decoded } else { Reception::Garbled }
     }
 
     /// Adds the bits since the last change of interference to the chance that all are right.
