@@ -1,10 +1,21 @@
 //! What the IEEE 802.11 standard says: PHY tables, airtimes, error rates, and the rules of the DCF.
 //!
-//! * [`Phy`]: rates, inter-frame spaces and airtimes of a physical layer.
+//! * [`Phy`]: rates, inter-frame spaces and airtimes of a physical layer; [`FrameTiming`] is what is asked for each frame.
+//! * [`Durations`]: what the frames of an exchange write into their duration fields, which others take as their NAV.
+//! * [`bit_error_rate`] and its relatives: how many bits a receiver gets wrong at a given ratio of signal to interference and
+//!   noise; [`ErrorTable`] is what is asked for each frame.
 //! * [`DcfRules`]: the rules of the distributed coordination function, with every departure of ns-2 named.
+//!
+//! Nothing here has state, draws random numbers or knows of stations: these are tables and pure functions.
+//! Clauses are those of IEEE 802.11-2012 unless another edition is named.
 
+mod duration;
+mod error;
 mod phy;
 mod rules;
+mod special;
 
-pub use phy::{ACK_BYTES, CTS_BYTES, Modulation, Phy, Preamble, RTS_BYTES, Standard};
+pub use duration::{ACK_DURATION, Durations};
+pub use error::{ErrorTable, bit_error_rate, bit_success_ln, frame_success, success_from_delivery};
+pub use phy::{ACK_BYTES, CTS_BYTES, FrameTiming, Modulation, Phy, Preamble, RTS_BYTES, Standard};
 pub use rules::{BackoffDraw, DcfRules, EifsRule, Microseconds, ResponseTimeout};

@@ -3,6 +3,13 @@
 use crate::Microseconds;
 use multihop_core::{Rate, Span};
 
+/// Bytes of an RTS frame, FCS included (8.3.1.2).
+pub const RTS_BYTES: u32 = 20;
+/// Bytes of a CTS frame, FCS included (8.3.1.3).
+pub const CTS_BYTES: u32 = 14;
+/// Bytes of an ACK frame, FCS included (8.3.1.4).
+pub const ACK_BYTES: u32 = 14;
+
 /// An IEEE 802.11 physical layer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Standard {
@@ -45,11 +52,19 @@ pub enum Modulation {
     },
 }
 
+impl Modulation {
+    /// Whether it is one of OFDM; all others are of the direct-sequence family.
+    pub const fn is_ofdm(self) -> bool {
+        matches!(self, Modulation::Ofdm { .. })
+    }
+}
+
 /// A physical layer with its options chosen.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Phy {
     standard: Standard,
     preamble: Preamble,
+    basic: &'static [Rate],
     /// Slot time.
     pub slot: Span,
     /// Short inter-frame space.
@@ -60,31 +75,34 @@ pub struct Phy {
     pub cw_max: u32,
 }
 
-const DSSS_RATES: [(u64, Modulation); 4] =
-    [(1_000, Modulation::Dbpsk), (2_000, Modulation::Dqpsk), (5_500, Modulation::Cck5_5), (11_000, Modulation::Cck11)];
-
-const OFDM_RATES: [(u64, Modulation); 8] = [
-    (6_000, Modulation::Ofdm { bits: 1, code: (1, 2) }),
-    (9_000, Modulation::Ofdm { bits: 1, code: (3, 4) }),
-    (12_000, Modulation::Ofdm { bits: 2, code: (1, 2) }),
-    (18_000, Modulation::Ofdm { bits: 2, code: (3, 4) }),
-    (24_000, Modulation::Ofdm { bits: 4, code: (1, 2) }),
-    (36_000, Modulation::Ofdm { bits: 4, code: (3, 4) }),
-    (48_000, Modulation::Ofdm { bits: 6, code: (2, 3) }),
-    (54_000, Modulation::Ofdm { bits: 6, code: (3, 4) }),
-];
-
 impl Phy {
-    /// The physical layer with the values of the standard. `preamble` only matters for direct-sequence frames.
+    /// The physical layer with the values of the standard (15.4.8, 17.3.3, 18.4.4, 19.8.4). `preamble` only matters for
+    /// direct-sequence frames.
     ///
-    /// 802.11g uses the short slot of 9 us, as in a network without 802.11b stations (clause 19.4.5).
+    /// 802.11g is that of a network without 802.11b stations: the short slot of 9 us, the OFDM rates 6, 12 and 24 Mb/s as basic
+    /// rates. For others see [`Phy::with_long_slot`] and [`Phy::mixed`].
     pub fn new(standard: Standard, preamble: Preamble) -> Phy {
-        let (slot, sifs, cw_min) = match standard {
-            Standard::Dsss | Standard::Dot11b => (20, 10, 31),
-            Standard::Dot11a => (9, 16, 15),
-            Standard::Dot11g => (9, 10, 15),
+        let (slot, sifs, cw_min, basic): (_, _, _, &[Rate]) = match standard {
+            Standard::Dsss | Standard::Dot11b => (20, 10, 31, &BASIC_DSSS),
+            Standard::Dot11a => (9, 16, 15, &BASIC_OFDM),
+            Standard::Dot11g => (9, 10, 15, &BASIC_OFDM),
         };
-        Phy { standard, preamble, slot: Span::from_us(slot), sifs: Span::from_us(sifs), cw_min, cw_max: 1023 }
+        let (slot, sifs) = (Span::from_us(slot), Span::from_us(sifs));
+        Phy { standard, preamble, basic, slot, sifs, cw_min, cw_max: 1023 }
+    }
+
+    /// 802.11g in a network that has 802.11b stations too: slots of 20 us, and basic rates 1, 2, 5.5 and 11 Mb/s (19.8.4).
+    ///
+    /// The contention window still begins at 15, as between stations that have the OFDM rates. Protection by CTS-to-self is
+    /// not included: it is a matter of what the MAC sends.
+    pub fn mixed(preamble: Preamble) -> Phy {
+        Phy { basic: &BASIC_MIXED, ..Phy::new(Standard::Dot11g, preamble).with_long_slot() }
+    }
+
+    /// The same with slots of 20 us, which 802.11g has unless all stations support the short slot (19.8.4).
+    #[must_use]
+    pub fn with_long_slot(self) -> Phy {
+        Phy { slot: Span::from_us(20), ..self }
     }
 
     /// The standard that it was made for.
@@ -94,15 +112,7 @@ impl Phy {
 
     /// The rates that it has, ascending, with their modulations.
     pub fn rates(&self) -> impl Iterator<Item = (Rate, Modulation)> {
-        let (dsss, ofdm): (&[_], &[_]) = match self.standard {
-            Standard::Dsss => (&DSSS_RATES[..2], &[]),
-            Standard::Dot11b => (&DSSS_RATES, &[]),
-            Standard::Dot11a => (&[], &OFDM_RATES),
-            Standard::Dot11g => (&DSSS_RATES, &OFDM_RATES),
-        };
-        let mut rates: Vec<_> = dsss.iter().chain(ofdm).map(|&(kbps, modulation)| (Rate::from_kbps(kbps), modulation)).collect();
-        rates.sort_by_key(|(rate, _)| *rate);
-        rates.into_iter()
+        self.table().iter().copied()
     }
 
     /// How `rate` is modulated; none if this PHY does not have it.
@@ -110,20 +120,30 @@ impl Phy {
         self.rates().find(|(known, _)| *known == rate).map(|(_, modulation)| modulation)
     }
 
-    /// The basic rates, at which every station can receive: those that the PHY makes mandatory and that control frames use.
+    /// The basic rates, ascending, at which every station of the network can receive.
+    ///
+    /// The standard leaves the choice to the network; here it is 1 and 2 Mb/s for direct sequence, so that stations of
+    /// 802.11-1999 could take part, and 6, 12 and 24 Mb/s for OFDM, the mandatory ones.
     pub fn basic_rates(&self) -> &'static [Rate] {
-        const DSSS: [Rate; 2] = [Rate::from_kbps(1_000), Rate::from_kbps(2_000)];
-        const OFDM: [Rate; 3] = [Rate::from_kbps(6_000), Rate::from_kbps(12_000), Rate::from_kbps(24_000)];
-        match self.standard {
-            Standard::Dsss | Standard::Dot11b => &DSSS,
-            Standard::Dot11a | Standard::Dot11g => &OFDM,
-        }
+        self.basic
     }
 
-    /// The highest basic rate that is not above `rate`, or the lowest one: the rate of a response (9.7.6.5.2).
+    /// The rate of a CTS or an ACK that answers a frame at `rate`: the highest basic rate not above it and of the same kind of
+    /// modulation, or else the highest such rate that the PHY makes mandatory (9.7.6.5.2; 802.11-2007, 9.6).
+    ///
+    /// # Panics
+    /// If this PHY does not have the rate.
     pub fn response_rate(&self, rate: Rate) -> Rate {
-        let basic = self.basic_rates();
-        basic.iter().copied().filter(|b| *b <= rate).next_back().unwrap_or(basic[0])
+        let modulation = self.modulation(rate).expect("the rate belongs to the PHY");
+        let mandatory: &[Rate] = match (modulation.is_ofdm(), self.standard) {
+            (true, _) => &BASIC_OFDM,
+            (false, Standard::Dsss) => &BASIC_DSSS,
+            (false, _) => &BASIC_MIXED,
+        };
+        let same_kind =
+            |other: Rate| self.modulation(other).is_some_and(|m| m.is_ofdm() == modulation.is_ofdm());
+        let highest = |rates: &[Rate]| rates.iter().rev().copied().find(|r| *r <= rate && same_kind(*r));
+        highest(self.basic).or_else(|| highest(mandatory)).expect("the lowest rate of each kind is mandatory")
     }
 
     /// Distributed inter-frame space: SIFS and two slots (9.3.2.3.5).
@@ -132,28 +152,53 @@ impl Phy {
     }
 
     /// Extended inter-frame space: SIFS, the airtime of an ACK at the lowest basic rate, and DIFS (9.3.2.3.7).
+    ///
+    /// The text says the lowest *mandatory* rate, which is the same but for 802.11g without 802.11b stations: there nobody
+    /// would send the ACK at 1 Mb/s that the text waits for.
     pub fn eifs(&self) -> Span {
-        self.sifs + self.airtime(self.basic_rates()[0], ACK_BYTES, Microseconds::Up) + self.difs()
+        self.sifs + self.airtime(self.basic[0], ACK_BYTES, Microseconds::Up) + self.difs()
+    }
+
+    /// aPHY-RX-START-Delay: how long after its first bit a frame at `rate` is known to be one, for the timeouts that wait for the
+    /// beginning of a response (15.4.8, 17.3.3, 18.4.4, 19.8.4).
+    ///
+    /// # Panics
+    /// If this PHY does not have the rate.
+    pub fn rx_start_delay(&self, rate: Rate) -> Span {
+        let timing = self.timing(rate, Microseconds::Exact);
+        match (timing.payload, self.standard) {
+            (Payload::Bits { .. }, _) => timing.overhead,
+            (Payload::Symbols { .. }, Standard::Dot11g) => Span::from_us(24),
+            (Payload::Symbols { .. }, _) => Span::from_us(25),
+        }
+    }
+
+    /// How a frame at `rate` is timed: look it up once, use it for every frame.
+    ///
+    /// `rounding` only concerns direct-sequence payloads, whose length field counts whole microseconds (17.2.3.6); OFDM has
+    /// whole symbols anyway.
+    ///
+    /// # Panics
+    /// If this PHY does not have the rate.
+    pub fn timing(&self, rate: Rate, rounding: Microseconds) -> FrameTiming {
+        let modulation = self.modulation(rate).expect("the rate belongs to the PHY");
+        let bits = Payload::Bits { kbps: rate.bps() / 1_000, rounding };
+        let (overhead_us, payload) = match (modulation, self.preamble) {
+            (Modulation::Ofdm { .. }, _) => (OFDM_PREAMBLE_US + OFDM_SIGNAL_US, self.symbols(rate)),
+            (Modulation::Dbpsk, _) | (_, Preamble::Long) => (144 + 48, bits),
+            (_, Preamble::Short) => (72 + 24, bits),
+        };
+        FrameTiming { overhead: Span::from_us(overhead_us), payload }
     }
 
     /// How long a frame of `bytes` bytes, MAC header and FCS included, is on the air at `rate`, preamble included.
     ///
-    /// `rounding` only concerns direct-sequence payloads, whose length field counts whole microseconds; OFDM has whole symbols
-    /// of 4 us, and 802.11g ends with 6 us of silence (signal extension).
+    /// See [`Phy::timing`] for `rounding`, and for the cheaper way when there are many frames.
     ///
     /// # Panics
     /// If this PHY does not have the rate.
     pub fn airtime(&self, rate: Rate, bytes: u32, rounding: Microseconds) -> Span {
-        let modulation = self.modulation(rate).expect("the rate belongs to the PHY");
-        self.overhead(rate)
-            + match modulation {
-                Modulation::Ofdm { .. } => {
-                    let bits_per_symbol = rate.bps() * 4 / 1_000_000;
-                    let bits = 16 + 8 * u64::from(bytes) + 6; // SERVICE, PSDU, tail (18.3.5.3)
-                    Span::from_us(4 * bits.div_ceil(bits_per_symbol)) + self.signal_extension()
-                }
-                _ => rounding.apply(rate.span_of_bytes(u64::from(bytes))),
-            }
+        self.timing(rate, rounding).airtime(bytes)
     }
 
     /// Preamble and PLCP header of a frame at `rate`.
@@ -161,25 +206,101 @@ impl Phy {
     /// # Panics
     /// If this PHY does not have the rate.
     pub fn overhead(&self, rate: Rate) -> Span {
-        let modulation = self.modulation(rate).expect("the rate belongs to the PHY");
-        match (modulation, self.preamble) {
-            (Modulation::Ofdm { .. }, _) => Span::from_us(20), // 16 us training and 4 us SIGNAL (18.4.3)
-            (Modulation::Dbpsk, _) | (_, Preamble::Long) => Span::from_us(192),
-            (_, Preamble::Short) => Span::from_us(96),
+        self.timing(rate, Microseconds::Exact).overhead()
+    }
+
+    fn table(&self) -> &'static [(Rate, Modulation)] {
+        match self.standard {
+            Standard::Dsss => &DOT11B[..2],
+            Standard::Dot11b => &DOT11B,
+            Standard::Dot11a => &DOT11A,
+            Standard::Dot11g => &DOT11G,
         }
     }
 
-    fn signal_extension(&self) -> Span {
-        match self.standard {
-            Standard::Dot11g => Span::from_us(6),
-            _ => Span::ZERO,
-        }
+    fn symbols(&self, rate: Rate) -> Payload {
+        let extension_us = if self.standard == Standard::Dot11g { SIGNAL_EXTENSION_US } else { 0 };
+        let bits_per_symbol = (rate.bps() * OFDM_SYMBOL_US / 1_000_000) as u32;
+        Payload::Symbols { bits_per_symbol, extension: Span::from_us(extension_us) }
     }
 }
 
-/// Bytes of an RTS frame, FCS included (8.3.1.2).
-pub const RTS_BYTES: u32 = 20;
-/// Bytes of a CTS frame, FCS included (8.3.1.3).
-pub const CTS_BYTES: u32 = 14;
-/// Bytes of an ACK frame, FCS included (8.3.1.4).
-pub const ACK_BYTES: u32 = 14;
+/// How long frames at one rate of one PHY are on the air. Made by [`Phy::timing`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct FrameTiming {
+    overhead: Span,
+    payload: Payload,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Payload {
+    /// Direct sequence: bits in a row (15.4.5.3; 17.3.4).
+    Bits { kbps: u64, rounding: Microseconds },
+    /// OFDM: whole symbols (18.4.3), and for 802.11g a silence after them (19.8.3).
+    Symbols { bits_per_symbol: u32, extension: Span },
+}
+
+impl FrameTiming {
+    /// How long a frame of `bytes` bytes, MAC header and FCS included, is on the air, from its preamble to its end.
+    pub fn airtime(&self, bytes: u32) -> Span {
+        let bits = 8 * u64::from(bytes);
+        self.overhead
+            + match self.payload {
+                Payload::Bits { kbps, rounding } => rounding.apply(nearest_ns(bits, kbps)),
+                Payload::Symbols { bits_per_symbol, extension } => {
+                    let symbols = (SERVICE_BITS + bits + TAIL_BITS).div_ceil(u64::from(bits_per_symbol));
+                    Span::from_us(symbols * OFDM_SYMBOL_US) + extension
+                }
+            }
+    }
+
+    /// Preamble and PLCP header.
+    pub fn overhead(&self) -> Span {
+        self.overhead
+    }
+}
+
+/// As `Rate::span_of_bits`, in 64 bits: there are fewer than 2^35 bits, and all rates are whole kb/s.
+fn nearest_ns(bits: u64, kbps: u64) -> Span {
+    Span::from_ns((bits * 1_000_000 + kbps / 2) / kbps)
+}
+
+// Durations of the parts of an OFDM frame (18.3.2.4, 18.4.3).
+const OFDM_PREAMBLE_US: u64 = 16;
+const OFDM_SIGNAL_US: u64 = 4;
+const OFDM_SYMBOL_US: u64 = 4;
+const SERVICE_BITS: u64 = 16;
+const TAIL_BITS: u64 = 6;
+
+/// Silence after an OFDM frame at 2.4 GHz, which gives the decoder the time that the longer SIFS gives it at 5 GHz (19.8.3).
+const SIGNAL_EXTENSION_US: u64 = 6;
+
+const BASIC_DSSS: [Rate; 2] = [Rate::from_kbps(1_000), Rate::from_kbps(2_000)];
+const BASIC_MIXED: [Rate; 4] =
+    [Rate::from_kbps(1_000), Rate::from_kbps(2_000), Rate::from_kbps(5_500), Rate::from_kbps(11_000)];
+const BASIC_OFDM: [Rate; 3] = [Rate::from_kbps(6_000), Rate::from_kbps(12_000), Rate::from_kbps(24_000)];
+
+static DOT11B: [(Rate, Modulation); 4] = [
+    (Rate::from_kbps(1_000), Modulation::Dbpsk),
+    (Rate::from_kbps(2_000), Modulation::Dqpsk),
+    (Rate::from_kbps(5_500), Modulation::Cck5_5),
+    (Rate::from_kbps(11_000), Modulation::Cck11),
+];
+
+/// Table 18-4, "modulation-dependent parameters".
+static DOT11A: [(Rate, Modulation); 8] = [
+    (Rate::from_kbps(6_000), Modulation::Ofdm { bits: 1, code: (1, 2) }),
+    (Rate::from_kbps(9_000), Modulation::Ofdm { bits: 1, code: (3, 4) }),
+    (Rate::from_kbps(12_000), Modulation::Ofdm { bits: 2, code: (1, 2) }),
+    (Rate::from_kbps(18_000), Modulation::Ofdm { bits: 2, code: (3, 4) }),
+    (Rate::from_kbps(24_000), Modulation::Ofdm { bits: 4, code: (1, 2) }),
+    (Rate::from_kbps(36_000), Modulation::Ofdm { bits: 4, code: (3, 4) }),
+    (Rate::from_kbps(48_000), Modulation::Ofdm { bits: 6, code: (2, 3) }),
+    (Rate::from_kbps(54_000), Modulation::Ofdm { bits: 6, code: (3, 4) }),
+];
+
+/// Those of 802.11a and 802.11b, merged in ascending order.
+static DOT11G: [(Rate, Modulation); 12] = [
+    DOT11B[0], DOT11B[1], DOT11B[2], DOT11A[0], DOT11A[1], DOT11B[3], DOT11A[2], DOT11A[3], DOT11A[4],
+    DOT11A[5], DOT11A[6], DOT11A[7],
+];

@@ -40,7 +40,7 @@ pub enum ResponseTimeout {
 /// How fractions of a microsecond are treated.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Microseconds {
-    /// Rounded up, as the standard says of durations (8.2.4.2) and of CCK airtimes (18.3.4, 17.2.3.6).
+    /// Rounded up, as the standard says of durations (8.2.4.2) and of CCK airtimes (17.2.3.6, 17.3.4).
     Up,
     /// Rounded to the nearest (ns-2's duration fields).
     Nearest,

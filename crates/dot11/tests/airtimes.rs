@@ -1,0 +1,214 @@
+//! Airtimes and inter-frame spaces, against numbers worked by hand from the clauses of IEEE 802.11-2012.
+
+use multihop_core::{Rate, Span};
+use multihop_dot11::{ACK_BYTES, CTS_BYTES, Microseconds, Phy, Preamble, RTS_BYTES, Standard};
+
+/// Rate in kb/s, then microseconds on the air of frames of `LENGTHS` bytes.
+type Row = (u64, [u64; 4]);
+
+/// CTS or ACK, RTS, 1500 bytes with MAC header and FCS, the longest frame.
+const LENGTHS: [u32; 4] = [14, 20, 1528, 2346];
+
+/// 192 us and the payload's 112, 160, 12224 and 18768 bits, rounded up to whole microseconds (17.2.3.6).
+const DSSS_LONG: [Row; 4] = [
+    (1_000, [304, 352, 12_416, 18_960]),
+    (2_000, [248, 272, 6_304, 9_576]),
+    (5_500, [213, 222, 2_415, 3_605]),
+    (11_000, [203, 207, 1_304, 1_899]),
+];
+
+/// 96 us instead of 192 us, but at 1 Mb/s (17.2.2.2).
+const DSSS_SHORT: [Row; 4] = [
+    (1_000, [304, 352, 12_416, 18_960]),
+    (2_000, [152, 176, 6_208, 9_480]),
+    (5_500, [117, 126, 2_319, 3_509]),
+    (11_000, [107, 111, 1_208, 1_803]),
+];
+
+/// 20 us and symbols of 4 us for 134, 182, 12246 and 18790 bits, at 24, 36, 48, 72, 96, 144, 192 and 216 bits a symbol (18.4.3).
+const OFDM: [Row; 8] = [
+    (6_000, [44, 52, 2_064, 3_152]),
+    (9_000, [36, 44, 1_384, 2_108]),
+    (12_000, [32, 36, 1_044, 1_588]),
+    (18_000, [28, 32, 704, 1_064]),
+    (24_000, [28, 28, 532, 804]),
+    (36_000, [24, 28, 364, 544]),
+    (48_000, [24, 24, 276, 412]),
+    (54_000, [24, 24, 248, 368]),
+];
+
+fn check(phy: &Phy, rows: &[Row], extra: u64) {
+    for &(kbps, expected) in rows {
+        let rate = Rate::from_kbps(kbps);
+        for (bytes, us) in LENGTHS.into_iter().zip(expected) {
+            let airtime = phy.airtime(rate, bytes, Microseconds::Up);
+            assert_eq!(airtime, Span::from_us(us + extra), "{bytes} bytes at {rate}: {phy:?}");
+        }
+    }
+}
+
+fn rates(phy: &Phy) -> Vec<u64> {
+    phy.rates().map(|(rate, _)| rate.bps() / 1_000).collect()
+}
+
+const PREAMBLES: [Preamble; 2] = [Preamble::Long, Preamble::Short];
+
+#[test]
+fn direct_sequence_airtimes() {
+    for (preamble, rows) in PREAMBLES.into_iter().zip([DSSS_LONG, DSSS_SHORT]) {
+        let dsss = Phy::new(Standard::Dsss, preamble);
+        check(&dsss, &rows[..2], 0);
+        assert_eq!(rates(&dsss), [1_000, 2_000]);
+        let dot11b = Phy::new(Standard::Dot11b, preamble);
+        check(&dot11b, &rows, 0);
+        assert_eq!(rates(&dot11b), [1_000, 2_000, 5_500, 11_000]);
+    }
+}
+
+#[test]
+fn ofdm_airtimes_do_not_know_the_direct_sequence_preamble() {
+    for preamble in PREAMBLES {
+        let phy = Phy::new(Standard::Dot11a, preamble);
+        check(&phy, &OFDM, 0);
+        assert_eq!(rates(&phy), [6_000, 9_000, 12_000, 18_000, 24_000, 36_000, 48_000, 54_000]);
+    }
+}
+
+#[test]
+fn dot11g_extends_ofdm_frames_by_6_us_and_leaves_the_others() {
+    for (preamble, rows) in PREAMBLES.into_iter().zip([DSSS_LONG, DSSS_SHORT]) {
+        let only_g = Phy::new(Standard::Dot11g, preamble);
+        for phy in [only_g, only_g.with_long_slot(), Phy::mixed(preamble)] {
+            check(&phy, &OFDM, 6);
+            check(&phy, &rows, 0);
+            assert_eq!(
+                rates(&phy),
+                [1_000, 2_000, 5_500, 6_000, 9_000, 11_000, 12_000, 18_000, 24_000, 36_000, 48_000, 54_000]
+            );
+        }
+    }
+}
+
+#[test]
+fn known_frames() {
+    let ofdm = Phy::new(Standard::Dot11a, Preamble::Long);
+    let at = |kbps, bytes| ofdm.airtime(Rate::from_kbps(kbps), bytes, Microseconds::Up);
+    assert_eq!(at(54_000, 1534), Span::from_us(248));
+    assert_eq!(at(24_000, ACK_BYTES), Span::from_us(28));
+    assert_eq!(at(6_000, ACK_BYTES), Span::from_us(44));
+    // The example frame of annex L.1: 100 bytes at 36 Mb/s in 6 symbols.
+    assert_eq!(at(36_000, 100), Span::from_us(44));
+
+    let dot11b = Phy::new(Standard::Dot11b, Preamble::Long);
+    let at_1 = |bytes| dot11b.airtime(Rate::from_kbps(1_000), bytes, Microseconds::Up);
+    assert_eq!([RTS_BYTES, CTS_BYTES, ACK_BYTES].map(at_1), [352, 304, 304].map(Span::from_us));
+}
+
+/// Counts the symbols and bits one by one instead of dividing.
+#[test]
+fn every_length_at_every_rate_takes_the_least_time_that_holds_its_bits() {
+    for standard in [Standard::Dsss, Standard::Dot11b, Standard::Dot11a, Standard::Dot11g] {
+        let phy = Phy::new(standard, Preamble::Long);
+        for (rate, modulation) in phy.rates() {
+            let timing = phy.timing(rate, Microseconds::Up);
+            let unit_us = if modulation.is_ofdm() { 4 } else { 1 };
+            let more_bits = if modulation.is_ofdm() { 22 } else { 0 };
+            let silence_us = if modulation.is_ofdm() && standard == Standard::Dot11g { 6 } else { 0 };
+            let mut us = 0;
+            for bytes in 0..=2346 {
+                while us * rate.bps() < (u64::from(bytes) * 8 + more_bits) * 1_000_000 {
+                    us += unit_us;
+                }
+                let expected = timing.overhead() + Span::from_us(us + silence_us);
+                assert_eq!(timing.airtime(bytes), expected, "{bytes} bytes at {rate}");
+            }
+        }
+    }
+}
+
+#[test]
+fn fractions_of_microseconds_are_treated_as_asked() {
+    let phy = Phy::new(Standard::Dot11b, Preamble::Long);
+    let rate = Rate::from_kbps(11_000);
+    let airtime = |rounding| phy.airtime(rate, 1528, rounding).ns();
+    assert_eq!(airtime(Microseconds::Exact), 1_303_273);
+    assert_eq!(airtime(Microseconds::Nearest), 1_303_000);
+    assert_eq!(airtime(Microseconds::Up), 1_304_000);
+    for bytes in 0..=2346 {
+        let payload = phy.airtime(rate, bytes, Microseconds::Exact) - phy.overhead(rate);
+        assert_eq!(payload, rate.span_of_bytes(u64::from(bytes)));
+    }
+    // OFDM has whole symbols under every rule.
+    let ofdm = Phy::new(Standard::Dot11a, Preamble::Long);
+    let airtime = |rounding| ofdm.airtime(Rate::from_kbps(54_000), 1534, rounding);
+    assert_eq!(airtime(Microseconds::Exact), airtime(Microseconds::Up));
+}
+
+#[test]
+fn the_longest_frames_that_a_caller_can_name_do_not_overflow() {
+    let phy = Phy::new(Standard::Dot11g, Preamble::Long);
+    for (rate, _) in phy.rates() {
+        assert!(phy.airtime(rate, u32::MAX, Microseconds::Up) > rate.span_of_bytes(u64::from(u32::MAX)));
+    }
+}
+
+/// Slot, SIFS, DIFS, EIFS in microseconds and the first contention window.
+#[test]
+fn inter_frame_spaces() {
+    for preamble in PREAMBLES {
+        let table = [
+            (Phy::new(Standard::Dsss, preamble), [20, 10, 50, 364], 31),
+            (Phy::new(Standard::Dot11b, preamble), [20, 10, 50, 364], 31),
+            (Phy::new(Standard::Dot11a, preamble), [9, 16, 34, 94], 15),
+            (Phy::new(Standard::Dot11g, preamble), [9, 10, 28, 88], 15),
+            (Phy::new(Standard::Dot11g, preamble).with_long_slot(), [20, 10, 50, 110], 15),
+            (Phy::mixed(preamble), [20, 10, 50, 364], 15),
+        ];
+        for (phy, us, cw_min) in table {
+            assert_eq!([phy.slot, phy.sifs, phy.difs(), phy.eifs()], us.map(Span::from_us), "{phy:?}");
+            assert_eq!((phy.cw_min, phy.cw_max), (cw_min, 1023));
+        }
+    }
+}
+
+#[test]
+fn a_response_is_noticed_after_the_delay_of_its_phy() {
+    let delay = |standard, preamble, kbps| Phy::new(standard, preamble).rx_start_delay(Rate::from_kbps(kbps));
+    assert_eq!(delay(Standard::Dot11b, Preamble::Long, 2_000), Span::from_us(192));
+    assert_eq!(delay(Standard::Dot11b, Preamble::Short, 2_000), Span::from_us(96));
+    assert_eq!(delay(Standard::Dot11b, Preamble::Short, 1_000), Span::from_us(192));
+    assert_eq!(delay(Standard::Dot11a, Preamble::Long, 6_000), Span::from_us(25));
+    assert_eq!(delay(Standard::Dot11g, Preamble::Long, 6_000), Span::from_us(24));
+    assert_eq!(delay(Standard::Dot11g, Preamble::Long, 2_000), Span::from_us(192));
+}
+
+#[test]
+fn overridden_spaces_are_used() {
+    let mut phy = Phy::new(Standard::Dot11b, Preamble::Long);
+    phy.slot = Span::from_us(50);
+    phy.sifs = Span::from_us(28);
+    assert_eq!(phy.difs(), Span::from_us(128));
+    assert_eq!(phy.eifs(), Span::from_us(28 + 304 + 128));
+}
+
+#[test]
+fn responses_use_the_highest_basic_rate_of_their_kind() {
+    let responses =
+        |phy: Phy| phy.rates().map(|(r, _)| phy.response_rate(r).bps() / 1_000).collect::<Vec<_>>();
+    assert_eq!(responses(Phy::new(Standard::Dsss, Preamble::Long)), [1_000, 2_000]);
+    assert_eq!(responses(Phy::new(Standard::Dot11b, Preamble::Long)), [1_000, 2_000, 2_000, 2_000]);
+    let ofdm = [6_000, 6_000, 12_000, 12_000, 24_000, 24_000, 24_000, 24_000];
+    assert_eq!(responses(Phy::new(Standard::Dot11a, Preamble::Long)), ofdm);
+    // No basic rate is of the same kind as the frame: the mandatory ones serve.
+    let both = [1_000, 2_000, 5_500, 6_000, 6_000, 11_000, 12_000, 12_000, 24_000, 24_000, 24_000, 24_000];
+    assert_eq!(responses(Phy::new(Standard::Dot11g, Preamble::Long)), both);
+    assert_eq!(responses(Phy::mixed(Preamble::Long)), both);
+}
+
+#[test]
+fn rates_of_another_phy_are_unknown() {
+    let phy = Phy::new(Standard::Dot11b, Preamble::Long);
+    assert_eq!(phy.modulation(Rate::from_kbps(54_000)), None);
+    assert_eq!(phy.modulation(Rate::from_kbps(1_001)), None);
+    assert_eq!(Phy::new(Standard::Dsss, Preamble::Long).modulation(Rate::from_kbps(11_000)), None);
+}
