@@ -78,7 +78,8 @@ pub struct Segment {
     pub ecn: Ecn,
     /// Selective acknowledgements.
     pub sack: SackBlocks,
-    /// Timestamp echo: when the segment that caused this one was sent, if the timestamp option is on (RFC 7323).
+    /// The timestamp option (RFC 7323), if it is on: of data, when it was sent (`TSval`); of an acknowledgement, when the
+    /// segment that caused it was sent (`TSecr`).
     pub echo: Option<Time>,
     /// Receive window in bytes that the sender of this segment advertises.
     pub window: u64,

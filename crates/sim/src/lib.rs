@@ -2,3 +2,4 @@
 
 pub mod config;
 pub mod outcome;
+pub mod scenario;

@@ -66,6 +66,17 @@ pub struct Lost {
     pub in_flight: u64,
 }
 
+/// Loss recovery that duplicate acknowledgements began has ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Recovered {
+    /// Now.
+    pub now: Time,
+    /// Payload bytes outstanding.
+    pub in_flight: u64,
+    /// What recovery asks a window-based controller not to exceed, in bytes (RFC 6582, section 3.2, step 3).
+    pub window: u64,
+}
+
 /// Congestion was echoed; told at most once per window of data (RFC 3168, section 6.1.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Marked {
@@ -92,6 +103,10 @@ pub trait Controller: Send {
     fn on_acked(&mut self, acked: &Acked);
     /// A loss was noticed.
     fn on_lost(&mut self, lost: &Lost);
+    /// Recovery has ended.
+    fn on_recovered(&mut self, _recovered: &Recovered) {}
+    /// The application starts again after the sender was idle for longer than a retransmission timeout (RFC 5681, section 4.1).
+    fn on_idle(&mut self, _now: Time) {}
     /// Congestion was echoed.
     fn on_marked(&mut self, _marked: &Marked) {}
     /// Something happened at this node's MAC.

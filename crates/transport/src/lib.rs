@@ -1,10 +1,32 @@
 //! Transport machinery that does no input or output of its own ("sans-IO").
 //!
 //! * [`Endpoint`]: one end of a flow. The caller feeds it segments and time, then drains what it wants to send.
-//! * [`Controller`]: a sender's congestion control; it only ever says how much may be sent.
+//! * [`Controller`]: a sender's congestion control; it only ever says how much may be sent. [`Reno`] is the one that most
+//!   schemes build on.
+//! * [`TcpSender`] and [`TcpReceiver`], with [`TcpOptions`] in which RFCs and ns-2 can differ. What is sent (loss recovery:
+//!   `recovery`, `scoreboard`) is apart from how much (the controller) and from when (the timer: [`Rto`]).
+//! * [`UdpSender`] and [`UdpReceiver`].
+//!
+//! There are no payload bytes, only their number; there is no clock, only `now`; nothing here fails, because whatever can be
+//! wrong was refused where options are read.
 
 mod controller;
 mod endpoint;
+mod options;
+mod ranges;
+mod receiver;
+mod recovery;
+mod reno;
+mod rto;
+mod scoreboard;
+mod sender;
+mod udp;
 
-pub use controller::{Acked, Allowance, Controller, Lost, LossKind, Marked, Sent};
+pub use controller::{Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered, Sent};
 pub use endpoint::{Delivered, Endpoint, Progress};
+pub use options::{ExitWindow, Recovery, TcpOptions};
+pub use receiver::TcpReceiver;
+pub use reno::{Growth, Halving, Reno, RenoOptions};
+pub use rto::{Rto, RtoOptions};
+pub use sender::TcpSender;
+pub use udp::{UdpOptions, UdpReceiver, UdpSender};

@@ -1,7 +1,7 @@
 //! `[schemes.NAME]`: parameters of schemes, and named variants.
 
 use super::document::{Document, KeyPath, Result, path};
-use super::error::{instead_of, shorten};
+use super::error::instead_of;
 use crate::config::SchemeConfig;
 use multihop_dot11::DcfRules;
 use multihop_schemes::registry::{self, Entry, REGISTRY};
@@ -51,7 +51,7 @@ impl<'a> Schemes<'a> {
         if let Some(index) = self.used.iter().position(|used| used.name == name) {
             return Ok(index);
         }
-        if !self.tables.contains_key(name) && registry::find(name).is_none() {
+        if !self.tables.contains_key(name) && registry::find(name).is_err() {
             let known = REGISTRY.iter().map(|entry| entry.name).chain(self.tables.keys().map(String::as_str));
             return Err(self.document.bad(path, "is not a scheme", instead_of(name, known)));
         }
@@ -86,19 +86,12 @@ impl<'a> Schemes<'a> {
         let entry = self.entry(&at, name, table)?;
         let parameters = table.map(|table| table.parameters.clone()).unwrap_or_default();
         self.check_keys(&at, entry, &parameters)?;
-        let scheme = (entry.build)(&Value::Object(parameters.clone())).map_err(|error| {
-            // Which of the parameters is to blame: the one that fails alone with the same words.
-            let alone = |(key, value): &(&String, &Value)| {
-                let single = Map::from_iter([((*key).clone(), (*value).clone())]);
-                (entry.build)(&Value::Object(single)).err().as_ref() == Some(&error)
-            };
-            let mut culprits = parameters.iter().filter(alone);
-            let at = match (culprits.next(), culprits.next()) {
-                (Some((key, _)), None) => at.join(key),
-                _ => at.clone(),
-            };
+        let scheme = entry.build(&Value::Object(parameters.clone())).map_err(|error| {
+            // The registry's messages begin with the parameter that they are about.
+            let culprit = parameters.keys().find(|key| error.starts_with(&format!("{key} is ")));
+            let at = culprit.map_or_else(|| at.clone(), |key| at.join(key));
             let (found, remedy) = error.split_once("; ").unwrap_or((&error, "see the parameters in `multihop list`"));
-            self.document.bad(&at, shorten_message(found), remedy)
+            self.document.fail(&at, one_line(found), one_line(remedy))
         })?;
         let identity = (entry.name, with_defaults(entry, parameters));
         Ok((SchemeConfig { name: name.to_owned(), scheme }, identity))
@@ -106,7 +99,7 @@ impl<'a> Schemes<'a> {
 
     fn entry(&self, at: &KeyPath, name: &str, table: Option<&Parameters>) -> Result<&'static Entry> {
         let known = || REGISTRY.iter().map(|entry| entry.name);
-        let named = registry::find(name);
+        let named = registry::find(name).ok();
         match (table.and_then(|table| table.base.as_deref()), named) {
             (Some(base), Some(named)) if base != named.name => Err(self.document.bad(
                 &at.join("base"),
@@ -115,7 +108,7 @@ impl<'a> Schemes<'a> {
             )),
             (_, Some(named)) => Ok(named),
             (Some(base), None) => registry::find(base)
-                .ok_or_else(|| self.document.bad(&at.join("base"), "is not a scheme", instead_of(base, known()))),
+                .map_err(|_| self.document.bad(&at.join("base"), "is not a scheme", instead_of(base, known()))),
             (None, None) => {
                 let remedy = format!("add base = \"...\" to make a variant, or correct the name; {}", instead_of(name, known()));
                 Err(self.document.fail(at, format!("{name:?} is not a scheme"), remedy))
@@ -124,7 +117,7 @@ impl<'a> Schemes<'a> {
     }
 
     fn check_keys(&self, at: &KeyPath, entry: &Entry, parameters: &Map<String, Value>) -> Result<()> {
-        let schema = schema_of(entry);
+        let schema = entry.schema();
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return Ok(()) };
         match parameters.keys().find(|key| !properties.contains_key(*key)) {
             None => Ok(()),
@@ -136,14 +129,9 @@ impl<'a> Schemes<'a> {
     }
 }
 
-/// The schema of a scheme's parameters.
-pub(super) fn schema_of(entry: &Entry) -> Value {
-    serde_json::to_value((entry.schema)()).unwrap_or_default()
-}
-
 /// The parameters, with the schema's default for each that is absent.
 fn with_defaults(entry: &Entry, mut parameters: Map<String, Value>) -> Value {
-    let schema = schema_of(entry);
+    let schema = entry.schema();
     for (key, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         if let Some(default) = property.get("default") {
             parameters.entry(key.clone()).or_insert_with(|| default.clone());
@@ -152,7 +140,9 @@ fn with_defaults(entry: &Entry, mut parameters: Map<String, Value>) -> Value {
     Value::Object(parameters)
 }
 
-fn shorten_message(text: &str) -> String {
-    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.len() <= 200 { line } else { shorten(&line) }
+/// A message of another crate without its line breaks.
+fn one_line(text: &str) -> String {
+    const SHOWN: usize = 300;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().take(SHOWN).collect()
 }

@@ -1,0 +1,226 @@
+//! The table of schemes, and how one is built from parameters.
+
+use crate::Scheme;
+use crate::{Recn, TcpNewReno, TcpSack, Udp};
+use schemars::{JsonSchema, schema_for};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// Every scheme. Adding one is a file with its parameters, and a line here.
+pub const REGISTRY: &[Entry] =
+    &[Entry::of::<Udp>(), Entry::of::<TcpNewReno>(), Entry::of::<TcpSack>(), Entry::of::<Recn>()];
+
+/// The parameters of a scheme, which are its factory. Doc comments of the fields are the documentation of the parameters.
+pub trait Parameters: DeserializeOwned + JsonSchema + Scheme + 'static {
+    /// As it is called in scenarios.
+    const NAME: &str;
+    /// What it is, in a line.
+    const SUMMARY: &str;
+    /// The RFCs or the paper that define it.
+    const REFERENCE: &str;
+    /// Are all values in range?
+    ///
+    /// # Errors
+    /// A sentence that names the parameter, what was found, and what would do.
+    fn check(&self) -> Result<(), String>;
+}
+
+/// A scheme that can be named.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// As it is called in scenarios.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// The RFCs or the paper that define it.
+    pub reference: &'static str,
+    schema: fn() -> Value,
+    build: fn(&Value) -> Result<Arc<dyn Scheme>, String>,
+}
+
+impl Entry {
+    const fn of<P: Parameters>() -> Entry {
+        Entry {
+            name: P::NAME,
+            summary: P::SUMMARY,
+            reference: P::REFERENCE,
+            schema: schema::<P>,
+            build: build::<P>,
+        }
+    }
+
+    /// JSON Schema of the parameters.
+    pub fn schema(&self) -> Value {
+        (self.schema)()
+    }
+
+    /// The scheme with these parameters, an object; what is left out takes its default.
+    ///
+    /// # Errors
+    /// A sentence that names the parameter, what was found, and what would do.
+    pub fn build(&self, parameters: &Value) -> Result<Arc<dyn Scheme>, String> {
+        (self.build)(parameters)
+    }
+}
+
+/// The scheme called `name`.
+///
+/// # Errors
+/// A sentence with the nearest name, or with all of them.
+pub fn find(name: &str) -> Result<&'static Entry, String> {
+    let names = || REGISTRY.iter().map(|entry| entry.name);
+    REGISTRY
+        .iter()
+        .find(|entry| entry.name == name)
+        .ok_or_else(|| format!("there is no scheme {name:?}; {}", suggestion(name, names())))
+}
+
+fn schema<P: Parameters>() -> Value {
+    let mut schema = schema_for!(P).to_value();
+    schema["additionalProperties"] = json!(false);
+    schema
+}
+
+fn build<P: Parameters>(parameters: &Value) -> Result<Arc<dyn Scheme>, String> {
+    let Value::Object(given) = parameters else {
+        return Err(format!("parameters of {} must be a table, not {parameters}", P::NAME));
+    };
+    let schema = schema::<P>();
+    let known = schema["properties"].as_object().expect("parameters are a struct");
+    if let Some(unknown) = given.keys().find(|key| !known.contains_key(*key)) {
+        let near = suggestion(unknown, known.keys().map(String::as_str));
+        return Err(format!("{} has no parameter {unknown:?}; {near}", P::NAME));
+    }
+    let parsed: P = serde_json::from_value(parameters.clone()).map_err(|error| blame::<P>(given, &error))?;
+    parsed.check()?;
+    Ok(Arc::new(parsed))
+}
+
+/// serde does not say which key of a table it stumbled over; since every key has a default, each can be tried alone.
+fn blame<P: Parameters>(given: &Map<String, Value>, error: &serde_json::Error) -> String {
+    let alone = |(key, value): (&String, &Value)| {
+        let table = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
+        serde_json::from_value::<P>(table).err().map(|error| format!("{key} is {value}: {error}"))
+    };
+    given.iter().find_map(alone).unwrap_or_else(|| error.to_string())
+}
+
+fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+    let nearest = known.clone().min_by_key(|candidate| distance(name, candidate));
+    match nearest.filter(|candidate| distance(name, candidate) <= 1 + candidate.len() / 4) {
+        Some(nearest) => format!("did you mean {nearest:?}?"),
+        None => format!("known are {}", known.collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// Insertions, deletions and replacements that turn one into the other (Levenshtein 1966).
+fn distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.chars().count()).collect();
+    for (i, a) in from.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in to.chars().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[to.chars().count()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_is_documented_and_builds_from_nothing() {
+        for entry in REGISTRY {
+            assert!(!entry.summary.is_empty() && !entry.reference.is_empty(), "{}", entry.name);
+            let schema = entry.schema();
+            let properties = schema["properties"].as_object().unwrap();
+            assert!(!properties.is_empty(), "{}", entry.name);
+            for (key, property) in properties {
+                let description = property["description"].as_str().unwrap_or_default();
+                assert!(description.len() > 20, "{} of {} is not documented: {property}", key, entry.name);
+            }
+            let scheme = entry.build(&json!({})).unwrap();
+            assert!(scheme.segment_size() > 0);
+            assert_eq!(find(entry.name).unwrap().summary, entry.summary);
+        }
+    }
+
+    #[test]
+    fn names_are_distinct() {
+        for (index, entry) in REGISTRY.iter().enumerate() {
+            assert!(REGISTRY[..index].iter().all(|other| other.name != entry.name), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest() {
+        let error = |name: &str| find(name).map(|_| ()).unwrap_err();
+        assert!(error("tcp-newrno").contains("did you mean \"tcp-newreno\"?"), "{}", error("tcp-newrno"));
+        assert!(
+            error("carrier-pigeon").contains("known are udp, tcp-newreno"),
+            "{}",
+            error("carrier-pigeon")
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_parameter_is_said_with_its_name() {
+        let cases = [
+            ("udp", json!({ "segment_size": 0 }), "segment_size is 0; it must be between 1 and 65535 bytes"),
+            (
+                "udp",
+                json!({ "segment_size": -4 }),
+                "segment_size is -4: invalid value: integer `-4`, expected u32",
+            ),
+            ("udp", json!([]), "parameters of udp must be a table, not []"),
+            (
+                "tcp-sack",
+                json!({ "min_rt": "1 s" }),
+                "tcp-sack has no parameter \"min_rt\"; did you mean \"min_rto\"?",
+            ),
+            (
+                "tcp-sack",
+                json!({ "min_rto": 1 }),
+                "min_rto is 1: invalid type: integer `1`, expected a time as text with a unit",
+            ),
+            ("tcp-sack", json!({ "min_rto": "-1 s" }), "min_rto is -1 s; it must be between 0 s and 1 h"),
+            (
+                "tcp-sack",
+                json!({ "min_rto": "70 s" }),
+                "min_rto is 70 s, above max_rto (60 s); make it at most 60 s",
+            ),
+            (
+                "tcp-newreno",
+                json!({ "flavour": "ns3" }),
+                "flavour is \"ns3\": unknown variant `ns3`, expected `rfc` or `ns2`",
+            ),
+            ("tcp-newreno", json!({ "window": 0 }), "window is 0; it must be between 1"),
+            ("recn", json!({ "threshold": 1.5 }), "threshold is 1.5; it must be between 0 and 1"),
+            (
+                "recn",
+                json!({ "threshold": "low" }),
+                "threshold is \"low\": invalid type: string \"low\", expected f64",
+            ),
+            ("recn", json!({ "threshold": null }), "threshold is null"),
+            ("recn", json!({ "ecn": false }), "ecn is false; recn needs it"),
+        ];
+        for (name, parameters, expected) in cases {
+            let error = find(name).unwrap().build(&parameters).err().unwrap_or_default();
+            assert!(error.contains(expected), "{name} {parameters}: {error}");
+        }
+    }
+
+    #[test]
+    fn distance_counts_edits() {
+        for (from, to, expected) in
+            [("", "abc", 3), ("kitten", "sitting", 3), ("recn", "recn", 0), ("rcen", "recn", 2)]
+        {
+            assert_eq!(distance(from, to), expected);
+            assert_eq!(distance(to, from), expected);
+        }
+    }
+}

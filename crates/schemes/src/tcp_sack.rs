@@ -1,0 +1,40 @@
+//! TCP with selective acknowledgements.
+
+use crate::tcp::TcpParameters;
+use crate::{Parameters, Scheme};
+use multihop_transport::{Endpoint, Recovery};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// As `tcp-newreno`, but the receiver says what arrived, so that all losses of a window are repaired in about one round trip.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct TcpSack {
+    /// The connection.
+    #[serde(flatten)]
+    pub tcp: TcpParameters,
+}
+
+impl Parameters for TcpSack {
+    const NAME: &str = "tcp-sack";
+    const SUMMARY: &str = "TCP with loss recovery from selective acknowledgements";
+    const REFERENCE: &str = "RFC 2018, RFC 5681, RFC 6298, RFC 6675";
+
+    fn check(&self) -> Result<(), String> {
+        self.tcp.check()
+    }
+}
+
+impl Scheme for TcpSack {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        self.tcp.sender(Recovery::Sack)
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        self.tcp.receiver(Recovery::Sack)
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.tcp.segment_size()
+    }
+}

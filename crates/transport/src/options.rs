@@ -1,0 +1,123 @@
+//! The options of a TCP connection. Where RFCs and ns-2 part, each difference is a field here.
+
+use crate::RtoOptions;
+use multihop_core::Span;
+
+/// How lost segments are found and repaired.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Recovery {
+    /// From duplicate and partial acknowledgements (RFC 6582).
+    #[default]
+    NewReno,
+    /// From selective acknowledgements (RFC 6675).
+    Sack,
+}
+
+/// The congestion window with which `NewReno` leaves fast recovery (RFC 6582, section 3.2, step 3).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum ExitWindow {
+    /// At most one segment more than what is outstanding, so that no burst follows: the first choice of RFC 6582.
+    #[default]
+    Flight,
+    /// The window as partial acknowledgements left it: ns-2 with its default `exit_recovery_fix_ 0`.
+    Deflated,
+}
+
+/// Options of both ends of a TCP connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TcpOptions {
+    /// Payload bytes of a full segment (SMSS).
+    pub segment_size: u32,
+    /// Network and transport header bytes without options.
+    pub header: u32,
+    /// Timestamps (RFC 7323): 12 more header bytes on every segment, and every acknowledgement of new data is a round-trip
+    /// sample. Without them one segment at a time is timed (RFC 6298, section 3).
+    pub timestamps: bool,
+    /// SACK blocks on acknowledgements take their room in the header; in ns-2 they do not.
+    pub sack_option_counted: bool,
+    /// Open with SYN and SYN-ACK. Without it the connection is open from the start.
+    pub handshake: bool,
+    /// Ask for ECN (RFC 3168).
+    pub ecn: bool,
+    /// Retransmissions are ECN capable too and may carry CWR, as in ns-2; RFC 3168, section 6.1.5, forbids the former.
+    pub ecn_on_retransmissions: bool,
+    /// The receiver's buffer in bytes, which is the window that it advertises.
+    pub receive_window: u64,
+    /// How losses are repaired.
+    pub recovery: Recovery,
+    /// Duplicate acknowledgements that mean a loss (`DupThresh`).
+    pub duplicate_threshold: u32,
+    /// Send new data on the first two duplicate acknowledgements (RFC 3042).
+    pub limited_transmit: bool,
+    /// The window after `NewReno`'s fast recovery.
+    pub exit_window: ExitWindow,
+    /// Segments that one acknowledgement may release during `NewReno`'s fast recovery; none for no limit. ns-2: 2.
+    pub recovery_burst: Option<u32>,
+    /// After a timeout, skip what was selectively acknowledged since (RFC 6675, section 5.1). ns-2 sends it again.
+    pub skip_sacked_after_timeout: bool,
+    /// Slow start again after the application was silent for longer than a retransmission timeout (RFC 5681, section 4.1).
+    pub idle_restart: bool,
+    /// How long an acknowledgement may be delayed in wait for a second segment (RFC 1122, section 4.2.3.2); none to
+    /// acknowledge each segment.
+    pub delayed_ack: Option<Span>,
+    /// The retransmission timer.
+    pub rto: RtoOptions,
+}
+
+impl Default for TcpOptions {
+    /// As the RFCs have it: 1460 bytes in 1500, a receive window of 44 segments (64 KiB, the most without window scaling),
+    /// delayed acknowledgements of 100 ms.
+    fn default() -> TcpOptions {
+        TcpOptions {
+            segment_size: 1460,
+            header: 40,
+            timestamps: false,
+            sack_option_counted: true,
+            handshake: true,
+            ecn: false,
+            ecn_on_retransmissions: false,
+            receive_window: 44 * 1460,
+            recovery: Recovery::NewReno,
+            duplicate_threshold: 3,
+            limited_transmit: true,
+            exit_window: ExitWindow::Flight,
+            recovery_burst: None,
+            skip_sacked_after_timeout: true,
+            idle_restart: true,
+            delayed_ack: Some(Span::from_ms(100)),
+            rto: RtoOptions::default(),
+        }
+    }
+}
+
+impl TcpOptions {
+    /// What ns-2.35 does by default with `Agent/TCP/Newreno` or `Agent/TCP/Sack1` and `Agent/TCPSink`, `window_` in segments.
+    pub fn ns2(recovery: Recovery, segment_size: u32, window: u32) -> TcpOptions {
+        TcpOptions {
+            segment_size,
+            receive_window: u64::from(window) * u64::from(segment_size),
+            recovery,
+            sack_option_counted: false,
+            ecn_on_retransmissions: true,
+            exit_window: ExitWindow::Deflated,
+            recovery_burst: Some(2),
+            skip_sacked_after_timeout: false,
+            idle_restart: false,
+            delayed_ack: None,
+            rto: RtoOptions::ns2(),
+            ..TcpOptions::default()
+        }
+    }
+
+    /// Header bytes of a segment with `sack_blocks` SACK blocks: options are padded to whole 32-bit words.
+    pub(crate) fn header_with(&self, sack_blocks: usize) -> u32 {
+        let timestamps = if self.timestamps { 12 } else { 0 };
+        let sack = if self.sack_option_counted && sack_blocks > 0 { 4 + 8 * sack_blocks as u32 } else { 0 };
+        self.header + timestamps + sack
+    }
+
+    /// `segment_size`, as sequence numbers are counted.
+    pub(crate) fn mss(&self) -> u64 {
+        u64::from(self.segment_size)
+    }
+}

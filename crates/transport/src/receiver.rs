@@ -1,0 +1,258 @@
+//! The receiving end of a TCP connection.
+
+use crate::ranges::Ranges;
+use crate::{Delivered, Endpoint, Progress, Recovery, TcpOptions};
+use multihop_core::{Ecn, Flags, SackBlock, SackBlocks, Segment, Time};
+
+/// The data receiver of a TCP connection. The application takes what is delivered at once, so the advertised window is always
+/// the whole buffer, counted from the next byte expected.
+///
+/// A SYN is answered with a SYN-ACK whenever it comes; the sender alone repeats a lost handshake.
+pub struct TcpReceiver {
+    options: TcpOptions,
+    /// Next byte expected (`RCV.NXT`).
+    next: u64,
+    /// What arrived beyond it.
+    early: Ranges,
+    /// ECN was agreed on.
+    ecn: bool,
+    /// Congestion was experienced and the sender did not say yet that it reduced its window.
+    echo: bool,
+    /// The send time to echo (`TS.Recent`), and the acknowledgement sent last (`Last.ACK.sent`) that decides on it (RFC 7323,
+    /// section 4.3).
+    recent: Option<Time>,
+    last_ack: u64,
+    /// Segments that a delayed acknowledgement is to cover.
+    unacknowledged: u32,
+    /// When the delayed acknowledgement goes at the latest.
+    deadline: Option<Time>,
+    reply: Option<Segment>,
+}
+
+impl TcpReceiver {
+    /// A receiver that has heard nothing yet.
+    pub fn new(options: TcpOptions) -> TcpReceiver {
+        TcpReceiver {
+            ecn: options.ecn && !options.handshake,
+            options,
+            next: 0,
+            early: Ranges::default(),
+            echo: false,
+            recent: None,
+            last_ack: 0,
+            unacknowledged: 0,
+            deadline: None,
+            reply: None,
+        }
+    }
+
+    fn on_syn(&mut self, segment: &Segment) {
+        self.ecn = self.options.ecn && segment.flags.ece && segment.flags.cwr;
+        self.recent = segment.echo;
+        self.reply = Some(Segment {
+            ack: self.next,
+            header: self.options.header_with(0),
+            flags: Flags { syn: true, ack: true, ece: self.ecn, cwr: false },
+            echo: self.recent.filter(|_| self.options.timestamps),
+            window: self.options.receive_window,
+            ..Segment::default()
+        });
+    }
+
+    /// Takes in the payload and says whether its acknowledgement may wait.
+    fn on_data(&mut self, segment: &Segment) -> bool {
+        let (start, end) = (segment.seq, segment.seq + u64::from(segment.payload));
+        if segment.seq <= self.last_ack && segment.echo > self.recent {
+            self.recent = segment.echo;
+        }
+        let had_gap = !self.early.is_empty();
+        if start > self.next {
+            self.early.add(start, end);
+            return false;
+        }
+        if end <= self.next {
+            return false;
+        }
+        self.next = end;
+        if let Some(range) = self.early.containing(end) {
+            self.next = range.end;
+        }
+        self.early.remove_below(self.next);
+        // "SHOULD send an immediate ACK when the incoming segment fills in all or part of a gap" (RFC 5681, section 4.2).
+        !had_gap
+    }
+
+    fn acknowledge(&mut self) {
+        let mut sack = SackBlocks::default();
+        if self.options.recovery == Recovery::Sack {
+            self.list_blocks(&mut sack);
+        }
+        self.reply = Some(Segment {
+            ack: self.next,
+            header: self.options.header_with(sack.as_slice().len()),
+            flags: Flags { ack: true, ece: self.echo, ..Flags::default() },
+            sack,
+            echo: self.recent.filter(|_| self.options.timestamps),
+            window: self.options.receive_window,
+            ..Segment::default()
+        });
+        self.last_ack = self.next;
+        self.unacknowledged = 0;
+        self.deadline = None;
+    }
+
+    /// "The first SACK block MUST specify the contiguous block of data containing the segment which triggered this ACK", then
+    /// the most recent ones (RFC 2018, section 4).
+    fn list_blocks(&self, sack: &mut SackBlocks) {
+        let mut before = u64::MAX;
+        for _ in 0..3 {
+            let older = self.early.iter().filter(|range| range.touched < before);
+            let Some(range) = older.max_by_key(|range| range.touched) else { return };
+            before = range.touched;
+            sack.push(SackBlock { start: range.start, end: range.end });
+        }
+    }
+}
+
+impl Endpoint for TcpReceiver {
+    fn push(&mut self, _now: Time, _bytes: u64) {}
+
+    fn backlog(&self) -> u64 {
+        0
+    }
+
+    fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered {
+        if segment.flags.syn {
+            self.on_syn(segment);
+            return Delivered::default();
+        }
+        if segment.payload == 0 {
+            return Delivered::default();
+        }
+        // "Until it receives a CWR packet" (RFC 3168, section 6.1.3); that packet may itself be marked again.
+        if segment.flags.cwr {
+            self.echo = false;
+        }
+        if self.ecn && segment.ecn == Ecn::CongestionExperienced {
+            self.echo = true;
+        }
+        let before = self.next;
+        let may_wait = self.on_data(segment);
+        match self.options.delayed_ack {
+            Some(delay) if may_wait && self.unacknowledged == 0 => {
+                self.unacknowledged = 1;
+                self.deadline = Some(now + delay);
+            }
+            _ => self.acknowledge(),
+        }
+        Delivered { bytes: self.next - before }
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            self.acknowledge();
+        }
+    }
+
+    fn poll_segment(&mut self, _now: Time) -> Option<Segment> {
+        self.reply.take()
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multihop_core::Span;
+
+    const NOW: Time = Time::ZERO;
+
+    fn receiver(delayed_ack: Option<Span>) -> TcpReceiver {
+        let recovery = Recovery::Sack;
+        TcpReceiver::new(TcpOptions {
+            delayed_ack,
+            recovery,
+            ecn: true,
+            handshake: false,
+            ..TcpOptions::default()
+        })
+    }
+
+    /// Segments of 100 bytes.
+    fn data(number: u64) -> Segment {
+        Segment { seq: 100 * number, payload: 100, ..Segment::default() }
+    }
+
+    fn reply(receiver: &mut TcpReceiver, segment: &Segment) -> Option<Segment> {
+        receiver.on_segment(NOW, segment);
+        receiver.poll_segment(NOW)
+    }
+
+    #[test]
+    fn rfc_2018_4_the_latest_block_comes_first() {
+        let mut receiver = receiver(None);
+        reply(&mut receiver, &data(0));
+        for number in [2, 4, 6, 8] {
+            reply(&mut receiver, &data(number));
+        }
+        let ack = reply(&mut receiver, &data(3)).unwrap();
+        let blocks: Vec<(u64, u64)> = ack.sack.as_slice().iter().map(|b| (b.start, b.end)).collect();
+        assert_eq!(blocks, [(200, 500), (800, 900), (600, 700)]);
+        assert_eq!((ack.ack, ack.header), (100, 40 + 28));
+        assert_eq!(receiver.on_segment(NOW, &data(1)).bytes, 400);
+    }
+
+    #[test]
+    fn rfc_5681_4_2_every_second_segment_or_the_timer() {
+        let mut receiver = receiver(Some(Span::from_ms(100)));
+        assert_eq!(reply(&mut receiver, &data(0)), None);
+        assert_eq!(reply(&mut receiver, &data(1)).unwrap().ack, 200);
+        assert_eq!(reply(&mut receiver, &data(2)), None);
+        let deadline = receiver.poll_timeout().unwrap();
+        assert_eq!(deadline, NOW + Span::from_ms(100));
+        receiver.on_timeout(deadline);
+        assert_eq!(receiver.poll_segment(deadline).unwrap().ack, 300);
+        assert_eq!(receiver.poll_timeout(), None);
+    }
+
+    #[test]
+    fn rfc_5681_4_2_at_once_out_of_order_duplicate_or_filling_a_gap() {
+        let mut receiver = receiver(Some(Span::from_ms(100)));
+        assert_eq!(reply(&mut receiver, &data(1)).unwrap().ack, 0);
+        assert_eq!(reply(&mut receiver, &data(0)).unwrap().ack, 200);
+        assert_eq!(reply(&mut receiver, &data(1)).unwrap().ack, 200);
+    }
+
+    #[test]
+    fn rfc_3168_6_1_3_every_ack_echoes_until_cwr() {
+        let mut receiver = receiver(None);
+        let echoes =
+            |receiver: &mut TcpReceiver, segment: &Segment| reply(receiver, segment).unwrap().flags.ece;
+        assert!(!echoes(&mut receiver, &data(0)));
+        let marked = Segment { ecn: Ecn::CongestionExperienced, ..data(1) };
+        assert!(echoes(&mut receiver, &marked));
+        assert!(echoes(&mut receiver, &data(2)));
+        let cwr = Flags { cwr: true, ..Flags::default() };
+        assert!(!echoes(&mut receiver, &Segment { flags: cwr, ..data(3) }));
+        assert!(!echoes(&mut receiver, &data(4)));
+        let both = Segment { flags: cwr, ecn: Ecn::CongestionExperienced, ..data(5) };
+        assert!(echoes(&mut receiver, &both));
+    }
+
+    #[test]
+    fn rfc_7323_4_3_a_delayed_ack_echoes_its_first_segment() {
+        let options = TcpOptions { timestamps: true, handshake: false, ..TcpOptions::default() };
+        let mut receiver = TcpReceiver::new(options);
+        let at = |number, ms| Segment { echo: Some(NOW + Span::from_ms(ms)), ..data(number) };
+        assert_eq!(reply(&mut receiver, &at(0, 10)), None);
+        let ack = reply(&mut receiver, &at(1, 20)).unwrap();
+        assert_eq!((ack.echo, ack.header), (Some(NOW + Span::from_ms(10)), 52));
+    }
+}

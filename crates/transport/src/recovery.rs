@@ -1,0 +1,196 @@
+//! What is sent: loss recovery, apart from how much may be sent.
+
+mod newreno;
+mod sack;
+
+pub(crate) use newreno::NewReno;
+pub(crate) use sack::Sack;
+
+use crate::{Controller, TcpOptions};
+use multihop_core::SackBlock;
+use std::ops::Deref;
+
+/// The sender's sequence state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sequence {
+    /// First byte that is not acknowledged (`SND.UNA`).
+    pub una: u64,
+    /// Next byte to send (`SND.NXT`); below `max` after a timeout.
+    pub nxt: u64,
+    /// One past the highest byte ever sent.
+    pub max: u64,
+    /// One past the last byte that the application handed over.
+    pub pushed: u64,
+    /// The receiver's window in bytes, from `una`.
+    pub peer_window: u64,
+    /// Duplicate acknowledgements since `una` last moved.
+    pub duplicates: u32,
+    /// Segments that the present event may still release during fast recovery.
+    pub burst: u32,
+}
+
+/// What recovery sees of the sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View<'a> {
+    pub options: &'a TcpOptions,
+    /// The controller's window in bytes.
+    pub window: u64,
+    pub sequence: Sequence,
+}
+
+/// Bytes `start..end` to send next.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Planned {
+    pub start: u64,
+    pub end: u64,
+}
+
+/// What an acknowledgement of new data means.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Advance {
+    /// There is nothing to recover from.
+    Usual,
+    /// Recovery goes on.
+    Partial {
+        /// The retransmission timer starts afresh.
+        restart_timer: bool,
+    },
+    /// Recovery has ended; the controller is asked for no more than this window.
+    Recovered {
+        /// In bytes.
+        window: u64,
+    },
+}
+
+impl Deref for View<'_> {
+    type Target = Sequence;
+    fn deref(&self) -> &Sequence {
+        &self.sequence
+    }
+}
+
+impl View<'_> {
+    pub fn new<'a>(options: &'a TcpOptions, sequence: Sequence, controller: &dyn Controller) -> View<'a> {
+        View { options, sequence, window: controller.allowance().window }
+    }
+
+    pub fn mss(&self) -> u64 {
+        self.options.mss()
+    }
+
+    /// Up to one segment from `start` on, but not across `limit`, if window and receiver allow.
+    pub fn segment(&self, start: u64, limit: u64, in_flight: u64, window: u64) -> Option<Planned> {
+        let end = limit.min(start + self.mss());
+        let fits = start < end && in_flight + (end - start) <= window && end <= self.una + self.peer_window;
+        fits.then_some(Planned { start, end })
+    }
+
+    /// What follows `nxt`: data to be repeated after a timeout, then new data.
+    pub fn usual(&self, in_flight: u64, window: u64) -> Option<Planned> {
+        let limit = if self.nxt < self.max { self.max } else { self.pushed };
+        self.segment(self.nxt, limit, in_flight, window)
+    }
+}
+
+/// One of the two ways to recover.
+#[derive(Clone, Debug)]
+pub(crate) enum LossRecovery {
+    NewReno(NewReno),
+    Sack(Sack),
+}
+
+impl LossRecovery {
+    pub fn new(options: &TcpOptions) -> LossRecovery {
+        match options.recovery {
+            crate::Recovery::NewReno => LossRecovery::NewReno(NewReno::default()),
+            crate::Recovery::Sack => LossRecovery::Sack(Sack::default()),
+        }
+    }
+
+    pub fn active(&self) -> bool {
+        match self {
+            LossRecovery::NewReno(newreno) => newreno.active(),
+            LossRecovery::Sack(sack) => sack.active(),
+        }
+    }
+
+    /// Takes in the SACK blocks of an acknowledgement up to `una`. Is it news, so that a repeated acknowledgement counts as
+    /// a duplicate? (RFC 6675, section 2.)
+    pub fn on_blocks(&mut self, una: u64, max: u64, blocks: &[SackBlock]) -> bool {
+        match self {
+            LossRecovery::NewReno(_) => true,
+            LossRecovery::Sack(sack) => sack.on_blocks(una, max, blocks),
+        }
+    }
+
+    /// New data was acknowledged: `acked` bytes below `view.una`.
+    pub fn on_advance(&mut self, view: &View, acked: u64) -> Advance {
+        match self {
+            LossRecovery::NewReno(newreno) => newreno.on_advance(view, acked),
+            LossRecovery::Sack(sack) => sack.on_advance(view),
+        }
+    }
+
+    /// A duplicate acknowledgement arrived while recovery is active.
+    pub fn on_duplicate(&mut self, view: &View) {
+        match self {
+            LossRecovery::NewReno(newreno) => newreno.on_duplicate(view),
+            LossRecovery::Sack(sack) => sack.set_pipe(view),
+        }
+    }
+
+    /// Do the duplicate acknowledgements so far mean a loss, given the point `recover` up to which an earlier episode
+    /// reached?
+    pub fn detects_loss(&self, view: &View, recover: Option<u64>) -> bool {
+        match self {
+            LossRecovery::NewReno(_) => {
+                // The careful variant: only when the acknowledgement covers more than `recover` (RFC 6582, section 3.2).
+                view.duplicates == view.options.duplicate_threshold
+                    && recover.is_none_or(|recover| view.una > recover)
+            }
+            LossRecovery::Sack(sack) => {
+                sack.detects_loss(view) && recover.is_none_or(|recover| view.una >= recover)
+            }
+        }
+    }
+
+    /// Recovery begins.
+    pub fn enter(&mut self, view: &View) {
+        match self {
+            LossRecovery::NewReno(newreno) => newreno.enter(view),
+            LossRecovery::Sack(sack) => sack.enter(view),
+        }
+    }
+
+    /// The retransmission timer expired.
+    pub fn on_timeout(&mut self) {
+        match self {
+            LossRecovery::NewReno(newreno) => *newreno = NewReno::default(),
+            LossRecovery::Sack(sack) => sack.on_timeout(),
+        }
+    }
+
+    /// What to send next.
+    pub fn plan(&self, view: &View) -> Option<Planned> {
+        match self {
+            LossRecovery::NewReno(newreno) => newreno.plan(view),
+            LossRecovery::Sack(sack) => sack.plan(view),
+        }
+    }
+
+    /// What was planned is being sent.
+    pub fn on_sent(&mut self, view: &View, sent: Planned) {
+        match self {
+            LossRecovery::NewReno(newreno) => newreno.on_sent(),
+            LossRecovery::Sack(sack) => sack.on_sent(view, sent),
+        }
+    }
+
+    /// The window in use, in bytes: the controller's, as recovery changes it.
+    pub fn window(&self, view: &View) -> u64 {
+        match self {
+            LossRecovery::NewReno(newreno) => newreno.window(view),
+            LossRecovery::Sack(_) => view.window,
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Additive increase, multiplicative decrease (RFC 5681): what `tcp-newreno`, `tcp-sack` and every scheme that only adds
+//! marking have in common.
+
+use crate::{Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered};
+use multihop_core::Time;
+
+/// How acknowledgements open the window.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Growth {
+    /// One segment per acknowledgement in slow start, and one segment per window of acknowledgements afterwards, whatever
+    /// they cover: ns-2.
+    PerAck,
+    /// By the bytes that are acknowledged (RFC 3465), in slow start at most this many segments for one acknowledgement. With
+    /// 1 it is RFC 5681.
+    PerByte {
+        /// `L` of RFC 3465.
+        limit: u32,
+    },
+}
+
+/// What is halved.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Halving {
+    /// What is outstanding (RFC 5681, equation 4).
+    FlightSize,
+    /// The congestion window; the threshold is rounded down to whole segments, and is cut again by every timeout: ns-2.
+    Window,
+}
+
+/// Options of [`Reno`]. Windows are in bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RenoOptions {
+    /// Payload bytes of a full segment.
+    pub segment_size: u32,
+    /// The first window; none for RFC 5681, equation 3: 4380 bytes, but between two and four segments.
+    pub initial_window: Option<u64>,
+    /// The largest window.
+    pub max_window: u64,
+    /// The first slow-start threshold; none for `max_window`, as in ns-2.
+    pub initial_threshold: Option<u64>,
+    /// How acknowledgements open the window.
+    pub growth: Growth,
+    /// What a loss halves.
+    pub halving: Halving,
+    /// Open the window even when the sender does not use it: ns-2.
+    pub grow_when_app_limited: bool,
+}
+
+impl RenoOptions {
+    /// As RFC 5681 has it.
+    pub fn rfc(segment_size: u32, max_window: u64) -> RenoOptions {
+        RenoOptions {
+            segment_size,
+            initial_window: None,
+            max_window,
+            initial_threshold: None,
+            growth: Growth::PerByte { limit: 1 },
+            halving: Halving::FlightSize,
+            grow_when_app_limited: false,
+        }
+    }
+
+    /// As ns-2.35 has it.
+    pub fn ns2(segment_size: u32, max_window: u64) -> RenoOptions {
+        RenoOptions {
+            initial_window: Some(2 * u64::from(segment_size)),
+            growth: Growth::PerAck,
+            halving: Halving::Window,
+            grow_when_app_limited: true,
+            ..RenoOptions::rfc(segment_size, max_window)
+        }
+    }
+}
+
+/// The controller.
+#[derive(Clone, Debug)]
+pub struct Reno {
+    options: RenoOptions,
+    segment: f64,
+    initial: f64,
+    window: f64,
+    threshold: f64,
+}
+
+impl Reno {
+    /// A controller with its first window.
+    pub fn new(options: RenoOptions) -> Reno {
+        let segment = f64::from(options.segment_size);
+        let standard = (4.0 * segment).min(f64::max(2.0 * segment, 4380.0));
+        let initial = options.initial_window.map_or(standard, |bytes| bytes as f64);
+        let initial = initial.min(options.max_window as f64).max(segment);
+        let threshold = options.initial_threshold.unwrap_or(options.max_window) as f64;
+        Reno { segment, initial, window: initial, threshold, options }
+    }
+
+    /// Halves `in_flight` or the window, and sets the threshold to it, but to no less than two segments.
+    fn halve(&mut self, in_flight: u64) -> f64 {
+        let least = 2.0 * self.segment;
+        match self.options.halving {
+            Halving::FlightSize => {
+                let half = in_flight as f64 / 2.0;
+                self.threshold = half.max(least);
+                half
+            }
+            Halving::Window => {
+                let half = self.window / 2.0;
+                self.threshold = ((half / self.segment).floor() * self.segment).max(least);
+                half
+            }
+        }
+    }
+}
+
+impl Controller for Reno {
+    fn allowance(&self) -> Allowance {
+        Allowance { window: self.window as u64, pace: None }
+    }
+
+    fn slow_start_threshold(&self) -> Option<u64> {
+        Some(self.threshold as u64)
+    }
+
+    fn on_acked(&mut self, acked: &Acked) {
+        // The window is not to grow on an ECN-Echo (RFC 3168, section 6.1.2).
+        if acked.ecn_echo || (acked.app_limited && !self.options.grow_when_app_limited) {
+            return;
+        }
+        let size = acked.size as f64;
+        let (slow_start, avoidance) = match self.options.growth {
+            Growth::PerAck => (self.segment, self.segment),
+            Growth::PerByte { limit } => (size.min(f64::from(limit) * self.segment), size.min(self.window)),
+        };
+        let increase =
+            if self.window < self.threshold { slow_start } else { self.segment * avoidance / self.window };
+        self.window = (self.window + increase).min(self.options.max_window as f64);
+    }
+
+    fn on_lost(&mut self, lost: &Lost) {
+        match lost.kind {
+            LossKind::DuplicateAcks => {
+                let half = self.halve(lost.in_flight);
+                self.window = match self.options.halving {
+                    Halving::FlightSize => self.threshold,
+                    Halving::Window => half.max(self.segment),
+                };
+            }
+            LossKind::Timeout { again } => {
+                let hold = again || lost.in_flight == 0;
+                if !hold || self.options.halving == Halving::Window {
+                    self.halve(lost.in_flight);
+                }
+                self.window = self.segment;
+            }
+        }
+    }
+
+    fn on_recovered(&mut self, recovered: &Recovered) {
+        self.window = self.window.min(recovered.window as f64).max(self.segment);
+    }
+
+    fn on_idle(&mut self, _now: Time) {
+        self.window = self.window.min(self.initial);
+    }
+
+    fn on_marked(&mut self, marked: &Marked) {
+        let half = self.halve(marked.in_flight);
+        self.window = self.window.min(half).max(self.segment);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Time = Time::ZERO;
+
+    fn acked(size: u64) -> Acked {
+        Acked { now: NOW, size, rtt: None, srtt: None, in_flight: 0, app_limited: false, ecn_echo: false }
+    }
+
+    fn lost(kind: LossKind, in_flight: u64) -> Lost {
+        Lost { now: NOW, kind, in_flight }
+    }
+
+    fn window(reno: &Reno) -> u64 {
+        reno.allowance().window
+    }
+
+    #[test]
+    fn rfc_5681_3_1_initial_window() {
+        for (segment, initial) in [(1460, 3 * 1460), (1000, 4000), (512, 2048), (2300, 4600)] {
+            assert_eq!(window(&Reno::new(RenoOptions::rfc(segment, 1 << 20))), initial);
+        }
+    }
+
+    #[test]
+    fn rfc_5681_3_1_slow_start_then_one_segment_per_window() {
+        let mut options = RenoOptions::rfc(1000, 64_000);
+        options.initial_threshold = Some(8_000);
+        let mut reno = Reno::new(options);
+        for expected in [5_000, 6_000, 7_000, 8_000] {
+            reno.on_acked(&acked(2_000));
+            assert_eq!(window(&reno), expected);
+        }
+        (0..8).for_each(|_| reno.on_acked(&acked(1_000)));
+        assert!((8_900..=9_000).contains(&window(&reno)), "{}", window(&reno));
+    }
+
+    #[test]
+    fn rfc_5681_3_1_a_second_timeout_of_a_segment_holds_the_threshold() {
+        let mut reno = Reno::new(RenoOptions::rfc(1000, 64_000));
+        reno.on_lost(&lost(LossKind::Timeout { again: false }, 20_000));
+        assert_eq!((window(&reno), reno.slow_start_threshold()), (1_000, Some(10_000)));
+        reno.on_lost(&lost(LossKind::Timeout { again: true }, 1_000));
+        assert_eq!(reno.slow_start_threshold(), Some(10_000));
+    }
+
+    /// ns-2: `cwnd_` keeps its fraction, `ssthresh_` does not.
+    #[test]
+    fn ns2_halves_the_window() {
+        let mut options = RenoOptions::ns2(1000, 32_000);
+        options.initial_window = Some(7_000);
+        let mut reno = Reno::new(options);
+        reno.on_lost(&lost(LossKind::DuplicateAcks, 32_000));
+        assert_eq!((window(&reno), reno.slow_start_threshold()), (3_500, Some(3_000)));
+    }
+
+    #[test]
+    fn rfc_3168_6_1_2_an_echo_halves_down_to_one_segment_and_stops_growth() {
+        let mut reno = Reno::new(RenoOptions::rfc(1000, 64_000));
+        for expected in [2_000, 1_000, 1_000] {
+            reno.on_marked(&Marked { now: NOW, in_flight: window(&reno) });
+            assert_eq!((window(&reno), reno.slow_start_threshold()), (expected, Some(2_000)));
+        }
+        reno.on_acked(&Acked { ecn_echo: true, ..acked(1_000) });
+        assert_eq!(window(&reno), 1_000);
+    }
+
+    #[test]
+    fn an_application_that_does_not_use_the_window_does_not_open_it() {
+        let limited = Acked { app_limited: true, ..acked(1_000) };
+        let mut reno = Reno::new(RenoOptions::rfc(1000, 64_000));
+        reno.on_acked(&limited);
+        assert_eq!(window(&reno), 4_000);
+        let mut reno = Reno::new(RenoOptions::ns2(1000, 64_000));
+        reno.on_acked(&limited);
+        assert_eq!(window(&reno), 3_000);
+    }
+}

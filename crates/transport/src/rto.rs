@@ -1,0 +1,184 @@
+//! The retransmission timeout (RFC 6298).
+
+use multihop_core::{Span, Time};
+
+/// Options of the retransmission timer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RtoOptions {
+    /// Before the first sample. RFC 6298: 1 s; ns-2: 3 s.
+    pub initial: Span,
+    /// The least timeout, before back-off. RFC 6298: 1 s; ns-2 and Linux: 0.2 s.
+    pub min: Span,
+    /// The largest timeout, after back-off. RFC 6298: at least 60 s.
+    pub max: Span,
+    /// The clock's tick. When it is set, a sample is the number of ticks that went by and the timeout is whole ticks, as in
+    /// BSD and ns-2 (`tcpTick_`). None for a clock of nanoseconds.
+    pub granularity: Option<Span>,
+}
+
+impl Default for RtoOptions {
+    /// RFC 6298.
+    fn default() -> RtoOptions {
+        RtoOptions {
+            initial: Span::from_ms(1_000),
+            min: Span::from_ms(1_000),
+            max: Span::from_ms(60_000),
+            granularity: None,
+        }
+    }
+}
+
+impl RtoOptions {
+    /// The defaults of ns-2.35: 3 s, 0.2 s, 60 s, and a tick of 10 ms.
+    pub fn ns2() -> RtoOptions {
+        RtoOptions {
+            initial: Span::from_ms(3_000),
+            min: Span::from_ms(200),
+            max: Span::from_ms(60_000),
+            granularity: Some(Span::from_ms(10)),
+        }
+    }
+}
+
+/// The estimator.
+///
+/// It computes in whole units (the tick, or 1 ns), with 8 SRTT and 4 RTTVAR as the stored integers (Jacobson 1988, appendix
+/// A), so that it is exact RFC 6298 with a fine unit and exactly the BSD arithmetic with a coarse one.
+#[derive(Clone, Debug)]
+pub struct Rto {
+    options: RtoOptions,
+    unit: Span,
+    /// 8 SRTT and 4 RTTVAR, in units; none before the first sample.
+    smoothed: Option<(u64, u64)>,
+    /// SRTT + 4 RTTVAR, before the floor and back-off.
+    base: Span,
+    doublings: u32,
+}
+
+impl Rto {
+    /// An estimator without a sample.
+    pub fn new(options: RtoOptions) -> Rto {
+        let unit = options.granularity.unwrap_or(Span::from_ns(1));
+        Rto { base: options.initial, options, unit, smoothed: None, doublings: 0 }
+    }
+
+    /// The timeout for a timer that is started now.
+    pub fn timeout(&self) -> Span {
+        let base = self.base.max(self.options.min);
+        let backed_off = base.ns().saturating_mul(1 << self.doublings);
+        Span::from_ns(backed_off).min(self.options.max).max(self.unit * 2)
+    }
+
+    /// The smoothed round-trip time, once there is a sample.
+    pub fn smoothed(&self) -> Option<Span> {
+        self.smoothed.map(|(srtt8, _)| Span::from_ns(self.unit.ns() * srtt8 / 8))
+    }
+
+    /// A valid sample (Karn): a segment sent once at `sent` was acknowledged at `now`. Back-off lasts until
+    /// [`Rto::end_backoff`].
+    pub fn sample(&mut self, sent: Time, now: Time) {
+        // Ticks at multiples of the unit: how many went by between the two instants.
+        let ticks = now.ns() / self.unit.ns() - sent.ns() / self.unit.ns();
+        let sample = ticks.max(1);
+        let (srtt8, rttvar4) = match self.smoothed {
+            None => (8 * sample, 2 * sample),
+            Some((srtt8, rttvar4)) => {
+                let srtt = srtt8 >> 3;
+                let error = sample.abs_diff(srtt);
+                // RTTVAR first, with the old SRTT (RFC 6298, section 2.3).
+                let rttvar4 = (rttvar4 + error).saturating_sub(rttvar4 >> 2).max(1);
+                ((srtt8 + sample).saturating_sub(srtt).max(1), rttvar4)
+            }
+        };
+        self.smoothed = Some((srtt8, rttvar4));
+        self.base = self.unit * (((rttvar4 << 3) + srtt8) >> 3);
+    }
+
+    /// Ends back-off: usually because of a sample.
+    pub fn end_backoff(&mut self) {
+        self.doublings = 0;
+    }
+
+    /// The timer expired: the timeout doubles (RFC 6298, section 5.5). After the fourth doubling in a row the estimate is
+    /// forgotten, as the RFC allows and BSD and ns-2 do.
+    pub fn back_off(&mut self) {
+        if self.timeout() < self.options.max {
+            self.doublings = (self.doublings + 1).min(40);
+        }
+        if self.doublings > 3 {
+            self.smoothed = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Time = Time::from_ns(7_000_000);
+
+    fn fine() -> Rto {
+        Rto::new(RtoOptions { min: Span::ZERO, ..RtoOptions::default() })
+    }
+
+    fn after(rto: &mut Rto, ms: u64) -> Span {
+        rto.sample(START, START + Span::from_ms(ms));
+        rto.end_backoff();
+        rto.timeout()
+    }
+
+    #[test]
+    fn rfc_6298_2_two_samples() {
+        let mut rto = fine();
+        assert_eq!(rto.timeout(), Span::from_ms(1_000));
+        assert_eq!(after(&mut rto, 100), Span::from_ms(300));
+        assert_eq!(after(&mut rto, 200), Span::from_us(362_500));
+        assert_eq!(rto.smoothed(), Some(Span::from_us(112_500)));
+    }
+
+    #[test]
+    fn rfc_6298_2_4_floor_and_2_5_ceiling() {
+        let mut rto = Rto::new(RtoOptions::default());
+        assert_eq!(after(&mut rto, 100), Span::from_ms(1_000));
+        for _ in 0..70 {
+            rto.back_off();
+        }
+        assert_eq!(rto.timeout(), Span::from_ms(60_000));
+    }
+
+    #[test]
+    fn rfc_6298_5_5_back_off_lasts_until_a_sample() {
+        let mut rto = fine();
+        after(&mut rto, 100);
+        rto.back_off();
+        assert_eq!(rto.timeout(), Span::from_ms(600));
+        rto.back_off();
+        assert_eq!(rto.timeout(), Span::from_ms(1_200));
+        // RTTVAR decays to 3/4 when the sample equals SRTT.
+        assert_eq!(after(&mut rto, 100), Span::from_ms(250));
+    }
+
+    #[test]
+    fn rfc_6298_5_7_after_many_doublings_the_next_sample_is_the_first() {
+        let mut rto = fine();
+        after(&mut rto, 100);
+        (0..4).for_each(|_| rto.back_off());
+        assert_eq!(rto.smoothed(), None);
+        assert_eq!(after(&mut rto, 200), Span::from_ms(600));
+    }
+
+    /// ns-2, `tcpTick_` 10 ms: the sample is the number of ticks between the two instants, whatever the phase.
+    #[test]
+    fn a_coarse_clock_counts_its_ticks() {
+        let mut rto = Rto::new(RtoOptions::ns2());
+        assert_eq!(rto.timeout(), Span::from_ms(3_000));
+        // From 7 ms to 107 ms: ten ticks. SRTT 10, RTTVAR 5.
+        assert_eq!(after(&mut rto, 100), Span::from_ms(300));
+        // From 7 ms to 16 ms: one tick. 4 RTTVAR = 20 + 9 - 5 = 24; 8 SRTT = 80 + 1 - 10 = 71; (24 * 8 + 71) / 8 = 32.
+        assert_eq!(after(&mut rto, 9), Span::from_ms(320));
+        // Within one tick counts as one.
+        let mut rto = Rto::new(RtoOptions::ns2());
+        assert_eq!(after(&mut rto, 1), Span::from_ms(200), "floor");
+        assert_eq!(rto.smoothed(), Some(Span::from_ms(10)));
+    }
+}

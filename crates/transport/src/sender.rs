@@ -1,0 +1,314 @@
+//! The sending end of a TCP connection.
+//!
+//! Three parts share the work. The [`Controller`] says how much may be outstanding; [`LossRecovery`] says which bytes go next;
+//! [`TcpSender`] owns the sequence numbers, the timer and the counters, and tells the other two what happened.
+
+mod acks;
+
+use crate::recovery::{LossRecovery, Planned, Sequence, View};
+use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent, TcpOptions};
+use multihop_core::{Ecn, Flags, Segment, Span, Time};
+
+/// How far the connection is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Connection {
+    /// Nothing was pushed yet.
+    Closed,
+    /// A SYN is to be sent, for the first time or again.
+    SynDue,
+    /// The SYN is on its way.
+    SynSent,
+    /// Data may flow.
+    Open,
+}
+
+/// Why the window was last cut.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Cut {
+    DuplicateAcks,
+    Echo,
+    Timeout,
+}
+
+/// The segment whose round trip is measured.
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    end: u64,
+    sent: Time,
+}
+
+/// The data sender of a TCP connection. It opens the connection with the first push, and never closes it.
+pub struct TcpSender {
+    options: TcpOptions,
+    controller: Box<dyn Controller>,
+    recovery: LossRecovery,
+    rto: Rto,
+    connection: Connection,
+    /// ECN was agreed on.
+    ecn: bool,
+    at: Sequence,
+    /// Bytes that Limited Transmit sent since `una` last moved; they are not part of `FlightSize` (RFC 3042, section 2).
+    limited: u64,
+    /// One past the highest byte sent when the window was last cut, and why: nothing below it may cut the window again.
+    cut: Option<(u64, Cut)>,
+    timed: Option<Timed>,
+    /// When the retransmission timer expires.
+    deadline: Option<Time>,
+    /// No segment leaves before this instant: pacing.
+    paced_until: Option<Time>,
+    /// Congestion was echoed at a window of one segment: nothing leaves until the timer expires (RFC 3168, section 6.1.2).
+    held: bool,
+    /// The echo before that one also came at a window of one segment.
+    held_before: bool,
+    cwr: bool,
+    acknowledge_syn: bool,
+    /// The `una` at which the timer last expired.
+    timed_out: Option<u64>,
+    syn_retried: bool,
+    last_sent: Time,
+    counters: Progress,
+}
+
+impl TcpSender {
+    /// A sender whose connection is not open yet.
+    pub fn new(options: TcpOptions, controller: Box<dyn Controller>) -> TcpSender {
+        TcpSender {
+            recovery: LossRecovery::new(&options),
+            rto: Rto::new(options.rto.clone()),
+            connection: if options.handshake { Connection::Closed } else { Connection::Open },
+            ecn: options.ecn && !options.handshake,
+            at: Sequence {
+                peer_window: options.receive_window,
+                burst: options.recovery_burst.unwrap_or(u32::MAX),
+                ..Sequence::default()
+            },
+            options,
+            controller,
+            limited: 0,
+            cut: None,
+            timed: None,
+            deadline: None,
+            paced_until: None,
+            held: false,
+            held_before: false,
+            cwr: false,
+            acknowledge_syn: false,
+            timed_out: None,
+            syn_retried: false,
+            last_sent: Time::ZERO,
+            counters: Progress::default(),
+        }
+    }
+
+    fn view(&self) -> View<'_> {
+        View::new(&self.options, self.at, &*self.controller)
+    }
+
+    /// Bytes that are believed to be outstanding: all that were sent, or sent again since the last timeout.
+    fn in_flight(&self) -> u64 {
+        self.at.nxt - self.at.una
+    }
+
+    fn plan(&self) -> Option<Planned> {
+        let may = self.connection == Connection::Open && !self.held && self.at.una < self.at.pushed;
+        if may { self.recovery.plan(&self.view()) } else { None }
+    }
+
+    /// Starts the retransmission timer afresh if anything waits for it, and else stops it.
+    fn restart_timer(&mut self, now: Time) {
+        let waits = self.at.max > self.at.una || self.held;
+        self.deadline = waits.then(|| now + self.rto.timeout());
+    }
+
+    fn syn(&mut self, now: Time) -> Segment {
+        self.connection = Connection::SynSent;
+        self.deadline = Some(now + self.rto.timeout());
+        self.timed = (!self.syn_retried).then_some(Timed { end: 0, sent: now });
+        Segment {
+            header: self.options.header,
+            // "An ECN-setup SYN packet" (RFC 3168, section 6.1.1).
+            flags: Flags { syn: true, ece: self.options.ecn, cwr: self.options.ecn, ack: false },
+            echo: self.options.timestamps.then_some(now),
+            ..Segment::default()
+        }
+    }
+
+    fn send(&mut self, now: Time, planned: Planned) -> Segment {
+        let Planned { start, end } = planned;
+        let view = View::new(&self.options, self.at, &*self.controller);
+        self.recovery.on_sent(&view, planned);
+        let retransmission = start < self.at.max;
+        if retransmission {
+            self.counters.retransmissions += 1;
+            self.timed = self.timed.filter(|timed| timed.end <= start || timed.end > end);
+        } else {
+            self.note_new_data(now, planned);
+        }
+        if self.deadline.is_none() || self.at.max == self.at.una {
+            self.deadline = Some(now + self.rto.timeout());
+        }
+        self.at.nxt = if start >= self.at.nxt { end } else { self.at.nxt };
+        self.at.max = self.at.max.max(end);
+        self.last_sent = now;
+        self.acknowledge_syn = false;
+
+        let ecn_allowed = self.ecn && (!retransmission || self.options.ecn_on_retransmissions);
+        let segment = Segment {
+            seq: start,
+            payload: (end - start) as u32,
+            header: self.options.header_with(0),
+            flags: Flags { ack: true, cwr: ecn_allowed && std::mem::take(&mut self.cwr), ..Flags::default() },
+            ecn: if ecn_allowed { Ecn::Capable } else { Ecn::NotCapable },
+            echo: self.options.timestamps.then_some(now),
+            retransmission,
+            ..Segment::default()
+        };
+        let sent = Sent { now, size: end - start, in_flight: self.in_flight(), retransmission };
+        self.controller.on_sent(&sent);
+        if let Some(pace) = self.controller.allowance().pace {
+            let bytes = u64::from(segment.payload + segment.header);
+            self.paced_until =
+                Some(self.paced_until.map_or(now, |until| until.max(now)) + pace.span_of_bytes(bytes));
+        }
+        segment
+    }
+
+    fn note_new_data(&mut self, now: Time, Planned { start, end }: Planned) {
+        self.counters.sent += end - start;
+        if self.timed.is_none() {
+            self.timed = Some(Timed { end, sent: now });
+        }
+        if self.recovery.active() {
+            self.at.burst = self.at.burst.saturating_sub(1);
+        } else if self.at.duplicates > 0 && end - self.at.una > self.controller.allowance().window {
+            self.limited += end - start;
+        }
+    }
+
+    fn on_retransmission_timeout(&mut self, now: Time) {
+        if self.at.una == self.at.max {
+            // Nothing is outstanding: the wait after an echo at a window of one segment is over.
+            self.held = false;
+            self.deadline = None;
+            return;
+        }
+        self.counters.timeouts += 1;
+        let echoed = matches!(self.cut, Some((recover, Cut::Echo)) if self.at.una < recover);
+        let again = echoed || self.timed_out == Some(self.at.una);
+        self.tell_lost(now, LossKind::Timeout { again });
+        self.cut = Some((self.at.max, Cut::Timeout));
+        self.timed_out = Some(self.at.una);
+        self.recovery.on_timeout();
+        self.at.nxt = self.at.una;
+        self.at.duplicates = 0;
+        self.limited = 0;
+        self.timed = None;
+        self.held = false;
+        self.rto.back_off();
+        self.restart_timer(now);
+    }
+
+    fn on_syn_timeout(&mut self, now: Time) {
+        self.counters.timeouts += 1;
+        // A lost SYN leaves an initial window of one segment (RFC 5681, section 3.1).
+        self.tell_lost(now, LossKind::Timeout { again: self.syn_retried });
+        self.syn_retried = true;
+        self.connection = Connection::SynDue;
+        self.rto.back_off();
+        self.deadline = Some(now + self.rto.timeout());
+    }
+
+    fn tell_lost(&mut self, now: Time, kind: LossKind) {
+        self.cwr = self.ecn;
+        let in_flight = self.in_flight().saturating_sub(self.limited);
+        self.controller.on_lost(&Lost { now, kind, in_flight });
+    }
+}
+
+impl Endpoint for TcpSender {
+    fn push(&mut self, now: Time, bytes: u64) {
+        if self.connection == Connection::Closed {
+            self.connection = Connection::SynDue;
+        }
+        let idle = self.at.una == self.at.pushed && self.at.max > 0;
+        if idle && self.options.idle_restart && now.since(self.last_sent) > self.rto.timeout() {
+            self.controller.on_idle(now);
+        }
+        self.at.pushed += bytes;
+    }
+
+    fn backlog(&self) -> u64 {
+        self.at.pushed - self.at.max
+    }
+
+    fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered {
+        if segment.flags.syn {
+            self.on_syn_ack(now, segment);
+        } else if self.connection == Connection::Open && segment.flags.ack {
+            self.on_ack(now, segment);
+        }
+        Delivered::default()
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        if self.deadline.is_none_or(|deadline| now < deadline) {
+            return;
+        }
+        match self.connection {
+            Connection::SynSent => self.on_syn_timeout(now),
+            Connection::Open => self.on_retransmission_timeout(now),
+            Connection::Closed | Connection::SynDue => {}
+        }
+    }
+
+    fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        if self.connection == Connection::SynDue {
+            return Some(self.syn(now));
+        }
+        if self.paced_until.is_some_and(|until| now < until) {
+            return None;
+        }
+        if let Some(planned) = self.plan() {
+            return Some(self.send(now, planned));
+        }
+        std::mem::take(&mut self.acknowledge_syn).then(|| Segment {
+            seq: self.at.nxt,
+            header: self.options.header_with(0),
+            flags: Flags { ack: true, ..Flags::default() },
+            ..Segment::default()
+        })
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        let paced = self.paced_until.filter(|_| self.plan().is_some());
+        [self.deadline, paced].into_iter().flatten().min()
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            acked: self.at.una,
+            window: Some(self.recovery.window(&self.view()).min(self.at.peer_window)),
+            slow_start_threshold: self.controller.slow_start_threshold(),
+            srtt: self.rto.smoothed(),
+            ..self.counters
+        }
+    }
+
+    fn controller(&mut self) -> Option<&mut dyn Controller> {
+        Some(&mut *self.controller)
+    }
+}
+
+impl TcpSender {
+    fn note_round_trip(&mut self, sent: Time, now: Time) -> Span {
+        let sample = now.since(sent);
+        self.counters.rtt = Some(sample);
+        self.counters.rtt_samples += 1;
+        self.counters.rtt_sum += sample;
+        self.rto.sample(sent, now);
+        if !self.held {
+            self.rto.end_backoff();
+        }
+        sample
+    }
+}

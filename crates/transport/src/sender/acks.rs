@@ -1,0 +1,154 @@
+//! What acknowledgements do to a sender.
+
+use super::{Connection, Cut, TcpSender};
+use crate::recovery::{Advance, View};
+use crate::{Acked, LossKind, Marked, Recovered};
+use multihop_core::{Segment, Span, Time};
+
+impl TcpSender {
+    /// The connection is open. A repeated SYN-ACK needs no answer: the receiver waits for none.
+    pub(super) fn on_syn_ack(&mut self, now: Time, segment: &Segment) {
+        if !matches!(self.connection, Connection::SynSent | Connection::SynDue) || !segment.flags.ack {
+            return;
+        }
+        self.connection = Connection::Open;
+        self.ecn = self.options.ecn && segment.flags.ece && !segment.flags.cwr;
+        self.at.peer_window = segment.window;
+        self.acknowledge_syn = true;
+        self.deadline = None;
+        self.last_sent = now;
+        if let Some(sent) = segment.echo.or(self.timed.take().map(|timed| timed.sent)) {
+            self.note_round_trip(sent, now);
+        }
+        self.timed = None;
+    }
+
+    pub(super) fn on_ack(&mut self, now: Time, segment: &Segment) {
+        if segment.ack < self.at.una || segment.ack > self.at.max {
+            return;
+        }
+        self.at.burst = self.options.recovery_burst.unwrap_or(u32::MAX);
+        let echo = self.ecn && segment.flags.ece;
+        let updates_window = self.at.peer_window != segment.window;
+        self.at.peer_window = segment.window;
+        let news = self.recovery.on_blocks(segment.ack, self.at.max, segment.sack.as_slice());
+        if echo {
+            self.on_echo(now, segment.ack);
+        }
+        if segment.ack > self.at.una {
+            self.on_advance(now, segment, echo);
+        } else if news && !updates_window && segment.payload == 0 && self.at.max > self.at.una {
+            // A duplicate acknowledgement: data is outstanding, nothing else is told (RFC 5681, section 2).
+            self.on_duplicate(now);
+        }
+    }
+
+    /// ECN-Echo: at most one reduction per window of data (RFC 3168, section 6.1.2).
+    fn on_echo(&mut self, now: Time, ack: u64) {
+        if self.cut.is_some_and(|(recover, _)| ack <= recover) {
+            return;
+        }
+        self.cut = Some((self.at.max, Cut::Echo));
+        self.cwr = true;
+        self.counters.ecn_reductions += 1;
+        // "The sending TCP should reset the retransmit timer on receiving the ECN-Echo packet when the congestion window is
+        // one": half of anything less than two segments is less than one.
+        if self.controller.allowance().window < 2 * self.options.mss() {
+            self.held = true;
+            if self.held_before {
+                self.rto.back_off();
+            }
+            self.held_before = true;
+            self.restart_timer(now);
+        } else {
+            self.held_before = false;
+        }
+        self.controller.on_marked(&Marked { now, in_flight: self.in_flight() });
+    }
+
+    fn on_advance(&mut self, now: Time, segment: &Segment, echo: bool) {
+        let window = self.controller.allowance().window;
+        let app_limited = self.at.max == self.at.pushed && self.in_flight() + self.options.mss() <= window;
+        let acked = segment.ack - self.at.una;
+        self.at.una = segment.ack;
+        self.at.nxt = self.at.nxt.max(self.at.una);
+        self.limited = 0;
+        if !echo {
+            self.held = false;
+            self.held_before = false;
+        }
+        let view = View::new(&self.options, self.at, &*self.controller);
+        match self.recovery.on_advance(&view, acked) {
+            Advance::Partial { restart_timer } => {
+                self.measure_during_recovery(now, segment);
+                if restart_timer {
+                    self.restart_timer(now);
+                }
+            }
+            Advance::Recovered { window } => {
+                self.at.duplicates = 0;
+                self.measure(now, segment);
+                self.restart_timer(now);
+                let in_flight = self.in_flight();
+                self.controller.on_recovered(&Recovered { now, in_flight, window });
+            }
+            Advance::Usual => {
+                self.at.duplicates = 0;
+                let rtt = self.measure(now, segment);
+                self.restart_timer(now);
+                let acked = Acked {
+                    now,
+                    size: acked,
+                    rtt,
+                    srtt: self.rto.smoothed(),
+                    in_flight: self.in_flight(),
+                    app_limited,
+                    ecn_echo: echo,
+                };
+                self.controller.on_acked(&acked);
+            }
+        }
+    }
+
+    fn on_duplicate(&mut self, now: Time) {
+        self.at.duplicates += 1;
+        if self.recovery.active() {
+            self.recovery.on_duplicate(&View::new(&self.options, self.at, &*self.controller));
+            return;
+        }
+        // A loss in a window of data that an echo already cut is repaired, but does not cut it a second time.
+        let echoed = matches!(self.cut, Some((recover, Cut::Echo)) if self.at.una <= recover);
+        let recover = self.cut.filter(|_| !echoed).map(|(recover, _)| recover);
+        if self.recovery.detects_loss(&self.view(), recover) {
+            if !echoed {
+                self.tell_lost(now, LossKind::DuplicateAcks);
+            }
+            self.cut = Some((self.at.max, Cut::DuplicateAcks));
+            self.counters.recoveries += 1;
+            self.timed = None;
+            self.restart_timer(now);
+            self.recovery.enter(&View::new(&self.options, self.at, &*self.controller));
+        }
+    }
+
+    /// Takes a round-trip sample from an acknowledgement of new data, if it is valid (Karn).
+    fn measure(&mut self, now: Time, segment: &Segment) -> Option<Span> {
+        let timed = self.timed.filter(|timed| timed.end <= self.at.una);
+        if timed.is_some() {
+            self.timed = None;
+        }
+        let sent = if self.options.timestamps { segment.echo } else { timed.map(|timed| timed.sent) };
+        sent.map(|sent| self.note_round_trip(sent, now))
+    }
+
+    /// A partial acknowledgement waited for a retransmission: without timestamps its delay says nothing of the path, but it
+    /// does end back-off.
+    fn measure_during_recovery(&mut self, now: Time, segment: &Segment) {
+        if self.options.timestamps {
+            self.measure(now, segment);
+        } else if self.timed.is_some_and(|timed| timed.end <= self.at.una) {
+            self.timed = None;
+            self.rto.end_backoff();
+        }
+    }
+}
