@@ -1,11 +1,30 @@
 //! Congestion controls, one file each.
 //!
 //! A [`Scheme`] is what is compared: a transport, its controller, and what it asks of routers. Its parameters are a struct
-//! that serves as its factory. `REGISTRY` lists them all; adding a scheme is one file here and one line there.
+//! that serves as its factory. [`REGISTRY`] lists them all; adding a scheme is one file here and one line there.
 //!
-//! [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
+//! | file | scheme |
+//! |---|---|
+//! | `udp.rs` | [`Udp`]: no congestion control |
+//! | `tcp_newreno.rs`, `tcp_sack.rs` | [`TcpNewReno`], [`TcpSack`]: AIMD, with the two ways to repair losses |
+//! | `recn.rs` | [`Recn`]: ECN marks from the MAC's transmission efficiency |
+//!
+//! [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
 
 pub mod quantity;
+pub mod tcp;
+
+mod recn;
+mod registry;
+mod tcp_newreno;
+mod tcp_sack;
+mod udp;
+
+pub use recn::Recn;
+pub use registry::{Entry, Parameters, REGISTRY, find};
+pub use tcp_newreno::TcpNewReno;
+pub use tcp_sack::TcpSack;
+pub use udp::Udp;
 
 use multihop_core::NodeId;
 use multihop_link::RouterPolicy;

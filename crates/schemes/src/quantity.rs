@@ -19,12 +19,14 @@ fn parse(text: &str, kind: &str, units: &[(&str, f64)]) -> Result<f64, String> {
     let split = text
         .char_indices()
         .find(|&(i, c)| {
-            let exponent = matches!(c, 'e' | 'E') && text[i + 1..].starts_with(|d: char| d.is_ascii_digit() || "+-".contains(d));
+            let exponent = matches!(c, 'e' | 'E')
+                && text[i + 1..].starts_with(|d: char| d.is_ascii_digit() || "+-".contains(d));
             !(c.is_ascii_digit() || ".+-_".contains(c) || exponent)
         })
         .map_or(text.len(), |(i, _)| i);
     let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());
-    let value: f64 = number.parse().map_err(|_| format!("{text:?} has no number that can be read; {}", expected()))?;
+    let value: f64 =
+        number.parse().map_err(|_| format!("{text:?} has no number that can be read; {}", expected()))?;
     if unit.is_empty() {
         return Err(format!("{text:?} has no unit; {}", expected()));
     }
@@ -33,7 +35,11 @@ fn parse(text: &str, kind: &str, units: &[(&str, f64)]) -> Result<f64, String> {
         .find(|(name, _)| *name == unit)
         .ok_or_else(|| format!("{unit:?} in {text:?} is not a unit of {kind}; {}", expected()))?;
     let scaled = value * scale;
-    if scaled.is_finite() { Ok(scaled) } else { Err(format!("{text:?} is not a finite number; {}", expected())) }
+    if scaled.is_finite() {
+        Ok(scaled)
+    } else {
+        Err(format!("{text:?} is not a finite number; {}", expected()))
+    }
 }
 
 macro_rules! quantity {

@@ -84,7 +84,7 @@ impl TcpParameters {
         span_in_range("tick", self.tick, 0.0, 1.0)?;
         let rto = self.options(Recovery::NewReno).rto;
         if rto.min > rto.max {
-            let (min, max) = (rto.min.ns() as f64 / 1e9, rto.max.ns() as f64 / 1e9);
+            let (min, max) = (rto.min.seconds(), rto.max.seconds());
             return Err(format!("min_rto is {min} s, above max_rto ({max} s); make it at most {max} s"));
         }
         Ok(())

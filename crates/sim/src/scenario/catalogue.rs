@@ -8,7 +8,7 @@ use super::phy::{Preamble, Standard};
 use super::routing::{Metric, OnLinkFailure};
 use super::traffic::Pattern;
 use multihop_dot11 as dot11;
-use multihop_schemes::registry::REGISTRY;
+use multihop_schemes::REGISTRY;
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Map, Value, json};
 

@@ -29,13 +29,13 @@ pub(crate) enum Step {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct KeyPath(pub(crate) Vec<Step>);
 
-/// `path!["flows", 1, "stop"]`.
-macro_rules! path {
+/// `key!["flows", 1, "stop"]`.
+macro_rules! key {
     ($($step:expr),* $(,)?) => {
         $crate::scenario::document::KeyPath(vec![$($crate::scenario::document::Step::from($step)),*])
     };
 }
-pub(crate) use path;
+pub(crate) use key;
 
 impl From<&str> for Step {
     fn from(key: &str) -> Step {
@@ -70,7 +70,8 @@ impl fmt::Display for KeyPath {
             match step {
                 Step::Index(index) => write!(f, "[{index}]")?,
                 Step::Key(key) => {
-                    let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+                    let bare =
+                        !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
                     let dot = if i == 0 { "" } else { "." };
                     if bare { write!(f, "{dot}{key}")? } else { write!(f, "{dot}\"{}\"", shorten(key))? }
                 }
@@ -97,7 +98,9 @@ impl<'a> Document<'a> {
                 place: Place::Line { origin: origin.to_owned(), line },
                 key: "syntax".into(),
                 found: format!("not valid TOML: {}", shorten(&error.message().replace('\n', ", "))),
-                remedy: "correct this line (a value is `key = \"text\"`, a number, true or false; see toml.io)".into(),
+                remedy:
+                    "correct this line (a value is `key = \"text\"`, a number, true or false; see toml.io)"
+                        .into(),
             }
         })?;
         Ok(Document { text, origin, root, overridden: Vec::new() })
@@ -124,7 +127,12 @@ impl<'a> Document<'a> {
     }
 
     /// The error that something is wrong about the value at `path`.
-    pub(crate) fn fail(&self, path: &KeyPath, found: impl Into<String>, remedy: impl Into<String>) -> ScenarioError {
+    pub(crate) fn fail(
+        &self,
+        path: &KeyPath,
+        found: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> ScenarioError {
         let place = match self.override_of(path) {
             Some((_, option, _)) => Place::Override(option),
             None => self.line(self.find(path).0.start),
@@ -133,7 +141,12 @@ impl<'a> Document<'a> {
     }
 
     /// The error that the value at `path` is wrong; the message begins with the value as it is written.
-    pub(crate) fn bad(&self, path: &KeyPath, why: impl fmt::Display, remedy: impl Into<String>) -> ScenarioError {
+    pub(crate) fn bad(
+        &self,
+        path: &KeyPath,
+        why: impl fmt::Display,
+        remedy: impl Into<String>,
+    ) -> ScenarioError {
         let value = match self.override_of(path) {
             Some((_, _, value)) => Some(shorten(value)),
             None => self.find(path).1.map(|span| shorten(self.text.get(span).unwrap_or_default())),

@@ -76,7 +76,8 @@ pub(crate) fn shorten(text: &str) -> String {
 /// Levenshtein distance of the first characters of two names, ignoring case.
 fn edit_distance(a: &str, b: &str) -> usize {
     const COMPARED: usize = 64;
-    let chars = |text: &str| -> Vec<char> { text.chars().take(COMPARED).flat_map(char::to_lowercase).collect() };
+    let chars =
+        |text: &str| -> Vec<char> { text.chars().take(COMPARED).flat_map(char::to_lowercase).collect() };
     let (a, b) = (chars(a), chars(b));
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, ca) in a.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! `[[flows]]`: who sends what to whom, and when.
 
-use super::document::{Document, KeyPath, Result, path};
+use super::document::{Document, KeyPath, Result, key};
 use super::schemes::Schemes;
 use super::topology::Nodes;
 use crate::config::{AppConfig, FlowConfig};
@@ -142,20 +142,32 @@ impl Flows<'_> {
     /// Adds the listed flows.
     pub(super) fn list(&mut self, flows: &[Flow], schemes: &mut Schemes<'_>) -> Result<()> {
         for (i, flow) in flows.iter().enumerate() {
-            let at = path!["flows", i];
+            let at = key!["flows", i];
             let from = self.nodes.find(self.document, &at.join("from"), &flow.from)?;
             let to = self.nodes.find(self.document, &at.join("to"), &flow.to)?;
             if from == to {
                 let found = format!("the flow goes from {:?} to itself", flow.from);
-                return Err(self.document.fail(&at.join("to"), found, "name another node: flows cross the network"));
+                return Err(self.document.fail(
+                    &at.join("to"),
+                    found,
+                    "name another node: flows cross the network",
+                ));
             }
             if let Some(name) = &flow.name {
                 if name.trim().is_empty() {
-                    return Err(self.document.bad(&at.join("name"), "is an empty name", "give a name or remove the key"));
+                    return Err(self.document.bad(
+                        &at.join("name"),
+                        "is an empty name",
+                        "give a name or remove the key",
+                    ));
                 }
                 if let Some(first) = flows[..i].iter().position(|other| other.name.as_ref() == Some(name)) {
                     let found = format!("is already the name of flows[{first}]");
-                    return Err(self.document.bad(&at.join("name"), found, "names of flows must differ; rename one"));
+                    return Err(self.document.bad(
+                        &at.join("name"),
+                        found,
+                        "names of flows must differ; rename one",
+                    ));
                 }
             }
             let offer = Offer {
@@ -184,10 +196,11 @@ impl Flows<'_> {
             return Err(self.document.fail(&offer.at, found, format!("at most {FLOWS_MAX} are simulated")));
         }
         let scheme = match (self.scheme, offer.scheme) {
-            (Some(scheme), _) => schemes.find(&path!["scheme"], scheme)?,
+            (Some(scheme), _) => schemes.find(&key!["scheme"], scheme)?,
             (None, Some(scheme)) => schemes.find(&offer.at.join("scheme"), scheme)?,
             (None, None) => {
-                let remedy = "name a scheme, for example scheme = \"tcp-newreno\"; `multihop list` has them all";
+                let remedy =
+                    "name a scheme, for example scheme = \"tcp-newreno\"; `multihop list` has them all";
                 return Err(self.document.fail(&offer.at.join("scheme"), "missing", remedy));
             }
         };
@@ -227,7 +240,10 @@ impl Flows<'_> {
         let jitter = self.document.time(&offer.at.join("start_jitter"), offer.start_jitter, 0.0)?;
         if start + jitter >= self.duration {
             let key = if offer.start_jitter.0 > 0.0 { "start_jitter" } else { "start" };
-            let why = format!("lets the flow start when the run of {} has ended", Duration(self.duration.seconds()));
+            let why = format!(
+                "lets the flow start when the run of {} has ended",
+                Duration(self.duration.seconds())
+            );
             return Err(self.document.bad(&offer.at.join(key), why, "start earlier, or run for longer"));
         }
         let Some(stop) = offer.stop else { return Ok((start, jitter, None)) };
@@ -254,7 +270,9 @@ impl Made {
 impl App {
     fn resolve(&self, document: &Document<'_>, at: &KeyPath) -> Result<AppConfig> {
         let size = |key, size: Size| {
-            document.within(&at.join(key), size.0, 1.0..=1e15, ("1 B", "1000000 GB")).map(|bytes| bytes.round() as u64)
+            document
+                .within(&at.join(key), size.0, 1.0..=1e15, ("1 B", "1000000 GB"))
+                .map(|bytes| bytes.round() as u64)
         };
         Ok(match *self {
             App::Saturated => AppConfig::Saturated,
@@ -270,7 +288,11 @@ impl App {
             }
             App::Transfers { size: bytes, pause, distribution, count } => {
                 if count == Some(0) {
-                    return Err(document.bad(&at.join("count"), "transfers are none", "give at least 1, or remove the key"));
+                    return Err(document.bad(
+                        &at.join("count"),
+                        "transfers are none",
+                        "give at least 1, or remove the key",
+                    ));
                 }
                 AppConfig::Transfers {
                     bytes: size("size", bytes)?,
@@ -291,7 +313,11 @@ fn packets(document: &Document<'_>, at: &KeyPath, rate: BitRate, packet: Size) -
     let interval_s = f64::from(bytes) * 8.0 / rate.0;
     if interval_s < 1e-9 {
         let why = format!("with packets of {bytes} B means an interval of {interval_s:.2e} s");
-        return Err(document.bad(&at.join("rate"), why, "the clock counts nanoseconds; lower the rate or enlarge the packet"));
+        return Err(document.bad(
+            &at.join("rate"),
+            why,
+            "the clock counts nanoseconds; lower the rate or enlarge the packet",
+        ));
     }
     Ok(bytes)
 }

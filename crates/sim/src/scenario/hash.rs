@@ -9,7 +9,11 @@ use std::fmt::Write;
 ///
 /// Comments, formatting, units and the order of keys do not change it: it is that of the resolved values, in the form in which
 /// Rust derives `Debug`, which names each field. `identities` stand for the schemes, as these are code.
-pub(super) fn hash(config: &Config, jitters: &[multihop_core::Span], identities: &[(&'static str, Value)]) -> String {
+pub(super) fn hash(
+    config: &Config,
+    jitters: &[multihop_core::Span],
+    identities: &[(&'static str, Value)],
+) -> String {
     // Without `..`: a new field of the configuration must find its place here.
     let Config {
         name,

@@ -1,6 +1,6 @@
 //! `[mac]`: the medium access control.
 
-use super::document::{Document, Result, path};
+use super::document::{Document, Result, key};
 use super::values::{Limit, Switch};
 use crate::config::MacConfig;
 use multihop_core::Span;
@@ -144,11 +144,11 @@ impl Mac {
             Switch::Off => None,
             Switch::At(size) => {
                 let bounds = ("0 B", "65535 B (or \"off\")");
-                document.within(&path!["mac", "rts_threshold"], size.0, 0.0..=65_535.0, bounds)?;
+                document.within(&key!["mac", "rts_threshold"], size.0, 0.0..=65_535.0, bounds)?;
                 Some(size.bytes() as u32)
             }
         };
-        document.within(&path!["mac", "queue"], f64::from(self.queue), 1.0..=1e6, ("1", "1000000 packets"))?;
+        document.within(&key!["mac", "queue"], f64::from(self.queue), 1.0..=1e6, ("1", "1000000 packets"))?;
         Ok(MacConfig {
             rules: self.overrides.resolve(document, self.rules)?,
             rts_threshold,
@@ -167,7 +167,7 @@ impl RuleOverrides {
             RuleSet::Ieee => DcfRules::IEEE,
             RuleSet::Ns2 => DcfRules::NS2,
         };
-        let at = |key: &str| path!["mac", "override", key];
+        let at = |key: &str| key!["mac", "override", key];
         let header = |key, value: Option<Size>, default| match value {
             None => Ok(default),
             Some(size) => {
@@ -184,7 +184,9 @@ impl RuleOverrides {
                 BackoffDraw::Exclusive => dot11::BackoffDraw::Exclusive,
             }),
             immediate_access: self.immediate_access.unwrap_or(base.immediate_access),
-            busy_period_counts_as_slot: self.busy_period_counts_as_slot.unwrap_or(base.busy_period_counts_as_slot),
+            busy_period_counts_as_slot: self
+                .busy_period_counts_as_slot
+                .unwrap_or(base.busy_period_counts_as_slot),
             eifs: self.eifs.map_or(base.eifs, |eifs| match eifs {
                 Eifs::UntilCorrectFrame => dot11::EifsRule::UntilCorrectFrame,
                 Eifs::AsNav => dot11::EifsRule::AsNav,
@@ -222,7 +224,7 @@ impl RuleOverrides {
                 propagation: delay("response_propagation", self.response_propagation, default)?,
             }),
             None if self.response_propagation.is_some() => Err(document.bad(
-                &path!["mac", "override", "response_propagation"],
+                &key!["mac", "override", "response_propagation"],
                 "has no effect with response_timeout \"first-bit\"",
                 "remove it, or set response_timeout = \"whole-response\"",
             )),

@@ -1,6 +1,6 @@
 //! `[medium]`: who hears whom, and what survives.
 
-use super::document::{Document, KeyPath, Result, path};
+use super::document::{Document, KeyPath, Result, key};
 use super::values::Switch;
 use crate::config::{MatrixQuantity, MediumConfig, MediumModel, PathLoss};
 use multihop_schemes::quantity::{Decibel, Duration, Frequency, Length, Power, Size};
@@ -191,7 +191,7 @@ impl Medium {
             Medium::Sinr(m) => (m.propagation_delay, m.bit_error_rate, m.packet_error_rate),
             Medium::Matrix(m) => (m.propagation_delay, m.bit_error_rate, m.packet_error_rate),
         };
-        document.within(&path!["medium", "propagation_delay"], delay.0, 0.0..=1e-3, ("0 s", "1 ms"))?;
+        document.within(&key!["medium", "propagation_delay"], delay.0, 0.0..=1e-3, ("0 s", "1 ms"))?;
         let model = match self {
             Medium::Ranges(ranges) => ranges.resolve(document)?,
             Medium::Sinr(sinr) => sinr.resolve(document)?,
@@ -199,8 +199,13 @@ impl Medium {
         };
         Ok(MediumConfig {
             propagation_delay: delay.span(),
-            bit_error_rate: document.within(&path!["medium", "bit_error_rate"], bit, 0.0..=1.0, ("0", "1"))?,
-            packet_error_rate: document.within(&path!["medium", "packet_error_rate"], packet, 0.0..=1.0, ("0", "1"))?,
+            bit_error_rate: document.within(&key!["medium", "bit_error_rate"], bit, 0.0..=1.0, ("0", "1"))?,
+            packet_error_rate: document.within(
+                &key!["medium", "packet_error_rate"],
+                packet,
+                0.0..=1.0,
+                ("0", "1"),
+            )?,
             model,
         })
     }
@@ -208,18 +213,27 @@ impl Medium {
 
 impl Ranges {
     fn resolve(&self, document: &Document<'_>) -> Result<MediumModel> {
-        let at = |key: &str| path!["medium", key];
+        let at = |key: &str| key!["medium", key];
         let bounds = ("0.01 m", "10000 km");
-        let receive_range = document.within(&at("receive_range"), self.receive_range.0, 0.01..=1e7, bounds)?;
+        let receive_range =
+            document.within(&at("receive_range"), self.receive_range.0, 0.01..=1e7, bounds)?;
         let carrier_sense_range =
             document.within(&at("carrier_sense_range"), self.carrier_sense_range.0, 0.01..=1e7, bounds)?;
         if carrier_sense_range < receive_range {
-            let key = if document.has(&at("carrier_sense_range")) { "carrier_sense_range" } else { "receive_range" };
+            let key = if document.has(&at("carrier_sense_range")) {
+                "carrier_sense_range"
+            } else {
+                "receive_range"
+            };
             let found = format!(
                 "carrier_sense_range {} is below receive_range {}",
                 self.carrier_sense_range, self.receive_range
             );
-            return Err(document.fail(&at(key), found, "what can be decoded is also sensed; make it at least as large"));
+            return Err(document.fail(
+                &at(key),
+                found,
+                "what can be decoded is also sensed; make it at least as large",
+            ));
         }
         let capture_ratio = match self.capture {
             Switch::Off => None,
@@ -245,7 +259,10 @@ impl Sinr {
             transmit_power_mw: power(document, "transmit_power", self.transmit_power)?,
             noise_mw: power(document, "noise", self.noise)?,
             carrier_sense_mw: power(document, "carrier_sense", self.carrier_sense)?,
-            path_loss: self.path_loss.unwrap_or(log_distance).resolve(document, &path!["medium", "path_loss"])?,
+            path_loss: self
+                .path_loss
+                .unwrap_or(log_distance)
+                .resolve(document, &key!["medium", "path_loss"])?,
         })
     }
 }
@@ -264,17 +281,25 @@ impl Matrix {
                 Quantity::Rssi => ("rssi", "delivery"),
             };
             let why = format!("has no meaning with quantity {this:?}");
-            return Err(document.bad(&path!["medium", key], why, format!("remove it, or set quantity = {other:?}")));
+            return Err(document.bad(
+                &key!["medium", key],
+                why,
+                format!("remove it, or set quantity = {other:?}"),
+            ));
         }
         let quantity = match self.quantity {
             Quantity::Delivery => {
                 let size = self.probe_size.unwrap_or(Size(1500.0));
-                document.within(&path!["medium", "probe_size"], size.0, 1.0..=65_535.0, ("1 B", "65535 B"))?;
+                document.within(&key!["medium", "probe_size"], size.0, 1.0..=65_535.0, ("1 B", "65535 B"))?;
                 MatrixQuantity::Delivery { probe_size: size.bytes() as u32 }
             }
             Quantity::Rssi => MatrixQuantity::Rssi {
                 noise_mw: power(document, "noise", self.noise.unwrap_or(NOISE))?,
-                carrier_sense_mw: power(document, "carrier_sense", self.carrier_sense.unwrap_or(CARRIER_SENSE))?,
+                carrier_sense_mw: power(
+                    document,
+                    "carrier_sense",
+                    self.carrier_sense.unwrap_or(CARRIER_SENSE),
+                )?,
             },
         };
         Ok(MediumModel::Matrix { links: Vec::new(), quantity })
@@ -289,17 +314,29 @@ impl PathLossModel {
                 frequency_hz: check("frequency", frequency.0, 1e6..=1e12, ("1 MHz", "1000 GHz"))?,
                 antenna_height: check("antenna_height", antenna_height.0, 0.01..=1e4, ("0.01 m", "10 km"))?,
             },
-            PathLossModel::LogDistance { exponent, reference_loss, reference_distance } => PathLoss::LogDistance {
-                exponent: check("exponent", exponent, 0.1..=10.0, ("0.1", "10"))?,
-                reference_loss_db: check("reference_loss", reference_loss.0, 0.0..=300.0, ("0 dB", "300 dB"))?,
-                reference_distance: check("reference_distance", reference_distance.0, 0.01..=1e5, ("0.01 m", "100 km"))?,
-            },
+            PathLossModel::LogDistance { exponent, reference_loss, reference_distance } => {
+                PathLoss::LogDistance {
+                    exponent: check("exponent", exponent, 0.1..=10.0, ("0.1", "10"))?,
+                    reference_loss_db: check(
+                        "reference_loss",
+                        reference_loss.0,
+                        0.0..=300.0,
+                        ("0 dB", "300 dB"),
+                    )?,
+                    reference_distance: check(
+                        "reference_distance",
+                        reference_distance.0,
+                        0.01..=1e5,
+                        ("0.01 m", "100 km"),
+                    )?,
+                }
+            }
         })
     }
 }
 
 /// A power in milliwatts.
 fn power(document: &Document<'_>, key: &str, value: Power) -> Result<f64> {
-    document.within(&path!["medium", key], value.0, -200.0..=100.0, ("-200 dBm", "100 dBm"))?;
+    document.within(&key!["medium", key], value.0, -200.0..=100.0, ("-200 dBm", "100 dBm"))?;
     Ok(value.milliwatts())
 }

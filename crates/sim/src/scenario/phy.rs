@@ -1,6 +1,6 @@
 //! `[phy]`: the physical layer.
 
-use super::document::{Document, Result, path};
+use super::document::{Document, Result, key};
 use super::error::list;
 use multihop_core::Rate;
 use multihop_dot11 as dot11;
@@ -80,7 +80,7 @@ impl Phy {
             Preamble::Long => dot11::Preamble::Long,
             Preamble::Short if matches!(self.standard, Standard::Dsss | Standard::Dot11a) => {
                 return Err(document.bad(
-                    &path!["phy", "preamble"],
+                    &key!["phy", "preamble"],
                     "does not exist in this standard",
                     "short preambles belong to 802.11b and 802.11g; use \"long\" or remove the key",
                 ));
@@ -91,23 +91,27 @@ impl Phy {
         let inter_frame = |key, value: Option<Duration>, default| match value {
             None => Ok(default),
             Some(time) => document
-                .within(&path!["phy", key], time.0, 1e-7..=1e-2, ("100 ns", "10 ms"))
+                .within(&key!["phy", key], time.0, 1e-7..=1e-2, ("100 ns", "10 ms"))
                 .map(|_| time.span()),
         };
         phy.slot = inter_frame("slot", self.slot, phy.slot)?;
         phy.sifs = inter_frame("sifs", self.sifs, phy.sifs)?;
         let window = |key, value: Option<u32>, default| match value {
             None => Ok(default),
-            Some(slots) => {
-                document.within(&path!["phy", key], f64::from(slots), 1.0..=65_535.0, ("1", "65535")).map(|_| slots)
-            }
+            Some(slots) => document
+                .within(&key!["phy", key], f64::from(slots), 1.0..=65_535.0, ("1", "65535"))
+                .map(|_| slots),
         };
         phy.cw_min = window("cw_min", self.cw_min, phy.cw_min)?;
         phy.cw_max = window("cw_max", self.cw_max, phy.cw_max)?;
         if phy.cw_min > phy.cw_max {
             let key = if self.cw_min.is_some() { "cw_min" } else { "cw_max" };
             let found = format!("cw_min {} is above cw_max {}", phy.cw_min, phy.cw_max);
-            return Err(document.fail(&path!["phy", key], found, "the window grows from cw_min to cw_max; change one of them"));
+            return Err(document.fail(
+                &key!["phy", key],
+                found,
+                "the window grows from cw_min to cw_max; change one of them",
+            ));
         }
         let highest = phy.rates().last().map(|(rate, _)| rate).expect("every PHY has rates");
         let data_rate = self.rate(document, &phy, "data_rate", self.data_rate)?.unwrap_or(highest);
@@ -128,6 +132,10 @@ impl Phy {
             return Ok(Some(value.rate()));
         }
         let name = serde_json::to_string(&self.standard).unwrap_or_default();
-        Err(document.bad(&path!["phy", key], format!("is not a rate of {name}"), format!("its rates: {}", list(&rates))))
+        Err(document.bad(
+            &key!["phy", key],
+            format!("is not a rate of {name}"),
+            format!("its rates: {}", list(&rates)),
+        ))
     }
 }

@@ -165,8 +165,9 @@ pub(super) fn decodable_distance(medium: &MediumModel, phy: &Phy, data_rate: Rat
     match medium {
         MediumModel::Ranges { receive_range, .. } => Some(*receive_range),
         MediumModel::Sinr { transmit_power_mw, noise_mw, path_loss, .. } => {
-            let decodable_at =
-                |distance| decodable(phy, data_rate, transmit_power_mw * path_gain(path_loss, distance) / noise_mw);
+            let decodable_at = |distance| {
+                decodable(phy, data_rate, transmit_power_mw * path_gain(path_loss, distance) / noise_mw)
+            };
             let (mut near, mut far) = (0.0, DISTANCE_MAX);
             for _ in 0..64 {
                 let middle = f64::midpoint(near, far); // power falls with distance, so bisection finds the edge
@@ -180,7 +181,9 @@ pub(super) fn decodable_distance(medium: &MediumModel, phy: &Phy, data_rate: Rat
 
 /// Whether most frames survive this ratio of signal to noise.
 fn decodable(phy: &Phy, rate: Rate, signal_to_noise: f64) -> bool {
-    phy.modulation(rate).is_some_and(|modulation| frame_success(bit_success_ln(modulation, signal_to_noise), FRAME_BYTES) >= 0.5)
+    phy.modulation(rate).is_some_and(|modulation| {
+        frame_success(bit_success_ln(modulation, signal_to_noise), FRAME_BYTES) >= 0.5
+    })
 }
 
 /// Received over transmitted power, at most 1.
@@ -197,7 +200,8 @@ fn path_gain(path_loss: &PathLoss, distance: f64) -> f64 {
             }
         }
         PathLoss::LogDistance { exponent, reference_loss_db, reference_distance } => {
-            10f64.powf(-reference_loss_db / 10.0) * (distance.max(reference_distance) / reference_distance).powf(-exponent)
+            10f64.powf(-reference_loss_db / 10.0)
+                * (distance.max(reference_distance) / reference_distance).powf(-exponent)
         }
     };
     gain.min(1.0)
@@ -248,10 +252,13 @@ mod tests {
     #[test]
     fn a_search_by_cells_agrees_with_all_pairs() {
         let mut rng = multihop_core::Rng::at(5, &["reach"]);
-        let positions: Vec<[f64; 2]> = (0..120).map(|_| [rng.unit() * 1000.0 - 500.0, rng.unit() * 1000.0]).collect();
+        let positions: Vec<[f64; 2]> =
+            (0..120).map(|_| [rng.unit() * 1000.0 - 500.0, rng.unit() * 1000.0]).collect();
         let distance = |a: &[f64; 2], b: &[f64; 2]| (a[0] - b[0]).hypot(a[1] - b[1]);
         let listed = (0..120)
-            .map(|i| (0..120u32).filter(|j| distance(&positions[i], &positions[*j as usize]) <= 130.0).collect())
+            .map(|i| {
+                (0..120u32).filter(|j| distance(&positions[i], &positions[*j as usize]) <= 130.0).collect()
+            })
             .collect();
         let (cells, lists) = (Reach::within(positions, 130.0), Reach::Listed(listed));
         assert_eq!(cells.components(), lists.components());
@@ -274,11 +281,18 @@ mod tests {
             transmit_power_mw: 100.0,
             noise_mw: 10f64.powf(-9.5),
             carrier_sense_mw: 10f64.powf(-8.2),
-            path_loss: PathLoss::LogDistance { exponent: 3.0, reference_loss_db: 40.0, reference_distance: 1.0 },
+            path_loss: PathLoss::LogDistance {
+                exponent: 3.0,
+                reference_loss_db: 40.0,
+                reference_distance: 1.0,
+            },
         };
         let at = |kbps| decodable_distance(&medium, &phy(), Rate::from_kbps(kbps)).unwrap();
         let (fast, slow) = (at(11_000), at(1_000));
         // 75 dB of link budget less some dB of signal to noise, over a third power.
-        assert!(fast > 100.0 && slow > 1.2 * fast && slow < 320.0 * 1.8, "{fast} m at 11 Mb/s, {slow} m at 1 Mb/s");
+        assert!(
+            fast > 100.0 && slow > 1.2 * fast && slow < 320.0 * 1.8,
+            "{fast} m at 11 Mb/s, {slow} m at 1 Mb/s"
+        );
     }
 }

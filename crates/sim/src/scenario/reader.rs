@@ -8,12 +8,12 @@
 
 use super::document::{KeyPath, Step};
 use super::error::{instead_of, shorten};
+use serde::Deserialize;
 use serde::de::value::StrDeserializer;
 use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer, MapAccess, SeqAccess,
-    Unexpected, VariantAccess, Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer,
+    MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
 };
-use serde::Deserialize;
 use serde::forward_to_deserialize_any;
 use std::borrow::Cow;
 use std::fmt;
@@ -21,12 +21,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Which key of a table names the variant of which enum.
-const TAGS: &[(&str, &str)] = &[
-    ("App", "kind"),
-    ("Generator", "generator"),
-    ("Medium", "model"),
-    ("PathLossModel", "model"),
-];
+const TAGS: &[(&str, &str)] =
+    &[("App", "kind"), ("Generator", "generator"), ("Medium", "model"), ("PathLossModel", "model")];
 
 /// The enum whose variant is `generator` if the table has that key, and `nodes` otherwise.
 const TOPOLOGY: &str = "Topology";
@@ -93,6 +89,19 @@ impl Error for ReadError {
             Unexpected::Seq => "found a list".into(),
             other => format!("found {other}"),
         };
+        let expected = expected.to_string();
+        let expected = match expected.as_str() {
+            "u32" => "a whole number from 0 to 4294967295",
+            "u64" => "a whole number, not negative",
+            "f64" => "a number",
+            "a boolean" => "true or false",
+            "a string" => "text in quotes",
+            "a sequence" => "a list: [[name]] tables, or [...]",
+            "an array of length 2" => "a list of two",
+            other if other.starts_with("struct ") => "a table",
+            "a map" => "a table",
+            other => other,
+        };
         ReadError::new(found, format!("expected {expected}"))
     }
 
@@ -114,11 +123,15 @@ impl Error for ReadError {
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> ReadError {
-        ReadError::new(format!("unknown name {:?}", shorten(variant)), instead_of(variant, expected.iter().copied()))
+        ReadError::new(
+            format!("unknown name {:?}", shorten(variant)),
+            instead_of(variant, expected.iter().copied()),
+        )
     }
 
     fn missing_field(field: &'static str) -> ReadError {
-        let mut error = ReadError::new("missing", format!("add it, for example {field} = {}", example(field)));
+        let mut error =
+            ReadError::new("missing", format!("add it, for example {field} = {}", example(field)));
         error.path.0.push(field.into());
         error
     }
@@ -156,7 +169,8 @@ struct Fields<'t, 'i> {
 
 impl<'t, 'i> Fields<'t, 'i> {
     fn new(table: &'t DeTable<'i>, tag: Option<&str>, offset: usize) -> Fields<'t, 'i> {
-        let mut entries: Vec<_> = table.iter().filter(|(key, _)| Some(key.get_ref().as_ref()) != tag).collect();
+        let mut entries: Vec<_> =
+            table.iter().filter(|(key, _)| Some(key.get_ref().as_ref()) != tag).collect();
         entries.sort_by_key(|(key, _)| key.span().start); // the first mistake in the file is reported first
         Fields { entries: entries.into_iter(), current: None, offset }
     }
@@ -237,13 +251,19 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
                     return visitor.visit_u64(value);
                 }
                 let value = i64::from_str_radix(digits, number.radix()).map_err(|_| {
-                    ReadError::new(format!("{} does not fit", shorten(digits)), "whole numbers have at most 64 bits")
+                    ReadError::new(
+                        format!("{} does not fit", shorten(digits)),
+                        "whole numbers have at most 64 bits",
+                    )
                 })?;
                 visitor.visit_i64(value)
             }
             DeValue::Float(number) => {
                 let value: f64 = number.as_str().parse().map_err(|_| {
-                    ReadError::new(format!("{} is not a number", shorten(number.as_str())), "write a number such as 0.5")
+                    ReadError::new(
+                        format!("{} is not a number", shorten(number.as_str())),
+                        "write a number such as 0.5",
+                    )
                 })?;
                 visitor.visit_f64(value)
             }
@@ -261,7 +281,11 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, ReadError> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -274,18 +298,22 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
         let tag = TAGS.iter().find(|(tagged, _)| *tagged == name).map(|(_, tag)| *tag);
         match (self.0.get_ref(), tag) {
             (DeValue::String(variant), None) => {
-                visitor.visit_enum(Variant { name: variant, key: None, content: None })
+                visitor.visit_enum(Variant { name: variant, key: None, content: Content::Nothing })
             }
             (DeValue::Table(table), None) if name == TOPOLOGY => {
                 let variant = if table.contains_key("generator") { "generator" } else { "nodes" };
-                visitor.visit_enum(Variant { name: variant, key: None, content: Some(self.table(table, None)) })
+                visitor.visit_enum(Variant { name: variant, key: None, content: Content::Whole(self) })
             }
             (DeValue::Table(table), Some(tag)) => {
                 let start = self.0.span().start;
                 let Some((key, value)) = table.get_key_value(tag) else {
                     let mut error = ReadError::new(
                         "missing",
-                        format!("add it, for example {tag} = {}; known: {}", example(tag), variants.join(", ")),
+                        format!(
+                            "add it, for example {tag} = {}; known: {}",
+                            example(tag),
+                            variants.join(", ")
+                        ),
                     );
                     error.path.0.push(tag.into());
                     error.offset = Some(start);
@@ -293,15 +321,19 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
                 };
                 let key = (tag, key.span().start);
                 let DeValue::String(variant) = value.get_ref() else {
-                    let error = wrong_kind(value.get_ref(), &format!("one of the texts {}", variants.join(", ")));
+                    let error =
+                        wrong_kind(value.get_ref(), &format!("one of the texts {}", variants.join(", ")));
                     return Err(error.under(key.0, key.1));
                 };
-                let content = Some(self.table(table, Some(tag)));
+                let content = Content::Fields(self.table(table, Some(tag)));
                 visitor.visit_enum(Variant { name: variant, key: Some(key), content })
             }
             (other, Some(tag)) => {
                 let known = variants.join(", ");
-                Err(wrong_kind(other, &format!("a table such as {{ {tag} = {} }} (known: {known})", example(tag))))
+                Err(wrong_kind(
+                    other,
+                    &format!("a table such as {{ {tag} = {} }} (known: {known})", example(tag)),
+                ))
             }
             (other, None) if name == TOPOLOGY => Err(wrong_kind(other, "a table")),
             (other, None) => Err(wrong_kind(other, &format!("one of the texts {}", variants.join(", ")))),
@@ -319,47 +351,73 @@ fn wrong_kind(value: &DeValue<'_>, expected: &str) -> ReadError {
     ReadError::new(format!("found a value of the kind {}", value.type_str()), format!("expected {expected}"))
 }
 
-/// A variant of an enum, with the table that holds its fields.
+/// A variant of an enum, with what it holds.
 struct Variant<'t, 'i> {
     name: &'t str,
     key: Option<(&'static str, usize)>,
-    content: Option<Table<'t, 'i>>,
+    content: Content<'t, 'i>,
+}
+
+/// What a variant holds.
+enum Content<'t, 'i> {
+    /// It is a text.
+    Nothing,
+    /// The table less its tag.
+    Fields(Table<'t, 'i>),
+    /// The table with the key that told the variant.
+    Whole(Node<'t, 'i>),
 }
 
 impl<'de, 't, 'i> EnumAccess<'de> for Variant<'t, 'i> {
     type Error = ReadError;
     type Variant = Content<'t, 'i>;
 
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Content<'t, 'i>), ReadError> {
+    fn variant_seed<V: DeserializeSeed<'de>>(
+        self,
+        seed: V,
+    ) -> Result<(V::Value, Content<'t, 'i>), ReadError> {
         let name: StrDeserializer<'_, ReadError> = self.name.into_deserializer();
         let value = seed.deserialize(name).map_err(|error| match self.key {
             Some((key, offset)) => error.under(key, offset),
             None => error,
         })?;
-        Ok((value, Content(self.content)))
+        Ok((value, self.content))
     }
 }
-
-/// The fields of a variant.
-struct Content<'t, 'i>(Option<Table<'t, 'i>>);
 
 impl<'de> VariantAccess<'de> for Content<'_, '_> {
     type Error = ReadError;
 
     fn unit_variant(self) -> Result<(), ReadError> {
-        self.0.map_or(Ok(()), |table| Nothing::deserialize(table).map(|Nothing {}| ()))
+        match self {
+            Content::Nothing => Ok(()),
+            Content::Fields(table) => Nothing::deserialize(table).map(|Nothing {}| ()),
+            Content::Whole(node) => Nothing::deserialize(node).map(|Nothing {}| ()),
+        }
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, ReadError> {
-        seed.deserialize(self.0.expect("variants with fields are only read from tables"))
+        match self {
+            Content::Nothing => Err(ReadError::new("found a text", "expected a table")),
+            Content::Fields(table) => seed.deserialize(table),
+            Content::Whole(node) => seed.deserialize(node),
+        }
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, ReadError> {
         self.struct_variant(&[], visitor)
     }
 
-    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, ReadError> {
-        self.0.expect("variants with fields are only read from tables").deserialize_any(visitor)
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        match self {
+            Content::Nothing => Err(ReadError::new("found a text", "expected a table")),
+            Content::Fields(table) => table.deserialize_any(visitor),
+            Content::Whole(node) => node.deserialize_any(visitor),
+        }
     }
 }
 

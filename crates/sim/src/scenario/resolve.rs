@@ -1,7 +1,7 @@
 //! From a file to a configuration.
 
 use super::Scenario;
-use super::document::{Document, Result, path};
+use super::document::{Document, Result, key};
 use super::flows::{Flows, Made};
 use super::hash::hash;
 use super::mac::RuleSet;
@@ -110,8 +110,9 @@ impl Overrides {
             let Some(text) = text else { continue };
             document.note_override(key, option, text);
             *time = Some(text.parse().map_err(|error: String| {
-                let (found, remedy) = error.split_once("; ").unwrap_or((&error, "give a time such as \"60 s\""));
-                document.fail(&path![key], found, remedy)
+                let (found, remedy) =
+                    error.split_once("; ").unwrap_or((&error, "give a time such as \"60 s\""));
+                document.fail(&key![key], found, remedy)
             })?);
         }
         if let Some(scheme) = &self.scheme {
@@ -124,10 +125,10 @@ impl Overrides {
 /// Duration and warm-up.
 fn times(document: &Document<'_>, scenario: &Scenario) -> Result<(Span, Span)> {
     let Some(duration) = scenario.duration else {
-        return Err(document.fail(&path!["duration"], "missing", "add it, for example duration = \"100 s\""));
+        return Err(document.fail(&key!["duration"], "missing", "add it, for example duration = \"100 s\""));
     };
-    let length = document.time(&path!["duration"], duration, 1e-9)?;
-    let at = path!["warmup"];
+    let length = document.time(&key!["duration"], duration, 1e-9)?;
+    let at = key!["warmup"];
     let warmup = document.time(&at, scenario.warmup.unwrap_or_default(), 0.0)?;
     if warmup >= length {
         let why = format!("leaves nothing of the duration, which is {duration}");
@@ -138,7 +139,7 @@ fn times(document: &Document<'_>, scenario: &Scenario) -> Result<(Span, Span)> {
 
 /// The step of time series.
 fn record_interval(document: &Document<'_>, scenario: &Scenario, duration: Span, flows: u64) -> Result<Span> {
-    let at = path!["record_interval"];
+    let at = key!["record_interval"];
     let Some(interval) = scenario.record_interval else {
         let steps = (SERIES_ROWS_MAX / flows.max(1)).clamp(1, 100);
         let step = Span::from_ns(duration.ns().div_ceil(steps)).max(Span::from_ms(100));
@@ -153,7 +154,8 @@ fn record_interval(document: &Document<'_>, scenario: &Scenario, duration: Span,
     if rows > SERIES_ROWS_MAX {
         let shortest = duration.seconds() * flows as f64 / SERIES_ROWS_MAX as f64;
         let why = format!("makes {rows} rows of time series ({flows} flows)");
-        let remedy = format!("at most {SERIES_ROWS_MAX} are kept; give at least {}", Duration(shortest * 1.001));
+        let remedy =
+            format!("at most {SERIES_ROWS_MAX} are kept; give at least {}", Duration(shortest * 1.001));
         return Err(document.bad(&at, why, remedy));
     }
     Ok(step)
@@ -169,7 +171,8 @@ fn flows(
     duration: Span,
     schemes: &mut Schemes<'_>,
 ) -> Result<Vec<Made>> {
-    let mut flows = Flows { document, nodes, scheme: overrides.scheme.as_deref(), duration, made: Vec::new() };
+    let mut flows =
+        Flows { document, nodes, scheme: overrides.scheme.as_deref(), duration, made: Vec::new() };
     flows.list(&scenario.flows, schemes)?;
     if let Some(traffic) = &scenario.traffic {
         let pairs = traffic.pairs(document, nodes, reach)?;
@@ -178,7 +181,7 @@ fn flows(
     flows.number_duplicates();
     if flows.made.is_empty() {
         let remedy = "add [[flows]] with from, to and scheme, or [traffic] with a pattern";
-        return Err(document.fail(&path!["flows"], "there are no flows, so nothing would happen", remedy));
+        return Err(document.fail(&key!["flows"], "there are no flows, so nothing would happen", remedy));
     }
     check_paths(document, nodes, reach, &flows.made)?;
     Ok(flows.made)
@@ -187,14 +190,17 @@ fn flows(
 /// Every flow needs a path over links that work both ways.
 fn check_paths(document: &Document<'_>, nodes: &Nodes, reach: &Reach, flows: &[Made]) -> Result<()> {
     let component = reach.components();
-    let apart = |made: &&Made| component[made.flow.source.index()] != component[made.flow.destination.index()];
+    let apart =
+        |made: &&Made| component[made.flow.source.index()] != component[made.flow.destination.index()];
     let Some(Made { flow, at, .. }) = flows.iter().find(apart) else { return Ok(()) };
     let whereabouts = |node: usize| {
         const SHOWN: usize = 8;
         let of = |index: &usize| component[*index] == component[node];
-        let all: Vec<&str> = (0..nodes.list.len()).filter(of).map(|index| nodes.list[index].name.as_str()).collect();
+        let all: Vec<&str> =
+            (0..nodes.list.len()).filter(of).map(|index| nodes.list[index].name.as_str()).collect();
         let shown = all.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
-        let (more, plural) = (if all.len() > SHOWN { ", ..." } else { "" }, if all.len() == 1 { "" } else { "s" });
+        let (more, plural) =
+            (if all.len() > SHOWN { ", ..." } else { "" }, if all.len() == 1 { "" } else { "s" });
         format!("{} is in a component of {} node{plural} ({shown}{more})", nodes.list[node].name, all.len())
     };
     let [source, destination] = [flow.source, flow.destination].map(|node| whereabouts(node.index()));

@@ -1,6 +1,6 @@
 //! `[routing]` and `[network]`.
 
-use super::document::{Document, Result, path};
+use super::document::{Document, Result, key};
 use crate::config::{LinkFailureRule, RouteMetric, RoutingConfig};
 use multihop_core::Span;
 use multihop_schemes::quantity::{Duration, Size};
@@ -64,16 +64,25 @@ impl Routing {
                 let given = [("failures", self.failures.is_some()), ("hold", self.hold.is_some())];
                 if let Some((key, _)) = given.into_iter().find(|(_, given)| *given) {
                     let why = "has no effect with on_link_failure \"ignore\"";
-                    return Err(document.bad(&path!["routing", key], why, "remove it, or set on_link_failure = \"break\""));
+                    return Err(document.bad(
+                        &key!["routing", key],
+                        why,
+                        "remove it, or set on_link_failure = \"break\"",
+                    ));
                 }
                 LinkFailureRule::Ignore
             }
             OnLinkFailure::Break => {
                 let failures = self.failures.unwrap_or(1);
-                document.within(&path!["routing", "failures"], f64::from(failures), 1.0..=1000.0, ("1", "1000"))?;
+                document.within(
+                    &key!["routing", "failures"],
+                    f64::from(failures),
+                    1.0..=1000.0,
+                    ("1", "1000"),
+                )?;
                 let hold = match self.hold {
                     None => Span::from_ms(10_000),
-                    Some(hold) => document.time(&path!["routing", "hold"], hold, 0.0)?,
+                    Some(hold) => document.time(&key!["routing", "hold"], hold, 0.0)?,
                 };
                 LinkFailureRule::Break { failures, hold }
             }
@@ -85,7 +94,9 @@ impl Routing {
 impl Network {
     /// The extra header in bytes.
     pub(super) fn resolve(&self, document: &Document<'_>) -> Result<u32> {
-        let at = path!["network", "extra_header"];
-        document.within(&at, self.extra_header.0, 0.0..=1500.0, ("0 B", "1500 B")).map(|bytes| bytes.round() as u32)
+        let at = key!["network", "extra_header"];
+        document
+            .within(&at, self.extra_header.0, 0.0..=1500.0, ("0 B", "1500 B"))
+            .map(|bytes| bytes.round() as u32)
     }
 }

@@ -1,10 +1,10 @@
 //! `[schemes.NAME]`: parameters of schemes, and named variants.
 
-use super::document::{Document, KeyPath, Result, path};
+use super::document::{Document, KeyPath, Result, key};
 use super::error::instead_of;
 use crate::config::SchemeConfig;
 use multihop_dot11::DcfRules;
-use multihop_schemes::registry::{self, Entry, REGISTRY};
+use multihop_schemes::{Entry, REGISTRY, find};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -38,8 +38,11 @@ pub(super) struct Schemes<'a> {
 
 impl<'a> Schemes<'a> {
     /// Checks all tables, used or not.
-    pub(super) fn new(document: &'a Document<'a>, tables: &'a BTreeMap<String, Parameters>) -> Result<Schemes<'a>> {
-        let mut schemes = Schemes { document, tables, used: Vec::new(), identities: Vec::new() };
+    pub(super) fn new(
+        document: &'a Document<'a>,
+        tables: &'a BTreeMap<String, Parameters>,
+    ) -> Result<Schemes<'a>> {
+        let schemes = Schemes { document, tables, used: Vec::new(), identities: Vec::new() };
         for name in tables.keys() {
             schemes.build(name)?;
         }
@@ -51,7 +54,7 @@ impl<'a> Schemes<'a> {
         if let Some(index) = self.used.iter().position(|used| used.name == name) {
             return Ok(index);
         }
-        if !self.tables.contains_key(name) && registry::find(name).is_err() {
+        if !self.tables.contains_key(name) && find(name).is_err() {
             let known = REGISTRY.iter().map(|entry| entry.name).chain(self.tables.keys().map(String::as_str));
             return Err(self.document.bad(path, "is not a scheme", instead_of(name, known)));
         }
@@ -65,15 +68,24 @@ impl<'a> Schemes<'a> {
     pub(super) fn check_sizes(&self, rules: &DcfRules, limited: bool, extra_header: u32) -> Result<()> {
         for used in &self.used {
             let size = used.scheme.segment_size();
-            let at = path!["schemes", &used.name, "segment_size"];
+            let at = key!["schemes", &used.name, "segment_size"];
             let headers = HEADERS_MIN + rules.llc_header + extra_header;
             if size == 0 || size > 65_507 {
                 let found = format!("segments of {size} B");
-                return Err(self.document.fail(&at, found, "give a size from 1 B to 65507 B (the largest datagram)"));
+                return Err(self.document.fail(
+                    &at,
+                    found,
+                    "give a size from 1 B to 65507 B (the largest datagram)",
+                ));
             }
             if limited && size + headers > MSDU_MAX {
-                let found = format!("segments of {size} B and at least {headers} B of headers exceed the largest MSDU, {MSDU_MAX} B");
-                let remedy = format!("give at most {} B, or set mac.rules = \"ns2\", which has no limit", MSDU_MAX - headers);
+                let found = format!(
+                    "segments of {size} B and at least {headers} B of headers exceed the largest MSDU, {MSDU_MAX} B"
+                );
+                let remedy = format!(
+                    "give at most {} B, or set mac.rules = \"ns2\", which has no limit",
+                    MSDU_MAX - headers
+                );
                 return Err(self.document.fail(&at, found, remedy));
             }
         }
@@ -81,7 +93,7 @@ impl<'a> Schemes<'a> {
     }
 
     fn build(&self, name: &str) -> Result<(SchemeConfig, (&'static str, Value))> {
-        let at = path!["schemes", name];
+        let at = key!["schemes", name];
         let table = self.tables.get(name);
         let entry = self.entry(&at, name, table)?;
         let parameters = table.map(|table| table.parameters.clone()).unwrap_or_default();
@@ -90,7 +102,8 @@ impl<'a> Schemes<'a> {
             // The registry's messages begin with the parameter that they are about.
             let culprit = parameters.keys().find(|key| error.starts_with(&format!("{key} is ")));
             let at = culprit.map_or_else(|| at.clone(), |key| at.join(key));
-            let (found, remedy) = error.split_once("; ").unwrap_or((&error, "see the parameters in `multihop list`"));
+            let (found, remedy) =
+                error.split_once("; ").unwrap_or((&error, "see the parameters in `multihop list`"));
             self.document.fail(&at, one_line(found), one_line(remedy))
         })?;
         let identity = (entry.name, with_defaults(entry, parameters));
@@ -99,7 +112,7 @@ impl<'a> Schemes<'a> {
 
     fn entry(&self, at: &KeyPath, name: &str, table: Option<&Parameters>) -> Result<&'static Entry> {
         let known = || REGISTRY.iter().map(|entry| entry.name);
-        let named = registry::find(name).ok();
+        let named = find(name).ok();
         match (table.and_then(|table| table.base.as_deref()), named) {
             (Some(base), Some(named)) if base != named.name => Err(self.document.bad(
                 &at.join("base"),
@@ -107,10 +120,14 @@ impl<'a> Schemes<'a> {
                 format!("give the variant another name, such as {:?}", format!("{base}-variant")),
             )),
             (_, Some(named)) => Ok(named),
-            (Some(base), None) => registry::find(base)
-                .map_err(|_| self.document.bad(&at.join("base"), "is not a scheme", instead_of(base, known()))),
+            (Some(base), None) => find(base).map_err(|_| {
+                self.document.bad(&at.join("base"), "is not a scheme", instead_of(base, known()))
+            }),
             (None, None) => {
-                let remedy = format!("add base = \"...\" to make a variant, or correct the name; {}", instead_of(name, known()));
+                let remedy = format!(
+                    "add base = \"...\" to make a variant, or correct the name; {}",
+                    instead_of(name, known())
+                );
                 Err(self.document.fail(at, format!("{name:?} is not a scheme"), remedy))
             }
         }

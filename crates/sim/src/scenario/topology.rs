@@ -1,6 +1,6 @@
 //! `[topology]`: the nodes, and the measured links between them.
 
-use super::document::{Document, Result, path};
+use super::document::{Document, Result, key};
 use super::error::instead_of;
 use super::generate::{Generator, NODES_MAX};
 use super::reach::decodable_distance;
@@ -102,13 +102,13 @@ impl Topology {
         data_rate: Rate,
     ) -> Result<Nodes> {
         match (self, &mut medium.model) {
-            (Topology::Generated(_), _) if document.has(&path!["topology", "nodes"]) => Err(document.fail(
-                &path!["topology", "nodes"],
+            (Topology::Generated(_), _) if document.has(&key!["topology", "nodes"]) => Err(document.fail(
+                &key!["topology", "nodes"],
                 "there is a generator and a list of nodes",
                 "remove one of them",
             )),
             (Topology::Generated(_), MediumModel::Matrix { .. }) => Err(document.fail(
-                &path!["topology", "generator"],
+                &key!["topology", "generator"],
                 "a generator makes no measured links, which the medium \"matrix\" needs",
                 "list [[topology.nodes]] and [[topology.links]], or use the medium \"ranges\" or \"sinr\"",
             )),
@@ -123,7 +123,9 @@ impl Topology {
             (Topology::Listed(listed), model) => {
                 let nodes = listed.nodes(document)?;
                 match model {
-                    MediumModel::Matrix { links, quantity } => *links = listed.links(document, &nodes, quantity)?,
+                    MediumModel::Matrix { links, quantity } => {
+                        *links = listed.links(document, &nodes, quantity)?
+                    }
                     _ => listed.check_places(document)?,
                 }
                 Ok(nodes)
@@ -136,26 +138,40 @@ impl Listed {
     fn nodes(&self, document: &Document<'_>) -> Result<Nodes> {
         let count = self.nodes.len();
         if count == 0 {
-            let remedy = "add [[topology.nodes]] with a name each, or set generator = \"chain\" (see `multihop list`)";
-            return Err(document.fail(&path!["topology", "nodes"], "there are 0 nodes", remedy));
+            let remedy =
+                "add [[topology.nodes]] with a name each, or set generator = \"chain\" (see `multihop list`)";
+            return Err(document.fail(&key!["topology", "nodes"], "there are 0 nodes", remedy));
         }
         if count as u64 > NODES_MAX {
             let found = format!("there are {count} nodes");
-            return Err(document.fail(&path!["topology", "nodes"], found, format!("at most {NODES_MAX} are simulated")));
+            return Err(document.fail(
+                &key!["topology", "nodes"],
+                found,
+                format!("at most {NODES_MAX} are simulated"),
+            ));
         }
         let mut index = BTreeMap::new();
         let mut list = Vec::with_capacity(count);
         for (i, node) in self.nodes.iter().enumerate() {
-            let at = path!["topology", "nodes", i];
+            let at = key!["topology", "nodes", i];
             if node.name.trim().is_empty() {
                 return Err(document.bad(&at.join("name"), "is an empty name", "give the node a name"));
             }
             if let Some(first) = index.insert(node.name.clone(), i) {
                 let found = format!("is already the name of topology.nodes[{first}]");
-                return Err(document.bad(&at.join("name"), found, "names of nodes must differ; rename one of the two"));
+                return Err(document.bad(
+                    &at.join("name"),
+                    found,
+                    "names of nodes must differ; rename one of the two",
+                ));
             }
             let coordinate = |axis: usize, length: Length| {
-                document.within(&at.join("position").join(axis), length.0, -1e7..=1e7, ("-10000 km", "10000 km"))
+                document.within(
+                    &at.join("position").join(axis),
+                    length.0,
+                    -1e7..=1e7,
+                    ("-10000 km", "10000 km"),
+                )
             };
             let position = match node.position {
                 None => None,
@@ -170,33 +186,46 @@ impl Listed {
     fn check_places(&self, document: &Document<'_>) -> Result<()> {
         if !self.links.is_empty() {
             return Err(document.fail(
-                &path!["topology", "links"],
+                &key!["topology", "links"],
                 "measured links have no effect on this medium, which goes by distance",
                 "remove them, or set medium.model = \"matrix\"",
             ));
         }
         let mut places: BTreeMap<[u64; 2], usize> = BTreeMap::new();
         for (i, node) in self.nodes.iter().enumerate() {
-            let at = path!["topology", "nodes", i];
+            let at = key!["topology", "nodes", i];
             let Some(position) = node.position else {
                 let remedy = "this medium goes by distance: add position = [\"0 m\", \"0 m\"], or use the medium \"matrix\"";
-                return Err(document.fail(&at.join("position"), format!("node {:?} has no position", node.name), remedy));
+                return Err(document.fail(
+                    &at.join("position"),
+                    format!("node {:?} has no position", node.name),
+                    remedy,
+                ));
             };
             let place = position.map(|length| (length.0 + 0.0).to_bits()); // + 0.0 makes one zero of two
             if let Some(first) = places.insert(place, i) {
                 let found = format!("is where {:?} stands", self.nodes[first].name);
-                return Err(document.bad(&at.join("position"), found, "move one of the two: path loss needs a distance"));
+                return Err(document.bad(
+                    &at.join("position"),
+                    found,
+                    "move one of the two: path loss needs a distance",
+                ));
             }
         }
         Ok(())
     }
 
-    fn links(&self, document: &Document<'_>, nodes: &Nodes, quantity: &MatrixQuantity) -> Result<Vec<MatrixLink>> {
+    fn links(
+        &self,
+        document: &Document<'_>,
+        nodes: &Nodes,
+        quantity: &MatrixQuantity,
+    ) -> Result<Vec<MatrixLink>> {
         let delivery = matches!(quantity, MatrixQuantity::Delivery { .. });
         let mut links = Vec::new();
         let mut known: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         for (i, link) in self.links.iter().enumerate() {
-            let at = path!["topology", "links", i];
+            let at = key!["topology", "links", i];
             let from = nodes.find(document, &at.join("from"), &link.from)?;
             let to = nodes.find(document, &at.join("to"), &link.to)?;
             if from == to {
@@ -207,13 +236,19 @@ impl Listed {
             let back = link.value(document, &at, delivery, ["reverse", "reverse_rssi"])?;
             let Some(there) = there else {
                 let (key, example) = if delivery { ("delivery", "0.9") } else { ("rssi", "\"-70 dBm\"") };
-                return Err(document.fail(&at.join(key), "missing", format!("add it, for example {key} = {example}")));
+                return Err(document.fail(
+                    &at.join(key),
+                    "missing",
+                    format!("add it, for example {key} = {example}"),
+                ));
             };
             let directions = [Some((from, to, there)), back.map(|back| (to, from, back))];
             for (from, to, value) in directions.into_iter().flatten() {
                 if let Some(first) = known.insert((from, to), i) {
                     let [from, to] = [from, to].map(|node| &nodes.list[node].name);
-                    let found = format!("the direction from {from:?} to {to:?} is already in topology.links[{first}]");
+                    let found = format!(
+                        "the direction from {from:?} to {to:?} is already in topology.links[{first}]"
+                    );
                     return Err(document.fail(&at, found, "list each direction of a link once"));
                 }
                 links.push(MatrixLink { from: NodeId(from as u32), to: NodeId(to as u32), value });
@@ -233,7 +268,8 @@ impl Link {
         [delivery_key, rssi_key]: [&str; 2],
     ) -> Result<Option<f64>> {
         let forward = delivery_key == "delivery";
-        let (share, power) = if forward { (self.delivery, self.rssi) } else { (self.reverse, self.reverse_rssi) };
+        let (share, power) =
+            if forward { (self.delivery, self.rssi) } else { (self.reverse, self.reverse_rssi) };
         let power = power.map(|power| power.0);
         let (wrong, wrong_key, key, quantity) = if delivery {
             (power, rssi_key, delivery_key, "delivery")
@@ -242,7 +278,11 @@ impl Link {
         };
         if wrong.is_some() {
             let why = format!("does not go with medium.quantity = {quantity:?}");
-            return Err(document.bad(&at.join(wrong_key), why, format!("give {key} instead, or change the quantity")));
+            return Err(document.bad(
+                &at.join(wrong_key),
+                why,
+                format!("give {key} instead, or change the quantity"),
+            ));
         }
         let (value, bounds, names) = if delivery {
             (share, 0.0..=1.0, ("0", "1"))

@@ -1,6 +1,6 @@
 //! `[traffic]`: flows by pattern.
 
-use super::document::{Document, Result, path};
+use super::document::{Document, Result, key};
 use super::flows::{App, Offer};
 use super::reach::{Reach, UNREACHABLE};
 use super::topology::Nodes;
@@ -69,7 +69,7 @@ impl Traffic {
     /// What the flows send.
     pub(super) fn offer(&self) -> Offer<'_> {
         Offer {
-            at: path!["traffic"],
+            at: key!["traffic"],
             scheme: self.scheme.as_deref(),
             app: &self.app,
             start: self.start,
@@ -79,18 +79,27 @@ impl Traffic {
     }
 
     /// Source and destination of each flow.
-    pub(super) fn pairs(&self, document: &Document<'_>, nodes: &Nodes, reach: &Reach) -> Result<Vec<(usize, usize)>> {
+    pub(super) fn pairs(
+        &self,
+        document: &Document<'_>,
+        nodes: &Nodes,
+        reach: &Reach,
+    ) -> Result<Vec<(usize, usize)>> {
         self.check_keys(document)?;
         let min_hops = self.min_hops.unwrap_or(1);
-        document.within(&path!["traffic", "min_hops"], f64::from(min_hops), 1.0..=1e5, ("1", "100000"))?;
+        document.within(&key!["traffic", "min_hops"], f64::from(min_hops), 1.0..=1e5, ("1", "100000"))?;
         if let Some(flows) = self.flows {
-            document.within(&path!["traffic", "flows"], f64::from(flows), 1.0..=1e5, ("1", "100000"))?;
+            document.within(&key!["traffic", "flows"], f64::from(flows), 1.0..=1e5, ("1", "100000"))?;
         }
         match self.pattern {
             Pattern::Canonical => canonical(document, nodes),
             Pattern::RandomPairs => {
                 let Some(flows) = self.flows else {
-                    return Err(document.fail(&path!["traffic", "flows"], "missing", "say how many, for example flows = 10"));
+                    return Err(document.fail(
+                        &key!["traffic", "flows"],
+                        "missing",
+                        "say how many, for example flows = 10",
+                    ));
                 };
                 let choice = Choice::new(reach, nodes.list.len(), min_hops);
                 let ranks = self.draw(document, u64::from(flows), choice.total(), "pairs of nodes")?;
@@ -104,7 +113,11 @@ impl Traffic {
                 let name = &nodes.list[gateway].name;
                 if sources.is_empty() {
                     let found = format!("no node at least {min_hops} hops away can reach {name:?}");
-                    return Err(document.fail(&path!["traffic", "gateway"], found, "choose another gateway, or lower min_hops"));
+                    return Err(document.fail(
+                        &key!["traffic", "gateway"],
+                        found,
+                        "choose another gateway, or lower min_hops",
+                    ));
                 }
                 let chosen = match self.flows {
                     None => sources,
@@ -118,7 +131,10 @@ impl Traffic {
             }
             Pattern::AllToOne => {
                 let gateway = self.gateway(document, nodes)?;
-                Ok((0..nodes.list.len()).filter(|node| *node != gateway).map(|node| (node, gateway)).collect())
+                Ok((0..nodes.list.len())
+                    .filter(|node| *node != gateway)
+                    .map(|node| (node, gateway))
+                    .collect())
             }
         }
     }
@@ -141,17 +157,18 @@ impl Traffic {
             None => Ok(()),
             Some((key, _)) => {
                 let why = format!("has no effect with pattern {name:?}");
-                Err(document.bad(&path!["traffic", key], why, "remove it, or choose another pattern"))
+                Err(document.bad(&key!["traffic", key], why, "remove it, or choose another pattern"))
             }
         }
     }
 
     fn gateway(&self, document: &Document<'_>, nodes: &Nodes) -> Result<usize> {
-        let at = path!["traffic", "gateway"];
+        let at = key!["traffic", "gateway"];
         match &self.gateway {
             Some(name) => nodes.find(document, &at, name),
             None => {
-                let remedy = format!("name the node that receives, for example gateway = {:?}", nodes.list[0].name);
+                let remedy =
+                    format!("name the node that receives, for example gateway = {:?}", nodes.list[0].name);
                 Err(document.fail(&at, "missing", remedy))
             }
         }
@@ -162,7 +179,11 @@ impl Traffic {
         if count > total {
             let min_hops = self.min_hops.unwrap_or(1);
             let why = format!("flows are too many: there are {total} {what} at least {min_hops} hops apart");
-            return Err(document.bad(&path!["traffic", "flows"], why, "ask for fewer flows, or lower min_hops"));
+            return Err(document.bad(
+                &key!["traffic", "flows"],
+                why,
+                "ask for fewer flows, or lower min_hops",
+            ));
         }
         let mut rng = Rng::at(self.pairs_seed.unwrap_or(1), &["traffic", "pairs"]);
         // A shuffle of 0..total that only remembers what has moved (Fisher and Yates).
@@ -216,7 +237,7 @@ fn canonical(document: &Document<'_>, nodes: &Nodes) -> Result<Vec<(usize, usize
     match &nodes.canonical {
         Some(flows) if !flows.is_empty() => Ok(flows.clone()),
         _ => Err(document.bad(
-            &path!["traffic", "pattern"],
+            &key!["traffic", "pattern"],
             "is unknown for this topology, which has no canonical flows",
             "list [[flows]], or use \"random-pairs\", \"to-gateway\" or \"all-to-one\"",
         )),

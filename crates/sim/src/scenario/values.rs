@@ -86,7 +86,11 @@ impl<'de> Deserialize<'de> for Limit {
             }
             fn visit_u64<E: Error>(self, count: u64) -> Result<Limit, E> {
                 let error = || E::invalid_value(serde::de::Unexpected::Unsigned(count), &self);
-                u32::try_from(count).ok().filter(|count| (1..=255).contains(count)).map(Limit::At).ok_or_else(error)
+                u32::try_from(count)
+                    .ok()
+                    .filter(|count| (1..=255).contains(count))
+                    .map(Limit::At)
+                    .ok_or_else(error)
             }
         }
         deserializer.deserialize_any(Count)

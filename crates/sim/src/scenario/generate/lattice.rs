@@ -1,7 +1,7 @@
 //! Topologies in rows: grid and bar.
 
 use super::{Plan, count, distance, hop, limit};
-use crate::scenario::document::{Document, Result, path};
+use crate::scenario::document::{Document, Result, key};
 use multihop_core::Rng;
 use multihop_schemes::quantity::Length;
 use schemars::JsonSchema;
@@ -52,13 +52,15 @@ fn three() -> u32 {
 
 impl Grid {
     pub(super) fn plan(&self, document: &Document<'_>) -> Result<Plan> {
-        let (columns, rows) = (count(document, "columns", self.columns, 1)?, count(document, "rows", self.rows, 1)?);
+        let (columns, rows) =
+            (count(document, "columns", self.columns, 1)?, count(document, "rows", self.rows, 1)?);
         limit(document, "rows", columns as u64 * rows as u64)?;
         let spacing = distance(document, "spacing", self.spacing)?;
         let (jitter, half) = (self.jitter.0, spacing / 2.0);
         if !(0.0..half).contains(&jitter) {
-            let remedy = format!("give a length from 0 m to below {}, so that nodes keep their places", Length(half));
-            return Err(document.bad(&path!["topology", "jitter"], "is out of range", remedy));
+            let remedy =
+                format!("give a length from 0 m to below {}, so that nodes keep their places", Length(half));
+            return Err(document.bad(&key!["topology", "jitter"], "is out of range", remedy));
         }
         let place = |i: usize| {
             let mut rng = Rng::at(self.seed, &["topology", "grid", &i.to_string()]);

@@ -5,7 +5,7 @@ mod line;
 mod radial;
 mod random;
 
-use super::document::{Document, Result, path};
+use super::document::{Document, Result, key};
 use super::error::ScenarioError;
 use multihop_schemes::quantity::Length;
 use schemars::JsonSchema;
@@ -77,13 +77,13 @@ fn hop() -> Length {
 /// A count of something, at least `low`.
 fn count(document: &Document<'_>, key: &str, value: u32, low: u32) -> Result<usize> {
     let bounds = f64::from(low)..=NODES_MAX as f64;
-    document.within(&path!["topology", key], f64::from(value), bounds, (&low.to_string(), "100000"))?;
+    document.within(&key!["topology", key], f64::from(value), bounds, (&low.to_string(), "100000"))?;
     Ok(value as usize)
 }
 
 /// A distance between nodes.
 fn distance(document: &Document<'_>, key: &str, value: Length) -> Result<f64> {
-    document.within(&path!["topology", key], value.0, 0.01..=1e6, ("0.01 m", "1000 km"))
+    document.within(&key!["topology", key], value.0, 0.01..=1e6, ("0.01 m", "1000 km"))
 }
 
 /// Refuses networks that are too large; `key` is what makes them large.
@@ -92,5 +92,9 @@ fn limit(document: &Document<'_>, key: &str, nodes: u64) -> Result<()> {
 }
 
 fn too_many(document: &Document<'_>, key: &str, nodes: u64) -> ScenarioError {
-    document.bad(&path!["topology", key], format!("makes {nodes} nodes"), format!("at most {NODES_MAX} are simulated"))
+    document.bad(
+        &key!["topology", key],
+        format!("makes {nodes} nodes"),
+        format!("at most {NODES_MAX} are simulated"),
+    )
 }

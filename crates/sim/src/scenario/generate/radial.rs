@@ -57,7 +57,8 @@ fn near() -> Length {
 
 impl Star {
     pub(super) fn plan(&self, document: &Document<'_>) -> Result<Plan> {
-        let (arms, hops) = (count(document, "arms", self.arms, 1)?, count(document, "arm_hops", self.arm_hops, 1)?);
+        let (arms, hops) =
+            (count(document, "arms", self.arms, 1)?, count(document, "arm_hops", self.arm_hops, 1)?);
         limit(document, "arms", 1 + arms as u64 * hops as u64)?;
         let spacing = distance(document, "spacing", self.spacing)?;
         let mut positions = vec![[0.0, 0.0]];

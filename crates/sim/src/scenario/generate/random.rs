@@ -1,7 +1,7 @@
 //! Random geometric networks.
 
 use super::{Plan, count, distance};
-use crate::scenario::document::{Document, Result, path};
+use crate::scenario::document::{Document, Result, key};
 use crate::scenario::reach::Reach;
 use multihop_core::Rng;
 use multihop_schemes::quantity::Length;
@@ -37,7 +37,8 @@ impl RandomGeometric {
         let tries = (2_000_000 / nodes).clamp(20, 1000); // a second of search at most
         for attempt in 0..tries {
             let mut rng = Rng::at(self.seed, &["topology", "random-geometric", &attempt.to_string()]);
-            let positions: Vec<[f64; 2]> = (0..nodes).map(|_| [side * rng.unit(), side * rng.unit()]).collect();
+            let positions: Vec<[f64; 2]> =
+                (0..nodes).map(|_| [side * rng.unit(), side * rng.unit()]).collect();
             if Reach::within(positions.clone(), radius).components().iter().all(|component| *component == 0) {
                 return Ok(Plan { positions, flows: Vec::new() });
             }
@@ -47,6 +48,10 @@ impl RandomGeometric {
             Length(side),
             Length((radius * 10.0).round() / 10.0)
         );
-        Err(document.fail(&path!["topology", "nodes"], found, "use more nodes, a smaller side, or a longer reach"))
+        Err(document.fail(
+            &key!["topology", "nodes"],
+            found,
+            "use more nodes, a smaller side, or a longer reach",
+        ))
     }
 }
