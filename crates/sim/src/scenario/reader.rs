@@ -110,7 +110,8 @@ impl Error for ReadError {
     }
 
     fn invalid_length(length: usize, expected: &dyn Expected) -> ReadError {
-        ReadError::new(format!("found a list of {length}"), format!("expected {expected}"))
+        let error = ReadError::invalid_type(Unexpected::Seq, expected);
+        ReadError { found: format!("found a list of {length}"), ..error }
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> ReadError {
@@ -301,8 +302,22 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
                 visitor.visit_enum(Variant { name: variant, key: None, content: Content::Nothing })
             }
             (DeValue::Table(table), None) if name == TOPOLOGY => {
-                let variant = if table.contains_key("generator") { "generator" } else { "nodes" };
-                visitor.visit_enum(Variant { name: variant, key: None, content: Content::Whole(self) })
+                if !table.contains_key("generator") {
+                    return visitor.visit_enum(Variant {
+                        name: "nodes",
+                        key: None,
+                        content: Content::Whole(self),
+                    });
+                }
+                let lists = ["nodes", "links"].into_iter().filter_map(|key| table.get_key_value(key));
+                if let Some((key, _)) = lists.into_iter().find(|(_, value)| value.get_ref().is_array()) {
+                    let error = ReadError::new(
+                        format!("there are a generator and a list of {}", key.get_ref()),
+                        "remove one of the two",
+                    );
+                    return Err(error.under(key.get_ref().as_ref(), key.span().start));
+                }
+                visitor.visit_enum(Variant { name: "generator", key: None, content: Content::Whole(self) })
             }
             (DeValue::Table(table), Some(tag)) => {
                 let start = self.0.span().start;

@@ -102,11 +102,6 @@ impl Topology {
         data_rate: Rate,
     ) -> Result<Nodes> {
         match (self, &mut medium.model) {
-            (Topology::Generated(_), _) if document.has(&key!["topology", "nodes"]) => Err(document.fail(
-                &key!["topology", "nodes"],
-                "there is a generator and a list of nodes",
-                "remove one of them",
-            )),
             (Topology::Generated(_), MediumModel::Matrix { .. }) => Err(document.fail(
                 &key!["topology", "generator"],
                 "a generator makes no measured links, which the medium \"matrix\" needs",
