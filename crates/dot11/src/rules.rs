@@ -70,6 +70,9 @@ pub struct DcfRules {
     /// A back-off that was frozen by a busy medium has one slot less to go, as if the busy period were a slot: the convention
     /// of Bianchi's chain (2000). The standard counts only idle slots.
     pub busy_period_counts_as_slot: bool,
+    /// A back-off waits for a whole DIFS from the instant at which it begins or resumes, even when the medium has long been idle
+    /// (ns-2). By the standard, an IFS that has passed already counts.
+    pub fresh_difs: bool,
     /// After an undecodable frame.
     pub eifs: EifsRule,
     /// How long to wait for a CTS or an ACK.
@@ -105,6 +108,7 @@ impl DcfRules {
         backoff_draw: BackoffDraw::Inclusive,
         immediate_access: true,
         busy_period_counts_as_slot: false,
+        fresh_difs: false,
         eifs: EifsRule::UntilCorrectFrame,
         response_timeout: ResponseTimeout::FirstBit,
         duration_field: Microseconds::Up,
@@ -125,6 +129,7 @@ impl DcfRules {
         backoff_draw: BackoffDraw::Exclusive,
         immediate_access: false,
         busy_period_counts_as_slot: false,
+        fresh_difs: true,
         eifs: EifsRule::AsNav,
         response_timeout: ResponseTimeout::WholeResponse { propagation: Span::from_us(2) },
         duration_field: Microseconds::Nearest,

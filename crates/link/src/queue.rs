@@ -59,6 +59,11 @@ impl<T> DropTail<T> {
         }
     }
 
+    /// Packets that fit.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Packets waiting.
     pub fn len(&self) -> usize {
         self.routing.len() + self.data.len()

@@ -42,4 +42,8 @@ pub trait Scheme: Send + Sync {
     }
     /// Payload bytes of a full segment or datagram.
     fn segment_size(&self) -> u32;
+    /// Does the transport send whatever it is given at once, without a window of its own?
+    fn datagrams(&self) -> bool {
+        false
+    }
 }

@@ -170,11 +170,15 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_parameter_is_said_with_its_name() {
         let cases = [
-            ("udp", json!({ "segment_size": 0 }), "segment_size is 0; it must be between 1 and 65535 bytes"),
             (
                 "udp",
-                json!({ "segment_size": -4 }),
-                "segment_size is -4: invalid value: integer `-4`, expected u32",
+                json!({ "segment_size": "0 B" }),
+                "segment_size is 0 B; it must be a whole number of bytes between 1 B and",
+            ),
+            (
+                "udp",
+                json!({ "segment_size": 1472 }),
+                "segment_size is 1472: invalid type: integer `1472`, expected a size as text with a unit",
             ),
             ("udp", json!([]), "parameters of udp must be a table, not []"),
             (

@@ -1,6 +1,6 @@
 //! The parameters that all TCP schemes share.
 
-use crate::quantity::Duration;
+use crate::quantity::{Duration, Size};
 use multihop_transport::{Endpoint, Growth, Recovery, Reno, RenoOptions, TcpOptions, TcpReceiver, TcpSender};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,14 +21,16 @@ pub enum Flavour {
 #[serde(default)]
 pub struct TcpParameters {
     /// Whose defaults the other parameters take: those of the standards ("rfc") or of ns-2.35 ("ns2"). ns2 also has quirks
-    /// that no single parameter covers: it halves the congestion window and not what is outstanding, opens the window per
-    /// acknowledgement and whether or not it is used, sends at most two segments per duplicate acknowledgement in recovery,
-    /// keeps a deflated window after it, repeats everything after a timeout, and sends retransmissions as ECN capable.
+    /// that no single parameter covers. It halves the congestion window and not what is outstanding, and opens it per
+    /// acknowledgement, used or not; in `NewReno` recovery a duplicate acknowledgement releases at most two segments, and the
+    /// window stays as deflated as it was; SACK recovery fills holes before it sends new data; after a timeout everything is
+    /// sent again; SACK blocks cost 8 bytes each; retransmissions are ECN capable; and echoes at a window of one segment back
+    /// off the timer.
     pub flavour: Flavour,
-    /// Payload bytes of a full segment. Default 1460.
-    pub segment_size: Option<u32>,
-    /// Network and transport header bytes of each packet, options not counted. Default 40.
-    pub header: Option<u32>,
+    /// Payload of a full segment. Default "1460 B".
+    pub segment_size: Option<Size>,
+    /// Network and transport headers of each packet, options not counted. Default "40 B".
+    pub header: Option<Size>,
     /// Receive window in segments. It caps the congestion window and is the first slow-start threshold (ns-2's `window_`).
     /// Default 44 (64 KiB; rfc) or 20 (ns2).
     pub window: Option<u32>,
@@ -69,8 +71,8 @@ impl TcpParameters {
     /// # Errors
     /// A sentence that names the parameter, what was found, and what would do.
     pub fn check(&self) -> Result<(), String> {
-        in_range("segment_size", self.segment_size, 1, 65_535, "bytes")?;
-        in_range("header", self.header, 0, 65_535, "bytes")?;
+        size_in_range("segment_size", self.segment_size, 1.0, 65_535.0)?;
+        size_in_range("header", self.header, 0.0, 65_535.0)?;
         in_range("window", self.window, 1, 1 << 20, "segments")?;
         in_range("initial_window", self.initial_window, 1, 1 << 20, "segments")?;
         in_range("initial_threshold", self.initial_threshold, 1, 1 << 20, "segments")?;
@@ -84,7 +86,7 @@ impl TcpParameters {
         span_in_range("tick", self.tick, 0.0, 1.0)?;
         let rto = self.options(Recovery::NewReno).rto;
         if rto.min > rto.max {
-            let (min, max) = (rto.min.seconds(), rto.max.seconds());
+            let (min, max) = (rto.min.ns() as f64 / 1e9, rto.max.ns() as f64 / 1e9);
             return Err(format!("min_rto is {min} s, above max_rto ({max} s); make it at most {max} s"));
         }
         Ok(())
@@ -103,7 +105,7 @@ impl TcpParameters {
             },
         };
         let unless_zero = |duration: Duration| Some(duration.span()).filter(|span| span.ns() > 0);
-        set(&mut options.header, self.header);
+        set(&mut options.header, self.header.map(|header| header.bytes() as u32));
         set(&mut options.delayed_ack, self.delayed_ack.map(unless_zero));
         set(&mut options.handshake, self.handshake);
         set(&mut options.timestamps, self.timestamps);
@@ -143,7 +145,7 @@ impl TcpParameters {
 
     /// Payload bytes of a full segment.
     pub fn segment_size(&self) -> u32 {
-        self.segment_size.unwrap_or(1460)
+        self.segment_size.map_or(1460, |size| size.bytes() as u32)
     }
 
     fn window(&self) -> u32 {
@@ -162,6 +164,20 @@ pub fn in_range(name: &str, value: Option<u32>, least: u32, most: u32, unit: &st
     match value {
         Some(value) if !(least..=most).contains(&value) => {
             Err(format!("{name} is {value}; it must be between {least} and {most} {unit}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Is `value`, if it was given, a whole number of bytes within `least..=most`?
+///
+/// # Errors
+/// A sentence that names the parameter, what was found, and what would do.
+pub fn size_in_range(name: &str, value: Option<Size>, least: f64, most: f64) -> Result<(), String> {
+    match value {
+        Some(value) if !(least..=most).contains(&value.0) || value.0.fract() != 0.0 => {
+            let (least, most) = (Size(least), Size(most));
+            Err(format!("{name} is {value}; it must be a whole number of bytes between {least} and {most}"))
         }
         _ => Ok(()),
     }

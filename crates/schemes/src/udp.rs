@@ -1,6 +1,7 @@
 //! UDP.
 
-use crate::tcp::in_range;
+use crate::quantity::Size;
+use crate::tcp::size_in_range;
 use crate::{Parameters, Scheme};
 use multihop_transport::{Endpoint, UdpOptions, UdpReceiver, UdpSender};
 use schemars::JsonSchema;
@@ -10,16 +11,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Udp {
-    /// The most payload bytes of a datagram.
-    pub segment_size: u32,
-    /// Network and transport header bytes of each packet: 20 of IPv4 and 8 of UDP.
-    pub header: u32,
+    /// The most payload of a datagram.
+    pub segment_size: Size,
+    /// Network and transport headers of each packet: 20 B of IPv4 and 8 B of UDP.
+    pub header: Size,
 }
 
 impl Default for Udp {
     fn default() -> Udp {
         let UdpOptions { segment_size, header } = UdpOptions::default();
-        Udp { segment_size, header }
+        Udp { segment_size: Size(f64::from(segment_size)), header: Size(f64::from(header)) }
     }
 }
 
@@ -29,14 +30,15 @@ impl Parameters for Udp {
     const REFERENCE: &str = "RFC 768";
 
     fn check(&self) -> Result<(), String> {
-        in_range("segment_size", Some(self.segment_size), 1, 65_535, "bytes")?;
-        in_range("header", Some(self.header), 0, 65_535, "bytes")
+        size_in_range("segment_size", Some(self.segment_size), 1.0, 65_535.0)?;
+        size_in_range("header", Some(self.header), 0.0, 65_535.0)
     }
 }
 
 impl Scheme for Udp {
     fn sender(&self) -> Box<dyn Endpoint> {
-        Box::new(UdpSender::new(UdpOptions { segment_size: self.segment_size, header: self.header }))
+        let header = self.header.bytes() as u32;
+        Box::new(UdpSender::new(UdpOptions { segment_size: self.segment_size(), header }))
     }
 
     fn receiver(&self) -> Box<dyn Endpoint> {
@@ -44,6 +46,10 @@ impl Scheme for Udp {
     }
 
     fn segment_size(&self) -> u32 {
-        self.segment_size
+        self.segment_size.bytes() as u32
+    }
+
+    fn datagrams(&self) -> bool {
+        true
     }
 }

@@ -29,6 +29,8 @@ pub struct Config {
     /// Rate of RTS, CTS, ACK and broadcasts; none for the standard's rule (RTS and broadcast at the highest basic rate not above
     /// the data rate, responses at the highest basic rate not above that of the frame they answer).
     pub control_rate: Option<Rate>,
+    /// Rate of ACKs, where it differs from `control_rate`.
+    pub ack_rate: Option<Rate>,
     /// The MAC.
     pub mac: MacConfig,
     /// The medium.
@@ -104,7 +106,9 @@ pub enum MediumModel {
         transmit_power_mw: f64,
         /// Noise power in milliwatts.
         noise_mw: f64,
-        /// The medium is busy where the received power is at least this, in milliwatts.
+        /// Frames below this power are not noticed as frames, in milliwatts: they only add to noise.
+        sensitivity_mw: f64,
+        /// The medium is busy where the total received power is at least this, in milliwatts, or a frame is being received.
         carrier_sense_mw: f64,
         /// How power falls with distance.
         path_loss: PathLoss,
@@ -163,7 +167,9 @@ pub enum MatrixQuantity {
     Rssi {
         /// Noise power in milliwatts.
         noise_mw: f64,
-        /// The medium is busy where the received power is at least this, in milliwatts.
+        /// As in [`MediumModel::Sinr`].
+        sensitivity_mw: f64,
+        /// As in [`MediumModel::Sinr`].
         carrier_sense_mw: f64,
     },
 }
@@ -268,4 +274,18 @@ pub enum AppConfig {
         /// How many; none for as many as fit.
         count: Option<u32>,
     },
+}
+
+impl MediumConfig {
+    /// Received power at which the medium is busy, in milliwatts; zero for models without powers.
+    pub fn carrier_sense_mw(&self) -> f64 {
+        match &self.model {
+            MediumModel::Sinr { carrier_sense_mw, .. }
+            | MediumModel::Matrix { quantity: MatrixQuantity::Rssi { carrier_sense_mw, .. }, .. } => {
+                *carrier_sense_mw
+            }
+            MediumModel::Ranges { .. }
+            | MediumModel::Matrix { quantity: MatrixQuantity::Delivery { .. }, .. } => 0.0,
+        }
+    }
 }

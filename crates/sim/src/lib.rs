@@ -1,5 +1,29 @@
-//! The simulator.
+//! The simulator: nodes with an 802.11 MAC on a shared medium, and the flows between them.
+//!
+//! A [`Config`](config::Config) goes in, an [`Outcome`](outcome::Outcome) comes out, and [`run`] is all there is between:
+//!
+//! * `agenda`: the future-event set, a heap of named slots.
+//! * `medium`: who hears whom, and which frames survive.
+//! * `mac`: the distributed coordination function of one station.
+//! * `stack`: what lies above it: interface queue, router policies, estimators, ends of flows. `apps`: what flows send.
+//! * [`routing`]: static shortest paths.
+//! * `node` wires MAC and stack; [`World`] owns the nodes and pops events. `record` keeps the books.
+//!
+//! Invariants: a node never touches another node, only the medium does; nothing on the per-frame path allocates or hashes; the
+//! order of events at one instant within a lane changes nothing; every packet is accounted for at the end of every run.
 
+mod agenda;
+mod apps;
 pub mod config;
+mod mac;
+mod medium;
+mod node;
 pub mod outcome;
+mod record;
+pub mod routing;
 pub mod scenario;
+mod slab;
+mod stack;
+mod world;
+
+pub use world::{Ties, World, run};

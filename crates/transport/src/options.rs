@@ -19,7 +19,8 @@ pub enum ExitWindow {
     /// At most one segment more than what is outstanding, so that no burst follows: the first choice of RFC 6582.
     #[default]
     Flight,
-    /// The window as partial acknowledgements left it: ns-2 with its default `exit_recovery_fix_ 0`.
+    /// The window as partial acknowledgements left it, which the full acknowledgement opens like any other: ns-2 with its
+    /// default `exit_recovery_fix_ 0`.
     Deflated,
 }
 
@@ -33,14 +34,17 @@ pub struct TcpOptions {
     /// Timestamps (RFC 7323): 12 more header bytes on every segment, and every acknowledgement of new data is a round-trip
     /// sample. Without them one segment at a time is timed (RFC 6298, section 3).
     pub timestamps: bool,
-    /// SACK blocks on acknowledgements take their room in the header; in ns-2 they do not.
-    pub sack_option_counted: bool,
+    /// Header bytes of the SACK option itself, before 8 for each block: 4 with padding (RFC 2018, section 3), 0 in ns-2.
+    pub sack_option: u32,
     /// Open with SYN and SYN-ACK. Without it the connection is open from the start.
     pub handshake: bool,
     /// Ask for ECN (RFC 3168).
     pub ecn: bool,
     /// Retransmissions are ECN capable too and may carry CWR, as in ns-2; RFC 3168, section 6.1.5, forbids the former.
     pub ecn_on_retransmissions: bool,
+    /// Each further ECN-Echo at a window of one segment doubles the wait for the retransmission timer, as in ns-2. RFC 3168,
+    /// section 6.1.2, only asks to wait for it.
+    pub echo_backs_off: bool,
     /// The receiver's buffer in bytes, which is the window that it advertises.
     pub receive_window: u64,
     /// How losses are repaired.
@@ -49,6 +53,11 @@ pub struct TcpOptions {
     pub duplicate_threshold: u32,
     /// Send new data on the first two duplicate acknowledgements (RFC 3042).
     pub limited_transmit: bool,
+    /// `NewReno` applies Limited Transmit also to what it repeats after a timeout, as ns-2 does. The RFC speaks of new data.
+    pub limited_transmit_repeats: bool,
+    /// In which order SACK recovery sends: first every hole below what was selectively acknowledged, lost or not, then new data,
+    /// and no rescue, as ns-2 does. Without it `NextSeg()` of RFC 6675.
+    pub holes_first: bool,
     /// The window after `NewReno`'s fast recovery.
     pub exit_window: ExitWindow,
     /// Segments that one acknowledgement may release during `NewReno`'s fast recovery; none for no limit. ns-2: 2.
@@ -72,14 +81,17 @@ impl Default for TcpOptions {
             segment_size: 1460,
             header: 40,
             timestamps: false,
-            sack_option_counted: true,
+            sack_option: 4,
             handshake: true,
             ecn: false,
             ecn_on_retransmissions: false,
+            echo_backs_off: false,
             receive_window: 44 * 1460,
             recovery: Recovery::NewReno,
             duplicate_threshold: 3,
             limited_transmit: true,
+            limited_transmit_repeats: false,
+            holes_first: false,
             exit_window: ExitWindow::Flight,
             recovery_burst: None,
             skip_sacked_after_timeout: true,
@@ -97,8 +109,11 @@ impl TcpOptions {
             segment_size,
             receive_window: u64::from(window) * u64::from(segment_size),
             recovery,
-            sack_option_counted: false,
+            sack_option: 0,
             ecn_on_retransmissions: true,
+            echo_backs_off: true,
+            limited_transmit_repeats: true,
+            holes_first: true,
             exit_window: ExitWindow::Deflated,
             recovery_burst: Some(2),
             skip_sacked_after_timeout: false,
@@ -112,7 +127,7 @@ impl TcpOptions {
     /// Header bytes of a segment with `sack_blocks` SACK blocks: options are padded to whole 32-bit words.
     pub(crate) fn header_with(&self, sack_blocks: usize) -> u32 {
         let timestamps = if self.timestamps { 12 } else { 0 };
-        let sack = if self.sack_option_counted && sack_blocks > 0 { 4 + 8 * sack_blocks as u32 } else { 0 };
+        let sack = if sack_blocks > 0 { self.sack_option + 8 * sack_blocks as u32 } else { 0 };
         self.header + timestamps + sack
     }
 

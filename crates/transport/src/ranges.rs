@@ -14,7 +14,7 @@ pub(crate) struct Range {
 /// Ranges in ascending order that neither overlap nor touch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges {
-    ranges: VecDeque<Range>,
+    sorted: VecDeque<Range>,
     bytes: u64,
     additions: u64,
 }
@@ -26,10 +26,10 @@ impl Ranges {
             return 0;
         }
         self.additions += 1;
-        let first = self.ranges.partition_point(|range| range.end < start);
+        let first = self.sorted.partition_point(|range| range.end < start);
         let mut last = first;
         let mut absorbed = 0;
-        while let Some(range) = self.ranges.get(last).filter(|range| range.start <= end) {
+        while let Some(range) = self.sorted.get(last).filter(|range| range.start <= end) {
             absorbed += range.end - range.start;
             start = start.min(range.start);
             end = end.max(range.end);
@@ -37,10 +37,10 @@ impl Ranges {
         }
         let merged = Range { start, end, touched: self.additions };
         if first == last {
-            self.ranges.insert(first, merged);
+            self.sorted.insert(first, merged);
         } else {
-            self.ranges[first] = merged;
-            self.ranges.drain(first + 1..last);
+            self.sorted[first] = merged;
+            self.sorted.drain(first + 1..last);
         }
         let added = end - start - absorbed;
         self.bytes += added;
@@ -49,19 +49,19 @@ impl Ranges {
 
     /// Removes everything below `bound`.
     pub fn remove_below(&mut self, bound: u64) {
-        while let Some(range) = self.ranges.front_mut().filter(|range| range.start < bound) {
+        while let Some(range) = self.sorted.front_mut().filter(|range| range.start < bound) {
             let end = range.end.min(bound);
             self.bytes -= end - range.start;
             range.start = end;
             if range.start == range.end {
-                self.ranges.pop_front();
+                self.sorted.pop_front();
             }
         }
     }
 
     /// Removes everything.
     pub fn clear(&mut self) {
-        self.ranges.clear();
+        self.sorted.clear();
         self.bytes = 0;
     }
 
@@ -80,28 +80,28 @@ impl Ranges {
 
     /// The range that contains `byte`.
     pub fn containing(&self, byte: u64) -> Option<Range> {
-        let index = self.ranges.partition_point(|range| range.end <= byte);
-        self.ranges.get(index).copied().filter(|range| range.start <= byte)
+        let index = self.sorted.partition_point(|range| range.end <= byte);
+        self.sorted.get(index).copied().filter(|range| range.start <= byte)
     }
 
     /// The first range that begins after `byte`.
     pub fn after(&self, byte: u64) -> Option<Range> {
-        self.ranges.get(self.ranges.partition_point(|range| range.start <= byte)).copied()
+        self.sorted.get(self.sorted.partition_point(|range| range.start <= byte)).copied()
     }
 
     /// The ranges in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = &Range> {
-        self.ranges.iter()
+        self.sorted.iter()
     }
 
     /// Number of ranges.
     pub fn len(&self) -> usize {
-        self.ranges.len()
+        self.sorted.len()
     }
 
     /// Is it empty?
     pub fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
+        self.sorted.is_empty()
     }
 }
 

@@ -59,6 +59,8 @@ pub(crate) enum Advance {
     Recovered {
         /// In bytes.
         window: u64,
+        /// The acknowledgement opens the window like one outside recovery.
+        opens: bool,
     },
 }
 

@@ -306,7 +306,8 @@ impl TcpSender {
         self.counters.rtt_samples += 1;
         self.counters.rtt_sum += sample;
         self.rto.sample(sent, now);
-        if !self.held {
+        // ns-2 keeps the back-off that an echo at a window of one segment caused.
+        if !(self.held && self.options.echo_backs_off) {
             self.rto.end_backoff();
         }
         sample

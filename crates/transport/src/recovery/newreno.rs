@@ -49,7 +49,8 @@ impl NewReno {
                 ExitWindow::Deflated => view.window.saturating_sub(self.deflation).max(mss),
             };
             *self = NewReno::default();
-            return Advance::Recovered { window };
+            let opens = view.options.exit_window == ExitWindow::Deflated;
+            return Advance::Recovered { window, opens };
         }
         // "Deflate the congestion window by the amount of new data acknowledged", and add back one segment if at least one
         // was acknowledged.
@@ -75,7 +76,8 @@ impl NewReno {
             return if view.burst > 0 { view.usual(in_flight, self.window(view)) } else { None };
         }
         // Limited Transmit is for data never sent before (RFC 3042, section 2).
-        let limited = view.options.limited_transmit && view.nxt == view.max;
+        let new = view.nxt == view.max || view.options.limited_transmit_repeats;
+        let limited = view.options.limited_transmit && new;
         let extra = if limited { view.duplicates.min(view.options.duplicate_threshold - 1) } else { 0 };
         view.usual(in_flight, view.window + u64::from(extra) * view.mss())
     }

@@ -58,7 +58,7 @@ impl Sack {
             None => Advance::Usual,
             Some(episode) if view.una >= episode.point => {
                 self.episode = None;
-                Advance::Recovered { window: view.window }
+                Advance::Recovered { window: view.window, opens: false }
             }
             Some(_) => {
                 self.set_pipe(view);
@@ -121,6 +121,9 @@ impl Sack {
             return Some((Planned { start: view.una, end: end.min(view.una + mss) }, Rule::Retransmit));
         }
         let new = || view.segment(view.nxt, view.pushed, 0, u64::MAX).map(|planned| (planned, Rule::New));
+        if view.options.holes_first {
+            return missing(false).or_else(new);
+        }
         let rescue = || {
             let may = episode.rescued.is_none_or(|rescued| view.una > rescued);
             let last = self.holes(view).last().filter(|hole| may && hole.end > episode.high_rxt)?;

@@ -55,7 +55,7 @@ impl TcpSender {
         // one": half of anything less than two segments is less than one.
         if self.controller.allowance().window < 2 * self.options.mss() {
             self.held = true;
-            if self.held_before {
+            if self.held_before && self.options.echo_backs_off {
                 self.rto.back_off();
             }
             self.held_before = true;
@@ -78,35 +78,25 @@ impl TcpSender {
             self.held_before = false;
         }
         let view = View::new(&self.options, self.at, &*self.controller);
-        match self.recovery.on_advance(&view, acked) {
-            Advance::Partial { restart_timer } => {
-                self.measure_during_recovery(now, segment);
-                if restart_timer {
-                    self.restart_timer(now);
-                }
-            }
-            Advance::Recovered { window } => {
-                self.at.duplicates = 0;
-                self.measure(now, segment);
+        let advance = self.recovery.on_advance(&view, acked);
+        if let Advance::Partial { restart_timer } = advance {
+            self.measure_during_recovery(now, segment);
+            if restart_timer {
                 self.restart_timer(now);
-                let in_flight = self.in_flight();
-                self.controller.on_recovered(&Recovered { now, in_flight, window });
             }
-            Advance::Usual => {
-                self.at.duplicates = 0;
-                let rtt = self.measure(now, segment);
-                self.restart_timer(now);
-                let acked = Acked {
-                    now,
-                    size: acked,
-                    rtt,
-                    srtt: self.rto.smoothed(),
-                    in_flight: self.in_flight(),
-                    app_limited,
-                    ecn_echo: echo,
-                };
-                self.controller.on_acked(&acked);
-            }
+            return;
+        }
+        self.at.duplicates = 0;
+        let rtt = self.measure(now, segment);
+        self.restart_timer(now);
+        let in_flight = self.in_flight();
+        if let Advance::Recovered { window, .. } = advance {
+            self.controller.on_recovered(&Recovered { now, in_flight, window });
+        }
+        if !matches!(advance, Advance::Recovered { opens: false, .. }) {
+            let srtt = self.rto.smoothed();
+            let acked = Acked { now, size: acked, rtt, srtt, in_flight, app_limited, ecn_echo: echo };
+            self.controller.on_acked(&acked);
         }
     }
 

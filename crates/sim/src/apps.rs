@@ -1,0 +1,180 @@
+//! What flows send, and when.
+
+use crate::config::{AppConfig, FlowConfig};
+use multihop_core::{Rng, Span, Time};
+
+/// So much that no run can send it all.
+const ENDLESS: u64 = 1 << 60;
+
+/// An application at the sending end of a flow.
+#[derive(Clone, Debug)]
+pub struct App {
+    kind: AppConfig,
+    stop: Time,
+    rng: Rng,
+    /// Bytes handed to the transport so far.
+    pushed: u64,
+    /// Transfers: when the present one began; how many are left.
+    began: Option<Time>,
+    left: u32,
+    completed: Vec<Span>,
+    follows_queue: bool,
+}
+
+/// What an application does when its time has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Offer {
+    /// Bytes to hand to the transport now.
+    pub bytes: u64,
+    /// When it wants to be called again.
+    pub again: Option<Time>,
+}
+
+impl App {
+    /// The application of a flow. `datagrams`: its transport sends whatever it is given at once.
+    pub fn new(flow: &FlowConfig, datagrams: bool, rng: Rng) -> App {
+        let left = match flow.app {
+            AppConfig::Transfers { count, .. } => count.unwrap_or(u32::MAX),
+            _ => 0,
+        };
+        let endless = matches!(flow.app, AppConfig::Saturated | AppConfig::Bulk { bytes: None });
+        App {
+            kind: flow.app,
+            stop: flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
+            rng,
+            pushed: 0,
+            began: None,
+            left,
+            completed: Vec::new(),
+            follows_queue: endless && datagrams,
+        }
+    }
+
+    /// Does it offer a datagram whenever the interface queue has room?
+    pub fn follows_queue(&self, now: Time) -> bool {
+        self.follows_queue && now < self.stop
+    }
+
+    /// Durations of the transfers completed so far.
+    pub fn completed(&self) -> &[Span] {
+        &self.completed
+    }
+
+    /// Its time has come.
+    pub fn on_time(&mut self, now: Time) -> Offer {
+        let nothing = Offer { bytes: 0, again: None };
+        if now >= self.stop {
+            return nothing;
+        }
+        let offer = match self.kind {
+            AppConfig::Saturated | AppConfig::Bulk { bytes: None } if self.follows_queue => nothing,
+            AppConfig::Saturated | AppConfig::Bulk { bytes: None } => Offer { bytes: ENDLESS, again: None },
+            AppConfig::Bulk { bytes: Some(bytes) } => {
+                self.began = Some(now);
+                Offer { bytes, again: None }
+            }
+            AppConfig::Cbr { rate, packet, jitter } => {
+                let interval = rate.span_of_bytes(u64::from(packet)).seconds();
+                let varied = interval * (1.0 + jitter * (2.0 * self.rng.unit() - 1.0));
+                let wait = if jitter > 0.0 {
+                    Span::from_seconds(varied)
+                } else {
+                    rate.span_of_bytes(u64::from(packet))
+                };
+                Offer { bytes: u64::from(packet), again: Some(now + wait.max(Span::from_ns(1))) }
+            }
+            AppConfig::Poisson { rate, packet } => {
+                let mean = rate.span_of_bytes(u64::from(packet)).seconds();
+                let wait = Span::from_seconds(self.rng.exponential(mean));
+                Offer { bytes: u64::from(packet), again: Some(now + wait.max(Span::from_ns(1))) }
+            }
+            AppConfig::Transfers { bytes, exponential, .. } => {
+                self.left -= 1;
+                self.began = Some(now);
+                let size = if exponential { self.rng.exponential(bytes as f64).ceil() as u64 } else { bytes };
+                Offer { bytes: size.max(1), again: None }
+            }
+        };
+        self.pushed += offer.bytes;
+        offer
+    }
+
+    /// `acked` bytes have been acknowledged in all. Returns when the next transfer begins, if one ended and another follows.
+    pub fn on_progress(&mut self, now: Time, acked: u64) -> Option<Time> {
+        if acked < self.pushed {
+            return None;
+        }
+        let began = self.began.take()?;
+        self.completed.push(now.since(began));
+        let AppConfig::Transfers { pause, exponential, .. } = self.kind else { return None };
+        if self.left == 0 {
+            return None;
+        }
+        let wait =
+            if exponential { Span::from_seconds(self.rng.exponential(pause.seconds())) } else { pause };
+        Some(now + wait)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multihop_core::{NodeId, Rate};
+
+    fn app(kind: AppConfig, stop_s: u64) -> App {
+        let flow = FlowConfig {
+            name: "f".into(),
+            source: NodeId(0),
+            destination: NodeId(1),
+            scheme: 0,
+            app: kind,
+            start: Span::ZERO,
+            stop: Some(Span::from_ms(stop_s * 1000)),
+        };
+        App::new(&flow, false, Rng::at(1, &["app"]))
+    }
+
+    #[test]
+    fn constant_bit_rate_is_exact() {
+        let mut app = app(AppConfig::Cbr { rate: Rate::from_kbps(800), packet: 1000, jitter: 0.0 }, 1);
+        let mut now = Time::ZERO;
+        let mut packets = 0;
+        while let Offer { bytes: 1000, again: Some(next) } = app.on_time(now) {
+            assert_eq!(next - now, Span::from_ms(10));
+            packets += 1;
+            now = next;
+        }
+        assert_eq!(packets, 100);
+    }
+
+    #[test]
+    fn jitter_and_poisson_keep_the_mean_rate() {
+        let kinds = [
+            AppConfig::Cbr { rate: Rate::from_kbps(800), packet: 1000, jitter: 0.5 },
+            AppConfig::Poisson { rate: Rate::from_kbps(800), packet: 1000 },
+        ];
+        for kind in kinds {
+            let mut app = app(kind, 1_000);
+            let (mut now, mut packets) = (Time::ZERO, 0u32);
+            while let Some(next) = app.on_time(now).again {
+                packets += 1;
+                now = next;
+            }
+            assert!((f64::from(packets) / 100_000.0 - 1.0).abs() < 0.015, "{kind:?}: {packets}");
+        }
+    }
+
+    #[test]
+    fn transfers_follow_each_other_after_a_pause() {
+        let pause = Span::from_ms(500);
+        let kind = AppConfig::Transfers { bytes: 10_000, pause, exponential: false, count: Some(2) };
+        let mut app = app(kind, 100);
+        assert_eq!(app.on_time(Time::ZERO), Offer { bytes: 10_000, again: None });
+        let later = Time::from_ns(3_000_000_000);
+        assert_eq!(app.on_progress(later, 9_999), None);
+        assert_eq!(app.on_progress(later, 10_000), Some(later + pause));
+        assert_eq!(app.on_time(later + pause).bytes, 10_000);
+        assert_eq!(app.on_progress(later + pause + pause, 20_000), None);
+        assert_eq!(app.completed(), [Span::from_ms(3_000), pause]);
+    }
+}

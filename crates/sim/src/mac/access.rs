@@ -1,0 +1,125 @@
+//! When the station may transmit (9.3.4).
+
+use super::{Context, Mac, Phase};
+use multihop_core::Time;
+use multihop_dot11::{BackoffDraw, EifsRule};
+
+impl Mac {
+    /// A packet entered the empty interface queue, or the station has just become free to take one.
+    pub fn on_queued(&mut self, ctx: &mut Context) {
+        if self.current.is_some() || !self.take_next(ctx) || self.backoff.is_some() {
+            return;
+        }
+        let idle = !self.busy && self.nav <= ctx.now && self.phase == Phase::Contending;
+        if idle && ctx.timing.rules.immediate_access {
+            // 9.3.4.2: no back-off if the medium has been idle for an IFS; if it turns busy before, one is drawn.
+            self.backoff = Some(0);
+            self.drawn = false;
+        } else {
+            self.draw(ctx);
+        }
+        self.contend(ctx);
+    }
+
+    /// Draws a back-off from the present window (9.3.3).
+    pub(super) fn draw(&mut self, ctx: &Context) {
+        let bound = match ctx.timing.rules.backoff_draw {
+            BackoffDraw::Inclusive => self.cw + 1,
+            BackoffDraw::Exclusive => self.cw,
+        };
+        self.backoff = Some(self.rng.below(bound));
+        self.drawn = true;
+    }
+
+    /// The window after a failure.
+    pub(super) fn widen(&mut self, ctx: &Context) {
+        self.cw = (self.cw * 2 + 1).min(ctx.timing.cw_max);
+    }
+
+    /// Lets the back-off run if nothing forbids it.
+    pub(super) fn contend(&mut self, ctx: &mut Context) {
+        if self.phase != Phase::Contending || self.busy || self.counting.is_some() {
+            return;
+        }
+        let Some(slots) = self.backoff else { return };
+        if self.nav > ctx.now
+            && let Some(reset) = self.nav_reset
+            && reset > ctx.now
+            && reset < self.nav
+        {
+            self.arm(ctx, reset);
+            return;
+        }
+        let idle_from = self.idle_since.max(self.nav);
+        let ifs = if self.resync { ctx.timing.eifs } else { ctx.timing.difs };
+        let fresh = ctx.timing.rules.fresh_difs;
+        let start = if fresh { idle_from.max(ctx.now) + ifs } else { (idle_from + ifs).max(ctx.now) };
+        self.counting = Some(start);
+        self.arm(ctx, start + ctx.timing.slot * u64::from(slots));
+    }
+
+    /// Stops the back-off where it is: the medium turns busy.
+    pub(super) fn freeze(&mut self, ctx: &mut Context) {
+        let Some(start) = self.counting.take() else {
+            if self.phase == Phase::Contending {
+                ctx.agenda.disarm(self.timer); // a NAV that might have been reset
+            }
+            return;
+        };
+        ctx.agenda.disarm(self.timer);
+        let counted = ctx.now.since(start).whole(ctx.timing.slot) as u32;
+        let mut left = self.backoff.expect("a running back-off is pending") - counted;
+        if ctx.timing.rules.busy_period_counts_as_slot && ctx.now >= start {
+            left = left.saturating_sub(1);
+        }
+        self.attempt.slots += counted;
+        self.backoff = Some(left);
+        if !self.drawn {
+            self.draw(ctx);
+        }
+    }
+
+    /// The back-off ran out, or the NAV may be reset.
+    pub(super) fn on_access(&mut self, ctx: &mut Context) {
+        if self.counting.take().is_none() {
+            self.nav = ctx.now;
+            self.nav_reset = None;
+            self.contend(ctx);
+            return;
+        }
+        self.attempt.slots += self.backoff.take().expect("a running back-off is pending");
+        if self.current.is_some() {
+            self.begin_exchange(ctx);
+        }
+    }
+
+    /// Sets the NAV, if that makes it longer.
+    pub(super) fn set_nav(&mut self, ctx: &mut Context, until: Time) -> bool {
+        if until <= self.nav {
+            return false;
+        }
+        debug_assert!(self.busy, "the NAV is set by frames, so the medium is busy");
+        self.nav = until;
+        let set = multihop_core::Interval { start: ctx.now, end: until };
+        ctx.stack.on_link(&multihop_core::LinkEvent::NavSet(set));
+        true
+    }
+
+    /// A signal that was not recognized as a frame ended: ns-2 treats it as a frame that could not be decoded.
+    pub(super) fn after_noise(&mut self, ctx: &mut Context) {
+        if ctx.timing.rules.eifs == EifsRule::AsNav {
+            self.after_garbled(ctx);
+        }
+    }
+
+    /// A frame that could not be decoded ended (9.3.2.3.7).
+    pub(super) fn after_garbled(&mut self, ctx: &mut Context) {
+        match ctx.timing.rules.eifs {
+            EifsRule::UntilCorrectFrame => self.resync = true,
+            EifsRule::AsNav => {
+                self.set_nav(ctx, ctx.now + ctx.timing.eifs);
+            }
+            EifsRule::Never => {}
+        }
+    }
+}

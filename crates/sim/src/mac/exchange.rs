@@ -1,0 +1,216 @@
+//! Getting the station's own frame across (9.3.2.8, 9.3.4.4).
+
+use super::{Context, Mac, Outgoing, Phase, Try};
+use crate::medium::{Frame, RateClass};
+use multihop_core::{Attempt, DropCause, Exchange, Fate, FrameKind, Interval, LinkEvent, NodeId, Span, Time};
+use multihop_dot11::ResponseTimeout;
+use multihop_link::Departure;
+
+impl Mac {
+    /// Takes the next packet from the queue, if the station has none. Returns whether it has one now.
+    pub(super) fn take_next(&mut self, ctx: &mut Context) -> bool {
+        let Some(next) = ctx.stack.next(ctx.now, ctx.packets, ctx.record) else { return false };
+        let packet = &ctx.packets.get(next.handle).packet;
+        let bytes = ctx.timing.data_bytes(packet.size);
+        let rate = if next.peer.is_some() { RateClass::Data } else { RateClass::Control };
+        self.sequence = self.sequence.wrapping_add(1);
+        self.current = Some(Outgoing {
+            handle: next.handle,
+            peer: next.peer,
+            flow: packet.flow,
+            size: packet.size,
+            bytes,
+            data: ctx.timing.airtime(rate, bytes),
+            with_rts: next.peer.is_some() && ctx.timing.needs_rts(bytes),
+            enqueued: next.enqueued,
+            head_of_line: ctx.now,
+            rts_tries: 0,
+            data_tries: 0,
+            short_retries: 0,
+            long_retries: 0,
+            slots: 0,
+        });
+        true
+    }
+
+    /// The access was won: RTS, or DATA at once.
+    pub(super) fn begin_exchange(&mut self, ctx: &mut Context) {
+        let out = self.current.as_mut().expect("access is used only with a frame to send");
+        let Some(peer) = out.peer.filter(|_| out.with_rts) else {
+            self.send_data(ctx);
+            return;
+        };
+        out.rts_tries += 1;
+        let exchange = ctx.timing.exchange(out.data, true) - ctx.timing.rts;
+        let duration = ctx.timing.rules.duration_field.apply(exchange);
+        let frame = ctx.timing.control_frame(FrameKind::Rts, self.id, peer, duration, ctx.now);
+        self.attempt.rts = Some(sent(&frame, ctx));
+        self.phase = Phase::AwaitingCts;
+        self.arm(ctx, ctx.now + ctx.timing.rts + ctx.timing.cts_timeout);
+        self.transmit(ctx, frame);
+    }
+
+    /// SIFS after the CTS.
+    pub(super) fn send_data_after_cts(&mut self, ctx: &mut Context) {
+        if ctx.timing.rules.data_needs_idle_medium && (self.busy || self.nav > ctx.now) {
+            self.widen(ctx);
+            self.draw(ctx);
+            self.end_attempt(ctx, None);
+            self.rest(ctx);
+            return;
+        }
+        self.send_data(ctx);
+    }
+
+    fn send_data(&mut self, ctx: &mut Context) {
+        let out = *self.current.as_ref().expect("DATA is sent only with a frame to send");
+        let departure = Departure {
+            now: ctx.now,
+            service_so_far: ctx.now.since(out.head_of_line),
+            data: out.data,
+            ack: ctx.timing.ack,
+            sifs: ctx.timing.sifs,
+            exchange: ctx.timing.exchange(out.data, out.with_rts),
+            rts_tries: out.rts_tries,
+            data_tries: out.data_tries,
+        };
+        ctx.stack.on_departure(&departure, &mut ctx.packets.get_mut(out.handle).packet);
+        self.current.as_mut().expect("it was there").data_tries += 1;
+        let rate = if out.peer.is_some() { RateClass::Data } else { RateClass::Control };
+        let after = if out.peer.is_some() { ctx.timing.sifs + ctx.timing.ack } else { Span::ZERO };
+        let start = ctx.now + ctx.timing.propagation;
+        let frame = Frame {
+            kind: FrameKind::Data,
+            from: self.id,
+            to: out.peer,
+            duration: ctx.timing.rules.duration_field.apply(after),
+            bytes: out.bytes,
+            rate,
+            packet: Some(out.handle),
+            sequence: self.sequence,
+            overhead: ctx.timing.overhead(rate),
+            air: Interval { start, end: start + out.data },
+        };
+        self.attempt.data = Some(sent(&frame, ctx));
+        if out.peer.is_some() {
+            self.phase = Phase::AwaitingAck;
+            self.arm(ctx, ctx.now + out.data + ctx.timing.ack_timeout);
+        } else {
+            self.phase = Phase::Broadcasting;
+        }
+        self.transmit(ctx, frame);
+    }
+
+    /// No CTS or ACK by the deadline.
+    pub(super) fn on_response_overdue(&mut self, ctx: &mut Context) {
+        if ctx.timing.rules.response_timeout == ResponseTimeout::FirstBit && ctx.radio.is_receiving() {
+            self.overtime = true;
+            return;
+        }
+        self.fail_attempt(ctx);
+        self.contend(ctx);
+    }
+
+    /// A CTS for this station.
+    pub(super) fn on_cts(&mut self, ctx: &mut Context, frame: &Frame) {
+        let expected =
+            self.phase == Phase::AwaitingCts && self.current.is_some_and(|out| out.peer == Some(frame.from));
+        if !expected {
+            return;
+        }
+        self.overtime = false;
+        self.attempt.cts = Some(frame.air);
+        self.current.as_mut().expect("checked above").short_retries = 0;
+        self.phase = Phase::DataDue;
+        self.arm(ctx, ctx.now + ctx.timing.sifs);
+    }
+
+    /// An ACK for this station.
+    pub(super) fn on_ack(&mut self, ctx: &mut Context, frame: &Frame) {
+        let expected =
+            self.phase == Phase::AwaitingAck && self.current.is_some_and(|out| out.peer == Some(frame.from));
+        if !expected {
+            return;
+        }
+        self.overtime = false;
+        ctx.agenda.disarm(self.timer);
+        self.end_attempt(ctx, Some(frame.air));
+        self.finish(ctx, Fate::Acknowledged);
+    }
+
+    /// A try failed: the next one is prepared, or the frame is given up.
+    pub(super) fn fail_attempt(&mut self, ctx: &mut Context) {
+        let awaited_cts = self.phase == Phase::AwaitingCts;
+        self.overtime = false;
+        ctx.agenda.disarm(self.timer);
+        self.end_attempt(ctx, None);
+        let out = self.current.as_mut().expect("a response was awaited for a frame");
+        let exhausted = if awaited_cts || !out.with_rts {
+            out.short_retries += 1;
+            out.short_retries >= ctx.timing.short_retry_limit
+        } else {
+            out.long_retries += 1;
+            out.long_retries >= ctx.timing.long_retry_limit
+        };
+        if exhausted {
+            self.finish(ctx, Fate::GivenUp);
+        } else {
+            self.widen(ctx);
+            self.draw(ctx);
+            self.phase = Phase::Contending;
+        }
+    }
+
+    /// The frame's life ends; a post-back-off begins and the next packet is taken (9.3.4.4).
+    pub(super) fn finish(&mut self, ctx: &mut Context, fate: Fate) {
+        let out = self.current.take().expect("a frame's life ended");
+        if fate == Fate::Broadcast {
+            self.current = Some(out);
+            self.end_attempt(ctx, None);
+            self.current = None;
+        }
+        let exchange = Exchange {
+            node: self.id,
+            peer: out.peer.unwrap_or(NodeId(u32::MAX)),
+            flow: out.flow,
+            size: out.size,
+            enqueued: out.enqueued,
+            head_of_line: out.head_of_line,
+            done: ctx.now,
+            fate,
+            rts_tries: out.rts_tries,
+            data_tries: out.data_tries,
+            slots: out.slots + self.attempt.slots,
+            airtime: ctx.timing.exchange(out.data, out.with_rts),
+        };
+        ctx.record.exchange(&exchange, ctx.now);
+        ctx.stack.on_link(&LinkEvent::Exchange(exchange));
+        let entry = ctx.packets.remove(out.handle);
+        if fate == Fate::GivenUp && !entry.passed_on {
+            ctx.record.dropped(self.id, &entry.packet, DropCause::RetryLimit, ctx.now);
+        }
+        if let Some(peer) = out.peer {
+            ctx.stack.on_delivery(ctx.now, peer, fate == Fate::Acknowledged, ctx.packets, ctx.record);
+        }
+        self.cw = ctx.timing.cw_min;
+        self.draw(ctx);
+        self.phase = Phase::Contending;
+        self.take_next(ctx);
+    }
+
+    fn end_attempt(&mut self, ctx: &mut Context, ack: Option<Interval>) {
+        let Try { slots, rts, cts, data } = std::mem::take(&mut self.attempt);
+        let out = self.current.as_mut().expect("a try belongs to a frame");
+        out.slots += slots;
+        let Some(peer) = out.peer else { return };
+        let attempt =
+            Attempt { node: self.id, peer, flow: out.flow, cw: self.cw, slots, rts, cts, data, ack };
+        ctx.stack.on_link(&LinkEvent::Attempt(attempt));
+    }
+}
+
+/// When a frame that starts now is on the air at its sender.
+fn sent(frame: &Frame, ctx: &Context) -> Interval {
+    let start: Time = ctx.now;
+    Interval { start, end: start + frame.airtime() }
+}

@@ -1,0 +1,246 @@
+//! The distributed coordination function of one station (IEEE 802.11-2012, clause 9.3), under a
+//! [`DcfRules`](multihop_dot11::DcfRules) value.
+//!
+//! * `access`: when the station may transmit: IFS, NAV, back-off.
+//! * `exchange`: getting its own frame across: RTS, CTS, DATA, ACK, retries.
+//! * `respond`: what it does with frames of others: NAV, CTS, ACK, duplicates.
+//!
+//! One timer serves all of them, because a station waits for one thing at a time: while it owes or awaits a response, its
+//! back-off does not run. What the timer is for is told by [`Phase`].
+
+mod access;
+mod exchange;
+mod respond;
+mod timing;
+
+pub use timing::Timing;
+
+use crate::agenda::{Agenda, Lane, Slot};
+use crate::medium::{Frame, Radio};
+use crate::record::Recorder;
+use crate::slab::{Handle, Slab};
+use crate::stack::Stack;
+use multihop_core::{FlowId, Interval, LinkEvent, NodeId, Rng, Span, Time};
+
+/// What the station is doing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    /// Nothing is owed or awaited: the back-off may run. Timer: access, or a NAV that may be reset.
+    Contending,
+    /// Its RTS is on the air, or it waits for the CTS. Timer: the CTS is overdue.
+    AwaitingCts,
+    /// The CTS came; DATA follows after SIFS. Timer: SIFS.
+    DataDue,
+    /// Its DATA is on the air, or it waits for the ACK. Timer: the ACK is overdue.
+    AwaitingAck,
+    /// Its broadcast is on the air. No timer.
+    Broadcasting,
+    /// It owes a CTS after SIFS. Timer: SIFS.
+    CtsDue { to: NodeId, duration: Span },
+    /// Its CTS is on the air; under ns-2's rules it then waits for the DATA. Timer: the DATA is overdue.
+    CtsSent,
+    /// It owes an ACK after SIFS. Timer: SIFS.
+    AckDue { to: NodeId },
+    /// Its ACK is on the air. No timer.
+    AckSent,
+}
+
+/// The frame that the station wants to get across.
+#[derive(Clone, Copy, Debug)]
+struct Outgoing {
+    handle: Handle,
+    peer: Option<NodeId>,
+    flow: FlowId,
+    /// Network-layer bytes, and MAC bytes with header and FCS.
+    size: u32,
+    bytes: u32,
+    /// Airtime of its DATA frame.
+    data: Span,
+    with_rts: bool,
+    enqueued: Time,
+    head_of_line: Time,
+    rts_tries: u32,
+    data_tries: u32,
+    /// Failures since the last CTS, and of DATA after a CTS (`SSRC` and `SLRC`).
+    short_retries: u32,
+    long_retries: u32,
+    slots: u32,
+}
+
+/// The try that is under way, for [`multihop_core::Attempt`].
+#[derive(Clone, Copy, Debug, Default)]
+struct Try {
+    slots: u32,
+    rts: Option<Interval>,
+    cts: Option<Interval>,
+    data: Option<Interval>,
+}
+
+/// A station's MAC.
+#[derive(Clone, Debug)]
+pub struct Mac {
+    id: NodeId,
+    timer: Slot,
+    air: Slot,
+    rng: Rng,
+    phase: Phase,
+    /// Physically busy, own transmissions included; since when it is so, or is not.
+    busy: bool,
+    busy_since: Time,
+    idle_since: Time,
+    nav: Time,
+    /// When the NAV may be reset, if no frame begins before.
+    nav_reset: Option<Time>,
+    /// The last thing received was undecodable: EIFS instead of DIFS.
+    resync: bool,
+    cw: u32,
+    /// Slots to go, if a back-off is pending. `drawn` is false for the zero of an immediate access.
+    backoff: Option<u32>,
+    drawn: bool,
+    /// Since when slots count, while they do.
+    counting: Option<Time>,
+    current: Option<Outgoing>,
+    attempt: Try,
+    /// The response is overdue, but a frame is being received: its end decides.
+    overtime: bool,
+    frame: Option<Frame>,
+    sequence: u32,
+    /// Sequence number of the last DATA frame from each neighbour (9.3.2.10).
+    heard_last: Vec<(NodeId, u32)>,
+}
+
+/// What a MAC may touch while it handles an event: its own node's things and the run's shared books.
+pub struct Context<'a> {
+    pub now: Time,
+    pub agenda: &'a mut Agenda,
+    pub timing: &'a Timing,
+    pub packets: &'a mut Slab,
+    pub radio: &'a mut Radio,
+    pub stack: &'a mut Stack,
+    pub record: &'a mut Recorder,
+}
+
+impl Mac {
+    /// An idle station. `timer` and `air` are its slots of the agenda.
+    pub fn new(id: NodeId, timer: Slot, air: Slot, timing: &Timing, rng: Rng) -> Mac {
+        Mac {
+            id,
+            timer,
+            air,
+            rng,
+            phase: Phase::Contending,
+            busy: false,
+            busy_since: Time::ZERO,
+            idle_since: Time::ZERO,
+            nav: Time::ZERO,
+            nav_reset: None,
+            resync: false,
+            cw: timing.cw_min,
+            backoff: None,
+            drawn: false,
+            counting: None,
+            current: None,
+            attempt: Try::default(),
+            overtime: false,
+            frame: None,
+            sequence: 0,
+            heard_last: Vec::new(),
+        }
+    }
+
+    /// The frame that it has on the air.
+    ///
+    /// # Panics
+    /// If it has none.
+    pub fn on_air(&self) -> Frame {
+        self.frame.expect("the air slot fires only for a frame on the air")
+    }
+
+    /// Since when the medium is busy here, if it is.
+    pub fn busy_since(&self) -> Option<Time> {
+        self.busy.then_some(self.busy_since)
+    }
+
+    /// Does it hold a packet?
+    pub fn holds_packet(&self) -> bool {
+        self.current.is_some()
+    }
+
+    /// The timer went off.
+    pub fn on_timer(&mut self, ctx: &mut Context) {
+        match self.phase {
+            Phase::Contending => self.on_access(ctx),
+            Phase::AwaitingCts | Phase::AwaitingAck => self.on_response_overdue(ctx),
+            Phase::DataDue => self.send_data_after_cts(ctx),
+            Phase::CtsDue { to, duration } => self.send_cts(ctx, to, duration),
+            Phase::AckDue { to } => self.send_ack(ctx, to),
+            Phase::CtsSent => self.rest(ctx),
+            Phase::Broadcasting | Phase::AckSent => unreachable!("no timer runs in {:?}", self.phase),
+        }
+    }
+
+    /// The medium turns busy: a signal began while it was idle.
+    pub fn on_busy(&mut self, ctx: &mut Context) {
+        debug_assert!(!self.busy);
+        self.freeze(ctx);
+        self.turn_busy(ctx);
+    }
+
+    /// Any signal began.
+    pub fn on_signal(&mut self) {
+        self.nav_reset = None;
+    }
+
+    /// The medium is idle again.
+    pub fn on_idle(&mut self, ctx: &mut Context) {
+        debug_assert!(self.busy);
+        let since = ctx.radio.quiet_since();
+        self.busy = false;
+        self.idle_since = since;
+        let busy = Interval { start: self.busy_since, end: since };
+        ctx.record.busy(self.id, busy);
+        ctx.stack.on_link(&LinkEvent::Busy(busy));
+        self.contend(ctx);
+    }
+
+    /// Its own transmission is over at the listeners.
+    pub fn on_sent(&mut self, ctx: &mut Context) {
+        let frame = self.frame.take().expect("a transmission ended");
+        ctx.radio.stop();
+        ctx.record.transmitted(self.id, &frame, ctx.now);
+        match self.phase {
+            Phase::AckSent => self.phase = Phase::Contending,
+            Phase::CtsSent if !ctx.timing.rules.data_needs_own_cts => self.phase = Phase::Contending,
+            Phase::Broadcasting => self.finish(ctx, multihop_core::Fate::Broadcast),
+            _ => {}
+        }
+    }
+
+    /// Puts a frame on the air.
+    fn transmit(&mut self, ctx: &mut Context, frame: Frame) {
+        debug_assert!(self.counting.is_none() && self.frame.is_none());
+        if !self.busy {
+            self.turn_busy(ctx);
+        }
+        ctx.radio.transmit(ctx.now + frame.airtime());
+        ctx.agenda.arm(self.air, frame.air.start, Lane::AirStart);
+        self.frame = Some(frame);
+    }
+
+    fn turn_busy(&mut self, ctx: &mut Context) {
+        self.busy = true;
+        self.busy_since = ctx.now;
+        let idle = Interval { start: self.idle_since, end: ctx.now };
+        ctx.record.reserved(self.id, Interval { end: self.nav.min(idle.end), ..idle });
+    }
+
+    fn arm(&self, ctx: &mut Context, at: Time) {
+        ctx.agenda.arm(self.timer, at, Lane::Mac);
+    }
+
+    /// Back to contending; the medium may be idle already.
+    fn rest(&mut self, ctx: &mut Context) {
+        self.phase = Phase::Contending;
+        self.contend(ctx);
+    }
+}

@@ -1,0 +1,145 @@
+//! What the station does with frames of others.
+
+use super::{Context, Mac, Phase};
+use crate::medium::{Frame, Reception};
+use multihop_core::{FrameKind, Heard, LinkEvent, NodeId, Span, Time};
+use multihop_dot11::EifsRule;
+
+impl Mac {
+    /// A signal ended here.
+    pub fn on_reception(&mut self, ctx: &mut Context, frame: &Frame, reception: Reception) {
+        match reception {
+            Reception::Unnoticed | Reception::Deaf => {}
+            Reception::Noise => self.after_noise(ctx),
+            Reception::Garbled => {
+                if self.overtime {
+                    self.fail_attempt(ctx);
+                }
+                self.after_garbled(ctx);
+            }
+            Reception::Decoded => self.on_frame(ctx, frame),
+        }
+    }
+
+    /// A signal that lasts until `until` is audible but will be ignored: ns-2 keeps the NAV set until EIFS after it.
+    pub fn on_ignored(&mut self, ctx: &mut Context, until: Time) {
+        if ctx.timing.rules.eifs == EifsRule::AsNav {
+            self.set_nav(ctx, until + ctx.timing.eifs);
+        }
+    }
+
+    fn on_frame(&mut self, ctx: &mut Context, frame: &Frame) {
+        self.resync = false;
+        let size = frame.packet.map_or(0, |handle| ctx.packets.get(handle).packet.size);
+        ctx.stack.on_link(&LinkEvent::Heard(Heard {
+            node: self.id,
+            kind: frame.kind,
+            from: frame.from,
+            to: frame.to,
+            air: frame.air,
+            duration: frame.duration,
+            size,
+        }));
+        if frame.to.is_some_and(|to| to != self.id) {
+            if self.overtime {
+                self.fail_attempt(ctx);
+            }
+            self.heed_duration(ctx, frame);
+            return;
+        }
+        ctx.record.received(self.id, frame, ctx.now);
+        match frame.kind {
+            FrameKind::Cts => self.on_cts(ctx, frame),
+            FrameKind::Ack => self.on_ack(ctx, frame),
+            FrameKind::Rts => self.on_rts(ctx, frame),
+            FrameKind::Data => self.on_data(ctx, frame),
+        }
+        if self.overtime {
+            self.fail_attempt(ctx); // it was for this station, but not the awaited response
+        }
+    }
+
+    /// The NAV (9.3.2.4).
+    fn heed_duration(&mut self, ctx: &mut Context, frame: &Frame) {
+        if frame.duration > Span::ZERO && self.set_nav(ctx, ctx.now + frame.duration) {
+            let may_reset = ctx.timing.rules.nav_reset_after_rts && frame.kind == FrameKind::Rts;
+            self.nav_reset = may_reset.then(|| ctx.now + ctx.timing.nav_reset);
+        }
+    }
+
+    /// May a response be owed now? Under the standard, a wait for a CTS or an ACK ends first: the frame was not the one awaited.
+    fn free_to_respond(&mut self, ctx: &mut Context) -> bool {
+        let awaiting = matches!(self.phase, Phase::AwaitingCts | Phase::AwaitingAck);
+        if awaiting && ctx.timing.rules.answer_rts_while_waiting {
+            self.fail_attempt(ctx);
+        }
+        self.phase == Phase::Contending
+    }
+
+    fn on_rts(&mut self, ctx: &mut Context, frame: &Frame) {
+        if !self.free_to_respond(ctx) || (self.nav > ctx.now && !ctx.timing.rules.cts_needs_idle_medium) {
+            return;
+        }
+        let rest = frame.duration.saturating_sub(ctx.timing.sifs + ctx.timing.cts);
+        let duration = ctx.timing.rules.duration_field.apply(rest);
+        self.phase = Phase::CtsDue { to: frame.from, duration };
+        self.arm(ctx, ctx.now + ctx.timing.sifs);
+    }
+
+    /// SIFS after the RTS.
+    pub(super) fn send_cts(&mut self, ctx: &mut Context, to: NodeId, duration: Span) {
+        if ctx.timing.rules.cts_needs_idle_medium && (self.busy || self.nav > ctx.now) {
+            self.rest(ctx);
+            return;
+        }
+        let frame = ctx.timing.control_frame(FrameKind::Cts, self.id, to, duration, ctx.now);
+        self.phase = Phase::CtsSent;
+        if ctx.timing.rules.data_needs_own_cts {
+            // ns-2 is deaf to everything but the DATA until it should have come.
+            let slack = Span::from_us(4);
+            let wait = ctx.timing.cts + duration + slack - ctx.timing.sifs - ctx.timing.ack;
+            self.arm(ctx, ctx.now + wait);
+        }
+        self.transmit(ctx, frame);
+    }
+
+    fn on_data(&mut self, ctx: &mut Context, frame: &Frame) {
+        if frame.to.is_some() {
+            let awaited = self.phase == Phase::CtsSent;
+            let needs_cts = ctx.timing.rules.data_needs_own_cts && ctx.timing.needs_rts(frame.bytes);
+            let accepted = if needs_cts { awaited } else { awaited || self.free_to_respond(ctx) };
+            if !accepted {
+                return;
+            }
+            self.phase = Phase::AckDue { to: frame.from };
+            self.arm(ctx, ctx.now + ctx.timing.sifs);
+            if self.is_duplicate(frame) {
+                return;
+            }
+        }
+        let handle = frame.packet.expect("DATA carries a packet");
+        let entry = ctx.packets.get_mut(handle);
+        entry.passed_on = frame.to.is_some();
+        let packet = entry.packet;
+        let copy = ctx.packets.insert(packet);
+        ctx.stack.on_received(ctx.now, copy, ctx.packets);
+    }
+
+    /// SIFS after the DATA, whatever the medium does (9.3.2.8).
+    pub(super) fn send_ack(&mut self, ctx: &mut Context, to: NodeId) {
+        let frame = ctx.timing.control_frame(FrameKind::Ack, self.id, to, Span::ZERO, ctx.now);
+        self.phase = Phase::AckSent;
+        self.transmit(ctx, frame);
+    }
+
+    /// Has this DATA frame come before (9.3.2.10)?
+    fn is_duplicate(&mut self, frame: &Frame) -> bool {
+        match self.heard_last.iter_mut().find(|(from, _)| *from == frame.from) {
+            Some((_, last)) => std::mem::replace(last, frame.sequence) == frame.sequence,
+            None => {
+                self.heard_last.push((frame.from, frame.sequence));
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The numbers that every station of a run shares.
+
+use crate::config::{Config, MatrixQuantity, MediumModel};
+use crate::medium::{Collisions, Frame, RateClass, femtowatts};
+use multihop_core::{FrameKind, Interval, NodeId, Rate, Span, Time};
+use multihop_dot11::{ACK_BYTES, CTS_BYTES, DcfRules, ErrorTable, FrameTiming, RTS_BYTES, ResponseTimeout};
+
+/// Rules, inter-frame spaces, airtimes and limits: what every station of a run shares.
+#[derive(Clone, Debug)]
+pub struct Timing {
+    /// The rule set.
+    pub rules: DcfRules,
+    /// Slot time.
+    pub slot: Span,
+    /// Short inter-frame space.
+    pub sifs: Span,
+    /// Distributed inter-frame space.
+    pub difs: Span,
+    /// Extended inter-frame space.
+    pub eifs: Span,
+    /// Propagation delay between any two nodes.
+    pub propagation: Span,
+    /// First and largest contention window.
+    pub cw_min: u32,
+    /// Largest contention window.
+    pub cw_max: u32,
+    /// Transmissions before giving up, without and with RTS.
+    pub short_retry_limit: u32,
+    /// Transmissions of DATA after RTS before giving up.
+    pub long_retry_limit: u32,
+    /// Airtimes of the control frames.
+    pub rts: Span,
+    /// Airtime of a CTS.
+    pub cts: Span,
+    /// Airtime of an ACK.
+    pub ack: Span,
+    /// From the end of an RTS until its CTS is overdue.
+    pub cts_timeout: Span,
+    /// From the end of DATA until its ACK is overdue.
+    pub ack_timeout: Span,
+    /// How long an overheard RTS keeps the NAV if nothing follows (9.3.2.4).
+    pub nav_reset: Span,
+    /// Loss of DATA frames on top of everything else.
+    pub packet_error_rate: f64,
+    /// What overlapping signals do to each other.
+    pub collisions: Collisions,
+    rts_threshold: Option<u32>,
+    rates: [FrameTiming; 4],
+}
+
+impl Timing {
+    /// The shared numbers of a configuration.
+    pub fn new(config: &Config) -> Timing {
+        let (phy, rules) = (&config.phy, config.mac.rules);
+        let control = config.control_rate.unwrap_or_else(|| phy.response_rate(config.data_rate));
+        let cts_rate = config.control_rate.unwrap_or_else(|| phy.response_rate(control));
+        let ack_rate =
+            config.ack_rate.or(config.control_rate).unwrap_or_else(|| phy.response_rate(config.data_rate));
+        let by_class = [control, cts_rate, ack_rate, config.data_rate];
+        let rates = by_class.map(|rate| phy.timing(rate, rules.airtime));
+        let (rts, cts, ack) =
+            (rates[0].airtime(RTS_BYTES), rates[1].airtime(CTS_BYTES), rates[2].airtime(ACK_BYTES));
+        let timeout = |rate: Rate, response: Span| match rules.response_timeout {
+            ResponseTimeout::FirstBit => phy.sifs + phy.slot + phy.rx_start_delay(rate),
+            ResponseTimeout::WholeResponse { propagation } => phy.sifs + response + propagation * 2,
+        };
+        Timing {
+            rules,
+            slot: phy.slot,
+            sifs: phy.sifs,
+            difs: phy.difs(),
+            eifs: phy.eifs(),
+            propagation: config.medium.propagation_delay,
+            cw_min: config.mac.cw_min,
+            cw_max: config.mac.cw_max,
+            short_retry_limit: config.mac.short_retry_limit.unwrap_or(u32::MAX),
+            long_retry_limit: config.mac.long_retry_limit.unwrap_or(u32::MAX),
+            rts,
+            cts,
+            ack,
+            cts_timeout: timeout(cts_rate, cts),
+            ack_timeout: timeout(ack_rate, ack),
+            nav_reset: phy.sifs * 2 + cts + phy.rx_start_delay(cts_rate) + phy.slot * 2,
+            packet_error_rate: config.medium.packet_error_rate,
+            collisions: collisions(config, by_class),
+            rts_threshold: config.mac.rts_threshold,
+            rates,
+        }
+    }
+
+    /// MAC bytes of a DATA frame that carries `size` network-layer bytes.
+    pub fn data_bytes(&self, size: u32) -> u32 {
+        size + self.rules.llc_header + self.rules.data_header
+    }
+
+    /// Does a DATA frame of this many MAC bytes need RTS/CTS?
+    pub fn needs_rts(&self, bytes: u32) -> bool {
+        self.rts_threshold
+            .is_some_and(|limit| bytes > limit || (self.rules.rts_at_threshold && bytes == limit))
+    }
+
+    /// Airtime of a frame of `bytes` MAC bytes.
+    pub fn airtime(&self, rate: RateClass, bytes: u32) -> Span {
+        self.rates[rate as usize].airtime(bytes)
+    }
+
+    /// Airtime of a successful exchange, from the first to the last bit.
+    pub fn exchange(&self, data: Span, with_rts: bool) -> Span {
+        let handshake = if with_rts { self.rts + self.cts + self.sifs * 2 } else { Span::ZERO };
+        handshake + data + self.sifs + self.ack
+    }
+
+    /// A frame that starts now, without packet.
+    pub fn control_frame(
+        &self,
+        kind: FrameKind,
+        from: NodeId,
+        to: NodeId,
+        duration: Span,
+        now: Time,
+    ) -> Frame {
+        let (rate, bytes, airtime) = match kind {
+            FrameKind::Rts => (RateClass::Control, RTS_BYTES, self.rts),
+            FrameKind::Cts => (RateClass::Cts, CTS_BYTES, self.cts),
+            FrameKind::Ack => (RateClass::Ack, ACK_BYTES, self.ack),
+            FrameKind::Data => unreachable!("DATA is not a control frame"),
+        };
+        let start = now + self.propagation;
+        Frame {
+            kind,
+            from,
+            to: Some(to),
+            duration,
+            bytes,
+            rate,
+            packet: None,
+            sequence: 0,
+            overhead: self.rates[rate as usize].overhead(),
+            air: Interval { start, end: start + airtime },
+        }
+    }
+
+    /// Preamble and PLCP header at a rate.
+    pub fn overhead(&self, rate: RateClass) -> Span {
+        self.rates[rate as usize].overhead()
+    }
+}
+
+fn collisions(config: &Config, rates: [Rate; 4]) -> Collisions {
+    let sinr = |noise_mw: f64, sensitivity_mw: f64| {
+        let modulations = rates.map(|rate| config.phy.modulation(rate).expect("the rate belongs to the PHY"));
+        Collisions::Sinr {
+            noise: femtowatts(noise_mw).max(1),
+            sensitivity: femtowatts(sensitivity_mw),
+            errors: Box::new(modulations.map(ErrorTable::new)),
+            bps: rates.map(|rate| rate.bps() as f64),
+        }
+    };
+    match &config.medium.model {
+        MediumModel::Ranges { capture_ratio, .. } => Collisions::Pairwise { capture: *capture_ratio },
+        MediumModel::Sinr { noise_mw, sensitivity_mw, .. } => sinr(*noise_mw, *sensitivity_mw),
+        MediumModel::Matrix { quantity: MatrixQuantity::Delivery { .. }, .. } => {
+            Collisions::Pairwise { capture: None }
+        }
+        MediumModel::Matrix { quantity: MatrixQuantity::Rssi { noise_mw, sensitivity_mw, .. }, .. } => {
+            sinr(*noise_mw, *sensitivity_mw)
+        }
+    }
+}

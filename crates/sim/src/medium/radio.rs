@@ -1,0 +1,242 @@
+//! One node's receiver.
+
+use super::{Frame, Link};
+use multihop_core::{FrameKind, Rng, Span, Time};
+use multihop_dot11::ErrorTable;
+
+/// What overlapping signals do to each other at a receiver.
+#[derive(Clone, Debug)]
+pub enum Collisions {
+    /// The first signal survives a later one that is weaker by at least this ratio; otherwise both are lost (ns-2). None: any
+    /// overlap destroys both.
+    Pairwise {
+        /// The capture ratio.
+        capture: Option<f64>,
+    },
+    /// Bits fail by signal over noise and the sum of all interference. Powers are in femtowatts.
+    Sinr {
+        /// Noise power.
+        noise: u64,
+        /// Frames below this power are not noticed as frames.
+        sensitivity: u64,
+        /// Bit errors by SINR at the rates of [`super::RateClass`], in its order.
+        errors: Box<[ErrorTable; 4]>,
+        /// Bit rates in the same order, in bits per second.
+        bps: [f64; 4],
+    },
+}
+
+/// What a receiver made of a signal that has just ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Reception {
+    /// It was not receiving this one.
+    Unnoticed,
+    /// It is transmitting itself, and notices nothing.
+    Deaf,
+    /// It sensed a signal, but recognized no frame: too weak, or begun or cut short by an own transmission.
+    Noise,
+    /// It received a frame that it could not decode.
+    Garbled,
+    /// It decoded the frame.
+    Decoded,
+}
+
+/// The signal that a receiver is locked on.
+#[derive(Clone, Copy, Debug)]
+struct Lock {
+    from: u32,
+    power: f64,
+    start: Time,
+    end: Time,
+    /// Strong enough to be decoded, were it alone.
+    decodable: bool,
+    /// Nothing has destroyed it so far.
+    intact: bool,
+    /// The node transmitted while it was on the air.
+    talked_over: bool,
+    /// Accumulated ln of the probability that all bits up to `counted` are right.
+    ln_success: f64,
+    counted: Time,
+    rate: usize,
+    /// Strongest of the signals that began at the same instant, besides this one.
+    rival: f64,
+    /// When the last of those ends.
+    rivals_end: Time,
+}
+
+/// One node's receiver. Energy is a sum of integers, so that it does not depend on the order of additions.
+#[derive(Clone, Debug)]
+pub struct Radio {
+    energy: u64,
+    busy_from: u64,
+    lock: Option<Lock>,
+    transmitting: bool,
+    /// When the node's latest transmission ends at the node itself, and when the latest signal from elsewhere ended.
+    transmits_until: Time,
+    signal_ended: Time,
+    rng: Rng,
+}
+
+impl Radio {
+    /// A silent radio that senses the medium busy from this energy on.
+    pub fn new(busy_from: u64, rng: Rng) -> Radio {
+        Radio {
+            energy: 0,
+            busy_from,
+            lock: None,
+            transmitting: false,
+            transmits_until: Time::ZERO,
+            signal_ended: Time::ZERO,
+            rng,
+        }
+    }
+
+    /// Is the medium physically busy here? Own transmissions count.
+    pub fn is_busy(&self) -> bool {
+        self.energy >= self.busy_from || self.transmitting || self.lock.is_some()
+    }
+
+    /// Is a frame being received whose preamble was recognized?
+    pub fn is_receiving(&self) -> bool {
+        self.lock.is_some_and(|lock| lock.decodable)
+    }
+
+    /// The node starts to transmit: whatever it was receiving is lost.
+    pub fn transmit(&mut self, until: Time) {
+        self.transmitting = true;
+        self.transmits_until = until;
+        if let Some(lock) = &mut self.lock {
+            (lock.intact, lock.talked_over) = (false, true);
+        }
+    }
+
+    /// The node's transmission is over.
+    pub fn stop(&mut self) {
+        self.transmitting = false;
+    }
+
+    /// Since when the medium is quiet here, if it is.
+    pub fn quiet_since(&self) -> Time {
+        self.transmits_until.max(self.signal_ended)
+    }
+
+    /// A signal begins. Returns when a signal ends that this receiver will ignore from now on, although it is audible: the new
+    /// one, or the one that it was locked on, if the other captures it.
+    pub fn begin(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, now: Time) -> Option<Time> {
+        match collisions {
+            Collisions::Pairwise { capture } => {
+                self.energy += link.energy;
+                let ratio = capture.unwrap_or(f64::INFINITY);
+                self.begin_pairwise(ratio, link, frame, now)
+            }
+            Collisions::Sinr { sensitivity, .. } => {
+                self.count_bits(collisions, now);
+                self.energy += link.energy;
+                let stronger = |lock: &Lock| lock.start == now && link.power > lock.power;
+                if link.energy >= *sensitivity && self.lock.as_ref().is_none_or(stronger) {
+                    self.lock = Some(self.locked(link, frame, now));
+                }
+                None
+            }
+        }
+    }
+
+    fn locked(&self, link: &Link, frame: &Frame, now: Time) -> Lock {
+        Lock {
+            from: frame.from.0,
+            power: link.power,
+            start: now,
+            end: frame.end(),
+            decodable: link.decodable,
+            intact: link.decodable && !self.transmitting,
+            talked_over: self.transmitting,
+            ln_success: 0.0,
+            counted: now + frame.overhead,
+            rate: frame.rate as usize,
+            rival: 0.0,
+            rivals_end: Time::ZERO,
+        }
+    }
+
+    fn begin_pairwise(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) -> Option<Time> {
+        let fresh = self.locked(link, frame, now);
+        let Some(lock) = &mut self.lock else {
+            self.lock = Some(fresh);
+            return None;
+        };
+        if lock.start == now {
+            // Signals that begin at one instant are compared as a set, so that their order does not matter: the strongest is
+            // received if it beats the runner-up.
+            let (strongest, weaker) = if fresh.power > lock.power { (fresh, *lock) } else { (*lock, fresh) };
+            let rival = weaker.power.max(lock.rival);
+            let rivals_end = weaker.end.max(lock.rivals_end);
+            let wins = strongest.power / rival >= ratio;
+            let intact = wins && strongest.decodable && !self.transmitting;
+            let decodable = strongest.decodable || (!wins && weaker.decodable);
+            *lock = Lock { rival, rivals_end, intact, decodable, ..strongest };
+            if wins {
+                return Some(rivals_end);
+            }
+            lock.end = lock.end.max(rivals_end);
+            return None;
+        }
+        if lock.power / link.power >= ratio {
+            return Some(frame.end());
+        }
+        lock.intact = false;
+        lock.decodable |= fresh.decodable;
+        lock.talked_over |= fresh.talked_over;
+        if frame.end() > lock.end {
+            (lock.from, lock.power, lock.end) = (fresh.from, fresh.power, fresh.end);
+        }
+        None
+    }
+
+    /// A signal ends.
+    pub fn finish(
+        &mut self,
+        collisions: &Collisions,
+        link: &Link,
+        frame: &Frame,
+        loss: f64,
+        now: Time,
+    ) -> Reception {
+        if matches!(collisions, Collisions::Sinr { .. }) {
+            self.count_bits(collisions, now);
+        }
+        self.energy -= link.energy;
+        self.signal_ended = now;
+        let Some(lock) = self.lock else { return Reception::Unnoticed };
+        // A frame in good order ends with its own signal; anything else when the last of the signals in it does.
+        let over = if lock.intact { lock.from == frame.from.0 } else { lock.end == now };
+        if !over {
+            return Reception::Unnoticed;
+        }
+        self.lock = None;
+        if now < self.transmits_until {
+            return Reception::Deaf;
+        }
+        if !lock.intact {
+            return if lock.decodable && !lock.talked_over { Reception::Garbled } else { Reception::Noise };
+        }
+        let mut success = (lock.ln_success + link.ln_bit_success * f64::from(frame.bytes) * 8.0).exp();
+        if frame.kind == FrameKind::Data {
+            success *= 1.0 - loss;
+        }
+        if success >= 1.0 || self.rng.unit() < success { Reception::Decoded } else { Reception::Garbled }
+    }
+
+    /// Adds the bits since the last change of interference to the chance that all are right.
+    fn count_bits(&mut self, collisions: &Collisions, now: Time) {
+        let Collisions::Sinr { noise, errors, bps, .. } = collisions else { return };
+        let Some(lock) = &mut self.lock else { return };
+        let length: Span = now.since(lock.counted);
+        if length == Span::ZERO {
+            return;
+        }
+        let interference = self.energy as f64 - lock.power;
+        let sinr = lock.power / (*noise as f64 + interference.max(0.0));
+        lock.ln_success += length.seconds() * bps[lock.rate] * errors[lock.rate].bit_success_ln(sinr);
+        lock.counted = now;
+    }
+}

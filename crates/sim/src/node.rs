@@ -1,0 +1,52 @@
+//! A node: a MAC below, a stack above. It alone knows both.
+
+use crate::mac::{Context, Mac};
+use crate::stack::{Stack, Surroundings};
+
+/// A node.
+pub struct Node {
+    /// Its MAC.
+    pub mac: Mac,
+    /// What lies above.
+    pub stack: Stack,
+}
+
+/// Splits what a node's handlers may touch out of the world: `$world` must be a path to it, `$id` a node index.
+///
+/// A macro, because the borrow checker follows fields of one expression, not those behind a method call.
+macro_rules! at_node {
+    ($world:ident, $id:expr, $now:expr, |$mac:ident, $ctx:ident| $body:expr) => {{
+        let node = &mut $world.nodes[$id as usize];
+        let $mac = &mut node.mac;
+        let mut context = crate::mac::Context {
+            now: $now,
+            agenda: &mut $world.agenda,
+            timing: &$world.timing,
+            packets: &mut $world.packets,
+            radio: &mut $world.radios[$id as usize],
+            stack: &mut node.stack,
+            record: &mut $world.record,
+        };
+        let $ctx = &mut context;
+        $body
+    }};
+}
+pub(crate) use at_node;
+
+/// Settles everything above the MAC, and lets the MAC take what came of it.
+pub fn settle(mac: &mut Mac, ctx: &mut Context, network: &crate::stack::Network) {
+    loop {
+        let mut around = Surroundings {
+            now: ctx.now,
+            agenda: ctx.agenda,
+            network,
+            packets: ctx.packets,
+            record: ctx.record,
+        };
+        ctx.stack.settle(&mut around);
+        if mac.holds_packet() || ctx.stack.queue_length() == 0 {
+            return;
+        }
+        mac.on_queued(ctx);
+    }
+}

@@ -1,0 +1,274 @@
+//! The run's books: what is counted while it runs.
+//!
+//! Everything is added up per node and per flow in integers, so that the order of events at one instant changes no sum.
+//! Conservation is counted from the start of the run; everything else from the end of the warm-up.
+
+use crate::medium::Frame;
+use crate::outcome::{Conservation, LinkOutcome, Quantiles};
+use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
+
+/// The run's books.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    from: Time,
+    /// One per flow.
+    pub flows: Vec<FlowBook>,
+    /// One per node.
+    pub nodes: Vec<NodeBook>,
+    /// Since the start of the run.
+    pub conservation: Conservation,
+}
+
+/// A flow's books.
+#[derive(Clone, Debug, Default)]
+pub struct FlowBook {
+    pub delivered_bytes: u64,
+    /// Since the start of the run, for the time series.
+    pub delivered_bytes_ever: u64,
+    pub packets_sent: u64,
+    pub packets_delivered: u64,
+    pub dropped: [u64; DropCause::ALL.len()],
+    pub feedback_dropped: u64,
+    pub marked: u64,
+    pub delays: Vec<u64>,
+    pub efficiency: Mean,
+}
+
+/// A node's books.
+#[derive(Clone, Debug, Default)]
+pub struct NodeBook {
+    pub transmitting: Span,
+    pub receiving: Span,
+    pub busy: Span,
+    pub nav_only: Span,
+    pub dropped: [u64; DropCause::ALL.len()],
+    pub efficiency: Mean,
+    pub service_delay: Mean,
+    pub queue_max: u64,
+    queue_now: u64,
+    queue_since: Time,
+    queue_area: u128,
+    /// By next hop, in the order of their first use.
+    links: Vec<LinkOutcome>,
+}
+
+/// A mean of numbers between 0 and 2^20, added up in fixed point.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mean {
+    sum: u128,
+    count: u64,
+}
+
+impl Mean {
+    const SCALE: f64 = (1u64 << 40) as f64;
+
+    fn add(&mut self, value: f64) {
+        self.sum += (value * Self::SCALE) as u128;
+        self.count += 1;
+    }
+
+    /// The mean, if anything was added.
+    pub fn get(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / Self::SCALE / self.count as f64)
+    }
+}
+
+impl Recorder {
+    /// Empty books, which open at `from`.
+    pub fn new(nodes: usize, flows: usize, from: Time) -> Recorder {
+        Recorder {
+            from,
+            flows: vec![FlowBook::default(); flows],
+            nodes: vec![NodeBook::default(); nodes],
+            conservation: Conservation::default(),
+        }
+    }
+
+    /// Is this instant after the warm-up?
+    pub fn counts(&self, now: Time) -> bool {
+        now > self.from
+    }
+
+    /// A transport emitted a packet.
+    pub fn sent(&mut self, packet: &Packet, now: Time) {
+        self.conservation.sent += 1;
+        if self.counts(now) && packet.port == Port::Receiver && packet.carries_data() {
+            self.flows[packet.flow.index()].packets_sent += 1;
+        }
+    }
+
+    /// A packet reached the other end, which passed `bytes` bytes on to its application.
+    pub fn delivered(&mut self, packet: &Packet, bytes: u64, now: Time) {
+        self.conservation.delivered += 1;
+        let counts = self.counts(now);
+        let flow = &mut self.flows[packet.flow.index()];
+        flow.delivered_bytes_ever += bytes;
+        if counts && packet.port == Port::Receiver {
+            flow.delivered_bytes += bytes;
+            if packet.carries_data() {
+                flow.packets_delivered += 1;
+                flow.marked += u64::from(packet.segment.ecn == multihop_core::Ecn::CongestionExperienced);
+                flow.delays.push(packet.age(now).ns());
+            }
+        }
+    }
+
+    /// A packet was lost at a node.
+    pub fn dropped(&mut self, node: NodeId, packet: &Packet, cause: DropCause, now: Time) {
+        self.conservation.dropped[cause as usize] += 1;
+        if self.counts(now) {
+            self.nodes[node.index()].dropped[cause as usize] += 1;
+            let flow = &mut self.flows[packet.flow.index()];
+            if packet.port == Port::Receiver && packet.carries_data() {
+                flow.dropped[cause as usize] += 1;
+            } else {
+                flow.feedback_dropped += 1;
+            }
+        }
+    }
+
+    /// A frame's life ended.
+    pub fn exchange(&mut self, exchange: &Exchange, now: Time) {
+        if !self.counts(now) {
+            return;
+        }
+        let node = &mut self.nodes[exchange.node.index()];
+        if let Some(efficiency) = exchange.transmission_efficiency() {
+            node.efficiency.add(efficiency);
+            node.service_delay.add(exchange.service_delay().seconds());
+            self.flows[exchange.flow.index()].efficiency.add(efficiency);
+        }
+        if exchange.fate == Fate::Broadcast {
+            return;
+        }
+        let link = node.link(exchange.node, exchange.peer);
+        link.rts += u64::from(exchange.rts_tries);
+        link.data += u64::from(exchange.data_tries);
+        match exchange.fate {
+            Fate::Acknowledged => link.acknowledged += 1,
+            Fate::GivenUp => link.given_up += 1,
+            Fate::Broadcast => {}
+        }
+    }
+
+    /// A node's own frame ended.
+    pub fn transmitted(&mut self, node: NodeId, frame: &Frame, now: Time) {
+        let counted = self.after_warmup(frame.air, now);
+        self.nodes[node.index()].transmitting += counted;
+    }
+
+    /// A node decoded a frame that was for it.
+    pub fn received(&mut self, node: NodeId, frame: &Frame, now: Time) {
+        let counted = self.after_warmup(frame.air, now);
+        if frame.kind != FrameKind::Data || frame.to.is_some() {
+            self.nodes[node.index()].receiving += counted;
+        }
+    }
+
+    /// A busy period of a node's medium ended.
+    pub fn busy(&mut self, node: NodeId, period: Interval) {
+        let counted = self.after_warmup(period, period.end);
+        self.nodes[node.index()].busy += counted;
+    }
+
+    /// An idle period during which the NAV was set ended; the end may lie before the start.
+    pub fn reserved(&mut self, node: NodeId, period: Interval) {
+        let counted = self.after_warmup(period, period.end);
+        self.nodes[node.index()].nav_only += counted;
+    }
+
+    /// A node's interface queue holds this many packets from now on.
+    pub fn queue(&mut self, node: NodeId, length: usize, now: Time) {
+        let from = self.from;
+        let counts = self.counts(now);
+        let book = &mut self.nodes[node.index()];
+        book.advance_queue(from, now);
+        book.queue_now = length as u64;
+        if counts {
+            book.queue_max = book.queue_max.max(book.queue_now);
+        }
+    }
+
+    /// Mean length of a node's interface queue.
+    pub fn queue_mean(&mut self, node: NodeId, end: Time) -> f64 {
+        let from = self.from;
+        let book = &mut self.nodes[node.index()];
+        book.advance_queue(from, end);
+        book.queue_area as f64 / end.since(from).ns().max(1) as f64
+    }
+
+    fn after_warmup(&self, period: Interval, now: Time) -> Span {
+        now.min(period.end).since(period.start.max(self.from))
+    }
+}
+
+impl NodeBook {
+    fn advance_queue(&mut self, from: Time, now: Time) {
+        let span = now.since(self.queue_since.max(from));
+        self.queue_area += u128::from(span.ns()) * u128::from(self.queue_now);
+        self.queue_since = now;
+    }
+
+    fn link(&mut self, from: NodeId, to: NodeId) -> &mut LinkOutcome {
+        let at = self.links.iter().position(|link| link.to == to.0).unwrap_or_else(|| {
+            self.links.push(LinkOutcome { from: from.0, to: to.0, ..LinkOutcome::default() });
+            self.links.len() - 1
+        });
+        &mut self.links[at]
+    }
+
+    /// What its links did, by next hop.
+    pub fn links(&self) -> Vec<LinkOutcome> {
+        let mut links = self.links.clone();
+        links.sort_by_key(|link| link.to);
+        links
+    }
+}
+
+/// The distribution of delays given in nanoseconds; sorts them.
+pub fn quantiles(delays: &mut [u64]) -> Quantiles {
+    if delays.is_empty() {
+        return Quantiles::default();
+    }
+    delays.sort_unstable();
+    let seconds = |ns: u64| ns as f64 * 1e-9;
+    // The nearest-rank definition: the smallest delay that at least this share does not exceed.
+    let rank = |share: f64| {
+        seconds(delays[((share * delays.len() as f64).ceil() as usize).clamp(1, delays.len()) - 1])
+    };
+    let sum: u128 = delays.iter().map(|delay| u128::from(*delay)).sum();
+    Quantiles {
+        mean: sum as f64 * 1e-9 / delays.len() as f64,
+        p50: rank(0.5),
+        p90: rank(0.9),
+        p95: rank(0.95),
+        p99: rank(0.99),
+        max: seconds(delays[delays.len() - 1]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_nearest_ranks() {
+        let mut delays: Vec<u64> = (1..=100).rev().map(|ms| ms * 1_000_000).collect();
+        let q = quantiles(&mut delays);
+        let expected = [0.0505, 0.05, 0.09, 0.095, 0.099, 0.1];
+        for (got, want) in [q.mean, q.p50, q.p90, q.p95, q.p99, q.max].into_iter().zip(expected) {
+            assert!((got - want).abs() < 1e-12, "{q:?}");
+        }
+        assert_eq!(quantiles(&mut []), Quantiles::default());
+    }
+
+    #[test]
+    fn the_queue_mean_is_over_time_after_the_warm_up() {
+        let at = |s: u64| Time::from_ns(s * 1_000_000_000);
+        let mut books = Recorder::new(1, 0, at(10));
+        books.queue(NodeId(0), 4, at(5));
+        books.queue(NodeId(0), 2, at(15));
+        assert_eq!(books.queue_mean(NodeId(0), at(20)), 3.0);
+        assert_eq!(books.nodes[0].queue_max, 2);
+    }
+}

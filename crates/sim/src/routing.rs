@@ -1,0 +1,177 @@
+//! Static routes: shortest paths over the links that can carry data.
+
+use crate::config::{Config, MediumModel, RouteMetric};
+use crate::mac::Timing;
+use crate::medium::{Collisions, Link, Links, RateClass};
+use multihop_core::NodeId;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// Links that deliver a smaller share of data frames than this are used only where there is no other way.
+const GOOD_DELIVERY: f64 = 0.5;
+/// Links that deliver a smaller share than this are not used at all.
+const LEAST_DELIVERY: f64 = 0.01;
+/// Delivery is judged for data frames of this size.
+const NOMINAL_BYTES: u32 = 1000;
+
+/// Next hops towards every destination in use.
+#[derive(Clone, Debug, Default)]
+pub struct Routes {
+    /// By destination: the next hop of every node, or `NONE`.
+    next: BTreeMap<NodeId, Vec<u32>>,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// What links are worth without interference.
+#[derive(Clone, Debug)]
+pub struct LinkQuality {
+    links: Links,
+    timing: Timing,
+}
+
+impl LinkQuality {
+    /// The links of a configuration.
+    pub fn new(config: &Config) -> LinkQuality {
+        LinkQuality { links: Links::new(config), timing: Timing::new(config) }
+    }
+
+    /// Share of the DATA frames of 1000 bytes that arrive over a link, without interference.
+    fn data(&self, link: &Link) -> f64 {
+        self.delivery(link, RateClass::Data, NOMINAL_BYTES) * (1.0 - self.timing.packet_error_rate)
+    }
+
+    fn delivery(&self, link: &Link, rate: RateClass, bytes: u32) -> f64 {
+        if !link.decodable {
+            return 0.0;
+        }
+        let bits = f64::from(bytes) * 8.0;
+        let noise = match &self.timing.collisions {
+            Collisions::Pairwise { .. } => 0.0,
+            Collisions::Sinr { noise, errors, .. } => {
+                errors[rate as usize].bit_success_ln(link.power / *noise as f64)
+            }
+        };
+        (bits * (link.ln_bit_success + noise)).exp()
+    }
+
+    /// Share of the tries over `from -> to` that succeed: DATA there, and ACK back.
+    pub fn success(&self, from: NodeId, to: NodeId) -> f64 {
+        let (Some(there), Some(back)) = (self.links.between(from, to), self.links.between(to, from)) else {
+            return 0.0;
+        };
+        self.data(there) * self.delivery(back, RateClass::Ack, multihop_dot11::ACK_BYTES)
+    }
+
+    /// The usable links: transmitter, receiver, and share of tries that succeed.
+    pub fn usable(&self) -> Vec<(NodeId, NodeId, f64)> {
+        (0..self.links.nodes() as u32)
+            .map(NodeId)
+            .flat_map(|from| self.links.of(from).iter().map(move |link| (from, NodeId(link.to))))
+            .map(|(from, to)| (from, to, self.success(from, to)))
+            .filter(|(_, _, success)| *success >= LEAST_DELIVERY)
+            .collect()
+    }
+}
+
+impl Routes {
+    /// Routes towards both ends of every flow.
+    pub fn new(config: &Config) -> Routes {
+        let quality = LinkQuality::new(config);
+        let destinations = config.flows.iter().flat_map(|flow| [flow.source, flow.destination]);
+        Routes::towards(destinations, config, &quality)
+    }
+
+    /// Routes towards these destinations.
+    pub fn towards(
+        destinations: impl Iterator<Item = NodeId>,
+        config: &Config,
+        quality: &LinkQuality,
+    ) -> Routes {
+        // Incoming links by receiver, because the search runs from the destination.
+        let mut incoming: Vec<Vec<(u32, f64)>> = vec![Vec::new(); config.nodes.len()];
+        for (from, to, success) in quality.usable() {
+            incoming[to.index()].push((from.0, cost(config.routing.metric, success)));
+        }
+        let mut next = BTreeMap::new();
+        for destination in destinations {
+            next.entry(destination).or_insert_with(|| shortest_paths(destination, &incoming));
+        }
+        Routes { next }
+    }
+
+    /// Where `node` sends packets for `destination`; none if it has no route.
+    pub fn next_hop(&self, node: NodeId, destination: NodeId) -> Option<NodeId> {
+        let hop = *self.next.get(&destination)?.get(node.index())?;
+        (hop != NONE).then_some(NodeId(hop))
+    }
+
+    /// The nodes from `source` to `destination`, both included; none if there is no route.
+    pub fn path(&self, source: NodeId, destination: NodeId) -> Option<Vec<NodeId>> {
+        let mut path = vec![source];
+        while path[path.len() - 1] != destination {
+            path.push(self.next_hop(path[path.len() - 1], destination)?);
+        }
+        Some(path)
+    }
+}
+
+/// Among paths of equal hops, the one with the fewest expected transmissions is taken.
+fn cost(metric: RouteMetric, success: f64) -> f64 {
+    let etx = 1.0 / success;
+    match metric {
+        RouteMetric::Etx => etx,
+        RouteMetric::Hops if success >= GOOD_DELIVERY => 1.0 + 1e-6 * etx,
+        RouteMetric::Hops => 1_000.0 + etx,
+    }
+}
+
+#[derive(PartialEq)]
+struct Reached {
+    cost: f64,
+    node: u32,
+}
+
+impl Eq for Reached {}
+
+impl Ord for Reached {
+    /// Cheapest first out of a max-heap; equal costs by node, so that routes are the same on every machine.
+    fn cmp(&self, other: &Reached) -> Ordering {
+        other.cost.total_cmp(&self.cost).then(other.node.cmp(&self.node))
+    }
+}
+
+impl PartialOrd for Reached {
+    fn partial_cmp(&self, other: &Reached) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Dijkstra's algorithm from the destination outwards.
+fn shortest_paths(destination: NodeId, incoming: &[Vec<(u32, f64)>]) -> Vec<u32> {
+    let mut costs = vec![f64::INFINITY; incoming.len()];
+    let mut next = vec![NONE; incoming.len()];
+    let mut frontier = BinaryHeap::from([Reached { cost: 0.0, node: destination.0 }]);
+    costs[destination.index()] = 0.0;
+    while let Some(Reached { cost, node }) = frontier.pop() {
+        if cost > costs[node as usize] {
+            continue;
+        }
+        for &(from, link) in &incoming[node as usize] {
+            let through = cost + link;
+            if through < costs[from as usize] {
+                costs[from as usize] = through;
+                next[from as usize] = node;
+                frontier.push(Reached { cost: through, node: from });
+            }
+        }
+    }
+    next
+}
+
+impl MediumModel {
+    /// Does this model need positions?
+    pub fn needs_positions(&self) -> bool {
+        !matches!(self, MediumModel::Matrix { .. })
+    }
+}

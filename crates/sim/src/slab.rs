@@ -1,0 +1,107 @@
+//! Packets in the network, by handle.
+
+use multihop_core::Packet;
+
+/// A packet in the [`Slab`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Handle(u32);
+
+/// A packet, and what the simulator knows about its copy at this node.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The packet.
+    pub packet: Packet,
+    /// The next hop has it already, though this node does not know: losing this copy loses nothing.
+    pub passed_on: bool,
+}
+
+/// Packets in the network. Freed places are used again, so that a run allocates only while its population grows.
+#[derive(Clone, Debug, Default)]
+pub struct Slab {
+    entries: Vec<Entry>,
+    free: Vec<u32>,
+    used: Vec<bool>,
+}
+
+impl Slab {
+    /// Stores a packet.
+    pub fn insert(&mut self, packet: Packet) -> Handle {
+        let entry = Entry { packet, passed_on: false };
+        if let Some(index) = self.free.pop() {
+            self.entries[index as usize] = entry;
+            self.used[index as usize] = true;
+            return Handle(index);
+        }
+        self.entries.push(entry);
+        self.used.push(true);
+        Handle((self.entries.len() - 1) as u32)
+    }
+
+    /// Takes the packet out.
+    ///
+    /// # Panics
+    /// If it was taken out before: a handle belongs to one holder.
+    pub fn remove(&mut self, handle: Handle) -> Entry {
+        let index = handle.0 as usize;
+        assert!(std::mem::take(&mut self.used[index]), "a packet was freed twice");
+        self.free.push(handle.0);
+        self.entries[index]
+    }
+
+    /// The packet.
+    pub fn get(&self, handle: Handle) -> &Entry {
+        &self.entries[handle.0 as usize]
+    }
+
+    /// The packet, to change it.
+    pub fn get_mut(&mut self, handle: Handle) -> &mut Entry {
+        &mut self.entries[handle.0 as usize]
+    }
+
+    /// Packets that are still under way: those whose next hop does not have them yet.
+    pub fn under_way(&self) -> u64 {
+        self.entries.iter().zip(&self.used).filter(|(entry, used)| **used && !entry.passed_on).count() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multihop_core::{FlowId, NodeId, Port, Segment, Time};
+
+    fn packet(number: u64) -> Packet {
+        Packet {
+            segment: Segment::default(),
+            flow: FlowId(0),
+            port: Port::Receiver,
+            source: NodeId(0),
+            destination: NodeId(1),
+            size: 100,
+            number,
+            created: Time::ZERO,
+            hops: 0,
+        }
+    }
+
+    #[test]
+    fn places_are_used_again() {
+        let mut slab = Slab::default();
+        let first = slab.insert(packet(1));
+        let second = slab.insert(packet(2));
+        slab.remove(first);
+        let third = slab.insert(packet(3));
+        assert_eq!(third, first);
+        assert_eq!(slab.get(second).packet.number, 2);
+        slab.get_mut(third).passed_on = true;
+        assert_eq!(slab.under_way(), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "freed twice")]
+    fn a_handle_is_freed_once() {
+        let mut slab = Slab::default();
+        let handle = slab.insert(packet(1));
+        slab.remove(handle);
+        slab.remove(handle);
+    }
+}

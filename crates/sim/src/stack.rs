@@ -1,0 +1,470 @@
+//! What lies above a node's MAC: interface queue, router policies, estimators, and the ends of flows.
+
+use crate::agenda::{Agenda, Lane, Slot};
+use crate::apps::App;
+use crate::config::LinkFailureRule;
+use crate::record::Recorder;
+use crate::routing::Routes;
+use crate::slab::{Handle, Slab};
+use multihop_core::{DropCause, FlowId, LinkEvent, NodeId, Packet, Port, Segment, Span, Time};
+use multihop_link::{Departure, DropTail, Estimator, LinkView, Priority, RouterPolicy, Verdict};
+use multihop_transport::Endpoint;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What all nodes know about the network.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Next hops.
+    pub routes: Routes,
+    /// The flows.
+    pub flows: Vec<FlowRoute>,
+    /// Bytes added to every packet below the transport.
+    pub extra_header: u32,
+    /// Delay between the network layer and the interface queue, and back.
+    pub link_layer_delay: Span,
+    /// A packet that took more hops than this is lost.
+    pub hop_limit: u16,
+}
+
+/// Where a flow's ends are.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowRoute {
+    /// Indices of its ends among those of their nodes, by [`Port`].
+    pub ends: [u32; 2],
+}
+
+/// One end of a flow.
+pub struct End {
+    flow: FlowId,
+    /// Which end this is.
+    port: Port,
+    peer: NodeId,
+    endpoint: Box<dyn Endpoint>,
+    deadline: Slot,
+    app: Option<(App, Slot)>,
+    numbered: u64,
+    segment_size: u64,
+}
+
+/// A packet waiting in the interface queue, and where it goes; none for a broadcast.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    handle: Handle,
+    peer: Option<NodeId>,
+}
+
+/// A packet for the MAC.
+#[derive(Clone, Copy, Debug)]
+pub struct Next {
+    /// The packet.
+    pub handle: Handle,
+    /// Its next hop.
+    pub peer: Option<NodeId>,
+    /// When it entered the queue.
+    pub enqueued: Time,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Direction {
+    Down,
+    Up,
+}
+
+/// A next hop that failed lately.
+#[derive(Clone, Copy, Debug)]
+struct Failing {
+    peer: NodeId,
+    failures: u32,
+    broken_until: Time,
+}
+
+/// What a stack may touch besides itself.
+pub struct Surroundings<'a> {
+    pub now: Time,
+    pub agenda: &'a mut Agenda,
+    pub network: &'a Network,
+    pub packets: &'a mut Slab,
+    pub record: &'a mut Recorder,
+}
+
+/// What lies above a node's MAC.
+pub struct Stack {
+    id: NodeId,
+    queue: DropTail<Waiting>,
+    /// By scheme.
+    policies: Vec<Option<Box<dyn RouterPolicy>>>,
+    scheme_of: Arc<[usize]>,
+    estimators: Vec<Box<dyn Estimator>>,
+    ends: Vec<End>,
+    inbox: VecDeque<Handle>,
+    /// Packets in the link layer, with the instant at which they leave it.
+    passing: VecDeque<(Time, Direction, Handle)>,
+    link_slot: Slot,
+    failing: Vec<Failing>,
+    /// Ends whose endpoint changed since it was last drained.
+    touched: Vec<u32>,
+    /// Ends that offer a datagram whenever the queue has room; whose turn it is.
+    followers: Vec<u32>,
+    turn: usize,
+    on_link_failure: LinkFailureRule,
+}
+
+impl Stack {
+    /// A stack without flows.
+    pub fn new(
+        id: NodeId,
+        queue_limit: usize,
+        policies: Vec<Option<Box<dyn RouterPolicy>>>,
+        scheme_of: Arc<[usize]>,
+        link_slot: Slot,
+        on_link_failure: LinkFailureRule,
+    ) -> Stack {
+        let observed = policies.iter().any(Option::is_some);
+        let estimators: Vec<Box<dyn Estimator>> =
+            if observed { vec![Box::<multihop_link::TransmissionEfficiency>::default()] } else { Vec::new() };
+        Stack {
+            id,
+            queue: DropTail::new(queue_limit),
+            policies,
+            scheme_of,
+            estimators,
+            ends: Vec::new(),
+            inbox: VecDeque::new(),
+            passing: VecDeque::new(),
+            link_slot,
+            failing: Vec::new(),
+            touched: Vec::new(),
+            followers: Vec::new(),
+            turn: 0,
+            on_link_failure,
+        }
+    }
+
+    /// Adds an end of a flow; returns its index.
+    pub fn add_end(&mut self, end: End) -> u32 {
+        self.ends.push(end);
+        (self.ends.len() - 1) as u32
+    }
+
+    /// How many ends it has.
+    pub fn ends(&self) -> u32 {
+        self.ends.len() as u32
+    }
+
+    /// An end.
+    pub fn end(&self, index: u32) -> &End {
+        &self.ends[index as usize]
+    }
+
+    /// Packets in the interface queue.
+    pub fn queue_length(&self) -> usize {
+        self.queue.len()
+    }
+
+    // ---- from the MAC ----
+
+    /// The next packet for the MAC.
+    pub fn next(&mut self, now: Time, packets: &mut Slab, record: &mut Recorder) -> Option<Next> {
+        loop {
+            let (enqueued, waiting) = self.queue.pop()?;
+            record.queue(self.id, self.queue.len(), now);
+            let packet = &mut packets.get_mut(waiting.handle).packet;
+            let verdict =
+                self.consult(now, packet, |policy, packet, view| policy.on_head_of_line(now, packet, view));
+            if verdict == Verdict::Drop {
+                let entry = packets.remove(waiting.handle);
+                record.dropped(self.id, &entry.packet, DropCause::Policy, now);
+                continue;
+            }
+            return Some(Next { handle: waiting.handle, peer: waiting.peer, enqueued });
+        }
+    }
+
+    /// A DATA frame is about to leave.
+    pub fn on_departure(&mut self, departure: &Departure, packet: &mut Packet) {
+        self.consult(departure.now, packet, |policy, packet, view| policy.on_data(departure, packet, view));
+    }
+
+    /// A packet came from the air.
+    pub fn on_received(&mut self, now: Time, handle: Handle, packets: &mut Slab) {
+        let packet = &mut packets.get_mut(handle).packet;
+        packet.hops += 1;
+        self.consult(now, packet, |policy, packet, view| policy.on_received(now, packet, view));
+        self.inbox.push_back(handle);
+    }
+
+    /// Something happened at the MAC.
+    pub fn on_link(&mut self, event: &LinkEvent) {
+        self.estimators.iter_mut().for_each(|estimator| estimator.on_link(event));
+        self.policies.iter_mut().flatten().for_each(|policy| policy.on_link(event));
+        for end in &mut self.ends {
+            if let Some(controller) = end.endpoint.controller() {
+                controller.on_link(event);
+            }
+        }
+    }
+
+    /// The MAC delivered a packet to a next hop, or gave it up.
+    pub fn on_delivery(
+        &mut self,
+        now: Time,
+        peer: NodeId,
+        delivered: bool,
+        packets: &mut Slab,
+        record: &mut Recorder,
+    ) {
+        let LinkFailureRule::Break { failures, hold } = self.on_link_failure else { return };
+        let known = self.failing.iter_mut().find(|failing| failing.peer == peer);
+        if delivered {
+            if let Some(failing) = known {
+                failing.failures = 0;
+            }
+            return;
+        }
+        let failing = match known {
+            Some(failing) => failing,
+            None => {
+                self.failing.push(Failing { peer, failures: 0, broken_until: Time::ZERO });
+                self.failing.last_mut().expect("just pushed")
+            }
+        };
+        failing.failures += 1;
+        if failing.failures < failures {
+            return;
+        }
+        failing.failures = 0;
+        failing.broken_until = now + hold;
+        let id = self.id;
+        self.queue.purge(
+            |waiting| waiting.peer == Some(peer),
+            |waiting| {
+                let entry = packets.remove(waiting.handle);
+                record.dropped(id, &entry.packet, DropCause::LinkBroken, now);
+            },
+        );
+        record.queue(self.id, self.queue.len(), now);
+    }
+
+    /// Asks the policy of the packet's scheme, if there is one, and marks if it says so.
+    fn consult(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        ask: impl FnOnce(&mut dyn RouterPolicy, &mut Packet, &LinkView) -> Verdict,
+    ) -> Verdict {
+        let Some(policy) = &mut self.policies[self.scheme_of[packet.flow.index()]] else {
+            return Verdict::Pass;
+        };
+        let mut view = LinkView::default();
+        self.estimators.iter().for_each(|estimator| estimator.write(now, &mut view));
+        let verdict = ask(policy.as_mut(), packet, &view);
+        if verdict == Verdict::Mark {
+            packet.mark();
+        }
+        verdict
+    }
+
+    // ---- from the agenda ----
+
+    /// A packet leaves the link layer.
+    pub fn on_link_layer(&mut self, around: &mut Surroundings) {
+        while let Some(&(due, direction, handle)) = self.passing.front() {
+            if due > around.now {
+                around.agenda.arm(self.link_slot, due, Lane::Upper);
+                return;
+            }
+            self.passing.pop_front();
+            match direction {
+                Direction::Down => self.enqueue(around, handle),
+                Direction::Up => self.pass_up(around, handle),
+            }
+        }
+    }
+
+    /// An end's deadline has come.
+    pub fn on_deadline(&mut self, now: Time, end: u32) {
+        self.ends[end as usize].endpoint.on_timeout(now);
+        self.touched.push(end);
+    }
+
+    /// An application's time has come.
+    pub fn on_app(&mut self, around: &mut Surroundings, index: u32) {
+        let end = &mut self.ends[index as usize];
+        let (app, slot) = end.app.as_mut().expect("only ends with an application have its slot");
+        let offer = app.on_time(around.now);
+        if app.follows_queue(around.now) && !self.followers.contains(&index) {
+            self.followers.push(index);
+        }
+        if offer.bytes > 0 {
+            end.endpoint.push(around.now, offer.bytes);
+        }
+        if let Some(again) = offer.again {
+            around.agenda.arm(*slot, again, Lane::Upper);
+        }
+        self.touched.push(index);
+    }
+
+    /// Handles everything that is pending above the MAC; afterwards the queue may hold something for it.
+    pub fn settle(&mut self, around: &mut Surroundings) {
+        loop {
+            if let Some(end) = self.touched.pop() {
+                self.drain(around, end);
+            } else if let Some(handle) = self.inbox.pop_front() {
+                if around.network.link_layer_delay > Span::ZERO {
+                    self.delay(around, Direction::Up, handle);
+                } else {
+                    self.pass_up(around, handle);
+                }
+            } else if !self.refill(around.now) {
+                return;
+            }
+        }
+    }
+
+    /// Gives the next follower a datagram to send, if the queue runs low.
+    fn refill(&mut self, now: Time) -> bool {
+        const LOW: usize = 2;
+        if self.followers.is_empty() || self.queue.len() + self.passing.len() >= LOW.min(self.queue.limit()) {
+            return false;
+        }
+        self.turn = (self.turn + 1) % self.followers.len();
+        let index = self.followers[self.turn];
+        let end = &mut self.ends[index as usize];
+        if end.app.as_ref().is_none_or(|(app, _)| !app.follows_queue(now)) {
+            self.followers.remove(self.turn);
+            return !self.followers.is_empty();
+        }
+        end.endpoint.push(now, end.segment_size);
+        self.touched.push(index);
+        true
+    }
+
+    /// Lets an end send what it wants to, and arms its deadline.
+    fn drain(&mut self, around: &mut Surroundings, index: u32) {
+        while let Some(segment) = self.ends[index as usize].endpoint.poll_segment(around.now) {
+            let end = &mut self.ends[index as usize];
+            let packet = end.packet(self.id, &segment, around);
+            around.record.sent(&packet, around.now);
+            let handle = around.packets.insert(packet);
+            self.send(around, handle);
+        }
+        let end = &self.ends[index as usize];
+        match end.endpoint.poll_timeout() {
+            Some(deadline) => around.agenda.arm(end.deadline, deadline.max(around.now), Lane::Upper),
+            None => around.agenda.disarm(end.deadline),
+        }
+    }
+
+    fn send(&mut self, around: &mut Surroundings, handle: Handle) {
+        if around.network.link_layer_delay > Span::ZERO {
+            self.delay(around, Direction::Down, handle);
+        } else {
+            self.enqueue(around, handle);
+        }
+    }
+
+    fn delay(&mut self, around: &mut Surroundings, direction: Direction, handle: Handle) {
+        let due = around.now + around.network.link_layer_delay;
+        if self.passing.is_empty() {
+            around.agenda.arm(self.link_slot, due, Lane::Upper);
+        }
+        self.passing.push_back((due, direction, handle));
+    }
+
+    fn enqueue(&mut self, around: &mut Surroundings, handle: Handle) {
+        let packet = &mut around.packets.get_mut(handle).packet;
+        let verdict = self
+            .consult(around.now, packet, |policy, packet, view| policy.on_arrival(around.now, packet, view));
+        let packet = around.packets.get(handle).packet;
+        let peer = around.network.routes.next_hop(self.id, packet.destination);
+        let cause = match peer {
+            None => Some(DropCause::NoRoute),
+            Some(_) if verdict == Verdict::Drop => Some(DropCause::Policy),
+            Some(peer) if self.is_broken(peer, around.now) => Some(DropCause::LinkBroken),
+            Some(_) if packet.hops >= around.network.hop_limit => Some(DropCause::HopLimit),
+            Some(_) => self
+                .queue
+                .push(around.now, Priority::Data, Waiting { handle, peer })
+                .err()
+                .map(|_| DropCause::QueueFull),
+        };
+        if let Some(cause) = cause {
+            let entry = around.packets.remove(handle);
+            around.record.dropped(self.id, &entry.packet, cause, around.now);
+        }
+        around.record.queue(self.id, self.queue.len(), around.now);
+    }
+
+    fn is_broken(&self, peer: NodeId, now: Time) -> bool {
+        self.failing.iter().any(|failing| failing.peer == peer && failing.broken_until > now)
+    }
+
+    /// Forwards a packet, or delivers it to its end.
+    fn pass_up(&mut self, around: &mut Surroundings, handle: Handle) {
+        let packet = around.packets.get(handle).packet;
+        if packet.destination != self.id {
+            self.send(around, handle);
+            return;
+        }
+        around.packets.remove(handle);
+        let index = around.network.flows[packet.flow.index()].ends[packet.port as usize];
+        let end = &mut self.ends[index as usize];
+        let delivered = end.endpoint.on_segment(around.now, &packet.segment);
+        around.record.delivered(&packet, delivered.bytes, around.now);
+        if let Some((app, slot)) = &mut end.app
+            && let Some(again) = app.on_progress(around.now, end.endpoint.progress().acked)
+        {
+            around.agenda.arm(*slot, again, Lane::Upper);
+        }
+        self.touched.push(index);
+    }
+}
+
+impl End {
+    /// An end of `flow`. `port` says which; `app` is what the sender sends, and its slot.
+    pub fn new(
+        flow: FlowId,
+        port: Port,
+        peer: NodeId,
+        endpoint: Box<dyn Endpoint>,
+        deadline: Slot,
+        app: Option<(App, Slot)>,
+        segment_size: u32,
+    ) -> End {
+        End { flow, port, peer, endpoint, deadline, app, numbered: 0, segment_size: u64::from(segment_size) }
+    }
+
+    /// The flow.
+    pub fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    /// The transport.
+    pub fn endpoint(&self) -> &dyn Endpoint {
+        self.endpoint.as_ref()
+    }
+
+    /// The application, at the sending end.
+    pub fn app(&self) -> Option<&App> {
+        self.app.as_ref().map(|(app, _)| app)
+    }
+
+    fn packet(&mut self, node: NodeId, segment: &Segment, around: &Surroundings) -> Packet {
+        self.numbered += 1;
+        Packet {
+            segment: *segment,
+            flow: self.flow,
+            port: match self.port {
+                Port::Sender => Port::Receiver,
+                Port::Receiver => Port::Sender,
+            },
+            source: node,
+            destination: self.peer,
+            size: segment.payload + segment.header + around.network.extra_header,
+            number: self.numbered,
+            created: around.now,
+            hops: 0,
+        }
+    }
+}

@@ -1,0 +1,446 @@
+//! The run: it owns everything, pops events, and hands each to the node that it concerns.
+//!
+//! Only the medium reaches other nodes, and only here, in [`World::air_starts`] and [`World::air_ends`].
+
+use crate::agenda::{Agenda, Lane, Slot};
+use crate::apps::App;
+use crate::config::Config;
+use crate::mac::{Mac, Timing};
+use crate::medium::{Collisions, Links, Radio, femtowatts};
+use crate::node::{Node, at_node, settle};
+use crate::outcome::{FlowOutcome, NodeOutcome, Outcome, SeriesRow};
+use crate::record::{Mean, Recorder, quantiles};
+use crate::routing::Routes;
+use crate::slab::Slab;
+use crate::stack::{End, FlowRoute, Network, Stack, Surroundings};
+use multihop_core::{FlowId, NodeId, Port, Rng, Span, Time};
+use multihop_transport::Progress;
+use std::sync::Arc;
+
+/// How the agenda is kept; results must not depend on it.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Ties {
+    /// Events of one instant and lane in the order of their owners.
+    #[default]
+    InOrder,
+    /// In the opposite order.
+    Reversed,
+}
+
+/// What a slot of the agenda is for.
+#[derive(Clone, Copy, Debug)]
+enum Purpose {
+    MacTimer(u32),
+    AirStart(u32),
+    AirEnd(u32),
+    LinkLayer(u32),
+    Deadline { node: u32, end: u32 },
+    App { node: u32, end: u32 },
+    Sample,
+    WarmUpEnds,
+}
+
+/// A run.
+pub struct World {
+    agenda: Agenda,
+    purposes: Vec<Purpose>,
+    timing: Timing,
+    links: Links,
+    radios: Vec<Radio>,
+    nodes: Vec<Node>,
+    packets: Slab,
+    record: Recorder,
+    network: Network,
+    config: Config,
+    now: Time,
+    events: u64,
+    fingerprint: u64,
+    samples: Samples,
+}
+
+/// The periodic look at the flows.
+#[derive(Clone, Debug, Default)]
+struct Samples {
+    slot: u32,
+    every: Span,
+    per_row: u64,
+    taken: u64,
+    series: Vec<SeriesRow>,
+    delivered_before: Vec<u64>,
+    window: Vec<WindowMean>,
+    /// Senders' counters at the end of the warm-up.
+    baseline: Vec<Progress>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct WindowMean {
+    sum: u128,
+    count: u64,
+}
+
+/// Runs a configuration to its end.
+///
+/// # Panics
+/// If the run breaks one of the engine's own invariants: conservation of packets above all.
+pub fn run(config: &Config) -> Outcome {
+    World::new(config, Ties::InOrder).finish()
+}
+
+impl World {
+    /// A run that has not begun.
+    pub fn new(config: &Config, ties: Ties) -> World {
+        let timing = Timing::new(config);
+        let links = Links::new(config);
+        let mut plan = SlotPlan::default();
+        let nodes = build_nodes(config, &timing, &mut plan);
+        let samples = Samples::new(config, &mut plan);
+        let warmup = plan.add(u32::MAX, Purpose::WarmUpEnds);
+        let mut agenda = match ties {
+            Ties::InOrder => Agenda::new(&plan.owners),
+            Ties::Reversed => Agenda::with_reversed_ties(&plan.owners),
+        };
+        let from = Time::ZERO + config.warmup;
+        agenda.arm(warmup, from, Lane::AirStart);
+        agenda.arm(Slot(samples.slot), Time::ZERO + samples.every, Lane::AirStart);
+        for (index, purpose) in plan.purposes.iter().enumerate() {
+            if let Purpose::App { node, end } = purpose {
+                let flow = nodes.0[*node as usize].stack.end(*end).flow();
+                let start = Time::ZERO + config.flows[flow.index()].start;
+                agenda.arm(Slot(index as u32), start, Lane::Upper);
+            }
+        }
+        let busy_from = match &timing.collisions {
+            Collisions::Pairwise { .. } => 1,
+            Collisions::Sinr { .. } => femtowatts(config.medium.carrier_sense_mw()).max(1),
+        };
+        let radio =
+            |node: usize| Radio::new(busy_from, Rng::at(config.seed, &["node", &node.to_string(), "air"]));
+        World {
+            agenda,
+            purposes: plan.purposes,
+            links,
+            radios: (0..config.nodes.len()).map(radio).collect(),
+            packets: Slab::default(),
+            record: Recorder::new(config.nodes.len(), config.flows.len(), from),
+            network: Network {
+                routes: Routes::new(config),
+                flows: nodes.1,
+                extra_header: config.extra_header,
+                link_layer_delay: timing.rules.link_layer_delay,
+                hop_limit: u16::try_from(config.nodes.len()).unwrap_or(u16::MAX),
+            },
+            nodes: nodes.0,
+            timing,
+            config: config.clone(),
+            now: Time::ZERO,
+            events: 0,
+            fingerprint: 0,
+            samples,
+        }
+    }
+
+    /// Runs to the end and closes the books.
+    ///
+    /// # Panics
+    /// If packets are not conserved.
+    pub fn finish(mut self) -> Outcome {
+        let end = Time::ZERO + self.config.duration;
+        while let Some((time, slot)) = self.agenda.pop() {
+            if time > end {
+                break;
+            }
+            debug_assert!(time >= self.now, "time runs forwards");
+            self.now = time;
+            self.events += 1;
+            self.fingerprint = self.fingerprint.wrapping_add(mix(time.ns(), slot.0));
+            self.handle(slot);
+        }
+        self.now = end;
+        self.close()
+    }
+
+    fn handle(&mut self, slot: Slot) {
+        match self.purposes[slot.0 as usize] {
+            Purpose::MacTimer(id) => at_node!(self, id, self.now, |mac, ctx| {
+                mac.on_timer(ctx);
+                settle(mac, ctx, &self.network);
+            }),
+            Purpose::AirStart(from) => self.air_starts(slot, from),
+            Purpose::AirEnd(from) => self.air_ends(from),
+            Purpose::LinkLayer(id) => self.above(id, |stack, around| stack.on_link_layer(around)),
+            Purpose::Deadline { node, end } => {
+                self.above(node, |stack, around| stack.on_deadline(around.now, end))
+            }
+            Purpose::App { node, end } => self.above(node, |stack, around| stack.on_app(around, end)),
+            Purpose::Sample => self.sample(),
+            Purpose::WarmUpEnds => self.samples.baseline = self.progress(),
+        }
+    }
+
+    /// Something happens above a node's MAC.
+    fn above(&mut self, id: u32, what: impl FnOnce(&mut Stack, &mut Surroundings)) {
+        at_node!(self, id, self.now, |mac, ctx| {
+            let mut around = Surroundings {
+                now: ctx.now,
+                agenda: ctx.agenda,
+                network: &self.network,
+                packets: ctx.packets,
+                record: ctx.record,
+            };
+            what(ctx.stack, &mut around);
+            settle(mac, ctx, &self.network);
+        });
+    }
+
+    /// A frame's first bit reaches its listeners.
+    fn air_starts(&mut self, slot: Slot, from: u32) {
+        let frame = self.nodes[from as usize].mac.on_air();
+        for link in self.links.of(frame.from) {
+            at_node!(self, link.to, self.now, |mac, ctx| {
+                let was_busy = ctx.radio.is_busy();
+                let ignored = ctx.radio.begin(&self.timing.collisions, link, &frame, self.now);
+                mac.on_signal();
+                if !was_busy && ctx.radio.is_busy() {
+                    mac.on_busy(ctx);
+                }
+                if let Some(until) = ignored {
+                    mac.on_ignored(ctx, until);
+                }
+            });
+        }
+        self.agenda.arm(Slot(slot.0 + 1), frame.end(), Lane::AirEnd);
+    }
+
+    /// A frame's last bit reaches its listeners.
+    fn air_ends(&mut self, from: u32) {
+        let frame = self.nodes[from as usize].mac.on_air();
+        let loss = self.timing.packet_error_rate;
+        for link in self.links.of(frame.from) {
+            at_node!(self, link.to, self.now, |mac, ctx| {
+                let was_busy = ctx.radio.is_busy();
+                let reception = ctx.radio.finish(&self.timing.collisions, link, &frame, loss, self.now);
+                mac.on_reception(ctx, &frame, reception);
+                if was_busy && !ctx.radio.is_busy() {
+                    mac.on_idle(ctx);
+                }
+                settle(mac, ctx, &self.network);
+            });
+        }
+        at_node!(self, from, self.now, |mac, ctx| {
+            mac.on_sent(ctx);
+            if !ctx.radio.is_busy() {
+                mac.on_idle(ctx);
+            }
+            settle(mac, ctx, &self.network);
+        });
+    }
+
+    fn progress(&self) -> Vec<Progress> {
+        self.senders().map(|end| end.endpoint().progress()).collect()
+    }
+
+    /// The sending ends, in the order of flows.
+    fn senders(&self) -> impl Iterator<Item = &End> {
+        self.config
+            .flows
+            .iter()
+            .zip(&self.network.flows)
+            .map(|(flow, route)| self.nodes[flow.source.index()].stack.end(route.ends[Port::Sender as usize]))
+    }
+
+    /// The periodic look at the flows.
+    fn sample(&mut self) {
+        let now = self.now;
+        let progress = self.progress();
+        self.samples.taken += 1;
+        if self.record.counts(now) {
+            for (mean, progress) in self.samples.window.iter_mut().zip(&progress) {
+                mean.sum += u128::from(progress.window.unwrap_or(0));
+                mean.count += u64::from(progress.window.is_some());
+            }
+        }
+        if self.samples.taken.is_multiple_of(self.samples.per_row) {
+            for (index, progress) in progress.iter().enumerate() {
+                let delivered = self.record.flows[index].delivered_bytes_ever;
+                let source = self.config.flows[index].source;
+                self.samples.series.push(SeriesRow {
+                    time_s: now.seconds(),
+                    flow: index as u32,
+                    delivered_bytes: delivered
+                        - std::mem::replace(&mut self.samples.delivered_before[index], delivered),
+                    window: progress.window,
+                    rtt_s: progress.rtt.map(Span::seconds),
+                    source_queue: self.nodes[source.index()].stack.queue_length() as u32,
+                });
+            }
+        }
+        self.agenda.arm(Slot(self.samples.slot), now + self.samples.every, Lane::AirStart);
+    }
+
+    fn close(mut self) -> Outcome {
+        self.record.conservation.queued = self.packets.under_way();
+        let books = self.record.conservation;
+        let accounted = books.delivered + books.dropped.iter().sum::<u64>() + books.queued;
+        assert_eq!(books.sent, accounted, "packets are not conserved: {books:?}");
+        let measured = self.now.since(Time::ZERO + self.config.warmup);
+        let progress = self.progress();
+        let flows =
+            (0..self.config.flows.len()).map(|index| self.flow_outcome(index, &progress[index])).collect();
+        let links = self.record.nodes.iter().flat_map(crate::record::NodeBook::links).collect();
+        let nodes = (0..self.config.nodes.len()).map(|index| self.node_outcome(index, measured)).collect();
+        Outcome {
+            seed: self.config.seed,
+            measured_s: measured.seconds(),
+            events: self.events,
+            fingerprint: self.fingerprint,
+            flows,
+            nodes,
+            links,
+            series: self.samples.series,
+            conservation: books,
+        }
+    }
+
+    fn flow_outcome(&mut self, index: usize, progress: &Progress) -> FlowOutcome {
+        let flow = &self.config.flows[index];
+        let base = self.samples.baseline.get(index).copied().unwrap_or_default();
+        let route = self.network.flows[index];
+        let sender = self.nodes[flow.source.index()].stack.end(route.ends[Port::Sender as usize]);
+        let transfers = sender.app().map(App::completed).unwrap_or_default();
+        let transfer_sum: f64 = transfers.iter().map(|span| span.seconds()).sum();
+        let samples = progress.rtt_samples - base.rtt_samples;
+        let window = self.samples.window[index];
+        let path = self.network.routes.path(flow.source, flow.destination);
+        let book = &mut self.record.flows[index];
+        FlowOutcome {
+            delivered_bytes: book.delivered_bytes,
+            packets_sent: book.packets_sent,
+            packets_delivered: book.packets_delivered,
+            dropped: book.dropped,
+            feedback_dropped: book.feedback_dropped,
+            delay: quantiles(&mut book.delays),
+            rtt_mean_s: (samples > 0).then(|| (progress.rtt_sum - base.rtt_sum).seconds() / samples as f64),
+            retransmissions: progress.retransmissions - base.retransmissions,
+            timeouts: progress.timeouts - base.timeouts,
+            recoveries: progress.recoveries - base.recoveries,
+            ecn_reductions: progress.ecn_reductions - base.ecn_reductions,
+            marked: book.marked,
+            window_mean: (window.count > 0).then(|| window.sum as f64 / window.count as f64),
+            hops: path.map_or(0, |path| path.len() as u32 - 1),
+            transfers: transfers.len() as u64,
+            transfer_mean_s: (!transfers.is_empty()).then(|| transfer_sum / transfers.len() as f64),
+            transmission_efficiency: book.efficiency.get(),
+        }
+    }
+
+    fn node_outcome(&mut self, index: usize, measured: Span) -> NodeOutcome {
+        let id = NodeId(index as u32);
+        if let Some(since) = self.nodes[index].mac.busy_since() {
+            self.record.busy(id, multihop_core::Interval { start: since, end: self.now });
+        }
+        let queue_mean = self.record.queue_mean(id, self.now);
+        let book = &self.record.nodes[index];
+        let share = |span: Span| span.seconds() / measured.seconds();
+        let sensing = book.busy.saturating_sub(book.transmitting + book.receiving);
+        NodeOutcome {
+            transmitting: share(book.transmitting),
+            receiving: share(book.receiving),
+            sensing: share(sensing),
+            idle: 1.0 - share(book.transmitting) - share(book.receiving) - share(sensing),
+            nav_only: share(book.nav_only),
+            queue_mean,
+            queue_max: book.queue_max,
+            dropped: book.dropped,
+            transmission_efficiency: book.efficiency.get(),
+            service_delay_mean_s: Mean::get(&book.service_delay),
+        }
+    }
+}
+
+/// A commutative contribution to the run's fingerprint.
+fn mix(time: u64, slot: u32) -> u64 {
+    let z = (time ^ u64::from(slot).rotate_left(40)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (z ^ (z >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+}
+
+/// The slots, as they are given out.
+#[derive(Default)]
+struct SlotPlan {
+    owners: Vec<u32>,
+    purposes: Vec<Purpose>,
+}
+
+impl SlotPlan {
+    fn add(&mut self, owner: u32, purpose: Purpose) -> Slot {
+        self.owners.push(owner);
+        self.purposes.push(purpose);
+        Slot((self.owners.len() - 1) as u32)
+    }
+}
+
+fn build_nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
+    let scheme_of: Arc<[usize]> = config.flows.iter().map(|flow| flow.scheme).collect();
+    let mut nodes: Vec<Node> = (0..config.nodes.len() as u32)
+        .map(|index| {
+            let id = NodeId(index);
+            let timer = plan.add(index, Purpose::MacTimer(index));
+            let air = plan.add(index, Purpose::AirStart(index));
+            plan.add(index, Purpose::AirEnd(index)); // the slot after `air`
+            let link_slot = plan.add(index, Purpose::LinkLayer(index));
+            let rng = Rng::at(config.seed, &["node", &index.to_string(), "mac"]);
+            let policies = config.schemes.iter().map(|scheme| scheme.scheme.router(id)).collect();
+            let failure = config.routing.on_link_failure;
+            Node {
+                mac: Mac::new(id, timer, air, timing, rng),
+                stack: Stack::new(
+                    id,
+                    config.mac.queue_limit,
+                    policies,
+                    scheme_of.clone(),
+                    link_slot,
+                    failure,
+                ),
+            }
+        })
+        .collect();
+    let flows = config.flows.iter().enumerate();
+    let routes = flows.map(|(index, flow)| {
+        let id = FlowId(index as u32);
+        let scheme = &config.schemes[flow.scheme].scheme;
+        let mut add = |port: Port| {
+            let (at, peer, endpoint) = match port {
+                Port::Sender => (flow.source, flow.destination, scheme.sender()),
+                Port::Receiver => (flow.destination, flow.source, scheme.receiver()),
+            };
+            let stack = &mut nodes[at.index()].stack;
+            let next = stack.ends();
+            let deadline = plan.add(at.0, Purpose::Deadline { node: at.0, end: next });
+            let app = (port == Port::Sender).then(|| {
+                let rng = Rng::at(config.seed, &["flow", &index.to_string(), "app"]);
+                let slot = plan.add(at.0, Purpose::App { node: at.0, end: next });
+                (App::new(flow, scheme.datagrams(), rng), slot)
+            });
+            stack.add_end(End::new(id, port, peer, endpoint, deadline, app, scheme.segment_size()))
+        };
+        let receiver = add(Port::Receiver);
+        FlowRoute { ends: [receiver, add(Port::Sender)] }
+    });
+    let routes = routes.collect();
+    (nodes, routes)
+}
+
+impl Samples {
+    /// Windows are looked at about every 100 ms, or oftener if the record is finer.
+    fn new(config: &Config, plan: &mut SlotPlan) -> Samples {
+        let row = config.record_interval;
+        let per_row = row.ns().div_ceil(Span::from_ms(100).ns()).max(1);
+        Samples {
+            slot: plan.add(u32::MAX - 1, Purpose::Sample).0,
+            every: Span::from_ns((row.ns() / per_row).max(1)),
+            per_row,
+            delivered_before: vec![0; config.flows.len()],
+            window: vec![WindowMean::default(); config.flows.len()],
+            ..Samples::default()
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Configurations for tests, built without scenario files.
+#![allow(dead_code)] // each test file uses its part
+
+use multihop_core::{NodeId, Rate, Span};
+use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
+use multihop_schemes::Scheme;
+use multihop_sim::config::*;
+use multihop_transport::{Endpoint, UdpOptions, UdpReceiver, UdpSender};
+use std::sync::Arc;
+
+/// Datagrams of a fixed size.
+pub struct Datagrams {
+    pub payload: u32,
+    pub header: u32,
+}
+
+impl Scheme for Datagrams {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        Box::new(UdpSender::new(UdpOptions { segment_size: self.payload, header: self.header }))
+    }
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        Box::new(UdpReceiver::new())
+    }
+    fn segment_size(&self) -> u32 {
+        self.payload
+    }
+    fn datagrams(&self) -> bool {
+        true
+    }
+}
+
+pub fn two_ray() -> PathLoss {
+    PathLoss::TwoRayGround { frequency_hz: 914e6, antenna_height: 1.5 }
+}
+
+/// 802.11b at 11 Mb/s with 1 Mb/s control frames, ns-2's ranges, nodes at these positions, and no flows.
+pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
+    let phy = Phy::new(Standard::Dot11b, Preamble::Long);
+    Config {
+        name: "test".into(),
+        seed: 1,
+        duration: Span::from_ms(20_000),
+        warmup: Span::from_ms(1_000),
+        record_interval: Span::from_ms(1_000),
+        nodes: positions
+            .iter()
+            .enumerate()
+            .map(|(i, position)| NodeConfig { name: format!("n{i}"), position: Some(*position) })
+            .collect(),
+        phy,
+        data_rate: Rate::from_kbps(11_000),
+        control_rate: Some(Rate::from_kbps(1_000)),
+        ack_rate: None,
+        mac: MacConfig {
+            rules,
+            rts_threshold: None,
+            short_retry_limit: Some(7),
+            long_retry_limit: Some(4),
+            cw_min: phy.cw_min,
+            cw_max: phy.cw_max,
+            queue_limit: 50,
+        },
+        medium: MediumConfig {
+            propagation_delay: Span::from_ns(1_000),
+            bit_error_rate: 0.0,
+            packet_error_rate: 0.0,
+            model: MediumModel::Ranges {
+                receive_range: 250.0,
+                carrier_sense_range: 550.0,
+                capture_ratio: Some(10.0),
+                path_loss: two_ray(),
+            },
+        },
+        routing: RoutingConfig { metric: RouteMetric::Hops, on_link_failure: LinkFailureRule::Ignore },
+        schemes: vec![SchemeConfig {
+            name: "udp".into(),
+            scheme: Arc::new(Datagrams { payload: 1472, header: 28 }),
+        }],
+        flows: Vec::new(),
+        extra_header: 0,
+    }
+}
+
+/// `hops + 1` nodes in a row, 200 m apart.
+pub fn chain(rules: DcfRules, hops: usize) -> Config {
+    let positions: Vec<[f64; 2]> = (0..=hops).map(|i| [200.0 * i as f64, 0.0]).collect();
+    network(rules, &positions)
+}
+
+/// `stations` on a circle of 10 m around node 0, all hearing each other, each saturating it; without capture.
+pub fn saturated_cell(rules: DcfRules, stations: usize) -> Config {
+    let angle = |i: usize| std::f64::consts::TAU * i as f64 / stations as f64;
+    let around = (0..stations).map(|i| [10.0 * angle(i).cos(), 10.0 * angle(i).sin()]);
+    let positions: Vec<[f64; 2]> = std::iter::once([0.0, 0.0]).chain(around).collect();
+    let mut config = network(rules, &positions);
+    if let MediumModel::Ranges { capture_ratio, .. } = &mut config.medium.model {
+        *capture_ratio = None;
+    }
+    for station in 1..=stations {
+        saturate(&mut config, station, 0);
+    }
+    config
+}
+
+/// Adds a saturated flow of the first scheme.
+pub fn saturate(config: &mut Config, from: usize, to: usize) {
+    add_flow(config, from, to, AppConfig::Saturated);
+}
+
+/// Adds a flow of the first scheme.
+pub fn add_flow(config: &mut Config, from: usize, to: usize, app: AppConfig) {
+    config.flows.push(FlowConfig {
+        name: format!("n{from}->n{to}"),
+        source: NodeId(from as u32),
+        destination: NodeId(to as u32),
+        scheme: 0,
+        app,
+        start: Span::ZERO,
+        stop: None,
+    });
+}
+
+/// Payload bits per second delivered by all flows.
+pub fn total_goodput(outcome: &multihop_sim::outcome::Outcome) -> f64 {
+    outcome.flows.iter().map(|flow| flow.delivered_bytes as f64 * 8.0).sum::<f64>() / outcome.measured_s
+}
