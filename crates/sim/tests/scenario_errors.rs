@@ -50,7 +50,7 @@ hold = "10 s"
 [network]
 extra_header = "20 B"
 [schemes.tcp-newreno]
-segment_size = 1000
+segment_size = "1000 B"
 [schemes.recn-strict]
 base = "recn"
 threshold = 0.8
@@ -296,20 +296,20 @@ fn broken_values() {
         ("hold = \"10 s\"", "hold = \"10 kg\"", "routing.hold", &["kg"]),
         ("extra_header = \"20 B\"", "extra_header = \"2 kB\"", "network.extra_header", &["1500 B"]),
         (
-            "segment_size = 1000",
-            "segment_size = 0",
+            "segment_size = \"1000 B\"",
+            "segment_size = \"0 B\"",
             "schemes.tcp-newreno.segment_size",
-            &["segment_size is 0", "between 1 and"],
+            &["segment_size is 0 B", "between 1 B and"],
         ),
         (
-            "segment_size = 1000",
-            "segment_size = 4000",
+            "segment_size = \"1000 B\"",
+            "segment_size = \"4000 B\"",
             "schemes.tcp-newreno.segment_size",
             &["4000 B", "2304 B", "ns2"],
         ),
         (
-            "segment_size = 1000",
-            "segmentsize = 1000",
+            "segment_size = \"1000 B\"",
+            "segmentsize = \"1000 B\"",
             "schemes.tcp-newreno.segmentsize",
             &["did you mean \"segment_size\"?"],
         ),
@@ -539,7 +539,13 @@ fn broken_generators() {
         ),
         ("flows = 4\n", "", "[traffic]", "traffic.flows", &["missing", "flows = 10"]),
         ("flows = 4", "flows = 0", "flows", "traffic.flows", &["0 is out of range"]),
-        ("min_hops = 2", "min_hops = 9", "flows", "traffic.flows", &["at least 9 hops apart"]),
+        (
+            "min_hops = 2",
+            "min_hops = 9",
+            "flows",
+            "traffic.flows",
+            &["0 pairs of nodes over at least 9 hops"],
+        ),
         (
             "min_hops = 2",
             "gateway = \"n0\"",

@@ -208,7 +208,7 @@ fn overrides_take_precedence() {
 fn schemes_in_use_are_listed_once_in_the_order_of_their_use() {
     let text = format!(
         "{PLAIN}[[flows]]\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"gentle\"\n[[flows]]\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"tcp-sack\"\n\
-         [schemes.gentle]\nbase = \"recn\"\nthreshold = 0.9\n[schemes.tcp-newreno]\nsegment_size = 500\n"
+         [schemes.gentle]\nbase = \"recn\"\nthreshold = 0.9\n[schemes.tcp-newreno]\nsegment_size = \"500 B\"\n"
     );
     let config = config(&text);
     assert_eq!(

@@ -25,6 +25,7 @@ pub(super) fn hash(
         phy,
         data_rate,
         control_rate,
+        ack_rate,
         mac,
         medium,
         routing,
@@ -34,13 +35,13 @@ pub(super) fn hash(
     } = config;
     let mut sink = Sink(Sha256::new());
     let general = (name, duration, warmup, record_interval, extra_header);
-    let network = (nodes, phy, data_rate, control_rate, mac, medium, routing);
+    let network = (nodes, phy, [Some(*data_rate), *control_rate, *ack_rate], mac, medium, routing);
     let names: Vec<&String> = schemes.iter().map(|SchemeConfig { name, scheme: _ }| name).collect();
     write!(sink, "{general:?} {network:?} {names:?} {flows:?} {jitters:?}").expect("a digest takes all text");
     for (base, parameters) in identities {
         write!(sink, " {base} {parameters}").expect("a digest takes all text");
     }
-    sink.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    sink.0.finalize().iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
 /// Text that is only digested.

@@ -50,6 +50,8 @@ pub struct RuleOverrides {
     pub immediate_access: Option<bool>,
     /// A back-off frozen by a busy medium has one slot less to go: the convention of Bianchi (2000).
     pub busy_period_counts_as_slot: Option<bool>,
+    /// A back-off waits a whole DIFS from where it begins or resumes, even in a medium that has long been idle. `ns2`: true.
+    pub fresh_difs: Option<bool>,
     /// What a station does after a frame that it could not decode.
     pub eifs: Option<Eifs>,
     /// How long a sender waits for a CTS or an ACK.
@@ -187,6 +189,7 @@ impl RuleOverrides {
             busy_period_counts_as_slot: self
                 .busy_period_counts_as_slot
                 .unwrap_or(base.busy_period_counts_as_slot),
+            fresh_difs: self.fresh_difs.unwrap_or(base.fresh_difs),
             eifs: self.eifs.map_or(base.eifs, |eifs| match eifs {
                 Eifs::UntilCorrectFrame => dot11::EifsRule::UntilCorrectFrame,
                 Eifs::AsNav => dot11::EifsRule::AsNav,

@@ -58,7 +58,9 @@ pub struct Sinr {
     pub transmit_power: Power,
     /// Noise power at every node.
     pub noise: Power,
-    /// The medium is busy where the received power is at least this.
+    /// Frames below this power are not noticed as frames: they only add to the noise.
+    pub sensitivity: Power,
+    /// The medium is busy where the total received power is at least this, or a frame is being received.
     pub carrier_sense: Power,
     /// How power falls with distance. Default: log-distance with exponent 3 and 40 dB at 1 m.
     pub path_loss: Option<PathLossModel>,
@@ -85,6 +87,8 @@ pub struct Matrix {
     pub probe_size: Option<Size>,
     /// `rssi` only: noise power. Default: -95 dBm.
     pub noise: Option<Power>,
+    /// `rssi` only: frames below this power are not noticed as frames. Default: -92 dBm.
+    pub sensitivity: Option<Power>,
     /// `rssi` only: the medium is busy where the received power is at least this. Default: -82 dBm.
     pub carrier_sense: Option<Power>,
 }
@@ -147,7 +151,8 @@ fn metre() -> Length {
 }
 
 const NOISE: Power = Power(-95.0);
-const CARRIER_SENSE: Power = Power(-82.0);
+const SENSITIVITY: Power = Power(-92.0); // what receivers do at 1 Mb/s; above it, error rates decide
+const CARRIER_SENSE: Power = Power(-82.0); // 802.11-2012, 18.3.10.6
 
 impl Default for Ranges {
     fn default() -> Ranges {
@@ -171,6 +176,7 @@ impl Default for Sinr {
             packet_error_rate: 0.0,
             transmit_power: Power(20.0),
             noise: NOISE,
+            sensitivity: SENSITIVITY,
             carrier_sense: CARRIER_SENSE,
             path_loss: None,
         }
@@ -258,6 +264,7 @@ impl Sinr {
         Ok(MediumModel::Sinr {
             transmit_power_mw: power(document, "transmit_power", self.transmit_power)?,
             noise_mw: power(document, "noise", self.noise)?,
+            sensitivity_mw: power(document, "sensitivity", self.sensitivity)?,
             carrier_sense_mw: power(document, "carrier_sense", self.carrier_sense)?,
             path_loss: self
                 .path_loss
@@ -271,6 +278,7 @@ impl Matrix {
     fn resolve(&self, document: &Document<'_>) -> Result<MediumModel> {
         let foreign = match self.quantity {
             Quantity::Delivery if self.noise.is_some() => Some("noise"),
+            Quantity::Delivery if self.sensitivity.is_some() => Some("sensitivity"),
             Quantity::Delivery if self.carrier_sense.is_some() => Some("carrier_sense"),
             Quantity::Rssi if self.probe_size.is_some() => Some("probe_size"),
             _ => None,
@@ -295,6 +303,7 @@ impl Matrix {
             }
             Quantity::Rssi => MatrixQuantity::Rssi {
                 noise_mw: power(document, "noise", self.noise.unwrap_or(NOISE))?,
+                sensitivity_mw: power(document, "sensitivity", self.sensitivity.unwrap_or(SENSITIVITY))?,
                 carrier_sense_mw: power(
                     document,
                     "carrier_sense",
@@ -335,8 +344,8 @@ impl PathLossModel {
     }
 }
 
-/// A power in milliwatts.
+/// A power in milliwatts. The engine adds powers up in whole femtowatts, of which 10 W are 10^16.
 fn power(document: &Document<'_>, key: &str, value: Power) -> Result<f64> {
-    document.within(&key!["medium", key], value.0, -200.0..=100.0, ("-200 dBm", "100 dBm"))?;
+    document.within(&key!["medium", key], value.0, -150.0..=40.0, ("-150 dBm", "40 dBm"))?;
     Ok(value.milliwatts())
 }

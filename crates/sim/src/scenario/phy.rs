@@ -20,6 +20,8 @@ pub struct Phy {
     pub data_rate: Option<BitRate>,
     /// Rate of RTS, CTS, ACK and broadcasts. Default: the standard's rule, the highest basic rate not above the data rate.
     pub control_rate: Option<BitRate>,
+    /// Rate of ACKs, where it differs from that of the other control frames. Default: `control_rate`, or the standard's rule.
+    pub ack_rate: Option<BitRate>,
     /// Slot time, if not the standard's.
     pub slot: Option<Duration>,
     /// Short inter-frame space, if not the standard's.
@@ -30,6 +32,16 @@ pub struct Phy {
     /// Largest contention window in slots, if not the standard's.
     #[schemars(range(min = 1, max = 65535))]
     pub cw_max: Option<u32>,
+}
+
+/// Rates of frames, as the engine wants them.
+pub(super) struct Rates {
+    /// Of unicast DATA.
+    pub(super) data: Rate,
+    /// Of control frames, if not by the standard's rule.
+    pub(super) control: Option<Rate>,
+    /// Of ACKs, if they differ.
+    pub(super) ack: Option<Rate>,
 }
 
 /// A standard.
@@ -74,8 +86,8 @@ impl Standard {
 }
 
 impl Phy {
-    /// The PHY, the data rate and the control rate.
-    pub(super) fn resolve(&self, document: &Document<'_>) -> Result<(dot11::Phy, Rate, Option<Rate>)> {
+    /// The PHY and the rates.
+    pub(super) fn resolve(&self, document: &Document<'_>) -> Result<(dot11::Phy, Rates)> {
         let preamble = match self.preamble {
             Preamble::Long => dot11::Preamble::Long,
             Preamble::Short if matches!(self.standard, Standard::Dsss | Standard::Dot11a) => {
@@ -114,9 +126,12 @@ impl Phy {
             ));
         }
         let highest = phy.rates().last().map(|(rate, _)| rate).expect("every PHY has rates");
-        let data_rate = self.rate(document, &phy, "data_rate", self.data_rate)?.unwrap_or(highest);
-        let control_rate = self.rate(document, &phy, "control_rate", self.control_rate)?;
-        Ok((phy, data_rate, control_rate))
+        let rates = Rates {
+            data: self.rate(document, &phy, "data_rate", self.data_rate)?.unwrap_or(highest),
+            control: self.rate(document, &phy, "control_rate", self.control_rate)?,
+            ack: self.rate(document, &phy, "ack_rate", self.ack_rate)?,
+        };
+        Ok((phy, rates))
     }
 
     fn rate(

@@ -1,21 +1,24 @@
-//! Who can talk to whom: the graph of links that work both ways, since data needs its acknowledgement.
+//! Who can talk to whom: the graph of links that are usable in both directions, since data needs its acknowledgement.
+//!
+//! [`routing`](crate::routing) decides what is usable. Where distance decides, this comes to one radius, and the components of
+//! 100,000 nodes are found without a list of their links.
 
-use crate::config::{MatrixLink, MatrixQuantity, MediumModel, NodeConfig, PathLoss};
-use multihop_core::Rate;
-use multihop_dot11::{Phy, bit_success_ln, frame_success};
+use crate::config::{Config, MediumConfig, MediumModel};
+use crate::medium::femtowatts;
+use crate::routing::LinkQuality;
+use multihop_core::NodeId;
+use multihop_dot11::{ACK_BYTES, ErrorTable, frame_success};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A measured link that delivers less than this is no link.
-const DELIVERY_MIN: f64 = 0.05;
-
-/// Where there is an error rate by SINR, a link delivers at least half of the frames of this size.
-const FRAME_BYTES: u32 = 1000;
+/// Routing's least share of tries that succeed over a usable link, and the size of the data frames that it judges by.
+const LEAST_SUCCESS: f64 = 0.01;
+const DATA_BYTES: u32 = 1000;
 
 /// Nobody talks further than this, in metres.
 const DISTANCE_MAX: f64 = 1e7;
 
-/// Hops to a node that cannot be reached.
-pub(super) const UNREACHABLE: u32 = u32::MAX;
+/// The component of a node that has not been found yet.
+const NONE: u32 = u32::MAX;
 
 /// The graph of two-way links.
 pub(super) enum Reach {
@@ -44,44 +47,42 @@ impl Reach {
         Reach::Within { positions, radius }
     }
 
-    /// The graph of a scenario. Nodes have positions if the medium needs them.
-    pub(super) fn new(nodes: &[NodeConfig], medium: &MediumModel, phy: &Phy, data_rate: Rate) -> Reach {
-        match (decodable_distance(medium, phy, data_rate), medium) {
-            (None, MediumModel::Matrix { links, quantity }) => {
-                Reach::Listed(two_way(nodes.len(), links, |value| match quantity {
-                    MatrixQuantity::Delivery { .. } => value >= DELIVERY_MIN,
-                    MatrixQuantity::Rssi { noise_mw, .. } => {
-                        decodable(phy, data_rate, 10f64.powf(value / 10.0) / noise_mw)
-                    }
-                }))
-            }
-            (radius, _) => {
-                let positions = nodes.iter().map(|node| node.position.unwrap_or_default()).collect();
-                Reach::Within { positions, radius: radius.unwrap_or_default() }
-            }
+    /// The graph of a configuration.
+    pub(super) fn new(config: &Config) -> Reach {
+        if let Some(radius) = radius(config) {
+            let positions = config.nodes.iter().map(|node| node.position.unwrap_or_default()).collect();
+            return Reach::within(positions, radius);
         }
+        let usable = LinkQuality::new(config).usable();
+        let usable: BTreeSet<(NodeId, NodeId)> = usable.into_iter().map(|(from, to, _)| (from, to)).collect();
+        let mut neighbours = vec![Vec::new(); config.nodes.len()];
+        for (from, to) in usable.iter().filter(|(from, to)| usable.contains(&(*to, *from))) {
+            neighbours[from.index()].push(to.0);
+        }
+        Reach::Listed(neighbours)
     }
 
     /// The component of each node, numbered from 0 in the order of their first nodes.
     pub(super) fn components(&self) -> Vec<u32> {
-        let nodes = self.nodes();
-        let mut component = vec![UNREACHABLE; nodes];
+        let mut component = vec![NONE; self.nodes()];
         let mut unseen = self.unseen();
         let mut components = 0;
-        for first in 0..nodes {
-            if component[first] == UNREACHABLE {
-                self.search(first, &mut unseen, |node, _| component[node as usize] = components);
-                components += 1;
+        for first in 0..component.len() {
+            if component[first] != NONE {
+                continue;
             }
+            unseen.remove(first as u32);
+            component[first] = components;
+            let mut queue = VecDeque::from([first as u32]);
+            while let Some(node) = queue.pop_front() {
+                unseen.take_neighbours(node, |neighbour| {
+                    component[neighbour as usize] = components;
+                    queue.push_back(neighbour);
+                });
+            }
+            components += 1;
         }
         component
-    }
-
-    /// The fewest hops from a node to each node.
-    pub(super) fn hops_from(&self, node: usize) -> Vec<u32> {
-        let mut hops = vec![UNREACHABLE; self.nodes()];
-        self.search(node, &mut self.unseen(), |node, distance| hops[node as usize] = distance);
-        hops
     }
 
     fn nodes(&self) -> usize {
@@ -101,20 +102,6 @@ impl Reach {
                 Unseen::Cells { positions, radius: *radius, cells }
             }
             Reach::Listed(neighbours) => Unseen::Flags { neighbours, unseen: vec![true; neighbours.len()] },
-        }
-    }
-
-    /// Breadth first from `first`: `found` is told every node and its hops.
-    fn search(&self, first: usize, unseen: &mut Unseen<'_>, mut found: impl FnMut(u32, u32)) {
-        let first = first as u32;
-        unseen.remove(first);
-        found(first, 0);
-        let mut queue = VecDeque::from([(first, 0)]);
-        while let Some((node, hops)) = queue.pop_front() {
-            unseen.take_neighbours(node, |neighbour| {
-                found(neighbour, hops + 1);
-                queue.push_back((neighbour, hops + 1));
-            });
         }
     }
 }
@@ -160,18 +147,35 @@ impl Unseen<'_> {
     }
 }
 
-/// Up to which distance nodes can talk to each other; none where distance does not decide.
-pub(super) fn decodable_distance(medium: &MediumModel, phy: &Phy, data_rate: Rate) -> Option<f64> {
-    match medium {
-        MediumModel::Ranges { receive_range, .. } => Some(*receive_range),
-        MediumModel::Sinr { transmit_power_mw, noise_mw, path_loss, .. } => {
-            let decodable_at = |distance| {
-                decodable(phy, data_rate, transmit_power_mw * path_gain(path_loss, distance) / noise_mw)
+/// Up to which distance links are usable; none where distance does not decide.
+pub(super) fn radius(config: &Config) -> Option<f64> {
+    let MediumConfig { bit_error_rate, packet_error_rate, model, .. } = &config.medium;
+    let ack_rate =
+        config.ack_rate.or(config.control_rate).unwrap_or_else(|| config.phy.response_rate(config.data_rate));
+    // As routing judges: each direction by what noise and what the scenario's own error rates leave of its bits.
+    let usable = |data_noise: f64, ack_noise: f64| {
+        let bits = |noise: f64, bytes| frame_success(noise + (-bit_error_rate).ln_1p(), bytes);
+        bits(data_noise, DATA_BYTES) * (1.0 - packet_error_rate) * bits(ack_noise, ACK_BYTES) >= LEAST_SUCCESS
+    };
+    match model {
+        MediumModel::Ranges { receive_range, .. } => {
+            Some(if usable(0.0, 0.0) { *receive_range } else { 0.0 })
+        }
+        MediumModel::Sinr { transmit_power_mw, noise_mw, sensitivity_mw, path_loss, .. } => {
+            let errors = [config.data_rate, ack_rate].map(|rate| {
+                ErrorTable::new(config.phy.modulation(rate).expect("the rate belongs to the PHY"))
+            });
+            let noise = femtowatts(*noise_mw).max(1) as f64;
+            let usable_at = |distance| {
+                let power_mw = transmit_power_mw * path_loss.gain(distance);
+                let ratio = femtowatts(power_mw) as f64 / noise;
+                power_mw >= *sensitivity_mw
+                    && usable(errors[0].bit_success_ln(ratio), errors[1].bit_success_ln(ratio))
             };
             let (mut near, mut far) = (0.0, DISTANCE_MAX);
             for _ in 0..64 {
                 let middle = f64::midpoint(near, far); // power falls with distance, so bisection finds the edge
-                if decodable_at(middle) { near = middle } else { far = middle }
+                if usable_at(middle) { near = middle } else { far = middle }
             }
             Some(near)
         }
@@ -179,69 +183,17 @@ pub(super) fn decodable_distance(medium: &MediumModel, phy: &Phy, data_rate: Rat
     }
 }
 
-/// Whether most frames survive this ratio of signal to noise.
-fn decodable(phy: &Phy, rate: Rate, signal_to_noise: f64) -> bool {
-    phy.modulation(rate).is_some_and(|modulation| {
-        frame_success(bit_success_ln(modulation, signal_to_noise), FRAME_BYTES) >= 0.5
-    })
-}
-
-/// Received over transmitted power, at most 1.
-fn path_gain(path_loss: &PathLoss, distance: f64) -> f64 {
-    const LIGHT_SPEED: f64 = 299_792_458.0; // m/s
-    let gain = match *path_loss {
-        PathLoss::TwoRayGround { frequency_hz, antenna_height } => {
-            let wave = LIGHT_SPEED / frequency_hz;
-            let cross_over = 4.0 * std::f64::consts::PI * antenna_height * antenna_height / wave;
-            if distance < cross_over {
-                (wave / (4.0 * std::f64::consts::PI * distance)).powi(2)
-            } else {
-                (antenna_height / distance).powi(2).powi(2)
-            }
-        }
-        PathLoss::LogDistance { exponent, reference_loss_db, reference_distance } => {
-            10f64.powf(-reference_loss_db / 10.0)
-                * (distance.max(reference_distance) / reference_distance).powf(-exponent)
-        }
-    };
-    gain.min(1.0)
-}
-
 fn cell(position: [f64; 2], radius: f64) -> (i64, i64) {
     let width = radius.max(1e-3); // a radius of zero must not divide
     ((position[0] / width).floor() as i64, (position[1] / width).floor() as i64)
 }
 
-/// Neighbours by measured links that work in both directions.
-fn two_way(nodes: usize, links: &[MatrixLink], works: impl Fn(f64) -> bool) -> Vec<Vec<u32>> {
-    let working: BTreeSet<(u32, u32)> =
-        links.iter().filter(|link| works(link.value)).map(|link| (link.from.0, link.to.0)).collect();
-    let mut neighbours = vec![Vec::new(); nodes];
-    for &(from, to) in &working {
-        if working.contains(&(to, from)) {
-            neighbours[from as usize].push(to);
-        }
-    }
-    neighbours
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multihop_core::NodeId;
-    use multihop_dot11::{Preamble, Standard};
-
-    fn phy() -> Phy {
-        Phy::new(Standard::Dot11b, Preamble::Long)
-    }
-
-    #[test]
-    fn hops_are_counted_over_short_links() {
-        let line = Reach::within((0..5).map(|i| [f64::from(i) * 100.0, 0.0]).collect(), 100.0);
-        assert_eq!(line.hops_from(1), [1, 0, 1, 2, 3]);
-        let longer = Reach::within((0..5).map(|i| [f64::from(i) * 100.0, 0.0]).collect(), 250.0);
-        assert_eq!(longer.hops_from(0), [0, 1, 1, 2, 2]);
-    }
+    use crate::config::NodeConfig;
+    use crate::scenario::{Overrides, load};
+    use multihop_core::Rng;
 
     #[test]
     fn components_are_numbered_by_their_first_nodes() {
@@ -251,48 +203,56 @@ mod tests {
 
     #[test]
     fn a_search_by_cells_agrees_with_all_pairs() {
-        let mut rng = multihop_core::Rng::at(5, &["reach"]);
+        let mut rng = Rng::at(5, &["reach"]);
         let positions: Vec<[f64; 2]> =
             (0..120).map(|_| [rng.unit() * 1000.0 - 500.0, rng.unit() * 1000.0]).collect();
         let distance = |a: &[f64; 2], b: &[f64; 2]| (a[0] - b[0]).hypot(a[1] - b[1]);
         let listed = (0..120)
             .map(|i| {
-                (0..120u32).filter(|j| distance(&positions[i], &positions[*j as usize]) <= 130.0).collect()
+                (0..120u32).filter(|j| distance(&positions[i], &positions[*j as usize]) <= 90.0).collect()
             })
             .collect();
-        let (cells, lists) = (Reach::within(positions, 130.0), Reach::Listed(listed));
-        assert_eq!(cells.components(), lists.components());
-        assert_eq!(cells.hops_from(7), lists.hops_from(7));
+        let components = Reach::within(positions, 90.0).components();
+        assert_eq!(components, Reach::Listed(listed).components());
+        assert!(components.iter().any(|component| *component > 2));
     }
 
-    #[test]
-    fn a_measured_link_must_work_both_ways() {
-        let link = |from, to, value| MatrixLink { from: NodeId(from), to: NodeId(to), value };
-        let links = vec![link(0, 1, 0.9), link(1, 0, 0.8), link(1, 2, 0.9), link(2, 1, 0.01)];
-        let medium = MediumModel::Matrix { links, quantity: MatrixQuantity::Delivery { probe_size: 1500 } };
-        let node = NodeConfig { name: String::new(), position: None };
-        let reach = Reach::new(&[node.clone(), node.clone(), node], &medium, &phy(), Rate::from_kbps(11_000));
-        assert_eq!(reach.components(), [0, 0, 1]);
-    }
-
-    #[test]
-    fn slower_frames_reach_further() {
-        let medium = MediumModel::Sinr {
-            transmit_power_mw: 100.0,
-            noise_mw: 10f64.powf(-9.5),
-            carrier_sense_mw: 10f64.powf(-8.2),
-            path_loss: PathLoss::LogDistance {
-                exponent: 3.0,
-                reference_loss_db: 40.0,
-                reference_distance: 1.0,
-            },
-        };
-        let at = |kbps| decodable_distance(&medium, &phy(), Rate::from_kbps(kbps)).unwrap();
-        let (fast, slow) = (at(11_000), at(1_000));
-        // 75 dB of link budget less some dB of signal to noise, over a third power.
-        assert!(
-            fast > 100.0 && slow > 1.2 * fast && slow < 320.0 * 1.8,
-            "{fast} m at 11 Mb/s, {slow} m at 1 Mb/s"
+    /// A network of two neighbours on this medium.
+    fn on(medium: &str) -> Config {
+        let text = format!(
+            "duration = \"1 s\"\n[medium]\n{medium}\n[topology]\ngenerator = \"chain\"\nhops = 1\nspacing = \"2 m\"\n\
+             [traffic]\npattern = \"canonical\"\nscheme = \"udp\"\n"
         );
+        load(&text, "reach.toml", &Overrides::default()).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn routing_agrees_on_what_is_usable() {
+        let mut configs = [
+            on("model = \"ranges\""),
+            on("model = \"ranges\"\nbit_error_rate = 5e-4"),
+            on("model = \"sinr\""),
+            on("model = \"sinr\"\nsensitivity = \"-80 dBm\""),
+            on(
+                "model = \"sinr\"\nnoise = \"-85 dBm\"\npacket_error_rate = 0.9\npath_loss = { model = \"two-ray\" }",
+            ),
+            on("model = \"ranges\""),
+        ];
+        configs[5].medium.bit_error_rate = 5e-3; // with so many errors nothing is usable
+        for (i, mut config) in configs.into_iter().enumerate() {
+            let mut rng = Rng::at(i as u64, &["reach"]);
+            let mut place = || Some([600.0 * rng.unit(), 600.0 * rng.unit()]);
+            config.nodes = (0..60).map(|_| NodeConfig { name: String::new(), position: place() }).collect();
+            let radius = radius(&config).unwrap();
+            let place = |node: u32| config.nodes[node as usize].position.unwrap();
+            let near = |a, b| (place(a)[0] - place(b)[0]).hypot(place(a)[1] - place(b)[1]) <= radius;
+            let pairs = (0..60).flat_map(|a| (0..60).map(move |b| (a, b)));
+            let ours: BTreeSet<(u32, u32)> = pairs.filter(|(a, b)| a != b && near(*a, *b)).collect();
+            let theirs: BTreeSet<(u32, u32)> =
+                LinkQuality::new(&config).usable().into_iter().map(|(from, to, _)| (from.0, to.0)).collect();
+            let apart: Vec<_> = ours.symmetric_difference(&theirs).collect();
+            assert!(apart.is_empty(), "{apart:?} of {}: {:?}", theirs.len(), config.medium);
+            assert_eq!(theirs.len() > 100, i < 5, "{} links: {:?}", theirs.len(), config.medium);
+        }
     }
 }

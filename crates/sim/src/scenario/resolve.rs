@@ -61,37 +61,35 @@ pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolv
     overrides.apply(&mut scenario, &mut document)?;
     let (duration, warmup) = times(&document, &scenario)?;
 
-    let (phy, data_rate, control_rate) = scenario.phy.resolve(&document)?;
-    let mac = scenario.mac.resolve(&document, &phy)?;
-    let mut medium = scenario.medium.resolve(&document)?;
-    let nodes = scenario.topology.resolve(&document, &mut medium, &phy, data_rate)?;
-    let reach = Reach::new(&nodes.list, &medium.model, &phy, data_rate);
-    let routing = scenario.routing.resolve(&document)?;
-    let extra_header = scenario.network.resolve(&document)?;
-
-    let mut schemes = Schemes::new(&document, &scenario.schemes)?;
-    let made = flows(&document, &scenario, overrides, &nodes, &reach, duration, &mut schemes)?;
-    let limited = scenario.mac.rules == RuleSet::Ieee;
-    schemes.check_sizes(&mac.rules, limited, extra_header)?;
-    let record_interval = record_interval(&document, &scenario, duration, made.len() as u64)?;
-
+    let (phy, rates) = scenario.phy.resolve(&document)?;
     let mut config = Config {
         name: scenario.name.clone().unwrap_or_else(|| stem(origin)),
         seed: scenario.seed.unwrap_or(1),
         duration,
         warmup,
-        record_interval,
-        nodes: nodes.list,
+        record_interval: duration, // until the flows are known
+        nodes: Vec::new(),
         phy,
-        data_rate,
-        control_rate,
-        mac,
-        medium,
-        routing,
-        schemes: schemes.used,
-        flows: made.iter().map(|made| made.flow.clone()).collect(),
-        extra_header,
+        data_rate: rates.data,
+        control_rate: rates.control,
+        ack_rate: rates.ack,
+        mac: scenario.mac.resolve(&document, &phy)?,
+        medium: scenario.medium.resolve(&document)?,
+        routing: scenario.routing.resolve(&document)?,
+        schemes: Vec::new(),
+        flows: Vec::new(),
+        extra_header: scenario.network.resolve(&document)?,
     };
+    let nodes = scenario.topology.resolve(&document, &mut config)?;
+    config.nodes.clone_from(&nodes.list);
+
+    let mut schemes = Schemes::new(&document, &scenario.schemes)?;
+    let made = flows(&document, &scenario, overrides, &nodes, &config, &mut schemes)?;
+    let limited = scenario.mac.rules == RuleSet::Ieee;
+    schemes.check_sizes(&config.mac.rules, limited, config.extra_header)?;
+    config.record_interval = record_interval(&document, &scenario, duration, made.len() as u64)?;
+    config.schemes = schemes.used;
+    config.flows = made.iter().map(|made| made.flow.clone()).collect();
     let jitters: Vec<Span> = made.iter().map(|made| made.jitter).collect();
     let hash = hash(&config, &jitters, &schemes.identities);
     config.flows = made.into_iter().enumerate().map(|(i, made)| made.started(i, config.seed)).collect();
@@ -167,15 +165,16 @@ fn flows(
     scenario: &Scenario,
     overrides: &Overrides,
     nodes: &Nodes,
-    reach: &Reach,
-    duration: Span,
+    config: &Config,
     schemes: &mut Schemes<'_>,
 ) -> Result<Vec<Made>> {
+    let duration = config.duration;
+    let component = Reach::new(config).components();
     let mut flows =
         Flows { document, nodes, scheme: overrides.scheme.as_deref(), duration, made: Vec::new() };
     flows.list(&scenario.flows, schemes)?;
     if let Some(traffic) = &scenario.traffic {
-        let pairs = traffic.pairs(document, nodes, reach)?;
+        let pairs = traffic.pairs(document, nodes, config, &component)?;
         flows.add(&traffic.offer(), None, &pairs, schemes)?;
     }
     flows.number_duplicates();
@@ -183,13 +182,12 @@ fn flows(
         let remedy = "add [[flows]] with from, to and scheme, or [traffic] with a pattern";
         return Err(document.fail(&key!["flows"], "there are no flows, so nothing would happen", remedy));
     }
-    check_paths(document, nodes, reach, &flows.made)?;
+    check_paths(document, nodes, &component, &flows.made)?;
     Ok(flows.made)
 }
 
 /// Every flow needs a path over links that work both ways.
-fn check_paths(document: &Document<'_>, nodes: &Nodes, reach: &Reach, flows: &[Made]) -> Result<()> {
-    let component = reach.components();
+fn check_paths(document: &Document<'_>, nodes: &Nodes, component: &[u32], flows: &[Made]) -> Result<()> {
     let apart =
         |made: &&Made| component[made.flow.source.index()] != component[made.flow.destination.index()];
     let Some(Made { flow, at, .. }) = flows.iter().find(apart) else { return Ok(()) };

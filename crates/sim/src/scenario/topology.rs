@@ -1,12 +1,11 @@
 //! `[topology]`: the nodes, and the measured links between them.
 
-use super::document::{Document, Result, key};
+use super::document::{Document, KeyPath, Result, key};
 use super::error::instead_of;
 use super::generate::{Generator, NODES_MAX};
-use super::reach::decodable_distance;
-use crate::config::{MatrixLink, MatrixQuantity, MediumConfig, MediumModel, NodeConfig};
-use multihop_core::{NodeId, Rate};
-use multihop_dot11::Phy;
+use super::reach::radius;
+use crate::config::{Config, MatrixLink, MatrixQuantity, MediumModel, NodeConfig};
+use multihop_core::NodeId;
 use multihop_schemes::quantity::{Length, Power};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -79,12 +78,7 @@ pub(super) struct Nodes {
 
 impl Nodes {
     /// The node that the text at `path` names.
-    pub(super) fn find(
-        &self,
-        document: &Document<'_>,
-        path: &super::document::KeyPath,
-        name: &str,
-    ) -> Result<usize> {
+    pub(super) fn find(&self, document: &Document<'_>, path: &KeyPath, name: &str) -> Result<usize> {
         self.index.get(name).copied().ok_or_else(|| {
             let known = self.list.iter().map(|node| node.name.as_str());
             document.bad(path, "is not a node", instead_of(name, known))
@@ -93,23 +87,17 @@ impl Nodes {
 }
 
 impl Topology {
-    /// The nodes; measured links go into the medium.
-    pub(super) fn resolve(
-        &self,
-        document: &Document<'_>,
-        medium: &mut MediumConfig,
-        phy: &Phy,
-        data_rate: Rate,
-    ) -> Result<Nodes> {
-        match (self, &mut medium.model) {
+    /// The nodes, for a configuration that has none yet; measured links go into its medium.
+    pub(super) fn resolve(&self, document: &Document<'_>, config: &mut Config) -> Result<Nodes> {
+        let radius = radius(config);
+        match (self, &mut config.medium.model) {
             (Topology::Generated(_), MediumModel::Matrix { .. }) => Err(document.fail(
                 &key!["topology", "generator"],
                 "a generator makes no measured links, which the medium \"matrix\" needs",
                 "list [[topology.nodes]] and [[topology.links]], or use the medium \"ranges\" or \"sinr\"",
             )),
-            (Topology::Generated(generator), model) => {
-                let reach = decodable_distance(model, phy, data_rate).unwrap_or_default();
-                let plan = generator.plan(document, reach)?;
+            (Topology::Generated(generator), _) => {
+                let plan = generator.plan(document, radius.unwrap_or_default())?;
                 let node = |(i, position)| NodeConfig { name: format!("n{i}"), position: Some(position) };
                 let list: Vec<NodeConfig> = plan.positions.into_iter().enumerate().map(node).collect();
                 let index = list.iter().enumerate().map(|(i, node)| (node.name.clone(), i)).collect();
@@ -119,7 +107,7 @@ impl Topology {
                 let nodes = listed.nodes(document)?;
                 match model {
                     MediumModel::Matrix { links, quantity } => {
-                        *links = listed.links(document, &nodes, quantity)?
+                        *links = listed.links(document, &nodes, quantity)?;
                     }
                     _ => listed.check_places(document)?,
                 }
@@ -258,7 +246,7 @@ impl Link {
     fn value(
         &self,
         document: &Document<'_>,
-        at: &super::document::KeyPath,
+        at: &KeyPath,
         delivery: bool,
         [delivery_key, rssi_key]: [&str; 2],
     ) -> Result<Option<f64>> {
@@ -282,7 +270,7 @@ impl Link {
         let (value, bounds, names) = if delivery {
             (share, 0.0..=1.0, ("0", "1"))
         } else {
-            (power, -200.0..=100.0, ("-200 dBm", "100 dBm"))
+            (power, -150.0..=40.0, ("-150 dBm", "40 dBm"))
         };
         value.map(|value| document.within(&at.join(key), value, bounds, names)).transpose()
     }

@@ -1,10 +1,12 @@
 //! `[traffic]`: flows by pattern.
 
 use super::document::{Document, Result, key};
+use super::error::ScenarioError;
 use super::flows::{App, Offer};
-use super::reach::{Reach, UNREACHABLE};
 use super::topology::Nodes;
-use multihop_core::Rng;
+use crate::config::Config;
+use crate::routing::{LinkQuality, Routes};
+use multihop_core::{NodeId, Rng};
 use multihop_schemes::quantity::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -21,7 +23,7 @@ pub struct Traffic {
     pub flows: Option<u32>,
     /// `to-gateway`, `all-to-one`: name of the node that receives.
     pub gateway: Option<String>,
-    /// `random-pairs`, `to-gateway`: only pairs at least this many hops apart. Default: 1.
+    /// `random-pairs`, `to-gateway`: only pairs whose route has at least this many hops. Default: 1.
     #[schemars(range(min = 1, max = 100_000))]
     pub min_hops: Option<u32>,
     /// `random-pairs`, `to-gateway`: seed of the choice. It is not that of the run, so that all runs of a study share one
@@ -57,13 +59,26 @@ pub enum Pattern {
     AllToOne,
 }
 
-/// The pairs that a pattern chooses from: for each source the number of its destinations, and how they are found.
-struct Choice<'a> {
-    reach: &'a Reach,
-    min_hops: u32,
-    /// Destinations of all sources before this one, and of all in the end.
+/// The ordered pairs of different nodes of one component, numbered from 0.
+struct Pairs {
+    /// The nodes of each component.
+    members: Vec<Vec<usize>>,
+    /// Component of each node, and its place there.
+    place: Vec<(usize, usize)>,
+    /// Pairs whose source comes before each node; at the end, all.
     before: Vec<u64>,
 }
+
+/// Numbers below a total in random order, each once: the shuffle of Fisher and Yates, which only remembers what has moved.
+struct Shuffle {
+    rng: Rng,
+    drawn: u64,
+    total: u64,
+    moved: BTreeMap<u64, u64>,
+}
+
+/// Pairs that are tried before the search for distant ones is given up.
+const TRIES_MAX: u64 = 1_000_000;
 
 impl Traffic {
     /// What the flows send.
@@ -78,57 +93,23 @@ impl Traffic {
         }
     }
 
-    /// Source and destination of each flow.
+    /// Source and destination of each flow. The configuration lacks only schemes and flows; `component` is that of each node.
     pub(super) fn pairs(
         &self,
         document: &Document<'_>,
         nodes: &Nodes,
-        reach: &Reach,
+        config: &Config,
+        component: &[u32],
     ) -> Result<Vec<(usize, usize)>> {
         self.check_keys(document)?;
-        let min_hops = self.min_hops.unwrap_or(1);
-        document.within(&key!["traffic", "min_hops"], f64::from(min_hops), 1.0..=1e5, ("1", "100000"))?;
-        if let Some(flows) = self.flows {
-            document.within(&key!["traffic", "flows"], f64::from(flows), 1.0..=1e5, ("1", "100000"))?;
+        for (key, value) in [("flows", self.flows), ("min_hops", self.min_hops)] {
+            let value = f64::from(value.unwrap_or(1));
+            document.within(&key!["traffic", key], value, 1.0..=1e5, ("1", "100000"))?;
         }
         match self.pattern {
             Pattern::Canonical => canonical(document, nodes),
-            Pattern::RandomPairs => {
-                let Some(flows) = self.flows else {
-                    return Err(document.fail(
-                        &key!["traffic", "flows"],
-                        "missing",
-                        "say how many, for example flows = 10",
-                    ));
-                };
-                let choice = Choice::new(reach, nodes.list.len(), min_hops);
-                let ranks = self.draw(document, u64::from(flows), choice.total(), "pairs of nodes")?;
-                Ok(ranks.into_iter().map(|rank| choice.pair(rank)).collect())
-            }
-            Pattern::ToGateway => {
-                let gateway = self.gateway(document, nodes)?;
-                let hops = reach.hops_from(gateway);
-                let far_enough = |node: &usize| hops[*node] >= min_hops && hops[*node] != UNREACHABLE;
-                let sources: Vec<usize> = (0..nodes.list.len()).filter(far_enough).collect();
-                let name = &nodes.list[gateway].name;
-                if sources.is_empty() {
-                    let found = format!("no node at least {min_hops} hops away can reach {name:?}");
-                    return Err(document.fail(
-                        &key!["traffic", "gateway"],
-                        found,
-                        "choose another gateway, or lower min_hops",
-                    ));
-                }
-                let chosen = match self.flows {
-                    None => sources,
-                    Some(flows) => {
-                        let what = format!("nodes that reach {name:?}");
-                        let ranks = self.draw(document, u64::from(flows), sources.len() as u64, &what)?;
-                        ranks.into_iter().map(|rank| sources[rank as usize]).collect()
-                    }
-                };
-                Ok(chosen.into_iter().map(|source| (source, gateway)).collect())
-            }
+            Pattern::RandomPairs => self.random_pairs(document, config, component),
+            Pattern::ToGateway => self.to_gateway(document, nodes, config, component),
             Pattern::AllToOne => {
                 let gateway = self.gateway(document, nodes)?;
                 Ok((0..nodes.list.len())
@@ -137,6 +118,94 @@ impl Traffic {
                     .collect())
             }
         }
+    }
+
+    fn random_pairs(
+        &self,
+        document: &Document<'_>,
+        config: &Config,
+        component: &[u32],
+    ) -> Result<Vec<(usize, usize)>> {
+        let Some(wanted) = self.flows else {
+            return Err(document.fail(
+                &key!["traffic", "flows"],
+                "missing",
+                "say how many, for example flows = 10",
+            ));
+        };
+        let (wanted, pairs) = (wanted as usize, Pairs::new(component));
+        let mut shuffle = self.shuffle(pairs.total());
+        let mut chosen = Vec::new();
+        let mut quality = None;
+        // Routes to many destinations at once are cheaper than one by one, so pairs are tried in growing batches.
+        let mut batch = 2 * wanted as u64;
+        while chosen.len() < wanted && shuffle.drawn < shuffle.total.min(TRIES_MAX) {
+            let drawn: Vec<(usize, usize)> =
+                shuffle.by_ref().take(batch as usize).map(|rank| pairs.get(rank)).collect();
+            if self.min_hops() > 1 {
+                let quality = quality.get_or_insert_with(|| LinkQuality::new(config));
+                let routes = Routes::towards(drawn.iter().map(|pair| NodeId(pair.1 as u32)), config, quality);
+                chosen.extend(drawn.into_iter().filter(|pair| hops(&routes, *pair) >= self.min_hops()));
+            } else {
+                chosen.extend(drawn);
+            }
+            batch *= 2;
+        }
+        if chosen.len() < wanted {
+            return Err(self.too_many(document, chosen.len(), "pairs of nodes"));
+        }
+        chosen.truncate(wanted);
+        Ok(chosen)
+    }
+
+    fn to_gateway(
+        &self,
+        document: &Document<'_>,
+        nodes: &Nodes,
+        config: &Config,
+        component: &[u32],
+    ) -> Result<Vec<(usize, usize)>> {
+        let gateway = self.gateway(document, nodes)?;
+        let mut sources: Vec<usize> = (0..component.len())
+            .filter(|node| *node != gateway && component[*node] == component[gateway])
+            .collect();
+        if self.min_hops() > 1 {
+            let destination = std::iter::once(NodeId(gateway as u32));
+            let routes = Routes::towards(destination, config, &LinkQuality::new(config));
+            sources.retain(|source| hops(&routes, (*source, gateway)) >= self.min_hops());
+        }
+        let what = format!("nodes that reach {:?}", nodes.list[gateway].name);
+        let chosen: Vec<usize> = match self.flows {
+            Some(wanted) if wanted as usize > sources.len() => {
+                return Err(self.too_many(document, sources.len(), &what));
+            }
+            Some(wanted) => {
+                let ranks = self.shuffle(sources.len() as u64).take(wanted as usize);
+                ranks.map(|rank| sources[rank as usize]).collect()
+            }
+            None if sources.is_empty() => {
+                let found = format!("there are no {what} over at least {} hops", self.min_hops());
+                let remedy = "choose another gateway, or lower min_hops";
+                return Err(document.fail(&key!["traffic", "gateway"], found, remedy));
+            }
+            None => sources,
+        };
+        Ok(chosen.into_iter().map(|source| (source, gateway)).collect())
+    }
+
+    fn min_hops(&self) -> usize {
+        self.min_hops.unwrap_or(1) as usize
+    }
+
+    fn shuffle(&self, total: u64) -> Shuffle {
+        let rng = Rng::at(self.pairs_seed.unwrap_or(1), &["traffic", "pairs"]);
+        Shuffle { rng, drawn: 0, total, moved: BTreeMap::new() }
+    }
+
+    fn too_many(&self, document: &Document<'_>, found: usize, what: &str) -> ScenarioError {
+        let why =
+            format!("flows are too many: there are {found} {what} over at least {} hops", self.min_hops());
+        document.bad(&key!["traffic", "flows"], why, "ask for fewer flows, or lower min_hops")
     }
 
     /// Refuses keys that the pattern does not use.
@@ -164,73 +233,64 @@ impl Traffic {
 
     fn gateway(&self, document: &Document<'_>, nodes: &Nodes) -> Result<usize> {
         let at = key!["traffic", "gateway"];
-        match &self.gateway {
-            Some(name) => nodes.find(document, &at, name),
-            None => {
-                let remedy =
-                    format!("name the node that receives, for example gateway = {:?}", nodes.list[0].name);
-                Err(document.fail(&at, "missing", remedy))
-            }
+        if let Some(name) = &self.gateway {
+            return nodes.find(document, &at, name);
         }
-    }
-
-    /// `count` different numbers below `total`, all equally likely.
-    fn draw(&self, document: &Document<'_>, count: u64, total: u64, what: &str) -> Result<Vec<u64>> {
-        if count > total {
-            let min_hops = self.min_hops.unwrap_or(1);
-            let why = format!("flows are too many: there are {total} {what} at least {min_hops} hops apart");
-            return Err(document.bad(
-                &key!["traffic", "flows"],
-                why,
-                "ask for fewer flows, or lower min_hops",
-            ));
-        }
-        let mut rng = Rng::at(self.pairs_seed.unwrap_or(1), &["traffic", "pairs"]);
-        // A shuffle of 0..total that only remembers what has moved (Fisher and Yates).
-        let mut moved: BTreeMap<u64, u64> = BTreeMap::new();
-        let drawn = (0..count).map(|i| {
-            let j = i + (rng.unit() * (total - i) as f64) as u64;
-            let at_i = moved.get(&i).copied().unwrap_or(i);
-            moved.insert(j, at_i).unwrap_or(j)
-        });
-        Ok(drawn.collect())
+        let remedy = format!("name the node that receives, for example gateway = {:?}", nodes.list[0].name);
+        Err(document.fail(&at, "missing", remedy))
     }
 }
 
-impl Choice<'_> {
-    fn new(reach: &Reach, nodes: usize, min_hops: u32) -> Choice<'_> {
-        let counts: Vec<u64> = if min_hops <= 1 {
-            let component = reach.components();
-            let mut sizes = vec![0; nodes];
-            component.iter().for_each(|component| sizes[*component as usize] += 1);
-            component.iter().map(|component| sizes[*component as usize] - 1).collect()
-        } else {
-            (0..nodes).map(|node| destinations(reach, node, min_hops).count() as u64).collect()
-        };
-        let mut before = vec![0];
-        for count in counts {
-            before.push(before[before.len() - 1] + count);
+impl Pairs {
+    fn new(component: &[u32]) -> Pairs {
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        let mut place = Vec::with_capacity(component.len());
+        for (node, component) in component.iter().enumerate() {
+            let component = *component as usize;
+            members.resize(members.len().max(component + 1), Vec::new());
+            place.push((component, members[component].len()));
+            members[component].push(node);
         }
-        Choice { reach, min_hops, before }
+        let mut before = vec![0];
+        for (component, _) in &place {
+            before.push(before[before.len() - 1] + members[*component].len() as u64 - 1);
+        }
+        Pairs { members, place, before }
     }
 
     fn total(&self) -> u64 {
         self.before[self.before.len() - 1]
     }
 
-    /// The pair of this rank.
-    fn pair(&self, rank: u64) -> (usize, usize) {
+    /// Source and destination of the pair of this number.
+    fn get(&self, rank: u64) -> (usize, usize) {
         let source = self.before.partition_point(|before| *before <= rank) - 1;
-        let rank = (rank - self.before[source]) as usize;
-        let destination = destinations(self.reach, source, self.min_hops).nth(rank);
-        (source, destination.expect("ranks count the destinations of each source"))
+        let (component, own) = self.place[source];
+        let other = (rank - self.before[source]) as usize;
+        let other = other + usize::from(other >= own); // a node is no destination of its own
+        (source, self.members[component][other])
     }
 }
 
-/// Who can be reached from `source`, far enough away.
-fn destinations(reach: &Reach, source: usize, min_hops: u32) -> impl Iterator<Item = usize> {
-    let hops = reach.hops_from(source).into_iter().enumerate();
-    hops.filter(move |(_, hops)| *hops >= min_hops.max(1) && *hops != UNREACHABLE).map(|(node, _)| node)
+impl Iterator for Shuffle {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        let first = self.drawn;
+        if first == self.total {
+            return None;
+        }
+        let other = first + (self.rng.unit() * (self.total - first) as f64) as u64;
+        let at_first = self.moved.remove(&first).unwrap_or(first);
+        self.drawn += 1;
+        Some(if other == first { at_first } else { self.moved.insert(other, at_first).unwrap_or(other) })
+    }
+}
+
+/// Hops of the route of a pair; none for no route.
+fn hops(routes: &Routes, (source, destination): (usize, usize)) -> usize {
+    let path = routes.path(NodeId(source as u32), NodeId(destination as u32));
+    path.map_or(0, |path| path.len() - 1)
 }
 
 fn canonical(document: &Document<'_>, nodes: &Nodes) -> Result<Vec<(usize, usize)>> {
