@@ -212,6 +212,11 @@ impl<'a> Document<'a> {
     }
 }
 
+/// A time for a message.
+pub(crate) fn seconds(time: Span) -> String {
+    format!("{} s", time.seconds())
+}
+
 /// The line of a byte offset, counted from 1.
 fn line_of(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count()

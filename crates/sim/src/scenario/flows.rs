@@ -1,6 +1,6 @@
 //! `[[flows]]`: who sends what to whom, and when.
 
-use super::document::{Document, KeyPath, Result, key};
+use super::document::{Document, KeyPath, Result, key, seconds};
 use super::schemes::Schemes;
 use super::topology::Nodes;
 use crate::config::{AppConfig, FlowConfig};
@@ -240,17 +240,14 @@ impl Flows<'_> {
         let jitter = self.document.time(&offer.at.join("start_jitter"), offer.start_jitter, 0.0)?;
         if start + jitter >= self.duration {
             let key = if offer.start_jitter.0 > 0.0 { "start_jitter" } else { "start" };
-            let why = format!(
-                "lets the flow start when the run of {} has ended",
-                Duration(self.duration.seconds())
-            );
+            let why = format!("lets the flow start when the run of {} has ended", seconds(self.duration));
             return Err(self.document.bad(&offer.at.join(key), why, "start earlier, or run for longer"));
         }
         let Some(stop) = offer.stop else { return Ok((start, jitter, None)) };
         let at = offer.at.join("stop");
         let stop = self.document.time(&at, stop, 0.0)?;
         if stop <= start + jitter {
-            let latest = Duration((start + jitter).seconds());
+            let latest = seconds(start + jitter);
             let why = format!("is not after the start, which is at {latest} at the latest");
             return Err(self.document.bad(&at, why, "stop later, or start earlier"));
         }

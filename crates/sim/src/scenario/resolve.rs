@@ -1,7 +1,7 @@
 //! From a file to a configuration.
 
 use super::Scenario;
-use super::document::{Document, Result, key};
+use super::document::{Document, Result, key, seconds};
 use super::flows::{Flows, Made};
 use super::hash::hash;
 use super::mac::RuleSet;
@@ -129,7 +129,7 @@ fn times(document: &Document<'_>, scenario: &Scenario) -> Result<(Span, Span)> {
     let at = key!["warmup"];
     let warmup = document.time(&at, scenario.warmup.unwrap_or_default(), 0.0)?;
     if warmup >= length {
-        let why = format!("leaves nothing of the duration, which is {duration}");
+        let why = format!("leaves nothing of the duration, which is {}", seconds(length));
         return Err(document.bad(&at, why, "give a shorter warm-up, or a longer duration"));
     }
     Ok((length, warmup))
@@ -145,7 +145,7 @@ fn record_interval(document: &Document<'_>, scenario: &Scenario, duration: Span,
     };
     let step = document.time(&at, interval, 1e-9)?;
     if step > duration {
-        let why = format!("is longer than the run of {}", Duration(duration.seconds()));
+        let why = format!("is longer than the run of {}", seconds(duration));
         return Err(document.bad(&at, why, "give a time up to the duration"));
     }
     let rows = duration.ns().div_ceil(step.ns()).saturating_mul(flows);

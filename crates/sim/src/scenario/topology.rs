@@ -54,7 +54,7 @@ pub struct Link {
     pub from: String,
     /// Name of the receiver.
     pub to: String,
-    /// Share of frames that arrive, for `quantity = "delivery"`.
+    /// Share of frames that arrive, for `quantity = "delivery"`. 0 means a signal that is sensed but never decoded.
     #[schemars(range(min = 0, max = 1))]
     pub delivery: Option<f64>,
     /// The same in the other direction. Without it, `to` is not heard by `from`, unless another entry says so.
