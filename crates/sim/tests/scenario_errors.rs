@@ -146,6 +146,7 @@ segment_size = "1000 B" => segment_size = "0 B" -> schemes.tcp-newreno.segment_s
 segment_size = "1000 B" => segment_size = "4000 B" -> schemes.tcp-newreno.segment_size: 4000 B | 2304 B | ns2
 segment_size = "1000 B" => segmentsize = "1000 B" -> schemes.tcp-newreno.segmentsize: did you mean "segment_size"?
 [schemes.tcp-newreno] => [schemes.tcp-newrino] -> schemes.tcp-newrino: did you mean "tcp-newreno"? | base
+from = "b"\n => name = "one"\nfrom = "b"\n -> flows[1].name: "one" is already the name of flows[0]
 base = "recn" => base = "recm" -> schemes.recn-strict.base: "recm" is not a scheme | did you mean "recn"?
 threshold = 0.8 => threshold = 2 -> schemes.recn-strict.threshold: threshold is 2 | between 0 and 1
 threshold = 0.8 => threshold = 2026-01-01 -> schemes.recn-strict.threshold: date

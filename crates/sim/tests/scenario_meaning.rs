@@ -223,6 +223,15 @@ fn schemes_in_use_are_listed_once_in_the_order_of_their_use() {
 }
 
 #[test]
+fn names_that_the_user_gave_stay() {
+    let text = format!(
+        "{PLAIN}[[flows]]\nname = \"n0->n2\"\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"udp\"\n[[flows]]\nfrom = \"n0\"\nto = \"n2\"\nscheme = \"udp\"\n"
+    );
+    let names: Vec<String> = config(&text).flows.into_iter().map(|flow| flow.name).collect();
+    assert_eq!(names, ["n0->n2 #2", "n0->n2", "n0->n2 #3"]);
+}
+
+#[test]
 fn starts_are_jittered_by_the_seed_of_the_run() {
     let start = |seed| {
         let text = format!("{PLAIN}start = \"5 s\"\nstart_jitter = \"2 s\"\n");

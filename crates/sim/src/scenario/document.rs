@@ -10,7 +10,7 @@ use std::ops::{Range, RangeInclusive};
 use toml::Spanned;
 use toml::de::{DeArray, DeTable};
 
-/// The longest time in seconds: a hundred years. Sums of two stay below [`multihop_core::Time::NEVER`]'s double.
+/// The longest time in seconds: a hundred years, so that sums of a few fit into 64 bits of nanoseconds.
 const TIME_MAX: f64 = 3.155_76e9;
 
 /// What every check returns.

@@ -8,7 +8,7 @@ use multihop_core::{NodeId, Rng, Span};
 use multihop_schemes::quantity::{BitRate, Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A flow.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -129,6 +129,8 @@ pub(super) struct Flows<'a> {
 pub(super) struct Made {
     /// The flow.
     pub(super) flow: FlowConfig,
+    /// The user gave its name.
+    named: bool,
     /// How much later it starts at most.
     pub(super) jitter: Span,
     /// The table that it comes from, for messages.
@@ -141,6 +143,7 @@ const FLOWS_MAX: usize = 100_000;
 impl Flows<'_> {
     /// Adds the listed flows.
     pub(super) fn list(&mut self, flows: &[Flow], schemes: &mut Schemes<'_>) -> Result<()> {
+        let mut names: BTreeMap<&str, usize> = BTreeMap::new();
         for (i, flow) in flows.iter().enumerate() {
             let at = key!["flows", i];
             let from = self.nodes.find(self.document, &at.join("from"), &flow.from)?;
@@ -161,7 +164,7 @@ impl Flows<'_> {
                         "give a name or remove the key",
                     ));
                 }
-                if let Some(first) = flows[..i].iter().position(|other| other.name.as_ref() == Some(name)) {
+                if let Some(first) = names.insert(name, i) {
                     let found = format!("is already the name of flows[{first}]");
                     return Err(self.document.bad(
                         &at.join("name"),
@@ -217,21 +220,29 @@ impl Flows<'_> {
                 start,
                 stop,
             };
-            self.made.push(Made { flow, jitter, at: offer.at.clone() });
+            self.made.push(Made { flow, named: name.is_some(), jitter, at: offer.at.clone() });
         }
         Ok(())
     }
 
     /// Makes the names of all flows differ: what was not named by the user gets a number.
     pub(super) fn number_duplicates(&mut self) {
-        let mut taken: BTreeSet<String> = BTreeSet::new();
-        for made in &mut self.made {
-            let name = made.flow.name.clone();
-            let mut number = 2;
-            while !taken.insert(made.flow.name.clone()) {
-                made.flow.name = format!("{name} #{number}");
-                number += 1;
+        let named = self.made.iter().filter(|made| made.named).map(|made| made.flow.name.clone());
+        let mut taken: BTreeSet<String> = named.collect();
+        let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+        for made in self.made.iter_mut().filter(|made| !made.named) {
+            let number = seen.entry(made.flow.name.clone()).or_default();
+            let mut name = made.flow.name.clone();
+            loop {
+                *number += 1;
+                if *number > 1 {
+                    name = format!("{} #{number}", made.flow.name);
+                }
+                if taken.insert(name.clone()) {
+                    break;
+                }
             }
+            made.flow.name = name;
         }
     }
 
