@@ -34,7 +34,15 @@ macro_rules! at_node {
 pub(crate) use at_node;
 
 /// Settles everything above the MAC, and lets the MAC take what came of it.
+#[inline]
 pub fn settle(mac: &mut Mac, ctx: &mut Context, network: &crate::stack::Network) {
+    if ctx.stack.is_settled() && (mac.holds_packet() || ctx.stack.queue_length() == 0) {
+        return;
+    }
+    settle_fully(mac, ctx, network);
+}
+
+fn settle_fully(mac: &mut Mac, ctx: &mut Context, network: &crate::stack::Network) {
     loop {
         let mut around = Surroundings {
             now: ctx.now,

@@ -49,9 +49,11 @@ pub struct End {
 
 /// A packet waiting in the interface queue, and where it goes; none for a broadcast.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
-    handle: Handle,
-    peer: Option<NodeId>,
+pub struct Waiting {
+    /// The packet.
+    pub handle: Handle,
+    /// Its next hop.
+    pub peer: Option<NodeId>,
 }
 
 /// A packet for the MAC.
@@ -108,6 +110,8 @@ pub struct Stack {
     followers: Vec<u32>,
     turn: usize,
     on_link_failure: LinkFailureRule,
+    /// Somebody here wants to know of link events.
+    observed: bool,
 }
 
 impl Stack {
@@ -138,11 +142,13 @@ impl Stack {
             followers: Vec::new(),
             turn: 0,
             on_link_failure,
+            observed,
         }
     }
 
     /// Adds an end of a flow; returns its index.
-    pub fn add_end(&mut self, end: End) -> u32 {
+    pub fn add_end(&mut self, mut end: End) -> u32 {
+        self.observed |= end.endpoint.controller().is_some();
         self.ends.push(end);
         (self.ends.len() - 1) as u32
     }
@@ -195,7 +201,14 @@ impl Stack {
     }
 
     /// Something happened at the MAC.
+    #[inline]
     pub fn on_link(&mut self, event: &LinkEvent) {
+        if self.observed {
+            self.tell(event);
+        }
+    }
+
+    fn tell(&mut self, event: &LinkEvent) {
         self.estimators.iter_mut().for_each(|estimator| estimator.on_link(event));
         self.policies.iter_mut().flatten().for_each(|policy| policy.on_link(event));
         for end in &mut self.ends {
@@ -215,20 +228,18 @@ impl Stack {
         record: &mut Recorder,
     ) {
         let LinkFailureRule::Break { failures, hold } = self.on_link_failure else { return };
-        let known = self.failing.iter_mut().find(|failing| failing.peer == peer);
+        let known = self.failing.iter().position(|failing| failing.peer == peer);
         if delivered {
-            if let Some(failing) = known {
-                failing.failures = 0;
+            if let Some(at) = known {
+                self.failing[at].failures = 0;
             }
             return;
         }
-        let failing = match known {
-            Some(failing) => failing,
-            None => {
-                self.failing.push(Failing { peer, failures: 0, broken_until: Time::ZERO });
-                self.failing.last_mut().expect("just pushed")
-            }
-        };
+        let at = known.unwrap_or_else(|| {
+            self.failing.push(Failing { peer, failures: 0, broken_until: Time::ZERO });
+            self.failing.len() - 1
+        });
+        let failing = &mut self.failing[at];
         failing.failures += 1;
         if failing.failures < failures {
             return;
@@ -263,6 +274,18 @@ impl Stack {
             packet.mark();
         }
         verdict
+    }
+
+    /// Puts a packet into the queue as it is; returns whether there was room.
+    #[cfg(test)]
+    pub fn put(&mut self, now: Time, waiting: Waiting) -> bool {
+        self.queue.push(now, Priority::Data, waiting).is_ok()
+    }
+
+    /// Packets that came from the air and were not looked at yet.
+    #[cfg(test)]
+    pub fn inbox(&self) -> usize {
+        self.inbox.len()
     }
 
     // ---- from the agenda ----
@@ -303,6 +326,11 @@ impl Stack {
             around.agenda.arm(*slot, again, Lane::Upper);
         }
         self.touched.push(index);
+    }
+
+    /// Is nothing pending above the MAC?
+    pub fn is_settled(&self) -> bool {
+        self.inbox.is_empty() && self.touched.is_empty() && self.followers.is_empty()
     }
 
     /// Handles everything that is pending above the MAC; afterwards the queue may hold something for it.

@@ -1,0 +1,67 @@
+# `make build` leaves .venv/bin/multihop; `make test` is what CI runs. Needs Python 3.11+, Rust and make, nothing else.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := build
+.PHONY: build demo test lint format test-rust test-python bench bench-peers docs figures clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+build: $(READY)
+	$(BIN)/maturin develop --quiet --release --skip-install
+	@$(BIN)/multihop --version
+
+# A new environment, or new requirements: install everything. Otherwise `build` only compiles what changed.
+$(READY): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("multihop needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.16,<2"
+	$(BIN)/maturin develop --quiet --release --extras dev
+	touch $(READY)
+
+demo: build
+	$(BIN)/multihop compare scenarios/mesh-demo.toml --schemes tcp-newreno,tcp-sack,recn --seeds 10 --out results/demo
+	@echo "Open results/demo/report.html"
+
+test: lint test-rust test-python
+
+lint: build
+	cargo fmt --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff check python tests docs
+	$(BIN)/ruff format --check --quiet python tests docs
+	$(BIN)/mypy
+
+format: $(READY)
+	cargo fmt
+	$(BIN)/ruff check --fix python tests docs
+	$(BIN)/ruff format python tests docs
+
+test-rust:
+	cargo test --workspace --quiet
+
+test-python: build
+	$(BIN)/pytest -n auto
+
+# Events per second and CPU per simulated second; with ns-2 and ns-3 beside it where they are installed.
+bench: build
+	$(BIN)/python benches/run.py
+
+bench-peers: build
+	$(BIN)/python benches/run.py --peers
+
+docs: build
+	$(BIN)/maturin develop --quiet --release --extras dev,docs
+	$(BIN)/python docs/generate.py
+	$(BIN)/sphinx-build -q -W -b html docs site
+	@echo "Open site/index.html"
+
+# The pictures of the README, from a real run.
+figures: build
+	$(BIN)/python docs/figures.py
+
+clean:
+	cargo clean
+	rm -rf $(VENV) results site docs/generated python/multihop/_core*.so

@@ -1,0 +1,160 @@
+//! The Python module `multihop._core`: scenarios in, columns out.
+//!
+//! It holds no logic. Scenarios are read by [`multihop_sim::scenario`], run by [`multihop_sim::run`] with the GIL released, and
+//! results cross as NumPy arrays ([`tables`]). A panic of the engine, which is a bug, becomes an `InternalError` ([`panics`]).
+
+mod panics;
+mod tables;
+
+use multihop_sim::routing::{LinkQuality, Routes};
+use multihop_sim::scenario::{self, Overrides, Resolved};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+
+create_exception!(multihop._core, ScenarioError, PyValueError, "A scenario that cannot be run.");
+create_exception!(multihop._core, InternalError, PyRuntimeError, "A broken invariant of the engine: a bug.");
+
+/// The compiled part of multihop.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    panics::remember_where();
+    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("InternalError", module.py().get_type::<InternalError>())?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(registry, module)?)?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(commit, module)?)
+}
+
+/// Reads and resolves a scenario without running it.
+#[pyfunction]
+#[pyo3(signature = (text, origin, overrides = None))]
+fn check<'py>(
+    py: Python<'py>,
+    text: &str,
+    origin: &str,
+    overrides: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let overrides = read_overrides(overrides)?;
+    let (resolved, links, paths) = py.detach(|| {
+        panics::caught(|| {
+            let resolved = scenario::resolve(text, origin, &overrides).map_err(scenario_error)?;
+            let config = &resolved.config;
+            let links = LinkQuality::new(config).usable();
+            let routes = Routes::new(config);
+            let path = |flow: &multihop_sim::config::FlowConfig| routes.path(flow.source, flow.destination);
+            let paths: Vec<_> = config.flows.iter().map(|flow| path(flow).unwrap_or_default()).collect();
+            Ok((resolved, links, paths))
+        })
+    })?;
+    view(py, &resolved, &links, &paths)
+}
+
+/// Runs a scenario with the GIL released.
+#[pyfunction]
+#[pyo3(signature = (text, origin, overrides = None))]
+fn run<'py>(
+    py: Python<'py>,
+    text: &str,
+    origin: &str,
+    overrides: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let overrides = read_overrides(overrides)?;
+    let (config, outcome) = py.detach(|| {
+        panics::caught(|| {
+            let config = scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+            let outcome = multihop_sim::run(&config);
+            Ok((config, outcome))
+        })
+    })?;
+    tables::output(py, &config, outcome)
+}
+
+/// The JSON Schema of scenarios.
+#[pyfunction]
+fn schema() -> String {
+    scenario::json_schema().to_string()
+}
+
+/// What a scenario can name.
+#[pyfunction]
+fn registry() -> String {
+    scenario::catalogue().to_string()
+}
+
+/// The version of the engine.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// The commit that the engine was built from.
+#[pyfunction]
+fn commit() -> Option<&'static str> {
+    option_env!("MULTIHOP_COMMIT")
+}
+
+#[allow(clippy::needless_pass_by_value)] // the shape that `map_err` wants
+fn scenario_error(error: scenario::ScenarioError) -> PyErr {
+    ScenarioError::new_err(error.to_string())
+}
+
+fn read_overrides(given: Option<&Bound<'_, PyDict>>) -> PyResult<Overrides> {
+    let mut overrides = Overrides::default();
+    for (name, value) in given.into_iter().flat_map(|given| given.iter()) {
+        let text = || value.extract::<String>().map(Some);
+        match name.extract::<String>()?.as_str() {
+            "seed" => overrides.seed = Some(value.extract()?),
+            "duration" => overrides.duration = text()?,
+            "warmup" => overrides.warmup = text()?,
+            "scheme" => overrides.scheme = text()?,
+            "record_interval" => overrides.record_interval = text()?,
+            other => return Err(PyValueError::new_err(format!("{other} cannot be overridden"))),
+        }
+    }
+    Ok(overrides)
+}
+
+fn view<'py>(
+    py: Python<'py>,
+    resolved: &Resolved,
+    links: &[(multihop_core::NodeId, multihop_core::NodeId, f64)],
+    paths: &[Vec<multihop_core::NodeId>],
+) -> PyResult<Bound<'py, PyDict>> {
+    let config = &resolved.config;
+    let nodes = PyList::empty(py);
+    for node in &config.nodes {
+        let entry = PyDict::new(py);
+        entry.set_item("name", &node.name)?;
+        entry.set_item("x", node.position.map(|position| position[0]))?;
+        entry.set_item("y", node.position.map(|position| position[1]))?;
+        nodes.append(entry)?;
+    }
+    let flows = PyList::empty(py);
+    for (flow, path) in config.flows.iter().zip(paths) {
+        let entry = PyDict::new(py);
+        entry.set_item("name", &flow.name)?;
+        entry.set_item("source", &config.nodes[flow.source.index()].name)?;
+        entry.set_item("destination", &config.nodes[flow.destination.index()].name)?;
+        entry.set_item("scheme", &config.schemes[flow.scheme].name)?;
+        entry.set_item("app", tables::app_name(&flow.app))?;
+        entry.set_item("hops", path.len().saturating_sub(1))?;
+        entry.set_item("path", path.iter().map(|node| node.0).collect::<Vec<_>>())?;
+        flows.append(entry)?;
+    }
+    let made = PyDict::new(py);
+    made.set_item("name", &config.name)?;
+    made.set_item("description", resolved.description.as_deref().map(|text| PyString::new(py, text)))?;
+    made.set_item("duration", config.duration.seconds())?;
+    made.set_item("warmup", config.warmup.seconds())?;
+    made.set_item("seed", config.seed)?;
+    made.set_item("hash", &resolved.hash)?;
+    made.set_item("nodes", nodes)?;
+    made.set_item("links", links.iter().map(|(from, to, quality)| (from.0, to.0, *quality)).collect::<Vec<_>>())?;
+    made.set_item("flows", flows)?;
+    Ok(made)
+}

@@ -1,0 +1,28 @@
+//! A panic of the engine is a bug. It must reach Python as an error that says where, and not as a trace on standard error.
+
+use crate::InternalError;
+use pyo3::prelude::*;
+use std::cell::RefCell;
+use std::panic::{self, AssertUnwindSafe};
+
+thread_local! {
+    static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Replaces the default hook, which prints: message and place of a panic are kept for [`caught`] instead.
+pub fn remember_where() {
+    panic::set_hook(Box::new(|info| {
+        let place = info.location().map(|at| format!("{}:{}: ", at.file(), at.line())).unwrap_or_default();
+        let message = info.payload_as_str().unwrap_or("no message");
+        LAST.with_borrow_mut(|last| *last = Some(format!("{place}{message}")));
+    }));
+}
+
+/// What `work` returns, or an [`InternalError`] if it panics.
+pub fn caught<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    // Nothing that `work` could have left half-done is used again.
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        let what = LAST.with_borrow_mut(Option::take).unwrap_or_else(|| "a panic without a message".into());
+        Err(InternalError::new_err(what))
+    })
+}

@@ -1,0 +1,165 @@
+//! The tables of a run as columns: numbers as NumPy arrays, names as lists. What was not measured is NaN.
+
+use multihop_core::DropCause;
+use multihop_sim::config::{AppConfig, Config};
+use multihop_sim::outcome::{FlowOutcome, LinkOutcome, NodeOutcome, Outcome, SeriesRow};
+use numpy::{Element, IntoPyArray};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// All tables.
+pub fn output<'py>(py: Python<'py>, config: &Config, outcome: Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let made = PyDict::new(py);
+    made.set_item("summary", summary(py, &outcome)?)?;
+    made.set_item("flows", flows(py, config, &outcome.flows)?)?;
+    made.set_item("nodes", nodes(py, config, &outcome.nodes)?)?;
+    made.set_item("links", links(py, &outcome.links)?)?;
+    made.set_item("series", series(py, &outcome.series)?)?;
+    Ok(made)
+}
+
+/// The name of an application in scenarios.
+pub fn app_name(app: &AppConfig) -> &'static str {
+    match app {
+        AppConfig::Saturated => "saturated",
+        AppConfig::Bulk { .. } => "bulk",
+        AppConfig::Cbr { .. } => "cbr",
+        AppConfig::Poisson { .. } => "poisson",
+        AppConfig::Transfers { .. } => "transfers",
+    }
+}
+
+fn summary<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let made = PyDict::new(py);
+    made.set_item("seed", outcome.seed)?;
+    made.set_item("measured_s", outcome.measured_s)?;
+    made.set_item("events", outcome.events)?;
+    // 64 bits do not survive JSON as a number.
+    made.set_item("fingerprint", format!("{:016x}", outcome.fingerprint))?;
+    made.set_item("sent", outcome.conservation.sent)?;
+    made.set_item("delivered", outcome.conservation.delivered)?;
+    made.set_item("queued", outcome.conservation.queued)?;
+    for (cause, count) in DropCause::ALL.iter().zip(outcome.conservation.dropped) {
+        made.set_item(dropped(*cause), count)?;
+    }
+    Ok(made)
+}
+
+fn flows<'py>(py: Python<'py>, config: &Config, flows: &[FlowOutcome]) -> PyResult<Bound<'py, PyDict>> {
+    let node = |id: multihop_core::NodeId| config.nodes[id.index()].name.as_str();
+    let settings = &config.flows;
+    let mut table = Columns::new(py, flows);
+    table.column("flow", (0..flows.len() as u32).collect())?;
+    table.names("name", settings.iter().map(|flow| flow.name.as_str()))?;
+    table.names("source", settings.iter().map(|flow| node(flow.source)))?;
+    table.names("destination", settings.iter().map(|flow| node(flow.destination)))?;
+    table.names("scheme", settings.iter().map(|flow| config.schemes[flow.scheme].name.as_str()))?;
+    table.names("app", settings.iter().map(|flow| app_name(&flow.app)))?;
+    table.each("hops", |flow| flow.hops)?;
+    table.each("delivered_bytes", |flow| flow.delivered_bytes)?;
+    table.each("packets_sent", |flow| flow.packets_sent)?;
+    table.each("packets_delivered", |flow| flow.packets_delivered)?;
+    table.drops(|flow| &flow.dropped)?;
+    table.each("feedback_dropped", |flow| flow.feedback_dropped)?;
+    table.each("delay_mean_s", |flow| flow.delay.mean)?;
+    table.each("delay_p50_s", |flow| flow.delay.p50)?;
+    table.each("delay_p90_s", |flow| flow.delay.p90)?;
+    table.each("delay_p95_s", |flow| flow.delay.p95)?;
+    table.each("delay_p99_s", |flow| flow.delay.p99)?;
+    table.each("delay_max_s", |flow| flow.delay.max)?;
+    table.optional("rtt_mean_s", |flow| flow.rtt_mean_s)?;
+    table.each("retransmissions", |flow| flow.retransmissions)?;
+    table.each("timeouts", |flow| flow.timeouts)?;
+    table.each("recoveries", |flow| flow.recoveries)?;
+    table.each("ecn_reductions", |flow| flow.ecn_reductions)?;
+    table.each("marked", |flow| flow.marked)?;
+    table.optional("window_mean_bytes", |flow| flow.window_mean)?;
+    table.each("transfers", |flow| flow.transfers)?;
+    table.optional("transfer_mean_s", |flow| flow.transfer_mean_s)?;
+    table.optional("transmission_efficiency", |flow| flow.transmission_efficiency)?;
+    Ok(table.made)
+}
+
+fn nodes<'py>(py: Python<'py>, config: &Config, nodes: &[NodeOutcome]) -> PyResult<Bound<'py, PyDict>> {
+    let coordinate = |axis: usize| -> Vec<f64> {
+        config.nodes.iter().map(|node| node.position.map_or(f64::NAN, |position| position[axis])).collect()
+    };
+    let mut table = Columns::new(py, nodes);
+    table.column("node", (0..nodes.len() as u32).collect())?;
+    table.names("name", config.nodes.iter().map(|node| node.name.as_str()))?;
+    table.column("x_m", coordinate(0))?;
+    table.column("y_m", coordinate(1))?;
+    table.each("transmitting", |node| node.transmitting)?;
+    table.each("receiving", |node| node.receiving)?;
+    table.each("sensing", |node| node.sensing)?;
+    table.each("idle", |node| node.idle)?;
+    table.each("nav_only", |node| node.nav_only)?;
+    table.each("queue_mean", |node| node.queue_mean)?;
+    table.each("queue_max", |node| node.queue_max)?;
+    table.drops(|node| &node.dropped)?;
+    table.optional("transmission_efficiency", |node| node.transmission_efficiency)?;
+    table.optional("service_delay_mean_s", |node| node.service_delay_mean_s)?;
+    Ok(table.made)
+}
+
+fn links<'py>(py: Python<'py>, links: &[LinkOutcome]) -> PyResult<Bound<'py, PyDict>> {
+    let mut table = Columns::new(py, links);
+    table.each("sender", |link| link.from)?;
+    table.each("receiver", |link| link.to)?;
+    table.each("rts", |link| link.rts)?;
+    table.each("data", |link| link.data)?;
+    table.each("acknowledged", |link| link.acknowledged)?;
+    table.each("given_up", |link| link.given_up)?;
+    Ok(table.made)
+}
+
+fn series<'py>(py: Python<'py>, rows: &[SeriesRow]) -> PyResult<Bound<'py, PyDict>> {
+    let mut table = Columns::new(py, rows);
+    table.each("time_s", |row| row.time_s)?;
+    table.each("flow", |row| row.flow)?;
+    table.each("delivered_bytes", |row| row.delivered_bytes)?;
+    table.optional("window_bytes", |row| row.window.map(|bytes| bytes as f64))?;
+    table.optional("rtt_s", |row| row.rtt_s)?;
+    table.each("source_queue", |row| row.source_queue)?;
+    Ok(table.made)
+}
+
+fn dropped(cause: DropCause) -> String {
+    format!("dropped_{}", cause.name())
+}
+
+/// A table in the making: columns that are read off rows.
+struct Columns<'py, 'rows, Row> {
+    py: Python<'py>,
+    rows: &'rows [Row],
+    made: Bound<'py, PyDict>,
+}
+
+impl<'py, 'rows, Row> Columns<'py, 'rows, Row> {
+    fn new(py: Python<'py>, rows: &'rows [Row]) -> Self {
+        Columns { py, rows, made: PyDict::new(py) }
+    }
+
+    fn column<T: Element>(&mut self, name: impl AsRef<str>, values: Vec<T>) -> PyResult<()> {
+        self.made.set_item(name.as_ref(), values.into_pyarray(self.py))
+    }
+
+    fn names<'a>(&mut self, name: &str, values: impl Iterator<Item = &'a str>) -> PyResult<()> {
+        self.made.set_item(name, values.collect::<Vec<_>>())
+    }
+
+    fn each<T: Element>(&mut self, name: &str, value: impl Fn(&Row) -> T) -> PyResult<()> {
+        self.column(name, self.rows.iter().map(value).collect())
+    }
+
+    fn optional(&mut self, name: &str, value: impl Fn(&Row) -> Option<f64>) -> PyResult<()> {
+        self.each(name, |row| value(row).unwrap_or(f64::NAN))
+    }
+
+    fn drops(&mut self, counts: impl Fn(&Row) -> &[u64; DropCause::ALL.len()]) -> PyResult<()> {
+        for (index, cause) in DropCause::ALL.iter().enumerate() {
+            self.column(dropped(*cause), self.rows.iter().map(|row| counts(row)[index]).collect())?;
+        }
+        Ok(())
+    }
+}

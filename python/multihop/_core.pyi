@@ -1,0 +1,72 @@
+"""The compiled part: see crates/py. It holds no logic; scenarios and the engine live in crates/sim."""
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+import numpy as np
+
+Column = np.ndarray[Any, Any] | list[str]
+
+class NodeView(TypedDict):
+    """A node of a resolved scenario; coordinates in metres, `None` where the scenario gives none."""
+
+    name: str
+    x: float | None
+    y: float | None
+
+class FlowView(TypedDict):
+    """A flow of a resolved scenario; `path` holds node indices from source to destination, empty without a route."""
+
+    name: str
+    source: str
+    destination: str
+    scheme: str
+    app: str
+    hops: int
+    path: list[int]
+
+class ScenarioView(TypedDict):
+    """A resolved scenario. `links` holds [from, to, delivery probability of a full DATA frame without interference]."""
+
+    name: str
+    description: str
+    duration: float
+    warmup: float
+    seed: int
+    hash: str
+    nodes: list[NodeView]
+    links: list[tuple[int, int, float]]
+    flows: list[FlowView]
+
+class Output(TypedDict):
+    """The columns of a run's tables and its scalars."""
+
+    summary: dict[str, int | float | str]
+    flows: dict[str, Column]
+    nodes: dict[str, Column]
+    links: dict[str, Column]
+    series: dict[str, Column]
+
+class ScenarioError(ValueError):
+    """A scenario that cannot be run. The message is `file:line: key: what was found; what would do`."""
+
+class InternalError(RuntimeError):
+    """A broken invariant of the engine: a bug. The message says where."""
+
+def check(text: str, origin: str, overrides: Mapping[str, Any] | None = None) -> ScenarioView:
+    """Reads and resolves a scenario without running it."""
+
+def run(text: str, origin: str, overrides: Mapping[str, Any] | None = None) -> Output:
+    """Runs a scenario with the GIL released."""
+
+def schema() -> str:
+    """The JSON Schema of scenarios, as JSON text."""
+
+def registry() -> str:
+    """What a scenario can name, as JSON text: kind -> list of {name, summary, ...}."""
+
+def version() -> str:
+    """The version of the engine."""
+
+def commit() -> str | None:
+    """The commit that the engine was built from, with `-modified` if sources differed; `None` if unknown."""

@@ -1,0 +1,142 @@
+"""What scripts and notebooks call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from multihop import _core
+from multihop.comparison import Comparison
+from multihop.errors import UserError
+from multihop.results import Result
+from multihop.runner import Job, run_all
+from multihop.scenario import Scenario, ScenarioLike, load
+
+#: Keys that `run` and `compare` accept besides the seed.
+OVERRIDES = ("duration", "warmup", "record_interval", "scheme")
+
+#: Runs at once; a study that needs more belongs in several.
+MAX_SEEDS = 100_000
+
+
+def run(scenario: ScenarioLike, *, seed: int | None = None, **overrides: str | None) -> Result:
+    """Runs a scenario once.
+
+    Args:
+        scenario: a path, TOML text, or a dictionary of the same shape.
+        seed: replaces the scenario's seed; 0 to 2**64 - 1.
+        **overrides: `duration`, `warmup` and `record_interval` as text with a unit (`"60 s"`); `scheme` for all flows.
+
+    Raises:
+        ScenarioError: naming file, line, key, what was found and what would do.
+        UserError: if the file cannot be read, or an override is unknown.
+    """
+    source = load(scenario)
+    replaced = _overrides(overrides)
+    if seed is not None:
+        replaced["seed"] = _seed(seed)
+    return run_all([Job(source, replaced, source.check(replaced))])[0]
+
+
+def compare(
+    scenario: ScenarioLike,
+    schemes: Sequence[str],
+    *,
+    seeds: int | Iterable[int] = 10,
+    jobs: int | None = None,
+    on_done: Callable[[Result], None] | None = None,
+    **overrides: str | None,
+) -> Comparison:
+    """Runs a scenario with each scheme on every flow, over common seeds.
+
+    Args:
+        scenario: a path, TOML text, or a dictionary of the same shape.
+        schemes: names from `multihop list schemes`, or of variants that the scenario defines.
+        seeds: how many, counted up from the scenario's seed; or the seeds themselves.
+        jobs: threads; all cores by default. Results do not depend on it.
+        on_done: called after each run, from a worker thread.
+        **overrides: `duration`, `warmup`, `record_interval` as text with a unit.
+
+    Raises:
+        ScenarioError: naming file, line, key, what was found and what would do.
+        UserError: if the file cannot be read, or an argument makes no sense.
+    """
+    if not schemes:
+        raise UserError("schemes: none given; name at least one, as in --schemes tcp-newreno,recn")
+    repeated = sorted({name for name in schemes if list(schemes).count(name) > 1})
+    if repeated:
+        raise UserError(f"schemes: {', '.join(repeated)} given more than once")
+    variants = [(name, {**overrides, "scheme": name}) for name in schemes]
+    return run_variants(load(scenario), variants, seeds=seeds, threads=jobs, on_done=on_done)
+
+
+def run_variants(
+    scenario: Scenario,
+    variants: Sequence[tuple[str, dict[str, str | None]]],
+    *,
+    seeds: int | Iterable[int],
+    first_seed: int | None = None,
+    threads: int | None = None,
+    on_done: Callable[[Result], None] | None = None,
+) -> Comparison:
+    """Runs each variant (a name and its overrides) over common seeds; everything is checked before anything runs."""
+    views = [(name, _overrides(given)) for name, given in variants]
+    checked = [(name, replaced, scenario.check(replaced)) for name, replaced in views]
+    common = seed_list(seeds, checked[0][2]["seed"] if first_seed is None else first_seed)
+    jobs = [Job(scenario, {**replaced, "seed": seed}, view) for _, replaced, view in checked for seed in common]
+    results = run_all(jobs, threads, on_done)
+    count = len(common)
+    grouped = {name: tuple(results[index * count : (index + 1) * count]) for index, (name, _, _) in enumerate(checked)}
+    return Comparison(scenario, grouped)
+
+
+def check(scenario: ScenarioLike, *, seed: int | None = None, **overrides: str | None) -> _core.ScenarioView:
+    """Reads and resolves a scenario without running it: nodes, links, flows with their paths."""
+    replaced = _overrides(overrides)
+    if seed is not None:
+        replaced["seed"] = _seed(seed)
+    return load(scenario).check(replaced)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of scenarios."""
+    loaded: dict[str, Any] = json.loads(_core.schema())
+    return loaded
+
+
+def catalogue() -> dict[str, list[dict[str, Any]]]:
+    """What a scenario can name: kind -> entries, each with at least a name and a summary."""
+    loaded: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
+    return loaded
+
+
+def seed_list(seeds: int | Iterable[int], first: int) -> list[int]:
+    """`seeds` consecutive seeds from `first`, or the given seeds.
+
+    Raises:
+        UserError: if there are none, too many, repeated or negative ones.
+    """
+    if isinstance(seeds, int):
+        if not 1 <= seeds <= MAX_SEEDS:
+            raise UserError(f"seeds: found {seeds}; needs 1 to {MAX_SEEDS}")
+        return [_seed(first + i) for i in range(seeds)]
+    given = [_seed(seed) for seed in seeds]
+    if not given:
+        raise UserError("seeds: none given; needs at least one")
+    if len(set(given)) != len(given):
+        raise UserError("seeds: repeated seeds are the same run; give each once")
+    return given
+
+
+def _overrides(given: dict[str, str | None]) -> dict[str, Any]:
+    for name in given:
+        if name not in OVERRIDES:
+            raise UserError(f"{name}: cannot be overridden; what can is {', '.join(OVERRIDES)} and seed")
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _seed(seed: int) -> int:
+    if not 0 <= seed < 2**64:
+        raise UserError(f"seed: found {seed}; needs 0 to 2^64 - 1")
+    return int(seed)

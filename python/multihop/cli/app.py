@@ -1,0 +1,40 @@
+"""The commands, put together."""
+
+from typing import Annotated
+
+import typer
+
+from multihop.cli import imports, inspect, runs
+from multihop.provenance import commit, version
+
+app = typer.Typer(
+    help="Congestion control over multi-hop IEEE 802.11: simulated, compared, explained.",
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        built_from = commit()
+        print(f"multihop {version()}" + (f" ({built_from})" if built_from else ""))
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("run")(runs.run)
+app.command("compare")(runs.compare)
+app.command("import")(imports.import_mesh)
+app.command("check")(inspect.check)
+app.command("list")(inspect.list_names)
+app.command("schema")(inspect.schema)
+app.command("doctor")(inspect.doctor)

@@ -1,0 +1,89 @@
+"""`import`: a real mesh as a scenario."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multihop import importers
+from multihop.cli import console
+from multihop.importers import to_scenario
+from multihop.scenario import Scenario
+from multihop.storage import require_writable_file, write_text
+
+
+def import_mesh(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The mesh.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option(help="Write the scenario to this file; standard output by default.")
+    ] = None,
+    format: Annotated[str, typer.Option(help=f"auto, {', '.join(importers.FORMATS)}.")] = "auto",
+    nodes: Annotated[Path | None, typer.Option(help="A second file with nodes and positions.")] = None,
+    component: Annotated[
+        str, typer.Option(help="largest: the largest set that two-way links connect; or all.")
+    ] = "largest",
+    traffic: Annotated[str, typer.Option(help="to-gateway or random-pairs.")] = "to-gateway",
+    flows: Annotated[int, typer.Option(help="How many flows.")] = 10,
+    gateway: Annotated[
+        str | None, typer.Option(help="Node that traffic goes to; a marked gateway or the best connected by default.")
+    ] = None,
+    scheme: Annotated[str, typer.Option(help="Congestion control of every flow.")] = "tcp-newreno",
+    standard: Annotated[str, typer.Option(help="PHY: see multihop list.")] = "802.11b",
+    data_rate: Annotated[str | None, typer.Option(help='Rate of DATA frames, as in "11 Mb/s".')] = None,
+    duration: Annotated[str, typer.Option(help="Duration of the scenario.")] = "60 s",
+    warmup: Annotated[str, typer.Option(help="Warm-up of the scenario.")] = "10 s",
+    probe_size: Annotated[str, typer.Option(help="Size of the frames that deliver as measured.")] = "1500 B",
+    min_delivery: Annotated[float, typer.Option(help="Leave out links that deliver less, either way.")] = 0.0,
+    assume_delivery: Annotated[
+        float | None, typer.Option(help="Delivery of every link, where the file has none.")
+    ] = None,
+    noise_level: Annotated[
+        float | None, typer.Option(help="ORBIT: which noise level, in dBm; the lowest by default.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the scenario; the file's by default.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was kept and left out as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No summary.")] = False,
+) -> None:
+    """Turn a measured mesh into a scenario with positions and a link matrix."""
+    if out is not None:
+        require_writable_file(out)
+    mesh = importers.read(file, importers.Options(format, nodes, assume_delivery, noise_level))
+    plan = to_scenario.Plan(
+        name=name or file.name.split(".")[0],
+        component=component,
+        traffic=traffic,
+        flows=flows,
+        gateway=gateway,
+        scheme=scheme,
+        standard=standard,
+        data_rate=data_rate,
+        duration=duration,
+        warmup=warmup,
+        probe_size=probe_size,
+        min_delivery=min_delivery,
+    )
+    imported = to_scenario.write(mesh, plan, file.name)
+    # The engine has the last word on what is a scenario: options that make none are told here, not at the first run.
+    Scenario(imported.text, str(out or "<imported>")).check()
+    if out is not None:
+        write_text(out, imported.text)
+    elif not as_json:
+        sys.stdout.write(imported.text)
+    if as_json:
+        console.print_json(
+            {
+                "nodes": imported.nodes,
+                "links": imported.links,
+                "left_out": imported.left_out,
+                "gateway": imported.gateway,
+                "scenario": str(out) if out else None,
+                "text": None if out else imported.text,
+            }
+        )
+        return
+    console.note("\n".join(imported.summary), quiet=quiet)
+    if out is not None:
+        console.note(f"scenario: {out}", quiet=quiet)

@@ -1,0 +1,145 @@
+"""`check`, `list`, `schema`, `doctor`: what is there, and is it in order."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Callable
+from difflib import get_close_matches
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from multihop import api
+from multihop.cli import console
+from multihop.errors import UserError
+from multihop.provenance import commit, version
+from multihop.scenario import load
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+
+_SELF_TEST = """
+duration = "1 s"
+[topology]
+generator = "chain"
+hops = 2
+spacing = "200 m"
+[[flows]]
+from = "n0"
+to = "n2"
+scheme = "tcp-newreno"
+"""
+
+
+def check(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario (TOML).", show_default=False)],
+    as_json: JsonOption = False,
+) -> None:
+    """Read a scenario and show what would be run, without running it."""
+    view = load(scenario).check()
+    if as_json:
+        console.print_json(view)
+        return
+    print(
+        f"{view['name']}: {len(view['nodes'])} nodes, {len(view['links'])} directed links, {len(view['flows'])} flows"
+    )
+    print(f"{view['duration']:g} s of which {view['warmup']:g} s warm-up, seed {view['seed']}, hash {view['hash']}")
+    names = [node["name"] for node in view["nodes"]]
+    rows = [
+        [flow["name"], flow["scheme"], flow["app"], " > ".join(names[i] for i in flow["path"]) or "no route"]
+        for flow in view["flows"]
+    ]
+    console.out().print(console.table(["flow", "scheme", "app", "path"], rows))
+
+
+def list_names(
+    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="Only these, as in: list schemes.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what a scenario can name: schemes, PHYs, media, routing, apps, generators, estimators."""
+    catalogue = api.catalogue()
+    if kind is not None and kind not in catalogue:
+        near = get_close_matches(kind, catalogue, 1, 0.4)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise UserError(f"list: found {kind!r}; {hint}what there is: {', '.join(catalogue)}")
+    chosen = {name: entries for name, entries in catalogue.items() if kind in (None, name)}
+    if as_json:
+        console.print_json(chosen)
+        return
+    for title, entries in chosen.items():
+        print(title)
+        for entry in entries:
+            print(f"  {entry['name']:<20} {entry.get('summary', '')}")
+            for key, meaning in _keys(entry).items():
+                print(f"    {key:<26} {meaning}")
+        print()
+
+
+def schema() -> None:
+    """Print the JSON Schema of scenarios, for editors and checkers."""
+    console.print_json(api.schema())
+
+
+def doctor(as_json: JsonOption = False) -> None:
+    """Say what is installed and whether it works."""
+    checks = {
+        "engine runs": _try(_self_test),
+        "report can be drawn": _try(_draw_test),
+        "current directory can be written": _try(_write_test),
+    }
+    about = {
+        "multihop": version(),
+        "commit": commit() or "unknown",
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "cores": os.cpu_count(),
+        **{name: metadata.version(name) for name in ("numpy", "pandas", "pyarrow", "scipy", "matplotlib", "typer")},
+    }
+    if as_json:
+        console.print_json({"about": about, "checks": {name: problem or "ok" for name, problem in checks.items()}})
+    else:
+        for name, value in about.items():
+            print(f"{name:<12} {value}")
+        for name, problem in checks.items():
+            print(f"{'ok' if problem is None else 'PROBLEM':<12} {name}" + (f": {problem}" if problem else ""))
+    if any(checks.values()):
+        raise typer.Exit(1)
+
+
+def _keys(entry: dict[str, Any]) -> dict[str, str]:
+    """The keys that a thing takes in a scenario, and the first sentence on each."""
+    parameters = entry.get("parameters", {}).get("properties", {})
+    texts = {key: about.get("description") for key, about in parameters.items()} or entry.get("keys", {})
+    return {key: " ".join(str(text or "").split()).split(". ")[0] for key, text in texts.items()}
+
+
+def _try(test: Callable[[], None]) -> str | None:
+    """What is wrong, or `None`."""
+    try:
+        test()
+    except Exception as error:  # noqa: BLE001 - a doctor reports whatever it finds
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def _self_test() -> None:
+    result = api.run(_SELF_TEST)
+    if not result.flows["delivered_bytes"].sum() > 0:
+        raise RuntimeError("a two-hop transfer delivered nothing")
+
+
+def _draw_test() -> None:
+    from multihop.report import page
+
+    if "<svg" not in page(api.compare(_SELF_TEST, ["tcp-newreno"], seeds=1)):
+        raise RuntimeError("the report has no charts")
+
+
+def _write_test() -> None:
+    from multihop.storage import require_writable_directory
+
+    require_writable_directory(Path.cwd())
+    sys.stdout.flush()

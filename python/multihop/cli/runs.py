@@ -1,0 +1,189 @@
+"""`run` and `compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from multihop.api import run_variants, seed_list
+from multihop.cli import console
+from multihop.cli.progress import RunProgress
+from multihop.columns import METRICS, Metric
+from multihop.comparison import Comparison
+from multihop.errors import UserError
+from multihop.provenance import commit, version
+from multihop.scenario import Scenario, load
+from multihop.storage import require_writable_directory, require_writable_file
+from multihop.verdict import with_interval
+
+ScenarioArgument = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario (TOML).", show_default=False)]
+SeedOption = Annotated[int | None, typer.Option("--seed", help="First seed; the scenario's by default.")]
+DurationOption = Annotated[str | None, typer.Option(help='Replaces the duration, as in "60 s".')]
+WarmupOption = Annotated[str | None, typer.Option(help='Replaces the warm-up, as in "10 s".')]
+JobsOption = Annotated[int | None, typer.Option("--jobs", "-j", help="Runs at once; all cores by default.")]
+OutOption = Annotated[
+    Path | None, typer.Option(help="Write tables (Parquet, CSV), manifest and report to this directory.")
+]
+ReportOption = Annotated[Path | None, typer.Option(help="Write the HTML report to this file.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no remarks.")]
+
+
+def run(
+    scenario: ScenarioArgument,
+    seed: SeedOption = None,
+    seeds: Annotated[int, typer.Option(help="How many seeds, counted up from the first.")] = 1,
+    scheme: Annotated[str | None, typer.Option(help="Replaces the scheme of every flow.")] = None,
+    duration: DurationOption = None,
+    warmup: WarmupOption = None,
+    jobs: JobsOption = None,
+    out: OutOption = None,
+    report: ReportOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Simulate a scenario and say what each flow got."""
+    name = scheme or "scenario"
+    variants: list[tuple[str, dict[str, str | None]]] = [
+        (name, {"scheme": scheme, "duration": duration, "warmup": warmup})
+    ]
+    comparison = _simulate(load(scenario), variants, seed, seeds, jobs, out, report, quiet=quiet or as_json)
+    if as_json:
+        console.print_json(_json(comparison))
+    else:
+        _print_flows(comparison)
+        _print_metrics(comparison)
+
+
+def compare(
+    scenario: ScenarioArgument,
+    schemes: Annotated[str, typer.Option(help="Schemes to compare, with commas between.", show_default=False)],
+    seed: SeedOption = None,
+    seeds: Annotated[int, typer.Option(help="How many seeds, counted up from the first.")] = 10,
+    duration: DurationOption = None,
+    warmup: WarmupOption = None,
+    jobs: JobsOption = None,
+    out: OutOption = None,
+    report: ReportOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Compare schemes on a scenario, over common seeds, and say who is better."""
+    names = [name.strip() for name in schemes.split(",") if name.strip()]
+    if not names:
+        raise UserError("--schemes: none given; name at least one, as in --schemes tcp-newreno,recn")
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated:
+        raise UserError(f"--schemes: {repeated} is there more than once")
+    variants: list[tuple[str, dict[str, str | None]]] = [
+        (name, {"scheme": name, "duration": duration, "warmup": warmup}) for name in names
+    ]
+    comparison = _simulate(load(scenario), variants, seed, seeds, jobs, out, report, quiet=quiet or as_json)
+    if as_json:
+        console.print_json(_json(comparison))
+    else:
+        _print_metrics(comparison)
+        for sentence in comparison.verdict():
+            print(sentence)
+
+
+def _simulate(
+    scenario: Scenario,
+    variants: list[tuple[str, dict[str, str | None]]],
+    first_seed: int | None,
+    seeds: int,
+    jobs: int | None,
+    out: Path | None,
+    report: Path | None,
+    *,
+    quiet: bool,
+) -> Comparison:
+    """Checks everything that can be checked, runs, writes what was asked for."""
+    if jobs is not None and jobs < 1:
+        raise UserError(f"--jobs: found {jobs}; needs at least 1")
+    seed_list(seeds, first_seed or 0)
+    if out is not None:
+        require_writable_directory(out)
+    if report is None and out is not None:
+        report = out / "report.html"
+    if report is not None:
+        require_writable_file(report)
+    with RunProgress(seeds * len(variants), quiet=quiet) as progress:
+        comparison = run_variants(
+            scenario, variants, seeds=seeds, first_seed=first_seed, threads=jobs, on_done=progress.done
+        )
+        speed = progress.speed()
+    console.note(f"{seeds * len(variants)} runs, {speed}", quiet=quiet)
+    if out is not None:
+        console.note(f"tables: {comparison.save(out)}", quiet=quiet)
+    if report is not None:
+        console.note(f"report: {comparison.report(report)}", quiet=quiet)
+    return comparison
+
+
+def _print_flows(comparison: Comparison) -> None:
+    """Per flow: the mean over seeds."""
+    flows = comparison.flows
+    columns = ["goodput_bps", "delay_p50_s", "delay_p95_s", "loss_ratio", "retransmission_ratio"]
+    keys = ["flow", "name", "scheme", "hops"]
+    means = flows.groupby(keys, sort=False)[columns].mean().reset_index()
+    rows = [
+        [
+            str(row["name"]),
+            str(row["scheme"]),
+            str(row["hops"]),
+            _cell(row["goodput_bps"] / 1e6, 3),
+            _cell(row["delay_p50_s"] * 1e3, 1),
+            _cell(row["delay_p95_s"] * 1e3, 1),
+            _cell(row["loss_ratio"] * 100, 2),
+            _cell(row["retransmission_ratio"] * 100, 2),
+        ]
+        for row in means.to_dict("records")
+    ]
+    heads = ["flow", "scheme", "hops", "goodput Mb/s", "delay p50 ms", "p95 ms", "lost %", "repeated %"]
+    console.out().print(console.table(heads, rows))
+    print()
+
+
+def _print_metrics(comparison: Comparison) -> None:
+    """Per variant and metric: mean and 95 % interval."""
+    rows = [
+        [_title(m), *(with_interval(comparison.estimate(v, m.name), m) for v in comparison.variants)] for m in METRICS
+    ]
+    seeds = len(comparison.seeds)
+    over = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, so no interval"
+    console.out().print(console.table([over, *comparison.variants], rows))
+    print()
+
+
+def _title(metric: Metric) -> str:
+    return f"{metric.title} [{metric.unit}]" if metric.unit else metric.title
+
+
+def _cell(value: float, decimals: int) -> str:
+    return "none" if value != value else f"{value:.{decimals}f}"
+
+
+def _json(comparison: Comparison) -> dict[str, Any]:
+    first = next(iter(comparison.results.values()))[0]
+    return {
+        "multihop": version(),
+        "commit": commit(),
+        "command": comparison.command,
+        "scenario": {"name": first.view["name"], "hash": first.view["hash"]},
+        "seeds": comparison.seeds,
+        "runs": [
+            {
+                "variant": name,
+                "seed": result.seed,
+                "summary": result.summary,
+                "flows": result.flows.to_dict("records"),
+            }
+            for name, results in comparison.results.items()
+            for result in results
+        ],
+        "statistics": comparison.statistics(),
+        "verdict": comparison.verdict(),
+    }

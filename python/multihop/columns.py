@@ -1,0 +1,175 @@
+"""Every column of the result tables: its unit and its meaning, defined once.
+
+The Parquet files carry this, and the documentation's results reference is generated from it.
+"""
+
+from dataclasses import dataclass
+
+#: Named causes of loss, as the engine counts them, with what they mean.
+DROP_CAUSES: dict[str, str] = {
+    "queue_full": "the interface queue was full",
+    "retry_limit": "the MAC gave up after its retry limit",
+    "no_route": "the node had no route to the destination",
+    "policy": "a router policy dropped it",
+    "link_broken": "it waited for a next hop that routing declared broken",
+    "hop_limit": "it took more hops than the network has nodes",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: unit (`1` for counts and shares, empty for names) and meaning."""
+
+    unit: str
+    meaning: str
+
+
+def _drops(of: str) -> dict[str, Column]:
+    return {f"dropped_{cause}": Column("packets", f"{of} lost because {why}") for cause, why in DROP_CAUSES.items()}
+
+
+_DELAY = "of the one-way delays of data packets, from emission by the transport to arrival at the other end"
+
+_FLOWS: dict[str, Column] = {
+    "flow": Column("1", "index of the flow"),
+    "name": Column("", "name of the flow"),
+    "source": Column("", "name of the node that sends"),
+    "destination": Column("", "name of the node that receives"),
+    "scheme": Column("", "congestion control"),
+    "app": Column("", "application"),
+    "hops": Column("1", "hops of its path at the start of the run"),
+    "goodput_bps": Column("bit/s", "payload delivered in order to the application, over the measured time"),
+    "delivered_bytes": Column("byte", "payload delivered in order, without duplicates"),
+    "packets_sent": Column("packets", "data packets that the transport emitted, retransmissions included"),
+    "packets_delivered": Column("packets", "data packets that reached the other end, duplicates included"),
+    **_drops("data packets"),
+    "loss_ratio": Column("1", "data packets lost in the network, any cause, per data packet emitted"),
+    "feedback_dropped": Column("packets", "acknowledgements lost in the network, any cause"),
+    "delay_mean_s": Column("s", f"mean {_DELAY}; missing if nothing arrived"),
+    "delay_p50_s": Column("s", f"median {_DELAY}"),
+    "delay_p90_s": Column("s", f"90th percentile {_DELAY}"),
+    "delay_p95_s": Column("s", f"95th percentile {_DELAY}"),
+    "delay_p99_s": Column("s", f"99th percentile {_DELAY}"),
+    "delay_max_s": Column("s", f"maximum {_DELAY}"),
+    "rtt_mean_s": Column("s", "mean of the transport's round-trip samples; missing for datagrams"),
+    "retransmissions": Column("packets", "segments that repeated payload"),
+    "retransmission_ratio": Column("1", "segments that repeated payload per data packet emitted"),
+    "timeouts": Column("1", "expiries of the retransmission timer"),
+    "recoveries": Column("1", "entries into fast recovery"),
+    "ecn_reductions": Column("1", "window reductions because of ECN"),
+    "marked": Column("packets", "data packets that arrived with congestion experienced"),
+    "window_mean_bytes": Column("byte", "congestion window, mean over time; missing for datagrams"),
+    "transfers": Column("1", "transfers completed, from the start of the run"),
+    "transfer_mean_s": Column("s", "mean duration of the completed transfers"),
+    "transmission_efficiency": Column(
+        "1",
+        "frame transmission efficiency, mean over its acknowledged DATA frames at every hop (He et al. 2017, Eq. 2)",
+    ),
+}
+
+_NODES: dict[str, Column] = {
+    "node": Column("1", "index of the node"),
+    "name": Column("", "name of the node"),
+    "x_m": Column("m", "position; missing where the scenario gives none"),
+    "y_m": Column("m", "position; missing where the scenario gives none"),
+    "transmitting": Column("1", "share of time transmitting"),
+    "receiving": Column("1", "share of time receiving frames that it decoded and that were for it"),
+    "sensing": Column("1", "share of time sensing the medium busy with anything else"),
+    "idle": Column("1", "share of time physically idle; the four shares add up to 1"),
+    "nav_only": Column("1", "share of time physically idle but held back by the network allocation vector"),
+    "queue_mean": Column("packets", "interface queue, mean over time"),
+    "queue_max": Column("packets", "interface queue, maximum"),
+    **_drops("packets of any kind"),
+    "transmission_efficiency": Column("1", "frame transmission efficiency, mean over its acknowledged frames"),
+    "service_delay_mean_s": Column(
+        "s", "from the head of the line to the acknowledgement, mean over acknowledged frames"
+    ),
+}
+
+_LINKS: dict[str, Column] = {
+    "sender": Column("1", "index of the sending node"),
+    "receiver": Column("1", "index of the receiving node"),
+    "sender_name": Column("", "name of the sending node"),
+    "receiver_name": Column("", "name of the receiving node"),
+    "rts": Column("frames", "RTS transmissions"),
+    "data": Column("frames", "DATA transmissions"),
+    "acknowledged": Column("frames", "frames acknowledged"),
+    "given_up": Column("frames", "frames given up at the retry limit"),
+}
+
+_SERIES: dict[str, Column] = {
+    "time_s": Column("s", "end of the step, from the start of the run (warm-up included)"),
+    "flow": Column("1", "index of the flow"),
+    "name": Column("", "name of the flow"),
+    "goodput_bps": Column("bit/s", "payload delivered during the step, over its length"),
+    "delivered_bytes": Column("byte", "payload delivered during the step"),
+    "window_bytes": Column("byte", "congestion window at the end of the step; missing for datagrams"),
+    "rtt_s": Column("s", "latest round-trip sample at the end of the step"),
+    "source_queue": Column("packets", "interface queue of the flow's source at the end of the step"),
+}
+
+_SUMMARY: dict[str, Column] = {
+    "seed": Column("", "seed of every random stream of the run"),
+    "measured_s": Column("s", "time that results cover: duration less warm-up"),
+    "goodput_total_bps": Column("bit/s", "sum of the flows' goodput"),
+    "jain": Column("1", "Jain's fairness index of the flows' goodput: 1 is equal, 1/n is one flow taking all"),
+    "delay_mean_s": Column("s", "mean delay, each data packet that arrived counting once"),
+    "delay_p50_s": Column("s", "median delay, mean over the flows that delivered"),
+    "delay_p95_s": Column("s", "95th percentile of delay, mean over the flows that delivered"),
+    "rtt_mean_s": Column("s", "mean round-trip time, mean over the flows that measured it"),
+    "loss_ratio": Column("1", "data packets lost in the network per data packet emitted, all flows together"),
+    "retransmission_ratio": Column("1", "segments that repeated payload per data packet emitted, all flows together"),
+    "flows_starved": Column("1", "flows that delivered nothing"),
+    "events": Column("1", "events processed"),
+    "fingerprint": Column("", "changes when any event of the run changes: equal means the same run"),
+    "sent": Column("packets", "packets of any kind that transports emitted, from the start of the run"),
+    "delivered": Column("packets", "of these, packets that reached the other end"),
+    "queued": Column("packets", "of these, packets in queues and MACs at the end"),
+    **_drops("of these, packets"),
+}
+
+#: Table -> column -> definition, in the order in which they are written.
+TABLES: dict[str, dict[str, Column]] = {
+    "flows": _FLOWS,
+    "nodes": _NODES,
+    "links": _LINKS,
+    "series": _SERIES,
+    "summary": _SUMMARY,
+}
+
+#: What a comparison adds in front of each table.
+RUN_COLUMNS: dict[str, Column] = {
+    "variant": Column(
+        "", "what was compared: the scheme that every flow used, or `scenario` for the scenario as written"
+    ),
+    "seed": Column("", "seed of the run"),
+}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A scalar of a run that schemes are compared by."""
+
+    name: str
+    title: str
+    unit: str
+    scale: float
+    higher_is_better: bool
+
+    def shown(self, value: float) -> float:
+        """The value in the unit that people read."""
+        return value * self.scale
+
+
+#: What comparisons report, in this order. Names are columns of the summary.
+METRICS: tuple[Metric, ...] = (
+    Metric("goodput_total_bps", "Total goodput", "Mb/s", 1e-6, higher_is_better=True),
+    Metric("jain", "Fairness (Jain index)", "", 1.0, higher_is_better=True),
+    Metric("delay_p50_s", "Median delay", "ms", 1e3, higher_is_better=False),
+    Metric("delay_p95_s", "95th percentile of delay", "ms", 1e3, higher_is_better=False),
+    Metric("rtt_mean_s", "Round-trip time", "ms", 1e3, higher_is_better=False),
+    Metric("loss_ratio", "Packets lost", "%", 1e2, higher_is_better=False),
+    Metric("retransmission_ratio", "Retransmissions", "%", 1e2, higher_is_better=False),
+)
+
+METRIC = {metric.name: metric for metric in METRICS}

@@ -1,0 +1,206 @@
+"""Several runs side by side: variants (usually schemes) by seeds."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multihop.columns import METRICS, Metric
+from multihop.results import Result
+from multihop.scenario import Scenario
+from multihop.statistics import Estimate, PairedDifference, estimate, holm, paired_difference
+from multihop.verdict import sentences, with_interval
+
+#: Differences with an adjusted p-value below this are called significant.
+SIGNIFICANCE = 0.05
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Two variants compared by one metric over common seeds.
+
+    `adjusted_p` is Holm's adjustment over all pairs of variants for this metric; `None` with one seed.
+    """
+
+    metric: Metric
+    a: str
+    b: str
+    difference: PairedDifference
+    adjusted_p: float | None
+
+    @property
+    def significant(self) -> bool:
+        """Can the seeds tell the two apart?"""
+        return self.adjusted_p is not None and self.adjusted_p < SIGNIFICANCE
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs of one scenario: for each variant, one `Result` per seed, in the same order of seeds.
+
+    Attributes:
+        scenario: what was run.
+        results: variant -> results.
+    """
+
+    scenario: Scenario
+    results: Mapping[str, tuple[Result, ...]] = field(repr=False)
+
+    @property
+    def variants(self) -> list[str]:
+        """What is compared: names of schemes, or `scenario` alone for the scenario as written."""
+        return list(self.results)
+
+    @property
+    def seeds(self) -> list[int]:
+        """The common seeds."""
+        return [result.seed for result in next(iter(self.results.values()))]
+
+    @property
+    def command(self) -> str:
+        """A command that makes the same results from the scenario's file, whoever runs it wherever."""
+        file = Path(self.scenario.origin).name
+        first = next(iter(self.results.values()))[0]
+        compares = all(name == results[0].overrides.get("scheme") for name, results in self.results.items())
+        words = ["multihop", "compare" if compares else "run", file if file.endswith(".toml") else "scenario.toml"]
+        words += ["--schemes", ",".join(self.variants)] if compares else []
+        words += ["--seed", str(self.seeds[0]), "--seeds", str(len(self.seeds))]
+        for name, value in first.overrides.items():
+            if name not in {"scheme", "seed"}:
+                words += [f"--{name.replace('_', '-')}", str(value)]
+        return shlex.join(words)
+
+    def values(self, variant: str, metric: str) -> np.ndarray:
+        """One value per seed; `metric` is a column of the summary."""
+        return np.array([float(result.summary[metric]) for result in self.results[variant]])
+
+    def estimate(self, variant: str, metric: str) -> Estimate | None:
+        """Mean and 95 % interval over seeds; `None` if no seed has a value."""
+        return estimate_or_none(self.values(variant, metric))
+
+    def contrasts(self, metric: Metric) -> list[Contrast]:
+        """All pairs of variants by one metric, leaving out pairs without a common value."""
+        found: list[tuple[str, str, PairedDifference]] = []
+        for a, b in combinations(self.variants, 2):
+            x, y = self.values(a, metric.name), self.values(b, metric.name)
+            if np.isfinite(x - y).any():
+                found.append((a, b, paired_difference(x, y)))
+        p_values = [difference.p_value for _, _, difference in found]
+        if any(p is None for p in p_values):
+            return [Contrast(metric, a, b, difference, None) for a, b, difference in found]
+        adjusted = holm([p for p in p_values if p is not None])
+        return [Contrast(metric, a, b, d, p) for (a, b, d), p in zip(found, adjusted, strict=True)]
+
+    def table(self, name: str) -> pd.DataFrame:
+        """The tables of all runs below each other, with columns `variant` and `seed` in front.
+
+        `name` is flows, nodes, links, series or summary.
+        """
+        parts = []
+        for variant, results in self.results.items():
+            for result in results:
+                df = result.table(name).copy()
+                if "seed" in df.columns:
+                    df = df.drop(columns="seed")
+                df.insert(0, "seed", result.seed)
+                df.insert(0, "variant", variant)
+                parts.append(df)
+        return pd.concat(parts, ignore_index=True)
+
+    @property
+    def flows(self) -> pd.DataFrame:
+        """One row per variant, seed and flow."""
+        return self.table("flows")
+
+    @property
+    def nodes(self) -> pd.DataFrame:
+        """One row per variant, seed and node."""
+        return self.table("nodes")
+
+    @property
+    def links(self) -> pd.DataFrame:
+        """One row per variant, seed and directed link."""
+        return self.table("links")
+
+    @property
+    def series(self) -> pd.DataFrame:
+        """One row per variant, seed, flow and step."""
+        return self.table("series")
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """One row per variant and seed."""
+        return self.table("summary")
+
+    def verdict(self) -> list[str]:
+        """Who is better, in plain words, one sentence per question."""
+        return sentences(self)
+
+    def statistics(self) -> dict[str, Any]:
+        """Estimates and paired differences as plain data (JSON), in SI units."""
+        return {
+            "confidence": 0.95,
+            "metrics": {m.name: {v: self._estimate_record(v, m) for v in self.variants} for m in METRICS},
+            "paired": [_contrast_record(c) for m in METRICS for c in self.contrasts(m)],
+        }
+
+    def report(self, path: str | Path) -> Path:
+        """Writes a self-contained HTML report and returns its path."""
+        from multihop.report import write
+
+        return write(self, Path(path))
+
+    def save(self, directory: str | Path) -> Path:
+        """Writes the tables (Parquet and CSV), the scenario and a manifest, and returns the directory."""
+        from multihop.storage import save
+
+        return save(self, Path(directory))
+
+    def _estimate_record(self, variant: str, metric: Metric) -> dict[str, Any]:
+        values = self.values(variant, metric.name)
+        found = estimate_or_none(values)
+        return {
+            "mean": found.mean if found else None,
+            "low": found.low if found else None,
+            "high": found.high if found else None,
+            "n": found.n if found else 0,
+            "values": [None if math.isnan(v) else v for v in values.tolist()],
+        }
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for variant in self.variants:
+            cells = [with_interval(self.estimate(variant, m.name), m) for m in METRICS]
+            rows.append([variant, *cells])
+        heads = ["", *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in METRICS)]
+        table = pd.DataFrame(rows, columns=heads).to_html(index=False, border=0)
+        return f"<div>{table}<ul>{''.join(f'<li>{line}</li>' for line in self.verdict())}</ul></div>"
+
+
+def estimate_or_none(values: np.ndarray) -> Estimate | None:
+    """As `statistics.estimate`, with `None` where no value is finite."""
+    return estimate(values) if np.isfinite(values).any() else None
+
+
+def _contrast_record(contrast: Contrast) -> dict[str, Any]:
+    d = contrast.difference
+    return {
+        "metric": contrast.metric.name,
+        "a": contrast.a,
+        "b": contrast.b,
+        "difference": d.mean,
+        "low": d.low,
+        "high": d.high,
+        "p_value": d.p_value,
+        "p_adjusted": contrast.adjusted_p,
+        "n": d.n,
+        "significant": contrast.significant,
+    }

@@ -1,0 +1,5 @@
+"""Errors that the person at the keyboard can do something about."""
+
+
+class UserError(ValueError):
+    """What was asked for cannot be done; the message says why and what would do."""

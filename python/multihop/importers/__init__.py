@@ -1,0 +1,140 @@
+"""Real meshes as scenarios: one module per file format, each saying how it reads a link's quality.
+
+`read` turns a file into a `Mesh`; `to_scenario.write` turns a mesh into a scenario with positions and a link matrix.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from multihop.errors import UserError
+from multihop.importers import meshviewer, netjson, nycmesh, olsr, orbit, plain, tables
+from multihop.importers.mesh import Mesh, json_type
+from multihop.scenario import read_text
+
+#: Names that `--format` takes, with what they stand for.
+FORMATS = {
+    "meshviewer": "meshviewer.json (Freifunk): links with source_tq and target_tq",
+    "netjson": "NetJSON NetworkGraph with the metric ETX",
+    "olsr": "olsrd jsoninfo, or CSV of links with src, dst, lq, nlq",
+    "csv": "CSV of links with source, target and delivery or rssi_dbm",
+    "orbit": "CSV of ORBIT grid measurements",
+    "nycmesh": "NYC Mesh map: links.json, with nodes.json as --nodes",
+}
+
+_SUPPORTED = "what can be read: " + "; ".join(FORMATS.values())
+
+
+@dataclass(frozen=True)
+class Options:
+    """What importers need to know besides the file.
+
+    Attributes:
+        format: one of `FORMATS`, or `auto` to tell from the content.
+        nodes: a second file with the nodes, for formats that have one.
+        assume_delivery: delivery probability of every link, where the file has no quality.
+        noise_level: which noise level of an ORBIT file, in dBm.
+    """
+
+    format: str = "auto"
+    nodes: Path | None = None
+    assume_delivery: float | None = None
+    noise_level: float | None = None
+
+
+def read(path: Path, options: Options) -> Mesh:
+    """Reads a mesh.
+
+    Raises:
+        UserError: if the file cannot be read, or is in a format that is not known.
+    """
+    if options.format != "auto" and options.format not in FORMATS:
+        raise UserError(f"--format: found {options.format!r}; what would do: auto, {', '.join(FORMATS)}")
+    if options.assume_delivery is not None and not 0.0 < options.assume_delivery <= 1.0:
+        raise UserError(f"--assume-delivery: found {options.assume_delivery:g}; needs more than 0, at most 1")
+    text = read_text(path, "a file with a mesh")
+    if not text.strip():
+        raise UserError(f"{path}: the file is empty; {_SUPPORTED}")
+    is_json = text.lstrip()[0] in "{["
+    mesh = _read_json(text, path, options) if is_json else _read_csv(text, path, options)
+    if not mesh.nodes:
+        raise UserError(f"{path}: there is no usable node in it; {_tally(mesh)}")
+    if not mesh.links:
+        raise UserError(f"{path}: there is no usable wireless link in it; {_tally(mesh)}")
+    return mesh
+
+
+def _read_json(text: str, path: Path, options: Options) -> Mesh:
+    data = _parse_json(text, path)
+    origin = str(path)
+    found = _json_format(data)
+    if found is None:
+        raise UserError(f"{path}: {_describe(data)}; {_SUPPORTED}")
+    if options.format not in {"auto", found}:
+        raise UserError(f"{path}: --format: found {options.format}, but this is {found}; use --format {found} or auto")
+    if found == "meshviewer":
+        return meshviewer.read(data, origin)
+    if found == "netjson":
+        return netjson.read(data, origin, options.assume_delivery)
+    if found == "olsr":
+        return olsr.read(data, origin)
+    nodes = _parse_json(read_text(options.nodes, "a list of nodes"), options.nodes) if options.nodes else None
+    return nycmesh.read(data, nodes, origin, options.assume_delivery)
+
+
+def _json_format(data: Any) -> str | None:  # noqa: ANN401 - any JSON value
+    modules = {"meshviewer": meshviewer, "netjson": netjson, "olsr": olsr, "nycmesh": nycmesh}
+    return next((name for name, module in modules.items() if module.matches(data)), None)
+
+
+def _read_csv(text: str, path: Path, options: Options) -> Mesh:
+    found = _csv_format(text, path)
+    if options.format not in {"auto", found}:
+        raise UserError(f"{path}: --format: found {options.format}, but this is {found}; use --format {found} or auto")
+    table = tables.parse(text, str(path))
+    nodes = tables.parse(read_text(options.nodes, "a list of nodes"), str(options.nodes)) if options.nodes else None
+    if found == "orbit":
+        return orbit.read(table, options.noise_level)
+    if found == "olsr":
+        return olsr.read_csv(table, nodes)
+    return plain.read(table, nodes, options.assume_delivery)
+
+
+def _csv_format(text: str, path: Path) -> str:
+    columns, _ = tables.header(text)
+    known = {"orbit": orbit.matches, "olsr": olsr.matches_csv, "csv": plain.matches}
+    for name, matches in known.items():
+        if matches(columns):
+            return name
+    raise UserError(f"{path}:1: found columns {', '.join(columns)[:120]}; {_SUPPORTED}")
+
+
+def _parse_json(text: str, path: Path) -> Any:  # noqa: ANN401 - any JSON value
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"{path}:{error.lineno}:{error.colno}"
+        raise UserError(f"{where}: not JSON: {error.msg}; the file may have been cut short") from error
+    except (RecursionError, ValueError) as error:
+        raise UserError(f"{path}: not usable JSON: {error or 'nested too deeply'}") from error
+
+
+def _describe(data: Any) -> str:  # noqa: ANN401 - any JSON value
+    """What an unknown JSON file seems to be."""
+    if isinstance(data, dict) and "vis" in data:
+        return "this is batadv-vis jsondoc, which is not read yet"
+    if isinstance(data, list) and data and isinstance(data[0], dict) and {"name", "links"} <= data[0].keys():
+        return "this is a bmx6 export, which is not read yet"
+    if isinstance(data, dict) and "nodes" in data and "graph" in data:
+        return "this is the older ffmap graph, which is not read"
+    keys = f" with {', '.join(list(data)[:6])}" if isinstance(data, dict) and data else ""
+    return f"found {json_type(data)}{keys}, which is no mesh that is known"
+
+
+def _tally(mesh: Mesh) -> str:
+    if not mesh.left_out:
+        return "it lists none"
+    return "left out: " + ", ".join(f"{count} {what}" for what, count in mesh.left_out.most_common())

@@ -1,0 +1,183 @@
+"""What every importer makes: nodes, directed links, and a tally of what was left out."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from multihop.errors import UserError
+
+Quantity = Literal["delivery", "rssi"]
+
+
+@dataclass
+class Node:
+    """A node. Position either in degrees (`latitude`, `longitude`) or in metres (`x`, `y`), or none."""
+
+    id: str
+    label: str = ""
+    latitude: float | None = None
+    longitude: float | None = None
+    x: float | None = None
+    y: float | None = None
+    gateway: bool = False
+
+
+@dataclass
+class Mesh:
+    """A network as it was found.
+
+    Attributes:
+        format: name of the file format.
+        reading: one sentence on how link qualities were read.
+        quantity: what `links` holds: delivery probabilities (0 to 1) or received powers in dBm.
+        nodes: by id, in the order of the file.
+        links: (from, to) -> value; absent means not heard.
+        left_out: what was not taken over, and why -> how many.
+        nodes_listed: nodes in the file, taken over or not.
+    """
+
+    format: str
+    reading: str
+    quantity: Quantity = "delivery"
+    nodes: dict[str, Node] = field(default_factory=dict)
+    links: dict[tuple[str, str], float] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
+    nodes_listed: int = 0
+
+    def add_node(self, node: Node) -> None:
+        """Adds a node; the second one with an id is left out."""
+        self.nodes_listed += 1
+        if node.id in self.nodes:
+            self.left_out["nodes with an id that was already there"] += 1
+            return
+        _drop_bad_position(self, node)
+        self.nodes[node.id] = node
+
+    def omit_node(self, why: str) -> None:
+        """Counts a node that is not taken over."""
+        self.nodes_listed += 1
+        self.left_out[why] += 1
+
+    def add_link(self, source: str, target: str, value: float | None) -> None:
+        """Adds a directed link. Of several between the same two nodes, as parallel radios are, the best stays."""
+        if source == target:
+            self.left_out["links from a node to itself"] += 1
+            return
+        if source not in self.nodes or target not in self.nodes:
+            self.left_out["links to nodes that are not listed"] += 1
+            return
+        if value is None or not math.isfinite(value):
+            self.left_out["directions without a usable quality"] += 1
+            return
+        if self.quantity == "delivery":
+            if not 0.0 <= value <= 1.0:
+                self.left_out["directions with a delivery outside of 0 to 1"] += 1
+                return
+            if value == 0.0:
+                self.left_out["directions that deliver nothing"] += 1
+                return
+        known = self.links.get((source, target))
+        if known is not None:
+            self.left_out["parallel or repeated directions (the best one stays)"] += 1
+            value = max(value, known)
+        self.links[source, target] = value
+
+    def two_way_links(self) -> set[frozenset[str]]:
+        """Pairs of nodes that hear each other, which an acknowledged exchange needs."""
+        return {frozenset(pair) for pair in self.links if (pair[1], pair[0]) in self.links}
+
+    def largest_component(self) -> list[str]:
+        """Ids of the largest set of nodes that two-way links connect; of equal ones, the first in the file."""
+        neighbours: dict[str, list[str]] = {}
+        for a, b in self.links:
+            if (b, a) in self.links:
+                neighbours.setdefault(a, []).append(b)
+        seen: set[str] = set()
+        best: list[str] = []
+        for start in self.nodes:
+            if start in seen or start not in neighbours:
+                continue
+            reached = _reach(start, neighbours)
+            seen |= reached
+            if len(reached) > len(best):
+                best = [node for node in self.nodes if node in reached]
+        return best
+
+    def restricted(self, keep: Iterable[str]) -> Mesh:
+        """The same mesh with only these nodes, and only the links between them."""
+        kept = set(keep)
+        nodes = {id: node for id, node in self.nodes.items() if id in kept}
+        links = {pair: value for pair, value in self.links.items() if kept.issuperset(pair)}
+        return Mesh(self.format, self.reading, self.quantity, nodes, links, Counter(self.left_out), self.nodes_listed)
+
+
+def number(value: Any) -> float | None:  # noqa: ANN401 - whatever a file holds
+    """A number from a JSON or CSV value; `None` if it is not one. `True` is not a number."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, str):
+        value = value.strip()
+    try:
+        return float(value)
+    except (OverflowError, TypeError, ValueError):
+        return None
+
+
+def text_id(value: Any) -> str | None:  # noqa: ANN401 - whatever a file holds
+    """An id from a JSON value: text that is not empty, or an integer; `None` otherwise."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return str(value)
+    return value.strip() or None if isinstance(value, str) else None
+
+
+def records(value: Any, origin: str, key: str) -> list[dict[str, Any]]:  # noqa: ANN401 - whatever a file holds
+    """A list of objects.
+
+    Raises:
+        UserError: if it is anything else.
+    """
+    if not isinstance(value, list):
+        raise UserError(f"{origin}: {key}: found {json_type(value)}; needs a list of objects")
+    for index, item in enumerate(value):
+        if not isinstance(item, dict):
+            raise UserError(f"{origin}: {key}[{index}]: found {json_type(item)}; needs an object")
+    return value
+
+
+def json_type(value: Any) -> str:  # noqa: ANN401 - whatever a file holds
+    """The name that JSON gives to the type of a value."""
+    names = {dict: "an object", list: "a list", str: "text", bool: "true/false", int: "a number", float: "a number"}
+    return names.get(type(value), "nothing")
+
+
+def _drop_bad_position(mesh: Mesh, node: Node) -> None:
+    pair = (node.latitude, node.longitude)
+    if pair != (None, None) and not _on_earth(*pair):
+        mesh.left_out["positions that are not on Earth"] += 1
+        node.latitude = node.longitude = None
+    pair = (node.x, node.y)
+    if pair != (None, None) and not all(v is not None and math.isfinite(v) for v in pair):
+        mesh.left_out["positions that are not numbers"] += 1
+        node.x = node.y = None
+
+
+def _on_earth(latitude: float | None, longitude: float | None) -> bool:
+    if latitude is None or longitude is None or not (math.isfinite(latitude) and math.isfinite(longitude)):
+        return False
+    return abs(latitude) <= 90 and abs(longitude) <= 180
+
+
+def _reach(start: str, neighbours: dict[str, list[str]]) -> set[str]:
+    reached, frontier = {start}, [start]
+    while frontier:
+        for neighbour in neighbours[frontier.pop()]:
+            if neighbour not in reached:
+                reached.add(neighbour)
+                frontier.append(neighbour)
+    return reached

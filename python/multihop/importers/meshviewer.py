@@ -1,0 +1,72 @@
+"""meshviewer.json, as Freifunk communities publish it (nodes with `node_id`, links with `source_tq` and `target_tq`).
+
+batman-adv IV measures a link by the share of its own broadcasts that a neighbour repeats back, divided by the share of
+the neighbour's that it receives: the *transmit quality* towards that neighbour, lowered further where the way back is
+poor. So `source_tq` is read as the delivery probability from source to target, and `target_tq` as that of the way back.
+The broadcasts are short and sent at a low basic rate, without repetitions: a long frame at a high rate does worse.
+"""
+
+from typing import Any
+
+from multihop.errors import UserError
+from multihop.importers.mesh import Mesh, Node, number, records, text_id
+
+READING = "batman-adv transmit quality, read as delivery probability of each direction (source_tq: source to target)"
+
+
+def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Does this look like meshviewer.json?"""
+    if not isinstance(data, dict) or data.get("type") == "NetworkGraph":
+        return False
+    links = data.get("links")
+    return isinstance(links, list) and any(isinstance(link, dict) and "source_tq" in link for link in links)
+
+
+def read(data: dict[str, Any], origin: str) -> Mesh:
+    """Reads nodes that are online and links of type `wifi`.
+
+    Raises:
+        UserError: if nodes or links are missing or of another shape.
+    """
+    mesh = Mesh("meshviewer", READING)
+    offline: set[str] = set()
+    for index, record in enumerate(records(data.get("nodes"), origin, "nodes")):
+        id = text_id(record.get("node_id", record.get("id")))
+        if id is None:
+            raise UserError(f"{origin}: nodes[{index}]: has no node_id; needs text or a whole number")
+        if record.get("is_online") is False:
+            mesh.omit_node("nodes that are offline")
+            offline.add(id)
+            continue
+        mesh.add_node(_node(id, record))
+    for index, record in enumerate(records(data.get("links"), origin, "links")):
+        _link(mesh, record, offline, f"{origin}: links[{index}]")
+    return mesh
+
+
+def _node(id: str, record: dict[str, Any]) -> Node:
+    location = record.get("location")
+    place = location if isinstance(location, dict) else {}
+    return Node(
+        id,
+        label=str(record.get("hostname") or record.get("name") or ""),
+        latitude=number(place.get("latitude")),
+        longitude=number(place.get("longitude")),
+        gateway=record.get("is_gateway") is True,
+    )
+
+
+def _link(mesh: Mesh, record: dict[str, Any], offline: set[str], where: str) -> None:
+    source, target = text_id(record.get("source")), text_id(record.get("target"))
+    if source is None or target is None:
+        raise UserError(f"{where}: source or target is missing; needs the node_id of both ends")
+    kind = record.get("type", "wifi")
+    if kind != "wifi":
+        mesh.left_out[f"links of type {kind}"] += 1
+        return
+    if source in offline or target in offline:
+        mesh.left_out["links to nodes that are offline"] += 1
+        return
+    mesh.add_link(source, target, number(record.get("source_tq")))
+    if source != target:
+        mesh.add_link(target, source, number(record.get("target_tq")))

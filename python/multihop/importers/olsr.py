@@ -1,0 +1,118 @@
+"""OLSR: olsrd's jsoninfo, and CSV exports of its links with link qualities.
+
+OLSR counts HELLO messages: a node's *link quality* (LQ) is the share of the neighbour's HELLOs that it received, and
+the *neighbour link quality* (NLQ) the share of its own that the neighbour received. So NLQ is the delivery probability
+from the node to the neighbour, and LQ that of the way back. HELLOs are short broadcasts at a low basic rate.
+"""
+
+import re
+from typing import Any
+
+from multihop.errors import UserError
+from multihop.importers.mesh import Mesh, Node, number, records, text_id
+from multihop.importers.tables import Table
+
+READING = "OLSR link quality: NLQ is delivery towards the neighbour, LQ the way back"
+
+_WIRELESS = re.compile(r"^(wlan|wl|ath|wifi|mesh|radio|adhoc|ra)\d*", re.IGNORECASE)
+
+
+def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Does this look like the output of the jsoninfo plugin?"""
+    if not isinstance(data, dict):
+        return False
+    return any(
+        isinstance(data.get(key), list) and any(isinstance(e, dict) and "linkQuality" in e for e in data[key])
+        for key in ("topology", "links")
+    )
+
+
+def read(data: dict[str, Any], origin: str) -> Mesh:
+    """Reads the topology table; if there is none, the node's own links.
+
+    Addresses that the `mid` table lists as aliases count as the node that they belong to. jsoninfo does not say which
+    interfaces are wireless: all are taken.
+
+    Raises:
+        UserError: if a row lacks an address.
+    """
+    mesh = Mesh("olsr", READING)
+    main = _main_addresses(data)
+    key, ends = ("topology", ("lastHopIP", "destinationIP"))
+    if not data.get("topology"):
+        key, ends = ("links", ("localIP", "remoteIP"))
+    rows = records(data.get(key), origin, key)
+    pairs = []
+    for index, row in enumerate(rows):
+        a, b = (text_id(row.get(end)) for end in ends)
+        if a is None or b is None:
+            raise UserError(f"{origin}: {key}[{index}]: {ends[0]} or {ends[1]} is missing; needs both addresses")
+        pairs.append((main.get(a, a), main.get(b, b), row))
+    for id in dict.fromkeys(id for a, b, _ in pairs for id in (a, b)):
+        mesh.add_node(Node(id, label=id))
+    for a, b, row in pairs:
+        mesh.add_link(a, b, number(row.get("neighborLinkQuality")))
+        if a != b:
+            mesh.add_link(b, a, number(row.get("linkQuality")))
+    return mesh
+
+
+def matches_csv(columns: tuple[str, ...]) -> bool:
+    """Is this a list of OLSR links?"""
+    return {"src", "dst", "lq", "nlq"} <= set(columns)
+
+
+def read_csv(table: Table, nodes: Table | None) -> Mesh:
+    """Reads links with `src, dst, lq, nlq`; `nodes` may give `node, lat, lon`.
+
+    If there is an `ifname`, links over an interface that is not wireless, or not named, are left out.
+
+    Raises:
+        UserError: if a row has no ends.
+    """
+    mesh = Mesh("olsr", READING)
+    for row in nodes.rows if nodes else []:
+        id = row.text("node") or row.text("id")
+        if id is None:
+            raise UserError(f"{row.where}: node is empty; needs the id that links use")
+        mesh.add_node(Node(id, label=id, latitude=row.number("lat"), longitude=row.number("lon")))
+    for row in table.rows:
+        a, b = row.text("src"), row.text("dst")
+        if a is None or b is None:
+            raise UserError(f"{row.where}: src or dst is empty; needs the ids of both ends")
+        if not nodes:
+            for id in (a, b):
+                if id not in mesh.nodes:
+                    mesh.add_node(Node(id, label=id))
+        if "ifname" in table.columns:
+            interface = row.text("ifname")
+            if interface is None:
+                mesh.left_out["links over an interface without a name"] += 1
+                continue
+            if not _WIRELESS.match(interface):
+                mesh.left_out["links over wires, bridges or tunnels"] += 1
+                continue
+        mesh.add_link(a, b, row.number("nlq"))
+        if a != b:
+            mesh.add_link(b, a, row.number("lq"))
+    return mesh
+
+
+def _main_addresses(data: dict[str, Any]) -> dict[str, str]:
+    """Alias -> main address. jsoninfo nests addresses in newer versions."""
+    found: dict[str, str] = {}
+    mid = data.get("mid")
+    for entry in mid if isinstance(mid, list) else []:
+        if not isinstance(entry, dict):
+            continue
+        main = _address(entry.get("main", entry.get("ipAddress")))
+        aliases = entry.get("aliases")
+        for alias in aliases if isinstance(aliases, list) else []:
+            address = _address(alias)
+            if main and address:
+                found[address] = main
+    return found
+
+
+def _address(value: Any) -> str | None:  # noqa: ANN401 - any JSON value
+    return text_id(value.get("ipAddress")) if isinstance(value, dict) else text_id(value)

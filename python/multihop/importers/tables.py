@@ -1,0 +1,77 @@
+"""CSV with a header, by column name, with line numbers for messages."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+
+from multihop.errors import UserError
+from multihop.importers.mesh import number
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row; `where` is `file:line`."""
+
+    where: str
+    cells: dict[str, str]
+
+    def text(self, column: str) -> str | None:
+        """The cell, or `None` if it is empty or there is no such column."""
+        return self.cells.get(column, "").strip() or None
+
+    def number(self, column: str) -> float | None:
+        """The cell as a number, or `None` if it is not one."""
+        return number(self.text(column))
+
+
+@dataclass(frozen=True)
+class Table:
+    """A CSV file. Column names are in lower case, without surrounding blanks."""
+
+    origin: str
+    columns: tuple[str, ...]
+    rows: list[Row]
+
+
+def header(text: str) -> tuple[tuple[str, ...], str]:
+    """Column names of the first line that is not blank, and the delimiter: comma, semicolon or tab."""
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    delimiter = max(",;\t", key=line.count)
+    return tuple(cell.strip().lower() for cell in line.split(delimiter)), delimiter
+
+
+def parse(text: str, origin: str) -> Table:
+    """Reads CSV with a header line.
+
+    Raises:
+        UserError: if it is empty, a column name is repeated, or a row has more cells than the header.
+    """
+    _, delimiter = header(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    columns: tuple[str, ...] = ()
+    rows: list[Row] = []
+    try:
+        for cells in reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            if not columns:
+                columns = tuple(cell.strip().lower() for cell in cells)
+                _require_distinct(columns, f"{origin}:{reader.line_num}")
+                continue
+            where = f"{origin}:{reader.line_num}"
+            if len(cells) > len(columns):
+                raise UserError(f"{where}: found {len(cells)} cells; the header has {len(columns)} columns")
+            rows.append(Row(where, dict(zip(columns, cells, strict=False))))
+    except csv.Error as error:
+        raise UserError(f"{origin}:{reader.line_num}: not CSV: {error}") from error
+    if not columns:
+        raise UserError(f"{origin}: the file is empty; needs a header line and rows")
+    return Table(origin, columns, rows)
+
+
+def _require_distinct(columns: tuple[str, ...], where: str) -> None:
+    repeated = sorted({name for name in columns if name and columns.count(name) > 1})
+    if repeated:
+        raise UserError(f"{where}: column {repeated[0]!r} is there more than once")

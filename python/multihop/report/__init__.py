@@ -1,0 +1,23 @@
+"""One self-contained HTML file that shows a comparison: no server, no network, readable without scripts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from multihop.report.document import page
+from multihop.storage import write_text
+
+if TYPE_CHECKING:
+    from multihop.comparison import Comparison
+
+__all__ = ["page", "write"]
+
+
+def write(comparison: Comparison, path: Path) -> Path:
+    """Writes the report.
+
+    Raises:
+        UserError: if the file cannot be written.
+    """
+    return write_text(path, page(comparison))

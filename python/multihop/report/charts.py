@@ -1,0 +1,251 @@
+"""The charts of a report, each a function from a comparison to a `Chart`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from multihop.columns import DROP_CAUSES, METRIC, Metric
+from multihop.comparison import estimate_or_none
+from multihop.report.svg import FAINT, INK, PAGE_WIDTH, PALETTE, Chart, colours
+
+if TYPE_CHECKING:
+    from multihop.comparison import Comparison
+
+_MOST_FLOWS = 20
+_MOST_NODES = 100
+_MOST_LINES = 7
+
+_SHARES = {
+    "transmitting": "#0072B2",
+    "receiving": "#009E73",
+    "sensing": "#E69F00",
+    "idle": "#BBBBBB",
+}
+
+
+def metrics(comparison: Comparison) -> Chart:
+    """Bars with 95 % intervals and one dot per seed, a panel for each metric."""
+    names = ("goodput_total_bps", "jain", "delay_p50_s", "delay_p95_s", "rtt_mean_s", "retransmission_ratio")
+    chart = Chart("metrics", "Metrics per scheme with 95 % intervals", PAGE_WIDTH, 5.6)
+    axes = chart.figure.subplots(2, 3)
+    for axis, name in zip(axes.flat, names, strict=True):
+        _metric_panel(chart, axis, comparison, METRIC[name])
+    return chart
+
+
+def flow_goodput(comparison: Comparison) -> Chart:
+    """Goodput of each flow; with many flows, sorted from the least to the most."""
+    flows = comparison.flows
+    listed = next(iter(comparison.results.values()))[0].view["flows"]
+    one_sink = len({flow["destination"] for flow in listed}) == 1 and len({flow["source"] for flow in listed}) > 1
+    labels = [flow["source"] if one_sink else flow["name"] for flow in listed]
+    if len(labels) > _MOST_FLOWS:
+        return _sorted_goodput(comparison, flows)
+    chart = Chart("flows", "Goodput of each flow with 95 % intervals", PAGE_WIDTH, 3.6)
+    axis = chart.figure.subplots()
+    palette = colours(comparison.variants)
+    width = 0.8 / len(comparison.variants)
+    for index, variant in enumerate(comparison.variants):
+        mine = flows[flows["variant"] == variant]
+        groups = [mine.loc[mine["flow"] == k, "goodput_bps"].to_numpy(dtype=float) / 1e6 for k in range(len(labels))]
+        for position, (flow, values) in enumerate(zip(listed, groups, strict=True)):
+            at = position + (index - (len(comparison.variants) - 1) / 2) * width
+            name = variant if position == 0 else None
+            _bar(chart, axis, at, values, width, palette[variant], f"{flow['name']}, {variant}:", "Mb/s", name)
+    axis.set_xticks(range(len(labels)), labels, rotation=_tilt(labels), ha="right" if _tilt(labels) else "center")
+    axis.set_ylabel("goodput [Mb/s]")
+    _legend(axis, comparison)
+    return chart
+
+
+def losses(comparison: Comparison) -> Chart:
+    """Data packets lost by named cause, stacked, as a share of those emitted."""
+    flows = comparison.flows
+    chart = Chart("losses", "Loss by cause per scheme", PAGE_WIDTH / 2, 3.2)
+    axis = chart.figure.subplots()
+    bottoms = np.zeros(len(comparison.variants))
+    sent = flows.groupby("variant", sort=False)["packets_sent"].sum().reindex(comparison.variants).to_numpy(dtype=float)
+    for cause, colour in zip(DROP_CAUSES, PALETTE, strict=False):
+        column = f"dropped_{cause}"
+        lost = flows.groupby("variant", sort=False)[column].sum().reindex(comparison.variants).to_numpy(dtype=float)
+        if not lost.any():
+            continue
+        shares = 100 * np.divide(lost, sent, out=np.zeros_like(lost), where=sent > 0)
+        label = cause.replace("_", " ")
+        bars = axis.bar(comparison.variants, shares, 0.6, bottom=bottoms, color=colour, label=label)
+        for variant, bar, share in zip(comparison.variants, bars, shares, strict=True):
+            chart.tip(bar, f"{variant}: {share:.3g} % lost, {label} ({DROP_CAUSES[cause]})")
+        bottoms += shares
+    axis.set_ylabel("data packets lost [%]")
+    if bottoms.any():
+        axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    else:
+        axis.text(0.5, 0.5, "nothing was lost", transform=axis.transAxes, ha="center")
+        axis.set_ylim(0, 1)
+    axis.margins(x=0.15)
+    return chart
+
+
+def over_time(comparison: Comparison) -> Chart:
+    """Goodput and congestion window over time: per scheme with a 95 % band, or per flow for a single scheme."""
+    chart = Chart("time", "Goodput and congestion window over time", PAGE_WIDTH, 5.4)
+    top, bottom = chart.figure.subplots(2, 1, sharex=True)
+    series = comparison.series
+    if len(comparison.variants) == 1:
+        _lines_per_flow(chart, (top, bottom), series)
+        top.set_ylabel("goodput [Mb/s]")
+    else:
+        total: Callable[[Any], Any] = lambda g: g.sum() / 1e6  # noqa: E731 - two aggregations side by side
+        mean: Callable[[Any], Any] = lambda g: g.mean() / 1e3  # noqa: E731
+        for variant, colour in colours(comparison.variants).items():
+            mine = series[series["variant"] == variant]
+            _band(chart, top, _by_time(mine, "goodput_bps", total), colour, variant)
+            _band(chart, bottom, _by_time(mine, "window_bytes", mean), colour, variant)
+        top.set_ylabel("total goodput [Mb/s]")
+    if not len(bottom.lines):
+        bottom.text(0.5, 0.5, "no flow has a congestion window", transform=bottom.transAxes, ha="center")
+    bottom.set_ylabel("window [kB]" if len(comparison.variants) == 1 else "mean window [kB]")
+    bottom.set_xlabel("time [s]")
+    warmup = next(iter(comparison.results.values()))[0].view["warmup"]
+    for axis in (top, bottom):
+        axis.set_ylim(bottom=0)
+        axis.margins(x=0.01)
+        if warmup > 0:
+            chart.tip(axis.axvspan(0, warmup, color=FAINT, alpha=0.35, linewidth=0), "warm-up, not in the results")
+    if top.lines:
+        top.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_MOST_LINES, borderaxespad=0)
+    return chart
+
+
+def airtime(comparison: Comparison) -> Chart:
+    """How each node spent its time: stacked shares, a panel per scheme; the busiest nodes where there are many."""
+    nodes = comparison.nodes
+    busy = 1 - nodes.groupby("node")["idle"].mean()
+    shown = sorted(busy.nlargest(_MOST_NODES).index)
+    count = len(comparison.variants)
+    chart = Chart("airtime", "Share of time per node", PAGE_WIDTH, 0.9 + 1.75 * count)
+    axes = np.atleast_1d(chart.figure.subplots(count, 1, sharex=True, sharey=True))
+    names = nodes.drop_duplicates("node").set_index("node")["name"]
+    for axis, variant in zip(axes, comparison.variants, strict=True):
+        means = nodes[nodes["variant"] == variant].groupby("node")[list(_SHARES)].mean().loc[shown]
+        bottoms = np.zeros(len(shown))
+        for share, colour in _SHARES.items():
+            values = 100 * means[share].to_numpy(dtype=float)
+            bars = axis.bar(range(len(shown)), values, 0.85, bottom=bottoms, color=colour, label=share)
+            for node, bar, value in zip(shown, bars, values, strict=True):
+                chart.tip(bar, f"{names[node]}, {variant}: {share} {value:.1f} % of the time")
+            bottoms += values
+        axis.set_title(variant if count > 1 else "")
+        axis.set_ylabel("% of time")
+        axis.set_ylim(0, 100)
+        axis.margins(x=0.01)
+    labels = [str(names[node]) for node in shown]
+    if len(shown) <= 40:
+        axes[-1].set_xticks(
+            range(len(shown)), labels, rotation=_tilt(labels), ha="right" if _tilt(labels) else "center"
+        )
+    else:
+        axes[-1].set_xticks([])
+        axes[-1].set_xlabel("nodes, in the order of the scenario (point at a bar for its name)")
+    axes[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4, borderaxespad=0)
+    return chart
+
+
+def _metric_panel(chart: Chart, axis: Any, comparison: Comparison, metric: Metric) -> None:  # noqa: ANN401 - an Axes
+    palette = colours(comparison.variants)
+    for index, variant in enumerate(comparison.variants):
+        values = metric.scale * comparison.values(variant, metric.name)
+        _bar(chart, axis, index, values, 0.62, palette[variant], f"{variant}: {metric.title.lower()}", metric.unit)
+        finite = values[np.isfinite(values)]
+        if len(finite) > 1:
+            spread = np.linspace(-0.14, 0.14, len(finite))
+            axis.plot(index + spread, finite, ".", color=INK, alpha=0.35, markersize=3.5)
+    axis.set_xticks(range(len(comparison.variants)), comparison.variants)
+    if len(comparison.variants) > 4:
+        axis.tick_params(axis="x", rotation=25)
+    axis.set_title(f"{metric.title} [{metric.unit}]" if metric.unit else metric.title)
+    axis.set_ylim(bottom=0)
+    axis.set_xlim(-0.6, max(len(comparison.variants) - 0.4, 1.6))
+
+
+def _bar(
+    chart: Chart,
+    axis: Any,  # noqa: ANN401 - an Axes
+    at: float,
+    values: np.ndarray,
+    width: float,
+    colour: str,
+    what: str,
+    unit: str,
+    label: str | None = None,
+) -> None:
+    """A bar at the mean, its 95 % interval, and a tooltip with the numbers."""
+    found = estimate_or_none(values)
+    if found is None:
+        return
+    bar = axis.bar(at, found.mean, width * 0.95, color=colour, label=label)[0]
+    text = f"{what} {found.mean:.4g} {unit}".rstrip()
+    if found.half_width is not None and found.low is not None and found.high is not None:
+        axis.errorbar(at, found.mean, found.half_width, color=INK, capsize=3, linewidth=1.1)
+        text += f", 95 % interval {found.low:.4g} to {found.high:.4g}, {found.n} seeds"
+    chart.tip(bar, text)
+
+
+def _sorted_goodput(comparison: Comparison, flows: pd.DataFrame) -> Chart:
+    chart = Chart("flows", "Goodput of flows, sorted", PAGE_WIDTH, 3.6)
+    axis = chart.figure.subplots()
+    for variant, colour in colours(comparison.variants).items():
+        mine = flows[flows["variant"] == variant]
+        values = np.sort(mine.groupby("flow")["goodput_bps"].mean().to_numpy(dtype=float)) / 1e6
+        (line,) = axis.plot(np.arange(1, len(values) + 1), values, color=colour, linewidth=2, label=variant)
+        chart.tip(line, f"{variant}: from {values[0]:.3g} to {values[-1]:.3g} Mb/s")
+    axis.set_xlabel("flows, from the least to the most goodput")
+    axis.set_ylabel("goodput, mean over seeds [Mb/s]")
+    axis.set_ylim(bottom=0)
+    _legend(axis, comparison)
+    return chart
+
+
+def _by_time(series: pd.DataFrame, column: str, over_flows: Callable[[Any], Any]) -> pd.DataFrame:
+    """Index: time; one column per seed. Steps in which no flow has a value are missing."""
+    present = series.dropna(subset=[column])
+    grouped = present.groupby(["time_s", "seed"])[column].apply(over_flows)
+    return grouped.unstack("seed") if len(grouped) else pd.DataFrame()  # noqa: PD010 - the index is unique by construction
+
+
+def _band(chart: Chart, axis: Any, table: pd.DataFrame, colour: str, label: str) -> None:  # noqa: ANN401 - an Axes
+    if table.empty:
+        return
+    times = table.index.to_numpy(dtype=float)
+    found = [estimate_or_none(row) for row in table.to_numpy(dtype=float)]
+    means = np.array([np.nan if e is None else e.mean for e in found])
+    half = np.array([0.0 if e is None or e.half_width is None else e.half_width for e in found])
+    axis.fill_between(times, np.maximum(means - half, 0), means + half, color=colour, alpha=0.18, linewidth=0)
+    (line,) = axis.plot(times, means, color=colour, linewidth=1.6, label=label)
+    chart.tip(line, f"{label}: mean {np.nanmean(means):.4g}")
+
+
+def _lines_per_flow(chart: Chart, axes: tuple[Any, Any], series: pd.DataFrame) -> None:
+    flows = list(dict.fromkeys(series["flow"]))[:_MOST_LINES]
+    for flow, colour in zip(flows, PALETTE, strict=False):
+        mine = series[series["flow"] == flow]
+        name = str(mine["name"].iloc[0])
+        for axis, column, unit in ((axes[0], "goodput_bps", 1e-6), (axes[1], "window_bytes", 1e-3)):
+            means = mine.groupby("time_s")[column].mean().dropna()
+            if means.empty:
+                continue
+            (line,) = axis.plot(means.index, means.to_numpy() * unit, color=colour, linewidth=1.4, label=name)
+            chart.tip(line, name)
+
+
+def _legend(axis: Any, comparison: Comparison) -> None:  # noqa: ANN401 - an Axes
+    if len(comparison.variants) > 1:
+        axis.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_MOST_LINES, borderaxespad=0)
+
+
+def _tilt(labels: list[str]) -> int:
+    return 30 if sum(len(label) for label in labels) > 100 else 0

@@ -1,0 +1,175 @@
+"""The page, put together from pictures, tables and words."""
+
+from __future__ import annotations
+
+import html
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from multihop.columns import METRICS, Metric
+from multihop.comparison import Contrast
+from multihop.provenance import commit, version
+from multihop.report import charts, topology
+from multihop.report.svg import colours, style
+from multihop.verdict import with_interval
+
+if TYPE_CHECKING:
+    from multihop.comparison import Comparison
+
+
+def page(comparison: Comparison) -> str:
+    """The report as HTML."""
+    first = next(iter(comparison.results.values()))[0]
+    title = first.view["name"]
+    description = first.view.get("description") or ""
+    with style():
+        drawn = {
+            chart.key: chart.svg()
+            for chart in (
+                charts.metrics(comparison),
+                charts.flow_goodput(comparison),
+                charts.losses(comparison),
+                charts.over_time(comparison),
+                charts.airtime(comparison),
+            )
+        }
+    seeds = len(comparison.seeds)
+    intervals = "Bars are means, whiskers 95 % intervals (Student t), dots single seeds." if seeds > 1 else ""
+    sections = [
+        f"<header><h1>{_e(title)}</h1>{_paragraph(description)}{_subtitle(comparison)}</header>",
+        _section("Verdict", _verdict(comparison)),
+        _section("Topology", topology.picture(first.view), topology.caption(first.view) + " " + _path_note(comparison)),
+        _section("Who gets what", drawn["metrics"], intervals),
+        _section("Goodput of each flow", drawn["flows"]),
+        _section(
+            "Where packets are lost",
+            drawn["losses"],
+            "Data packets that the network lost, by cause, of those that transports emitted.",
+        ),
+        _section("Over time", drawn["time"], _time_note(comparison)),
+        _section(
+            "How nodes spend their time",
+            drawn["airtime"],
+            "Transmitting; receiving frames meant for the node; sensing anything else on the medium; idle. "
+            "Means over seeds.",
+        ),
+        _section("Numbers", _metric_table(comparison) + _paired_table(comparison)),
+        _section("Where this comes from", _provenance(comparison)),
+    ]
+    body = "\n".join(sections)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{_e(title)} - multihop</title>\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<link rel="icon" href="data:,">\n'
+        f"<style>\n{_resource('style.css')}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n"
+        f'<div id="tooltip" hidden></div>\n<script>\n{_resource("script.js")}</script>\n</body>\n</html>\n'
+    )
+
+
+def _section(title: str, content: str, note: str = "") -> str:
+    remark = f'<p class="note">{_e(note.strip())}</p>' if note.strip() else ""
+    return f"<section><h2>{_e(title)}</h2>{content}{remark}</section>"
+
+
+def _paragraph(text: str) -> str:
+    return f"<p>{_e(text)}</p>" if text else ""
+
+
+def _subtitle(comparison: Comparison) -> str:
+    view = next(iter(comparison.results.values()))[0].view
+    palette = colours(comparison.variants)
+    chips = "".join(
+        f'<span class="chip"><i style="background:{palette[v]}"></i>{_e(v)}</span>' for v in comparison.variants
+    )
+    measured = view["duration"] - view["warmup"]
+    seeds = f"{len(comparison.seeds)} seeds" if len(comparison.seeds) > 1 else "one seed"
+    return f"<p>{chips}</p><p class='note'>{measured:g} s measured after {view['warmup']:g} s of warm-up, {seeds}</p>"
+
+
+def _verdict(comparison: Comparison) -> str:
+    items = []
+    for sentence in comparison.verdict():
+        head, _, rest = sentence.partition(":")
+        items.append(f"<li><b>{_e(head)}.</b>{_e(rest)}</li>")
+    note = (
+        "Schemes are compared seed by seed (paired t-test, adjusted by Holm's method for several pairs); "
+        "a difference counts as significant if p is below 0.05."
+        if len(comparison.variants) > 1 and len(comparison.seeds) > 1
+        else ""
+    )
+    return f'<ul class="verdict">{"".join(items)}</ul>' + (f'<p class="note">{note}</p>' if note else "")
+
+
+def _path_note(comparison: Comparison) -> str:
+    flows = next(iter(comparison.results.values()))[0].view["flows"]
+    lost = [flow["name"] for flow in flows if not flow["path"]]
+    return f"No route for {', '.join(lost)}." if lost else "Coloured lines are the paths of flows at the start."
+
+
+def _time_note(comparison: Comparison) -> str:
+    if len(comparison.variants) > 1:
+        return "All flows together, means over seeds; bands are 95 % intervals." if len(comparison.seeds) > 1 else ""
+    flows = len(next(iter(comparison.results.values()))[0].view["flows"])
+    return "One line per flow, means over seeds." + (" The first seven flows." if flows > 7 else "")
+
+
+def _metric_table(comparison: Comparison) -> str:
+    heads = "".join(f"<th>{_e(v)}</th>" for v in comparison.variants)
+    rows = []
+    for metric in METRICS:
+        cells = "".join(
+            f"<td>{_e(with_interval(comparison.estimate(v, metric.name), metric))}</td>" for v in comparison.variants
+        )
+        rows.append(f"<tr><th>{_e(_with_unit(metric))}</th>{cells}</tr>")
+    body = f"<thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f'<div class="scroll"><table>{body}</table></div>'
+
+
+def _paired_table(comparison: Comparison) -> str:
+    contrasts = [contrast for metric in METRICS for contrast in comparison.contrasts(metric)]
+    if not contrasts or len(comparison.seeds) == 1:
+        return ""
+    rows = "".join(_paired_row(contrast) for contrast in contrasts)
+    return (
+        "<details><summary>Paired differences</summary>"
+        '<div class="scroll"><table><thead><tr><th></th><th>difference</th><th>mean</th><th>95 % interval</th>'
+        f"<th>p (adjusted)</th></tr></thead><tbody>{rows}</tbody></table></div></details>"
+    )
+
+
+def _paired_row(contrast: Contrast) -> str:
+    d, m = contrast.difference, contrast.metric
+    interval = "" if d.low is None or d.high is None else f"{m.shown(d.low):+.3g} to {m.shown(d.high):+.3g}"
+    p = "" if contrast.adjusted_p is None else f"{contrast.adjusted_p:.2g}"
+    mark = ' class="significant"' if contrast.significant else ""
+    return (
+        f"<tr{mark}><th>{_e(_with_unit(m))}</th><td>{_e(contrast.a)} - {_e(contrast.b)}</td>"
+        f"<td>{m.shown(d.mean):+.3g}</td><td>{interval}</td><td>{p}</td></tr>"
+    )
+
+
+def _provenance(comparison: Comparison) -> str:
+    view = next(iter(comparison.results.values()))[0].view
+    facts = {
+        "multihop": version(),
+        "commit": commit() or "unknown (built outside of a git checkout)",
+        "scenario": f"{view['name']}, hash {view['hash']}",
+        "seeds": ", ".join(str(seed) for seed in comparison.seeds),
+    }
+    rows = "".join(f"<tr><th>{_e(name)}</th><td>{_e(value)}</td></tr>" for name, value in facts.items())
+    return (
+        f'<table class="facts">{rows}</table><p>To run it again:</p><pre>{_e(comparison.command)}</pre>'
+        f"<details><summary>The scenario</summary><pre>{_e(comparison.scenario.text)}</pre></details>"
+    )
+
+
+def _with_unit(metric: Metric) -> str:
+    return f"{metric.title} [{metric.unit}]" if metric.unit else metric.title
+
+
+def _resource(name: str) -> str:
+    return resources.files("multihop.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _e(text: str) -> str:
+    return html.escape(text)

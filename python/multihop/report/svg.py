@@ -1,0 +1,104 @@
+"""Matplotlib figures as SVG that lives inside a page: its fonts, its colours in light and dark, and tooltips."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+#: Okabe and Ito's palette, which people with any common colour blindness can tell apart. Yellow is too faint on white.
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C8C8C")
+
+# Matplotlib needs colours; these two are replaced by what the page says.
+INK = "#010203"
+FAINT = "#040506"
+
+#: Width of a chart that fills the page, in inches: it sets the size of text.
+PAGE_WIDTH = 11.0
+
+_STYLE: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "multihop",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.edgecolor": FAINT,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "axes.labelcolor": INK,
+    "axes.spines.left": False,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.titlecolor": INK,
+    "figure.constrained_layout.h_pad": 0.12,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.labelcolor": INK,
+    "text.color": INK,
+    "text.parse_math": False,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.bottom": False,
+    "ytick.left": False,
+}
+
+
+class Chart:
+    """A figure that remembers what to say about its parts."""
+
+    def __init__(self, key: str, label: str, width: float, height: float) -> None:
+        self.key = key
+        self.label = label
+        self.figure = Figure(figsize=(width, height), layout="constrained")
+        self._tips: dict[str, str] = {}
+
+    def tip(self, artist: Any, text: str) -> None:  # noqa: ANN401 - any artist
+        """Says `text` when the pointer is on the artist."""
+        name = f"tip{len(self._tips)}"
+        artist.set_gid(name)
+        self._tips[name] = text
+
+    def svg(self) -> str:
+        """The figure as an `<svg>` element."""
+        buffer = io.StringIO()
+        self.figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        text = buffer.getvalue()
+        text = text[text.index("<svg") :]
+        text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+        text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+        text = text.replace(INK, "currentColor").replace(FAINT, "var(--grid)")
+        text = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", text)
+        text = re.sub(r"font-family: [^;\"]*; ?", "", text)
+        text = re.sub(r"\b(id=\"|url\(#|href=\"#)", rf"\g<1>{self.key}-", text)
+        for name, words in self._tips.items():
+            said = html.escape(words, quote=True)
+            text = text.replace(
+                f'<g id="{self.key}-{name}">', f'<g class="tip" data-tip="{said}"><title>{said}</title>', 1
+            )
+        share = 100 * self.figure.get_figwidth() / PAGE_WIDTH
+        label = html.escape(self.label, quote=True)
+        opening = f'<svg class="chart" style="max-width: {share:.0f}%" role="img" aria-label="{label}"'
+        text = re.sub(r'(?<=\s)(width|height)="[\d.]+pt"\s*', "", text, count=2)
+        text = re.sub(r' xmlns(:\w+)?="[^"]*"| version="1.1"', "", text)
+        return re.sub(r"\s*\n\s*", "\n", text.replace("<svg", opening, 1)).replace("xlink:href", "href")
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Matplotlib settings of the report, and of nothing else."""
+    with mpl.rc_context(_STYLE):
+        yield
+
+
+def colours(names: Sequence[str]) -> dict[str, str]:
+    """A colour for each name, in order."""
+    return {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(names)}

@@ -1,0 +1,116 @@
+"""Statistics over seeds: intervals, fairness, paired comparisons."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+from scipy import special
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over `n` independent runs and its Student-t confidence interval; no interval where `n` is 1."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    n: int
+
+    @property
+    def half_width(self) -> float | None:
+        """Half of the interval's width."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """Mean of `a - b` over common seeds, its Student-t interval, and the two-sided p-value of "no difference".
+
+    Interval and p-value are `None` for a single pair. Runs of two schemes with one seed share topology, flows and start
+    times, so their difference varies less than either of them.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    p_value: float | None
+    n: int
+
+
+def estimate(values: Sequence[float] | np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
+    """Mean and Student-t interval of independent values; values that are not finite are left out.
+
+    Raises:
+        ValueError: if no finite value is left.
+    """
+    x = np.asarray(values, dtype=float)
+    x = x[np.isfinite(x)]
+    if x.size == 0:
+        raise ValueError("an estimate needs at least one finite value")
+    mean = float(x.mean())
+    if x.size == 1:
+        return Estimate(mean, None, None, 1)
+    half = _half_width(x, confidence)
+    return Estimate(mean, mean - half, mean + half, int(x.size))
+
+
+def paired_difference(
+    a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray, confidence: float = CONFIDENCE
+) -> PairedDifference:
+    """Paired t-test of `a` against `b`, seed by seed; pairs with a value that is not finite are left out.
+
+    Raises:
+        ValueError: if the lengths differ or no pair is left.
+    """
+    x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if x.shape != y.shape:
+        raise ValueError(f"paired values need equal lengths, found {x.size} and {y.size}")
+    difference = x - y
+    difference = difference[np.isfinite(difference)]
+    if difference.size == 0:
+        raise ValueError("a paired comparison needs at least one finite pair")
+    mean = float(difference.mean())
+    n = int(difference.size)
+    if n == 1:
+        return PairedDifference(mean, None, None, None, 1)
+    half = _half_width(difference, confidence)
+    if half == 0.0:
+        # Identical in every seed, or a constant offset: the t statistic is 0/0 or infinite.
+        return PairedDifference(mean, mean, mean, 1.0 if mean == 0.0 else 0.0, n)
+    t = mean / (float(difference.std(ddof=1)) / math.sqrt(n))
+    p_value = 2.0 * float(special.stdtr(n - 1, -abs(t)))
+    return PairedDifference(mean, mean - half, mean + half, p_value, n)
+
+
+def jain(values: Sequence[float] | np.ndarray) -> float:
+    """Jain's fairness index of shares (Jain, Chiu, Hawe 1984): 1 if all are equal, 1/n if one takes everything.
+
+    `nan` for no shares or if all are zero, where fairness has no meaning.
+    """
+    x = np.asarray(values, dtype=float)
+    square_sum = float((x**2).sum())
+    if x.size == 0 or square_sum == 0.0:
+        return float("nan")
+    return float(x.sum()) ** 2 / (x.size * square_sum)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment for several tests at once (Holm 1979), in the order given."""
+    count = len(p_values)
+    order = sorted(range(count), key=lambda i: p_values[i])
+    scaled = [min(1.0, (count - rank) * p_values[i]) for rank, i in enumerate(order)]
+    monotone = list(accumulate(scaled, max))
+    adjusted = [0.0] * count
+    for rank, i in enumerate(order):
+        adjusted[i] = monotone[rank]
+    return adjusted
+
+
+def _half_width(x: np.ndarray, confidence: float) -> float:
+    # scipy.stats has the same functions, and takes half a second to import.
+    quantile = float(special.stdtrit(x.size - 1, (1 + confidence) / 2))
+    return quantile * float(x.std(ddof=1)) / math.sqrt(x.size)

@@ -1,0 +1,99 @@
+"""What tests share: the command as a user types it, and small scenarios."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SCENARIOS = ROOT / "scenarios"
+#: Third-party files live beside the project, not in it.
+DATA = ROOT.parent / "shared" / "data" / "topology"
+
+CHAIN = """
+name = "small-chain"
+duration = "5 s"
+warmup = "1 s"
+
+[topology]
+generator = "chain"
+hops = 3
+spacing = "200 m"
+
+[[flows]]
+name = "long"
+from = "n0"
+to = "n3"
+scheme = "tcp-newreno"
+
+[[flows]]
+name = "short"
+from = "n2"
+to = "n3"
+scheme = "tcp-newreno"
+start_jitter = "100 ms"
+"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self):
+        return json.loads(self.out)
+
+    def fails_cleanly(self) -> str:
+        """Asserts a user error, told in one message, and returns that message."""
+        assert self.code == 2, f"exit code {self.code}\n{self.out}\n{self.err}"
+        assert "Traceback" not in self.err
+        assert "panicked" not in self.err
+        lines = self.err.strip().splitlines()
+        assert len(lines) == 1, self.err
+        assert lines[0].startswith("multihop: ")
+        assert self.out == ""
+        return lines[0].removeprefix("multihop: ")
+
+
+@pytest.fixture
+def multihop(tmp_path: Path) -> Callable[..., Outcome]:
+    """Runs the command line in a directory of its own."""
+
+    def run(*arguments: str | Path, stdin: str | None = None) -> Outcome:
+        done = subprocess.run(
+            [sys.executable, "-m", "multihop", *map(str, arguments)],
+            cwd=tmp_path,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            env={**os.environ, "COLUMNS": "200"},
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Path:
+    """A scenario that runs in milliseconds."""
+    path = tmp_path / "chain.toml"
+    path.write_text(CHAIN)
+    return path
+
+
+@pytest.fixture
+def data() -> Path:
+    """The folder with real topologies."""
+    if not DATA.is_dir():
+        pytest.skip(f"needs the real topologies in {os.path.relpath(DATA, ROOT)}, which are not part of the project")
+    return DATA

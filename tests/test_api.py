@@ -1,0 +1,199 @@
+"""The Python API."""
+
+import json
+import math
+import threading
+import tomllib
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import multihop
+from conftest import CHAIN, SCENARIOS
+from multihop.columns import METRICS, RUN_COLUMNS, TABLES
+
+TABLE_NAMES = list(TABLES)
+
+
+def test_a_run_has_all_tables_with_all_columns():
+    result = multihop.run(CHAIN, seed=3)
+    assert result.seed == 3
+    for name in TABLE_NAMES:
+        assert list(result.table(name).columns) == list(TABLES[name]), name
+    assert len(result.flows) == 2
+    assert len(result.nodes) == 4
+    assert set(result.flows["name"]) == {"long", "short"}
+
+
+def test_numbers_are_consistent():
+    result = multihop.run(CHAIN)
+    assert result.summary["measured_s"] == pytest.approx(4.0)
+    expected = result.flows["delivered_bytes"] * 8 / 4.0
+    assert result.flows["goodput_bps"].tolist() == pytest.approx(expected.tolist())
+    assert result.summary["goodput_total_bps"] == pytest.approx(result.flows["goodput_bps"].sum())
+    shares = result.nodes[["transmitting", "receiving", "sensing", "idle"]].sum(axis=1)
+    assert shares.tolist() == pytest.approx([1.0] * 4)
+    s = result.summary
+    lost = sum(v for k, v in s.items() if k.startswith("dropped_"))
+    assert s["sent"] == s["delivered"] + lost + s["queued"], "packets are conserved"
+    ordered = result.flows[["delay_p50_s", "delay_p90_s", "delay_p95_s", "delay_p99_s", "delay_max_s"]]
+    assert all(row == sorted(row) for row in ordered.to_numpy().tolist())
+
+
+def test_series_add_up_to_what_was_delivered():
+    result = multihop.run(CHAIN.replace('warmup = "1 s"', 'warmup = "0 s"'))
+    per_flow = result.series.groupby("flow")["delivered_bytes"].sum()
+    assert per_flow.tolist() == result.flows["delivered_bytes"].tolist()
+
+
+def test_a_scenario_is_a_path_a_text_or_a_dictionary(chain):
+    by_path = multihop.run(chain)
+    by_text = multihop.run(CHAIN)
+    by_dict = multihop.run(tomllib.loads(CHAIN))
+    assert by_path.summary == by_text.summary == by_dict.summary
+    assert by_path.view["hash"] == by_text.view["hash"] == by_dict.view["hash"]
+
+
+def test_overrides():
+    result = multihop.run(CHAIN, duration="3 s", scheme="tcp-sack")
+    assert result.summary["measured_s"] == pytest.approx(2.0)
+    assert set(result.flows["scheme"]) == {"tcp-sack"}
+    with pytest.raises(multihop.UserError, match="cannot be overridden"):
+        multihop.run(CHAIN, speed="3 s")
+    with pytest.raises(multihop.UserError, match="2\\^64"):
+        multihop.run(CHAIN, seed=-1)
+
+
+def test_errors_name_what_is_wrong(tmp_path):
+    with pytest.raises(multihop.ScenarioError, match="recm"):
+        multihop.run(CHAIN, scheme="recm")
+    with pytest.raises(multihop.UserError, match="no such file"):
+        multihop.run(tmp_path / "absent.toml")
+    with pytest.raises(multihop.UserError, match="more than once"):
+        multihop.compare(CHAIN, ["recn", "recn"])
+    with pytest.raises(multihop.UserError, match="none given"):
+        multihop.compare(CHAIN, [])
+    with pytest.raises(multihop.UserError, match="repeated seeds"):
+        multihop.compare(CHAIN, ["recn"], seeds=[1, 1])
+    with pytest.raises(multihop.UserError, match="seeds: found 0"):
+        multihop.compare(CHAIN, ["recn"], seeds=0)
+
+
+def test_results_do_not_depend_on_the_number_of_threads():
+    one, many = (multihop.compare(CHAIN, ["tcp-newreno", "recn"], seeds=4, jobs=jobs) for jobs in (1, 7))
+    for name in TABLE_NAMES:
+        pd.testing.assert_frame_equal(one.table(name), many.table(name), check_exact=True)
+
+
+def test_the_same_seed_is_the_same_run_and_another_is_not():
+    a, b, c = (multihop.run(CHAIN, seed=seed).summary for seed in (5, 5, 6))
+    assert a == b
+    assert a["fingerprint"] != c["fingerprint"]
+
+
+def test_the_gil_is_released_while_running():
+    ticks = 0
+    finished = threading.Event()
+
+    def work():
+        multihop.run(CHAIN, duration="60 s")
+        finished.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not finished.is_set() and ticks < 1_000_000:
+        ticks += 1
+    thread.join()
+    assert ticks > 100, "this thread could count while the other one was simulating"
+
+
+def test_comparison_statistics():
+    comparison = multihop.compare(CHAIN, ["tcp-newreno", "udp"], seeds=[4, 9, 2])
+    assert comparison.variants == ["tcp-newreno", "udp"]
+    assert comparison.seeds == [4, 9, 2]
+    assert len(comparison.summary) == 6
+    assert list(comparison.flows.columns)[:2] == list(RUN_COLUMNS)
+    statistics = comparison.statistics()
+    assert set(statistics["metrics"]) == {m.name for m in METRICS}
+    goodput = statistics["metrics"]["goodput_total_bps"]["tcp-newreno"]
+    assert goodput["n"] == 3
+    assert goodput["low"] < goodput["mean"] < goodput["high"]
+    assert goodput["values"] == [r.summary["goodput_total_bps"] for r in comparison.results["tcp-newreno"]]
+    # Datagrams have no round-trip time, so there is nothing to compare; null, never a made-up number.
+    assert statistics["metrics"]["rtt_mean_s"]["udp"]["mean"] is None
+    assert not [p for p in statistics["paired"] if p["metric"] == "rtt_mean_s"]
+    json.dumps(statistics, allow_nan=False)
+
+
+def test_one_seed_makes_no_claims():
+    comparison = multihop.compare(CHAIN, ["tcp-newreno", "tcp-sack"], seeds=1)
+    assert all("chance" in sentence for sentence in comparison.verdict())
+    assert all(p["p_value"] is None and not p["significant"] for p in comparison.statistics()["paired"])
+
+
+def test_the_same_scheme_twice_is_no_difference():
+    text = CHAIN + '\n[schemes.twin]\nbase = "tcp-newreno"\n'
+    comparison = multihop.compare(text, ["tcp-newreno", "twin"], seeds=3)
+    assert all("no significant difference" in sentence for sentence in comparison.verdict())
+
+
+def test_saved_results_describe_themselves(tmp_path):
+    comparison = multihop.compare(CHAIN, ["tcp-newreno", "recn"], seeds=2)
+    folder = comparison.save(tmp_path / "results")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["seeds"] == [1, 2]
+    assert [v["name"] for v in manifest["variants"]] == ["tcp-newreno", "recn"]
+    assert all(len(v["scenario_hash"]) >= 16 for v in manifest["variants"])
+    assert (folder / "scenario.toml").read_text() == CHAIN
+    for name in TABLE_NAMES:
+        table = pq.read_table(folder / f"{name}.parquet")
+        assert json.loads(table.schema.metadata[b"multihop"]) == manifest
+        for column in table.schema:
+            meta = (RUN_COLUMNS | TABLES[name])[column.name]
+            assert column.metadata == {b"unit": meta.unit.encode(), b"meaning": meta.meaning.encode()}
+        pd.testing.assert_frame_equal(table.to_pandas(), comparison.table(name), check_dtype=False)
+        assert len(pd.read_csv(folder / f"{name}.csv")) == table.num_rows
+    assert not list(folder.glob(".*")), "no half-written files are left"
+
+
+def test_a_flow_that_delivers_nothing_has_no_delay():
+    # The flow starts when the run is over.
+    text = CHAIN.replace('name = "long"', 'name = "long"\nstart = "4.9999 s"')
+    flow = multihop.run(text).flows.iloc[0]
+    assert flow["packets_delivered"] == 0
+    assert flow["goodput_bps"] == 0
+    assert math.isnan(flow["delay_mean_s"])
+
+
+def test_rich_display():
+    assert "small-chain" in multihop.run(CHAIN)._repr_html_()
+    assert "Total goodput" in multihop.compare(CHAIN, ["recn"], seeds=2)._repr_html_()
+
+
+def test_check_shows_paths():
+    view = multihop.check(CHAIN)
+    assert view["flows"][0]["path"] == [0, 1, 2, 3]
+    assert [node["name"] for node in view["nodes"]] == ["n0", "n1", "n2", "n3"]
+    assert all(0 < quality <= 1 for _, _, quality in view["links"])
+
+
+@pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.toml")), ids=lambda p: p.stem)
+def test_scenarios_that_people_start_from_run(path):
+    result = multihop.run(path, duration="3 s", warmup="1 s")
+    assert result.summary["events"] > 0
+
+
+def test_the_verdict_says_no_more_than_the_numbers():
+    comparison = multihop.compare(CHAIN, ["tcp-newreno", "udp"], seeds=5)
+    for sentence, metric in zip(comparison.verdict(), ("goodput_total_bps", "jain", "delay_p95_s"), strict=False):
+        (contrast,) = comparison.contrasts(next(m for m in METRICS if m.name == metric))
+        better = contrast.a if (contrast.difference.mean > 0) == contrast.metric.higher_is_better else contrast.b
+        assert (f"{better} is better" in sentence) == contrast.significant, sentence
+        assert ("no significant difference" in sentence) != contrast.significant, sentence
+
+
+def test_starved_flows_are_mentioned():
+    text = CHAIN.replace('name = "long"', 'name = "long"\nstart = "4.9999 s"')
+    assert any(s.startswith("Starvation: of 2 flows") for s in multihop.compare(text, ["udp"], seeds=2).verdict())
+    assert not any(s.startswith("Starvation") for s in multihop.compare(CHAIN, ["udp"], seeds=2).verdict())

@@ -1,0 +1,174 @@
+"""What users get wrong: each is one clear message, exit code 2, no traceback, and nothing on standard output."""
+
+import pytest
+
+from conftest import CHAIN
+
+LINKS = '{"source": "a", "target": "b", "source_tq": 1, "target_tq": 1, "type": "wifi"}'
+NODES = '{"node_id": "a"}, {"node_id": "b"}'
+
+
+TWINS = 'nodes = [{ name = "twin", position = ["0 m", "0 m"] }, { name = "twin", position = ["9 m", "0 m"] }]\n'
+
+
+def mesh(nodes=NODES, links=LINKS):
+    return f'{{"nodes": [{nodes}], "links": [{links}]}}'
+
+
+def changed(old, new):
+    assert old in CHAIN
+    return CHAIN.replace(old, new, 1)
+
+
+# Scenario, and what the message must name.
+SCENARIOS = {
+    "empty": ("", ["topology"]),
+    "not TOML": ("duration = ", ["1"]),
+    "missing duration": (changed('duration = "5 s"\n', ""), ["duration"]),
+    "missing topology": ('duration = "5 s"\n', ["topology"]),
+    "missing unit": (changed('duration = "5 s"', "duration = 5"), [":3", "duration"]),
+    "wrong unit": (changed('"200 m"', '"200 kg"'), [":9", "spacing", "200 kg"]),
+    "negative duration": (changed('"5 s"', '"-5 s"'), [":3", "duration", "-5"]),
+    "warm-up longer than the run": (changed('"1 s"', '"9 s"'), [":4", "warmup"]),
+    "unknown key with a near name": (changed("warmup", "warm_up"), [":4", "warm_up", "warmup"]),
+    "unknown generator with a near name": (changed('"chain"', '"chian"'), [":7", "chian", "chain"]),
+    "unknown scheme with a near name": (changed("tcp-newreno", "tcp-newrino"), [":15", "tcp-newrino", "tcp-newreno"]),
+    "unknown node": (changed('to = "n3"', 'to = "n9"'), [":14", "n9"]),
+    "flow to itself": (changed('to = "n3"', 'to = "n0"'), ["n0"]),
+    "no hops": (changed("hops = 3", "hops = 0"), [":8", "hops", "0"]),
+    "hops as text": (changed("hops = 3", 'hops = "three"'), [":8", "hops", "three"]),
+    "hops beyond reason": (changed("hops = 3", "hops = 4000000000"), [":8", "hops"]),
+    "a network without routes": (changed('"200 m"', '"2000 m"'), ["flows"]),
+    "no flows": (CHAIN.split("[[flows]]")[0], ["flows"]),
+    "seed below zero": ("seed = -1\n" + CHAIN, ["seed", "-1"]),
+    "error rate above one": (CHAIN + '\n[medium]\nmodel = "ranges"\nbit_error_rate = 1.5\n', ["bit_error_rate", "1.5"]),
+    "NaN": (CHAIN + '\n[medium]\nmodel = "ranges"\nbit_error_rate = nan\n', ["bit_error_rate"]),
+    "unknown standard": (CHAIN + '\n[phy]\nstandard = "802.11z"\n', ["standard", "802.11z"]),
+    "a rate that the PHY does not have": (CHAIN + '\n[phy]\ndata_rate = "7 Mb/s"\n', ["data_rate", "7"]),
+    "unknown rule set": (CHAIN + '\n[mac]\nrules = "ns3"\n', ["rules", "ns3"]),
+    "unknown medium": (CHAIN + '\n[medium]\nmodel = "magic"\n', ["model", "magic"]),
+    "a matrix without links": (CHAIN + '\n[medium]\nmodel = "matrix"\nquantity = "delivery"\n', ["topology"]),
+    "unknown application": (CHAIN + 'app = { kind = "torrent" }\n', ["torrent"]),
+    "stop before start": (CHAIN + 'start = "3 s"\nstop = "2 s"\n', ["stop"]),
+    "unknown parameter of a scheme": (CHAIN + "\n[schemes.recn]\nthresold = 0.5\n", ["thresold", "threshold"]),
+    "generator and nodes": (
+        changed("[topology]", '[topology]\nnodes = [{ name = "a", position = ["0 m", "0 m"] }]'),
+        ["topology"],
+    ),
+    "duplicate node": (
+        changed("[topology]", "[topology]\n" + TWINS).replace('generator = "chain"\nhops = 3\nspacing = "200 m"\n', ""),
+        ["twin"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SCENARIOS)
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_broken_scenarios(multihop, tmp_path, case, command):
+    text, names = SCENARIOS[case]
+    (tmp_path / "bad.toml").write_text(text)
+    message = multihop(command, "bad.toml").fails_cleanly()
+    assert message.startswith("bad.toml:")
+    for name in names:
+        assert name in message, message
+
+
+# Arguments, and what the message must name.
+OPTIONS = {
+    "no such file": (["run", "absent.toml"], ["absent.toml", "no such file"]),
+    "a directory": (["run", "."], ["directory"]),
+    "not text": (["run", "binary.toml"], ["binary.toml", "UTF-8"]),
+    "no scenario": (["run"], ["SCENARIO"]),
+    "unknown command": (["simulate", "chain.toml"], ["simulate"]),
+    "unknown option": (["run", "chain.toml", "--sed", "1"], ["--sed"]),
+    "seeds as a word": (["run", "chain.toml", "--seeds", "ten"], ["--seeds", "ten"]),
+    "no seeds": (["run", "chain.toml", "--seeds", "0"], ["seeds", "0"]),
+    "too many seeds": (["run", "chain.toml", "--seeds", "100000000"], ["seeds", "100000"]),
+    "negative seed": (["run", "chain.toml", "--seed", "-3"], ["seed", "-3"]),
+    "seed beyond 64 bits": (["run", "chain.toml", "--seed", "18446744073709551616"], ["seed", "2^64"]),
+    "no jobs": (["run", "chain.toml", "--jobs", "0"], ["--jobs", "0"]),
+    "bad duration": (["run", "chain.toml", "--duration", "soon"], ["duration", "soon"]),
+    "duration shorter than the warm-up": (["run", "chain.toml", "--duration", "1 s"], ["warmup"]),
+    "compare without schemes": (["compare", "chain.toml"], ["--schemes"]),
+    "empty schemes": (["compare", "chain.toml", "--schemes", ","], ["--schemes"]),
+    "scheme twice": (["compare", "chain.toml", "--schemes", "udp,udp"], ["udp", "more than once"]),
+    "unknown scheme": (["compare", "chain.toml", "--schemes", "udp,recm"], ["recm", "recn"]),
+    "output over a file": (["run", "chain.toml", "--out", "chain.toml"], ["chain.toml", "file is in the way"]),
+    "output below a file": (["run", "chain.toml", "--out", "chain.toml/results"], ["file is in the way"]),
+    "output where nothing can be written": (["run", "chain.toml", "--out", "/proc/results"], ["/proc/results"]),
+    "report into a directory": (["run", "chain.toml", "--report", "."], ["directory"]),
+    "report where nothing can be written": (["run", "chain.toml", "--report", "/proc/r.html"], ["/proc"]),
+    "empty scheme": (["run", "chain.toml", "--scheme", ""], ["scheme"]),
+    "unknown kind": (["list", "scheme"], ["scheme", "schemes"]),
+}
+
+
+@pytest.mark.parametrize("case", OPTIONS)
+def test_broken_options(multihop, chain, tmp_path, case):
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00\x01")
+    arguments, names = OPTIONS[case]
+    message = multihop(*arguments).fails_cleanly()
+    for name in names:
+        assert name in message, message
+    assert chain.read_text() == CHAIN, "the scenario was not touched"
+
+
+# File content, further options, and what the message must name.
+MESHES = {
+    "empty file": ("", [], ["empty"]),
+    "blanks only": (" \n\n ", [], ["empty"]),
+    "cut JSON": (mesh()[:-20], [], ["mesh:1:", "not JSON"]),
+    "deep nesting": ("[" * 100_000, [], ["JSON"]),
+    "JSON number": ("[1, 2]", [], ["no mesh"]),
+    "nodes missing": (f'{{"links": [{LINKS}]}}', [], ["nodes", "list"]),
+    "nodes as text": (f'{{"nodes": "a", "links": [{LINKS}]}}', [], ["nodes", "found text"]),
+    "a node that is a number": (mesh("1"), [], ["nodes[0]", "found a number"]),
+    "a node without an id": (mesh('{"name": 1.5}'), [], ["nodes[0]", "node_id"]),
+    "a link without an end": (mesh(links='{"source": "a", "source_tq": 1}'), [], ["links[0]", "target"]),
+    "no nodes": (mesh(""), [], ["no usable node"]),
+    "only wired links": (mesh(links=LINKS.replace("wifi", "vpn")), [], ["no usable wireless link", "type vpn"]),
+    "links to strangers": (mesh(links=LINKS.replace('"b"', '"x"')), [], ["not listed"]),
+    "only NaN": (mesh(links=LINKS.replace("1", "NaN")), [], ["without a usable quality"]),
+    "one way only": (
+        mesh(links=LINKS.replace('"target_tq": 1', '"target_tq": 0')),
+        [],
+        ["no two nodes hear each other"],
+    ),
+    "every node offline": (mesh(NODES.replace("}", ', "is_online": false}')), [], ["no usable node", "offline"]),
+    "batman": ('{"vis": [], "algorithm": 4}', [], ["batadv-vis", "meshviewer"]),
+    "not UTF-8": (b'{"nodes": "\xff"}', [], ["UTF-8"]),
+    "CSV with other columns": ("x,y\n1,2\n", [], ["found columns x, y"]),
+    "CSV with a repeated column": ("source,target,delivery,delivery\na,b,1,1\n", [], ["'delivery'", "more than once"]),
+    "CSV row too long": ("source,target,delivery\na,b,1,1\n", [], [":2", "4 cells", "3 columns"]),
+    "CSV row without an end": ("source,target,delivery\na,,1\n", [], [":2", "target"]),
+    "CSV without quality": ("source,target\na,b\n", [], ["no quality", "--assume-delivery"]),
+    "CSV delivery out of range": ("source,target,delivery,reverse_delivery\na,b,1.5,-1\n", [], ["outside of 0 to 1"]),
+    "unknown format": (mesh(), ["--format", "ns3"], ["--format", "ns3", "meshviewer"]),
+    "another format": (mesh(), ["--format", "netjson"], ["this is meshviewer"]),
+    "unknown traffic": (mesh(), ["--traffic", "storm"], ["--traffic", "storm", "to-gateway"]),
+    "unknown component": (mesh(), ["--component", "some"], ["--component", "some"]),
+    "unknown gateway": (mesh(), ["--gateway", "z"], ["--gateway", "'z'"]),
+    "no flows": (mesh(), ["--flows", "0"], ["--flows", "0"]),
+    "impossible delivery": (mesh(), ["--assume-delivery", "1.5"], ["--assume-delivery", "1.5"]),
+    "unknown scheme": (mesh(), ["--scheme", "recm"], ["recm", "recn"]),
+    "unknown standard": (mesh(), ["--standard", "802.11z"], ["802.11z"]),
+    "unit forgotten": (mesh(), ["--duration", "60"], ["duration"]),
+    "nodes file absent": ("source,target,delivery\na,b,1\n", ["--nodes", "absent.csv"], ["absent.csv"]),
+    "unwritable output": (mesh(), ["--out", "/proc/x.toml"], ["/proc"]),
+}
+
+
+@pytest.mark.parametrize("case", MESHES)
+def test_broken_meshes(multihop, tmp_path, case):
+    content, options, names = MESHES[case]
+    (tmp_path / "mesh").write_bytes(content if isinstance(content, bytes) else content.encode())
+    message = multihop("import", "mesh", *options).fails_cleanly()
+    for name in names:
+        assert name in message, message
+
+
+def test_a_mesh_file_can_be_too_large(multihop, tmp_path):
+    with (tmp_path / "huge.json").open("wb") as file:
+        file.truncate(10**9)  # sparse: it takes no room on disk
+    message = multihop("import", "huge.json").fails_cleanly()
+    assert "1000 MB is too large" in message

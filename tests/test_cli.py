@@ -1,0 +1,210 @@
+"""The command line as a user types it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+
+import jsonschema
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import CHAIN
+
+
+def test_run_prints_flows_and_metrics(multihop, chain):
+    done = multihop("run", chain)
+    assert done.code == 0, done.err
+    assert "long" in done.out
+    assert "Total goodput [Mb/s]" in done.out
+    assert "one seed, so no interval" in done.out
+
+
+def test_run_as_json(multihop, chain):
+    done = multihop("run", chain, "--seed", "7", "--seeds", "3", "--json")
+    assert done.code == 0, done.err
+    assert done.err == ""
+    result = done.json()
+    assert result["seeds"] == [7, 8, 9]
+    assert [run["seed"] for run in result["runs"]] == [7, 8, 9]
+    assert {flow["name"] for flow in result["runs"][0]["flows"]} == {"long", "short"}
+    assert result["statistics"]["metrics"]["jain"]["scenario"]["n"] == 3
+
+
+def test_json_has_no_nan(multihop, chain):
+    done = multihop("run", chain, "--scheme", "udp", "--json")
+    json.loads(done.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+
+def test_run_options(multihop, chain):
+    summary = multihop("run", chain, "--duration", "3 s", "--warmup", "2 s", "--json").json()["runs"][0]["summary"]
+    assert summary["measured_s"] == 1.0
+
+
+def test_compare_writes_tables_manifest_and_report(multihop, chain, tmp_path):
+    done = multihop("compare", chain, "--schemes", "tcp-newreno, recn", "--seeds", "3", "--out", "results/new")
+    assert done.code == 0, done.err
+    assert "Goodput: " in done.out
+    folder = tmp_path / "results" / "new"
+    assert json.loads((folder / "manifest.json").read_text())["seeds"] == [1, 2, 3]
+    assert pq.read_table(folder / "flows.parquet").num_rows == 2 * 3 * 2
+    assert "<svg" in (folder / "report.html").read_text()
+
+
+def test_the_command_in_the_manifest_makes_the_same_results(multihop, chain, tmp_path):
+    first = multihop(
+        "compare", chain, "--schemes", "tcp-newreno,recn", "--seeds", "2", "--duration", "4 s", "--out", "a"
+    )
+    assert first.code == 0, first.err
+    manifest = json.loads((tmp_path / "a" / "manifest.json").read_text())
+    assert str(tmp_path) not in json.dumps(manifest), "nothing of this machine is in it"
+    words = manifest["command"].replace("'4 s'", "4_s").split()
+    again = multihop(*[w.replace("_", " ") for w in words[1:]], "--out", "b")
+    assert again.code == 0, again.err
+    for name in ("flows.csv", "series.csv", "report.html"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_number_of_jobs_changes_nothing(multihop, chain, tmp_path):
+    for jobs in ("1", "4"):
+        done = multihop("compare", chain, "--schemes", "recn,udp", "--seeds", "3", "--jobs", jobs, "--out", jobs)
+        assert done.code == 0, done.err
+    for file in (tmp_path / "1").iterdir():
+        assert file.read_bytes() == (tmp_path / "4" / file.name).read_bytes(), file.name
+
+
+def test_report_only(multihop, chain, tmp_path):
+    done = multihop("run", chain, "--report", "deep/down/r.html", "--quiet")
+    assert done.code == 0
+    assert done.err == ""
+    assert (tmp_path / "deep/down/r.html").exists()
+
+
+def test_no_progress_bar_without_a_terminal(multihop, chain):
+    done = multihop("run", chain, "--seeds", "2")
+    assert "\x1b" not in done.err + done.out
+    assert len(done.err.splitlines()) == 1
+
+
+def test_import_then_compare(multihop, tmp_path):
+    nodes = [{"node_id": n, "is_online": True} for n in "abcd"]
+    links = [
+        {"type": "wifi", "source": a, "target": b, "source_tq": 0.9, "target_tq": 0.8} for a, b in ("ab", "bc", "cd")
+    ]
+    (tmp_path / "mesh.json").write_text(json.dumps({"nodes": nodes, "links": links}))
+    done = multihop("import", "mesh.json", "--out", "mesh.toml", "--flows", "2", "--scheme", "recn")
+    assert done.code == 0, done.err
+    assert done.out == ""
+    assert "kept 4 of 4 nodes" in done.err
+    assert (
+        multihop("import", "mesh.json", "--flows", "2", "--scheme", "recn").out == (tmp_path / "mesh.toml").read_text()
+    )
+    assert multihop("import", "mesh.json", "--json").json()["nodes"] == 4
+    compared = multihop("compare", "mesh.toml", "--schemes", "tcp-newreno,recn", "--seeds", "2", "--duration", "12 s")
+    assert compared.code == 0, compared.err
+
+
+def test_a_real_mesh_from_file_to_report(multihop, data, tmp_path):
+    mesh = data / "freifunk-leipzig-meshviewer.stripped.json"
+    done = multihop("import", mesh, "--out", "leipzig.toml")
+    assert done.code == 0, done.err
+    assert "kept 87 of 279 nodes" in done.err
+    options = ["--seeds", "2", "--duration", "12 s", "--out", "results"]
+    done = multihop("compare", "leipzig.toml", "--schemes", "tcp-newreno,recn", *options)
+    assert done.code == 0, done.err
+    assert (tmp_path / "results" / "report.html").stat().st_size > 100_000
+
+
+def test_check(multihop, chain):
+    done = multihop("check", chain)
+    assert done.code == 0
+    assert "n0 > n1 > n2 > n3" in done.out
+    assert multihop("check", chain, "--json").json()["flows"][0]["hops"] == 3
+
+
+def test_list(multihop):
+    everything = multihop("list", "--json").json()
+    assert {"schemes", "phys", "media", "apps", "generators", "estimators"} <= set(everything)
+    schemes = multihop("list", "schemes", "--json").json()
+    assert schemes == {"schemes": everything["schemes"]}
+    assert {"udp", "tcp-newreno", "tcp-sack", "recn"} <= {entry["name"] for entry in schemes["schemes"]}
+    assert all(entry["summary"] for entries in everything.values() for entry in entries)
+    assert "recn" in multihop("list").out
+
+
+def test_the_schema_accepts_our_scenarios_and_refuses_others(multihop):
+    schema = multihop("schema").json()
+    jsonschema.validate(tomllib.loads(CHAIN), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**tomllib.loads(CHAIN), "duratoin": "3 s"}, schema)
+
+
+def test_doctor(multihop):
+    done = multihop("doctor")
+    assert done.code == 0, done.out
+    assert "PROBLEM" not in done.out
+    assert set(multihop("doctor", "--json").json()["checks"].values()) == {"ok"}
+
+
+def test_help_and_version(multihop):
+    assert multihop("--version").out.startswith("multihop ")
+    assert "compare" in multihop().out
+    for command in ("run", "compare", "import", "check", "list", "schema", "doctor"):
+        done = multihop(command, "--help")
+        assert done.code == 0
+        assert command in done.out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_ctrl_c_is_clean_and_writes_nothing(chain, tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "multihop",
+        "run",
+        str(chain),
+        "--duration",
+        "100000 s",
+        "--record-interval",
+        "100 s",
+    ]
+    command = [*command[:-2], "--seeds", "50", "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    # The output folder is made just before the runs begin.
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "out").is_dir() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert err == "multihop: interrupted; nothing was written\n"
+    assert out == ""
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX pipes")
+def test_a_reader_that_goes_away_is_no_error():
+    command = f"{sys.executable} -m multihop schema | head -c 10; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stderr == ""
+    assert done.returncode in (0, 141)
+
+
+def test_a_bug_of_ours_is_told_as_such(chain):
+    code = (
+        "import sys, multihop._core as core\n"
+        "def run(*_): raise core.InternalError('crates/sim/src/world.rs:1: packets are not conserved')\n"
+        "core.run = run\n"
+        f"sys.argv = ['multihop', 'run', {str(chain)!r}]\n"
+        "from multihop.cli import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 70
+    assert "internal error" in done.stderr
+    assert "packets are not conserved" in done.stderr
+    assert "Traceback" not in done.stderr

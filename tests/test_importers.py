@@ -1,0 +1,275 @@
+"""Importers, on small files written here and on real ones."""
+
+import json
+import math
+import tomllib
+
+import pytest
+
+import multihop
+from multihop.errors import UserError
+from multihop.importers import Options, read
+from multihop.importers.to_scenario import Plan, write
+
+
+def scenario(tmp_path, content, plan=None, name="mesh.json", **options):
+    path = tmp_path / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return write(read(path, Options(**options)), plan or Plan(), name)
+
+
+def links_of(imported):
+    """(from, to) -> delivery, both directions."""
+    found = {}
+    for link in tomllib.loads(imported.text)["topology"]["links"]:
+        found[link["from"], link["to"]] = link["delivery"]
+        if "reverse" in link:
+            found[link["to"], link["from"]] = link["reverse"]
+    return found
+
+
+def names_of(imported):
+    return [node["name"] for node in tomllib.loads(imported.text)["topology"]["nodes"]]
+
+
+def meshviewer(links, nodes="abcd", **more):
+    return {
+        "nodes": [{"node_id": n, "is_online": True, **more.get(n, {})} for n in nodes],
+        "links": [
+            {"source": a, "target": b, "source_tq": s, "target_tq": t, "type": kind} for a, b, s, t, kind in links
+        ],
+    }
+
+
+class TestMeshviewer:
+    def test_each_direction_keeps_its_own_quality(self, tmp_path):
+        imported = scenario(tmp_path, meshviewer([("a", "b", 0.9, 0.7, "wifi")]))
+        assert links_of(imported) == {("a", "b"): 0.9, ("b", "a"): 0.7}
+
+    def test_only_wireless_links_count(self, tmp_path):
+        imported = scenario(tmp_path, meshviewer([("a", "b", 1, 1, "wifi"), ("b", "c", 1, 1, "vpn")]))
+        assert names_of(imported) == ["a", "b"]
+        assert imported.left_out["links of type vpn"] == 1
+
+    def test_the_largest_component_is_kept_and_the_rest_is_counted(self, tmp_path):
+        links = [("a", "b", 1, 1, "wifi"), ("b", "c", 1, 1, "wifi"), ("d", "e", 1, 1, "wifi")]
+        content = meshviewer(links, "abcdef")
+        imported = scenario(tmp_path, content)
+        assert names_of(imported) == ["a", "b", "c"]
+        assert "kept 3 of 6 nodes" in imported.summary[0]
+        assert len(names_of(scenario(tmp_path, content, Plan(component="all", traffic="random-pairs")))) == 6
+
+    def test_a_one_way_link_interferes_but_does_not_connect(self, tmp_path):
+        links = [("a", "b", 1, 1, "wifi"), ("b", "c", 0.5, 0, "wifi")]
+        assert names_of(scenario(tmp_path, meshviewer(links))) == ["a", "b"]
+        ring = [*links, ("a", "c", 0.8, 0.8, "wifi")]
+        imported = scenario(tmp_path, meshviewer(ring))
+        assert ("c", "b") not in links_of(imported)
+        assert links_of(imported)["b", "c"] == 0.5
+        assert "1 directions are one-way" in imported.summary[1]
+
+    def test_parallel_links_are_merged_and_self_loops_left_out(self, tmp_path):
+        links = [("a", "b", 0.5, 0.9, "wifi"), ("a", "b", 0.8, 0.4, "wifi"), ("a", "a", 1, 1, "wifi")]
+        imported = scenario(tmp_path, meshviewer(links))
+        assert links_of(imported) == {("a", "b"): 0.8, ("b", "a"): 0.9}
+        assert imported.left_out["links from a node to itself"] == 1
+        assert imported.left_out["parallel or repeated directions (the best one stays)"] == 2
+
+    def test_nodes_that_are_offline_are_left_out(self, tmp_path):
+        links = [("a", "b", 1, 1, "wifi"), ("b", "c", 1, 1, "wifi")]
+        imported = scenario(tmp_path, meshviewer(links, c={"is_online": False}))
+        assert names_of(imported) == ["a", "b"]
+        assert imported.left_out["nodes that are offline"] == 1
+
+    def test_bad_values_are_left_out_and_counted(self, tmp_path):
+        content = json.dumps(
+            meshviewer([("a", "b", 1, 1, "wifi"), ("b", "c", "x", 2, "wifi"), ("c", "d", 7, 1, "wifi")])
+        )
+        imported = scenario(tmp_path, content.replace("7", "NaN"))
+        assert names_of(imported) == ["a", "b"]
+        assert imported.left_out["directions without a usable quality"] == 2
+        assert imported.left_out["directions with a delivery outside of 0 to 1"] == 1
+
+    def test_positions_are_projected_to_metres(self, tmp_path):
+        places = {
+            "a": {"location": {"latitude": 51.0, "longitude": 12.0}},
+            "b": {"location": {"latitude": 51.0, "longitude": 12.01}},
+            "c": {"location": {"latitude": 51.01, "longitude": 12.0}},
+            "d": {"location": {"latitude": 951.0, "longitude": 12.0}},
+        }
+        links = [("a", "b", 1, 1, "wifi"), ("b", "c", 1, 1, "wifi"), ("c", "d", 1, 1, "wifi")]
+        imported = scenario(tmp_path, meshviewer(links, **places))
+        nodes = {n["name"]: n.get("position") for n in tomllib.loads(imported.text)["topology"]["nodes"]}
+        east = float(nodes["b"][0].removesuffix(" m"))
+        north = float(nodes["c"][1].removesuffix(" m"))
+        # A hundredth of a degree: 1112 m of latitude, and at 51 degrees cos(51) times that of longitude.
+        assert north == pytest.approx(1112, abs=1)
+        assert east == pytest.approx(1112 * math.cos(math.radians(51.0033)), abs=2)
+        assert nodes["d"] is None
+        assert imported.left_out["positions that are not on Earth"] == 1
+
+    def test_gateways(self, tmp_path):
+        links = [("a", "b", 1, 1, "wifi"), ("b", "c", 1, 1, "wifi"), ("b", "d", 1, 1, "wifi")]
+        assert scenario(tmp_path, meshviewer(links)).gateway == "b", "best connected"
+        assert scenario(tmp_path, meshviewer(links, d={"is_gateway": True})).gateway == "d"
+        assert scenario(tmp_path, meshviewer(links), Plan(gateway="c")).gateway == "c"
+        with pytest.raises(UserError, match="'x' is not among"):
+            scenario(tmp_path, meshviewer(links), Plan(gateway="x"))
+
+    def test_odd_names_survive(self, tmp_path):
+        odd = 'x "quoted" \\ \u00e4\u2028 \x7f'
+        links = [("a", "b", 1, 1, "wifi")]
+        imported = scenario(tmp_path, meshviewer(links, "ab", a={"hostname": odd}))
+        assert odd in names_of(imported)
+
+    def test_min_delivery_leaves_weak_links_out(self, tmp_path):
+        links = [("a", "b", 1, 0.9, "wifi"), ("b", "c", 0.9, 0.05, "wifi")]
+        imported = scenario(tmp_path, meshviewer(links), Plan(min_delivery=0.1))
+        assert names_of(imported) == ["a", "b"]
+
+
+GRAPH = {
+    "type": "NetworkGraph",
+    "metric": "ETX",
+    "nodes": [{"id": n} for n in "abc"],
+    "links": [{"source": "a", "target": "b", "cost": 1.0}, {"source": "b", "target": "c", "cost": 4.0}],
+}
+
+
+class TestNetJson:
+    def test_etx_is_split_evenly(self, tmp_path):
+        assert links_of(scenario(tmp_path, GRAPH)) == {
+            ("a", "b"): 1.0,
+            ("b", "a"): 1.0,
+            ("b", "c"): 0.5,
+            ("c", "b"): 0.5,
+        }
+
+    def test_olsrd_writes_etx_times_1024(self, tmp_path):
+        links = [{"source": "a", "target": "b", "cost": 1024}, {"source": "b", "target": "c", "cost": 4096}]
+        assert links_of(scenario(tmp_path, {**GRAPH, "links": links}))["b", "c"] == 0.5
+
+    def test_other_metrics_are_refused_or_assumed(self, tmp_path):
+        graph = {**GRAPH, "metric": "ff_dat_metric"}
+        with pytest.raises(UserError, match=r"'ff_dat_metric'.*--assume-delivery"):
+            scenario(tmp_path, graph)
+        assert set(links_of(scenario(tmp_path, graph, assume_delivery=0.8)).values()) == {0.8}
+
+    def test_useless_costs_are_left_out(self, tmp_path):
+        links = [*GRAPH["links"], *({"source": "a", "target": "c", "cost": cost} for cost in (0, -1, "x"))]
+        imported = scenario(tmp_path, {**GRAPH, "links": links})
+        assert imported.left_out["directions without a usable quality"] == 6
+
+
+class TestOlsr:
+    def test_nlq_is_the_way_there_and_lq_the_way_back(self, tmp_path):
+        row = {"lastHopIP": "10.0.0.1", "destinationIP": "10.0.0.2", "linkQuality": 0.6, "neighborLinkQuality": 0.9}
+        assert links_of(scenario(tmp_path, {"topology": [row]})) == {
+            ("10.0.0.1", "10.0.0.2"): 0.9,
+            ("10.0.0.2", "10.0.0.1"): 0.6,
+        }
+
+    def test_aliases_are_one_node(self, tmp_path):
+        row = {"lastHopIP": "10.0.0.1", "destinationIP": "192.168.0.2", "linkQuality": 1, "neighborLinkQuality": 1}
+        content = {
+            "topology": [row],
+            "mid": [{"main": {"ipAddress": "10.0.0.2"}, "aliases": [{"ipAddress": "192.168.0.2"}]}],
+        }
+        assert names_of(scenario(tmp_path, content)) == ["10.0.0.1", "10.0.0.2"]
+
+    def test_csv_takes_wireless_interfaces(self, tmp_path):
+        content = "src,dst,ifname,lq,nlq\n1,2,wlan0-adhoc-2,0.5,0.7\n2,3,eth0,1,1\n3,4,,1,1\n"
+        imported = scenario(tmp_path, content, name="links.csv")
+        assert links_of(imported) == {("1", "2"): 0.7, ("2", "1"): 0.5}
+        assert imported.left_out["links over wires, bridges or tunnels"] == 1
+        assert imported.left_out["links over an interface without a name"] == 1
+
+
+class TestCsv:
+    def test_links_and_nodes(self, tmp_path):
+        (tmp_path / "nodes.csv").write_text("name,x,y,gateway\na,0,0,\nb,100,0,\nc,200,50,yes\n")
+        content = "source;target;delivery;reverse_delivery\na;b;0.9;0.8\nb;c;0.7;0.6\n"
+        imported = scenario(tmp_path, content, name="links.csv", nodes=tmp_path / "nodes.csv")
+        assert links_of(imported)["c", "b"] == 0.6
+        assert imported.gateway == "c"
+        assert 'position = ["200 m", "50 m"]' in imported.text
+
+    def test_rssi(self, tmp_path):
+        content = "source,target,rssi_dbm,reverse_rssi_dbm\na,b,-60,-62\nb,c,-70,-71\n"
+        imported = scenario(tmp_path, content, name="links.csv")
+        assert 'quantity = "rssi"' in imported.text
+        assert 'rssi = "-60 dBm", reverse_rssi = "-62 dBm"' in imported.text
+        assert multihop.check(imported.text)["links"]
+
+    def test_links_without_quality(self, tmp_path):
+        content = "source,target\na,b\n"
+        with pytest.raises(UserError, match="no quality"):
+            scenario(tmp_path, content, name="links.csv")
+        assert set(links_of(scenario(tmp_path, content, name="links.csv", assume_delivery=0.9)).values()) == {0.9}
+
+
+def test_orbit_noise_levels(tmp_path):
+    head = "noise_dbm,tx_x,tx_y,rx_x,rx_y,received,sent\n"
+    rows = "-20,1,1,1,2,300,300\n-20,1,2,1,1,150,300\n0,1,1,1,2,30,300\n0,1,2,1,1,30,300\n"
+    assert links_of(scenario(tmp_path, head + rows, name="o.csv")) == {("1-1", "1-2"): 1.0, ("1-2", "1-1"): 0.5}
+    assert links_of(scenario(tmp_path, head + rows, name="o.csv", noise_level=0.0))["1-1", "1-2"] == 0.1
+    with pytest.raises(UserError, match="found -7; the file has -20, 0"):
+        scenario(tmp_path, head + rows, name="o.csv", noise_level=-7.0)
+
+
+def test_an_imported_scenario_runs(tmp_path):
+    links = [("a", "b", 1, 0.9, "wifi"), ("b", "c", 0.9, 0.8, "wifi"), ("b", "d", 0.7, 0.8, "wifi")]
+    for traffic in ("to-gateway", "random-pairs"):
+        imported = scenario(tmp_path, meshviewer(links), Plan(traffic=traffic, flows=2))
+        result = multihop.run(imported.text, duration="12 s")
+        assert len(result.flows) == 2
+        assert result.summary["goodput_total_bps"] > 0
+
+
+# Real meshes: file, options, nodes kept.
+REAL = [
+    ("freifunk-leipzig-meshviewer.stripped.json", {}, 87),
+    ("meshnetlab-freifunk-leipzig.json", {}, 87),
+    ("freifunk-bremen-meshviewer.stripped.json", {}, 27),
+    ("freifunk-berlin-olsr-links.csv", {"nodes": "freifunk-berlin-olsr-nodes.csv"}, 28),
+    ("orbit-rutgers-links.csv", {}, 28),
+    ("orbit-rutgers-links.csv", {"noise_level": -10.0}, None),
+    ("nycmesh-links.json", {"assume_delivery": 0.9, "nodes": "nycmesh-nodes.min.json"}, None),
+    ("olsr2_netjson.json", {"assume_delivery": 0.9}, 8),
+    ("olsr_jsoninfo.json", {}, 36),
+    ("netdiff-netjson-2-links.json", {}, 3),
+    ("netdiff-olsr-2-links-newformat.json", {}, 3),
+    ("netdiff-olsr-5-links.json", {}, 5),
+    ("netjson-network-graph.json", {}, 2),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "kept"), REAL)
+def test_real_meshes(data, name, options, kept):
+    if "nodes" in options:
+        options = {**options, "nodes": data / options["nodes"]}
+    imported = write(read(data / name, Options(**options)), Plan(), name)
+    if kept is not None:
+        assert imported.nodes == kept
+    view = multihop.check(imported.text)
+    assert len(view["nodes"]) == imported.nodes
+    assert all(flow["path"] for flow in view["flows"])
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("netdiff-batman.json", "batadv-vis"),
+        ("netdiff-batman-1+1.json", "batadv-vis"),
+        ("netdiff-bmx6.json", "bmx6"),
+        ("nycmesh-links.json", "--assume-delivery"),
+        ("olsr2_netjson.json", "ff_dat_metric"),
+        ("nycmesh-nodes.min.json", "no mesh that is known"),
+        ("netjson-network-graph.schema.json", "no mesh that is known"),
+        ("openmesh-nyc-README.txt", "found columns"),
+        ("openmesh-nyc-links_metadata.csv", "found columns"),
+    ],
+)
+def test_real_files_that_are_refused(data, name, says):
+    with pytest.raises(UserError, match=says):
+        read(data / name, Options())
