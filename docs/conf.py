@@ -4,7 +4,7 @@ from multihop import __version__
 
 project = "multihop"
 author = "The multihop authors"
-copyright = "2026, the multihop authors"  # noqa: A001 - Sphinx's name for it
+copyright = "2026, the multihop authors"
 release = version = __version__
 
 extensions = ["myst_parser"]

@@ -29,15 +29,17 @@ def scenario_page(schema: dict[str, Any]) -> str:
     lines = [
         "# Scenario reference",
         "",
-        "Generated from the JSON Schema that `multihop schema` prints. A scenario is one TOML file. Quantities are text with",
-        'a unit (`"2 Mb/s"`, `"200 m"`, `"30 s"`, `"10 dB"`, `"1500 B"`). A key that is not listed here is an error.',
+        "Generated from the JSON Schema that `multihop schema` prints. A scenario is one TOML file. Quantities are text",
+        'with a unit (`"2 Mb/s"`, `"200 m"`, `"30 s"`, `"10 dB"`, `"1500 B"`). Keys that are not listed are errors.',
         "",
     ]
     known = schema.get("$defs", {})
-    for name, about in _top_level_first(schema["properties"], known):
+    plain = {k: v for k, v in schema["properties"].items() if not _tables(v, known) and k != "schemes"}
+    lines += ["## Top level", "", *_key_table(plain, known), ""]
+    for name, about in _in_reading_order(schema["properties"]):
         if _tables(about, known):
             lines += _table_section(name, about, known)
-    return "\n".join(["\n".join(lines[:5]), _keys("Top level", schema, known, skip_tables=True), *lines[5:]]) + "\n"
+    return "\n".join(lines)
 
 
 def schemes_page(schemes: list[dict[str, Any]]) -> str:
@@ -45,8 +47,8 @@ def schemes_page(schemes: list[dict[str, Any]]) -> str:
     lines = [
         "# Schemes",
         "",
-        "Generated from the registry. A *scheme* is what is compared: a transport, its congestion control, and what it asks of",
-        'routers. A flow names one (`scheme = "recn"`); `[schemes.recn]` sets its parameters for a scenario, and',
+        "Generated from the registry. A *scheme* is what is compared: a transport, its congestion control, and what it",
+        'asks of routers. A flow names one (`scheme = "recn"`); `[schemes.recn]` sets its parameters for a scenario, and',
         '`[schemes.mine]` with `base = "recn"` makes a variant with a name of its own.',
         "",
     ]
@@ -54,7 +56,7 @@ def schemes_page(schemes: list[dict[str, Any]]) -> str:
         lines += [f"## {scheme['name']}", "", f"{_sentence(scheme['summary'])} Defined by: {scheme['reference']}.", ""]
         parameters = scheme["parameters"]
         lines += [_one_line(parameters.get("description", "")), ""]
-        lines += _key_table(parameters.get("properties", {}), parameters.get("$defs", {})) + [""]
+        lines += [*_key_table(parameters.get("properties", {}), parameters.get("$defs", {})), ""]
     return "\n".join(lines)
 
 
@@ -75,11 +77,12 @@ def results_page() -> str:
     lines = [
         "# Results reference",
         "",
-        "Generated from the definitions that the Parquet files carry. Everything is counted from the end of the warm-up unless",
-        "it says otherwise. A value that was not observed is missing, never zero.",
+        "Generated from the definitions that the Parquet files carry. Everything is counted from the end of the warm-up",
+        "unless it says otherwise. A value that was not observed is missing, never zero.",
         "",
-        "`--out DIR` writes each table as `DIR/TABLE.parquet` and `DIR/TABLE.csv`, besides `manifest.json`, `scenario.toml` and",
-        "`report.html`. In Parquet, each column's metadata holds `unit` and `meaning`, and the schema's metadata the manifest:",
+        "`--out DIR` writes each table as `DIR/TABLE.parquet` and `DIR/TABLE.csv`, besides `manifest.json`,",
+        "`scenario.toml` and `report.html`. In Parquet, each column's metadata holds `unit` and `meaning`, and the",
+        "schema's metadata the manifest:",
         "",
         "```python",
         "import json",
@@ -116,7 +119,7 @@ def _column_table(columns: dict[str, Column]) -> list[str]:
     return ["| column | unit | meaning |", "|---|---|---|", *rows]
 
 
-def _top_level_first(properties: dict[str, Any], known: dict[str, Any]) -> list[tuple[str, Any]]:
+def _in_reading_order(properties: dict[str, Any]) -> list[tuple[str, Any]]:
     order = ["phy", "mac", "medium", "topology", "routing", "network", "schemes", "flows", "traffic"]
     return sorted(properties.items(), key=lambda item: order.index(item[0]) if item[0] in order else -1)
 
@@ -151,11 +154,6 @@ def _table_section(name: str, about: dict[str, Any], known: dict[str, Any]) -> l
                 lines += [f"### {title}", "", _one_line(inner.get("description", "")), ""]
                 lines += [*_key_table(inner["properties"], known), ""]
     return lines
-
-
-def _keys(title: str, schema: dict[str, Any], known: dict[str, Any], *, skip_tables: bool) -> str:
-    chosen = {k: v for k, v in schema["properties"].items() if not (skip_tables and _tables(v, known)) and k != "schemes"}
-    return "\n".join([f"## {title}", "", *_key_table(chosen, known), ""])
 
 
 def _key_table(properties: dict[str, Any], known: dict[str, Any]) -> list[str]:
