@@ -1,7 +1,8 @@
 //! The rules of the distributed coordination function, and where ns-2 departs from them.
 //!
 //! One [`DcfRules`] value names every difference. [`DcfRules::IEEE`] is the default; [`DcfRules::NS2`] is what published
-//! simulations ran on (ns-2.35, `mac/mac-802_11.cc`), and what is cross-checked with ns-2. Clauses are those of IEEE 802.11-2012.
+//! simulations ran on (ns-2.35, `mac/mac-802_11.cc`), and what is cross-checked with ns-2; [`DcfRules::BIANCHI`] is what the
+//! best known closed form assumes. Clauses are those of IEEE 802.11-2012.
 
 use multihop_core::Span;
 
@@ -122,6 +123,16 @@ impl DcfRules {
         data_header: 28,
         llc_header: 8,
         link_layer_delay: Span::ZERO,
+    };
+
+    /// The assumptions of Bianchi's model (IEEE JSAC 18(3), 2000), for comparison with it: a busy period counts as a slot for
+    /// those whose back-off it freezes, and after a collision the colliders wait as long as everyone else, EIFS. It is exact
+    /// with a propagation delay of zero.
+    pub const BIANCHI: DcfRules = DcfRules {
+        busy_period_counts_as_slot: true,
+        fresh_difs: true,
+        response_timeout: ResponseTimeout::WholeResponse { propagation: Span::ZERO },
+        ..DcfRules::IEEE
     };
 
     /// ns-2.35.

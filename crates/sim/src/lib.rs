@@ -21,6 +21,7 @@ mod node;
 pub mod outcome;
 mod record;
 pub mod routing;
+pub mod scenario;
 mod slab;
 mod stack;
 mod world;

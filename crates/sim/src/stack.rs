@@ -49,9 +49,11 @@ pub struct End {
 
 /// A packet waiting in the interface queue, and where it goes; none for a broadcast.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
-    handle: Handle,
-    peer: Option<NodeId>,
+pub struct Waiting {
+    /// The packet.
+    pub handle: Handle,
+    /// Its next hop.
+    pub peer: Option<NodeId>,
 }
 
 /// A packet for the MAC.
@@ -226,20 +228,18 @@ impl Stack {
         record: &mut Recorder,
     ) {
         let LinkFailureRule::Break { failures, hold } = self.on_link_failure else { return };
-        let known = self.failing.iter_mut().find(|failing| failing.peer == peer);
+        let known = self.failing.iter().position(|failing| failing.peer == peer);
         if delivered {
-            if let Some(failing) = known {
-                failing.failures = 0;
+            if let Some(at) = known {
+                self.failing[at].failures = 0;
             }
             return;
         }
-        let failing = match known {
-            Some(failing) => failing,
-            None => {
-                self.failing.push(Failing { peer, failures: 0, broken_until: Time::ZERO });
-                self.failing.last_mut().expect("just pushed")
-            }
-        };
+        let at = known.unwrap_or_else(|| {
+            self.failing.push(Failing { peer, failures: 0, broken_until: Time::ZERO });
+            self.failing.len() - 1
+        });
+        let failing = &mut self.failing[at];
         failing.failures += 1;
         if failing.failures < failures {
             return;
@@ -274,6 +274,18 @@ impl Stack {
             packet.mark();
         }
         verdict
+    }
+
+    /// Puts a packet into the queue as it is; returns whether there was room.
+    #[cfg(test)]
+    pub fn put(&mut self, now: Time, waiting: Waiting) -> bool {
+        self.queue.push(now, Priority::Data, waiting).is_ok()
+    }
+
+    /// Packets that came from the air and were not looked at yet.
+    #[cfg(test)]
+    pub fn inbox(&self) -> usize {
+        self.inbox.len()
     }
 
     // ---- from the agenda ----

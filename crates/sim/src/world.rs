@@ -167,9 +167,9 @@ impl World {
             }),
             Purpose::AirStart(from) => self.air_starts(slot, from),
             Purpose::AirEnd(from) => self.air_ends(from),
-            Purpose::LinkLayer(id) => self.above(id, |stack, around| stack.on_link_layer(around)),
+            Purpose::LinkLayer(id) => self.above(id, Stack::on_link_layer),
             Purpose::Deadline { node, end } => {
-                self.above(node, |stack, around| stack.on_deadline(around.now, end))
+                self.above(node, |stack, around| stack.on_deadline(around.now, end));
             }
             Purpose::App { node, end } => self.above(node, |stack, around| stack.on_app(around, end)),
             Purpose::Sample => self.sample(),

@@ -13,6 +13,9 @@ mod exchange;
 mod respond;
 mod timing;
 
+#[cfg(test)]
+mod tests;
+
 pub use timing::Timing;
 
 use crate::agenda::{Agenda, Lane, Slot};

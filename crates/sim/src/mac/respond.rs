@@ -134,12 +134,10 @@ impl Mac {
 
     /// Has this DATA frame come before (9.3.2.10)?
     fn is_duplicate(&mut self, frame: &Frame) -> bool {
-        match self.heard_last.iter_mut().find(|(from, _)| *from == frame.from) {
-            Some((_, last)) => std::mem::replace(last, frame.sequence) == frame.sequence,
-            None => {
-                self.heard_last.push((frame.from, frame.sequence));
-                false
-            }
+        if let Some((_, last)) = self.heard_last.iter_mut().find(|(from, _)| *from == frame.from) {
+            return std::mem::replace(last, frame.sequence) == frame.sequence;
         }
+        self.heard_last.push((frame.from, frame.sequence));
+        false
     }
 }

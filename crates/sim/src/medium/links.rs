@@ -126,8 +126,12 @@ impl Links {
     fn from_rows(nodes: usize, mut rows: Vec<(u32, Link)>) -> Links {
         rows.sort_by_key(|(from, link)| (*from, link.to));
         let mut starts = vec![0; nodes + 1];
-        rows.iter().for_each(|(from, _)| starts[*from as usize + 1] += 1);
-        (0..nodes).for_each(|node| starts[node + 1] += starts[node]);
+        for (from, _) in &rows {
+            starts[*from as usize + 1] += 1;
+        }
+        for node in 0..nodes {
+            starts[node + 1] += starts[node];
+        }
         Links { starts, links: rows.into_iter().map(|(_, link)| link).collect() }
     }
 }

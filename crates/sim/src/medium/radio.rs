@@ -62,6 +62,9 @@ struct Lock {
     rival: f64,
     /// When the last of those ends.
     rivals_end: Time,
+    /// When a later signal took its place for lasting longer, and the power that was there before.
+    replaced: Time,
+    former_power: f64,
 }
 
 /// One node's receiver. Energy is a sum of integers, so that it does not depend on the order of additions.
@@ -71,9 +74,9 @@ pub struct Radio {
     busy_from: u64,
     lock: Option<Lock>,
     transmitting: bool,
-    /// When the node's latest transmission ends at the node itself, and when the latest signal from elsewhere ended.
+    /// When the node's latest transmission ends at the node itself, and when it last ceased to sense others.
     transmits_until: Time,
-    signal_ended: Time,
+    others_until: Time,
     rng: Rng,
 }
 
@@ -86,14 +89,18 @@ impl Radio {
             lock: None,
             transmitting: false,
             transmits_until: Time::ZERO,
-            signal_ended: Time::ZERO,
+            others_until: Time::ZERO,
             rng,
         }
     }
 
     /// Is the medium physically busy here? Own transmissions count.
     pub fn is_busy(&self) -> bool {
-        self.energy >= self.busy_from || self.transmitting || self.lock.is_some()
+        self.transmitting || self.senses_others()
+    }
+
+    fn senses_others(&self) -> bool {
+        self.energy >= self.busy_from || self.lock.is_some()
     }
 
     /// Is a frame being received whose preamble was recognized?
@@ -117,7 +124,7 @@ impl Radio {
 
     /// Since when the medium is quiet here, if it is.
     pub fn quiet_since(&self) -> Time {
-        self.transmits_until.max(self.signal_ended)
+        self.transmits_until.max(self.others_until)
     }
 
     /// A signal begins. Returns when a signal ends that this receiver will ignore from now on, although it is audible: the new
@@ -132,7 +139,10 @@ impl Radio {
             Collisions::Sinr { sensitivity, .. } => {
                 self.count_bits(collisions, now);
                 self.energy += link.energy;
-                let stronger = |lock: &Lock| lock.start == now && link.power > lock.power;
+                // Of signals that begin at one instant the strongest is received; of equals, one that does not depend on order.
+                let rank = |power: f64, from: u32| (power, std::cmp::Reverse(from));
+                let fresh = rank(link.power, frame.from.0);
+                let stronger = |lock: &Lock| lock.start == now && fresh > rank(lock.power, lock.from);
                 if link.energy >= *sensitivity && self.lock.as_ref().is_none_or(stronger) {
                     self.lock = Some(self.locked(link, frame, now));
                 }
@@ -155,6 +165,8 @@ impl Radio {
             rate: frame.rate as usize,
             rival: 0.0,
             rivals_end: Time::ZERO,
+            replaced: Time::ZERO,
+            former_power: 0.0,
         }
     }
 
@@ -173,20 +185,24 @@ impl Radio {
             let wins = strongest.power / rival >= ratio;
             let intact = wins && strongest.decodable && !self.transmitting;
             let decodable = strongest.decodable || (!wins && weaker.decodable);
-            *lock = Lock { rival, rivals_end, intact, decodable, ..strongest };
+            *lock = Lock { decodable, intact, rival, rivals_end, ..strongest };
             if wins {
                 return Some(rivals_end);
             }
             lock.end = lock.end.max(rivals_end);
             return None;
         }
-        if lock.power / link.power >= ratio {
+        // Later signals that begin at one instant are all compared with what was there before that instant.
+        let among_equals = lock.replaced == now;
+        let present = if among_equals { lock.former_power } else { lock.power };
+        if present / link.power >= ratio {
             return Some(frame.end());
         }
         lock.intact = false;
         lock.decodable |= fresh.decodable;
         lock.talked_over |= fresh.talked_over;
-        if frame.end() > lock.end {
+        if fresh.end > lock.end || (among_equals && fresh.end == lock.end && fresh.power > lock.power) {
+            (lock.replaced, lock.former_power) = (now, present);
             (lock.from, lock.power, lock.end) = (fresh.from, fresh.power, fresh.end);
         }
         None
@@ -204,8 +220,17 @@ impl Radio {
         if matches!(collisions, Collisions::Sinr { .. }) {
             self.count_bits(collisions, now);
         }
+        let sensed = self.senses_others();
         self.energy -= link.energy;
-        self.signal_ended = now;
+        let reception = self.conclude(link, frame, loss, now);
+        if sensed && !self.senses_others() {
+            self.others_until = now;
+        }
+        reception
+    }
+
+    /// What became of the frame that it was locked on, if this was the end of it.
+    fn conclude(&mut self, link: &Link, frame: &Frame, loss: f64, now: Time) -> Reception {
         let Some(lock) = self.lock else { return Reception::Unnoticed };
         // A frame in good order ends with its own signal; anything else when the last of the signals in it does.
         let over = if lock.intact { lock.from == frame.from.0 } else { lock.end == now };
@@ -224,7 +249,11 @@ impl Radio {
         if ln_success >= 0.0 && loss <= 0.0 {
             return Reception::Decoded;
         }
-        if self.rng.unit() < ln_success.exp() * (1.0 - loss) { Reception::Decoded } else { Reception::Garbled }
+        if self.rng.unit() < ln_success.exp() * (1.0 - loss) {
+            Reception::Decoded
+        } else {
+            Reception::Garbled
+        }
     }
 
     /// Adds the bits since the last change of interference to the chance that all are right.

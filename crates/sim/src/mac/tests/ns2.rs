@@ -1,0 +1,132 @@
+//! Where ns-2's rules differ (`mac/mac-802_11.cc` of ns-2.35). DATA of 1000 bytes takes 192 + 8 * 1034 / 11 = 944 us.
+
+use super::script::{A, B, C, Script, Signal, config};
+use multihop_core::FrameKind::{Ack, Cts, Data, Rts};
+use multihop_core::Rate;
+use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
+
+const RTS_US: u64 = 352;
+const CTS_US: u64 = 304;
+const DIFS: u64 = 50;
+const EIFS: u64 = 364;
+
+/// A window of 1: `random % 1` is always 0.
+fn station(rts_threshold: Option<u32>) -> Script {
+    let mut setup = config(DcfRules::NS2, rts_threshold);
+    setup.mac.cw_min = 1;
+    Script::with(&setup)
+}
+
+#[test]
+fn an_idle_medium_is_not_used_at_once() {
+    let mut s = station(None);
+    s.queues(1_000, Some(B));
+    assert_eq!(s.runs_until(2_000), [(1_000 + DIFS, Data, Some(B), 314)]);
+}
+
+#[test]
+fn a_signal_too_weak_to_be_a_frame_reserves_eifs() {
+    let mut s = station(None);
+    let data = s.data(C, None, 1);
+    let end = s.hears(100, data, Signal::TooWeak);
+    s.queues(200, Some(B));
+    // airtime of the overheard frame is not whole microseconds; the NAV is
+    assert_eq!(s.runs_until(end + 1_000)[0].0, end + EIFS + DIFS);
+}
+
+#[test]
+fn a_correct_frame_does_not_end_eifs() {
+    let mut s = station(None);
+    let weak = s.control(Ack, C, B, 0);
+    let end = s.hears(100, weak, Signal::Garbled);
+    let ack = s.control(Ack, B, C, 0);
+    s.hears(end + 10, ack, Signal::Clear);
+    s.queues(200, Some(B));
+    assert_eq!(s.runs_until(end + 1_000)[0].0, end + EIFS + DIFS);
+}
+
+#[test]
+fn a_reservation_stands_though_nothing_follows() {
+    let mut s = station(None);
+    let rts = s.control(Rts, B, C, 3_000);
+    let end = s.hears(100, rts, Signal::Clear);
+    s.queues(end + 100, Some(B));
+    assert_eq!(s.runs_until(end + 5_000)[0].0, end + 3_000 + DIFS);
+}
+
+#[test]
+fn data_without_own_cts_is_ignored() {
+    let mut s = station(Some(0));
+    let data = s.data(B, Some(A), 7);
+    s.hears(100, data, Signal::Clear);
+    assert_eq!(s.runs_until(20_000), []);
+    assert_eq!(s.stack.inbox(), 0);
+}
+
+#[test]
+fn data_after_own_cts_is_acknowledged() {
+    let mut s = station(Some(0));
+    let rts = s.control(Rts, B, A, 30 + CTS_US + 944 + 304);
+    let rts_end = s.hears(100, rts, Signal::Clear);
+    let data = s.data(B, Some(A), 7);
+    s.hears(rts_end + 10 + CTS_US + 10, data, Signal::Clear);
+    let kinds: Vec<_> = s.runs_until(20_000).iter().map(|(_, kind, ..)| *kind).collect();
+    assert_eq!(kinds, [Cts, Ack]);
+    assert_eq!(s.stack.inbox(), 1);
+}
+
+/// With 802.11a the wait for a CTS, 16 + 44 + 4 us, is longer than an RTS of 52 us.
+#[test]
+fn an_rts_is_ignored_while_a_cts_is_awaited() {
+    for (rules, answered) in
+        [(DcfRules::NS2, false), (DcfRules { answer_rts_while_waiting: true, ..DcfRules::NS2 }, true)]
+    {
+        let mut setup = config(rules, Some(0));
+        setup.phy = Phy::new(Standard::Dot11a, Preamble::Long);
+        (setup.data_rate, setup.control_rate) = (Rate::from_kbps(54_000), Some(Rate::from_kbps(6_000)));
+        setup.mac.cw_min = 1;
+        let mut s = Script::with(&setup);
+        s.queues(1_000, Some(B));
+        let rts = s.control(Rts, C, A, 2_000);
+        s.hears(1_000 + 34 + 52 + 2, rts, Signal::Clear);
+        let kinds: Vec<_> = s.runs_until(1_200).iter().map(|(_, kind, ..)| *kind).collect();
+        assert_eq!(kinds.contains(&Cts), answered, "{kinds:?}");
+    }
+}
+
+#[test]
+fn data_is_withheld_when_the_medium_is_busy_after_the_cts() {
+    let mut s = station(Some(0));
+    s.queues(1_000, Some(B));
+    let start = 1_000 + DIFS;
+    let cts = s.control(Cts, B, A, 1_300);
+    let cts_end = s.hears(start + RTS_US + 10, cts, Signal::Clear);
+    let weak = s.control(Ack, C, B, 0);
+    let weak_end = s.hears(cts_end + 5, weak, Signal::TooWeak);
+    let sent = s.runs_until(weak_end + 2_000);
+    let kinds: Vec<_> = sent.iter().map(|(_, kind, ..)| *kind).collect();
+    assert_eq!(kinds[..2], [Rts, Rts], "the exchange starts again");
+    assert!(sent[1].0 >= weak_end + EIFS + DIFS);
+    assert!(s.mac.cw >= 3, "the window was doubled without a collision");
+}
+
+#[test]
+fn a_cts_is_withheld_when_the_medium_is_busy_after_the_rts() {
+    let mut s = station(Some(0));
+    let rts = s.control(Rts, B, A, 2_000);
+    let rts_end = s.hears(100, rts, Signal::Clear);
+    let weak = s.control(Ack, C, B, 0);
+    s.hears(rts_end + 5, weak, Signal::TooWeak);
+    assert_eq!(s.runs_until(20_000), []);
+}
+
+#[test]
+fn difs_is_waited_anew_after_a_timeout() {
+    let mut s = station(Some(0));
+    s.queues(1_000, Some(B));
+    let sent = s.runs_until(3_000);
+    // RTS, SIFS, CTS and twice 2 us of propagation; then DIFS and a back-off of 0..3 slots.
+    let timeout = RTS_US + 10 + CTS_US + 4;
+    let slack = sent[1].0 - sent[0].0 - timeout - DIFS;
+    assert!(slack.is_multiple_of(20) && slack <= 40, "{sent:?}");
+}

@@ -1,0 +1,293 @@
+//! One station, and a script of what it hears.
+//!
+//! Station 0 is under test. Frames of others are put on its radio, and what it transmits is written down. Times are in
+//! microseconds; there is no propagation delay, 802.11b with a long preamble is used at 11 Mb/s with control frames at 1 Mb/s,
+//! and unless a test says otherwise the contention window is 0, so that every back-off is of no slots.
+
+use crate::agenda::{Agenda, Lane, Slot};
+use crate::config::{
+    Config, LinkFailureRule, MacConfig, MediumConfig, MediumModel, NodeConfig, PathLoss, RouteMetric,
+    RoutingConfig,
+};
+use crate::mac::{Context, Mac, Timing};
+use crate::medium::{Collisions, Frame, Link, Radio, RateClass};
+use crate::record::Recorder;
+use crate::slab::Slab;
+use crate::stack::{Stack, Waiting};
+use multihop_core::{FlowId, FrameKind, Interval, NodeId, Packet, Port, Rate, Rng, Segment, Span, Time};
+use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
+use std::sync::Arc;
+
+pub const A: NodeId = NodeId(0);
+pub const B: NodeId = NodeId(1);
+pub const C: NodeId = NodeId(2);
+
+pub fn us(us: u64) -> Time {
+    Time::from_ns(us * 1_000)
+}
+
+/// What a signal is to the station.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Signal {
+    Clear,
+    Garbled,
+    TooWeak,
+}
+
+/// Something that the station did: when, which frame, to whom, and its duration field in microseconds.
+pub type Sent = (u64, FrameKind, Option<NodeId>, u64);
+
+pub struct Script {
+    pub mac: Mac,
+    pub timing: Timing,
+    agenda: Agenda,
+    packets: Slab,
+    radio: Radio,
+    pub stack: Stack,
+    pub record: Recorder,
+    now: Time,
+    sent: Vec<Sent>,
+    heard: Vec<Heard>,
+    serial: u64,
+}
+
+/// A frame of someone else.
+#[derive(Clone, Copy)]
+struct Heard {
+    frame: Frame,
+    signal: Signal,
+    begun: bool,
+}
+
+impl Heard {
+    /// When it begins, or ends if it has begun.
+    fn edge(&self) -> Time {
+        if self.begun { self.frame.air.end } else { self.frame.air.start }
+    }
+
+    fn link(&self) -> Link {
+        Link {
+            to: 0,
+            decodable: self.signal != Signal::TooWeak,
+            energy: 1,
+            power: 1.0,
+            ln_bit_success: if self.signal == Signal::Garbled { f64::NEG_INFINITY } else { 0.0 },
+        }
+    }
+}
+
+const NO_CAPTURE: Collisions = Collisions::Pairwise { capture: None };
+const TIMER: Slot = Slot(0);
+const AIR: Slot = Slot(1);
+
+impl Script {
+    pub fn new(rules: DcfRules, rts_threshold: Option<u32>) -> Script {
+        let mut config = config(rules, rts_threshold);
+        config.mac.cw_min = 0;
+        Script::with(&config)
+    }
+
+    pub fn with(config: &Config) -> Script {
+        let timing = Timing::new(config);
+        let agenda = Agenda::new(&[0, 0, 0, 0]);
+        let stack = Stack::new(A, 50, vec![None], Arc::new([0]), Slot(3), LinkFailureRule::Ignore);
+        Script {
+            mac: Mac::new(A, TIMER, AIR, &timing, Rng::at(1, &["script"])),
+            timing,
+            agenda,
+            packets: Slab::default(),
+            radio: Radio::new(1, Rng::at(1, &["air"])),
+            stack,
+            record: Recorder::new(3, 1, Time::ZERO),
+            now: Time::ZERO,
+            sent: Vec::new(),
+            heard: Vec::new(),
+            serial: 0,
+        }
+    }
+
+    /// A frame of someone else, beginning at `at`. Returns when it ends.
+    pub fn hears(&mut self, at: u64, frame: Frame, signal: Signal) -> u64 {
+        let air = Interval { start: us(at), end: us(at) + frame.airtime() };
+        self.heard.push(Heard { frame: Frame { air, ..frame }, signal, begun: false });
+        air.end.ns() / 1_000
+    }
+
+    /// A control frame of someone else.
+    pub fn control(&self, kind: FrameKind, from: NodeId, to: NodeId, duration_us: u64) -> Frame {
+        self.timing.control_frame(kind, from, to, Span::from_us(duration_us), Time::ZERO)
+    }
+
+    /// A DATA frame of someone else with 1000 network-layer bytes; none for a broadcast.
+    pub fn data(&mut self, from: NodeId, to: Option<NodeId>, sequence: u32) -> Frame {
+        let packet = self.packet(from, to.unwrap_or(A));
+        let bytes = self.timing.data_bytes(1000);
+        let after = if to.is_some() { self.timing.sifs + self.timing.ack } else { Span::ZERO };
+        let airtime = self.timing.airtime(RateClass::Data, bytes);
+        Frame {
+            kind: FrameKind::Data,
+            from,
+            to,
+            duration: after,
+            bytes,
+            rate: RateClass::Data,
+            packet: Some(self.packets.insert(packet)),
+            sequence,
+            overhead: self.timing.overhead(RateClass::Data),
+            air: Interval { start: Time::ZERO, end: Time::ZERO + airtime },
+        }
+    }
+
+    /// Puts a packet of 1000 bytes for `to` into the interface queue at `at`; none for a broadcast.
+    pub fn queues(&mut self, at: u64, to: Option<NodeId>) {
+        self.runs_until(at);
+        let packet = self.packet(A, to.unwrap_or(B));
+        let handle = self.packets.insert(packet);
+        self.stack.put(self.now, Waiting { handle, peer: to });
+        self.with_mac(Mac::on_queued);
+    }
+
+    fn packet(&mut self, source: NodeId, destination: NodeId) -> Packet {
+        self.serial += 1;
+        Packet {
+            segment: Segment { payload: 960, ..Segment::default() },
+            flow: FlowId(0),
+            port: Port::Receiver,
+            source,
+            destination,
+            size: 1000,
+            number: self.serial,
+            created: self.now,
+            hops: 0,
+        }
+    }
+
+    /// Runs everything that is due up to `until`, and returns what was sent since the last call.
+    pub fn runs_until(&mut self, until: u64) -> Vec<Sent> {
+        let end = us(until);
+        loop {
+            let edge = self.heard.iter().map(Heard::edge).min();
+            let due = self.agenda.clone().pop().map(|(time, _)| time);
+            let Some(next) = edge.into_iter().chain(due).min().filter(|next| *next <= end) else { break };
+            self.now = next;
+            // Frames of others end before timers, and begin after them.
+            let happened = self.ends() || self.pops() || self.begins();
+            assert!(happened, "something was due at {next}");
+        }
+        self.now = end;
+        std::mem::take(&mut self.sent)
+    }
+
+    fn ends(&mut self) -> bool {
+        let Some(at) = self.heard.iter().position(|heard| heard.begun && heard.edge() == self.now) else {
+            return false;
+        };
+        let heard = self.heard.remove(at);
+        let now = self.now;
+        self.with_mac(|mac, ctx| {
+            let reception = ctx.radio.finish(&NO_CAPTURE, &heard.link(), &heard.frame, 0.0, now);
+            mac.on_reception(ctx, &heard.frame, reception);
+            if !ctx.radio.is_busy() {
+                mac.on_idle(ctx);
+            }
+        });
+        true
+    }
+
+    fn begins(&mut self) -> bool {
+        let Some(at) = self.heard.iter().position(|heard| !heard.begun && heard.edge() == self.now) else {
+            return false;
+        };
+        self.heard[at].begun = true;
+        let (heard, now) = (self.heard[at], self.now);
+        self.with_mac(|mac, ctx| {
+            let was_busy = ctx.radio.is_busy();
+            ctx.radio.begin(&NO_CAPTURE, &heard.link(), &heard.frame, now);
+            mac.on_signal();
+            if !was_busy {
+                mac.on_busy(ctx);
+            }
+        });
+        true
+    }
+
+    fn pops(&mut self) -> bool {
+        let now = self.now;
+        if self.agenda.clone().pop().is_none_or(|(time, _)| time > now) {
+            return false;
+        }
+        let (_, slot) = self.agenda.pop().expect("seen above");
+        match slot {
+            TIMER => self.with_mac(Mac::on_timer),
+            AIR => {
+                let frame = self.mac.on_air();
+                if now < frame.end() {
+                    let duration = frame.duration.ns() / 1_000;
+                    self.sent.push((now.ns() / 1_000, frame.kind, frame.to, duration));
+                    self.agenda.arm(AIR, frame.end(), Lane::AirEnd);
+                } else {
+                    self.with_mac(|mac, ctx| {
+                        mac.on_sent(ctx);
+                        if !ctx.radio.is_busy() {
+                            mac.on_idle(ctx);
+                        }
+                    });
+                }
+            }
+            other => unreachable!("{other:?} is not armed here"),
+        }
+        true
+    }
+
+    pub fn with_mac(&mut self, what: impl FnOnce(&mut Mac, &mut Context)) {
+        let mut ctx = Context {
+            now: self.now,
+            agenda: &mut self.agenda,
+            timing: &self.timing,
+            packets: &mut self.packets,
+            radio: &mut self.radio,
+            stack: &mut self.stack,
+            record: &mut self.record,
+        };
+        what(&mut self.mac, &mut ctx);
+    }
+}
+
+/// Two nodes that the medium's own model never gets to see; only PHY and MAC parameters matter.
+pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
+    let phy = Phy::new(Standard::Dot11b, Preamble::Long);
+    let path_loss = PathLoss::LogDistance { exponent: 3.0, reference_loss_db: 40.0, reference_distance: 1.0 };
+    let model =
+        MediumModel::Ranges { receive_range: 1.0, carrier_sense_range: 1.0, capture_ratio: None, path_loss };
+    Config {
+        name: "script".into(),
+        seed: 1,
+        duration: Span::from_ms(1),
+        warmup: Span::ZERO,
+        record_interval: Span::from_ms(1),
+        nodes: vec![NodeConfig { name: "a".into(), position: None }],
+        phy,
+        data_rate: Rate::from_kbps(11_000),
+        control_rate: Some(Rate::from_kbps(1_000)),
+        ack_rate: None,
+        mac: MacConfig {
+            rules,
+            rts_threshold,
+            short_retry_limit: Some(7),
+            long_retry_limit: Some(4),
+            cw_min: 31,
+            cw_max: 1023,
+            queue_limit: 50,
+        },
+        medium: MediumConfig {
+            propagation_delay: Span::ZERO,
+            bit_error_rate: 0.0,
+            packet_error_rate: 0.0,
+            model,
+        },
+        routing: RoutingConfig { metric: RouteMetric::Hops, on_link_failure: LinkFailureRule::Ignore },
+        schemes: Vec::new(),
+        flows: Vec::new(),
+        extra_header: 0,
+    }
+}

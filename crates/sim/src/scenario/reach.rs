@@ -1,0 +1,258 @@
+//! Who can talk to whom: the graph of links that are usable in both directions, since data needs its acknowledgement.
+//!
+//! [`routing`](crate::routing) decides what is usable. Where distance decides, this comes to one radius, and the components of
+//! 100,000 nodes are found without a list of their links.
+
+use crate::config::{Config, MediumConfig, MediumModel};
+use crate::medium::femtowatts;
+use crate::routing::LinkQuality;
+use multihop_core::NodeId;
+use multihop_dot11::{ACK_BYTES, ErrorTable, frame_success};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Routing's least share of tries that succeed over a usable link, and the size of the data frames that it judges by.
+const LEAST_SUCCESS: f64 = 0.01;
+const DATA_BYTES: u32 = 1000;
+
+/// Nobody talks further than this, in metres.
+const DISTANCE_MAX: f64 = 1e7;
+
+/// The component of a node that has not been found yet.
+const NONE: u32 = u32::MAX;
+
+/// The graph of two-way links.
+pub(super) enum Reach {
+    /// All pairs up to a distance.
+    Within {
+        /// Positions in metres.
+        positions: Vec<[f64; 2]>,
+        /// The distance.
+        radius: f64,
+    },
+    /// The neighbours of each node.
+    Listed(Vec<Vec<u32>>),
+}
+
+/// Nodes that a search has not found yet.
+enum Unseen<'a> {
+    /// By square cells as wide as the radius, so that only nine cells can hold neighbours.
+    Cells { positions: &'a [[f64; 2]], radius: f64, cells: BTreeMap<(i64, i64), Vec<u32>> },
+    /// With the lists to follow.
+    Flags { neighbours: &'a [Vec<u32>], unseen: Vec<bool> },
+}
+
+impl Reach {
+    /// The graph of all pairs up to a distance.
+    pub(super) fn within(positions: Vec<[f64; 2]>, radius: f64) -> Reach {
+        Reach::Within { positions, radius }
+    }
+
+    /// The graph of a configuration.
+    pub(super) fn new(config: &Config) -> Reach {
+        if let Some(radius) = radius(config) {
+            let positions = config.nodes.iter().map(|node| node.position.unwrap_or_default()).collect();
+            return Reach::within(positions, radius);
+        }
+        let usable = LinkQuality::new(config).usable();
+        let usable: BTreeSet<(NodeId, NodeId)> = usable.into_iter().map(|(from, to, _)| (from, to)).collect();
+        let mut neighbours = vec![Vec::new(); config.nodes.len()];
+        for (from, to) in usable.iter().filter(|(from, to)| usable.contains(&(*to, *from))) {
+            neighbours[from.index()].push(to.0);
+        }
+        Reach::Listed(neighbours)
+    }
+
+    /// The component of each node, numbered from 0 in the order of their first nodes.
+    pub(super) fn components(&self) -> Vec<u32> {
+        let mut component = vec![NONE; self.nodes()];
+        let mut unseen = self.unseen();
+        let mut components = 0;
+        for first in 0..component.len() {
+            if component[first] != NONE {
+                continue;
+            }
+            unseen.remove(first as u32);
+            component[first] = components;
+            let mut queue = VecDeque::from([first as u32]);
+            while let Some(node) = queue.pop_front() {
+                unseen.take_neighbours(node, |neighbour| {
+                    component[neighbour as usize] = components;
+                    queue.push_back(neighbour);
+                });
+            }
+            components += 1;
+        }
+        component
+    }
+
+    fn nodes(&self) -> usize {
+        match self {
+            Reach::Within { positions, .. } => positions.len(),
+            Reach::Listed(neighbours) => neighbours.len(),
+        }
+    }
+
+    fn unseen(&self) -> Unseen<'_> {
+        match self {
+            Reach::Within { positions, radius } => {
+                let mut cells: BTreeMap<(i64, i64), Vec<u32>> = BTreeMap::new();
+                for (i, position) in positions.iter().enumerate() {
+                    cells.entry(cell(*position, *radius)).or_default().push(i as u32);
+                }
+                Unseen::Cells { positions, radius: *radius, cells }
+            }
+            Reach::Listed(neighbours) => Unseen::Flags { neighbours, unseen: vec![true; neighbours.len()] },
+        }
+    }
+}
+
+impl Unseen<'_> {
+    fn remove(&mut self, node: u32) {
+        match self {
+            Unseen::Cells { positions, radius, cells } => {
+                if let Some(nodes) = cells.get_mut(&cell(positions[node as usize], *radius)) {
+                    nodes.retain(|other| *other != node);
+                }
+            }
+            Unseen::Flags { unseen, .. } => unseen[node as usize] = false,
+        }
+    }
+
+    /// Removes and reports the unseen neighbours of a node.
+    fn take_neighbours(&mut self, node: u32, mut found: impl FnMut(u32)) {
+        match self {
+            Unseen::Cells { positions, radius, cells } => {
+                let here = positions[node as usize];
+                let (column, row) = cell(here, *radius);
+                for around in (-1..=1).flat_map(|x| (-1..=1).map(move |y| (column + x, row + y))) {
+                    let Some(nodes) = cells.get_mut(&around) else { continue };
+                    nodes.retain(|other| {
+                        let [x, y] = positions[*other as usize];
+                        let near = (x - here[0]).hypot(y - here[1]) <= *radius;
+                        if near {
+                            found(*other);
+                        }
+                        !near
+                    });
+                }
+            }
+            Unseen::Flags { neighbours, unseen } => {
+                for &neighbour in &neighbours[node as usize] {
+                    if std::mem::take(&mut unseen[neighbour as usize]) {
+                        found(neighbour);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Up to which distance links are usable; none where distance does not decide.
+pub(super) fn radius(config: &Config) -> Option<f64> {
+    let MediumConfig { bit_error_rate, packet_error_rate, model, .. } = &config.medium;
+    let ack_rate =
+        config.ack_rate.or(config.control_rate).unwrap_or_else(|| config.phy.response_rate(config.data_rate));
+    // As routing judges: each direction by what noise and what the scenario's own error rates leave of its bits.
+    let usable = |data_noise: f64, ack_noise: f64| {
+        let bits = |noise: f64, bytes| frame_success(noise + (-bit_error_rate).ln_1p(), bytes);
+        bits(data_noise, DATA_BYTES) * (1.0 - packet_error_rate) * bits(ack_noise, ACK_BYTES) >= LEAST_SUCCESS
+    };
+    match model {
+        MediumModel::Ranges { receive_range, .. } => {
+            Some(if usable(0.0, 0.0) { *receive_range } else { 0.0 })
+        }
+        MediumModel::Sinr { transmit_power_mw, noise_mw, sensitivity_mw, path_loss, .. } => {
+            let errors = [config.data_rate, ack_rate].map(|rate| {
+                ErrorTable::new(config.phy.modulation(rate).expect("the rate belongs to the PHY"))
+            });
+            let noise = femtowatts(*noise_mw).max(1) as f64;
+            let usable_at = |distance| {
+                let power_mw = transmit_power_mw * path_loss.gain(distance);
+                let ratio = femtowatts(power_mw) as f64 / noise;
+                power_mw >= *sensitivity_mw
+                    && usable(errors[0].bit_success_ln(ratio), errors[1].bit_success_ln(ratio))
+            };
+            let (mut near, mut far) = (0.0, DISTANCE_MAX);
+            for _ in 0..64 {
+                let middle = f64::midpoint(near, far); // power falls with distance, so bisection finds the edge
+                if usable_at(middle) { near = middle } else { far = middle }
+            }
+            Some(near)
+        }
+        MediumModel::Matrix { .. } => None,
+    }
+}
+
+fn cell(position: [f64; 2], radius: f64) -> (i64, i64) {
+    let width = radius.max(1e-3); // a radius of zero must not divide
+    ((position[0] / width).floor() as i64, (position[1] / width).floor() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::NodeConfig;
+    use crate::scenario::{Overrides, load};
+    use multihop_core::Rng;
+
+    #[test]
+    fn components_are_numbered_by_their_first_nodes() {
+        let apart = Reach::within(vec![[0.0, 0.0], [500.0, 0.0], [90.0, 0.0], [590.0, 0.0]], 100.0);
+        assert_eq!(apart.components(), [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn a_search_by_cells_agrees_with_all_pairs() {
+        let mut rng = Rng::at(5, &["reach"]);
+        let positions: Vec<[f64; 2]> =
+            (0..120).map(|_| [rng.unit() * 1000.0 - 500.0, rng.unit() * 1000.0]).collect();
+        let distance = |a: &[f64; 2], b: &[f64; 2]| (a[0] - b[0]).hypot(a[1] - b[1]);
+        let listed = (0..120)
+            .map(|i| {
+                (0..120u32).filter(|j| distance(&positions[i], &positions[*j as usize]) <= 90.0).collect()
+            })
+            .collect();
+        let components = Reach::within(positions, 90.0).components();
+        assert_eq!(components, Reach::Listed(listed).components());
+        assert!(components.iter().any(|component| *component > 2));
+    }
+
+    /// A network of two neighbours on this medium.
+    fn on(medium: &str) -> Config {
+        let text = format!(
+            "duration = \"1 s\"\n[medium]\n{medium}\n[topology]\ngenerator = \"chain\"\nhops = 1\nspacing = \"2 m\"\n\
+             [traffic]\npattern = \"canonical\"\nscheme = \"udp\"\n"
+        );
+        load(&text, "reach.toml", &Overrides::default()).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn routing_agrees_on_what_is_usable() {
+        let mut configs = [
+            on("model = \"ranges\""),
+            on("model = \"ranges\"\nbit_error_rate = 5e-4"),
+            on("model = \"sinr\""),
+            on("model = \"sinr\"\nsensitivity = \"-80 dBm\""),
+            on(
+                "model = \"sinr\"\nnoise = \"-85 dBm\"\npacket_error_rate = 0.9\npath_loss = { model = \"two-ray\" }",
+            ),
+            on("model = \"ranges\""),
+        ];
+        configs[5].medium.bit_error_rate = 5e-3; // with so many errors nothing is usable
+        for (i, mut config) in configs.into_iter().enumerate() {
+            let mut rng = Rng::at(i as u64, &["reach"]);
+            let mut place = || Some([600.0 * rng.unit(), 600.0 * rng.unit()]);
+            config.nodes = (0..60).map(|_| NodeConfig { name: String::new(), position: place() }).collect();
+            let radius = radius(&config).unwrap();
+            let place = |node: u32| config.nodes[node as usize].position.unwrap();
+            let near = |a, b| (place(a)[0] - place(b)[0]).hypot(place(a)[1] - place(b)[1]) <= radius;
+            let pairs = (0..60).flat_map(|a| (0..60).map(move |b| (a, b)));
+            let ours: BTreeSet<(u32, u32)> = pairs.filter(|(a, b)| a != b && near(*a, *b)).collect();
+            let theirs: BTreeSet<(u32, u32)> =
+                LinkQuality::new(&config).usable().into_iter().map(|(from, to, _)| (from.0, to.0)).collect();
+            let apart: Vec<_> = ours.symmetric_difference(&theirs).collect();
+            assert!(apart.is_empty(), "{apart:?} of {}: {:?}", theirs.len(), config.medium);
+            assert_eq!(theirs.len() > 100, i < 5, "{} links: {:?}", theirs.len(), config.medium);
+        }
+    }
+}

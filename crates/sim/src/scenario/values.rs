@@ -1,0 +1,129 @@
+//! Values that are either a word or a quantity.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+/// A quantity, or `"off"`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Switch<T> {
+    /// `"off"`.
+    Off,
+    /// A quantity.
+    At(T),
+}
+
+/// A count, or `"none"`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Limit {
+    /// `"none"`.
+    None,
+    /// A count.
+    At(u32),
+}
+
+impl<'de, T: FromStr<Err = String>> Deserialize<'de> for Switch<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Switch<T>, D::Error> {
+        struct Text<T>(PhantomData<T>);
+        impl<T: FromStr<Err = String>> Visitor<'_> for Text<T> {
+            type Value = Switch<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let unit = "x".parse::<T>().err().unwrap_or_default();
+                let unit = unit.split_once("expected ").map_or("a quantity with its unit", |(_, unit)| unit);
+                write!(f, "\"off\", or as text {unit}")
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Switch<T>, E> {
+                match text {
+                    "off" => Ok(Switch::Off),
+                    _ => text.parse().map(Switch::At).map_err(|error| E::custom(error + ", or \"off\"")),
+                }
+            }
+        }
+        deserializer.deserialize_str(Text(PhantomData))
+    }
+}
+
+impl<T: fmt::Display> Serialize for Switch<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Switch::Off => serializer.serialize_str("off"),
+            Switch::At(value) => serializer.collect_str(value),
+        }
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Switch<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        format!("SwitchOf{}", T::schema_name()).into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let quantity = generator.subschema_for::<T>();
+        json_schema!({ "anyOf": [{ "const": "off" }, quantity] })
+    }
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Limit, D::Error> {
+        struct Count;
+        impl Visitor<'_> for Count {
+            type Value = Limit;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number from 1 to 255, or \"none\"")
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Limit, E> {
+                if text == "none" {
+                    Ok(Limit::None)
+                } else {
+                    Err(E::invalid_value(serde::de::Unexpected::Str(text), &self))
+                }
+            }
+            fn visit_u64<E: Error>(self, count: u64) -> Result<Limit, E> {
+                let error = || E::invalid_value(serde::de::Unexpected::Unsigned(count), &self);
+                u32::try_from(count)
+                    .ok()
+                    .filter(|count| (1..=255).contains(count))
+                    .map(Limit::At)
+                    .ok_or_else(error)
+            }
+        }
+        deserializer.deserialize_any(Count)
+    }
+}
+
+impl Serialize for Limit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Limit::None => serializer.serialize_str("none"),
+            Limit::At(count) => serializer.serialize_u32(*count),
+        }
+    }
+}
+
+impl JsonSchema for Limit {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Limit".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "const": "none" }, { "type": "integer", "minimum": 1, "maximum": 255 }] })
+    }
+}
+
+impl Limit {
+    /// As the engine wants it.
+    pub fn get(self) -> Option<u32> {
+        match self {
+            Limit::None => None,
+            Limit::At(count) => Some(count),
+        }
+    }
+}

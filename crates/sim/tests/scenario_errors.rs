@@ -1,0 +1,388 @@
+//! Broken scenarios: each gives one message that names file, line, key, what was found, and what would do.
+//!
+//! The tables read `what is replaced => by what @ the text at whose line the message is -> key: parts of the message`, the parts
+//! separated by ` | `. Without `@` the message is at the line of the replacement. `\n` is a line break.
+
+use multihop_sim::scenario::{Overrides, resolve};
+
+/// A sound scenario to break, one key a line.
+const SOUND: &str = r#"name = "sound"
+seed = 1
+duration = "100 s"
+warmup = "20 s"
+record_interval = "1 s"
+[phy]
+standard = "802.11b"
+preamble = "long"
+data_rate = "11 Mb/s"
+control_rate = "1 Mb/s"
+slot = "20 us"
+sifs = "10 us"
+cw_min = 31
+cw_max = 1023
+[mac]
+rules = "ieee"
+rts_threshold = "off"
+short_retry_limit = 7
+long_retry_limit = "none"
+queue = 50
+[mac.override]
+eifs = "never"
+data_header = "34 B"
+link_layer_delay = "25 us"
+[medium]
+model = "ranges"
+propagation_delay = "1 us"
+bit_error_rate = 0
+packet_error_rate = 0.01
+receive_range = "250 m"
+carrier_sense_range = "550 m"
+capture = "10 dB"
+[topology]
+nodes = [
+  { name = "a", position = ["0 m", "0 m"] },
+  { name = "b", position = ["200 m", "0 m"] },
+  { name = "c", position = ["400 m", "0 m"] },
+  { name = "far", position = ["9 km", "0 m"] },
+]
+[routing]
+metric = "hops"
+on_link_failure = "break"
+failures = 2
+hold = "10 s"
+[network]
+extra_header = "20 B"
+[schemes.tcp-newreno]
+segment_size = "1000 B"
+[schemes.recn-strict]
+base = "recn"
+threshold = 0.8
+[[flows]]
+name = "one"
+from = "a"
+to = "c"
+scheme = "tcp-newreno"
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 }
+start = "1 s"
+start_jitter = "1 s"
+stop = "90 s"
+[[flows]]
+from = "b"
+to = "c"
+scheme = "recn-strict"
+app = { kind = "transfers", size = "1 MB", pause = "2 s", distribution = "exponential", count = 3 }
+"#;
+
+/// How to break it.
+const BROKEN: &str = r#"
+seed = 1 => seed = -1 -> seed: -1 | whole number, not negative
+seed = 1 => seed = 99999999999999999999999 -> seed: does not fit | 64 bits
+duration = "100 s" => duration = 100 -> duration: number 100 | text with a unit
+duration = "100 s" => duration = "100" -> duration: "100" has no unit | ms
+duration = "100 s" => duration = "100 m" -> duration: "m" | not a unit of a time
+duration = "100 s" => duration = "0 s" -> duration: "0 s" is out of range | from 1 ns
+duration = "100 s" => duration = "-5 s" -> duration: "-5 s" is out of range
+duration = "100 s" => duration = "1e30 s" -> duration: "1e30 s" | 100 years
+duration = "100 s" => duration = "nan s" -> duration: no number
+duration = "100 s" => duration = "1e999 s" -> duration: not a finite number
+duration = "100 s" => duration = ["100 s"] -> duration: a list | a time
+warmup = "20 s" => warmup = "100 s" -> warmup: "100 s" leaves nothing | shorter warm-up
+record_interval = "1 s" => record_interval = "1 us" -> record_interval: rows | give at least 200
+record_interval = "1 s" => record_interval = "0 s" -> record_interval: out of range
+record_interval = "1 s" => record_interval = "2 h" -> record_interval: longer than the run
+standard = "802.11b" => standard = "802.11n" -> phy.standard: 802.11n | dsss, 802.11b
+standard = "802.11b" => standard = 11 -> phy.standard: integer | dsss, 802.11b
+preamble = "long" => preamble = "shrot" -> phy.preamble: did you mean "short"?
+data_rate = "11 Mb/s" => data_rate = "12 Mb/s" -> phy.data_rate: "12 Mb/s" is not a rate | 5.5 Mb/s, 11 Mb/s
+data_rate = "11 Mb/s" => data_rate = "-2 Mb/s" -> phy.data_rate: "-2 Mb/s" | its rates
+control_rate = "1 Mb/s" => control_rate = "6 Mb/s" -> phy.control_rate: "802.11b" | 1 Mb/s, 2 Mb/s
+slot = "20 us" => slot = "0 us" -> phy.slot: "0 us" | 100 ns
+sifs = "10 us" => sifs = "1 s" -> phy.sifs: "1 s" | 10 ms
+cw_min = 31 => cw_min = 0 -> phy.cw_min: 0 is out of range | from 1
+cw_min = 31 => cw_min = 2047 -> phy.cw_min: cw_min 2047 is above cw_max 1023
+cw_max = 1023 => cw_max = 1000000 -> phy.cw_max: 65535
+rules = "ieee" => rules = "ns3" -> mac.rules: "ns3" | did you mean "ns2"? | ieee
+rts_threshold = "off" => rts_threshold = 500 -> mac.rts_threshold: 500 | "off" | B, kB
+rts_threshold = "off" => rts_threshold = "never" -> mac.rts_threshold: never | or "off"
+rts_threshold = "off" => rts_threshold = "1 MB" -> mac.rts_threshold: "1 MB" | 65535 B
+short_retry_limit = 7 => short_retry_limit = 0 -> mac.short_retry_limit: 0 | 1 to 255 | none
+long_retry_limit = "none" => long_retry_limit = "nine" -> mac.long_retry_limit: nine | "none"
+queue = 50 => queue = 0 -> mac.queue: 0 is out of range | 1000000
+queue = 50 => queue = 5.5 -> mac.queue: 5.5 | whole number
+queue = 50 => queu = 50 -> mac.queu: unknown key | did you mean "queue"?
+eifs = "never" => eifs = "nav" -> mac.override.eifs: until-correct-frame, as-nav, never
+eifs = "never" => eif = "never" -> mac.override.eif: did you mean "eifs"?
+eifs = "never" => response_propagation = "1 us" -> mac.override.response_propagation: first-bit
+data_header = "34 B" => data_header = "1 kB" -> mac.override.data_header: 256 B
+link_layer_delay = "25 us" => link_layer_delay = "-1 us" -> mac.override.link_layer_delay: "-1 us"
+model = "ranges" => model = "range" -> medium.model: did you mean "ranges"? | sinr, matrix
+model = "ranges" => model = 3 -> medium.model: integer | ranges, sinr, matrix
+propagation_delay = "1 us" => propagation_delay = "2 s" -> medium.propagation_delay: 1 ms
+bit_error_rate = 0 => bit_error_rate = 1.5 -> medium.bit_error_rate: 1.5 | from 0 to 1
+bit_error_rate = 0 => bit_error_rate = nan -> medium.bit_error_rate: nan is out of range
+packet_error_rate = 0.01 => packet_error_rate = -inf -> medium.packet_error_rate: -inf
+receive_range = "250 m" => receive_range = "0 m" -> medium.receive_range: 0.01 m
+carrier_sense_range = "550 m" => carrier_sense_range = "100 m" -> medium.carrier_sense_range: below receive_range 250 m
+capture = "10 dB" => capture = "-3 dB" -> medium.capture: "-3 dB" | off
+capture = "10 dB" => capture = "10 dBm" -> medium.capture: dBm | dB
+capture = "10 dB" => noise = "-90 dBm" -> medium.noise: unknown key | receive_range
+capture = "10 dB" => path_loss = { model = "logdistance" } -> medium.path_loss.model: did you mean "log-distance"?
+capture = "10 dB" => path_loss = { exponent = 3 } -> medium.path_loss.model: missing | two-ray, log-distance
+capture = "10 dB" => path_loss = { model = "log-distance", exponent = 0 } -> medium.path_loss.exponent: 0.1 to 10
+capture = "10 dB" => path_loss = "two-ray" -> medium.path_loss: string | a table such as { model =
+name = "b" => name = "a" -> topology.nodes[1].name: "a" is already the name of topology.nodes[0]
+name = "b" => name = " " -> topology.nodes[1].name: empty name
+["200 m", "0 m"] => ["200 m"] -> topology.nodes[1].position: list of 1 | two
+["200 m", "0 m"] => ["200 m", 0] -> topology.nodes[1].position[1]: number 0 | a length
+["200 m", "0 m"] => ["200 m", "1e9 km"] -> topology.nodes[1].position[1]: 10000 km
+["200 m", "0 m"] => ["-0 m", "0 m"] -> topology.nodes[1].position: is where "a" stands
+{ name = "b", position = ["200 m", "0 m"] } => { name = "b" } -> topology.nodes[1].position: "b" has no position | matrix
+{ name = "b", position = ["200 m", "0 m"] } => { position = ["200 m", "0 m"] } -> topology.nodes[1].name: missing
+metric = "hops" => metric = "ett" -> routing.metric: did you mean "etx"?
+failures = 2 => failures = 0 -> routing.failures: 1 to 1000
+hold = "10 s" => hold = "10 kg" -> routing.hold: kg
+extra_header = "20 B" => extra_header = "2 kB" -> network.extra_header: 1500 B
+segment_size = "1000 B" => segment_size = "0 B" -> schemes.tcp-newreno.segment_size: segment_size is 0 B | between 1 B and
+segment_size = "1000 B" => segment_size = "4000 B" -> schemes.tcp-newreno.segment_size: 4000 B | 2304 B | ns2
+segment_size = "1000 B" => segmentsize = "1000 B" -> schemes.tcp-newreno.segmentsize: did you mean "segment_size"?
+[schemes.tcp-newreno] => [schemes.tcp-newrino] -> schemes.tcp-newrino: did you mean "tcp-newreno"? | base
+from = "b"\n => name = "one"\nfrom = "b"\n -> flows[1].name: "one" is already the name of flows[0]
+base = "recn" => base = "recm" -> schemes.recn-strict.base: "recm" is not a scheme | did you mean "recn"?
+threshold = 0.8 => threshold = 2 -> schemes.recn-strict.threshold: threshold is 2 | between 0 and 1
+threshold = 0.8 => threshold = 2026-01-01 -> schemes.recn-strict.threshold: date
+name = "one" => name = "" -> flows[0].name: empty name
+from = "a" => from = "aa" -> flows[0].from: "aa" is not a node | did you mean "a"? | far
+scheme = "tcp-newreno" => scheme = "tcp-vegas" -> flows[0].scheme: "tcp-vegas" is not a scheme | known:  | recn-strict
+scheme = "tcp-newreno" => scheme = "TCP-NewReno" -> flows[0].scheme: did you mean "tcp-newreno"?
+kind = "cbr" => kind = "crb" -> flows[0].app.kind: did you mean "cbr"?
+rate = "500 kb/s" => rate = "500 kbps" -> flows[0].app.rate: kbps | kb/s
+rate = "500 kb/s" => rate = "0 b/s" -> flows[0].app.rate: 1 b/s
+rate = "500 kb/s", packet = "1000 B" => rate = "100 Gb/s", packet = "1 B" -> flows[0].app.rate: interval of | nanoseconds
+packet = "1000 B" => packet = "70 kB" -> flows[0].app.packet: 65507 B
+packet = "1000 B",  =>  -> flows[0].app.packet: missing | for example packet =
+jitter = 0.5 => jitter = 2 -> flows[0].app.jitter: from 0 to 1
+start_jitter = "1 s" => start_jitter = "-1 s" -> flows[0].start_jitter: "-1 s" is out of range
+stop = "90 s" => stop = "2 s" -> flows[0].stop: "2 s" is not after the start | 2 s at the latest
+size = "1 MB" => size = "0 B" -> flows[1].app.size: 1 B
+distribution = "exponential" => distribution = "pareto" -> flows[1].app.distribution: constant, exponential
+count = 3 => count = 0 -> flows[1].app.count: at least 1
+pause = "2 s" => paus = "2 s" -> flows[1].app.paus: did you mean "pause"?
+start = "1 s" => start = "100 s" @ start_jitter -> flows[0].start_jitter: the run of 100 s
+from = "a" => from = "far" @ [[flows]]\nname -> flows[0]: no path | far is in a component of 1 node (far) | c is in a component of 3 nodes (a, b, c) | join the components
+from = "a" => from = "c" @ to = "c"\nscheme = "tcp -> flows[0].to: from "c" to itself
+app = { kind = "cbr",  => app = {  @ app = { kind = "cbr" -> flows[0].app.kind: missing | saturated, bulk
+scheme = "tcp-newreno"\n =>  @ [[flows]]\nname -> flows[0].scheme: missing | tcp-newreno
+from = "a"\n =>  @ [[flows]]\nname -> flows[0].from: missing | for example from =
+"#;
+
+/// A scenario with a generated topology and generated traffic, to break.
+const GENERATED: &str = r#"duration = "10 s"
+[topology]
+generator = "grid"
+columns = 3
+rows = 2
+spacing = "200 m"
+jitter = "10 m"
+[traffic]
+pattern = "random-pairs"
+flows = 4
+min_hops = 2
+pairs_seed = 7
+scheme = "udp"
+"#;
+
+/// How to break it.
+const BROKEN_GENERATED: &str = r#"
+columns = 3 => columns = 0 @ columns -> topology.columns: 0 is out of range | 100000
+columns = 3 => columns = -3 @ columns -> topology.columns: -3 | whole number
+columns = 3 => columns = 90000 @ rows -> topology.rows: makes 180000 nodes | at most 100000
+columns = 3 => colums = 3 @ colum -> topology.colums: did you mean "columns"?
+rows = 2\n =>  @ [topology] -> topology.rows: missing
+generator = "grid" => generator = "gird" @ gen -> topology.generator: did you mean "grid"? | circle
+generator = "grid" => generator = [1] @ gen -> topology.generator: array | chain, grid
+spacing = "200 m" => spacing = "0 m" @ spacing -> topology.spacing: "0 m" | 0.01 m
+jitter = "10 m" => jitter = "100 m" @ jitter -> topology.jitter: below 100 m
+jitter = "10 m" => nodes = [] @ jitter -> topology.nodes: a generator and a list of nodes | remove one
+spacing = "200 m" => spacing = "900 m" @ flows = 4 -> traffic.flows: there are 0 pairs of nodes
+flows = 4 => flows = 19 @ flows -> traffic.flows: 19 flows are too many | there are 16 pairs | lower min_hops
+flows = 4\n =>  @ [traffic] -> traffic.flows: missing | flows = 10
+flows = 4 => flows = 0 @ flows -> traffic.flows: 0 is out of range
+min_hops = 2 => min_hops = 9 @ flows -> traffic.flows: 0 pairs of nodes over at least 9 hops
+min_hops = 2 => gateway = "n0" @ min_hops -> traffic.gateway: no effect with pattern "random-pairs"
+pattern = "random-pairs" => pattern = "canonical" @ flows = 4 -> traffic.flows: no effect
+pattern = "random-pairs" => pattern = "to-gateway" @ [traffic] -> traffic.gateway: missing | "n0"
+pattern = "random-pairs" => pattern = "pairs" @ pattern -> traffic.pattern: random-pairs
+scheme = "udp" => scheme = "upd" @ scheme -> traffic.scheme: did you mean "udp"?
+scheme = "udp"\n =>  @ [traffic] -> traffic.scheme: missing
+scheme = "udp"\n => scheme = "udp"\n[medium]\nmodel = "matrix"\nquantity = "rssi"\n @ generator -> topology.generator: measured links
+"#;
+
+/// A scenario with measured links, to break.
+const MEASURED: &str = r#"duration = "10 s"
+[medium]
+model = "matrix"
+quantity = "delivery"
+probe_size = "1500 B"
+[topology]
+nodes = [{ name = "a" }, { name = "b" }, { name = "c" }]
+links = [
+  { from = "a", to = "b", delivery = 0.9, reverse = 0.8 },
+  { from = "b", to = "c", delivery = 0.7 },
+  { from = "c", to = "b", delivery = 0.6 },
+]
+[[flows]]
+from = "a"
+to = "c"
+scheme = "udp"
+"#;
+
+/// How to break it.
+const BROKEN_MEASURED: &str = r#"
+quantity = "delivery"\n =>  @ [medium] -> medium.quantity: missing | delivery
+quantity = "delivery" => quantity = "snr" @ quantity -> medium.quantity: delivery, rssi
+quantity = "delivery" => quantity = "rssi" @ probe_size -> medium.probe_size: no meaning with quantity "rssi"
+probe_size = "1500 B" => noise = "-90 dBm" @ probe -> medium.noise: no meaning with quantity "delivery"
+probe_size = "1500 B" => probe_size = "0 B" @ probe -> medium.probe_size: 1 B
+delivery = 0.9 => delivery = 1.1 @ { from = "a" -> topology.links[0].delivery: 1.1 is out of range | 0 to 1
+reverse = 0.8 => reverse = nan @ { from = "a" -> topology.links[0].reverse: nan is out of range
+reverse = 0.8 => reverse = "80 %" @ { from = "a" -> topology.links[0].reverse: 80 % | a number
+delivery = 0.9,  =>  @ { from = "a" -> topology.links[0].delivery: missing | delivery = 0.9
+delivery = 0.9 => rssi = "-70 dBm" @ { from = "a" -> topology.links[0].rssi: does not go with | give delivery
+from = "c", to = "b" => from = "c", to = "x" @ { from = "c" -> topology.links[2].to: "x" is not a node | a, b, c
+from = "c", to = "b" => from = "c", to = "c" @ { from = "c" -> topology.links[2]: from "c" to itself
+from = "c", to = "b" => from = "b", to = "a" @ { from = "c" -> topology.links[2]: from "b" to "a" is already in topology.links[0]
+delivery = 0.6 => delivery = 0.0 @ [[flows]] -> flows[0]: no path | c is in a component of 1 node (c)
+"#;
+
+#[test]
+fn the_scenarios_to_break_are_sound() {
+    for text in [SOUND, GENERATED, MEASURED] {
+        assert_eq!(message(text, &Overrides::default()), "no error");
+    }
+}
+
+#[test]
+fn broken_values() {
+    check_all(SOUND, BROKEN);
+}
+
+#[test]
+fn broken_generators() {
+    check_all(GENERATED, BROKEN_GENERATED);
+}
+
+#[test]
+fn broken_link_matrices() {
+    check_all(MEASURED, BROKEN_MEASURED);
+}
+
+#[test]
+fn broken_files() {
+    let cases: &[(&str, &str)] = &[
+        (
+            "",
+            "case.toml:1: topology: missing; add it, for example topology = { generator = \"chain\", hops = 7 }",
+        ),
+        ("seed = 1\nduration = ", "case.toml:2: syntax: not valid TOML: "),
+        ("seed = 1\nseed = 2", "case.toml:2: syntax: not valid TOML: duplicate key; "),
+        ("\u{0}", "case.toml:1: syntax: not valid TOML: "),
+        (
+            "duration = \"1 s\"\n[topology]\n",
+            "case.toml:2: topology.nodes: there are 0 nodes; add [[topology.nodes]]",
+        ),
+        ("topology = 5", "case.toml:1: topology: found a value of the kind integer; expected a table"),
+        (
+            "[topology]\ngenerator = \"chain\"\n",
+            "case.toml:1: topology.hops: missing; add it, for example hops = 5",
+        ),
+        (
+            "[topology]\ngenerator = \"chain\"\nhops = 1\n",
+            "case.toml:1: duration: missing; add it, for example duration = \"100 s\"",
+        ),
+        (
+            "duration = \"1 s\"\n[topology]\ngenerator = \"chain\"\nhops = 1\n",
+            "case.toml:1: flows: there are no flows, so nothing would happen; add [[flows]]",
+        ),
+        ("flows = 3", "case.toml:1: flows: found the number 3; expected a list"),
+        ("schemes = { recn = 1 }", "case.toml:1: schemes.recn: found the number 1; expected a table"),
+        ("\"odd key\" = 1", "case.toml:1: \"odd key\": unknown key; known: name, description, seed"),
+    ];
+    for (text, expected) in cases {
+        let message = message(text, &Overrides::default());
+        assert!(message.starts_with(expected), "{text:?}:\n  expected {expected}\n  got      {message}");
+    }
+}
+
+#[test]
+fn broken_overrides_name_their_option() {
+    let text = |value: &str| Some(value.to_owned());
+    let cases = [
+        (
+            Overrides { duration: text("60"), ..Overrides::default() },
+            "--duration: duration: \"60\" has no unit; expected a time",
+        ),
+        (
+            Overrides { duration: text("0 s"), ..Overrides::default() },
+            "--duration: duration: 0 s is out of range; give a value",
+        ),
+        (
+            Overrides { duration: text(""), ..Overrides::default() },
+            "--duration: duration: \"\" has no number",
+        ),
+        (
+            Overrides { warmup: text("3 h"), ..Overrides::default() },
+            "--warmup: warmup: 3 h leaves nothing of the duration",
+        ),
+        (
+            Overrides { duration: text("10 s"), ..Overrides::default() },
+            "case.toml:4: warmup: \"20 s\" leaves nothing of the duration, which is 10 s",
+        ),
+        (
+            Overrides { record_interval: text("1 ns"), ..Overrides::default() },
+            "--record-interval: record_interval: 1 ns makes",
+        ),
+        (
+            Overrides { scheme: text("recm"), ..Overrides::default() },
+            "--scheme: scheme: recm is not a scheme; did you mean \"recn\"?",
+        ),
+    ];
+    for (overrides, expected) in cases {
+        let message = message(SOUND, &overrides);
+        assert!(message.starts_with(expected), "expected {expected}\n  got      {message}");
+    }
+}
+
+fn message(text: &str, overrides: &Overrides) -> String {
+    match resolve(text, "case.toml", overrides) {
+        Ok(_) => "no error".into(),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Checks a table.
+fn check_all(text: &str, table: &str) {
+    let cases: Vec<&str> = table.trim().lines().collect();
+    let failures: Vec<String> = cases.iter().filter_map(|case| check(text, case).err()).collect();
+    assert!(failures.is_empty(), "{} of {} cases:\n{}", failures.len(), cases.len(), failures.join("\n"));
+}
+
+/// Checks a line of a table.
+fn check(text: &str, case: &str) -> Result<(), String> {
+    let (change, expected) = case.split_once(" -> ").expect(case);
+    let (sound, rest) = change.split_once(" => ").expect(case);
+    let (broken, place) = rest.split_once(" @ ").unwrap_or((rest, sound));
+    let (key, parts) = expected.split_once(": ").expect(case);
+    let [sound, broken, place] = [sound, broken, place].map(|text| text.replace("\\n", "\n"));
+    assert_eq!(text.matches(&sound).count(), 1, "{sound:?} is in the scenario once");
+    let line = 1 + text[..text.find(&place).expect(case)].matches('\n').count();
+    let message = message(&text.replacen(&sound, &broken, 1), &Overrides::default());
+    let start = format!("case.toml:{line}: {key}: ");
+    let sentence = message.strip_prefix(&start).unwrap_or_default();
+    let formed = sentence.contains("; ") && !message.contains('\n');
+    let complete = parts.split(" | ").all(|part| sentence.contains(part));
+    if formed && complete {
+        Ok(())
+    } else {
+        Err(format!("{case}\n  expected {start}...\n  got      {message}"))
+    }
+}

@@ -1,0 +1,284 @@
+//! What scenarios mean: geometry of generators, choice of pairs, defaults, overrides, and the hash.
+
+use multihop_core::Span;
+use multihop_dot11::{DcfRules, EifsRule};
+use multihop_sim::config::{AppConfig, Config, LinkFailureRule, MediumModel, PathLoss};
+use multihop_sim::scenario::{Overrides, resolve};
+
+fn config(text: &str) -> Config {
+    resolve(text, "case.toml", &Overrides::default()).unwrap_or_else(|error| panic!("{error}\n{text}")).config
+}
+
+fn hash(text: &str) -> String {
+    resolve(text, "case.toml", &Overrides::default()).unwrap_or_else(|error| panic!("{error}\n{text}")).hash
+}
+
+/// A scenario of this topology and traffic.
+fn of(topology: &str, traffic: &str) -> Config {
+    config(&format!("duration = \"10 s\"\n[topology]\n{topology}\n[traffic]\nscheme = \"udp\"\n{traffic}\n"))
+}
+
+fn positions(config: &Config) -> Vec<[f64; 2]> {
+    config.nodes.iter().map(|node| node.position.unwrap()).collect()
+}
+
+fn pairs(config: &Config) -> Vec<(u32, u32)> {
+    config.flows.iter().map(|flow| (flow.source.0, flow.destination.0)).collect()
+}
+
+const CANONICAL: &str = "pattern = \"canonical\"";
+
+#[test]
+fn chains_are_straight() {
+    let chain = of("generator = \"chain\"\nhops = 3\nspacing = \"150 m\"", CANONICAL);
+    assert_eq!(positions(&chain), [[0.0, 0.0], [150.0, 0.0], [300.0, 0.0], [450.0, 0.0]]);
+    assert_eq!(pairs(&chain), [(0, 3)]);
+    assert_eq!(chain.nodes[3].name, "n3");
+    assert_eq!(chain.flows[0].name, "n0->n3");
+}
+
+#[test]
+fn parking_lots_have_a_flow_per_hop_and_one_over_all() {
+    let lot = of("generator = \"parking-lot\"\nhops = 3", CANONICAL);
+    assert_eq!(lot.nodes.len(), 4);
+    assert_eq!(pairs(&lot), [(0, 3), (0, 1), (1, 2), (2, 3)]);
+}
+
+#[test]
+fn exposed_senders_are_in_the_middle() {
+    let exposed = of("generator = \"exposed-terminal\"", CANONICAL);
+    assert_eq!(positions(&exposed), [[0.0, 0.0], [200.0, 0.0], [400.0, 0.0], [600.0, 0.0]]);
+    assert_eq!(pairs(&exposed), [(1, 0), (2, 3)]);
+}
+
+#[test]
+fn bars_are_rows_of_links() {
+    let bar = of("generator = \"bar\"\nlength = \"100 m\"", CANONICAL);
+    assert_eq!(
+        positions(&bar),
+        [[0.0, 0.0], [100.0, 0.0], [0.0, 200.0], [100.0, 200.0], [0.0, 400.0], [100.0, 400.0]]
+    );
+    assert_eq!(pairs(&bar), [(0, 1), (2, 3), (4, 5)]);
+}
+
+#[test]
+fn grids_go_row_by_row_and_jitter_stays_within_its_bounds() {
+    let traffic = "pattern = \"all-to-one\"\ngateway = \"n0\"";
+    let grid = of("generator = \"grid\"\ncolumns = 3\nrows = 2\nspacing = \"100 m\"", traffic);
+    assert_eq!(positions(&grid)[3..], [[0.0, 100.0], [100.0, 100.0], [200.0, 100.0]]);
+    let jittered = |seed| {
+        let topology = format!(
+            "generator = \"grid\"\ncolumns = 3\nrows = 2\nspacing = \"100 m\"\njitter = \"20 m\"\nseed = {seed}"
+        );
+        positions(&of(&topology, traffic))
+    };
+    assert_ne!(jittered(1), jittered(2));
+    assert_eq!(jittered(1), jittered(1));
+    for (moved, place) in jittered(1).iter().zip(positions(&grid)) {
+        let by = [moved[0] - place[0], moved[1] - place[1]];
+        assert!(by.iter().all(|by| by.abs() <= 20.0) && by != [0.0, 0.0], "{by:?}");
+    }
+}
+
+#[test]
+fn stars_and_crosses_meet_in_their_centre() {
+    let star = of("generator = \"star\"\narms = 4\narm_hops = 2\nspacing = \"100 m\"", CANONICAL);
+    assert_eq!(positions(&star)[..5], [[0.0, 0.0], [100.0, 0.0], [200.0, 0.0], [0.0, 100.0], [0.0, 200.0]]);
+    assert_eq!(pairs(&star), [(2, 0), (4, 0), (6, 0), (8, 0)]);
+    let cross = of("generator = \"cross\"\narm_hops = 1\nspacing = \"100 m\"", CANONICAL);
+    assert_eq!(positions(&cross), [[-100.0, 0.0], [0.0, 0.0], [100.0, 0.0], [0.0, -100.0], [0.0, 100.0]]);
+    assert_eq!(pairs(&cross), [(0, 2), (3, 4)]);
+}
+
+#[test]
+fn circles_surround_their_sink() {
+    let circle = of("generator = \"circle\"\nstations = 5\nradius = \"10 m\"", CANONICAL);
+    let places = positions(&circle);
+    assert_eq!((places.len(), places[0]), (6, [0.0, 0.0]));
+    assert!(places[1..].iter().all(|[x, y]| (x.hypot(*y) - 10.0).abs() < 1e-5));
+    assert_eq!(pairs(&circle), [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0)]);
+}
+
+#[test]
+fn random_networks_are_connected_and_depend_on_their_own_seed_only() {
+    let places = |own: u32, run: u32| {
+        let text = format!(
+            "seed = {run}\nduration = \"1 s\"\n[topology]\ngenerator = \"random-geometric\"\nnodes = 30\nside = \"900 m\"\nseed = {own}\n\
+             [traffic]\npattern = \"all-to-one\"\ngateway = \"n0\"\nscheme = \"udp\"\n" // refused, were it not connected
+        );
+        positions(&config(&text))
+    };
+    assert_eq!(places(1, 1), places(1, 2));
+    assert_ne!(places(1, 1), places(2, 1));
+    assert!(places(1, 1).iter().flatten().all(|length| (0.0..900.0).contains(length)));
+    let sparse =
+        "duration = \"1 s\"\n[topology]\ngenerator = \"random-geometric\"\nnodes = 20\nside = \"90 km\"\n";
+    let error = resolve(sparse, "case.toml", &Overrides::default()).err().unwrap().to_string();
+    assert!(error.starts_with("case.toml:4: topology.nodes: none of 1000 random placements"), "{error}");
+}
+
+#[test]
+fn random_pairs_differ_are_connected_and_stay_the_same_over_the_seeds_of_runs() {
+    let text = |run: u32, own: u32, min_hops: u32| {
+        format!(
+            "seed = {run}\nduration = \"1 s\"\n[topology]\ngenerator = \"chain\"\nhops = 9\n[traffic]\n\
+             pattern = \"random-pairs\"\nflows = 12\npairs_seed = {own}\nmin_hops = {min_hops}\nscheme = \"udp\"\n"
+        )
+    };
+    let chosen = |run, own, min_hops| pairs(&config(&text(run, own, min_hops)));
+    let mut different = chosen(1, 1, 1);
+    assert_eq!(different, chosen(2, 1, 1));
+    assert_ne!(different, chosen(1, 2, 1));
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(different.len(), 12);
+    assert!(chosen(1, 1, 7).iter().all(|(from, to)| from.abs_diff(*to) >= 7));
+    let all = 2 * (1 + 2 + 3); // ordered pairs of ten nodes in a line that are at least 7 hops apart
+    assert_eq!(pairs(&config(&text(1, 1, 7))).len(), all);
+    let names: Vec<String> = config(&text(1, 1, 1)).flows.into_iter().map(|flow| flow.name).collect();
+    assert!(names.iter().enumerate().all(|(i, name)| !names[..i].contains(name)));
+}
+
+#[test]
+fn gateways_receive_from_different_nodes_that_reach_them() {
+    let chain = "generator = \"chain\"\nhops = 6";
+    let some = pairs(&of(chain, "pattern = \"to-gateway\"\ngateway = \"n2\"\nflows = 3\nmin_hops = 2"));
+    assert_eq!(some.len(), 3);
+    assert!(some.iter().all(|(from, to)| *to == 2 && from.abs_diff(2) >= 2));
+    let all = pairs(&of(chain, "pattern = \"to-gateway\"\ngateway = \"n2\""));
+    assert_eq!(all, pairs(&of(chain, "pattern = \"all-to-one\"\ngateway = \"n2\"")));
+    assert_eq!(all.len(), 6);
+}
+
+const PLAIN: &str = "duration = \"100 s\"\n[topology]\ngenerator = \"chain\"\nhops = 2\n[[flows]]\nfrom = \"n0\"\nto = \"n2\"\nscheme = \"tcp-sack\"\n";
+
+#[test]
+fn defaults_are_those_of_the_standard_and_of_ns2s_radio() {
+    let config = config(PLAIN);
+    assert_eq!((config.name.as_str(), config.seed), ("case", 1));
+    assert_eq!((config.warmup, config.record_interval), (Span::ZERO, Span::from_ms(1000)));
+    assert_eq!(config.data_rate.bps(), 11_000_000);
+    assert_eq!(config.control_rate, None);
+    assert_eq!(config.mac.rules, DcfRules::IEEE);
+    assert_eq!((config.mac.short_retry_limit, config.mac.long_retry_limit), (Some(7), Some(4)));
+    assert_eq!((config.mac.cw_min, config.mac.cw_max, config.mac.queue_limit), (31, 1023, 50));
+    let MediumModel::Ranges { receive_range, carrier_sense_range, capture_ratio, path_loss } =
+        config.medium.model
+    else {
+        panic!("{:?}", config.medium)
+    };
+    assert_eq!((receive_range, carrier_sense_range, capture_ratio), (250.0, 550.0, Some(10.0)));
+    assert_eq!(path_loss, PathLoss::TwoRayGround { frequency_hz: 914e6, antenna_height: 1.5 });
+    assert_eq!(config.routing.on_link_failure, LinkFailureRule::Ignore);
+    assert_eq!(config.flows[0].app, AppConfig::Saturated);
+}
+
+#[test]
+fn single_rules_override_those_of_their_set() {
+    let text =
+        format!("{PLAIN}[mac]\nrules = \"ns2\"\n[mac.override]\neifs = \"never\"\ndata_header = \"28 B\"\n");
+    let rules = config(&text).mac.rules;
+    assert_eq!(rules, DcfRules { eifs: EifsRule::Never, data_header: 28, ..DcfRules::NS2 });
+}
+
+#[test]
+fn overrides_take_precedence() {
+    let overrides = Overrides {
+        seed: Some(9),
+        duration: Some("30 s".into()),
+        warmup: Some("3 s".into()),
+        scheme: Some("recn".into()),
+        record_interval: Some("500 ms".into()),
+    };
+    let config = resolve(PLAIN, "case.toml", &overrides).unwrap().config;
+    assert_eq!(
+        (config.seed, config.duration, config.warmup),
+        (9, Span::from_ms(30_000), Span::from_ms(3_000))
+    );
+    assert_eq!(config.record_interval, Span::from_ms(500));
+    assert_eq!(config.schemes.iter().map(|scheme| scheme.name.as_str()).collect::<Vec<_>>(), ["recn"]);
+    let without = PLAIN.replace("duration = \"100 s\"\n", "").replace("scheme = \"tcp-sack\"\n", "");
+    assert!(
+        resolve(&without, "case.toml", &overrides).is_ok(),
+        "the options may say what the file leaves open"
+    );
+}
+
+#[test]
+fn schemes_in_use_are_listed_once_in_the_order_of_their_use() {
+    let text = format!(
+        "{PLAIN}[[flows]]\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"gentle\"\n[[flows]]\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"tcp-sack\"\n\
+         [schemes.gentle]\nbase = \"recn\"\nthreshold = 0.9\n[schemes.tcp-newreno]\nsegment_size = \"500 B\"\n"
+    );
+    let config = config(&text);
+    assert_eq!(
+        config.schemes.iter().map(|scheme| scheme.name.as_str()).collect::<Vec<_>>(),
+        ["tcp-sack", "gentle"]
+    );
+    assert_eq!(config.flows.iter().map(|flow| flow.scheme).collect::<Vec<_>>(), [0, 1, 0]);
+    assert_eq!(
+        config.flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>(),
+        ["n0->n2", "n1->n0", "n1->n0 #2"]
+    );
+}
+
+#[test]
+fn names_that_the_user_gave_stay() {
+    let text = format!(
+        "{PLAIN}[[flows]]\nname = \"n0->n2\"\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"udp\"\n[[flows]]\nfrom = \"n0\"\nto = \"n2\"\nscheme = \"udp\"\n"
+    );
+    let names: Vec<String> = config(&text).flows.into_iter().map(|flow| flow.name).collect();
+    assert_eq!(names, ["n0->n2 #2", "n0->n2", "n0->n2 #3"]);
+}
+
+#[test]
+fn starts_are_jittered_by_the_seed_of_the_run() {
+    let start = |seed| {
+        let text = format!("{PLAIN}start = \"5 s\"\nstart_jitter = \"2 s\"\n");
+        let overrides = Overrides { seed: Some(seed), ..Overrides::default() };
+        resolve(&text, "case.toml", &overrides).unwrap().config.flows[0].start
+    };
+    assert_eq!(start(1), start(1));
+    assert_ne!(start(1), start(2));
+    assert!((1..50).map(start).all(|start| (5.0..7.0).contains(&start.seconds())));
+}
+
+#[test]
+fn the_hash_is_that_of_the_meaning() {
+    let text = format!("{PLAIN}start_jitter = \"2 s\"\n");
+    let original = hash(&text);
+    assert_eq!(original.len(), 64);
+    let same = [
+        ("duration = \"100 s\"", "# a comment\nduration   =  '100000 ms'"),
+        ("duration = \"100 s\"", "seed = 7\nduration = \"100 s\""),
+        ("hops = 2", "spacing = \"0.2 km\"\nhops = 2"),
+        ("[topology]", "[mac]\nqueue = 50\n[topology]"),
+        ("[topology]", "[schemes.tcp-sack]\nflavour = \"rfc\"\n[topology]"),
+        ("generator = \"chain\"\nhops = 2", "hops = 0x2\ngenerator = \"chain\""),
+    ];
+    for (from, to) in same {
+        assert_eq!(hash(&text.replacen(from, to, 1)), original, "{to:?}");
+    }
+    let rewritten = toml::to_string_pretty(&toml::from_str::<toml::Table>(&text).unwrap()).unwrap();
+    assert_eq!(hash(&rewritten), original, "written by another hand:\n{rewritten}");
+    let different = [
+        ("duration = \"100 s\"", "duration = \"100.000000001 s\""),
+        ("duration = \"100 s\"", "warmup = \"1 s\"\nduration = \"100 s\""),
+        ("hops = 2", "hops = 3"),
+        ("start_jitter = \"2 s\"", "start_jitter = \"3 s\""),
+        ("tcp-sack", "tcp-newreno"),
+        ("[topology]", "[mac]\nqueue = 51\n[topology]"),
+        ("[topology]", "[mac.override]\nimmediate_access = false\n[topology]"),
+        ("[topology]", "[medium]\nmodel = \"ranges\"\nbit_error_rate = 1e-9\n[topology]"),
+        ("[topology]", "[schemes.tcp-sack]\nwindow = 12\n[topology]"),
+        ("[topology]", "[routing]\nmetric = \"etx\"\n[topology]"),
+        ("[topology]", "[network]\nextra_header = \"1 B\"\n[topology]"),
+        ("[topology]", "[phy]\ncontrol_rate = \"1 Mb/s\"\n[topology]"),
+    ];
+    let mut seen = vec![original];
+    for (from, to) in different {
+        let other = hash(&text.replacen(from, to, 1));
+        assert!(!seen.contains(&other), "{to:?}");
+        seen.push(other);
+    }
+}
