@@ -29,8 +29,8 @@ def scenario_page(schema: dict[str, Any]) -> str:
     lines = [
         "# Scenario reference",
         "",
-        "Generated from the JSON Schema that `multihop schema` prints. A scenario is one TOML file. Quantities are text",
-        'with a unit (`"2 Mb/s"`, `"200 m"`, `"30 s"`, `"10 dB"`, `"1500 B"`). Keys that are not listed are errors.',
+        "Generated from the JSON Schema that `multihop schema` prints. A scenario is one TOML file. Quantities are",
+        'text with a unit (`"2 Mb/s"`, `"200 m"`, `"30 s"`, `"10 dB"`, `"1500 B"`). Any other key is an error.',
         "",
     ]
     known = schema.get("$defs", {})
@@ -48,8 +48,8 @@ def schemes_page(schemes: list[dict[str, Any]]) -> str:
         "# Schemes",
         "",
         "Generated from the registry. A *scheme* is what is compared: a transport, its congestion control, and what it",
-        'asks of routers. A flow names one (`scheme = "recn"`); `[schemes.recn]` sets its parameters for a scenario, and',
-        '`[schemes.mine]` with `base = "recn"` makes a variant with a name of its own.',
+        'asks of routers. A flow names one (`scheme = "recn"`); `[schemes.recn]` sets its parameters for a scenario,',
+        'and `[schemes.mine]` with `base = "recn"` makes a variant with a name of its own.',
         "",
     ]
     for scheme in schemes:
@@ -77,8 +77,8 @@ def results_page() -> str:
     lines = [
         "# Results reference",
         "",
-        "Generated from the definitions that the Parquet files carry. Everything is counted from the end of the warm-up",
-        "unless it says otherwise. A value that was not observed is missing, never zero.",
+        "Generated from the definitions that the Parquet files carry. Everything is counted from the end of the",
+        "warm-up unless it says otherwise. A value that was not observed is missing, never zero.",
         "",
         "`--out DIR` writes each table as `DIR/TABLE.parquet` and `DIR/TABLE.csv`, besides `manifest.json`,",
         "`scenario.toml` and `report.html`. In Parquet, each column's metadata holds `unit` and `meaning`, and the",
@@ -103,8 +103,8 @@ def results_page() -> str:
     lines += [
         "## What comparisons report",
         "",
-        "Mean and 95 % Student-t interval over seeds; with one seed there is no interval. Schemes are compared seed by seed",
-        "(paired t-test), and p-values are adjusted by Holm's method over all pairs of schemes.",
+        "Mean and 95 % Student-t interval over seeds; with one seed there is no interval. Schemes are compared seed by",
+        "seed (paired t-test), and p-values are adjusted by Holm's method over all pairs of schemes.",
         "",
         "| metric | column of the summary | better is |",
         "|---|---|---|",
