@@ -129,6 +129,16 @@ def test_a_run_has_a_report(tmp_path):
     assert "one seed, so no interval" in path.read_text()
 
 
+def test_charts_as_files_of_their_own(comparison, tmp_path):
+    paths = comparison.figures(tmp_path / "figures")
+    assert {path.name for path in paths} == {"metrics.svg", "flows.svg", "losses.svg", "time.svg", "airtime.svg"}
+    for path in paths:
+        text = path.read_text()
+        assert ET.fromstring(text.encode()).tag == "{http://www.w3.org/2000/svg}svg"
+        assert "currentColor" not in text
+        assert "var(" not in text
+
+
 def test_nodes_without_positions_are_laid_out():
     links = [(i, j, 1.0) for i in range(30) for j in range(30) if abs(i - j) == 1]
     nodes = [{"name": f"w{i}", "x": None, "y": None} for i in range(30)]

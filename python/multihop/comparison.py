@@ -158,6 +158,12 @@ class Comparison:
 
         return write(self, Path(path))
 
+    def figures(self, directory: str | Path) -> list[Path]:
+        """Writes the report's charts as SVG files, for papers and slides, and returns their paths."""
+        from multihop.report import figures
+
+        return figures(self, Path(directory))
+
     def save(self, directory: str | Path) -> Path:
         """Writes the tables (Parquet and CSV), the scenario and a manifest, and returns the directory."""
         from multihop.storage import save

@@ -1,7 +1,7 @@
 //! The Python module `multihop._core`: scenarios in, columns out.
 //!
 //! It holds no logic. Scenarios are read by [`multihop_sim::scenario`], run by [`multihop_sim::run`] with the GIL released, and
-//! results cross as NumPy arrays ([`tables`]). A panic of the engine, which is a bug, becomes an `InternalError` ([`panics`]).
+//! results cross as `NumPy` arrays ([`tables`]). A panic of the engine, which is a bug, becomes an `InternalError` ([`panics`]).
 
 mod panics;
 mod tables;
@@ -71,7 +71,7 @@ fn run<'py>(
             Ok((config, outcome))
         })
     })?;
-    tables::output(py, &config, outcome)
+    tables::output(py, &config, &outcome)
 }
 
 /// The JSON Schema of scenarios.
@@ -105,7 +105,7 @@ fn scenario_error(error: scenario::ScenarioError) -> PyErr {
 
 fn read_overrides(given: Option<&Bound<'_, PyDict>>) -> PyResult<Overrides> {
     let mut overrides = Overrides::default();
-    for (name, value) in given.into_iter().flat_map(|given| given.iter()) {
+    for (name, value) in given.into_iter().flat_map(PyDictMethods::iter) {
         let text = || value.extract::<String>().map(Some);
         match name.extract::<String>()?.as_str() {
             "seed" => overrides.seed = Some(value.extract()?),
@@ -154,7 +154,10 @@ fn view<'py>(
     made.set_item("seed", config.seed)?;
     made.set_item("hash", &resolved.hash)?;
     made.set_item("nodes", nodes)?;
-    made.set_item("links", links.iter().map(|(from, to, quality)| (from.0, to.0, *quality)).collect::<Vec<_>>())?;
+    made.set_item(
+        "links",
+        links.iter().map(|(from, to, quality)| (from.0, to.0, *quality)).collect::<Vec<_>>(),
+    )?;
     made.set_item("flows", flows)?;
     Ok(made)
 }

@@ -13,7 +13,10 @@ thread_local! {
 pub fn remember_where() {
     panic::set_hook(Box::new(|info| {
         let place = info.location().map(|at| format!("{}:{}: ", at.file(), at.line())).unwrap_or_default();
-        let message = info.payload_as_str().unwrap_or("no message");
+        let payload = info.payload();
+        let literal = payload.downcast_ref::<&str>().copied();
+        let message =
+            literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
         LAST.with_borrow_mut(|last| *last = Some(format!("{place}{message}")));
     }));
 }

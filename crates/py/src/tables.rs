@@ -1,4 +1,4 @@
-//! The tables of a run as columns: numbers as NumPy arrays, names as lists. What was not measured is NaN.
+//! The tables of a run as columns: numbers as `NumPy` arrays, names as lists. What was not measured is NaN.
 
 use multihop_core::DropCause;
 use multihop_sim::config::{AppConfig, Config};
@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// All tables.
-pub fn output<'py>(py: Python<'py>, config: &Config, outcome: Outcome) -> PyResult<Bound<'py, PyDict>> {
+pub fn output<'py>(py: Python<'py>, config: &Config, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let made = PyDict::new(py);
-    made.set_item("summary", summary(py, &outcome)?)?;
+    made.set_item("summary", summary(py, outcome)?)?;
     made.set_item("flows", flows(py, config, &outcome.flows)?)?;
     made.set_item("nodes", nodes(py, config, &outcome.nodes)?)?;
     made.set_item("links", links(py, &outcome.links)?)?;

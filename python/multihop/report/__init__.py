@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from multihop.report import charts
 from multihop.report.document import page
+from multihop.report.svg import style
 from multihop.storage import write_text
 
 if TYPE_CHECKING:
     from multihop.comparison import Comparison
 
-__all__ = ["page", "write"]
+__all__ = ["figures", "page", "write"]
 
 
 def write(comparison: Comparison, path: Path) -> Path:
@@ -21,3 +23,13 @@ def write(comparison: Comparison, path: Path) -> Path:
         UserError: if the file cannot be written.
     """
     return write_text(path, page(comparison))
+
+
+def figures(comparison: Comparison, directory: Path) -> list[Path]:
+    """Writes each chart as an SVG file.
+
+    Raises:
+        UserError: if the directory cannot be written.
+    """
+    with style():
+        return [write_text(directory / f"{chart.key}.svg", chart.file()) for chart in charts.every(comparison)]

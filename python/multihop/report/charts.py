@@ -27,6 +27,12 @@ _SHARES = {
 }
 
 
+def every(comparison: Comparison) -> list[Chart]:
+    """All charts, in the order of the report."""
+    makers = (metrics, flow_goodput, losses, over_time, airtime)
+    return [make(comparison) for make in makers]
+
+
 def metrics(comparison: Comparison) -> Chart:
     """Bars with 95 % intervals and one dot per seed, a panel for each metric."""
     names = ("goodput_total_bps", "jain", "delay_p50_s", "delay_p95_s", "rtt_mean_s", "retransmission_ratio")

@@ -23,16 +23,7 @@ def page(comparison: Comparison) -> str:
     title = first.view["name"]
     description = first.view.get("description") or ""
     with style():
-        drawn = {
-            chart.key: chart.svg()
-            for chart in (
-                charts.metrics(comparison),
-                charts.flow_goodput(comparison),
-                charts.losses(comparison),
-                charts.over_time(comparison),
-                charts.airtime(comparison),
-            )
-        }
+        drawn = {chart.key: chart.svg() for chart in charts.every(comparison)}
     seeds = len(comparison.seeds)
     intervals = "Bars are means, whiskers 95 % intervals (Student t), dots single seeds." if seeds > 1 else ""
     sections = [

@@ -67,11 +67,13 @@ class Chart:
         artist.set_gid(name)
         self._tips[name] = text
 
+    def file(self) -> str:
+        """The figure as an SVG file of its own, dark on white, for papers and slides."""
+        return self._drawn(transparent=False).replace(INK, "#1c2126").replace(FAINT, "#d5dade")
+
     def svg(self) -> str:
-        """The figure as an `<svg>` element."""
-        buffer = io.StringIO()
-        self.figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-        text = buffer.getvalue()
+        """The figure as an `<svg>` element of the page."""
+        text = self._drawn(transparent=True)
         text = text[text.index("<svg") :]
         text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
         text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
@@ -90,6 +92,12 @@ class Chart:
         text = re.sub(r'(?<=\s)(width|height)="[\d.]+pt"\s*', "", text, count=2)
         text = re.sub(r' xmlns(:\w+)?="[^"]*"| version="1.1"', "", text)
         return re.sub(r"\s*\n\s*", "\n", text.replace("<svg", opening, 1)).replace("xlink:href", "href")
+
+    def _drawn(self, *, transparent: bool) -> str:
+        buffer = io.StringIO()
+        about = {"Date": None, "Creator": None}
+        self.figure.savefig(buffer, format="svg", transparent=transparent, metadata=about)
+        return buffer.getvalue()
 
 
 @contextmanager

@@ -1,0 +1,209 @@
+"""Writes the reference pages, from the same definitions that the program uses, into docs/generated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import multihop
+from multihop.columns import METRICS, RUN_COLUMNS, TABLES, Column
+
+TARGET = Path(__file__).parent / "generated"
+
+
+def main() -> None:
+    """Writes all pages."""
+    TARGET.mkdir(exist_ok=True)
+    pages = {
+        "scenario.md": scenario_page(multihop.schema()),
+        "schemes.md": schemes_page(multihop.catalogue()["schemes"]),
+        "names.md": names_page(multihop.catalogue()),
+        "results.md": results_page(),
+    }
+    for name, text in pages.items():
+        (TARGET / name).write_text(text, encoding="utf-8")
+
+
+def scenario_page(schema: dict[str, Any]) -> str:
+    """Every key of a scenario, from the JSON Schema."""
+    lines = [
+        "# Scenario reference",
+        "",
+        "Generated from the JSON Schema that `multihop schema` prints. A scenario is one TOML file. Quantities are",
+        'text with a unit (`"2 Mb/s"`, `"200 m"`, `"30 s"`, `"10 dB"`, `"1500 B"`). Any other key is an error.',
+        "",
+    ]
+    known = schema.get("$defs", {})
+    plain = {k: v for k, v in schema["properties"].items() if not _tables(v, known) and k != "schemes"}
+    lines += ["## Top level", "", *_key_table(plain, known), ""]
+    for name, about in _in_reading_order(schema["properties"]):
+        if _tables(about, known):
+            lines += _table_section(name, about, known)
+    return "\n".join(lines)
+
+
+def schemes_page(schemes: list[dict[str, Any]]) -> str:
+    """Every scheme with its parameters."""
+    lines = [
+        "# Schemes",
+        "",
+        "Generated from the registry. A *scheme* is what is compared: a transport, its congestion control, and what it",
+        'asks of routers. A flow names one (`scheme = "recn"`); `[schemes.recn]` sets its parameters for a scenario,',
+        'and `[schemes.mine]` with `base = "recn"` makes a variant with a name of its own.',
+        "",
+    ]
+    for scheme in schemes:
+        lines += [f"## {scheme['name']}", "", f"{_sentence(scheme['summary'])} Defined by: {scheme['reference']}.", ""]
+        parameters = scheme["parameters"]
+        lines += [_one_line(parameters.get("description", "")), ""]
+        lines += [*_key_table(parameters.get("properties", {}), parameters.get("$defs", {})), ""]
+    return "\n".join(lines)
+
+
+def names_page(catalogue: dict[str, list[dict[str, Any]]]) -> str:
+    """Everything that can be named, besides schemes."""
+    lines = ["# What a scenario can name", "", "Generated; the same as `multihop list`.", ""]
+    for kind, entries in catalogue.items():
+        if kind == "schemes":
+            continue
+        lines += [f"## {kind.replace('_', ' ')}", "", "| name | what it is |", "|---|---|"]
+        lines += [f"| `{entry['name']}` | {_cell(entry['summary'])} |" for entry in entries]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def results_page() -> str:
+    """Every column of every table."""
+    lines = [
+        "# Results reference",
+        "",
+        "Generated from the definitions that the Parquet files carry. Everything is counted from the end of the",
+        "warm-up unless it says otherwise. A value that was not observed is missing, never zero.",
+        "",
+        "`--out DIR` writes each table as `DIR/TABLE.parquet` and `DIR/TABLE.csv`, besides `manifest.json`,",
+        "`scenario.toml` and `report.html`. In Parquet, each column's metadata holds `unit` and `meaning`, and the",
+        "schema's metadata the manifest:",
+        "",
+        "```python",
+        "import json",
+        "import pyarrow.parquet",
+        "",
+        'table = pyarrow.parquet.read_table("results/flows.parquet")',
+        'table.schema.field("goodput_bps").metadata      # {b"unit": b"bit/s", b"meaning": b"..."}',
+        'json.loads(table.schema.metadata[b"multihop"])  # version, commit, command, seeds, hashes',
+        "```",
+        "",
+        "Every table of saved results begins with:",
+        "",
+        *_column_table(RUN_COLUMNS),
+        "",
+    ]
+    for name, columns in TABLES.items():
+        lines += [f"## {name}", "", *_column_table(columns), ""]
+    lines += [
+        "## What comparisons report",
+        "",
+        "Mean and 95 % Student-t interval over seeds; with one seed there is no interval. Schemes are compared seed by",
+        "seed (paired t-test), and p-values are adjusted by Holm's method over all pairs of schemes.",
+        "",
+        "| metric | column of the summary | better is |",
+        "|---|---|---|",
+        *(f"| {m.title} | `{m.name}` | {'more' if m.higher_is_better else 'less'} |" for m in METRICS),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _column_table(columns: dict[str, Column]) -> list[str]:
+    rows = [f"| `{name}` | {column.unit or 'text'} | {_cell(column.meaning)} |" for name, column in columns.items()]
+    return ["| column | unit | meaning |", "|---|---|---|", *rows]
+
+
+def _in_reading_order(properties: dict[str, Any]) -> list[tuple[str, Any]]:
+    order = ["phy", "mac", "medium", "topology", "routing", "network", "schemes", "flows", "traffic"]
+    return sorted(properties.items(), key=lambda item: order.index(item[0]) if item[0] in order else -1)
+
+
+def _tables(about: dict[str, Any], known: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """The shapes of table that a key can hold, each with what tells it apart."""
+    about = _resolved(about, known)
+    if about.get("type") == "array":
+        return _tables(about.get("items", {}), known)
+    if "properties" in about:
+        return [(_tag(about), about)]
+    shapes = about.get("oneOf", []) + about.get("anyOf", [])
+    return [found for shape in shapes for found in _tables(shape, known)]
+
+
+def _tag(about: dict[str, Any]) -> str:
+    constants = {name: p["const"] for name, p in about["properties"].items() if "const" in p}
+    return ", ".join(f'{name} = "{value}"' for name, value in constants.items())
+
+
+def _table_section(name: str, about: dict[str, Any], known: dict[str, Any]) -> list[str]:
+    resolved = _resolved(about, known)
+    brackets = f"[[{name}]]" if resolved.get("type") == "array" else f"[{name}]"
+    lines = [f"## {brackets}", "", _one_line(about.get("description") or resolved.get("description", "")), ""]
+    for tag, shape in _tables(about, known):
+        if tag:
+            lines += [f"### {name}: {tag}", "", _one_line(shape.get("description", "")), ""]
+        lines += [*_key_table(shape["properties"], known), ""]
+        for key, value in shape["properties"].items():
+            for inner_tag, inner in _tables(value, known):
+                title = f"{name}.{key}" + (f": {inner_tag}" if inner_tag else "")
+                lines += [f"### {title}", "", _one_line(inner.get("description", "")), ""]
+                lines += [*_key_table(inner["properties"], known), ""]
+    return lines
+
+
+def _key_table(properties: dict[str, Any], known: dict[str, Any]) -> list[str]:
+    if not properties:
+        return ["No keys."]
+    rows = []
+    for name, about in properties.items():
+        if "const" in about:
+            continue
+        resolved = _resolved(about, known)
+        meaning = about.get("description") or resolved.get("description", "")
+        names = _names(resolved, known)
+        if names:
+            listed = ", ".join(f"`{n}`" for n in names)
+            meaning = f"{meaning} One of {listed}." if len(names) > 1 else f"{meaning} Or {listed}."
+        default = about.get("default")
+        shown = "" if default is None or isinstance(default, dict) else f"`{_toml(default)}`"
+        rows.append(f"| `{name}` | {shown} | {_cell(meaning)} |")
+    return ["| key | default | meaning |", "|---|---|---|", *rows]
+
+
+def _names(about: dict[str, Any], known: dict[str, Any]) -> list[str]:
+    shapes = [_resolved(shape, known) for shape in about.get("oneOf", []) + about.get("anyOf", [])]
+    found = [shape["const"] for shape in shapes if isinstance(shape.get("const"), str)]
+    return found + [name for shape in [about, *shapes] for name in shape.get("enum", []) if isinstance(name, str)]
+
+
+def _resolved(about: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
+    while "$ref" in about:
+        about = known[about["$ref"].rpartition("/")[2]]
+    return about
+
+
+def _toml(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _cell(text: str) -> str:
+    return _one_line(str(text)).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    main()
