@@ -2,12 +2,13 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python bench bench-peers docs figures clean
+.PHONY: build demo test lint format test-rust test-python bench bench-peers validation docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PY := python tests docs validation
 
 build: $(READY)
 	$(BIN)/maturin develop --quiet --release --skip-install
@@ -30,20 +31,24 @@ test: lint test-rust test-python
 lint: build
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check python tests docs
-	$(BIN)/ruff format --check --quiet python tests docs
+	$(BIN)/ruff check $(PY)
+	$(BIN)/ruff format --check --quiet $(PY)
 	$(BIN)/mypy
 
 format: $(READY)
 	cargo fmt
-	$(BIN)/ruff check --fix python tests docs
-	$(BIN)/ruff format python tests docs
+	$(BIN)/ruff check --fix $(PY)
+	$(BIN)/ruff format $(PY)
 
 test-rust:
 	cargo test --workspace --quiet
 
 test-python: build
 	$(BIN)/pytest -n auto
+
+# The validation page, docs/validation.md, from runs against closed forms and figures of ns-2 and ns-3.
+validation: build
+	$(BIN)/python -m validation
 
 # Events per second and CPU per simulated second; with ns-2 and ns-3 beside it where they are installed.
 bench: build

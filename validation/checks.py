@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from multihop import Result
 from multihop.statistics import Estimate
 from validation import closed_forms, scenarios
 from validation.measure import (
     Against,
-    Result,
     collision_probability,
     goodput_kbps,
     over,
@@ -67,7 +67,9 @@ def ns2_chains(effort: Effort) -> list[ChainRow]:
     return [_chain(row, FLOWS[row["flow"]], scenarios.ns2_chain, sampled_rtt_s, effort) for row in rows]
 
 
-def _chain(row: dict[str, Any], scheme: str, build: Build, rtt_s: Callable[[Result], float], effort: Effort) -> ChainRow:
+def _chain(
+    row: dict[str, Any], scheme: str, build: Build, rtt_s: Callable[[Result], float], effort: Effort
+) -> ChainRow:
     runs = results(build(scheme, row["hops"], effort.seconds), scheme, effort.seeds)
     label = f"{scheme}, {row['hops']} hops"
     goodput = Against(label, over(runs, goodput_kbps), row["goodput_kbps"], row["goodput_ci"])
@@ -138,7 +140,7 @@ def one_link(effort: Effort) -> list[CellRow]:
 
 @dataclass(frozen=True)
 class RecnRow:
-    """RECN's chain: total goodput in kb/s, Jain's index and mean frame transmission efficiency, without and with RECN."""
+    """RECN's chain, without and with RECN: total goodput in kb/s, Jain's index, mean frame transmission efficiency."""
 
     flows: int
     at_w1: bool

@@ -13,7 +13,7 @@ FIRST_WINDOW, STAGES = 32, 5
 
 
 def data_airtime(payload: int) -> float:
-    """A DATA frame at 11 Mb/s with a long preamble: 28 bytes of UDP and IP, 8 of LLC, 28 of MAC (802.11-2012, 17.3.4)."""
+    """A DATA frame at 11 Mb/s, long preamble: 28 bytes of UDP and IP, 8 of LLC, 28 of MAC (802.11-2012, 17.3.4)."""
     return 192e-6 + math.ceil(8 * (payload + 28 + 8 + 28) / 11) * 1e-6
 
 
@@ -37,7 +37,7 @@ class Saturation:
 
 
 def bianchi(stations: int, payload: int, rts: bool) -> Saturation:
-    """Bianchi's model (IEEE JSAC 18(3), 2000), where a collision occupies the medium for EIFS more than its first frame."""
+    """Bianchi's model (IEEE JSAC 18(3), 2000); a collision occupies the medium for EIFS after its first frame."""
 
     def transmits(p: float) -> float:
         doubling = sum((2 * p) ** i for i in range(STAGES))

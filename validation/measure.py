@@ -50,13 +50,13 @@ def goodput_kbps(run: Result) -> float:
 
 
 def sampled_rtt_s(run: Result) -> float:
-    """The latest round-trip sample, looked at every 100 ms: as the reference was taken, so that long samples weigh more."""
+    """The latest round-trip sample, looked at every 100 ms, as the reference was: long samples weigh more."""
     series = run.series
     return float(series[series["time_s"] > float(run.view["warmup"])]["rtt_s"].mean())
 
 
 def rtt_per_ack_s(run: Result) -> float:
-    """The latest round-trip sample, weighted by what was delivered: about the mean over acknowledgements, as ns-3's was."""
+    """The latest round-trip sample, weighted by what was delivered: about a mean over ACKs, as ns-3's was."""
     series = run.series
     series = series[(series["time_s"] > float(run.view["warmup"])) & series["rtt_s"].notna()]
     return float((series["rtt_s"] * series["delivered_bytes"]).sum() / series["delivered_bytes"].sum())

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
-from multihop import __version__
 from multihop.statistics import Estimate
-from validation.checks import CellRow, ChainRow, Effort, RecnRow
+from validation.checks import CellRow, ChainRow, RecnRow
 
 #: He et al. 2017, Table 3: total throughput in kb/s and mean frame transmission efficiency, with RECN and without ECN.
 PAPER = {
@@ -91,18 +91,9 @@ def recn(rows: list[RecnRow]) -> str:
     return "\n\n".join(text)
 
 
-def page(parts: dict[str, str], effort: Effort) -> str:
-    """The whole page."""
-    intro = f"""\
-<!-- Made by `make validation`; changes made here are lost. -->
-# Validation
-
-multihop {__version__} against closed forms, ns-2.35 and ns-3.37. Every number of ours on this page was measured when the page
-was made, by `make validation`: {effort.seeds} seeds a cell, {effort.seconds} s measured (a third of that in saturated cells),
-means with 95 % Student-t intervals. The figures of ns-2 and ns-3 are in `validation/reference.toml`; `make bench-peers` runs
-the same programs again, where they are installed. The scenarios are in `validation/scenarios.py`.
-
-Airtimes of every PHY, rate and preamble are held to the standard's tables by the tests of `crates/dot11`, and the MAC to
-scripted timelines by those of `crates/sim/src/mac/tests`, clause by clause.
-"""
-    return "\n".join([intro, *(f"## {title}\n\n{text}\n" for title, text in parts.items())])
+def fill(**parts: str) -> str:
+    """The whole page: `template.md` with each `@name@` replaced."""
+    text = (Path(__file__).parent / "template.md").read_text()
+    for name, part in parts.items():
+        text = text.replace(f"@{name}@", part)
+    return f"<!-- Made by `make validation` from validation/template.md; changes made here are lost. -->\n{text}"

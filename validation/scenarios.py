@@ -44,9 +44,9 @@ def ns2_chain(flow: str, hops: int, seconds: int) -> Scenario:
 def ns3_chain(hops: int, seconds: int) -> Scenario:
     """The same chain under the standard's rules and SINR, as ns-3 ran it.
 
-    ns-3 answers 2 Mb/s data with ACKs at 2 Mb/s; its receivers take no preamble below -64.4 dBm, which is 250 m, and sense
-    down to -78.08 dBm, which is 550 m; its noise figure is 7 dB. Its NewReno starts with 10 segments and no threshold,
-    acknowledges each segment, and has no Limited Transmit.
+    ns-3 answers 2 Mb/s data with ACKs at 2 Mb/s; its receivers take no preamble below -64.4 dBm, which is 250 m, and
+    sense down to -78.08 dBm, which is 550 m; its noise figure is 7 dB. Its NewReno starts with 10 segments and no
+    threshold, acknowledges each segment, and has no Limited Transmit.
     """
     scenario = ns2_chain("tcp-newreno", hops, seconds)
     scenario["name"] = f"ns3-chain-{hops}"
@@ -90,7 +90,7 @@ def cell(rules: str, stations: int, rts: bool, seconds: int) -> Scenario:
 
 
 def bianchi_cell(rules: str, stations: int, rts: bool, seconds: int) -> Scenario:
-    """A cell as Bianchi's model has it: no capture, no retry limit, no propagation delay, 1472 bytes over UDP and IP."""
+    """A cell as Bianchi's model has it: no capture, retry limit or propagation delay; 1472 bytes over UDP and IP."""
     scenario = cell(rules, stations, rts, seconds)
     scenario["mac"] |= {"short_retry_limit": "none", "long_retry_limit": "none"}
     scenario["medium"] |= {"propagation_delay": "0 s", "capture": "off"}
@@ -106,7 +106,7 @@ def one_link(rts: bool, seconds: int) -> Scenario:
 def recn_chain(scheme: str, flows: int, at_w1: bool, seconds: int) -> Scenario:
     """RECN's paper (He et al. 2017): w1 to w4 in a row of 200 m, 1 Mb/s, RTS always, a queue of 20 packets.
 
-    Each flow is TCP fed with 800 kb/s; all end at w4. They begin at w1 (three hops), or at nodes 150 m left of w1 (four).
+    Each flow is TCP fed with 800 kb/s, to w4: from w1 (three hops), or from nodes 150 m left of it (four).
     """
     nodes = [{"name": f"w{i + 1}", "position": [f"{400 + 200 * i} m", "400 m"]} for i in range(4)]
     if not at_w1:

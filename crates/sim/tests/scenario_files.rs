@@ -131,7 +131,7 @@ fn the_catalogue_names_everything_with_a_summary() {
         catalogue["phys"][1]["rates_bps"],
         serde_json::json!([1_000_000, 2_000_000, 5_500_000, 11_000_000])
     );
-    assert_eq!(names("rules"), ["ieee", "ns2"]);
+    assert_eq!(names("rules"), ["ieee", "ns2", "bianchi"]);
     assert_eq!(names("media"), ["ranges", "sinr", "matrix"]);
     assert_eq!(names("path_losses"), ["two-ray", "log-distance"]);
     assert_eq!(names("metrics"), ["hops", "etx"]);

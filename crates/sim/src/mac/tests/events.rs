@@ -5,8 +5,8 @@ use multihop_core::FrameKind::{Ack, Cts, Rts};
 use multihop_core::{Attempt, DropCause, Exchange, Fate, Heard, Interval, LinkEvent, Span};
 use multihop_dot11::DcfRules;
 
-fn air(start: u64, length: u64) -> Option<Interval> {
-    Some(Interval { start: us(start), end: us(start + length) })
+fn air(start: u64, length: u64) -> Interval {
+    Interval { start: us(start), end: us(start + length) }
 }
 
 fn attempts(events: &[LinkEvent]) -> Vec<Attempt> {
@@ -42,11 +42,11 @@ fn a_frame_that_succeeds_at_its_second_try() {
     let [first, last] = attempts(&events)[..] else { panic!("{events:?}") };
     assert_eq!(
         (first.cw, first.rts, first.cts, first.data, first.ack),
-        (0, air(1_000, 352), None, None, None)
+        (0, Some(air(1_000, 352)), None, None, None)
     );
     assert_eq!((last.cw, u64::from(last.slots)), (1, slots));
-    assert_eq!((last.rts, last.cts), (air(second, 352), air(second + 362, 304)));
-    assert_eq!((last.data, last.ack), (air(data, 946), air(data + 956, 304)));
+    assert_eq!((last.rts, last.cts), (Some(air(second, 352)), Some(air(second + 362, 304))));
+    assert_eq!((last.data, last.ack), (Some(air(data, 946)), Some(air(data + 956, 304))));
 
     let [frame] = exchanges(&events)[..] else { panic!("{events:?}") };
     assert_eq!((frame.fate, frame.rts_tries, frame.data_tries), (Fate::Acknowledged, 2, 1));
@@ -82,11 +82,11 @@ fn an_overheard_frame_is_heard_sets_the_nav_and_makes_the_medium_busy() {
         kind: Rts,
         from: B,
         to: Some(C),
-        air: Interval { start: us(100), end: us(end) },
+        air: air(100, end - 100),
         duration: Span::from_us(3_000),
         size: 0,
     };
-    let nav = LinkEvent::NavSet(Interval { start: us(end), end: us(end + 3_000) });
-    let busy = LinkEvent::Busy(Interval { start: us(100), end: us(end) });
+    let nav = LinkEvent::NavSet(air(end, 3_000));
+    let busy = LinkEvent::Busy(air(100, end - 100));
     assert_eq!(s.events(), [LinkEvent::Heard(heard), nav, busy]);
 }

@@ -1,0 +1,51 @@
+//! The one-way rule between crates: each may depend on those below it, and on nothing else of ours.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::process::Command;
+
+/// Crate, and the crates of ours that it may use.
+const EDGES: [(&str, &[&str]); 7] = [
+    ("multihop-core", &[]),
+    ("multihop-dot11", &["multihop-core"]),
+    ("multihop-transport", &["multihop-core"]),
+    ("multihop-link", &["multihop-core", "multihop-dot11"]),
+    ("multihop-schemes", &["multihop-core", "multihop-link", "multihop-transport"]),
+    (
+        "multihop-sim",
+        &["multihop-core", "multihop-dot11", "multihop-link", "multihop-schemes", "multihop-transport"],
+    ),
+    ("multihop-py", &["multihop-core", "multihop-link", "multihop-sim"]),
+];
+
+#[test]
+fn dependencies_point_one_way() {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let packages = metadata["packages"].as_array().expect("there are packages");
+    let name = |value: &Value| value["name"].as_str().expect("a name").to_owned();
+    let found: BTreeMap<String, Vec<String>> = packages
+        .iter()
+        .map(|package| {
+            let dependencies = package["dependencies"].as_array().expect("a list").iter();
+            // What tests use is no edge of the product.
+            let ours = dependencies.filter(|dependency| dependency["kind"].is_null()).map(name);
+            (name(package), ours.filter(|used| used.starts_with("multihop-")).collect())
+        })
+        .collect();
+    assert_eq!(found.len(), EDGES.len(), "every crate has its line in EDGES: {found:?}");
+    for (package, used) in &found {
+        let allowed =
+            EDGES.iter().find(|(known, _)| known == package).map_or(&[][..], |(_, allowed)| allowed);
+        for dependency in used {
+            assert!(allowed.contains(&dependency.as_str()), "{package} must not depend on {dependency}");
+        }
+    }
+    let core = packages.iter().find(|package| package["name"] == "multihop-core").expect("it is there");
+    assert_eq!(core["dependencies"], Value::Array(Vec::new()), "core depends on nothing");
+}

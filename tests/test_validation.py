@@ -1,0 +1,42 @@
+"""The comparisons of the validation page, on few cells: what the page says of all of them is asserted here of some."""
+
+from __future__ import annotations
+
+import pytest
+from validation import checks
+
+EFFORT = checks.QUICK
+
+
+@pytest.mark.parametrize("row", checks.one_link(EFFORT), ids=lambda row: f"rts-{row.rts}")
+def test_one_link_is_within_a_thousandth_of_the_closed_form(row: checks.CellRow) -> None:
+    assert row.goodput.agrees(0.001)
+
+
+def test_saturation_is_within_one_percent_of_bianchi() -> None:
+    for row in checks.bianchi_cells("bianchi", EFFORT):
+        assert abs(row.goodput.off) < 0.01
+        assert row.collision is not None
+        measured, model = row.collision
+        assert abs(measured.mean - model) < 0.01
+
+
+def test_saturated_cells_agree_with_ns2() -> None:
+    for row in checks.ns2_cells(EFFORT):
+        assert row.goodput.agrees(0.05), row
+
+
+def test_chains_agree_with_ns2() -> None:
+    for row in checks.ns2_chains(EFFORT):
+        assert row.agrees, row
+
+
+def test_chains_carry_what_ns3_says() -> None:
+    for row in checks.ns3_chains(EFFORT):
+        assert row.goodput.agrees(0.10), row
+
+
+def test_recn_raises_the_transmission_efficiency_on_its_chain() -> None:
+    for row in checks.recn_chains(EFFORT):
+        assert row.efficiency["recn"].mean > row.efficiency["tcp-newreno"].mean + 0.05
+        assert row.ns2 is None or row.ns2.agrees(0.05), row
