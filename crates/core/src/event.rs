@@ -4,7 +4,7 @@
 //! from the moment it was queued until it was acknowledged or given up. Quantities that papers derive from them are methods
 //! here, so that each has one definition.
 
-use crate::{FlowId, NodeId, Span, Time};
+use crate::{DropCause, FlowId, NodeId, Span, Time};
 
 /// A stretch of time, `start..end`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -136,6 +136,21 @@ pub struct Heard {
     pub size: u32,
 }
 
+/// A packet was lost at a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dropped {
+    /// The node.
+    pub node: NodeId,
+    /// The flow of the packet.
+    pub flow: FlowId,
+    /// Bytes that the MAC was, or would have been, asked to carry.
+    pub size: u32,
+    /// When.
+    pub at: Time,
+    /// Why.
+    pub cause: DropCause,
+}
+
 /// What happened at a node's MAC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LinkEvent {
@@ -149,6 +164,8 @@ pub enum LinkEvent {
     Busy(Interval),
     /// The network allocation vector was set, at the first instant, to the second.
     NavSet(Interval),
+    /// A packet was lost here.
+    Dropped(Dropped),
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::config::LinkFailureRule;
 use crate::record::Recorder;
 use crate::routing::Routes;
 use crate::slab::{Handle, Slab};
-use multihop_core::{DropCause, FlowId, LinkEvent, NodeId, Packet, Port, Segment, Span, Time};
+use multihop_core::{DropCause, Dropped, FlowId, LinkEvent, NodeId, Packet, Port, Segment, Span, Time};
 use multihop_link::{Departure, DropTail, Estimator, LinkView, Priority, RouterPolicy, Verdict};
 use multihop_transport::Endpoint;
 use std::collections::VecDeque;
@@ -179,8 +179,7 @@ impl Stack {
             let verdict =
                 self.consult(now, packet, |policy, packet, view| policy.on_head_of_line(now, packet, view));
             if verdict == Verdict::Drop {
-                let entry = packets.remove(waiting.handle);
-                record.dropped(self.id, &entry.packet, DropCause::Policy, now);
+                self.lose(now, waiting.handle, DropCause::Policy, packets, record);
                 continue;
             }
             return Some(Next { handle: waiting.handle, peer: waiting.peer, enqueued });
@@ -246,15 +245,27 @@ impl Stack {
         }
         failing.failures = 0;
         failing.broken_until = now + hold;
-        let id = self.id;
-        self.queue.purge(
-            |waiting| waiting.peer == Some(peer),
-            |waiting| {
-                let entry = packets.remove(waiting.handle);
-                record.dropped(id, &entry.packet, DropCause::LinkBroken, now);
-            },
-        );
+        let mut stranded = Vec::new();
+        self.queue.purge(|waiting| waiting.peer == Some(peer), |waiting| stranded.push(waiting.handle));
+        for handle in stranded {
+            self.lose(now, handle, DropCause::LinkBroken, packets, record);
+        }
         record.queue(self.id, self.queue.len(), now);
+    }
+
+    /// A packet is lost here.
+    pub fn lose(
+        &mut self,
+        now: Time,
+        handle: Handle,
+        cause: DropCause,
+        packets: &mut Slab,
+        record: &mut Recorder,
+    ) {
+        let packet = packets.remove(handle).packet;
+        record.dropped(self.id, &packet, cause, now);
+        let dropped = Dropped { node: self.id, flow: packet.flow, size: packet.size, at: now, cause };
+        self.on_link(&LinkEvent::Dropped(dropped));
     }
 
     /// Asks the policy of the packet's scheme, if there is one, and marks if it says so.
@@ -418,8 +429,7 @@ impl Stack {
                 .map(|_| DropCause::QueueFull),
         };
         if let Some(cause) = cause {
-            let entry = around.packets.remove(handle);
-            around.record.dropped(self.id, &entry.packet, cause, around.now);
+            self.lose(around.now, handle, cause, around.packets, around.record);
         }
         around.record.queue(self.id, self.queue.len(), around.now);
     }

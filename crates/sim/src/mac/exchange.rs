@@ -185,9 +185,10 @@ impl Mac {
         };
         ctx.record.exchange(&exchange, ctx.now);
         ctx.stack.on_link(&LinkEvent::Exchange(exchange));
-        let entry = ctx.packets.remove(out.handle);
-        if fate == Fate::GivenUp && !entry.passed_on {
-            ctx.record.dropped(self.id, &entry.packet, DropCause::RetryLimit, ctx.now);
+        if fate == Fate::GivenUp && !ctx.packets.get(out.handle).passed_on {
+            ctx.stack.lose(ctx.now, out.handle, DropCause::RetryLimit, ctx.packets, ctx.record);
+        } else {
+            ctx.packets.remove(out.handle);
         }
         if let Some(peer) = out.peer {
             ctx.stack.on_delivery(ctx.now, peer, fate == Fate::Acknowledged, ctx.packets, ctx.record);

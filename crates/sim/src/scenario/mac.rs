@@ -38,6 +38,8 @@ pub enum RuleSet {
     Ieee,
     /// ns-2.35, with its departures from the standard: for comparison with published simulations.
     Ns2,
+    /// The assumptions of Bianchi's saturation model (2000): for comparison with it, at a propagation delay of zero.
+    Bianchi,
 }
 
 /// Single rules, each a named difference between rule sets. What is absent is as in the rule set.
@@ -168,6 +170,7 @@ impl RuleOverrides {
         let base = match set {
             RuleSet::Ieee => DcfRules::IEEE,
             RuleSet::Ns2 => DcfRules::NS2,
+            RuleSet::Bianchi => DcfRules::BIANCHI,
         };
         let at = |key: &str| key!["mac", "override", key];
         let header = |key, value: Option<Size>, default| match value {

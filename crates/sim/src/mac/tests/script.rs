@@ -14,9 +14,12 @@ use crate::medium::{Collisions, Frame, Link, Radio, RateClass};
 use crate::record::Recorder;
 use crate::slab::Slab;
 use crate::stack::{Stack, Waiting};
-use multihop_core::{FlowId, FrameKind, Interval, NodeId, Packet, Port, Rate, Rng, Segment, Span, Time};
+use multihop_core::{
+    FlowId, FrameKind, Interval, LinkEvent, NodeId, Packet, Port, Rate, Rng, Segment, Span, Time,
+};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
-use std::sync::Arc;
+use multihop_link::RouterPolicy;
+use std::sync::{Arc, Mutex};
 
 pub const A: NodeId = NodeId(0);
 pub const B: NodeId = NodeId(1);
@@ -49,6 +52,16 @@ pub struct Script {
     sent: Vec<Sent>,
     heard: Vec<Heard>,
     serial: u64,
+    seen: Arc<Mutex<Vec<LinkEvent>>>,
+}
+
+/// A policy that does nothing but write down the link events that it is told.
+struct Probe(Arc<Mutex<Vec<LinkEvent>>>);
+
+impl RouterPolicy for Probe {
+    fn on_link(&mut self, event: &LinkEvent) {
+        self.0.lock().expect("one thread").push(*event);
+    }
 }
 
 /// A frame of someone else.
@@ -90,8 +103,11 @@ impl Script {
     pub fn with(config: &Config) -> Script {
         let timing = Timing::new(config);
         let agenda = Agenda::new(&[0, 0, 0, 0]);
-        let stack = Stack::new(A, 50, vec![None], Arc::new([0]), Slot(3), LinkFailureRule::Ignore);
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let probe: Box<dyn RouterPolicy> = Box::new(Probe(seen.clone()));
+        let stack = Stack::new(A, 50, vec![Some(probe)], Arc::new([0]), Slot(3), LinkFailureRule::Ignore);
         Script {
+            seen,
             mac: Mac::new(A, TIMER, AIR, &timing, Rng::at(1, &["script"])),
             timing,
             agenda,
@@ -237,6 +253,11 @@ impl Script {
             other => unreachable!("{other:?} is not armed here"),
         }
         true
+    }
+
+    /// The link events since the last call.
+    pub fn events(&mut self) -> Vec<LinkEvent> {
+        std::mem::take(&mut self.seen.lock().expect("one thread"))
     }
 
     pub fn with_mac(&mut self, what: impl FnOnce(&mut Mac, &mut Context)) {

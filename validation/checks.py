@@ -1,0 +1,178 @@
+"""The comparisons: each returns rows, and says what would be a failure."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from multihop.statistics import Estimate
+from validation import closed_forms, scenarios
+from validation.measure import (
+    Against,
+    Result,
+    collision_probability,
+    goodput_kbps,
+    over,
+    results,
+    rtt_per_ack_s,
+    sampled_rtt_s,
+)
+
+REFERENCE = tomllib.loads((Path(__file__).parent / "reference.toml").read_text())
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long, and how often, to run."""
+
+    seeds: int
+    seconds: int
+    #: Leave out all but a few cells.
+    few: bool = False
+
+    def keeps(self, hops_or_stations: int) -> bool:
+        """Is this cell among those to run?"""
+        return not self.few or hops_or_stations in {1, 4, 7, 10}
+
+
+FULL = Effort(seeds=6, seconds=300)
+QUICK = Effort(seeds=3, seconds=120, few=True)
+
+Build = Callable[[str, int, int], dict[str, Any]]
+
+FLOWS = {"newreno": "tcp-newreno", "sack": "tcp-sack", "udp": "udp"}
+
+
+@dataclass(frozen=True)
+class ChainRow:
+    """A chain: goodput in kb/s, and the round-trip time in seconds where the flow has one."""
+
+    flow: str
+    hops: int
+    goodput: Against
+    rtt: Against | None
+
+    @property
+    def agrees(self) -> bool:
+        """Goodput within 5 % or overlapping intervals, RTT within 10 % or overlapping intervals."""
+        return self.goodput.agrees(0.05) and (self.rtt is None or self.rtt.agrees(0.10))
+
+
+def ns2_chains(effort: Effort) -> list[ChainRow]:
+    """NewReno, SACK and saturated UDP over 1 to 8 hops against ns-2."""
+    rows = [row for row in REFERENCE["ns2_chain"] if effort.keeps(row["hops"])]
+    return [_chain(row, FLOWS[row["flow"]], scenarios.ns2_chain, sampled_rtt_s, effort) for row in rows]
+
+
+def _chain(row: dict[str, Any], scheme: str, build: Build, rtt_s: Callable[[Result], float], effort: Effort) -> ChainRow:
+    runs = results(build(scheme, row["hops"], effort.seconds), scheme, effort.seeds)
+    label = f"{scheme}, {row['hops']} hops"
+    goodput = Against(label, over(runs, goodput_kbps), row["goodput_kbps"], row["goodput_ci"])
+    rtt = None
+    if "rtt_s" in row:
+        rtt = Against(label, over(runs, rtt_s), row["rtt_s"], row.get("rtt_ci", 0.0))
+    return ChainRow(scheme, row["hops"], goodput, rtt)
+
+
+def ns3_chains(effort: Effort) -> list[ChainRow]:
+    """NewReno over 1 to 15 hops against ns-3: within 10 %."""
+
+    def build(_: str, hops: int, seconds: int) -> dict[str, Any]:
+        return scenarios.ns3_chain(hops, seconds)
+
+    rows = [row for row in REFERENCE["ns3_chain"] if effort.keeps(row["hops"])]
+    return [_chain(row, "tcp-newreno", build, rtt_per_ack_s, effort) for row in rows]
+
+
+@dataclass(frozen=True)
+class CellRow:
+    """A saturated cell: goodput in Mb/s, and the collision probability where the reference has one."""
+
+    stations: int
+    rts: bool
+    goodput: Against
+    collision: tuple[Estimate, float] | None = None
+
+
+def ns2_cells(effort: Effort) -> list[CellRow]:
+    """Saturated stations with and without RTS/CTS against ns-2."""
+    rows = []
+    for row in REFERENCE["ns2_saturation"]:
+        if not effort.keeps(row["stations"]):
+            continue
+        scenario = scenarios.cell("ns2", row["stations"], row["rts"], effort.seconds // 3)
+        runs = results(scenario, "udp", effort.seeds)
+        measured = over(runs, lambda run: goodput_kbps(run) / 1e3)
+        goodput = Against("saturation", measured, row["goodput_mbps"], row["goodput_ci"])
+        rows.append(CellRow(row["stations"], row["rts"], goodput))
+    return rows
+
+
+def bianchi_cells(rules: str, effort: Effort) -> list[CellRow]:
+    """1 to 50 saturated stations against Bianchi's model."""
+    rows = []
+    for rts in (False, True):
+        for stations in (1, 2, 3, 5, 10, 20, 30, 50):
+            if not effort.keeps(stations):
+                continue
+            scenario = scenarios.bianchi_cell(rules, stations, rts, effort.seconds // 3)
+            runs = results(scenario, "udp", effort.seeds)
+            model = closed_forms.bianchi(stations, 1472, rts)
+            goodput = Against("saturation", over(runs, lambda run: goodput_kbps(run) / 1e3), model.goodput_bps / 1e6)
+            rows.append(CellRow(stations, rts, goodput, (over(runs, collision_probability), model.collision)))
+    return rows
+
+
+def one_link(effort: Effort) -> list[CellRow]:
+    """One saturated sender against the closed form."""
+    rows = []
+    for rts in (False, True):
+        runs = results(scenarios.one_link(rts, effort.seconds), "udp", effort.seeds)
+        expected = closed_forms.one_link(1472, rts) / 1e6
+        rows.append(CellRow(1, rts, Against("one link", over(runs, lambda run: goodput_kbps(run) / 1e3), expected)))
+    return rows
+
+
+@dataclass(frozen=True)
+class RecnRow:
+    """RECN's chain: total goodput in kb/s, Jain's index and mean frame transmission efficiency, without and with RECN."""
+
+    flows: int
+    at_w1: bool
+    goodput: dict[str, Estimate]
+    jain: dict[str, Estimate]
+    efficiency: dict[str, Estimate]
+    ns2: Against | None
+
+
+def recn_chains(effort: Effort) -> list[RecnRow]:
+    """RECN's paper, Table 3: 1 to 5 flows with and without RECN, from both places."""
+    rows = []
+    peers = {(row["at_w1"], row["flows"]): row for row in REFERENCE["ns2_recn_chain"]}
+    for at_w1 in (True, False):
+        for flows in (1, 2, 3, 4, 5):
+            if effort.few and flows not in {1, 3}:
+                continue
+            runs = {
+                scheme: results(scenarios.recn_chain(scheme, flows, at_w1, effort.seconds), scheme, effort.seeds)
+                for scheme in ("tcp-newreno", "recn")
+            }
+            goodput = {scheme: over(of, goodput_kbps) for scheme, of in runs.items()}
+            peer = peers.get((at_w1, flows))
+            rows.append(
+                RecnRow(
+                    flows,
+                    at_w1,
+                    goodput,
+                    {scheme: over(of, lambda run: float(run.summary["jain"])) for scheme, of in runs.items()},
+                    {
+                        scheme: over(of, lambda run: float(run.flows["transmission_efficiency"].mean()))
+                        for scheme, of in runs.items()
+                    },
+                    peer and Against("ns-2", goodput["tcp-newreno"], peer["goodput_kbps"], peer["goodput_ci"]),
+                )
+            )
+    return rows

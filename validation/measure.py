@@ -1,0 +1,69 @@
+"""Runs scenarios over seeds and reduces them to estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from multihop import Result, compare
+from multihop.statistics import Estimate, estimate
+
+
+@dataclass(frozen=True)
+class Against:
+    """A measured estimate beside a reference: its mean, and the half-width of its 95 % interval if it has one."""
+
+    label: str
+    measured: Estimate
+    reference: float
+    reference_ci: float = 0.0
+
+    @property
+    def off(self) -> float:
+        """Relative difference of the means."""
+        return self.measured.mean / self.reference - 1
+
+    @property
+    def overlaps(self) -> bool:
+        """Do the 95 % intervals overlap?"""
+        return abs(self.measured.mean - self.reference) <= (self.measured.half_width or 0.0) + self.reference_ci
+
+    def agrees(self, tolerance: float) -> bool:
+        """Within the tolerance, or with overlapping intervals?"""
+        return abs(self.off) <= tolerance or self.overlaps
+
+
+def results(scenario: dict[str, Any], scheme: str, seeds: int) -> tuple[Result, ...]:
+    """Runs of a scenario with seeds 1 to `seeds`."""
+    return compare(scenario, [scheme], seeds=range(1, seeds + 1)).results[scheme]
+
+
+def over(runs: tuple[Result, ...], quantity: Callable[[Result], float]) -> Estimate:
+    """The estimate of a quantity over runs."""
+    return estimate([quantity(run) for run in runs])
+
+
+def goodput_kbps(run: Result) -> float:
+    """Total goodput."""
+    return float(run.summary["goodput_total_bps"]) / 1e3
+
+
+def sampled_rtt_s(run: Result) -> float:
+    """The latest round-trip sample, looked at every 100 ms: as the reference was taken, so that long samples weigh more."""
+    series = run.series
+    return float(series[series["time_s"] > float(run.view["warmup"])]["rtt_s"].mean())
+
+
+def rtt_per_ack_s(run: Result) -> float:
+    """The latest round-trip sample, weighted by what was delivered: about the mean over acknowledgements, as ns-3's was."""
+    series = run.series
+    series = series[(series["time_s"] > float(run.view["warmup"])) & series["rtt_s"].notna()]
+    return float((series["rtt_s"] * series["delivered_bytes"]).sum() / series["delivered_bytes"].sum())
+
+
+def collision_probability(run: Result) -> float:
+    """Share of the first frames of exchanges that were not answered."""
+    links = run.links
+    tries = links["rts"] if links["rts"].sum() > 0 else links["data"]
+    return 1 - float(links["acknowledged"].sum()) / float(tries.sum())

@@ -1,0 +1,108 @@
+"""The validation page, from the rows of the checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from multihop import __version__
+from multihop.statistics import Estimate
+from validation.checks import CellRow, ChainRow, Effort, RecnRow
+
+#: He et al. 2017, Table 3: total throughput in kb/s and mean frame transmission efficiency, with RECN and without ECN.
+PAPER = {
+    "recn": ([244.58, 556.11, 707.89, 640.80, 727.27], [0.761, 0.760, 0.758, 0.756, 0.753]),
+    "tcp-newreno": ([232.39, 317.64, 323.81, 399.18, 373.71], [0.645, 0.640, 0.646, 0.613, 0.624]),
+}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table, numbers to the right."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(["---"] + ["--:"] * (len(head) - 1)) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def shown(value: Estimate, digits: int) -> str:
+    """A mean with the half-width of its interval."""
+    half = value.half_width
+    return f"{value.mean:.{digits}f}" + ("" if half is None else f" ± {half:.{digits}f}")
+
+
+def chains(rows: list[ChainRow], peer: str, goodput_tolerance: float) -> str:
+    """Chains beside a peer."""
+
+    def cells(row: ChainRow) -> list[str]:
+        rtt = ["", "", ""]
+        if row.rtt is not None:
+            rtt = [f"{row.rtt.measured.mean:.3f}", f"{row.rtt.reference:.3f}", f"{row.rtt.off:+.1%}"]
+        goodput = row.goodput
+        agrees = goodput.agrees(goodput_tolerance) and (row.rtt is None or row.rtt.agrees(0.10))
+        reference = f"{goodput.reference:.1f} ± {goodput.reference_ci:.1f}"
+        return [
+            f"{row.flow}, {row.hops}",
+            shown(goodput.measured, 1),
+            reference,
+            f"{goodput.off:+.1%}",
+            *rtt,
+            "yes" if agrees else "**no**",
+        ]
+
+    head = ["flow, hops", "goodput [kb/s]", peer, "off", "RTT [s]", peer, "off", "agrees"]
+    return table(head, map(cells, rows))
+
+
+def saturation(rows: list[CellRow], reference: str) -> str:
+    """Saturated cells beside a reference."""
+
+    def cells(row: CellRow) -> list[str]:
+        access = "RTS/CTS" if row.rts else "basic"
+        goodput = row.goodput
+        collision: list[str] = []
+        if row.collision is not None:
+            measured, model = row.collision
+            collision = [f"{measured.mean:.4f}", f"{model:.4f}", f"{(measured.mean - model) * 100:+.2f}"]
+        ours = shown(goodput.measured, 4)
+        return [f"{row.stations}, {access}", ours, f"{goodput.reference:.4f}", f"{goodput.off:+.2%}", *collision]
+
+    head = ["stations", "goodput [Mb/s]", reference, "off"]
+    if rows and rows[0].collision is not None:
+        head += ["collisions", reference, "points"]
+    return table(head, map(cells, rows))
+
+
+def recn(rows: list[RecnRow]) -> str:
+    """RECN's chain beside the paper and beside ns-2."""
+
+    def cells(row: RecnRow) -> list[str]:
+        at = row.flows - 1
+        out = [f"{row.flows}"]
+        for scheme in ("tcp-newreno", "recn"):
+            goodput, efficiency = PAPER[scheme]
+            out += [shown(row.goodput[scheme], 1), f"{goodput[at]:.1f}", f"{row.efficiency[scheme].mean:.3f}"]
+            out += [f"{efficiency[at]:.3f}", f"{row.jain[scheme].mean:.2f}"]
+        peer = row.ns2
+        return [*out, "" if peer is None else f"{peer.reference:.1f} ± {peer.reference_ci:.1f}"]
+
+    head = ["flows"]
+    for name in ("no ECN", "RECN"):
+        head += [f"{name} [kb/s]", "paper", "R_FTE", "paper", "Jain"]
+    text = []
+    for at_w1, title in ((True, "Sources at w1 (three hops)"), (False, "Sources 150 m left of w1 (four hops)")):
+        text += [f"### {title}\n", table([*head, "ns-2, no ECN"], [cells(row) for row in rows if row.at_w1 is at_w1])]
+    return "\n\n".join(text)
+
+
+def page(parts: dict[str, str], effort: Effort) -> str:
+    """The whole page."""
+    intro = f"""\
+<!-- Made by `make validation`; changes made here are lost. -->
+# Validation
+
+multihop {__version__} against closed forms, ns-2.35 and ns-3.37. Every number of ours on this page was measured when the page
+was made, by `make validation`: {effort.seeds} seeds a cell, {effort.seconds} s measured (a third of that in saturated cells),
+means with 95 % Student-t intervals. The figures of ns-2 and ns-3 are in `validation/reference.toml`; `make bench-peers` runs
+the same programs again, where they are installed. The scenarios are in `validation/scenarios.py`.
+
+Airtimes of every PHY, rate and preamble are held to the standard's tables by the tests of `crates/dot11`, and the MAC to
+scripted timelines by those of `crates/sim/src/mac/tests`, clause by clause.
+"""
+    return "\n".join([intro, *(f"## {title}\n\n{text}\n" for title, text in parts.items())])

@@ -1,0 +1,138 @@
+"""The scenarios that are compared, as data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: Two-ray ground at 914 MHz gives ns-2's ranges; the propagation delay is that of 200 m.
+RANGES = {"model": "ranges", "propagation_delay": "667 ns"}
+
+Scenario = dict[str, Any]
+
+
+def ns2_chain(flow: str, hops: int, seconds: int) -> Scenario:
+    """A chain of 200 m hops at 2 Mb/s with RTS always, as ns-2 ran it: control frames at 1 Mb/s, static routes.
+
+    ns-2's packets carry 20 bytes more below the transport, which DSDV adds; its UDP and IP have no headers.
+    """
+    tcp = {"flavour": "ns2", "segment_size": "1460 B", "window": 32}
+    schemes = {"tcp-newreno": tcp, "tcp-sack": tcp, "udp": {"segment_size": "1460 B", "header": "0 B"}}
+    saturated = {"kind": "cbr", "rate": "2 Mb/s", "packet": "1460 B", "jitter": 0.5}
+    return {
+        "name": f"ns2-chain-{flow}-{hops}",
+        "duration": f"{seconds + 30} s",
+        "warmup": "30 s",
+        "record_interval": "100 ms",
+        "phy": {"standard": "dsss", "data_rate": "2 Mb/s", "control_rate": "1 Mb/s"},
+        "mac": {"rules": "ns2", "rts_threshold": "0 B", "queue": 50},
+        "medium": RANGES,
+        "network": {"extra_header": "20 B"},
+        "topology": {"generator": "chain", "hops": hops, "spacing": "200 m"},
+        "schemes": {flow: schemes[flow]},
+        "flows": [
+            {
+                "from": "n0",
+                "to": f"n{hops}",
+                "scheme": flow,
+                "app": saturated if flow == "udp" else {"kind": "saturated"},
+                "start_jitter": "1 s",
+            }
+        ],
+    }
+
+
+def ns3_chain(hops: int, seconds: int) -> Scenario:
+    """The same chain under the standard's rules and SINR, as ns-3 ran it.
+
+    ns-3 answers 2 Mb/s data with ACKs at 2 Mb/s; its receivers take no preamble below -64.4 dBm, which is 250 m, and sense
+    down to -78.08 dBm, which is 550 m; its noise figure is 7 dB. Its NewReno starts with 10 segments and no threshold,
+    acknowledges each segment, and has no Limited Transmit.
+    """
+    scenario = ns2_chain("tcp-newreno", hops, seconds)
+    scenario["name"] = f"ns3-chain-{hops}"
+    scenario["phy"]["ack_rate"] = "2 Mb/s"
+    scenario["mac"]["rules"] = "ieee"
+    scenario["network"] = {"extra_header": "0 B"}
+    scenario["medium"] = {
+        "model": "sinr",
+        "propagation_delay": "667 ns",
+        "transmit_power": "24.5 dBm",
+        "noise": "-93.6 dBm",
+        "sensitivity": "-64.4 dBm",
+        "carrier_sense": "-78.08 dBm",
+        "path_loss": {"model": "two-ray", "frequency": "914 MHz", "antenna_height": "1.5 m"},
+    }
+    scenario["schemes"]["tcp-newreno"] = {
+        "segment_size": "1460 B",
+        "window": 32,
+        "initial_window": 10,
+        "initial_threshold": 1000,
+        "delayed_ack": "0 s",
+        "limited_transmit": False,
+    }
+    return scenario
+
+
+def cell(rules: str, stations: int, rts: bool, seconds: int) -> Scenario:
+    """`stations` saturated stations 10 m around a sink, 802.11b at 11 Mb/s with control frames at 1 Mb/s."""
+    return {
+        "name": f"cell-{rules}-{stations}",
+        "duration": f"{seconds + 10} s",
+        "warmup": "10 s",
+        "record_interval": "10 s",
+        "phy": {"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "1 Mb/s"},
+        "mac": {"rules": rules, "rts_threshold": "0 B" if rts else "off", "queue": 50},
+        "medium": {"model": "ranges", "propagation_delay": "33 ns", "capture": "10 dB"},
+        "topology": {"generator": "circle", "stations": stations, "radius": "10 m"},
+        "schemes": {"udp": {"segment_size": "1500 B", "header": "0 B"}},
+        "traffic": {"pattern": "canonical", "scheme": "udp", "app": {"kind": "saturated"}},
+    }
+
+
+def bianchi_cell(rules: str, stations: int, rts: bool, seconds: int) -> Scenario:
+    """A cell as Bianchi's model has it: no capture, no retry limit, no propagation delay, 1472 bytes over UDP and IP."""
+    scenario = cell(rules, stations, rts, seconds)
+    scenario["mac"] |= {"short_retry_limit": "none", "long_retry_limit": "none"}
+    scenario["medium"] |= {"propagation_delay": "0 s", "capture": "off"}
+    scenario["schemes"] = {"udp": {"segment_size": "1472 B"}}
+    return scenario
+
+
+def one_link(rts: bool, seconds: int) -> Scenario:
+    """One saturated sender under the standard's rules."""
+    return bianchi_cell("ieee", 1, rts, seconds)
+
+
+def recn_chain(scheme: str, flows: int, at_w1: bool, seconds: int) -> Scenario:
+    """RECN's paper (He et al. 2017): w1 to w4 in a row of 200 m, 1 Mb/s, RTS always, a queue of 20 packets.
+
+    Each flow is TCP fed with 800 kb/s; all end at w4. They begin at w1 (three hops), or at nodes 150 m left of w1 (four).
+    """
+    nodes = [{"name": f"w{i + 1}", "position": [f"{400 + 200 * i} m", "400 m"]} for i in range(4)]
+    if not at_w1:
+        for i in range(flows):
+            offset = (i - (flows - 1) / 2) * 20
+            nodes.append({"name": f"s{i + 1}", "position": ["250 m", f"{400 + offset} m"]})
+    return {
+        "name": f"recn-chain-{scheme}-{flows}",
+        "duration": f"{seconds + 1} s",
+        "warmup": "1 s",
+        "record_interval": "1 s",
+        "phy": {"standard": "dsss", "data_rate": "1 Mb/s", "control_rate": "1 Mb/s"},
+        "mac": {"rules": "ns2", "rts_threshold": "0 B", "queue": 20},
+        "medium": RANGES,
+        "network": {"extra_header": "20 B"},
+        "topology": {"nodes": nodes},
+        "schemes": {scheme: {"flavour": "ns2", "segment_size": "1000 B", "window": 20}},
+        "flows": [
+            {
+                "name": f"f{i + 1}",
+                "from": "w1" if at_w1 else f"s{i + 1}",
+                "to": "w4",
+                "scheme": scheme,
+                "app": {"kind": "cbr", "rate": "800 kb/s", "packet": "1000 B"},
+                "start": "1 s",
+            }
+            for i in range(flows)
+        ],
+    }
