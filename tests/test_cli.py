@@ -42,6 +42,8 @@ def test_json_has_no_nan(multihop, chain):
 def test_run_options(multihop, chain):
     summary = multihop("run", chain, "--duration", "3 s", "--warmup", "2 s", "--json").json()["runs"][0]["summary"]
     assert summary["measured_s"] == 1.0
+    assert multihop("run", chain, "--record-interval", "2.5 s", "--out", "o").code == 0
+    assert len((chain.parent / "o" / "series.csv").read_text().splitlines()) == 1 + 2 * 2
 
 
 def test_compare_writes_tables_manifest_and_report(multihop, chain, tmp_path):
@@ -160,18 +162,8 @@ def test_help_and_version(multihop):
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 def test_ctrl_c_is_clean_and_writes_nothing(chain, tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "multihop",
-        "run",
-        str(chain),
-        "--duration",
-        "100000 s",
-        "--record-interval",
-        "100 s",
-    ]
-    command = [*command[:-2], "--seeds", "50", "--out", str(tmp_path / "out")]
+    options = ["--duration", "100000 s", "--seeds", "50", "--out", str(tmp_path / "out")]
+    command = [sys.executable, "-m", "multihop", "run", str(chain), *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     # The output folder is made just before the runs begin.
     deadline = time.monotonic() + 30

@@ -22,6 +22,7 @@ ScenarioArgument = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A sc
 SeedOption = Annotated[int | None, typer.Option("--seed", help="First seed; the scenario's by default.")]
 DurationOption = Annotated[str | None, typer.Option(help='Replaces the duration, as in "60 s".')]
 WarmupOption = Annotated[str | None, typer.Option(help='Replaces the warm-up, as in "10 s".')]
+StepOption = Annotated[str | None, typer.Option("--record-interval", help='Step of the time series, as in "1 s".')]
 JobsOption = Annotated[int | None, typer.Option("--jobs", "-j", help="Runs at once; all cores by default.")]
 OutOption = Annotated[
     Path | None, typer.Option(help="Write tables (Parquet, CSV), manifest and report to this directory.")
@@ -38,6 +39,7 @@ def run(
     scheme: Annotated[str | None, typer.Option(help="Replaces the scheme of every flow.")] = None,
     duration: DurationOption = None,
     warmup: WarmupOption = None,
+    record_interval: StepOption = None,
     jobs: JobsOption = None,
     out: OutOption = None,
     report: ReportOption = None,
@@ -47,7 +49,7 @@ def run(
     """Simulate a scenario and say what each flow got."""
     name = scheme or "scenario"
     variants: list[tuple[str, dict[str, str | None]]] = [
-        (name, {"scheme": scheme, "duration": duration, "warmup": warmup})
+        (name, {"scheme": scheme, "duration": duration, "warmup": warmup, "record_interval": record_interval})
     ]
     comparison = _simulate(load(scenario), variants, seed, seeds, jobs, out, report, quiet=quiet or as_json)
     if as_json:
@@ -64,6 +66,7 @@ def compare(
     seeds: Annotated[int, typer.Option(help="How many seeds, counted up from the first.")] = 10,
     duration: DurationOption = None,
     warmup: WarmupOption = None,
+    record_interval: StepOption = None,
     jobs: JobsOption = None,
     out: OutOption = None,
     report: ReportOption = None,
@@ -78,7 +81,8 @@ def compare(
     if repeated:
         raise UserError(f"--schemes: {repeated} is there more than once")
     variants: list[tuple[str, dict[str, str | None]]] = [
-        (name, {"scheme": name, "duration": duration, "warmup": warmup}) for name in names
+        (name, {"scheme": name, "duration": duration, "warmup": warmup, "record_interval": record_interval})
+        for name in names
     ]
     comparison = _simulate(load(scenario), variants, seed, seeds, jobs, out, report, quiet=quiet or as_json)
     if as_json:
