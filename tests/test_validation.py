@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from validation import checks
 
 EFFORT = checks.QUICK
 
 
-@pytest.mark.parametrize("row", checks.one_link(EFFORT), ids=lambda row: f"rts-{row.rts}")
-def test_one_link_is_within_a_thousandth_of_the_closed_form(row: checks.CellRow) -> None:
-    assert row.goodput.agrees(0.001)
+def test_one_link_is_within_a_thousandth_of_the_closed_form() -> None:
+    for row in checks.one_link(EFFORT):
+        assert row.goodput.agrees(0.001), row
 
 
 def test_saturation_is_within_one_percent_of_bianchi() -> None:
