@@ -56,7 +56,15 @@ class InternalError(RuntimeError):
 def check(text: str, origin: str, overrides: Mapping[str, Any] | None = None) -> ScenarioView:
     """Reads and resolves a scenario without running it."""
 
-def run(text: str, origin: str, overrides: Mapping[str, Any] | None = None) -> Output:
+class Meter:
+    """How far a run has come; any thread may look."""
+
+    def __init__(self) -> None: ...
+    @property
+    def simulated_s(self) -> float:
+        """Seconds of virtual time that have passed in the run."""
+
+def run(text: str, origin: str, overrides: Mapping[str, Any] | None = None, meter: Meter | None = None) -> Output:
     """Runs a scenario with the GIL released."""
 
 def schema() -> str:

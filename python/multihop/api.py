@@ -79,13 +79,14 @@ def run_variants(
     first_seed: int | None = None,
     threads: int | None = None,
     on_done: Callable[[Result], None] | None = None,
+    on_tick: Callable[[float], None] | None = None,
 ) -> Comparison:
     """Runs each variant (a name and its overrides) over common seeds; everything is checked before anything runs."""
     views = [(name, _overrides(given)) for name, given in variants]
     checked = [(name, replaced, scenario.check(replaced)) for name, replaced in views]
     common = seed_list(seeds, checked[0][2]["seed"] if first_seed is None else first_seed)
     jobs = [Job(scenario, {**replaced, "seed": seed}, view) for _, replaced, view in checked for seed in common]
-    results = run_all(jobs, threads, on_done)
+    results = run_all(jobs, threads, on_done, on_tick)
     count = len(common)
     grouped = {name: tuple(results[index * count : (index + 1) * count]) for index, (name, _, _) in enumerate(checked)}
     return Comparison(scenario, grouped)

@@ -12,6 +12,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 create_exception!(multihop._core, ScenarioError, PyValueError, "A scenario that cannot be run.");
 create_exception!(multihop._core, InternalError, PyRuntimeError, "A broken invariant of the engine: a bug.");
@@ -22,6 +23,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     panics::remember_where();
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("InternalError", module.py().get_type::<InternalError>())?;
+    module.add_class::<Meter>()?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
@@ -54,20 +56,47 @@ fn check<'py>(
     view(py, &resolved, &links, &paths)
 }
 
+/// How far a run has come; any thread may look.
+#[pyclass(frozen)]
+#[derive(Default)]
+struct Meter {
+    simulated_ns: AtomicU64,
+}
+
+#[pymethods]
+impl Meter {
+    #[new]
+    fn new() -> Meter {
+        Meter::default()
+    }
+
+    /// Seconds of virtual time that have passed in the run.
+    #[getter]
+    fn simulated_s(&self) -> f64 {
+        self.simulated_ns.load(Ordering::Relaxed) as f64 * 1e-9
+    }
+}
+
 /// Runs a scenario with the GIL released.
 #[pyfunction]
-#[pyo3(signature = (text, origin, overrides = None))]
+#[pyo3(signature = (text, origin, overrides = None, meter = None))]
 fn run<'py>(
     py: Python<'py>,
     text: &str,
     origin: &str,
     overrides: Option<&Bound<'py, PyDict>>,
+    meter: Option<&Bound<'py, Meter>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let overrides = read_overrides(overrides)?;
+    let meter = meter.map(Bound::get);
     let (config, outcome) = py.detach(|| {
         panics::caught(|| {
             let config = scenario::load(text, origin, &overrides).map_err(scenario_error)?;
-            let outcome = multihop_sim::run(&config);
+            let outcome = multihop_sim::run_watched(&config, |now| {
+                if let Some(meter) = meter {
+                    meter.simulated_ns.store(now.ns(), Ordering::Relaxed);
+                }
+            });
             Ok((config, outcome))
         })
     })?;

@@ -26,4 +26,4 @@ mod slab;
 mod stack;
 mod world;
 
-pub use world::{Ties, World, run};
+pub use world::{Ties, World, run, run_watched};

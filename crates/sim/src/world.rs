@@ -86,6 +86,14 @@ pub fn run(config: &Config) -> Outcome {
     World::new(config, Ties::InOrder).finish()
 }
 
+/// The same; `watch` is told now and then how far virtual time has come.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_watched(config: &Config, watch: impl FnMut(Time)) -> Outcome {
+    World::new(config, Ties::InOrder).finish_watched(watch)
+}
+
 impl World {
     /// A run that has not begun.
     pub fn new(config: &Config, ties: Ties) -> World {
@@ -143,7 +151,16 @@ impl World {
     ///
     /// # Panics
     /// If packets are not conserved.
-    pub fn finish(mut self) -> Outcome {
+    pub fn finish(self) -> Outcome {
+        self.finish_watched(|_| ())
+    }
+
+    /// The same; `watch` is told now and then how far virtual time has come.
+    ///
+    /// # Panics
+    /// If packets are not conserved.
+    pub fn finish_watched(mut self, mut watch: impl FnMut(Time)) -> Outcome {
+        const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
         let end = Time::ZERO + self.config.duration;
         while let Some((time, slot)) = self.agenda.pop() {
             if time > end {
@@ -154,6 +171,9 @@ impl World {
             self.events += 1;
             self.fingerprint = self.fingerprint.wrapping_add(mix(time.ns(), slot.0));
             self.handle(slot);
+            if self.events % EVENTS_BETWEEN_LOOKS == 0 {
+                watch(time);
+            }
         }
         self.now = end;
         self.close()

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from multihop.results import Result
 
@@ -30,7 +30,7 @@ class RunProgress:
                 SpinnerColumn(),
                 TextColumn("{task.description}"),
                 BarColumn(),
-                MofNCompleteColumn(),
+                TaskProgressColumn(),
                 TimeElapsedColumn(),
                 TextColumn("{task.fields[note]}"),
                 console=Console(stderr=True),
@@ -40,7 +40,7 @@ class RunProgress:
     def __enter__(self) -> Self:
         self._began = time.monotonic()
         if self._bar is not None:
-            self._task = self._bar.add_task("simulating", total=self._runs, note="")
+            self._task = self._bar.add_task("simulating", total=1.0, note="")
             self._bar.start()
         return self
 
@@ -54,18 +54,19 @@ class RunProgress:
             self._finished += 1
             self._events += int(result.summary["events"])
             self._simulated_s += result.view["duration"]
-            if self._bar is not None:
-                self._bar.update(self._task, completed=self._finished, note=self._note())
+
+    def tick(self, share: float) -> None:
+        """So much of the virtual time of all runs has passed."""
+        with self._lock:
+            if self._bar is not None and share > 0:
+                left = (time.monotonic() - self._began) * (1 - share) / share
+                note = f"{self._finished} of {self._runs} runs, {_clock(left)} left"
+                self._bar.update(self._task, completed=share, note=note)
 
     def speed(self) -> str:
         """Simulated seconds and events per second of waiting, so far."""
         elapsed = max(time.monotonic() - self._began, 1e-9)
         return f"{self._simulated_s / elapsed:,.0f} simulated s/s, {self._events / elapsed / 1e6:.2f} M events/s"
-
-    def _note(self) -> str:
-        elapsed = time.monotonic() - self._began
-        left = elapsed / self._finished * (self._runs - self._finished)
-        return f"{_clock(left)} left, {self.speed()}"
 
 
 def _clock(seconds: float) -> str:

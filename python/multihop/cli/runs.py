@@ -116,7 +116,13 @@ def _simulate(
         require_writable_file(report)
     with RunProgress(seeds * len(variants), quiet=quiet) as progress:
         comparison = run_variants(
-            scenario, variants, seeds=seeds, first_seed=first_seed, threads=jobs, on_done=progress.done
+            scenario,
+            variants,
+            seeds=seeds,
+            first_seed=first_seed,
+            threads=jobs,
+            on_done=progress.done,
+            on_tick=progress.tick,
         )
         speed = progress.speed()
     console.note(f"{seeds * len(variants)} runs, {speed}", quiet=quiet)
