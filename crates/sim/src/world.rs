@@ -171,7 +171,7 @@ impl World {
             self.events += 1;
             self.fingerprint = self.fingerprint.wrapping_add(mix(time.ns(), slot.0));
             self.handle(slot);
-            if self.events % EVENTS_BETWEEN_LOOKS == 0 {
+            if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
                 watch(time);
             }
         }
