@@ -45,13 +45,13 @@ def ns3_chain(hops: int, seconds: int) -> Scenario:
     """The same chain under the standard's rules and SINR, as ns-3 ran it.
 
     ns-3 answers 2 Mb/s data with ACKs at 2 Mb/s; its receivers take no preamble below -64.4 dBm, which is 250 m, and
-    sense down to -78.08 dBm, which is 550 m; its noise figure is 7 dB. Its NewReno starts with 10 segments and no
+    sense down to -78.08 dBm, which is 550 m; its noise figure is 7 dB. Packets live 500 ms in its queues. Its NewReno starts with 10 segments and no
     threshold, acknowledges each segment, and has no Limited Transmit.
     """
     scenario = ns2_chain("tcp-newreno", hops, seconds)
     scenario["name"] = f"ns3-chain-{hops}"
     scenario["phy"]["ack_rate"] = "2 Mb/s"
-    scenario["mac"]["rules"] = "ieee"
+    scenario["mac"] |= {"rules": "ieee", "lifetime": "500 ms"}
     scenario["network"] = {"extra_header": "0 B"}
     scenario["medium"] = {
         "model": "sinr",

@@ -13,6 +13,7 @@ DROP_CAUSES: dict[str, str] = {
     "policy": "a router policy dropped it",
     "link_broken": "it waited for a next hop that routing declared broken",
     "hop_limit": "it took more hops than the network has nodes",
+    "lifetime": "it waited in the interface queue for longer than `mac.lifetime`",
 }
 
 

@@ -144,17 +144,20 @@ pub enum DropCause {
     LinkBroken,
     /// It took more hops than the network has nodes.
     HopLimit,
+    /// It waited in the interface queue for longer than frames may.
+    Lifetime,
 }
 
 impl DropCause {
     /// All causes, in the order of the results' columns.
-    pub const ALL: [DropCause; 6] = [
+    pub const ALL: [DropCause; 7] = [
         DropCause::QueueFull,
         DropCause::RetryLimit,
         DropCause::NoRoute,
         DropCause::Policy,
         DropCause::LinkBroken,
         DropCause::HopLimit,
+        DropCause::Lifetime,
     ];
 
     /// The name of its column in the results.
@@ -166,6 +169,7 @@ impl DropCause {
             DropCause::Policy => "policy",
             DropCause::LinkBroken => "link_broken",
             DropCause::HopLimit => "hop_limit",
+            DropCause::Lifetime => "lifetime",
         }
     }
 }

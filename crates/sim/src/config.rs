@@ -71,6 +71,9 @@ pub struct MacConfig {
     pub cw_max: u32,
     /// Packets that the interface queue holds.
     pub queue_limit: usize,
+    /// A packet that has waited in the interface queue for longer is not sent any more; none for no limit (9.19.2.6,
+    /// `dot11EDCATableMSDULifetime`).
+    pub lifetime: Option<Span>,
 }
 
 /// The medium: who hears whom, and what survives.

@@ -110,6 +110,7 @@ pub struct Stack {
     followers: Vec<u32>,
     turn: usize,
     on_link_failure: LinkFailureRule,
+    lifetime: Option<Span>,
     /// Somebody here wants to know of link events.
     observed: bool,
 }
@@ -142,8 +143,21 @@ impl Stack {
             followers: Vec::new(),
             turn: 0,
             on_link_failure,
+            lifetime: None,
             observed,
         }
+    }
+
+    /// Packets that wait longer than this are not sent.
+    #[must_use]
+    pub fn with_lifetime(self, lifetime: Option<Span>) -> Stack {
+        Stack { lifetime, ..self }
+    }
+
+    /// The same, of a stack that is in use.
+    #[cfg(test)]
+    pub fn set_lifetime(&mut self, lifetime: Span) {
+        self.lifetime = Some(lifetime);
     }
 
     /// Adds an end of a flow; returns its index.
@@ -175,6 +189,10 @@ impl Stack {
         loop {
             let (enqueued, waiting) = self.queue.pop()?;
             record.queue(self.id, self.queue.len(), now);
+            if self.lifetime.is_some_and(|limit| now.since(enqueued) > limit) {
+                self.lose(now, waiting.handle, DropCause::Lifetime, packets, record);
+                continue;
+            }
             let packet = &mut packets.get_mut(waiting.handle).packet;
             let verdict =
                 self.consult(now, packet, |policy, packet, view| policy.on_head_of_line(now, packet, view));

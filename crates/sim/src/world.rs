@@ -419,7 +419,8 @@ fn build_nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<No
                     scheme_of.clone(),
                     link_slot,
                     failure,
-                ),
+                )
+                .with_lifetime(config.mac.lifetime),
             }
         })
         .collect();

@@ -24,6 +24,9 @@ pub struct Mac {
     /// Packets that the interface queue holds.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub queue: u32,
+    /// A packet that has waited in the interface queue for longer is dropped when its turn comes: `"off"` for never. ns-3 has
+    /// 500 ms.
+    pub lifetime: Switch<Duration>,
     /// Single rules that differ from those of the rule set.
     #[serde(rename = "override")]
     pub overrides: RuleOverrides,
@@ -136,6 +139,7 @@ impl Default for Mac {
             short_retry_limit: Limit::At(7), // dot11ShortRetryLimit and dot11LongRetryLimit, defaults of annex C
             long_retry_limit: Limit::At(4),
             queue: 50,
+            lifetime: Switch::Off,
             overrides: RuleOverrides::default(),
         }
     }
@@ -153,6 +157,18 @@ impl Mac {
             }
         };
         document.within(&key!["mac", "queue"], f64::from(self.queue), 1.0..=1e6, ("1", "1000000 packets"))?;
+        let lifetime = match self.lifetime {
+            Switch::Off => None,
+            Switch::At(time) => {
+                document.within(
+                    &key!["mac", "lifetime"],
+                    time.0,
+                    1e-6..=1e6,
+                    ("1 us", "1000000 s (or \"off\")"),
+                )?;
+                Some(time.span())
+            }
+        };
         Ok(MacConfig {
             rules: self.overrides.resolve(document, self.rules)?,
             rts_threshold,
@@ -161,6 +177,7 @@ impl Mac {
             cw_min: phy.cw_min,
             cw_max: phy.cw_max,
             queue_limit: self.queue as usize,
+            lifetime,
         })
     }
 }

@@ -59,6 +59,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
             cw_min: phy.cw_min,
             cw_max: phy.cw_max,
             queue_limit: 50,
+            lifetime: None,
         },
         medium: MediumConfig {
             propagation_delay: Span::from_ns(1_000),

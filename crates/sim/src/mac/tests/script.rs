@@ -299,6 +299,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
             cw_min: 31,
             cw_max: 1023,
             queue_limit: 50,
+            lifetime: None,
         },
         medium: MediumConfig {
             propagation_delay: Span::ZERO,

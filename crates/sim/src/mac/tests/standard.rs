@@ -3,6 +3,7 @@
 use super::script::{A, B, C, Script, Signal, config};
 use multihop_core::DropCause;
 use multihop_core::FrameKind::{Ack, Cts, Data, Rts};
+use multihop_core::Span;
 use multihop_dot11::DcfRules;
 
 const RTS_US: u64 = 352;
@@ -245,6 +246,21 @@ fn a_post_back_off_precedes_the_next_frame_9_3_4_4() {
     s.runs_until(ack_end);
     let slots = u64::from(s.mac.backoff.expect("drawn after success"));
     assert_eq!(s.runs_until(ack_end + 1_000), [(ack_end + DIFS + 20 * slots, Data, Some(B), 314)]);
+}
+
+#[test]
+fn a_packet_that_is_too_old_is_not_sent_9_19_2_6() {
+    let mut s = basic();
+    s.stack.set_lifetime(Span::from_us(500));
+    let broadcast = s.data(C, None, 1);
+    let end = s.hears(100, broadcast, Signal::Clear);
+    for at in [200, 300, end - 1] {
+        s.queues(at, Some(B));
+    }
+    // The first was taken at once and the second is too old when its turn comes: 7 tries of the first precede it.
+    let sent = s.runs_until(1_000_000);
+    assert_eq!(sent.len(), 7);
+    assert_eq!(s.record.conservation.dropped[DropCause::Lifetime as usize], 2);
 }
 
 #[test]
