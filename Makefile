@@ -30,14 +30,14 @@ test: lint test-rust test-python
 lint: build
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check python tests docs
-	$(BIN)/ruff format --check --quiet python tests docs
+	$(BIN)/ruff check python tests docs benches
+	$(BIN)/ruff format --check --quiet python tests docs benches
 	$(BIN)/mypy
 
 format: $(READY)
 	cargo fmt
-	$(BIN)/ruff check --fix python tests docs
-	$(BIN)/ruff format python tests docs
+	$(BIN)/ruff check --fix python tests docs benches
+	$(BIN)/ruff format python tests docs benches
 
 test-rust:
 	cargo test --workspace --quiet
