@@ -8,7 +8,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-PY := python tests docs validation
+PY := benches docs python tests validation
 
 build: $(READY)
 	$(BIN)/maturin develop --quiet --release --skip-install

@@ -1,144 +1,149 @@
-"""Speed: events per second, user CPU per simulated second, and memory, each case in a process of its own.
+"""Speed and memory of multihop, by itself or beside ns-2 and ns-3.
 
-`--peers` runs ns-2 on the chains as well, where `ns` is installed. Each number is the best of three.
+    python benches/run.py                     events per second, CPU per simulated second, memory
+    python benches/run.py --peers             and the same scenarios on ns-2 and ns-3, in the same minutes
+    python benches/run.py --quick --only chain --json speed.json
+
+What counts is user CPU of the run, without set-up; every run is a process of its own. Simulators take turns, so that
+whatever else the machine does meets all of them. The median of several runs is shown, with the least and the most.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
-import shutil
-import subprocess
+import platform
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-HERE = Path(__file__).parent
-SECONDS = 600
-REPEATS = 3
+from cases import CASES, Case, for_peers
+from report import markdown, print_tables
+from rich.console import Console
+from simulators import MeasurementError, Multihop, Ns2, Ns3, Sample, Simulator
 
-CHAIN = """
-duration = "{seconds} s"
-[phy]
-data_rate = "{rate} Mb/s"
-control_rate = "1 Mb/s"
-[mac]
-rules = "{rules}"
-rts_threshold = "0 B"
-[topology]
-generator = "chain"
-hops = {hops}
-spacing = "200 m"
-[[flows]]
-from = "n0"
-to = "n{hops}"
-scheme = "tcp-newreno"
-app = {{ kind = "saturated" }}
-start = "1 s"
-[schemes.tcp-newreno]
-segment_size = "1460 B"
-"""
-
-GRID = """
-duration = "{seconds} s"
-[topology]
-generator = "grid"
-rows = {side}
-columns = {side}
-spacing = "200 m"
-[traffic]
-pattern = "random-pairs"
-flows = 10
-scheme = "tcp-newreno"
-app = {{ kind = "saturated" }}
-"""
-
-Measured = dict[str, float]
+REPETITIONS = 5
+#: --quick: one run, of a quarter of the simulated time.
+QUICK_SHRINK = 4.0
 
 
-def main() -> None:
-    """Measures and prints a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--peers", action="store_true", help="run ns-2 as well, where it is installed")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--case", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.case:
-        print(json.dumps(_work(json.loads(options.case))))
-        return
-    rows = {name: _best(lambda text=text: _multihop(text)) for name, text in _cases().items()}
-    if options.peers:
-        rows |= _peers()
-    if options.json:
-        print(json.dumps(rows, indent=2))
-        return
-    print(f"{'case':<38} {'ms CPU per simulated s':>23} {'M events/s':>11} {'memory MB':>10}")
-    for name, row in rows.items():
-        events = f"{row['events_per_s'] / 1e6:.2f}" if "events_per_s" in row else ""
-        print(f"{name:<38} {1e3 * row['cpu_per_simulated_s']:>23.4f} {events:>11} {row['memory_mb']:>10.1f}")
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measures what the command line asks for; the exit code."""
+    options = parse(arguments)
+    # Tables are wider than what counts as a terminal's width where there is none.
+    console = Console(width=None if sys.stdout.isatty() else 150, soft_wrap=not sys.stdout.isatty())
+    notes = Console(stderr=True)
+    try:
+        simulators = installed(options.peers, notes)
+        results = {
+            "machine": machine(),
+            "versions": {simulator.name: simulator.version() for simulator in simulators},
+            "repetitions": options.repetitions,
+            "cases": [measure(case, simulators, options, notes) for case in options.only or CASES],
+        }
+        if options.json:
+            options.json.write_text(json.dumps(results, indent=2) + "\n")
+        if options.markdown:
+            options.markdown.write_text(markdown(results))
+    except (MeasurementError, OSError) as error:
+        notes.print(f"bench: {error}", style="red", markup=False, highlight=False)
+        return 2
+    print_tables(results, console)
+    return 0
 
 
-def _cases() -> dict[str, str]:
-    chain = {"seconds": SECONDS, "hops": 7}
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peers", action="store_true", help="also run ns-2 and ns-3, where they are installed")
+    parser.add_argument("--quick", action="store_true", help="one short run of each: a check, not a measurement")
+    names = [case.name for case in CASES]
+    parser.add_argument("--only", action="append", metavar="NAME", help=f"one of {', '.join(names)}; repeatable")
+    parser.add_argument("--repetitions", type=int, default=None, metavar="N", help=f"runs of each ({REPETITIONS})")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="all samples, for programs")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="the tables, for a page")
+    options = parser.parse_args(arguments)
+    unknown = [name for name in options.only or [] if name not in names]
+    if unknown:
+        parser.error(f"--only: {unknown[0]} is not a scenario; give one of {', '.join(names)}")
+    options.only = [case for case in CASES if case.name in options.only] if options.only else None
+    if options.repetitions is None:
+        options.repetitions = 1 if options.quick else REPETITIONS
+    if options.repetitions < 1:
+        parser.error(f"--repetitions: found {options.repetitions}; needs at least 1")
+    return options
+
+
+def installed(peers: bool, notes: Console) -> list[Simulator]:
+    """The simulators to measure, ready to run; says which peers are left out."""
+    simulators: list[Simulator] = [Multihop()]
+    for peer in (Ns2(), Ns3()) if peers else ():
+        if not peer.available():
+            notes.print(f"{peer.name} is left out: not installed. On Debian: {peer.remedy}", highlight=False)
+            continue
+        peer.prepare()
+        simulators.append(peer)
+    return simulators
+
+
+def measure(case: Case, simulators: list[Simulator], options: argparse.Namespace, notes: Console) -> dict[str, Any]:
+    """Runs a case on all simulators in turn, several times."""
+    samples: dict[str, list[Sample]] = {}
+    shrink = QUICK_SHRINK if options.quick else 1.0
+    with tempfile.TemporaryDirectory() as folder:
+        described = Path(folder) / "case.txt"
+        if len(simulators) > 1:
+            described.write_text(for_peers(case))
+        for repetition in range(options.repetitions):
+            for simulator in simulators:
+                if simulator.seconds(case) == 0:
+                    continue
+                notes.print(
+                    f"{case.name}: {simulator.name}, {repetition + 1} of {options.repetitions}", highlight=False
+                )
+                # One seed for all: runs differ by what the machine does, not by what they simulate.
+                samples.setdefault(simulator.name, []).append(simulator.measure(case, described, shrink, seed=1))
     return {
-        "7-hop chain, 2 Mb/s, ns2 rules": CHAIN.format(**chain, rate=2, rules="ns2"),
-        "7-hop chain, 11 Mb/s, ns2 rules": CHAIN.format(**chain, rate=11, rules="ns2"),
-        "7-hop chain, 2 Mb/s, ieee rules": CHAIN.format(**chain, rate=2, rules="ieee"),
-        "25 nodes, 10 flows": GRID.format(seconds=SECONDS // 6, side=5),
-        "1024 nodes, 10 flows": GRID.format(seconds=10, side=32),
+        "name": case.name,
+        "description": case.document["description"],
+        "simulators": {name: summary(runs) for name, runs in samples.items()},
     }
 
 
-def _peers() -> dict[str, Measured]:
-    ns = shutil.which("ns")
-    if ns is None:
-        print("ns-2 is not installed (Debian: apt install ns2); it is left out", file=sys.stderr)
-        return {}
-    return {f"ns-2: 7-hop chain, {rate} Mb/s": _best(lambda rate=rate: _ns2(ns, rate)) for rate in (2, 11)}
-
-
-def _best(measure: Callable[[], Measured]) -> Measured:
-    return min((measure() for _ in range(REPEATS)), key=lambda row: row["cpu_per_simulated_s"])
-
-
-def _multihop(text: str) -> Measured:
-    command = [sys.executable, __file__, "--case", json.dumps(text)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    row: Measured = json.loads(done.stdout)
-    return row
-
-
-def _work(text: str) -> Measured:
-    """One run in this process: CPU of the run alone, and memory on top of what the imports take."""
-    from multihop import _core
-
-    seconds = _core.check(text, "<bench>")["duration"]
-    before = resource.getrusage(resource.RUSAGE_SELF)
-    output: dict[str, Any] = dict(_core.run(text, "<bench>"))
-    after = resource.getrusage(resource.RUSAGE_SELF)
-    cpu = after.ru_utime - before.ru_utime
-    return {
-        "cpu_per_simulated_s": cpu / seconds,
-        "events_per_s": output["summary"]["events"] / cpu,
-        "memory_mb": (after.ru_maxrss - before.ru_maxrss) / 1024,
+def summary(runs: list[Sample]) -> dict[str, Any]:
+    """What a simulator needed for a case."""
+    cost = [run.ms_per_second for run in runs]
+    first = runs[0]
+    found: dict[str, Any] = {
+        "cpu_ms_per_simulated_s": {"median": median(cost), "min": min(cost), "max": max(cost)},
+        "setup_cpu_ms": median(run.setup_s for run in runs) * 1e3,
+        "simulated_s": first.simulated_s,
+        "goodput_kbps": first.goodput_kbps,
+        "peak_kb": max(run.peak_kb for run in runs),
+        "samples": [asdict(run) for run in runs],
     }
+    if first.events is not None:
+        found["events"] = first.events
+        found["events_per_cpu_s"] = first.events / max(median(run.cpu_s for run in runs), 1e-6)
+    if first.nodes is not None and first.empty_kb is not None:
+        grown = median(run.peak_kb - (run.empty_kb or 0) for run in runs)
+        found |= {"nodes": first.nodes, "flows": first.flows, "run_kb": grown, "run_kb_per_node": grown / first.nodes}
+    return found
 
 
-def _ns2(ns: str, rate: int) -> Measured:
-    """A whole process, start-up included, as ns-2 has it no other way; it is small beside the run."""
-    command = [ns, str(HERE / "chain.tcl"), "7", f"{rate}Mb", str(SECONDS), "1"]
-    code = (
-        "import resource, subprocess, sys, json\n"
-        "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\n"
-        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
-        "print(json.dumps([used.ru_utime, used.ru_maxrss]))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=True)
-    cpu, memory_kb = json.loads(done.stdout)
-    return {"cpu_per_simulated_s": cpu / SECONDS, "memory_mb": memory_kb / 1024}
+def machine() -> str:
+    """The model of the processor."""
+    described = Path("/proc/cpuinfo")
+    if described.exists():
+        for line in described.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

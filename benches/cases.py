@@ -1,0 +1,135 @@
+"""What is measured: scenarios, how long each simulator runs them, and the file in which the peers read them."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from multihop import _core
+
+SCENARIOS = Path(__file__).parent / "scenarios"
+
+#: Stations that are never idle together offer this share of the data rate, which is more than fits through RTS/CTS.
+SATURATING_SHARE = 0.6
+
+_UNITS = {"": 1.0, "B": 1.0, "s": 1.0, "b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario, and the seconds of traffic that each peer simulates: as many as take a second or a few of CPU.
+
+    CPU per simulated second does not depend on the length of a run once traffic is steady. 0 s leaves a peer out.
+    """
+
+    name: str
+    ns2_seconds: float
+    ns3_seconds: float
+    #: ns-2: when DSDV has converged and is frozen; 0 for a single cell, which needs no routes.
+    converged: float = 145.0
+
+    @property
+    def file(self) -> Path:
+        """The scenario."""
+        return SCENARIOS / f"{self.name}.toml"
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The scenario as data."""
+        return tomllib.loads(self.file.read_text())
+
+    @property
+    def duration(self) -> float:
+        """Simulated seconds of our own run."""
+        return number(self.document["duration"])
+
+    @property
+    def warmup(self) -> float:
+        """The part of them in which goodput is not counted."""
+        return number(self.document["warmup"])
+
+    def peer_warmup(self, seconds: float) -> float:
+        """The same for a peer that simulates this many seconds."""
+        return min(self.warmup, seconds / 5)
+
+
+#: ns-3 passes each frame to all nodes, and DSDV would advertise 10,000 of them: the last case is for us alone.
+CASES = [
+    Case("chain", 1000, 60),
+    Case("chain-11", 400, 30),
+    Case("chain-udp", 2000, 300),
+    Case("saturation", 100, 15, converged=0),
+    Case("grid-5", 100, 20),
+    Case("grid-10", 60, 10),
+    Case("grid-16", 25, 4),
+    Case("grid-100", 0, 0),
+]
+
+
+def number(quantity: str) -> float:
+    """A quantity in its base unit.
+
+    >>> number("64 kb/s")
+    64000.0
+    """
+    value, _, unit = quantity.partition(" ")
+    return float(value) * _UNITS[unit]
+
+
+def for_peers(case: Case) -> str:
+    """The scenario as lines that Tcl and C++ read without a parser.
+
+    `node X Y` in metres; `flow FROM TO tcp|udp PAYLOAD RATE START` with nodes as indices, bytes, b/s (0 for as much as
+    goes) and seconds after the beginning of traffic; `route NODE DESTINATION NEXT` for every hop that a flow takes,
+    there and back; and single values by name. Positions, pairs and routes are those that our own engine resolves.
+    """
+    document = case.document
+    there = _core.check(tomli_w.dumps(document), case.name)
+    back = _core.check(tomli_w.dumps(_reversed(document, there["flows"])), case.name)
+    index = {node["name"]: at for at, node in enumerate(there["nodes"])}
+    cell = case.converged == 0
+    scheme, parameters = next(iter(document["schemes"].items()))
+    mac, phy = document["mac"], document["phy"]
+    data_bps = number(phy["data_rate"])
+
+    lines = [
+        f"data_bps {data_bps:.0f}",
+        f"control_bps {number(phy['control_rate']):.0f}",
+        f"rts {int(mac['rts_threshold'] == '0 B')}",
+        f"queue {mac['queue']}",
+        f"window {parameters.get('window', 1)}",
+        f"routes {'direct' if cell else 'static'}",
+    ]
+    # ns-2 wants all of them on its map, which begins at 0.
+    left, bottom = (min(node[axis] or 0.0 for node in there["nodes"]) for axis in ("x", "y"))
+    places = [((node["x"] or 0.0) - left + 10, (node["y"] or 0.0) - bottom + 10) for node in there["nodes"]]
+    lines += [f"node {x:.3f} {y:.3f}" for x, y in places]
+    starts = random.Random(1)
+    app = (document.get("traffic") or document["flows"][0])["app"]
+    kind = "udp" if scheme == "udp" else "tcp"
+    payload = number(parameters["segment_size"])
+    rate = number(app.get("rate", "0"))
+    if kind == "udp" and app["kind"] == "saturated":
+        rate = SATURATING_SHARE * data_bps / len(there["flows"])
+    for flow in there["flows"]:
+        ends = f"{index[flow['source']]} {index[flow['destination']]}"
+        lines.append(f"flow {ends} {kind} {payload:.0f} {rate:.0f} {starts.random():.6f}")
+    if not cell:
+        paths = [flow["path"] for view in (there, back) for flow in view["flows"]]
+        hops = {(node, path[-1], following) for path in paths for node, following in pairwise(path)}
+        lines += [f"route {node} {destination} {following}" for node, destination, following in sorted(hops)]
+    return "\n".join(lines) + "\n"
+
+
+def _reversed(document: dict[str, Any], flows: list[_core.FlowView]) -> dict[str, Any]:
+    """The same scenario with its flows the other way round: their paths are those of acknowledgements."""
+    backwards = [{"from": flow["destination"], "to": flow["source"], "scheme": flow["scheme"]} for flow in flows]
+    rest = {key: value for key, value in document.items() if key not in ("traffic", "flows")}
+    return {**rest, "flows": backwards}

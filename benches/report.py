@@ -1,0 +1,121 @@
+"""Tables of what was measured: on a terminal, or as Markdown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+OURS = "multihop"
+
+#: Under the first table.
+MEMORY_NOTE = (
+    "Memory is the growth of the process during the run. With few nodes it is mostly what a run needs anyway: "
+    "look at the largest networks for the cost of a node."
+)
+#: Under the second.
+PEERS_NOTE = (
+    "User CPU without set-up (of ns-2, also without the convergence of routes); in brackets, as a multiple of ours. "
+    "Goodput shows that the same work was done: ns-2 has our rules, ns-3 those of the standard, a TCP of its own and "
+    "cumulative interference. Peers simulate less time, so their goodput is noisier."
+)
+
+
+def print_tables(results: dict[str, Any], console: Console) -> None:
+    """Prints the tables."""
+    console.print(f"{results['machine']}; {versions(results)}; {runs(results)}", highlight=False)
+    tables = [(own_table(results), MEMORY_NOTE)]
+    if len(results["versions"]) > 1:
+        tables.append((peer_table(results), PEERS_NOTE))
+    for (header, rows), note in tables:
+        table = Table(*header[:1], box=None, pad_edge=False)
+        for title in header[1:]:
+            table.add_column(title, justify="right")
+        for row in rows:
+            table.add_row(*row)
+        console.print()
+        console.print(table, highlight=False)
+        console.print(note, style="dim", highlight=False)
+
+
+def markdown(results: dict[str, Any]) -> str:
+    """The same as a page, without anything that changes from day to day but the measurements."""
+    parts = ["# Speed and memory", f"{results['machine']}; {versions(results)}; {runs(results)}."]
+    parts += [as_markdown(*own_table(results)), MEMORY_NOTE]
+    if len(results["versions"]) > 1:
+        parts += ["## Beside ns-2 and ns-3", as_markdown(*peer_table(results)), PEERS_NOTE]
+    parts += ["## Scenarios", "\n".join(f"- `{case['name']}`: {case['description']}" for case in results["cases"])]
+    return "\n\n".join(parts) + "\n"
+
+
+def own_table(results: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Header and rows: speed and memory of our runs."""
+    header = ["scenario", "nodes", "flows", "simulated s", "events", "M events/s"]
+    header += ["CPU ms/simulated s", "min to max", "set-up ms", "memory MB", "kB/node"]
+    rows = []
+    for case in results["cases"]:
+        found = case["simulators"][OURS]
+        cost = found["cpu_ms_per_simulated_s"]
+        rows.append(
+            [
+                case["name"],
+                f"{found['nodes']}",
+                f"{found['flows']}",
+                f"{found['simulated_s']:g}",
+                f"{found['events']:,}",
+                f"{found['events_per_cpu_s'] / 1e6:.1f}",
+                digits(cost["median"]),
+                f"{digits(cost['min'])} to {digits(cost['max'])}",
+                f"{found['setup_cpu_ms']:.1f}",
+                f"{found['run_kb'] / 1e3:.1f}",
+                f"{found['run_kb_per_node']:.1f}",
+            ]
+        )
+    return header, rows
+
+
+def peer_table(results: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Header and rows: cost of each simulator, as a number and as a multiple of ours, and what each delivered."""
+    names = list(results["versions"])
+    header = ["scenario", *(f"{name} ms/s" for name in names), *(f"{name} kb/s" for name in names)]
+    rows = []
+    for case in results["cases"]:
+        found = case["simulators"]
+        own = found[OURS]["cpu_ms_per_simulated_s"]["median"]
+        costs, goodputs = [], []
+        for name in names:
+            if name not in found:
+                costs.append("-")
+                goodputs.append("-")
+                continue
+            cost = found[name]["cpu_ms_per_simulated_s"]["median"]
+            multiple = f" ({digits(cost / own)})" if name != OURS and own > 0 else ""
+            costs.append(digits(cost) + multiple)
+            goodputs.append(f"{found[name]['goodput_kbps']:.0f}")
+        rows.append([case["name"], *costs, *goodputs])
+    return header, rows
+
+
+def versions(results: dict[str, Any]) -> str:
+    """What was measured."""
+    return ", ".join(f"{name} {version}" for name, version in results["versions"].items())
+
+
+def runs(results: dict[str, Any]) -> str:
+    """How often."""
+    count = results["repetitions"]
+    return "one run each" if count == 1 else f"median of {count} runs"
+
+
+def digits(value: float) -> str:
+    """Three significant digits, without an exponent."""
+    if value >= 100:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 1 else f"{value:.3f}"
+
+
+def as_markdown(header: list[str], rows: list[list[str]]) -> str:
+    """A table of GitHub's Markdown."""
+    rule = ["---", *("---:" for _ in header[1:])]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [header, rule, *rows])

@@ -1,0 +1,232 @@
+"""The simulators: each measures a case once."""
+
+from __future__ import annotations
+
+import json
+import resource
+import shutil
+import subprocess
+import sys
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+
+from cases import Case
+
+HERE = Path(__file__).parent
+#: Compiled programs of peers; `make clean` removes it.
+BUILT = HERE.parent / "target" / "bench"
+
+#: A run that takes longer than this many seconds is given up.
+PATIENCE = 900.0
+
+
+class MeasurementError(Exception):
+    """A simulator that could not be measured."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run."""
+
+    #: User CPU, without set-up.
+    cpu_s: float
+    #: User CPU of reading the scenario, building the network and, with ns-2, of the convergence of its routes.
+    setup_s: float
+    #: Simulated time with traffic.
+    simulated_s: float
+    goodput_kbps: float
+    peak_kb: int
+    #: Resident set of a process that has done nothing yet; none with peers.
+    empty_kb: int | None = None
+    #: None with ns-2, which does not count.
+    events: int | None = None
+    nodes: int | None = None
+    flows: int | None = None
+    fingerprint: str | None = None
+
+    @property
+    def ms_per_second(self) -> float:
+        """Milliseconds of user CPU per simulated second."""
+        return 1e3 * self.cpu_s / self.simulated_s
+
+
+class Simulator(ABC):
+    """Something that runs cases."""
+
+    #: For tables.
+    name: str
+    #: How to get it.
+    remedy = ""
+
+    @abstractmethod
+    def available(self) -> bool:
+        """Is it installed?"""
+
+    @abstractmethod
+    def version(self) -> str:
+        """What is measured."""
+
+    def prepare(self) -> None:
+        """Does once what needs to be done before the first run."""
+        return
+
+    def seconds(self, case: Case) -> float:
+        """How long it simulates a case; 0 if not at all."""
+        return case.duration
+
+    @abstractmethod
+    def measure(self, case: Case, described: Path, shrink: float, seed: int) -> Sample:
+        """Runs a case once, `shrink` times shorter than usual. `described` is the case as peers read it.
+
+        Raises:
+            MeasurementError: if the run fails.
+        """
+
+
+class Multihop(Simulator):
+    """Ourselves."""
+
+    name = "multihop"
+
+    def available(self) -> bool:
+        """Always: it is what runs this."""
+        return True
+
+    def version(self) -> str:
+        """Of the package."""
+        return run([sys.executable, "-c", "import multihop; print(multihop.version())"])[0].strip()
+
+    def measure(self, case: Case, described: Path, shrink: float, seed: int) -> Sample:  # noqa: ARG002 - for peers
+        """Runs it in a process of its own, which measures itself."""
+        lasting = [str(case.duration / shrink), str(case.warmup / shrink)]
+        out, _ = run([sys.executable, str(HERE / "child.py"), str(case.file), *lasting, str(seed)])
+        found = json.loads(out)
+        found["cpu_s"] = max(found["cpu_s"] - found["setup_s"], 0.0)
+        return Sample(**found)
+
+
+class Peer(Simulator):
+    """A program that takes CASE SEED BEGIN WARM END and prints what was delivered."""
+
+    @abstractmethod
+    def command(self) -> list[str]:
+        """The program."""
+
+    @abstractmethod
+    def begins(self, case: Case) -> float:
+        """When traffic begins, in simulated seconds."""
+
+    def measure(self, case: Case, described: Path, shrink: float, seed: int) -> Sample:
+        """Runs it twice: to the end, and only until traffic begins, which is its set-up."""
+        simulated = self.seconds(case) / shrink
+        begin = self.begins(case)
+        warm, end = begin + case.peer_warmup(simulated), begin + simulated
+        command = [*self.command(), str(described), str(seed), str(begin)]
+        out, cpu_s = run([*command, str(warm), str(end)])
+        _, setup_s = run([*command, str(begin), str(begin)])
+        found = dict(line.split() for line in out.splitlines() if len(line.split()) == 2)
+        if "delivered" not in found:
+            raise MeasurementError(f"{self.name}: no result in its output:\n{out[-500:]}")
+        return Sample(
+            cpu_s=max(cpu_s - setup_s, 0.0),
+            setup_s=setup_s,
+            simulated_s=simulated,
+            goodput_kbps=float(found["delivered"]) * 8e-3 / (end - warm),
+            peak_kb=int(found["peak_kb"]),
+            events=int(found["events"]) if "events" in found else None,
+        )
+
+
+class Ns2(Peer):
+    """ns-2.35 with DSDV, frozen once it has converged."""
+
+    name = "ns-2"
+    remedy = "apt-get install ns2"
+
+    def available(self) -> bool:
+        """Is `ns` on the path?"""
+        return shutil.which("ns") is not None
+
+    def version(self) -> str:
+        """What it calls itself."""
+        BUILT.mkdir(parents=True, exist_ok=True)
+        asks = BUILT / "version.tcl"
+        asks.write_text("puts [ns-version]\nexit 0\n")
+        return run(["ns", str(asks)])[0].strip()
+
+    def seconds(self, case: Case) -> float:
+        """Fewer than ours: it is slower."""
+        return case.ns2_seconds
+
+    def command(self) -> list[str]:
+        """The interpreter and our script."""
+        return ["ns", str(HERE / "peers" / "ns2" / "run.tcl")]
+
+    def begins(self, case: Case) -> float:
+        """Once routes have converged."""
+        return case.converged
+
+
+class Ns3(Peer):
+    """ns-3 with static routes, as its package compiles it."""
+
+    name = "ns-3"
+    remedy = "apt-get install ns3 libns3-dev g++ pkg-config"
+
+    modules = ("applications", "internet", "mobility", "network", "propagation", "traffic-control", "wifi")
+
+    def available(self) -> bool:
+        """Are its libraries and a compiler installed?"""
+        if not (shutil.which("pkg-config") and shutil.which("g++")):
+            return False
+        return subprocess.run(["pkg-config", "--exists", "ns3-wifi"], check=False, capture_output=True).returncode == 0
+
+    def version(self) -> str:
+        """That of the Wi-Fi module."""
+        return run(["pkg-config", "--modversion", "ns3-wifi"])[0].strip()
+
+    def prepare(self) -> None:
+        """Compiles our program, if it has changed."""
+        source, binary = HERE / "peers" / "ns3" / "run.cc", BUILT / "ns3"
+        if binary.exists() and binary.stat().st_mtime > source.stat().st_mtime:
+            return
+        BUILT.mkdir(parents=True, exist_ok=True)
+        packages = [f"ns3-{module}" for module in self.modules]
+        # Debian's files name a folder `/usr;`, and libraries by paths that only other development packages install.
+        flags = [
+            flag for flag in run(["pkg-config", "--cflags", *packages])[0].split() if not flag.startswith("-I/usr\\;")
+        ]
+        libraries = dict.fromkeys(run(["pkg-config", "--libs", *packages])[0].split())
+        linked = [flag for flag in libraries if flag.startswith("-l")]
+        run(["g++", "-O2", "-std=c++17", *flags, str(source), "-o", str(binary), "-Wl,--start-group", *linked])
+
+    def seconds(self, case: Case) -> float:
+        """Fewer than ours: it is slower."""
+        return case.ns3_seconds
+
+    def command(self) -> list[str]:
+        """Our program."""
+        return [str(BUILT / "ns3")]
+
+    def begins(self, case: Case) -> float:  # noqa: ARG002 - the same for all cases
+        """After a second, in which nothing happens."""
+        return 1.0
+
+
+def run(command: list[str]) -> tuple[str, float]:
+    """What a command prints, and its user CPU in seconds.
+
+    Raises:
+        MeasurementError: if it fails or takes too long.
+    """
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        try:
+            out, err = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise MeasurementError(f"{Path(command[0]).name}: given up after {PATIENCE:.0f} s") from None
+    if process.returncode:
+        raise MeasurementError(f"{Path(command[0]).name}: exit code {process.returncode}: {err.strip()[-500:]}")
+    return out, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
