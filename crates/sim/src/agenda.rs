@@ -96,11 +96,21 @@ impl Agenda {
         }
     }
 
+    /// Is the slot pending?
+    pub fn is_armed(&self, slot: Slot) -> bool {
+        self.position[self.rank_of[slot.0 as usize] as usize] != ABSENT
+    }
+
     /// The earliest pending event, which is pending no more.
     pub fn pop(&mut self) -> Option<(Time, Slot)> {
         let key = *self.heap.first()?;
         self.remove(0);
         Some((Time::from_ns((key >> 64) as u64), self.slot_of[(key & 0xffff_ffff) as usize]))
+    }
+
+    /// When the earliest pending event is due.
+    pub fn next_time(&self) -> Option<Time> {
+        self.heap.first().map(|key| Time::from_ns((key >> 64) as u64))
     }
 
     fn remove(&mut self, at: usize) {

@@ -28,6 +28,8 @@ pub struct Offer {
     pub bytes: u64,
     /// When it wants to be called again.
     pub again: Option<Time>,
+    /// It takes back what the transport has not sent yet.
+    pub withdraw: bool,
 }
 
 impl App {
@@ -62,37 +64,37 @@ impl App {
 
     /// Its time has come.
     pub fn on_time(&mut self, now: Time) -> Offer {
-        let nothing = Offer { bytes: 0, again: None };
+        let offer = |bytes: u64, again: Option<Time>| Offer { bytes, again, withdraw: false };
         if now >= self.stop {
-            return nothing;
+            // Who always has more stops at once; others leave the transport what they gave it.
+            let withdraw = matches!(self.kind, AppConfig::Saturated | AppConfig::Bulk { bytes: None });
+            return Offer { bytes: 0, again: None, withdraw };
         }
+        let stop = Some(self.stop).filter(|stop| *stop < Time::NEVER);
         let offer = match self.kind {
-            AppConfig::Saturated | AppConfig::Bulk { bytes: None } if self.follows_queue => nothing,
-            AppConfig::Saturated | AppConfig::Bulk { bytes: None } => Offer { bytes: ENDLESS, again: None },
+            AppConfig::Saturated | AppConfig::Bulk { bytes: None } if self.follows_queue => offer(0, None),
+            AppConfig::Saturated | AppConfig::Bulk { bytes: None } if self.pushed > 0 => offer(0, stop),
+            AppConfig::Saturated | AppConfig::Bulk { bytes: None } => offer(ENDLESS, stop),
             AppConfig::Bulk { bytes: Some(bytes) } => {
                 self.began = Some(now);
-                Offer { bytes, again: None }
+                offer(bytes, None)
             }
             AppConfig::Cbr { rate, packet, jitter } => {
-                let interval = rate.span_of_bytes(u64::from(packet)).seconds();
-                let varied = interval * (1.0 + jitter * (2.0 * self.rng.unit() - 1.0));
-                let wait = if jitter > 0.0 {
-                    Span::from_seconds(varied)
-                } else {
-                    rate.span_of_bytes(u64::from(packet))
-                };
-                Offer { bytes: u64::from(packet), again: Some(now + wait.max(Span::from_ns(1))) }
+                let interval = rate.span_of_bytes(u64::from(packet));
+                let varied = interval.seconds() * (1.0 + jitter * (2.0 * self.rng.unit() - 1.0));
+                let wait = if jitter > 0.0 { Span::from_seconds(varied) } else { interval };
+                offer(u64::from(packet), Some(now + wait.max(Span::from_ns(1))))
             }
             AppConfig::Poisson { rate, packet } => {
                 let mean = rate.span_of_bytes(u64::from(packet)).seconds();
                 let wait = Span::from_seconds(self.rng.exponential(mean));
-                Offer { bytes: u64::from(packet), again: Some(now + wait.max(Span::from_ns(1))) }
+                offer(u64::from(packet), Some(now + wait.max(Span::from_ns(1))))
             }
             AppConfig::Transfers { bytes, exponential, .. } => {
                 self.left -= 1;
                 self.began = Some(now);
                 let size = if exponential { self.rng.exponential(bytes as f64).ceil() as u64 } else { bytes };
-                Offer { bytes: size.max(1), again: None }
+                offer(size.max(1), None)
             }
         };
         self.pushed += offer.bytes;
@@ -139,7 +141,7 @@ mod tests {
         let mut app = app(AppConfig::Cbr { rate: Rate::from_kbps(800), packet: 1000, jitter: 0.0 }, 1);
         let mut now = Time::ZERO;
         let mut packets = 0;
-        while let Offer { bytes: 1000, again: Some(next) } = app.on_time(now) {
+        while let Offer { bytes: 1000, again: Some(next), .. } = app.on_time(now) {
             assert_eq!(next - now, Span::from_ms(10));
             packets += 1;
             now = next;
@@ -169,7 +171,7 @@ mod tests {
         let pause = Span::from_ms(500);
         let kind = AppConfig::Transfers { bytes: 10_000, pause, exponential: false, count: Some(2) };
         let mut app = app(kind, 100);
-        assert_eq!(app.on_time(Time::ZERO), Offer { bytes: 10_000, again: None });
+        assert_eq!(app.on_time(Time::ZERO), Offer { bytes: 10_000, again: None, withdraw: false });
         let later = Time::from_ns(3_000_000_000);
         assert_eq!(app.on_progress(later, 9_999), None);
         assert_eq!(app.on_progress(later, 10_000), Some(later + pause));

@@ -86,7 +86,7 @@ impl Recorder {
 
     /// Is this instant after the warm-up?
     pub fn counts(&self, now: Time) -> bool {
-        now > self.from
+        now > self.from || self.from == Time::ZERO
     }
 
     /// A transport emitted a packet.

@@ -345,6 +345,9 @@ impl Stack {
         let end = &mut self.ends[index as usize];
         let (app, slot) = end.app.as_mut().expect("only ends with an application have its slot");
         let offer = app.on_time(around.now);
+        if offer.withdraw {
+            end.endpoint.withdraw();
+        }
         if app.follows_queue(around.now) && !self.followers.contains(&index) {
             self.followers.push(index);
         }
@@ -373,28 +376,52 @@ impl Stack {
                 } else {
                     self.pass_up(around, handle);
                 }
-            } else if !self.refill(around.now) {
+            } else if !self.refill(around) {
                 return;
             }
         }
     }
 
     /// Gives the next follower a datagram to send, if the queue runs low.
-    fn refill(&mut self, now: Time) -> bool {
+    fn refill(&mut self, around: &mut Surroundings) -> bool {
         const LOW: usize = 2;
-        if self.followers.is_empty() || self.queue.len() + self.passing.len() >= LOW.min(self.queue.limit()) {
+        if self.followers.is_empty() || self.waiting() >= LOW.min(self.queue.limit()) {
             return false;
         }
         self.turn = (self.turn + 1) % self.followers.len();
         let index = self.followers[self.turn];
-        let end = &mut self.ends[index as usize];
-        if end.app.as_ref().is_none_or(|(app, _)| !app.follows_queue(now)) {
-            self.followers.remove(self.turn);
-            return !self.followers.is_empty();
+        let goes_on =
+            self.ends[index as usize].app.as_ref().is_some_and(|(app, _)| app.follows_queue(around.now));
+        let before = self.waiting();
+        if goes_on {
+            let end = &mut self.ends[index as usize];
+            end.endpoint.push(around.now, end.segment_size);
+            self.drain(around, index);
         }
-        end.endpoint.push(now, end.segment_size);
-        self.touched.push(index);
+        if self.waiting() == before {
+            self.put_aside(around, index, goes_on);
+        }
         true
+    }
+
+    /// Packets in the queue, or on their way to it.
+    fn waiting(&self) -> usize {
+        self.queue.len() + self.passing.len()
+    }
+
+    /// A follower that has stopped, or whose datagram was lost at once, follows no more. In the second case its application is
+    /// called again: when the route is usable again, or a little later.
+    fn put_aside(&mut self, around: &mut Surroundings, index: u32, goes_on: bool) {
+        const LATER: Span = Span::from_ms(1);
+        self.followers.retain(|follower| *follower != index);
+        let end = &self.ends[index as usize];
+        let hop = around.network.routes.next_hop(self.id, end.peer);
+        if let (true, Some(hop), Some((_, slot))) = (goes_on, hop, &end.app) {
+            let broken =
+                self.failing.iter().find(|failing| failing.peer == hop).map(|failing| failing.broken_until);
+            let again = broken.filter(|until| *until > around.now).unwrap_or(around.now + LATER);
+            around.agenda.arm(*slot, again, Lane::Upper);
+        }
     }
 
     /// Lets an end send what it wants to, and arms its deadline.

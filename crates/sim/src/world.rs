@@ -162,10 +162,8 @@ impl World {
     pub fn finish_watched(mut self, mut watch: impl FnMut(Time)) -> Outcome {
         const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
         let end = Time::ZERO + self.config.duration;
-        while let Some((time, slot)) = self.agenda.pop() {
-            if time > end {
-                break;
-            }
+        while self.agenda.next_time().is_some_and(|next| next <= end) {
+            let (time, slot) = self.agenda.pop().expect("there is a next one");
             debug_assert!(time >= self.now, "time runs forwards");
             self.now = time;
             self.events += 1;
@@ -218,13 +216,9 @@ impl World {
         for link in self.links.of(frame.from) {
             at_node!(self, link.to, self.now, |mac, ctx| {
                 let was_busy = ctx.radio.is_busy();
-                let ignored = ctx.radio.begin(&self.timing.collisions, link, &frame, self.now);
-                mac.on_signal();
+                ctx.radio.begin(&self.timing.collisions, link, &frame, self.now);
                 if !was_busy && ctx.radio.is_busy() {
                     mac.on_busy(ctx);
-                }
-                if let Some(until) = ignored {
-                    mac.on_ignored(ctx, until);
                 }
             });
         }
@@ -238,8 +232,8 @@ impl World {
         for link in self.links.of(frame.from) {
             at_node!(self, link.to, self.now, |mac, ctx| {
                 let was_busy = ctx.radio.is_busy();
-                let reception = ctx.radio.finish(&self.timing.collisions, link, &frame, loss, self.now);
-                mac.on_reception(ctx, &frame, reception);
+                let finished = ctx.radio.finish(&self.timing.collisions, link, &frame, loss, self.now);
+                mac.on_signal_end(ctx, &frame, finished);
                 if was_busy && !ctx.radio.is_busy() {
                     mac.on_idle(ctx);
                 }
@@ -302,6 +296,8 @@ impl World {
         let books = self.record.conservation;
         let accounted = books.delivered + books.dropped.iter().sum::<u64>() + books.queued;
         assert_eq!(books.sent, accounted, "packets are not conserved: {books:?}");
+        let stuck = self.nodes.iter().position(|node| node.mac.is_stuck(&self.agenda));
+        assert_eq!(stuck, None, "a station has a packet, an idle medium, and nothing that it waits for");
         let measured = self.now.since(Time::ZERO + self.config.warmup);
         let progress = self.progress();
         let flows =

@@ -45,6 +45,8 @@ pub struct Progress {
 pub trait Endpoint: Send {
     /// The application hands over `bytes` payload bytes to send.
     fn push(&mut self, now: Time, bytes: u64);
+    /// The application takes back what it handed over and what was not sent yet.
+    fn withdraw(&mut self) {}
     /// Payload bytes that the application handed over and that were not yet sent for the first time. A saturating
     /// application keeps this above zero.
     fn backlog(&self) -> u64;

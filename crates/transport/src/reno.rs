@@ -164,7 +164,11 @@ impl Controller for Reno {
 
     fn on_marked(&mut self, marked: &Marked) {
         let half = self.halve(marked.in_flight);
-        self.window = self.window.min(half).max(self.segment);
+        self.window = match self.options.halving {
+            // Down to the threshold, which is never below two segments (RFC 8511, section 2; so does every TCP in use).
+            Halving::FlightSize => self.window.min(self.threshold),
+            Halving::Window => self.window.min(half).max(self.segment),
+        };
     }
 }
 

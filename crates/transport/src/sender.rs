@@ -237,6 +237,10 @@ impl Endpoint for TcpSender {
         self.at.pushed += bytes;
     }
 
+    fn withdraw(&mut self) {
+        self.at.pushed = self.at.max;
+    }
+
     fn backlog(&self) -> u64 {
         self.at.pushed - self.at.max
     }

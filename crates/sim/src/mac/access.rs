@@ -10,6 +10,7 @@ impl Mac {
         if self.current.is_some() || !self.take_next(ctx) || self.backoff.is_some() {
             return;
         }
+        self.expire_nav(ctx.now);
         let idle = !self.busy && self.nav <= ctx.now && self.phase == Phase::Contending;
         if idle && ctx.timing.rules.immediate_access {
             // 9.3.4.2: no back-off if the medium has been idle for an IFS; if it turns busy before, one is drawn.
@@ -42,18 +43,20 @@ impl Mac {
             return;
         }
         let Some(slots) = self.backoff else { return };
+        self.expire_nav(ctx.now);
         if self.nav > ctx.now
             && let Some(reset) = self.nav_reset
-            && reset > ctx.now
             && reset < self.nav
         {
             self.arm(ctx, reset);
             return;
         }
         let idle_from = self.idle_since.max(self.nav);
-        let ifs = if self.resync { ctx.timing.eifs } else { ctx.timing.difs };
+        let difs = ctx.timing.difs;
         let fresh = ctx.timing.rules.fresh_difs;
-        let start = if fresh { idle_from.max(ctx.now) + ifs } else { (idle_from + ifs).max(ctx.now) };
+        let after_difs = if fresh { idle_from.max(ctx.now) + difs } else { (idle_from + difs).max(ctx.now) };
+        // EIFS begins with the idle medium after the bad frame, whatever the NAV says (9.3.2.3.7).
+        let start = after_difs.max(self.eifs_until);
         self.counting = Some(start);
         self.arm(ctx, start + ctx.timing.slot * u64::from(slots));
     }
@@ -82,14 +85,19 @@ impl Mac {
     /// The back-off ran out, or the NAV may be reset.
     pub(super) fn on_access(&mut self, ctx: &mut Context) {
         if self.counting.take().is_none() {
-            self.nav = ctx.now;
-            self.nav_reset = None;
-            self.contend(ctx);
+            self.contend(ctx); // which drops the NAV that may be reset by now
             return;
         }
         self.attempt.slots += self.backoff.take().expect("a running back-off is pending");
         if self.current.is_some() {
             self.begin_exchange(ctx);
+        }
+    }
+
+    /// Drops a NAV that may be reset because nothing has followed its RTS (9.3.2.4).
+    pub(super) fn expire_nav(&mut self, now: Time) {
+        if let Some(reset) = self.nav_reset.take_if(|reset| *reset <= now) {
+            self.nav = self.nav.min(reset);
         }
     }
 
@@ -115,7 +123,7 @@ impl Mac {
     /// A frame that could not be decoded ended (9.3.2.3.7).
     pub(super) fn after_garbled(&mut self, ctx: &mut Context) {
         match ctx.timing.rules.eifs {
-            EifsRule::UntilCorrectFrame => self.resync = true,
+            EifsRule::UntilCorrectFrame => self.eifs_until = ctx.now + ctx.timing.eifs,
             EifsRule::AsNav => {
                 self.set_nav(ctx, ctx.now + ctx.timing.eifs);
             }

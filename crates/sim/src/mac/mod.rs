@@ -94,8 +94,8 @@ pub struct Mac {
     nav: Time,
     /// When the NAV may be reset, if no frame begins before.
     nav_reset: Option<Time>,
-    /// The last thing received was undecodable: EIFS instead of DIFS.
-    resync: bool,
+    /// EIFS after the last frame that could not be decoded, unless a correct one followed.
+    eifs_until: Time,
     cw: u32,
     /// Slots to go, if a back-off is pending. `drawn` is false for the zero of an immediate access.
     backoff: Option<u32>,
@@ -137,7 +137,7 @@ impl Mac {
             idle_since: Time::ZERO,
             nav: Time::ZERO,
             nav_reset: None,
-            resync: false,
+            eifs_until: Time::ZERO,
             cw: timing.cw_min,
             backoff: None,
             drawn: false,
@@ -164,6 +164,11 @@ impl Mac {
         self.busy.then_some(self.busy_since)
     }
 
+    /// Has it something to do, but no timer and no signal that it waits for? Then it would be silent for ever.
+    pub fn is_stuck(&self, agenda: &Agenda) -> bool {
+        self.current.is_some() && !self.busy && !agenda.is_armed(self.timer)
+    }
+
     /// Does it hold a packet?
     pub fn holds_packet(&self) -> bool {
         self.current.is_some()
@@ -185,13 +190,10 @@ impl Mac {
     /// The medium turns busy: a signal began while it was idle.
     pub fn on_busy(&mut self, ctx: &mut Context) {
         debug_assert!(!self.busy);
+        self.expire_nav(ctx.now);
+        self.nav_reset = None;
         self.freeze(ctx);
         self.turn_busy(ctx);
-    }
-
-    /// Any signal began.
-    pub fn on_signal(&mut self) {
-        self.nav_reset = None;
     }
 
     /// The medium is idle again.

@@ -1,35 +1,42 @@
 //! What the station does with frames of others.
 
 use super::{Context, Mac, Phase};
-use crate::medium::{Frame, Reception};
+use crate::medium::{Finished, Frame, Reception};
 use multihop_core::{FrameKind, Heard, LinkEvent, NodeId, Span, Time};
 use multihop_dot11::EifsRule;
 
 impl Mac {
     /// A signal ended here.
-    pub fn on_reception(&mut self, ctx: &mut Context, frame: &Frame, reception: Reception) {
-        match reception {
+    pub fn on_signal_end(&mut self, ctx: &mut Context, frame: &Frame, finished: Finished) {
+        if let Some(until) = finished.ignored_until
+            && ctx.timing.rules.eifs == EifsRule::AsNav
+        {
+            // Of a signal that it ignored ns-2 keeps the NAV set until EIFS after its end.
+            self.set_nav(ctx, until + ctx.timing.eifs);
+        }
+        match finished.reception {
             Reception::Unnoticed | Reception::Deaf => {}
-            Reception::Noise => self.after_noise(ctx),
+            Reception::Noise => {
+                self.fail_if_overtime(ctx);
+                self.after_noise(ctx);
+            }
             Reception::Garbled => {
-                if self.overtime {
-                    self.fail_attempt(ctx);
-                }
+                self.fail_if_overtime(ctx);
                 self.after_garbled(ctx);
             }
             Reception::Decoded => self.on_frame(ctx, frame),
         }
     }
 
-    /// A signal that lasts until `until` is audible but will be ignored: ns-2 keeps the NAV set until EIFS after it.
-    pub fn on_ignored(&mut self, ctx: &mut Context, until: Time) {
-        if ctx.timing.rules.eifs == EifsRule::AsNav {
-            self.set_nav(ctx, until + ctx.timing.eifs);
+    /// What was heard beyond the deadline was not the awaited response.
+    fn fail_if_overtime(&mut self, ctx: &mut Context) {
+        if self.overtime {
+            self.fail_attempt(ctx);
         }
     }
 
     fn on_frame(&mut self, ctx: &mut Context, frame: &Frame) {
-        self.resync = false;
+        self.eifs_until = Time::ZERO;
         let size = frame.packet.map_or(0, |handle| ctx.packets.get(handle).packet.size);
         ctx.stack.on_link(&LinkEvent::Heard(Heard {
             node: self.id,
@@ -41,9 +48,7 @@ impl Mac {
             size,
         }));
         if frame.to.is_some_and(|to| to != self.id) {
-            if self.overtime {
-                self.fail_attempt(ctx);
-            }
+            self.fail_if_overtime(ctx);
             self.heed_duration(ctx, frame);
             return;
         }
@@ -54,9 +59,7 @@ impl Mac {
             FrameKind::Rts => self.on_rts(ctx, frame),
             FrameKind::Data => self.on_data(ctx, frame),
         }
-        if self.overtime {
-            self.fail_attempt(ctx); // it was for this station, but not the awaited response
-        }
+        self.fail_if_overtime(ctx);
     }
 
     /// The NAV (9.3.2.4).
@@ -77,6 +80,7 @@ impl Mac {
     }
 
     fn on_rts(&mut self, ctx: &mut Context, frame: &Frame) {
+        self.expire_nav(ctx.now);
         if !self.free_to_respond(ctx) || (self.nav > ctx.now && !ctx.timing.rules.cts_needs_idle_medium) {
             return;
         }
@@ -88,6 +92,7 @@ impl Mac {
 
     /// SIFS after the RTS.
     pub(super) fn send_cts(&mut self, ctx: &mut Context, to: NodeId, duration: Span) {
+        self.expire_nav(ctx.now);
         if ctx.timing.rules.cts_needs_idle_medium && (self.busy || self.nav > ctx.now) {
             self.rest(ctx);
             return;

@@ -2,6 +2,7 @@
 
 use crate::config::{Config, MatrixQuantity, MediumModel, NodeConfig, PathLoss};
 use multihop_core::NodeId;
+use std::collections::BTreeMap;
 
 /// A directed link: how a transmitter's signal arrives at one listener.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,10 +60,14 @@ impl Links {
                 path_loss,
             } => {
                 let floor = noise_mw.min(*carrier_sense_mw) * NEGLIGIBLE;
-                Links::by_distance(&config.nodes, f64::INFINITY, |distance| {
-                    let power_mw = transmit_power_mw * path_loss.gain(distance);
-                    (power_mw >= floor).then(|| powered(power_mw, *sensitivity_mw, ln_bit))
-                })
+                Links::by_distance(
+                    &config.nodes,
+                    path_loss.distance_of(floor / transmit_power_mw),
+                    |distance| {
+                        let power_mw = transmit_power_mw * path_loss.gain(distance);
+                        (power_mw >= floor).then(|| powered(power_mw, *sensitivity_mw, ln_bit))
+                    },
+                )
             }
             MediumModel::Matrix { links, quantity } => {
                 let rows = links.iter().map(|link| {
@@ -102,21 +107,28 @@ impl Links {
         self.starts.len().saturating_sub(1)
     }
 
+    /// The links between nodes at most `limit` metres apart. Nodes are sorted into squares of that side, so that only those of
+    /// neighbouring squares are looked at.
     fn by_distance(nodes: &[NodeConfig], limit: f64, link_at: impl Fn(f64) -> Option<Link>) -> Links {
         let positions: Vec<[f64; 2]> =
             nodes.iter().map(|node| node.position.expect("the model needs positions")).collect();
+        let square = |position: &[f64; 2]| position.map(|metres| (metres / limit.max(1.0)).floor() as i64);
+        let mut squares: BTreeMap<[i64; 2], Vec<u32>> = BTreeMap::new();
+        for (node, position) in positions.iter().enumerate() {
+            squares.entry(square(position)).or_default().push(node as u32);
+        }
         let mut rows = Vec::new();
         for (from, a) in positions.iter().enumerate() {
-            for (to, b) in positions.iter().enumerate() {
-                let (dx, dy) = (a[0] - b[0], a[1] - b[1]);
-                if from == to || dx.abs() > limit || dy.abs() > limit {
-                    continue;
-                }
-                let distance = dx.hypot(dy);
-                if distance <= limit
+            let [column, row] = square(a);
+            let near = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| [column + dx, row + dy]));
+            for &to in near.filter_map(|key| squares.get(&key)).flatten() {
+                let b = positions[to as usize];
+                let distance = (a[0] - b[0]).hypot(a[1] - b[1]);
+                if to != from as u32
+                    && distance <= limit
                     && let Some(link) = link_at(distance)
                 {
-                    rows.push((from as u32, Link { to: to as u32, ..link }));
+                    rows.push((from as u32, Link { to, ..link }));
                 }
             }
         }
@@ -147,6 +159,14 @@ pub fn femtowatts(power_mw: f64) -> u64 {
 }
 
 impl PathLoss {
+    /// A distance in metres beyond which the gain stays below `gain`, at most twice as large as need be.
+    fn distance_of(&self, gain: f64) -> f64 {
+        const FARTHEST: f64 = 1e12;
+        std::iter::successors(Some(1.0), |distance| Some(distance * 2.0))
+            .find(|distance| self.gain(*distance) < gain || *distance > FARTHEST)
+            .expect("distances grow without end")
+    }
+
     /// Received over transmitted power at this distance in metres.
     pub fn gain(&self, distance: f64) -> f64 {
         match *self {

@@ -14,4 +14,4 @@ mod radio;
 
 pub use frame::{Frame, RateClass};
 pub use links::{Link, Links, femtowatts};
-pub use radio::{Collisions, Radio, Reception};
+pub use radio::{Collisions, Finished, Radio, Reception};

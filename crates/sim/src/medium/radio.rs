@@ -41,6 +41,15 @@ pub enum Reception {
     Decoded,
 }
 
+/// The end of a signal at a receiver.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Finished {
+    /// What the receiver made of it.
+    pub reception: Reception,
+    /// If this ended a frame that captured the receiver: when the last of the weaker signals ends, which it ignored.
+    pub ignored_until: Option<Time>,
+}
+
 /// The signal that a receiver is locked on.
 #[derive(Clone, Copy, Debug)]
 struct Lock {
@@ -50,21 +59,47 @@ struct Lock {
     end: Time,
     /// Strong enough to be decoded, were it alone.
     decodable: bool,
-    /// Nothing has destroyed it so far.
-    intact: bool,
     /// The node transmitted while it was on the air.
     talked_over: bool,
+    /// A later signal destroyed it.
+    collided: bool,
+    /// It beats, by the capture ratio, the strongest of the signals that began at the same instant.
+    beats_rivals: bool,
+    rival: f64,
+    rivals_end: Time,
+    /// One of the signals in it could be decoded, were it alone.
+    any_decodable: bool,
+    /// When the last of the later, weaker signals ends that it captured the receiver from.
+    ignored_until: Time,
+    /// When a later signal took its place for lasting longer, and the power that was there before.
+    replaced: Time,
+    former_power: f64,
     /// Accumulated ln of the probability that all bits up to `counted` are right.
     ln_success: f64,
     counted: Time,
     rate: usize,
-    /// Strongest of the signals that began at the same instant, besides this one.
-    rival: f64,
-    /// When the last of those ends.
-    rivals_end: Time,
-    /// When a later signal took its place for lasting longer, and the power that was there before.
-    replaced: Time,
-    former_power: f64,
+}
+
+impl Lock {
+    fn is_intact(&self) -> bool {
+        self.decodable && self.beats_rivals && !self.collided && !self.talked_over
+    }
+
+    /// Was a preamble recognized in it?
+    fn is_recognized(&self) -> bool {
+        let clean = self.beats_rivals && !self.collided;
+        !self.talked_over && if clean { self.decodable } else { self.any_decodable }
+    }
+
+    /// When the last of the signals in it ends.
+    fn end(&self) -> Time {
+        if self.beats_rivals { self.end } else { self.end.max(self.rivals_end) }
+    }
+
+    fn ignored_until(&self) -> Option<Time> {
+        let rivals = if self.beats_rivals { self.rivals_end } else { Time::ZERO };
+        Some(self.ignored_until.max(rivals)).filter(|until| *until > Time::ZERO)
+    }
 }
 
 /// One node's receiver. Energy is a sum of integers, so that it does not depend on the order of additions.
@@ -105,7 +140,7 @@ impl Radio {
 
     /// Is a frame being received whose preamble was recognized?
     pub fn is_receiving(&self) -> bool {
-        self.lock.is_some_and(|lock| lock.decodable)
+        self.lock.as_ref().is_some_and(Lock::is_recognized)
     }
 
     /// The node starts to transmit: whatever it was receiving is lost.
@@ -113,7 +148,7 @@ impl Radio {
         self.transmitting = true;
         self.transmits_until = until;
         if let Some(lock) = &mut self.lock {
-            (lock.intact, lock.talked_over) = (false, true);
+            lock.talked_over = true;
         }
     }
 
@@ -127,14 +162,12 @@ impl Radio {
         self.transmits_until.max(self.others_until)
     }
 
-    /// A signal begins. Returns when a signal ends that this receiver will ignore from now on, although it is audible: the new
-    /// one, or the one that it was locked on, if the other captures it.
-    pub fn begin(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, now: Time) -> Option<Time> {
+    /// A signal begins.
+    pub fn begin(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, now: Time) {
         match collisions {
             Collisions::Pairwise { capture } => {
                 self.energy += link.energy;
-                let ratio = capture.unwrap_or(f64::INFINITY);
-                self.begin_pairwise(ratio, link, frame, now)
+                self.begin_pairwise(capture.unwrap_or(f64::INFINITY), link, frame, now);
             }
             Collisions::Sinr { sensitivity, .. } => {
                 self.count_bits(collisions, now);
@@ -146,7 +179,6 @@ impl Radio {
                 if link.energy >= *sensitivity && self.lock.as_ref().is_none_or(stronger) {
                     self.lock = Some(self.locked(link, frame, now));
                 }
-                None
             }
         }
     }
@@ -158,54 +190,56 @@ impl Radio {
             start: now,
             end: frame.end(),
             decodable: link.decodable,
-            intact: link.decodable && !self.transmitting,
             talked_over: self.transmitting,
+            collided: false,
+            beats_rivals: true,
+            rival: 0.0,
+            rivals_end: Time::ZERO,
+            any_decodable: link.decodable,
+            ignored_until: Time::ZERO,
+            replaced: Time::ZERO,
+            former_power: 0.0,
             ln_success: 0.0,
             counted: now + frame.overhead,
             rate: frame.rate as usize,
-            rival: 0.0,
-            rivals_end: Time::ZERO,
-            replaced: Time::ZERO,
-            former_power: 0.0,
         }
     }
 
-    fn begin_pairwise(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) -> Option<Time> {
+    fn begin_pairwise(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) {
         let fresh = self.locked(link, frame, now);
         let Some(lock) = &mut self.lock else {
             self.lock = Some(fresh);
-            return None;
+            return;
         };
         if lock.start == now {
             // Signals that begin at one instant are compared as a set, so that their order does not matter: the strongest is
             // received if it beats the runner-up.
             let (strongest, weaker) = if fresh.power > lock.power { (fresh, *lock) } else { (*lock, fresh) };
             let rival = weaker.power.max(lock.rival);
-            let rivals_end = weaker.end.max(lock.rivals_end);
-            let wins = strongest.power / rival >= ratio;
-            let intact = wins && strongest.decodable && !self.transmitting;
-            let decodable = strongest.decodable || (!wins && weaker.decodable);
-            *lock = Lock { decodable, intact, rival, rivals_end, ..strongest };
-            if wins {
-                return Some(rivals_end);
-            }
-            lock.end = lock.end.max(rivals_end);
-            return None;
+            *lock = Lock {
+                any_decodable: fresh.decodable || lock.any_decodable,
+                beats_rivals: strongest.power > rival && strongest.power / rival >= ratio,
+                rival,
+                rivals_end: weaker.end.max(lock.rivals_end),
+                ..strongest
+            };
+            return;
         }
         // Later signals that begin at one instant are all compared with what was there before that instant.
         let among_equals = lock.replaced == now;
         let present = if among_equals { lock.former_power } else { lock.power };
         if present / link.power >= ratio {
-            return Some(frame.end());
+            lock.ignored_until = lock.ignored_until.max(frame.end());
+            return;
         }
-        lock.intact = false;
-        lock.decodable |= fresh.decodable;
+        lock.collided = true;
+        lock.any_decodable |= fresh.decodable;
         lock.talked_over |= fresh.talked_over;
-        if fresh.end > lock.end || (among_equals && fresh.end == lock.end && fresh.power > lock.power) {
+        let end = lock.end();
+        if fresh.end > end || (among_equals && fresh.end == end && fresh.power > lock.power) {
             (lock.replaced, lock.former_power) = (now, present);
             (lock.from, lock.power, lock.end) = (fresh.from, fresh.power, fresh.end);
         }
-        None
     }
 
     /// A signal ends.
@@ -216,34 +250,40 @@ impl Radio {
         frame: &Frame,
         loss: f64,
         now: Time,
-    ) -> Reception {
+    ) -> Finished {
         if matches!(collisions, Collisions::Sinr { .. }) {
             self.count_bits(collisions, now);
         }
         let sensed = self.senses_others();
         self.energy -= link.energy;
-        let reception = self.conclude(link, frame, loss, now);
+        let finished = self.conclude(link, frame, loss, now);
         if sensed && !self.senses_others() {
             self.others_until = now;
         }
-        reception
+        finished
     }
 
     /// What became of the frame that it was locked on, if this was the end of it.
-    fn conclude(&mut self, link: &Link, frame: &Frame, loss: f64, now: Time) -> Reception {
-        let Some(lock) = self.lock else { return Reception::Unnoticed };
+    fn conclude(&mut self, link: &Link, frame: &Frame, loss: f64, now: Time) -> Finished {
         // A frame in good order ends with its own signal; anything else when the last of the signals in it does.
-        let over = if lock.intact { lock.from == frame.from.0 } else { lock.end == now };
-        if !over {
-            return Reception::Unnoticed;
-        }
-        self.lock = None;
-        if now < self.transmits_until {
-            return Reception::Deaf;
-        }
-        if !lock.intact {
-            return if lock.decodable && !lock.talked_over { Reception::Garbled } else { Reception::Noise };
-        }
+        let ends = |lock: &Lock| if lock.is_intact() { lock.from == frame.from.0 } else { lock.end() == now };
+        let Some(lock) = self.lock.take_if(|lock| ends(lock)) else {
+            return Finished { reception: Reception::Unnoticed, ignored_until: None };
+        };
+        let reception = if now < self.transmits_until {
+            Reception::Deaf
+        } else if lock.is_intact() {
+            self.decode(&lock, link, frame, loss)
+        } else if lock.is_recognized() {
+            Reception::Garbled
+        } else {
+            Reception::Noise
+        };
+        Finished { reception, ignored_until: lock.ignored_until() }
+    }
+
+    /// Are all bits right?
+    fn decode(&mut self, lock: &Lock, link: &Link, frame: &Frame, loss: f64) -> Reception {
         let ln_success = lock.ln_success + link.ln_bit_success * f64::from(frame.bytes) * 8.0;
         let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
         if ln_success >= 0.0 && loss <= 0.0 {

@@ -208,6 +208,13 @@ impl Flows<'_> {
             }
         };
         let app = offer.app.resolve(self.document, &offer.at.join("app"))?;
+        if matches!(app, AppConfig::Transfers { .. }) && schemes.used[scheme].scheme.datagrams() {
+            return Err(self.document.bad(
+                &offer.at.join("app").join("kind"),
+                "datagrams are not acknowledged, so that a transfer would never end",
+                "use a TCP scheme, or app kind \"cbr\" or \"poisson\"",
+            ));
+        }
         let (start, jitter, stop) = self.times(offer)?;
         for &(source, destination) in pairs {
             let [from, to] = [source, destination].map(|node| &self.nodes.list[node].name);

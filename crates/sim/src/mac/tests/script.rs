@@ -201,8 +201,8 @@ impl Script {
         let heard = self.heard.remove(at);
         let now = self.now;
         self.with_mac(|mac, ctx| {
-            let reception = ctx.radio.finish(&NO_CAPTURE, &heard.link(), &heard.frame, 0.0, now);
-            mac.on_reception(ctx, &heard.frame, reception);
+            let finished = ctx.radio.finish(&NO_CAPTURE, &heard.link(), &heard.frame, 0.0, now);
+            mac.on_signal_end(ctx, &heard.frame, finished);
             if !ctx.radio.is_busy() {
                 mac.on_idle(ctx);
             }
@@ -219,7 +219,6 @@ impl Script {
         self.with_mac(|mac, ctx| {
             let was_busy = ctx.radio.is_busy();
             ctx.radio.begin(&NO_CAPTURE, &heard.link(), &heard.frame, now);
-            mac.on_signal();
             if !was_busy {
                 mac.on_busy(ctx);
             }
