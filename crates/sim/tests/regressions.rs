@@ -54,12 +54,15 @@ fn saturated_flows_stop_when_they_are_told_to() {
     for scheme in ["tcp-newreno", "tcp-sack", "udp"] {
         let mut config = chain(DcfRules::IEEE, 1);
         config.warmup = Span::ZERO;
-        config.schemes =
-            vec![SchemeConfig { name: scheme.into(), scheme: find(scheme).unwrap().build(&json!({})).unwrap() }];
+        config.schemes = vec![SchemeConfig {
+            name: scheme.into(),
+            scheme: find(scheme).unwrap().build(&json!({})).unwrap(),
+        }];
         saturate(&mut config, 0, 1);
         config.flows[0].stop = Some(Span::from_ms(2_000));
         let outcome = run(&config);
-        let late: u64 = outcome.series.iter().filter(|row| row.time_s > 3.5).map(|row| row.delivered_bytes).sum();
+        let late: u64 =
+            outcome.series.iter().filter(|row| row.time_s > 3.5).map(|row| row.delivered_bytes).sum();
         assert!(outcome.flows[0].delivered_bytes > 500_000, "{scheme}");
         assert_eq!(late, 0, "{scheme} goes on after its stop");
     }

@@ -165,7 +165,7 @@ impl Controller for Reno {
     fn on_marked(&mut self, marked: &Marked) {
         let half = self.halve(marked.in_flight);
         self.window = match self.options.halving {
-            // Down to the threshold, which is never below two segments (RFC 8511, section 2; so does every TCP in use).
+            // Down to the threshold, which is never below two segments (RFC 8511; so do the TCPs in use).
             Halving::FlightSize => self.window.min(self.threshold),
             Halving::Window => self.window.min(half).max(self.segment),
         };
@@ -230,14 +230,20 @@ mod tests {
     }
 
     #[test]
-    fn rfc_3168_6_1_2_an_echo_halves_down_to_one_segment_and_stops_growth() {
-        let mut reno = Reno::new(RenoOptions::rfc(1000, 64_000));
-        for expected in [2_000, 1_000, 1_000] {
-            reno.on_marked(&Marked { now: NOW, in_flight: window(&reno) });
-            assert_eq!((window(&reno), reno.slow_start_threshold()), (expected, Some(2_000)));
+    fn rfc_3168_6_1_2_an_echo_halves_and_stops_growth() {
+        // Down to two segments by RFC 8511, to one in ns-2.
+        let standard = RenoOptions { initial_window: Some(8_000), ..RenoOptions::rfc(1000, 64_000) };
+        let ns2 = RenoOptions { initial_window: Some(8_000), ..RenoOptions::ns2(1000, 64_000) };
+        for (options, expected) in [(standard, [4_000, 2_000, 2_000]), (ns2, [4_000, 2_000, 1_000])] {
+            let mut reno = Reno::new(options);
+            for window_after in expected {
+                reno.on_marked(&Marked { now: NOW, in_flight: window(&reno) });
+                assert_eq!(window(&reno), window_after);
+            }
+            let before = window(&reno);
+            reno.on_acked(&Acked { ecn_echo: true, ..acked(1_000) });
+            assert_eq!(window(&reno), before);
         }
-        reno.on_acked(&Acked { ecn_echo: true, ..acked(1_000) });
-        assert_eq!(window(&reno), 1_000);
     }
 
     #[test]
