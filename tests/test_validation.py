@@ -36,6 +36,11 @@ def test_chains_carry_what_ns3_says() -> None:
 
 
 def test_recn_raises_the_transmission_efficiency_on_its_chain() -> None:
-    for row in checks.recn_chains(EFFORT):
+    for row in checks.recn_chains(EFFORT, "ns2"):
         assert row.efficiency["recn"].mean > row.efficiency["tcp-newreno"].mean + 0.05
         assert row.ns2 is None or row.ns2.agrees(0.05), row
+
+
+def test_recn_shortens_delays_over_standard_tcp() -> None:
+    for row in checks.recn_chains(EFFORT, "rfc"):
+        assert row.delay_p95_s["recn"].mean < row.delay_p95_s["tcp-newreno"].mean / 2

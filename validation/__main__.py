@@ -26,7 +26,8 @@ def main() -> None:
         ns2_cells=page.saturation(checks.ns2_cells(effort), "ns-2"),
         ns2_chains=page.chains(checks.ns2_chains(effort), "ns-2", 0.05),
         ns3_chains=page.chains(checks.ns3_chains(effort), "ns-3", 0.10),
-        recn=page.recn(checks.recn_chains(effort)),
+        recn_ns2=page.recn(checks.recn_chains(effort, "ns2")),
+        recn_rfc=page.recn(checks.recn_chains(effort, "rfc")),
     )
     options.file.parent.mkdir(parents=True, exist_ok=True)
     options.file.write_text(text)

@@ -140,18 +140,19 @@ def one_link(effort: Effort) -> list[CellRow]:
 
 @dataclass(frozen=True)
 class RecnRow:
-    """RECN's chain, without and with RECN: total goodput in kb/s, Jain's index, mean frame transmission efficiency."""
+    """RECN's chain, without and with RECN: total goodput in kb/s, Jain's index, efficiency, and p95 delay in seconds."""
 
     flows: int
     at_w1: bool
     goodput: dict[str, Estimate]
     jain: dict[str, Estimate]
     efficiency: dict[str, Estimate]
+    delay_p95_s: dict[str, Estimate]
     ns2: Against | None
 
 
-def recn_chains(effort: Effort) -> list[RecnRow]:
-    """RECN's paper, Table 3: 1 to 5 flows with and without RECN, from both places."""
+def recn_chains(effort: Effort, flavour: str) -> list[RecnRow]:
+    """RECN's paper, Table 3: 1 to 5 flows with and without RECN, from both places, over a flavour of TCP."""
     rows = []
     peers = {(row["at_w1"], row["flows"]): row for row in REFERENCE["ns2_recn_chain"]}
     for at_w1 in (True, False):
@@ -159,11 +160,13 @@ def recn_chains(effort: Effort) -> list[RecnRow]:
             if effort.few and flows not in {1, 3}:
                 continue
             runs = {
-                scheme: results(scenarios.recn_chain(scheme, flows, at_w1, effort.seconds), scheme, effort.seeds)
+                scheme: results(
+                    scenarios.recn_chain(scheme, flows, at_w1, effort.seconds, flavour), scheme, effort.seeds
+                )
                 for scheme in ("tcp-newreno", "recn")
             }
             goodput = {scheme: over(of, goodput_kbps) for scheme, of in runs.items()}
-            peer = peers.get((at_w1, flows))
+            peer = peers.get((at_w1, flows)) if flavour == "ns2" else None
             rows.append(
                 RecnRow(
                     flows,
@@ -174,6 +177,7 @@ def recn_chains(effort: Effort) -> list[RecnRow]:
                         scheme: over(of, lambda run: float(run.flows["transmission_efficiency"].mean()))
                         for scheme, of in runs.items()
                     },
+                    {scheme: over(of, lambda run: float(run.summary["delay_p95_s"])) for scheme, of in runs.items()},
                     peer and Against("ns-2", goodput["tcp-newreno"], peer["goodput_kbps"], peer["goodput_ci"]),
                 )
             )

@@ -78,16 +78,17 @@ def recn(rows: list[RecnRow]) -> str:
         for scheme in ("tcp-newreno", "recn"):
             goodput, efficiency = PAPER[scheme]
             out += [shown(row.goodput[scheme], 1), f"{goodput[at]:.1f}", f"{row.efficiency[scheme].mean:.3f}"]
-            out += [f"{efficiency[at]:.3f}", f"{row.jain[scheme].mean:.2f}"]
+            delay = f"{row.delay_p95_s[scheme].mean:.2f}"
+            out += [f"{efficiency[at]:.3f}", f"{row.jain[scheme].mean:.2f}", delay]
         peer = row.ns2
         return [*out, "" if peer is None else f"{peer.reference:.1f} ± {peer.reference_ci:.1f}"]
 
     head = ["flows"]
     for name in ("no ECN", "RECN"):
-        head += [f"{name} [kb/s]", "paper", "R_FTE", "paper", "Jain"]
+        head += [f"{name} [kb/s]", "paper", "R_FTE", "paper", "Jain", "p95 delay [s]"]
     text = []
     for at_w1, title in ((True, "Sources at w1 (three hops)"), (False, "Sources 150 m left of w1 (four hops)")):
-        text += [f"### {title}\n", table([*head, "ns-2, no ECN"], [cells(row) for row in rows if row.at_w1 is at_w1])]
+        text += [f"**{title}**", table([*head, "ns-2, no ECN"], [cells(row) for row in rows if row.at_w1 is at_w1])]
     return "\n\n".join(text)
 
 

@@ -103,7 +103,14 @@ def one_link(rts: bool, seconds: int) -> Scenario:
     return bianchi_cell("ieee", 1, rts, seconds)
 
 
-def recn_chain(scheme: str, flows: int, at_w1: bool, seconds: int) -> Scenario:
+#: RECN's TCP as ns-2 has it, and by the standards, with an ACK for each segment and a least timeout of 200 ms like ns-2's.
+RECN_TCP: dict[str, Scenario] = {
+    "ns2": {"flavour": "ns2", "segment_size": "1000 B", "window": 20},
+    "rfc": {"segment_size": "1000 B", "window": 20, "delayed_ack": "0 s", "min_rto": "200 ms"},
+}
+
+
+def recn_chain(scheme: str, flows: int, at_w1: bool, seconds: int, flavour: str) -> Scenario:
     """RECN's paper (He et al. 2017): w1 to w4 in a row of 200 m, 1 Mb/s, RTS always, a queue of 20 packets.
 
     Each flow is TCP fed with 800 kb/s, to w4: from w1 (three hops), or from nodes 150 m left of it (four).
@@ -123,7 +130,7 @@ def recn_chain(scheme: str, flows: int, at_w1: bool, seconds: int) -> Scenario:
         "medium": RANGES,
         "network": {"extra_header": "20 B"},
         "topology": {"nodes": nodes},
-        "schemes": {scheme: {"flavour": "ns2", "segment_size": "1000 B", "window": 20}},
+        "schemes": {scheme: RECN_TCP[flavour]},
         "flows": [
             {
                 "name": f"f{i + 1}",
