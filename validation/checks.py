@@ -140,7 +140,7 @@ def one_link(effort: Effort) -> list[CellRow]:
 
 @dataclass(frozen=True)
 class RecnRow:
-    """RECN's chain, without and with RECN: total goodput in kb/s, Jain's index, efficiency, and p95 delay in seconds."""
+    """RECN's chain, without and with RECN: total goodput in kb/s, Jain's index, efficiency, p95 delay in seconds."""
 
     flows: int
     at_w1: bool

@@ -45,8 +45,8 @@ def ns3_chain(hops: int, seconds: int) -> Scenario:
     """The same chain under the standard's rules and SINR, as ns-3 ran it.
 
     ns-3 answers 2 Mb/s data with ACKs at 2 Mb/s; its receivers take no preamble below -64.4 dBm, which is 250 m, and
-    sense down to -78.08 dBm, which is 550 m; its noise figure is 7 dB. Packets live 500 ms in its queues. Its NewReno starts with 10 segments and no
-    threshold, acknowledges each segment, and has no Limited Transmit.
+    sense down to -78.08 dBm, which is 550 m; its noise figure is 7 dB. Packets live 500 ms in its queues. Its NewReno
+    starts with 10 segments and no threshold, acknowledges each segment, and has no Limited Transmit.
     """
     scenario = ns2_chain("tcp-newreno", hops, seconds)
     scenario["name"] = f"ns3-chain-{hops}"
@@ -103,7 +103,7 @@ def one_link(rts: bool, seconds: int) -> Scenario:
     return bianchi_cell("ieee", 1, rts, seconds)
 
 
-#: RECN's TCP as ns-2 has it, and by the standards, with an ACK for each segment and a least timeout of 200 ms like ns-2's.
+#: RECN's TCP as ns-2 has it, and by the standards but for ns-2's ACK for each segment and least timeout of 200 ms.
 RECN_TCP: dict[str, Scenario] = {
     "ns2": {"flavour": "ns2", "segment_size": "1000 B", "window": 20},
     "rfc": {"segment_size": "1000 B", "window": 20, "delayed_ack": "0 s", "min_rto": "200 ms"},
