@@ -5,7 +5,8 @@
     python benches/run.py --quick --only chain --json speed.json
 
 What counts is user CPU of the run, without set-up; every run is a process of its own. Simulators take turns, so that
-whatever else the machine does meets all of them. The median of several runs is shown, with the least and the most.
+whatever else the machine does meets all of them. The median of several runs is shown, with the least and the most;
+each run has a seed of its own, the same for all simulators.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from cases import CASES, Case, for_peers
@@ -105,8 +106,9 @@ def measure(case: Case, simulators: list[Simulator], options: argparse.Namespace
                 notes.print(
                     f"{case.name}: {simulator.name}, {repetition + 1} of {options.repetitions}", highlight=False
                 )
-                # One seed for all: runs differ by what the machine does, not by what they simulate.
-                samples.setdefault(simulator.name, []).append(simulator.measure(case, described, shrink, seed=1))
+                # ns-2's routes depend on the seed, and its goodput on the routes: one seed would not do.
+                sample = simulator.measure(case, described, shrink, seed=repetition + 1)
+                samples.setdefault(simulator.name, []).append(sample)
     return {
         "name": case.name,
         "description": case.document["description"],
@@ -122,13 +124,13 @@ def summary(runs: list[Sample]) -> dict[str, Any]:
         "cpu_ms_per_simulated_s": {"median": median(cost), "min": min(cost), "max": max(cost)},
         "setup_cpu_ms": median(run.setup_s for run in runs) * 1e3,
         "simulated_s": first.simulated_s,
-        "goodput_kbps": first.goodput_kbps,
+        "goodput_kbps": fmean(run.goodput_kbps for run in runs),
         "peak_kb": max(run.peak_kb for run in runs),
         "samples": [asdict(run) for run in runs],
     }
     if first.events is not None:
         found["events"] = first.events
-        found["events_per_cpu_s"] = first.events / max(median(run.cpu_s for run in runs), 1e-6)
+        found["events_per_cpu_s"] = median((run.events or 0) / max(run.cpu_s, 1e-6) for run in runs)
     if first.nodes is not None and first.empty_kb is not None:
         grown = median(run.peak_kb - (run.empty_kb or 0) for run in runs)
         found |= {"nodes": first.nodes, "flows": first.flows, "run_kb": grown, "run_kb_per_node": grown / first.nodes}

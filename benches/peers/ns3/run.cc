@@ -98,6 +98,8 @@ SetDefaults(const Case& given)
     uint32_t segment = given.flows.empty() ? 1460 : given.flows[0].payload;
     Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold", UintegerValue(given.rts ? 0 : 3000));
     Config::SetDefault("ns3::WifiMacQueue::MaxSize", StringValue(std::to_string(given.queue) + "p"));
+    // Packets do not expire in queues.
+    Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(100000)));
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpNewReno"));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(false));
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
@@ -106,8 +108,6 @@ SetDefaults(const Case& given)
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(given.window * segment));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(131072));
-    // Addresses are resolved once, not anew in the middle of the measurement.
-    Config::SetDefault("ns3::ArpCache::AliveTimeout", TimeValue(Seconds(100000)));
 }
 
 static NetDeviceContainer
@@ -161,6 +161,8 @@ Network(const Case& given, NodeContainer nodes, NetDeviceContainer devices)
         auto table = routing.GetStaticRouting(nodes.Get(route.node)->GetObject<Ipv4>());
         table->AddHostRouteTo(interfaces.GetAddress(route.destination), interfaces.GetAddress(route.next), 1);
     }
+    // Nobody asks for addresses: in a crowded network ARP fails, and with it whole flows, to the benefit of the others.
+    NeighborCacheHelper().PopulateNeighborCache();
     return interfaces;
 }
 
