@@ -1,14 +1,16 @@
 //! What lies above a node's MAC: interface queue, router policies, estimators, and the ends of flows.
 
+mod end;
+
+pub use end::End;
+
 use crate::agenda::{Agenda, Lane, Slot};
-use crate::apps::App;
 use crate::config::LinkFailureRule;
 use crate::record::Recorder;
 use crate::routing::Routes;
 use crate::slab::{Handle, Slab};
-use multihop_core::{DropCause, Dropped, FlowId, LinkEvent, NodeId, Packet, Port, Segment, Span, Time};
+use multihop_core::{DropCause, Dropped, LinkEvent, NodeId, Packet, Span, Time};
 use multihop_link::{Departure, DropTail, Estimator, LinkView, Priority, RouterPolicy, Verdict};
-use multihop_transport::Endpoint;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -30,21 +32,8 @@ pub struct Network {
 /// Where a flow's ends are.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowRoute {
-    /// Indices of its ends among those of their nodes, by [`Port`].
+    /// Indices of its ends among those of their nodes, by [`multihop_core::Port`].
     pub ends: [u32; 2],
-}
-
-/// One end of a flow.
-pub struct End {
-    flow: FlowId,
-    /// Which end this is.
-    port: Port,
-    peer: NodeId,
-    endpoint: Box<dyn Endpoint>,
-    deadline: Slot,
-    app: Option<(App, Slot)>,
-    numbered: u64,
-    segment_size: u64,
 }
 
 /// A packet waiting in the interface queue, and where it goes; none for a broadcast.
@@ -501,53 +490,5 @@ impl Stack {
             around.agenda.arm(*slot, again, Lane::Upper);
         }
         self.touched.push(index);
-    }
-}
-
-impl End {
-    /// An end of `flow`. `port` says which; `app` is what the sender sends, and its slot.
-    pub fn new(
-        flow: FlowId,
-        port: Port,
-        peer: NodeId,
-        endpoint: Box<dyn Endpoint>,
-        deadline: Slot,
-        app: Option<(App, Slot)>,
-        segment_size: u32,
-    ) -> End {
-        End { flow, port, peer, endpoint, deadline, app, numbered: 0, segment_size: u64::from(segment_size) }
-    }
-
-    /// The flow.
-    pub fn flow(&self) -> FlowId {
-        self.flow
-    }
-
-    /// The transport.
-    pub fn endpoint(&self) -> &dyn Endpoint {
-        self.endpoint.as_ref()
-    }
-
-    /// The application, at the sending end.
-    pub fn app(&self) -> Option<&App> {
-        self.app.as_ref().map(|(app, _)| app)
-    }
-
-    fn packet(&mut self, node: NodeId, segment: &Segment, around: &Surroundings) -> Packet {
-        self.numbered += 1;
-        Packet {
-            segment: *segment,
-            flow: self.flow,
-            port: match self.port {
-                Port::Sender => Port::Receiver,
-                Port::Receiver => Port::Sender,
-            },
-            source: node,
-            destination: self.peer,
-            size: segment.payload + segment.header + around.network.extra_header,
-            number: self.numbered,
-            created: around.now,
-            hops: 0,
-        }
     }
 }

@@ -1,0 +1,69 @@
+//! One end of a flow: a transport, and at the sending end what it sends.
+
+use super::Surroundings;
+use crate::agenda::Slot;
+use crate::apps::App;
+use multihop_core::{FlowId, NodeId, Packet, Port, Segment};
+use multihop_transport::Endpoint;
+
+/// One end of a flow.
+pub struct End {
+    pub(super) flow: FlowId,
+    /// Which end this is.
+    pub(super) port: Port,
+    pub(super) peer: NodeId,
+    pub(super) endpoint: Box<dyn Endpoint>,
+    pub(super) deadline: Slot,
+    pub(super) app: Option<(App, Slot)>,
+    pub(super) numbered: u64,
+    pub(super) segment_size: u64,
+}
+
+impl End {
+    /// An end of `flow`. `port` says which; `app` is what the sender sends, and its slot.
+    pub fn new(
+        flow: FlowId,
+        port: Port,
+        peer: NodeId,
+        endpoint: Box<dyn Endpoint>,
+        deadline: Slot,
+        app: Option<(App, Slot)>,
+        segment_size: u32,
+    ) -> End {
+        End { flow, port, peer, endpoint, deadline, app, numbered: 0, segment_size: u64::from(segment_size) }
+    }
+
+    /// The flow.
+    pub fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    /// The transport.
+    pub fn endpoint(&self) -> &dyn Endpoint {
+        self.endpoint.as_ref()
+    }
+
+    /// The application, at the sending end.
+    pub fn app(&self) -> Option<&App> {
+        self.app.as_ref().map(|(app, _)| app)
+    }
+
+    /// A segment as a packet of this node.
+    pub(super) fn packet(&mut self, node: NodeId, segment: &Segment, around: &Surroundings) -> Packet {
+        self.numbered += 1;
+        Packet {
+            segment: *segment,
+            flow: self.flow,
+            port: match self.port {
+                Port::Sender => Port::Receiver,
+                Port::Receiver => Port::Sender,
+            },
+            source: node,
+            destination: self.peer,
+            size: segment.payload + segment.header + around.network.extra_header,
+            number: self.numbered,
+            created: around.now,
+            hops: 0,
+        }
+    }
+}
