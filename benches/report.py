@@ -19,7 +19,8 @@ PEERS_NOTE = (
     "User CPU without set-up (of ns-2, also without the convergence of routes); in brackets, as a multiple of ours. "
     "Goodput, a mean over runs, shows how far the same work was done. ns-2 has our rules, but finds routes of its own, "
     "which in a grid depend on the seed; ns-3 has our routes, but the standard's rules, its own TCP, and cumulative "
-    "interference, under which more frames survive. Peers simulate less time, so their goodput is noisier."
+    "interference. Where goodputs differ, the work differs as well, and the multiple is only a rough one. Peers "
+    "simulate less time, so their goodput is noisier."
 )
 
 

@@ -98,7 +98,7 @@ SetDefaults(const Case& given)
     uint32_t segment = given.flows.empty() ? 1460 : given.flows[0].payload;
     Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold", UintegerValue(given.rts ? 0 : 3000));
     Config::SetDefault("ns3::WifiMacQueue::MaxSize", StringValue(std::to_string(given.queue) + "p"));
-    // Packets do not expire in queues.
+    // Packets do not expire in queues, as in ours.
     Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(100000)));
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpNewReno"));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(false));
@@ -161,7 +161,7 @@ Network(const Case& given, NodeContainer nodes, NetDeviceContainer devices)
         auto table = routing.GetStaticRouting(nodes.Get(route.node)->GetObject<Ipv4>());
         table->AddHostRouteTo(interfaces.GetAddress(route.destination), interfaces.GetAddress(route.next), 1);
     }
-    // Nobody asks for addresses: in a crowded network ARP fails, and with it whole flows, to the benefit of the others.
+    // Addresses are known from the start, as in ours: no ARP.
     NeighborCacheHelper().PopulateNeighborCache();
     return interfaces;
 }
