@@ -49,7 +49,8 @@ def import_mesh(
 ) -> None:
     """Turn a measured mesh into a scenario with positions and a link matrix."""
     if out is not None:
-        require_writable_file(out)
+        for source in (file, nodes):
+            require_writable_file(out, source)
     mesh = importers.read(file, importers.Options(format, nodes, assume_delivery, noise_level))
     plan = to_scenario.Plan(
         name=name or file.name.split(".")[0],
