@@ -94,6 +94,10 @@ OPTIONS = {
     "compare without schemes": (["compare", "chain.toml"], ["--schemes"]),
     "empty schemes": (["compare", "chain.toml", "--schemes", ","], ["--schemes"]),
     "scheme twice": (["compare", "chain.toml", "--schemes", "udp,udp"], ["udp", "more than once"]),
+    "schemes in two options": (
+        ["compare", "chain.toml", "--schemes", "udp", "--schemes", "recn"],
+        ["--schemes udp,recn"],
+    ),
     "unknown scheme": (["compare", "chain.toml", "--schemes", "udp,recm"], ["recm", "recn"]),
     "output over a file": (["run", "chain.toml", "--out", "chain.toml"], ["chain.toml", "file is in the way"]),
     "output below a file": (["run", "chain.toml", "--out", "chain.toml/results"], ["file is in the way"]),

@@ -81,6 +81,7 @@ def manifest(comparison: Comparison) -> dict[str, Any]:
         "multihop": version(),
         "commit": commit(),
         "command": comparison.command,
+        "command_runs_in": "the directory of this manifest, whose scenario.toml is the scenario that was run",
         "scenario": {
             "name": first.view["name"],
             "origin": Path(comparison.scenario.origin).name,
@@ -173,7 +174,8 @@ def _replace(path: Path, write: Callable[[Path], object]) -> None:
         part.replace(path)
     except OSError as error:
         if error.errno in _DISK_ERRORS:
-            raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+            # Arrow's errors carry a number, but words of their own.
+            raise OutputError(f"{path}: cannot be written: {os.strerror(error.errno)}") from error
         raise UserError(f"{path}: cannot be written: {error.strerror or error}; name another place") from error
     finally:
         with suppress(OSError):

@@ -72,7 +72,9 @@ def import_mesh(
     if out is not None:
         write_text(out, imported.text)
     elif not as_json:
-        sys.stdout.write(imported.text)
+        # TOML is UTF-8 by definition, whatever the terminal speaks.
+        sys.stdout.flush()
+        sys.stdout.buffer.write(imported.text.encode())
     if as_json:
         console.print_json(
             {

@@ -61,7 +61,7 @@ def run(
 
 def compare(
     scenario: ScenarioArgument,
-    schemes: Annotated[str, typer.Option(help="Schemes to compare, with commas between.", show_default=False)],
+    schemes: Annotated[list[str], typer.Option(help="Schemes to compare, with commas between.", show_default=False)],
     seed: SeedOption = None,
     seeds: Annotated[int, typer.Option(help="How many seeds, counted up from the first.")] = 10,
     duration: DurationOption = None,
@@ -74,7 +74,9 @@ def compare(
     quiet: QuietOption = False,
 ) -> None:
     """Compare schemes on a scenario, over common seeds, and say who is better."""
-    names = [name.strip() for name in schemes.split(",") if name.strip()]
+    if len(schemes) > 1:
+        raise UserError(f"--schemes: found {len(schemes)} times; give it once: --schemes {','.join(schemes)}")
+    names = [name.strip() for name in schemes[0].split(",") if name.strip()]
     if not names:
         raise UserError("--schemes: none given; name at least one, as in --schemes tcp-newreno,recn")
     repeated = next((name for name in names if names.count(name) > 1), None)
