@@ -67,10 +67,10 @@ class Outcome:
 def multihop(tmp_path: Path) -> Callable[..., Outcome]:
     """Runs the command line in a directory of its own."""
 
-    def run(*arguments: str | Path, stdin: str | None = None) -> Outcome:
+    def run(*arguments: str | Path, stdin: str | None = None, cwd: Path = tmp_path) -> Outcome:
         done = subprocess.run(
             [sys.executable, "-m", "multihop", *map(str, arguments)],
-            cwd=tmp_path,
+            cwd=cwd,
             input=stdin,
             capture_output=True,
             text=True,

@@ -5,6 +5,7 @@ import math
 import threading
 import tomllib
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
@@ -197,3 +198,61 @@ def test_starved_flows_are_mentioned():
     text = CHAIN.replace('name = "long"', 'name = "long"\nstart = "4.9999 s"')
     assert any(s.startswith("Starvation: of 2 flows") for s in multihop.compare(text, ["udp"], seeds=2).verdict())
     assert not any(s.startswith("Starvation") for s in multihop.compare(CHAIN, ["udp"], seeds=2).verdict())
+
+
+@pytest.mark.parametrize("seed", [1.0, True, "1", [1]])
+def test_a_seed_is_a_whole_number(seed):
+    with pytest.raises(multihop.UserError, match=r"seed: found .*whole number"):
+        multihop.run(CHAIN, seed=seed)
+    with pytest.raises(multihop.UserError, match=r"seed: found .*whole number"):
+        multihop.compare(CHAIN, ["udp"], seeds=[seed])
+
+
+@pytest.mark.parametrize("seeds", [2.0, True, "12"])
+def test_the_number_of_seeds_is_a_whole_number(seeds):
+    with pytest.raises(multihop.UserError, match=r"seeds: found .*whole number"):
+        multihop.compare(CHAIN, ["udp"], seeds=seeds)
+
+
+def test_seeds_of_numpy_are_whole_numbers():
+    assert multihop.compare(CHAIN, ["udp"], seeds=np.arange(2)).seeds == [0, 1]
+    assert multihop.compare(CHAIN, ["udp"], seeds=np.int64(2)).seeds == [1, 2]
+
+
+def test_arguments_of_another_type():
+    with pytest.raises(multihop.UserError, match=r"needs a list, as in \['recn'\]"):
+        multihop.compare(CHAIN, "recn")
+    with pytest.raises(multihop.UserError, match="schemes: found 3"):
+        multihop.compare(CHAIN, [3])
+    with pytest.raises(multihop.UserError, match="jobs: found 0"):
+        multihop.compare(CHAIN, ["udp"], jobs=0)
+    with pytest.raises(multihop.UserError, match="duration: found 5; needs text"):
+        multihop.run(CHAIN, duration=5)
+    with pytest.raises(multihop.UserError, match="scenario: found int"):
+        multihop.run(3)
+
+
+def test_scenarios_that_are_not_text():
+    cyclic = {}
+    cyclic["topology"] = cyclic
+    with pytest.raises(multihop.UserError, match="contains itself"):
+        multihop.run(cyclic)
+    for broken in ({"name": "\ud800"}, 'name = "\ud800"'):
+        with pytest.raises(multihop.UserError, match="surrogate"):
+            multihop.run(broken)
+    with pytest.raises(multihop.UserError, match=r"scheme: .*surrogate"):
+        multihop.run(CHAIN, scheme="\udcff")
+    with pytest.raises(multihop.UserError, match="TOML"):
+        multihop.run({"name": object()})
+
+
+def test_losses_are_a_share_of_packets_whose_fate_was_decided():
+    # All is emitted during the warm-up, at a rate that fills the queue; most is lost or arrives after it.
+    app = 'app = { kind = "cbr", rate = "20 Mb/s", packet = "1000 B" }\nstop = "1.01 s"\n'
+    for result in (multihop.run(CHAIN), multihop.run(CHAIN.replace("tcp-newreno", "udp") + app)):
+        lost = result.flows[[name for name in result.flows.columns if name.startswith("dropped_")]].sum(axis=1)
+        decided = lost + result.flows["packets_delivered"]
+        assert result.flows["loss_ratio"].tolist() == pytest.approx((lost / decided).tolist(), nan_ok=True)
+        assert result.summary["loss_ratio"] == pytest.approx(lost.sum() / decided.sum())
+        assert result.summary["feedback_dropped"] == result.flows["feedback_dropped"].sum()
+        assert 0 <= result.summary["loss_ratio"] <= 1

@@ -1,5 +1,7 @@
 """What users get wrong: each is one clear message, exit code 2, no traceback, and nothing on standard output."""
 
+import os
+
 import pytest
 
 from conftest import CHAIN
@@ -92,6 +94,10 @@ OPTIONS = {
     "compare without schemes": (["compare", "chain.toml"], ["--schemes"]),
     "empty schemes": (["compare", "chain.toml", "--schemes", ","], ["--schemes"]),
     "scheme twice": (["compare", "chain.toml", "--schemes", "udp,udp"], ["udp", "more than once"]),
+    "schemes in two options": (
+        ["compare", "chain.toml", "--schemes", "udp", "--schemes", "recn"],
+        ["--schemes udp,recn"],
+    ),
     "unknown scheme": (["compare", "chain.toml", "--schemes", "udp,recm"], ["recm", "recn"]),
     "output over a file": (["run", "chain.toml", "--out", "chain.toml"], ["chain.toml", "file is in the way"]),
     "output below a file": (["run", "chain.toml", "--out", "chain.toml/results"], ["file is in the way"]),
@@ -169,6 +175,80 @@ def test_broken_meshes(multihop, tmp_path, case):
 
 def test_a_mesh_file_can_be_too_large(multihop, tmp_path):
     with (tmp_path / "huge.json").open("wb") as file:
-        file.truncate(10**9)  # sparse: it takes no room on disk
+        file.truncate(2 * 10**9)  # sparse: it takes no room on disk
     message = multihop("import", "huge.json").fails_cleanly()
-    assert "1000 MB is too large" in message
+    assert "2000 MB is too large" in message
+
+
+def test_a_scenario_can_be_too_large(multihop, tmp_path):
+    with (tmp_path / "huge.toml").open("wb") as file:
+        file.truncate(17 * 10**6)
+    assert "17 MB is too large" in multihop("run", "huge.toml").fails_cleanly()
+    assert "the limit is 16 MB" in multihop("run", "/dev/stdin", stdin="#" * (17 * 10**6)).fails_cleanly()
+
+
+@pytest.mark.parametrize("command", ["run", "check", "import"])
+def test_devices_are_not_read(multihop, command):
+    assert "device" in multihop(command, "/dev/zero").fails_cleanly()
+
+
+def test_a_scenario_can_come_through_a_pipe(multihop):
+    assert multihop("check", "/dev/stdin", stdin=CHAIN).code == 0
+
+
+@pytest.mark.parametrize("link", ["same", "symbolic", "hard"])
+@pytest.mark.parametrize("command", [["run"], ["compare", "--schemes", "udp"]])
+def test_a_report_does_not_replace_the_scenario(multihop, chain, command, link):
+    report = chain.with_name("report.html")
+    if link == "symbolic":
+        report.symlink_to(chain)
+    elif link == "hard":
+        report.hardlink_to(chain)
+    else:
+        report = chain
+    assert "would be lost" in multihop(*command, chain, "--report", report).fails_cleanly()
+    assert chain.read_text() == CHAIN
+
+
+def test_an_import_does_not_replace_the_mesh(multihop, tmp_path):
+    (tmp_path / "mesh").write_text(mesh())
+    assert "would be lost" in multihop("import", "mesh", "--out", "mesh").fails_cleanly()
+    assert (tmp_path / "mesh").read_text() == mesh()
+
+
+@pytest.mark.parametrize("option", ["--report", "--out"])
+def test_outputs_do_not_replace_pipes(multihop, chain, tmp_path, option):
+    os.mkfifo(tmp_path / "pipe")
+    multihop("run", chain, option, "pipe").fails_cleanly()
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("name", ["flows.csv", "scenario.toml", "report.html", "manifest.json"])
+def test_results_do_not_replace_what_is_not_ours(multihop, chain, tmp_path, name):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / name).write_text("{}")
+    message = multihop("run", chain, "--out", "mine").fails_cleanly()
+    assert "not a results folder of multihop" in message
+    assert name in message
+    assert [p.name for p in (tmp_path / "mine").iterdir()] == [name]
+    assert (tmp_path / "mine" / name).read_text() == "{}"
+
+
+def test_the_scenario_in_its_own_folder_stays(multihop, tmp_path):
+    (tmp_path / "scenario.toml").write_text(CHAIN)
+    assert "not a results folder" in multihop("run", "scenario.toml", "--out", ".").fails_cleanly()
+    assert [p.name for p in tmp_path.iterdir()] == ["scenario.toml"]
+
+
+def test_results_can_be_made_again_in_their_folder(multihop, chain, tmp_path):
+    for scenario in (chain, chain, "o/scenario.toml"):
+        done = multihop("run", scenario, "--out", "o")
+        assert done.code == 0, done.err
+    assert (tmp_path / "o" / "scenario.toml").read_text() == CHAIN
+    assert "--out writes as well" in multihop("run", chain, "--out", "o", "--report", "o/flows.csv").fails_cleanly()
+
+
+@pytest.mark.parametrize("option", ["--report", "--out"])
+def test_names_that_are_too_long(multihop, chain, option):
+    assert "too long" in multihop("run", chain, option, "x" * 5000).fails_cleanly()
+    assert "too long" in multihop("run", "x" * 5000).fails_cleanly()

@@ -64,7 +64,8 @@ def test_the_command_in_the_manifest_makes_the_same_results(multihop, chain, tmp
     manifest = json.loads((tmp_path / "a" / "manifest.json").read_text())
     assert str(tmp_path) not in json.dumps(manifest), "nothing of this machine is in it"
     words = manifest["command"].replace("'4 s'", "4_s").split()
-    again = multihop(*[w.replace("_", " ") for w in words[1:]], "--out", "b")
+    assert words[2] == "scenario.toml"
+    again = multihop(*[w.replace("_", " ") for w in words[1:]], "--out", "../b", cwd=tmp_path / "a")
     assert again.code == 0, again.err
     for name in ("flows.csv", "series.csv", "report.html"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
@@ -89,6 +90,72 @@ def test_no_progress_bar_without_a_terminal(multihop, chain):
     done = multihop("run", chain, "--seeds", "2")
     assert "\x1b" not in done.err + done.out
     assert len(done.err.splitlines()) == 1
+    assert done.err.startswith("2 runs, ")
+    assert multihop("run", chain).err.startswith("1 run, ")
+
+
+def test_kinds_of_names(multihop):
+    assert list(multihop("list", "routing", "--json").json()) == ["metrics", "link_failures"]
+    assert list(multihop("list", "Schemes", "--json").json()) == ["schemes"]
+
+
+def in_shell(tmp_path, arguments, before="", **environment):
+    """Runs the command with redirections."""
+    return subprocess.run(
+        ["/bin/sh", "-c", f'{before} exec "{sys.executable}" -m multihop {arguments}'],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.mark.parametrize(
+    "command", ["run chain.toml", "list", "schema", "check chain.toml", "--help", "run chain.toml --json"]
+)
+@pytest.mark.usefixtures("chain")
+def test_standard_output_that_cannot_be_written(tmp_path, command):
+    # A limit of nothing on the size of files stands for a full disk.
+    done = in_shell(tmp_path, f"{command} > output", before="ulimit -f 0;")
+    assert done.returncode == 1
+    assert done.stderr.decode().splitlines()[-1] == "multihop: standard output: File too large"
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["run chain.toml", "list", "--version"])
+@pytest.mark.usefixtures("chain")
+def test_standard_output_that_is_closed(tmp_path, command):
+    done = in_shell(tmp_path, f"{command} >&-")
+    assert done.returncode == 1
+    assert done.stderr.decode().splitlines() == ["multihop: standard output is closed; results have nowhere to go"]
+
+
+@pytest.mark.usefixtures("chain")
+@pytest.mark.parametrize("option", ["--out o", "--report r.html"])
+def test_a_full_disk_below_results(tmp_path, option):
+    done = in_shell(tmp_path, f"run chain.toml {option} --quiet", before="ulimit -f 0;")
+    assert done.returncode == 1
+    assert done.stderr.decode().splitlines()[0].endswith("cannot be written: File too large")
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.usefixtures("chain")
+def test_standard_error_and_input_that_are_closed(tmp_path):
+    done = in_shell(tmp_path, "run chain.toml --out o <&- 2>&-")
+    assert done.returncode == 0
+    assert b"Total goodput" in done.stdout
+    assert b"runs, " not in (tmp_path / "o" / "flows.csv").read_bytes()
+    assert in_shell(tmp_path, "run absent.toml 2>&-").returncode == 2
+
+
+def test_a_terminal_that_only_knows_ascii(chain, tmp_path):
+    chain.write_text(CHAIN.replace("long", "länge"), encoding="utf-8")
+    table = in_shell(tmp_path, "run chain.toml --seeds 2", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert table.returncode == 0, table.stderr
+    assert b"l?nge" in table.stdout
+    as_json = in_shell(tmp_path, "run chain.toml --json", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert json.loads(as_json.stdout)["runs"][0]["flows"][0]["name"] == "länge"
 
 
 def test_import_then_compare(multihop, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 from multihop import _core
@@ -62,6 +63,13 @@ def compare(
         ScenarioError: naming file, line, key, what was found and what would do.
         UserError: if the file cannot be read, or an argument makes no sense.
     """
+    if isinstance(schemes, str):
+        raise UserError(f"schemes: found the text {schemes!r}; needs a list, as in [{schemes!r}]")
+    other = next((name for name in schemes if not isinstance(name, str)), None)
+    if other is not None:
+        raise UserError(f"schemes: found {other!r} in the list; needs names")
+    if jobs is not None and (not _is_whole(jobs) or jobs < 1):
+        raise UserError(f"jobs: found {jobs!r}; needs a whole number from 1")
     if not schemes:
         raise UserError("schemes: none given; name at least one, as in --schemes tcp-newreno,recn")
     repeated = sorted({name for name in schemes if list(schemes).count(name) > 1})
@@ -118,7 +126,11 @@ def seed_list(seeds: int | Iterable[int], first: int) -> list[int]:
     Raises:
         UserError: if there are none, too many, repeated or negative ones.
     """
-    if isinstance(seeds, int):
+    text_or_number: object = seeds
+    if isinstance(text_or_number, str) or not (_is_whole(seeds) or isinstance(text_or_number, Iterable)):
+        raise UserError(f"seeds: found {seeds!r}; needs a whole number, or a list of whole numbers")
+    if not isinstance(seeds, Iterable):
+        seeds = int(seeds)
         if not 1 <= seeds <= MAX_SEEDS:
             raise UserError(f"seeds: found {seeds}; needs 1 to {MAX_SEEDS}")
         return [_seed(first + i) for i in range(seeds)]
@@ -134,10 +146,19 @@ def _overrides(given: dict[str, str | None]) -> dict[str, Any]:
     for name in given:
         if name not in OVERRIDES:
             raise UserError(f"{name}: cannot be overridden; what can is {', '.join(OVERRIDES)} and seed")
+        if not isinstance(given[name], str | None):
+            raise UserError(f'{name}: found {given[name]!r}; needs text, as in "60 s" or the name of a scheme')
     return {name: value for name, value in given.items() if value is not None}
 
 
+def _is_whole(value: object) -> bool:
+    # NumPy's integers count, and Python's booleans do not, although they are integers to Python.
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
 def _seed(seed: int) -> int:
+    if not _is_whole(seed):
+        raise UserError(f"seed: found {seed!r}; needs a whole number from 0 to 2^64 - 1")
     if not 0 <= seed < 2**64:
         raise UserError(f"seed: found {seed}; needs 0 to 2^64 - 1")
     return int(seed)

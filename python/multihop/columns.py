@@ -44,7 +44,9 @@ _FLOWS: dict[str, Column] = {
     "packets_sent": Column("packets", "data packets that the transport emitted, retransmissions included"),
     "packets_delivered": Column("packets", "data packets that reached the other end, duplicates included"),
     **_drops("data packets"),
-    "loss_ratio": Column("1", "data packets lost in the network, any cause, per data packet emitted"),
+    "loss_ratio": Column(
+        "1", "data packets lost in the network, any cause, of those whose fate was decided: lost or arrived"
+    ),
     "feedback_dropped": Column("packets", "acknowledgements lost in the network, any cause"),
     "delay_mean_s": Column("s", f"mean {_DELAY}; missing if nothing arrived"),
     "delay_p50_s": Column("s", f"median {_DELAY}"),
@@ -118,7 +120,10 @@ _SUMMARY: dict[str, Column] = {
     "delay_p50_s": Column("s", "median delay, mean over the flows that delivered"),
     "delay_p95_s": Column("s", "95th percentile of delay, mean over the flows that delivered"),
     "rtt_mean_s": Column("s", "mean round-trip time, mean over the flows that measured it"),
-    "loss_ratio": Column("1", "data packets lost in the network per data packet emitted, all flows together"),
+    "loss_ratio": Column(
+        "1", "data packets lost in the network, of those that were lost or arrived, all flows together"
+    ),
+    "feedback_dropped": Column("packets", "acknowledgements lost in the network, any cause, all flows together"),
     "retransmission_ratio": Column("1", "segments that repeated payload per data packet emitted, all flows together"),
     "flows_starved": Column("1", "flows that delivered nothing"),
     "events": Column("1", "events processed"),

@@ -66,11 +66,10 @@ class Comparison:
 
     @property
     def command(self) -> str:
-        """A command that makes the same results from the scenario's file, whoever runs it wherever."""
-        file = Path(self.scenario.origin).name
+        """A command that makes the same results where the scenario is `scenario.toml`, as in what `save` writes."""
         first = next(iter(self.results.values()))[0]
         compares = all(name == results[0].overrides.get("scheme") for name, results in self.results.items())
-        words = ["multihop", "compare" if compares else "run", file if file.endswith(".toml") else "scenario.toml"]
+        words = ["multihop", "compare" if compares else "run", "scenario.toml"]
         words += ["--schemes", ",".join(self.variants)] if compares else []
         words += ["--seed", str(self.seeds[0]), "--seeds", str(len(self.seeds))]
         for name, value in first.overrides.items():

@@ -3,3 +3,7 @@
 
 class UserError(ValueError):
     """What was asked for cannot be done; the message says why and what would do."""
+
+
+class OutputError(UserError):
+    """What was asked for makes sense, but its output cannot be written: the disk is full or broken."""

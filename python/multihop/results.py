@@ -54,7 +54,8 @@ class Result:
         df["goodput_bps"] = df["delivered_bytes"] * 8 / float(self._output["summary"]["measured_s"])
         sent = df["packets_sent"].to_numpy(dtype=float)
         lost = df[[f"dropped_{cause}" for cause in DROP_CAUSES]].sum(axis=1).to_numpy(dtype=float)
-        df["loss_ratio"] = _ratio(lost, sent)
+        # Not per packet emitted: a queue filled during the warm-up may lose more than is emitted afterwards.
+        df["loss_ratio"] = _ratio(lost, lost + df["packets_delivered"].to_numpy(dtype=float))
         df["retransmission_ratio"] = _ratio(df["retransmissions"].to_numpy(dtype=float), sent)
         # The engine writes zero where nothing arrived; a delay that was never observed is missing, not small.
         nothing_arrived = df["packets_delivered"] == 0
@@ -129,7 +130,8 @@ def _flow_scalars(flows: pd.DataFrame) -> dict[str, float | int]:
         "delay_p50_s": _mean(flows["delay_p50_s"]),
         "delay_p95_s": _mean(flows["delay_p95_s"]),
         "rtt_mean_s": _mean(flows["rtt_mean_s"]),
-        "loss_ratio": lost / sent if sent else float("nan"),
+        "loss_ratio": lost / decided if (decided := lost + float(arrived.sum())) else float("nan"),
+        "feedback_dropped": int(flows["feedback_dropped"].sum()),
         "retransmission_ratio": float(flows["retransmissions"].sum()) / sent if sent else float("nan"),
         "flows_starved": int((goodput == 0).sum()),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,23 +15,27 @@ from multihop.errors import UserError
 
 ScenarioLike = str | Path | Mapping[str, Any]
 
-# A scenario is written by hand or imported; the largest real mesh imported so far is 300 kB.
-MAX_BYTES = 64 * 1024 * 1024
+# A scenario is written by hand or imported; the largest real one so far is 300 kB.
+MAX_BYTES = 16_000_000
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """TOML text and a name for it in messages."""
+    """TOML text, a name for it in messages, and the file that it was read from, if any."""
 
     text: str
     origin: str
+    file: Path | None = None
 
     def check(self, overrides: Mapping[str, Any] | None = None) -> _core.ScenarioView:
         """Resolves it without running.
 
         Raises:
             ScenarioError: naming file, line, key, what was found and what would do.
+            UserError: if the text or a replacement is not made of Unicode characters.
         """
+        for what, text in {"scenario": self.text, **(overrides or {})}.items():
+            _require_unicode(what if what != "scenario" else self.origin, text)
         return _core.check(self.text, self.origin, dict(overrides or {}))
 
 
@@ -45,28 +50,41 @@ def load(source: ScenarioLike) -> Scenario:
     if isinstance(source, Mapping):
         try:
             return Scenario(tomli_w.dumps(source), "<dict>")
-        except TypeError as error:
+        except (TypeError, ValueError, AttributeError) as error:
             raise UserError(f"<dict>: this scenario cannot be written as TOML: {error}") from error
+        except RecursionError as error:
+            raise UserError("<dict>: this scenario contains itself, or is nested too deeply") from error
     if isinstance(source, str) and ("\n" in source or "=" in source):
         return Scenario(source, "<text>")
-    return Scenario(read_text(Path(source), "a scenario (TOML)"), str(source))
+    if not isinstance(source, str | Path):
+        raise UserError(f"scenario: found {type(source).__name__}; needs a path, TOML text or a dictionary")
+    path = Path(source)
+    # File names may hold bytes that are not text; in messages they are shown escaped.
+    origin = str(source).encode("utf-8", "backslashreplace").decode()
+    return Scenario(read_text(path, "a scenario (TOML)"), origin, path)
 
 
-def read_text(path: Path, what: str) -> str:
-    """Reads a text file that a user named.
+def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
+    """Reads a text file, or a pipe, that a user named.
 
     Raises:
-        UserError: if it is absent, a directory, unreadable, too large or not UTF-8.
+        UserError: if it is absent, a directory or device, unreadable, longer than `max_bytes`, or not UTF-8.
     """
-    if path.is_dir():
-        raise UserError(f"{path}: this is a directory; name {what}")
+    too_large = f"is too large for {what}; the limit is {max_bytes // 1_000_000} MB"
     try:
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise UserError(
-                f"{path}: {size / 1e6:.0f} MB is too large for {what}; the limit is {MAX_BYTES // 1_000_000} MB"
-            )
-        return path.read_bytes().decode("utf-8-sig")
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise UserError(f"{path}: this is a directory; name {what}")
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
+            raise UserError(f"{path}: this is a device or a socket, not a file; name {what}")
+        if status.st_size > max_bytes:
+            raise UserError(f"{path}: {status.st_size / 1e6:.0f} MB {too_large}")
+        # A pipe has no size, and files of /proc say 0: what comes decides.
+        with path.open("rb") as file:
+            content = file.read(max_bytes + 1)
+        if len(content) > max_bytes:
+            raise UserError(f"{path}: this {too_large}")
+        return content.decode("utf-8-sig")
     except FileNotFoundError as error:
         raise UserError(f"{path}: no such file; name {what}") from error
     except UnicodeDecodeError as error:
@@ -76,3 +94,10 @@ def read_text(path: Path, what: str) -> str:
             raise
         reason = error.strerror if isinstance(error, OSError) else error
         raise UserError(f"{path}: cannot be read: {reason}") from error
+
+
+def _require_unicode(what: str, text: Any) -> None:  # noqa: ANN401 - whatever replaces a key
+    try:
+        str(text).encode()
+    except UnicodeEncodeError as error:
+        raise UserError(f"{what}: character {error.start + 1} is half of a surrogate pair, not text") from error

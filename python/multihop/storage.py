@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +17,24 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from multihop.columns import RUN_COLUMNS, TABLES
-from multihop.errors import UserError
+from multihop.errors import OutputError, UserError
 from multihop.provenance import commit, version
 
 if TYPE_CHECKING:
     from multihop.comparison import Comparison
 
 MANIFEST_FORMAT = 1
+
+#: What results are called in their directory.
+RESULT_NAMES = (
+    "manifest.json",
+    "scenario.toml",
+    "report.html",
+    *(f"{name}.{kind}" for name in TABLES for kind in ("parquet", "csv")),
+)
+
+# The place is right, but the disk is not: another name would not help.
+_DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}
 
 
 def save(comparison: Comparison, directory: Path) -> Path:
@@ -30,15 +43,18 @@ def save(comparison: Comparison, directory: Path) -> Path:
     Each file is written whole and then moved into place, the manifest last: where there is a manifest, all is there.
 
     Raises:
-        UserError: if the directory cannot be written.
+        UserError: if the directory cannot be written, or holds files of these names that are not results.
     """
-    require_writable_directory(directory)
+    require_results_directory(directory)
     about = manifest(comparison)
     for name in TABLES:
         table = arrow_table(comparison, name, about)
         _replace(directory / f"{name}.parquet", partial(pa.parquet.write_table, table))
         _replace(directory / f"{name}.csv", partial(pa.csv.write_csv, table))
-    _replace(directory / "scenario.toml", lambda path: path.write_text(comparison.scenario.text, encoding="utf-8"))
+    # Results that are made again from their own copy of the scenario leave that copy alone.
+    copy = directory / "scenario.toml"
+    if comparison.scenario.file is None or not _same_file(copy, comparison.scenario.file):
+        _replace(copy, lambda path: path.write_text(comparison.scenario.text, encoding="utf-8"))
     text = json.dumps(about, indent=2) + "\n"
     _replace(directory / "manifest.json", lambda path: path.write_text(text, encoding="utf-8"))
     return directory
@@ -65,11 +81,13 @@ def manifest(comparison: Comparison) -> dict[str, Any]:
         "multihop": version(),
         "commit": commit(),
         "command": comparison.command,
+        "command_runs_in": "the directory of this manifest, whose scenario.toml is the scenario that was run",
         "scenario": {
             "name": first.view["name"],
             "origin": Path(comparison.scenario.origin).name,
-            "duration_s": first.view["duration"],
-            "warmup_s": first.view["warmup"],
+            # The clock has nanoseconds; what is below is noise of the conversion to seconds.
+            "duration_s": round(first.view["duration"], 9),
+            "warmup_s": round(first.view["warmup"], 9),
         },
         "seeds": comparison.seeds,
         "variants": [
@@ -102,22 +120,49 @@ def require_writable_directory(directory: Path) -> None:
         raise UserError(f"{directory}: cannot be written: {reason}; name another place") from error
 
 
-def require_writable_file(path: Path) -> None:
+def require_results_directory(directory: Path) -> None:
+    """As `require_writable_directory`; files that results would replace must be results as well.
+
+    Raises:
+        UserError: if the directory has a file of the same name as one of ours, but no manifest of ours.
+    """
+    require_writable_directory(directory)
+    there = [name for name in RESULT_NAMES if os.path.lexists(directory / name)]
+    for name in there:
+        require_writable_file(directory / name)
+    if there and not _has_manifest(directory):
+        raise UserError(
+            f"{directory}: not a results folder of multihop, but it has a file {there[0]}, which would be replaced; "
+            "choose another"
+        )
+
+
+def require_writable_file(path: Path, source: Path | None = None) -> None:
     """Proves that a file can be written at `path`, making its directory if needed.
+
+    `source` is the file that the output is made from, which it must not replace.
 
     Raises:
         UserError: if not.
     """
-    if path.is_dir():
-        raise UserError(f"{path}: this is a directory; name a file in it")
+    try:
+        if path.is_dir():
+            raise UserError(f"{path}: this is a directory; name a file in it")
+        if path.exists() and not path.is_file():
+            raise UserError(f"{path}: this is a device or a pipe, not a file; name a file")
+        read_only = path.exists() and not os.access(path, os.W_OK)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}; name another place") from error
+    if source is not None and _same_file(path, source):
+        raise UserError(f"{path}: this is the file that is read, which would be lost; name another place")
     require_writable_directory(path.parent)
-    if path.exists() and not os.access(path, os.W_OK):
+    if read_only:
         raise UserError(f"{path}: cannot be written: it is read-only; name another place")
 
 
-def write_text(path: Path, text: str) -> Path:
-    """Writes a whole file and then moves it into place."""
-    require_writable_file(path)
+def write_text(path: Path, text: str, source: Path | None = None) -> Path:
+    """Writes a whole file and then moves it into place; never over `source`, which it is made from."""
+    require_writable_file(path, source)
     _replace(path, lambda part: part.write_text(text, encoding="utf-8"))
     return path
 
@@ -128,6 +173,25 @@ def _replace(path: Path, write: Callable[[Path], object]) -> None:
         write(part)
         part.replace(path)
     except OSError as error:
+        if error.errno in _DISK_ERRORS:
+            # Arrow's errors carry a number, but words of their own.
+            raise OutputError(f"{path}: cannot be written: {os.strerror(error.errno)}") from error
         raise UserError(f"{path}: cannot be written: {error.strerror or error}; name another place") from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def _same_file(a: Path, b: Path) -> bool:
+    try:
+        return a.samefile(b)
+    except (OSError, ValueError):
+        return False
+
+
+def _has_manifest(directory: Path) -> bool:
+    try:
+        about = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(about, dict) and {"format", "multihop", "command", "tables"} <= about.keys()

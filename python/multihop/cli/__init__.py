@@ -1,13 +1,16 @@
 """The command line.
 
-Exit codes: 0 done; 1 a run failed; 2 what was asked for cannot be done (one message on standard error says why);
-70 a bug of ours; 130 interrupted; 141 whoever read the output went away.
+Exit codes: 0 done; 1 a run failed, or what it found cannot be written; 2 what was asked for cannot be done (one message
+on standard error says why); 70 a bug of ours; 130 interrupted; 141 whoever read the output went away.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import NoReturn
 
 EXIT_FAILED = 1
@@ -19,13 +22,16 @@ EXIT_BROKEN_PIPE = 141
 
 def main() -> NoReturn:
     """Runs the command that was typed and exits."""
+    has_output = _prepare_streams()
     try:
-        code = _run()
+        code = _run() if has_output else _fail("standard output is closed; results have nowhere to go", EXIT_FAILED)
         sys.stdout.flush()
     except BrokenPipeError:
-        # What is still buffered has nowhere to go; without this the interpreter would complain on its way out.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         code = EXIT_BROKEN_PIPE
+    except OSError as error:
+        _discard_output()
+        code = _fail(_cannot_write(error), EXIT_FAILED)
     except KeyboardInterrupt:
         code = _interrupted()
     if code == EXIT_INTERRUPTED:
@@ -37,17 +43,46 @@ def main() -> NoReturn:
     sys.exit(code)
 
 
+def _prepare_streams() -> bool:
+    """Makes the standard streams usable, and says whether standard output was open."""
+    has_output = sys.stdout is not None
+    # A closed descriptor would be given to the next file that is opened, which messages would then end up in.
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
+    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open until the end
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open until the end
+    for stream in (sys.stdout, sys.stderr):
+        # A result with a question mark in it is better than none.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    return has_output
+
+
+def _discard_output() -> None:
+    """What is still buffered has nowhere to go; without this the interpreter would complain on its way out."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _cannot_write(error: OSError) -> str:
+    return f"{error.filename or 'standard output'}: {error.strerror or error}"
+
+
 def _run() -> int:
     # Imports take most of a second; inside the handlers, so that Ctrl-C during them is clean as well.
     import typer
 
     from multihop._core import InternalError, ScenarioError
     from multihop.cli.app import app
-    from multihop.errors import UserError
+    from multihop.errors import OutputError, UserError
 
     arguments = sys.argv[1:] or ["--help"]
     try:
         code = app(arguments, standalone_mode=False, prog_name="multihop")
+    except OutputError as error:
+        return _fail(str(error), EXIT_FAILED)
     except (ScenarioError, UserError) as error:
         return _fail(str(error), EXIT_USER_ERROR)
     except typer.TyperException as error:
@@ -61,7 +96,7 @@ def _run() -> int:
         return _fail(_internal(str(error)), EXIT_INTERNAL)
     except MemoryError:
         return _fail("there is not enough memory for this; use fewer seeds or a longer record_interval", EXIT_FAILED)
-    except (BrokenPipeError, KeyboardInterrupt):
+    except (OSError, KeyboardInterrupt):
         raise
     except Exception as error:
         if os.environ.get("MULTIHOP_TRACEBACK"):
@@ -84,7 +119,9 @@ def _usage(error: Exception, arguments: list[str]) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    print(f"multihop: {message}", file=sys.stderr)
+    # If standard error is full or gone as well, the exit code is all that is left to tell.
+    with suppress(OSError):
+        print(f"multihop: {message}", file=sys.stderr)
     return code
 
 

@@ -24,7 +24,8 @@ def note(text: str, *, quiet: bool = False) -> None:
 
 def print_json(value: Any) -> None:  # noqa: ANN401 - any JSON value
     """JSON to standard output; what is not a finite number becomes null."""
-    print(json.dumps(_finite(value), indent=2, ensure_ascii=False))
+    is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    print(json.dumps(_finite(value), indent=2, ensure_ascii=not is_unicode))
 
 
 def table(columns: list[str], rows: list[list[str]], *, title: str | None = None) -> Table:

@@ -49,7 +49,8 @@ def import_mesh(
 ) -> None:
     """Turn a measured mesh into a scenario with positions and a link matrix."""
     if out is not None:
-        require_writable_file(out)
+        for source in (file, nodes):
+            require_writable_file(out, source)
     mesh = importers.read(file, importers.Options(format, nodes, assume_delivery, noise_level))
     plan = to_scenario.Plan(
         name=name or file.name.split(".")[0],
@@ -71,7 +72,9 @@ def import_mesh(
     if out is not None:
         write_text(out, imported.text)
     elif not as_json:
-        sys.stdout.write(imported.text)
+        # TOML is UTF-8 by definition, whatever the terminal speaks.
+        sys.stdout.flush()
+        sys.stdout.buffer.write(imported.text.encode())
     if as_json:
         console.print_json(
             {

@@ -21,6 +21,9 @@ from multihop.scenario import load
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
+#: What the documentation calls by one name, and the catalogue by several.
+_ALIASES = {"routing": ("metrics", "link_failures")}
+
 _SELF_TEST = """
 duration = "1 s"
 [topology]
@@ -61,11 +64,14 @@ def list_names(
 ) -> None:
     """List what a scenario can name: schemes, PHYs, media, routing, apps, generators, estimators."""
     catalogue = api.catalogue()
-    if kind is not None and kind not in catalogue:
-        near = get_close_matches(kind, catalogue, 1, 0.4)
+    wanted = kind.lower() if kind is not None else None
+    if wanted is not None and wanted not in catalogue and wanted not in _ALIASES:
+        known = [*catalogue, *_ALIASES]
+        near = get_close_matches(wanted, known, 1, 0.4)
         hint = f"did you mean {near[0]}? " if near else ""
-        raise UserError(f"list: found {kind!r}; {hint}what there is: {', '.join(catalogue)}")
-    chosen = {name: entries for name, entries in catalogue.items() if kind in (None, name)}
+        raise UserError(f"list: found {kind!r}; {hint}what there is: {', '.join(known)}")
+    names = catalogue if wanted is None else _ALIASES.get(wanted, (wanted,))
+    chosen = {name: catalogue[name] for name in names}
     if as_json:
         console.print_json(chosen)
         return

@@ -15,7 +15,7 @@ from multihop.comparison import Comparison
 from multihop.errors import UserError
 from multihop.provenance import commit, version
 from multihop.scenario import Scenario, load
-from multihop.storage import require_writable_directory, require_writable_file
+from multihop.storage import RESULT_NAMES, require_results_directory, require_writable_file
 from multihop.verdict import with_interval
 
 ScenarioArgument = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario (TOML).", show_default=False)]
@@ -61,7 +61,7 @@ def run(
 
 def compare(
     scenario: ScenarioArgument,
-    schemes: Annotated[str, typer.Option(help="Schemes to compare, with commas between.", show_default=False)],
+    schemes: Annotated[list[str], typer.Option(help="Schemes to compare, with commas between.", show_default=False)],
     seed: SeedOption = None,
     seeds: Annotated[int, typer.Option(help="How many seeds, counted up from the first.")] = 10,
     duration: DurationOption = None,
@@ -74,7 +74,9 @@ def compare(
     quiet: QuietOption = False,
 ) -> None:
     """Compare schemes on a scenario, over common seeds, and say who is better."""
-    names = [name.strip() for name in schemes.split(",") if name.strip()]
+    if len(schemes) > 1:
+        raise UserError(f"--schemes: found {len(schemes)} times; give it once: --schemes {','.join(schemes)}")
+    names = [name.strip() for name in schemes[0].split(",") if name.strip()]
     if not names:
         raise UserError("--schemes: none given; name at least one, as in --schemes tcp-newreno,recn")
     repeated = next((name for name in names if names.count(name) > 1), None)
@@ -109,11 +111,13 @@ def _simulate(
         raise UserError(f"--jobs: found {jobs}; needs at least 1")
     seed_list(seeds, first_seed or 0)
     if out is not None:
-        require_writable_directory(out)
+        require_results_directory(out)
+        if report is not None and report.name in RESULT_NAMES[:2] + RESULT_NAMES[3:] and _is_in(report, out):
+            raise UserError(f"--report: found {report}, which --out writes as well; name another file")
     if report is None and out is not None:
         report = out / "report.html"
     if report is not None:
-        require_writable_file(report)
+        require_writable_file(report, scenario.file)
     with RunProgress(seeds * len(variants), quiet=quiet) as progress:
         comparison = run_variants(
             scenario,
@@ -125,12 +129,17 @@ def _simulate(
             on_tick=progress.tick,
         )
         speed = progress.speed()
-    console.note(f"{seeds * len(variants)} runs, {speed}", quiet=quiet)
+    count = seeds * len(variants)
+    console.note(f"{count} {'run' if count == 1 else 'runs'}, {speed}", quiet=quiet)
     if out is not None:
         console.note(f"tables: {comparison.save(out)}", quiet=quiet)
     if report is not None:
         console.note(f"report: {comparison.report(report)}", quiet=quiet)
     return comparison
+
+
+def _is_in(file: Path, directory: Path) -> bool:
+    return file.resolve().parent == directory.resolve()
 
 
 def _print_flows(comparison: Comparison) -> None:

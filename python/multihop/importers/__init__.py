@@ -25,6 +25,9 @@ FORMATS = {
     "nycmesh": "NYC Mesh map: links.json, with nodes.json as --nodes",
 }
 
+#: A mesh is what machines wrote down; the largest real one so far is 1 MB.
+MAX_BYTES = 1_000_000_000
+
 _SUPPORTED = "what can be read: " + "; ".join(FORMATS.values())
 
 
@@ -55,7 +58,7 @@ def read(path: Path, options: Options) -> Mesh:
         raise UserError(f"--format: found {options.format!r}; what would do: auto, {', '.join(FORMATS)}")
     if options.assume_delivery is not None and not 0.0 < options.assume_delivery <= 1.0:
         raise UserError(f"--assume-delivery: found {options.assume_delivery:g}; needs more than 0, at most 1")
-    text = read_text(path, "a file with a mesh")
+    text = read_text(path, "a file with a mesh", MAX_BYTES)
     if not text.strip():
         raise UserError(f"{path}: the file is empty; {_SUPPORTED}")
     is_json = text.lstrip()[0] in "{["

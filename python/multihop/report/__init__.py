@@ -20,9 +20,9 @@ def write(comparison: Comparison, path: Path) -> Path:
     """Writes the report.
 
     Raises:
-        UserError: if the file cannot be written.
+        UserError: if the file cannot be written, or is the scenario itself.
     """
-    return write_text(path, page(comparison))
+    return write_text(path, page(comparison), comparison.scenario.file)
 
 
 def figures(comparison: Comparison, directory: Path) -> list[Path]:

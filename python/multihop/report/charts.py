@@ -69,18 +69,19 @@ def flow_goodput(comparison: Comparison) -> Chart:
 
 
 def losses(comparison: Comparison) -> Chart:
-    """Data packets lost by named cause, stacked, as a share of those emitted."""
+    """Data packets lost by named cause, stacked, as a share of those that were lost or arrived."""
     flows = comparison.flows
     chart = Chart("losses", "Loss by cause per scheme", PAGE_WIDTH / 2, 3.2)
     axis = chart.figure.subplots()
     bottoms = np.zeros(len(comparison.variants))
-    sent = flows.groupby("variant", sort=False)["packets_sent"].sum().reindex(comparison.variants).to_numpy(dtype=float)
+    fates = flows[["packets_delivered", *(f"dropped_{cause}" for cause in DROP_CAUSES)]].sum(axis=1)
+    decided = fates.groupby(flows["variant"], sort=False).sum().reindex(comparison.variants).to_numpy(dtype=float)
     for cause, colour in zip(DROP_CAUSES, PALETTE, strict=False):
         column = f"dropped_{cause}"
         lost = flows.groupby("variant", sort=False)[column].sum().reindex(comparison.variants).to_numpy(dtype=float)
         if not lost.any():
             continue
-        shares = 100 * np.divide(lost, sent, out=np.zeros_like(lost), where=sent > 0)
+        shares = 100 * np.divide(lost, decided, out=np.zeros_like(lost), where=decided > 0)
         label = cause.replace("_", " ")
         bars = axis.bar(comparison.variants, shares, 0.6, bottom=bottoms, color=colour, label=label)
         for variant, bar, share in zip(comparison.variants, bars, shares, strict=True):

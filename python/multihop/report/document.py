@@ -35,7 +35,8 @@ def page(comparison: Comparison) -> str:
         _section(
             "Where packets are lost",
             drawn["losses"],
-            "Data packets that the network lost, by cause, of those that transports emitted.",
+            "Data packets that the network lost, by cause, of those that were lost or arrived. "
+            + _feedback(comparison),
         ),
         _section("Over time", drawn["time"], _time_note(comparison)),
         _section(
@@ -97,6 +98,11 @@ def _path_note(comparison: Comparison) -> str:
     return f"No route for {', '.join(lost)}." if lost else "Coloured lines are the paths of flows at the start."
 
 
+def _feedback(comparison: Comparison) -> str:
+    lost = ", ".join(f"{v} {comparison.values(v, 'feedback_dropped').mean():.4g}" for v in comparison.variants)
+    return f"Acknowledgements lost as well{', means over seeds' if len(comparison.seeds) > 1 else ''}: {lost}."
+
+
 def _time_note(comparison: Comparison) -> str:
     if len(comparison.variants) > 1:
         return "All flows together, means over seeds; bands are 95 % intervals." if len(comparison.seeds) > 1 else ""
@@ -149,7 +155,8 @@ def _provenance(comparison: Comparison) -> str:
     }
     rows = "".join(f"<tr><th>{_e(name)}</th><td>{_e(value)}</td></tr>" for name, value in facts.items())
     return (
-        f'<table class="facts">{rows}</table><p>To run it again:</p><pre>{_e(comparison.command)}</pre>'
+        f'<table class="facts">{rows}</table><p>To run it again, in the folder with the results or wherever the '
+        f"scenario below is saved as scenario.toml:</p><pre>{_e(comparison.command)}</pre>"
         f"<details><summary>The scenario</summary><pre>{_e(comparison.scenario.text)}</pre></details>"
     )
 
