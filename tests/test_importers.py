@@ -3,6 +3,7 @@
 import json
 import math
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -273,3 +274,24 @@ def test_real_meshes(data, name, options, kept):
 def test_real_files_that_are_refused(data, name, says):
     with pytest.raises(UserError, match=says):
         read(data / name, Options())
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("nodes", Path("absent.csv")), ("assume_delivery", 0.5), ("noise_level", -90.0)]
+)
+def test_options_that_do_not_apply_are_refused(tmp_path: Path, option: str, value: object) -> None:
+    path = tmp_path / "meshviewer.json"
+    node = {"node_id": "a", "is_online": True}
+    link = {"type": "wifi", "source": "a", "target": "b", "source_tq": 1.0, "target_tq": 1.0}
+    path.write_text(json.dumps({"nodes": [node, {**node, "node_id": "b"}], "links": [link]}))
+    with pytest.raises(UserError, match=f"--{option.replace('_', '-')}: does not apply to meshviewer"):
+        read(path, Options(**{option: value}))
+
+
+def test_a_cell_that_is_no_number_is_named_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "links.csv"
+    path.write_text("source,target,delivery\na,b,0.9\nb,c,oops\n")
+    with pytest.raises(UserError, match=r"links\.csv:3: delivery: found 'oops'; needs a number"):
+        read(path, Options())
+    path.write_text("source,target,delivery,reverse\na,b,0.9,0.8\nb,c,nan,\n")
+    assert read(path, Options()).links

@@ -28,6 +28,17 @@ FORMATS = {
 #: A mesh is what machines wrote down; the largest real one so far is 1 MB.
 MAX_BYTES = 1_000_000_000
 
+#: The options that each kind of file takes. Others would be ignored, and so are refused.
+_TAKES: dict[str, tuple[str, ...]] = {
+    "meshviewer": (),
+    "netjson": ("assume_delivery",),
+    "olsr jsoninfo": (),
+    "olsr CSV": ("nodes",),
+    "csv": ("nodes", "assume_delivery"),
+    "orbit": ("noise_level",),
+    "nycmesh": ("nodes", "assume_delivery"),
+}
+
 _SUPPORTED = "what can be read: " + "; ".join(FORMATS.values())
 
 
@@ -78,6 +89,7 @@ def _read_json(text: str, path: Path, options: Options) -> Mesh:
         raise UserError(f"{path}: {_describe(data)}; {_SUPPORTED}")
     if options.format not in {"auto", found}:
         raise UserError(f"{path}: --format: found {options.format}, but this is {found}; use --format {found} or auto")
+    _require_applicable("olsr jsoninfo" if found == "olsr" else found, options)
     if found == "meshviewer":
         return meshviewer.read(data, origin)
     if found == "netjson":
@@ -97,6 +109,7 @@ def _read_csv(text: str, path: Path, options: Options) -> Mesh:
     found = _csv_format(text, path)
     if options.format not in {"auto", found}:
         raise UserError(f"{path}: --format: found {options.format}, but this is {found}; use --format {found} or auto")
+    _require_applicable("olsr CSV" if found == "olsr" else found, options)
     table = tables.parse(text, str(path))
     nodes = tables.parse(read_text(options.nodes, "a list of nodes"), str(options.nodes)) if options.nodes else None
     if found == "orbit":
@@ -113,6 +126,15 @@ def _csv_format(text: str, path: Path) -> str:
         if matches(columns):
             return name
     raise UserError(f"{path}:1: found columns {', '.join(columns)[:120]}; {_SUPPORTED}")
+
+
+def _require_applicable(kind: str, options: Options) -> None:
+    """Refuses options that this kind of file does not take."""
+    for option in ("nodes", "assume_delivery", "noise_level"):
+        if getattr(options, option) is not None and option not in _TAKES[kind]:
+            takers = ", ".join(name for name, taken in _TAKES.items() if option in taken)
+            flag = "--" + option.replace("_", "-")
+            raise UserError(f"{flag}: does not apply to {kind}; it is for {takers}: leave it out")
 
 
 def _parse_json(text: str, path: Path) -> Any:  # noqa: ANN401 - any JSON value

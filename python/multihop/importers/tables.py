@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from multihop.errors import UserError
 from multihop.importers.mesh import number
 
+#: How tables say that a number is missing.
+_MISSING = {"-", "na", "n/a", "nan", "none", "null"}
+
 
 @dataclass(frozen=True)
 class Row:
@@ -22,8 +25,18 @@ class Row:
         return self.cells.get(column, "").strip() or None
 
     def number(self, column: str) -> float | None:
-        """The cell as a number, or `None` if it is not one."""
-        return number(self.text(column))
+        """The cell as a number, or `None` if there is none.
+
+        Raises:
+            UserError: if the cell holds something else.
+        """
+        text = self.text(column)
+        if text is None or text.lower() in _MISSING:
+            return None
+        value = number(text)
+        if value is None:
+            raise UserError(f"{self.where}: {column}: found {text[:40]!r}; needs a number, or nothing")
+        return value
 
 
 @dataclass(frozen=True)
