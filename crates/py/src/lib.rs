@@ -46,8 +46,9 @@ fn check<'py>(
         panics::caught(|| {
             let resolved = scenario::resolve(text, origin, &overrides).map_err(scenario_error)?;
             let config = &resolved.config;
-            let links = LinkQuality::new(config).usable();
-            let routes = Routes::new(config);
+            let quality = LinkQuality::new(config);
+            let links = quality.usable();
+            let routes = Routes::new(config, &quality);
             let path = |flow: &multihop_sim::config::FlowConfig| routes.path(flow.source, flow.destination);
             let paths: Vec<_> = config.flows.iter().map(|flow| path(flow).unwrap_or_default()).collect();
             Ok((resolved, links, paths))

@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// Links that deliver a smaller share of data frames than this are used only where there is no other way.
 const GOOD_DELIVERY: f64 = 0.5;
 /// Links that deliver a smaller share than this are not used at all.
-const LEAST_DELIVERY: f64 = 0.01;
+pub(crate) const LEAST_DELIVERY: f64 = 0.01;
 /// Delivery is judged for data frames of this size.
-const NOMINAL_BYTES: u32 = 1000;
+pub(crate) const NOMINAL_BYTES: u32 = 1000;
 
 /// Next hops towards every destination in use.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +34,11 @@ impl LinkQuality {
     /// The links of a configuration.
     pub fn new(config: &Config) -> LinkQuality {
         LinkQuality { links: Links::new(config), timing: Timing::new(config) }
+    }
+
+    /// The links and the shared numbers that it was judged by.
+    pub(crate) fn into_parts(self) -> (Links, Timing) {
+        (self.links, self.timing)
     }
 
     /// Share of the DATA frames of 1000 bytes that arrive over a link, without interference.
@@ -76,10 +81,9 @@ impl LinkQuality {
 
 impl Routes {
     /// Routes towards both ends of every flow.
-    pub fn new(config: &Config) -> Routes {
-        let quality = LinkQuality::new(config);
+    pub fn new(config: &Config, quality: &LinkQuality) -> Routes {
         let destinations = config.flows.iter().flat_map(|flow| [flow.source, flow.destination]);
-        Routes::towards(destinations, config, &quality)
+        Routes::towards(destinations, config, quality)
     }
 
     /// Routes towards these destinations.

@@ -10,7 +10,7 @@ use crate::medium::{Collisions, Links, Radio, femtowatts};
 use crate::node::{Node, at_node, settle};
 use crate::outcome::{FlowOutcome, NodeOutcome, Outcome, SeriesRow};
 use crate::record::{Mean, Recorder, quantiles};
-use crate::routing::Routes;
+use crate::routing::{LinkQuality, Routes};
 use crate::slab::Slab;
 use crate::stack::{End, FlowRoute, Network, Stack, Surroundings};
 use multihop_core::{FlowId, NodeId, Port, Rng, Span, Time};
@@ -97,8 +97,9 @@ pub fn run_watched(config: &Config, watch: impl FnMut(Time)) -> Outcome {
 impl World {
     /// A run that has not begun.
     pub fn new(config: &Config, ties: Ties) -> World {
-        let timing = Timing::new(config);
-        let links = Links::new(config);
+        let quality = LinkQuality::new(config);
+        let routes = Routes::new(config, &quality);
+        let (links, timing) = quality.into_parts();
         let mut plan = SlotPlan::default();
         let nodes = build_nodes(config, &timing, &mut plan);
         let samples = Samples::new(config, &mut plan);
@@ -131,7 +132,7 @@ impl World {
             packets: Slab::default(),
             record: Recorder::new(config.nodes.len(), config.flows.len(), from),
             network: Network {
-                routes: Routes::new(config),
+                routes,
                 flows: nodes.1,
                 extra_header: config.extra_header,
                 link_layer_delay: timing.rules.link_layer_delay,
@@ -408,15 +409,7 @@ fn build_nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<No
             let failure = config.routing.on_link_failure;
             Node {
                 mac: Mac::new(id, timer, air, timing, rng),
-                stack: Stack::new(
-                    id,
-                    config.mac.queue_limit,
-                    policies,
-                    scheme_of.clone(),
-                    link_slot,
-                    failure,
-                )
-                .with_lifetime(config.mac.lifetime),
+                stack: Stack::new(id, &config.mac, policies, scheme_of.clone(), link_slot, failure),
             }
         })
         .collect();

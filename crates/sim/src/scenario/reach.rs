@@ -5,14 +5,10 @@
 
 use crate::config::{Config, MediumConfig, MediumModel};
 use crate::medium::femtowatts;
-use crate::routing::LinkQuality;
+use crate::routing::{LEAST_DELIVERY, LinkQuality, NOMINAL_BYTES};
 use multihop_core::NodeId;
 use multihop_dot11::{ACK_BYTES, ErrorTable, frame_success};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-/// Routing's least share of tries that succeed over a usable link, and the size of the data frames that it judges by.
-const LEAST_SUCCESS: f64 = 0.01;
-const DATA_BYTES: u32 = 1000;
 
 /// Nobody talks further than this, in metres.
 const DISTANCE_MAX: f64 = 1e7;
@@ -155,7 +151,8 @@ pub(super) fn radius(config: &Config) -> Option<f64> {
     // As routing judges: each direction by what noise and what the scenario's own error rates leave of its bits.
     let usable = |data_noise: f64, ack_noise: f64| {
         let bits = |noise: f64, bytes| frame_success(noise + (-bit_error_rate).ln_1p(), bytes);
-        bits(data_noise, DATA_BYTES) * (1.0 - packet_error_rate) * bits(ack_noise, ACK_BYTES) >= LEAST_SUCCESS
+        bits(data_noise, NOMINAL_BYTES) * (1.0 - packet_error_rate) * bits(ack_noise, ACK_BYTES)
+            >= LEAST_DELIVERY
     };
     match model {
         MediumModel::Ranges { receive_range, .. } => {

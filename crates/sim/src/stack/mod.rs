@@ -5,7 +5,7 @@ mod end;
 pub use end::End;
 
 use crate::agenda::{Agenda, Lane, Slot};
-use crate::config::LinkFailureRule;
+use crate::config::{LinkFailureRule, MacConfig};
 use crate::record::Recorder;
 use crate::routing::Routes;
 use crate::slab::{Handle, Slab};
@@ -108,7 +108,7 @@ impl Stack {
     /// A stack without flows.
     pub fn new(
         id: NodeId,
-        queue_limit: usize,
+        mac: &MacConfig,
         policies: Vec<Option<Box<dyn RouterPolicy>>>,
         scheme_of: Arc<[usize]>,
         link_slot: Slot,
@@ -119,7 +119,7 @@ impl Stack {
             if observed { vec![Box::<multihop_link::TransmissionEfficiency>::default()] } else { Vec::new() };
         Stack {
             id,
-            queue: DropTail::new(queue_limit),
+            queue: DropTail::new(mac.queue_limit),
             policies,
             scheme_of,
             estimators,
@@ -132,21 +132,9 @@ impl Stack {
             followers: Vec::new(),
             turn: 0,
             on_link_failure,
-            lifetime: None,
+            lifetime: mac.lifetime,
             observed,
         }
-    }
-
-    /// Packets that wait longer than this are not sent.
-    #[must_use]
-    pub fn with_lifetime(self, lifetime: Option<Span>) -> Stack {
-        Stack { lifetime, ..self }
-    }
-
-    /// The same, of a stack that is in use.
-    #[cfg(test)]
-    pub fn set_lifetime(&mut self, lifetime: Span) {
-        self.lifetime = Some(lifetime);
     }
 
     /// Adds an end of a flow; returns its index.
