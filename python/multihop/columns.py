@@ -160,7 +160,7 @@ class Metric:
     title: str
     unit: str
     scale: float
-    higher_is_better: bool
+    higher_is_better: bool | None
 
     def shown(self, value: float) -> float:
         """The value in the unit that people read."""
