@@ -67,6 +67,8 @@ pub struct Exchange {
     pub flow: FlowId,
     /// Bytes that the MAC was asked to carry.
     pub size: u32,
+    /// Payload bytes of the transport among them; none in acknowledgements and other packets of control.
+    pub payload: u32,
     /// When the packet entered the interface queue.
     pub enqueued: Time,
     /// When the MAC took it from the queue (t0 of RECN, He et al. 2017).
@@ -77,6 +79,8 @@ pub struct Exchange {
     pub fate: Fate,
     /// RTS transmissions.
     pub rts_tries: u32,
+    /// Those of them that no CTS answered.
+    pub rts_failures: u32,
     /// DATA transmissions.
     pub data_tries: u32,
     /// Back-off slots counted down.
@@ -181,11 +185,13 @@ mod tests {
             peer: NodeId(1),
             flow: FlowId(0),
             size: 1000,
+            payload: 960,
             enqueued: at(100),
             head_of_line: at(1_000),
             done: at(1_000 + 9_406 + 50 + 310),
             fate: Fate::Acknowledged,
             rts_tries: 1,
+            rts_failures: 0,
             data_tries: 1,
             slots: 15,
             airtime: Span::from_us(9_406),

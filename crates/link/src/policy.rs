@@ -32,6 +32,8 @@ pub struct Departure {
     pub exchange: Span,
     /// RTS transmissions of this frame so far.
     pub rts_tries: u32,
+    /// Those of them that no CTS answered.
+    pub rts_failures: u32,
     /// DATA transmissions of this frame before this one.
     pub data_tries: u32,
 }

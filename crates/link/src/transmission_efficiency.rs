@@ -48,11 +48,13 @@ mod tests {
             peer: NodeId(1),
             flow: FlowId(0),
             size: 1000,
+            payload: 960,
             enqueued: Time::ZERO,
             head_of_line: Time::ZERO,
             done: Time::ZERO + Span::from_us(service_us),
             fate,
             rts_tries: 1,
+            rts_failures: 0,
             data_tries: 1,
             slots: 0,
             airtime: Span::from_us(9_406),
@@ -85,6 +87,7 @@ mod tests {
             sifs: Span::from_us(10),
             exchange: Span::from_us(9_406),
             rts_tries: 1,
+            rts_failures: 0,
             data_tries: 0,
         };
         let rest = 8_416 + 304 + 10;

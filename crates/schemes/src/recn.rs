@@ -96,6 +96,7 @@ mod tests {
             sifs,
             exchange: Span::from_us(9_406),
             rts_tries: 1,
+            rts_failures: 0,
             data_tries: 0,
         }
     }
