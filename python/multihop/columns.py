@@ -44,6 +44,7 @@ _FLOWS: dict[str, Column] = {
     "packets_sent": Column("packets", "data packets that the transport emitted, retransmissions included"),
     "packets_delivered": Column("packets", "data packets that reached the other end, duplicates included"),
     **_drops("data packets"),
+    "packets_lost": Column("packets", "data packets lost in the network, any cause: the sum of the causes"),
     "loss_ratio": Column(
         "1", "data packets lost in the network, any cause, of those whose fate was decided: lost or arrived"
     ),

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from multihop import _core, frames
 from multihop.columns import TABLES, Metric
 from multihop.comparison import estimate_or_none
 from multihop.models import evaluate
-from multihop.results import Result
 from multihop.statistics import Estimate, PairedDifference, paired_difference
 from multihop.study.claims import Judgement, judge
 from multihop.study.design import Point
 from multihop.study.metrics import metric_of, per_seed
-from multihop.study.spec import Label, MetricSpec
+from multihop.study.spec import Label
 from multihop.study.store import Failure, Store
 
 if TYPE_CHECKING:
@@ -71,13 +71,15 @@ class StudyResult:
         """As `values`, for these seeds as far as they are there, and read anew."""
         if self.study.spec.model is not None:
             return pd.Series([self._model(point)[metric]], index=[0], dtype=float)
-        results = self._results(point, seeds)
-        if not results:
+        outputs = self._outputs(point, seeds)
+        if not outputs:
             return pd.Series([], dtype=float)
+        view = self.study.plan.views[point]
         made = self.study.spec.metrics.get(metric)
         if made is None:
-            return pd.Series({r.seed: float(r.summary[metric]) for r in results}, dtype=float)
-        return self._made(made, results)
+            summary = frames.table("summary", view, outputs)
+            return pd.Series(summary[metric].to_numpy(dtype=float), index=summary["seed"])
+        return per_seed(made, frames.table(made.column.partition(".")[0], view, outputs))
 
     def estimate(self, point: int, metric: str) -> Estimate | None:
         """Mean and 95 % interval over seeds; `None` if no run has a value."""
@@ -120,17 +122,9 @@ class StudyResult:
             return self.study.plan.seeds
         return self.seeds.get(point) or self.study.plan.seeds[: stop.at_least]
 
-    def _results(self, point: int, seeds: Sequence[int]) -> list[Result]:
-        plan, study = self.study.plan, self.study
-        found = []
-        for seed in seeds:
-            output = self.store.read(plan.run_id(point, seed))
-            if output is not None:
-                found.append(Result(study.scenario, plan.views[point], {"seed": seed}, output))
-        return found
-
-    def _made(self, metric: MetricSpec, results: Sequence[Result]) -> pd.Series[float]:
-        return per_seed(metric, _below_each_other(results, metric.column.partition(".")[0]))
+    def _outputs(self, point: int, seeds: Sequence[int]) -> list[_core.Output]:
+        read = (self.store.read(self.study.plan.run_id(point, seed)) for seed in seeds)
+        return [output for output in read if output is not None]
 
     def _point_table(self, point: int, name: str) -> pd.DataFrame:
         labels = self.points[point].labels
@@ -139,10 +133,11 @@ class StudyResult:
             df = pd.DataFrame({metric: self.values(point, metric) for metric in names})
             df.insert(0, "seed", df.index)
         else:
-            results = self._results(point, self.seeds.get(point, []))
-            if not results:
+            outputs = self._outputs(point, self.seeds.get(point, []))
+            if not outputs:
                 return pd.DataFrame()
-            df = _below_each_other(results, name)
+            df = frames.table(name, self.study.plan.views[point], outputs)
+            df.insert(0, "seed", df.pop("seed"))
         for position, (factor, label) in enumerate(labels.items()):
             df.insert(position, column_name(factor, name), label)
         return df
@@ -157,13 +152,3 @@ def column_name(factor: str, table: str) -> str:
     taken = factor in TABLES.get(table, {}) or factor == "seed"
     return f"factor_{factor}" if taken else factor
 
-
-def _below_each_other(results: Sequence[Result], name: str) -> pd.DataFrame:
-    parts = []
-    for result in results:
-        df = result.table(name).copy()
-        if "seed" in df.columns:
-            df = df.drop(columns="seed")
-        df.insert(0, "seed", result.seed)
-        parts.append(df)
-    return pd.concat(parts, ignore_index=True)
