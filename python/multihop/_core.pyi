@@ -54,7 +54,17 @@ class InternalError(RuntimeError):
     """A broken invariant of the engine: a bug. The message says where."""
 
 def check(text: str, origin: str, overrides: Mapping[str, Any] | None = None) -> ScenarioView:
-    """Reads and resolves a scenario without running it."""
+    """Reads and resolves a scenario without running it.
+
+    `overrides` may hold `seed`, `duration`, `warmup`, `record_interval`, `scheme`, and `set`: a list of pairs of a key
+    path and a TOML document whose key `value` is what replaces that key.
+    """
+
+def locate(text: str, path: list[str | int]) -> int | None:
+    """The line, from 1, of a key in any TOML text, or of the innermost table around it that is there.
+
+    `None` if the text is not TOML. An index counts the entries of a list from 0.
+    """
 
 class Meter:
     """How far a run has come; any thread may look."""

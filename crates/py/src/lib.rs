@@ -7,7 +7,7 @@ mod panics;
 mod tables;
 
 use multihop_sim::routing::{LinkQuality, Routes};
-use multihop_sim::scenario::{self, Overrides, Resolved};
+use multihop_sim::scenario::{self, Overrides, Resolved, Setting, Step};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -26,6 +26,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Meter>()?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(locate, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
@@ -104,6 +105,27 @@ fn run<'py>(
     tables::output(py, &config, &outcome)
 }
 
+/// A step of a path: a key, or the index of an entry.
+#[derive(FromPyObject)]
+enum PathStep {
+    Key(String),
+    Index(usize),
+}
+
+/// The line of a key in any TOML text, from 1.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
+fn locate(text: &str, path: Vec<PathStep>) -> Option<usize> {
+    let steps: Vec<Step> = path
+        .into_iter()
+        .map(|step| match step {
+            PathStep::Key(key) => Step::Key(key),
+            PathStep::Index(index) => Step::Index(index),
+        })
+        .collect();
+    scenario::locate(text, &steps)
+}
+
 /// The JSON Schema of scenarios.
 #[pyfunction]
 fn schema() -> String {
@@ -143,6 +165,10 @@ fn read_overrides(given: Option<&Bound<'_, PyDict>>) -> PyResult<Overrides> {
             "warmup" => overrides.warmup = text()?,
             "scheme" => overrides.scheme = text()?,
             "record_interval" => overrides.record_interval = text()?,
+            "set" => {
+                let pairs: Vec<(String, String)> = value.extract()?;
+                overrides.set = pairs.into_iter().map(|(path, value)| Setting { path, value }).collect();
+            }
             other => return Err(PyValueError::new_err(format!("{other} cannot be overridden"))),
         }
     }
