@@ -7,7 +7,7 @@ flows and time steps. Tables have the seed as their first column.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,8 @@ from multihop import _core
 from multihop.columns import DROP_CAUSES, TABLES
 from multihop.statistics import jain
 
-Outputs = Sequence[_core.Output]
+if TYPE_CHECKING:
+    Outputs = Sequence[_core.Output]
 
 
 def table(name: str, view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:

@@ -286,6 +286,19 @@ fn a_setting_means_what_the_file_would_mean() {
         ),
         (
             PLAIN.into(),
+            &[("flows.append", "{ from = \"n1\", to = \"n0\", scheme = \"udp\" }")],
+            format!("{PLAIN}{}", flow("udp")),
+        ),
+        (
+            PLAIN.into(),
+            &[
+                ("flows.append", "[{ name = \"a1\", from = \"n1\", to = \"n0\" }]"),
+                ("flows[a*].scheme", "\"udp\""),
+            ],
+            format!("{PLAIN}{}name = \"a1\"\n", flow("udp")),
+        ),
+        (
+            PLAIN.into(),
             &[("flows", "[[value]]\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"udp\"")],
             PLAIN.split("[[flows]]").next().unwrap().to_owned() + &flow("udp"),
         ),

@@ -11,10 +11,11 @@ from pydantic import BaseModel, ValidationError
 
 from multihop import _core
 from multihop.errors import UserError
+from multihop.study.spec import StudySpec
 
 
-def parse[T: BaseModel](kind: type[T], text: str, origin: str) -> T:
-    """Reads TOML text as a `kind`.
+def parse(text: str, origin: str) -> StudySpec:
+    """Reads TOML text as a study.
 
     Raises:
         UserError: naming file, line, key, what was found and what would do.
@@ -23,21 +24,21 @@ def parse[T: BaseModel](kind: type[T], text: str, origin: str) -> T:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UserError(f"{origin}: not valid TOML: {error}; correct this line (see toml.io)") from error
-    return validate(kind, data, origin, text)
+    return validate(data, origin, text)
 
 
-def validate[T: BaseModel](kind: type[T], data: Mapping[str, Any], origin: str, text: str | None = None) -> T:
-    """Checks data against a `kind`; `text` is where it came from, for line numbers.
+def validate(data: Mapping[str, Any], origin: str, text: str | None = None) -> StudySpec:
+    """Checks the data of a study; `text` is where it came from, for line numbers.
 
     Raises:
         UserError: naming file, line, key, what was found and what would do.
     """
     try:
-        return kind.model_validate(dict(data))
+        return StudySpec.model_validate(dict(data))
     except ValidationError as error:
         first = min(error.errors(), key=_specificity)
         path = [step for step in first["loc"] if not _is_type_name(step, data, first["loc"])]
-        raise UserError(f"{place(origin, text, path)}: {_shown(path)}: {_what(first, kind)}") from error
+        raise UserError(f"{place(origin, text, path)}: {_shown(path)}: {_what(first)}") from error
 
 
 def place(origin: str, text: str | None, path: list[str | int]) -> str:
@@ -80,10 +81,10 @@ def _shown(path: list[str | int]) -> str:
     return text or "study"
 
 
-def _what(error: Any, kind: type[BaseModel]) -> str:  # noqa: ANN401 - pydantic's record
+def _what(error: Any) -> str:  # noqa: ANN401 - pydantic's record
     match error["type"]:
         case "extra_forbidden":
-            return f"unknown key; {_known(error['loc'], kind)}"
+            return f"unknown key; {_known(error['loc'])}"
         case "missing":
             return "missing; add it"
         case "value_error":
@@ -93,9 +94,9 @@ def _what(error: Any, kind: type[BaseModel]) -> str:  # noqa: ANN401 - pydantic'
     return f"found {found}; {_lower(error['msg'])}"
 
 
-def _known(path: tuple[str | int, ...], kind: type[BaseModel]) -> str:
+def _known(path: tuple[str | int, ...]) -> str:
     """The keys that there are in the table of an unknown key."""
-    table: Any = kind
+    table: Any = StudySpec
     for step in path[:-1]:
         if isinstance(step, int):
             continue

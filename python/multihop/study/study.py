@@ -14,9 +14,9 @@ import numpy as np
 import tomli_w
 
 from multihop import _core
-from multihop.api import seed_list, settings_of
+from multihop.api import seed_list
 from multihop.errors import UserError
-from multihop.scenario import Scenario, load, read_text
+from multihop.scenario import Scenario, for_core, inline_toml, load, read_text, settings
 from multihop.storage import require_writable_directory, write_text
 from multihop.study.checks import check_study
 from multihop.study.design import Point, points
@@ -61,7 +61,7 @@ class Study:
         if isinstance(factors, Mapping):
             keys["factors"] = {name: {"values": f} if isinstance(f, list | tuple) else f for name, f in factors.items()}
         # A path is fine as a key of a factor, but names are what tables and files use.
-        self._set(validate(StudySpec, _named(keys), "<study>"), "<study>", Path(), None)
+        self._set(validate(_named(keys), "<study>"), "<study>", Path(), None)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -75,7 +75,7 @@ class Study:
         in_folder = path.is_dir() and (path / "study.toml").is_file()
         file = path / "study.toml" if in_folder else path
         text = read_text(file, "a study (TOML)")
-        spec = parse(StudySpec, text, str(file))
+        spec = parse(text, str(file))
         if in_folder and spec.model is None:
             spec = spec.model_copy(update={"scenario": "scenario.toml"})
         return cls._made(spec, str(file), file.parent, text)
@@ -193,7 +193,7 @@ class Study:
         return self.spec.compare or ("scheme" if "scheme" in self.spec.factors else None)
 
     def _check(self, point: Point) -> _core.ScenarioView:
-        return self.scenario.check(settings_of(point.settings))
+        return self.scenario.check(overrides_of(point))
 
     def _groups(self) -> list[list[int]]:
         """Points that differ only in the compared factor get the same seeds."""
@@ -234,7 +234,7 @@ class Study:
     def _run(self, member: int, seed: int) -> Run:
         plan = self.plan
         point, view = plan.points[member], plan.views[member]
-        overrides = {**settings_of(point.settings), "seed": seed}
+        overrides = for_core({**overrides_of(point), "seed": seed})
         return Run(
             plan.run_id(member, seed), point, seed, view["duration"], self.scenario.text, self.scenario.origin, overrides
         )
@@ -250,7 +250,8 @@ class Study:
         def command(run: Run) -> str:
             words = ["multihop", "run", str(folder / "scenario.toml")]
             for path, value in run.point.settings.items():
-                words += ["--set", f"{path}={as_text(value)}"]
+                text = value if isinstance(value, str) else inline_toml(value)
+                words += ["--scheme", text] if path == "scheme" else ["--set", f"{path}={text}"]
             return shlex.join([*words, "--seed", str(run.seed)])
 
         return command
@@ -267,11 +268,11 @@ def _write_input(path: Path, text: str, source: str) -> None:
         write_text(path, text)
 
 
-def as_text(value: Any) -> str:  # noqa: ANN401 - any value that TOML has
-    """A value as `--set` reads it."""
-    if isinstance(value, str):
-        return value
-    return tomli_w.dumps({"v": value}).removeprefix("v = ").strip()
+def overrides_of(point: Point) -> dict[str, Any]:
+    """What replaces keys of the base scenario at a point. `scheme`, which is no key, is that of every flow."""
+    keys = settings({path: value for path, value in point.settings.items() if path != "scheme"})
+    scheme = {"scheme": point.settings["scheme"]} if "scheme" in point.settings else {}
+    return {**scheme, **({"set": keys} if keys else {})}
 
 
 def _named(keys: dict[str, Any]) -> dict[str, Any]:

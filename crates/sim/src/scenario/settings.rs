@@ -21,7 +21,8 @@ const STEPS_MAX: usize = 16;
 pub struct Setting {
     /// The way to the key as messages show it, such as `topology.hops`, `flows[0].start` or `schemes."my recn".threshold`.
     ///
-    /// `flows[*].start` is the key of every entry of the list; `flows.length`, of a list, keeps that many first entries.
+    /// `flows[*].start` is the key of every entry of the list, `flows[udp*].start` of those whose `name` fits, where a `*` is any
+    /// text. `flows.length`, of a list, keeps that many first entries; `flows.append` adds one, or each of a list.
     /// Tables on the way that are not there are made.
     pub path: String,
     /// A TOML document whose key `value` is the new value: `value = 5`.
@@ -103,6 +104,8 @@ enum Target {
     Step(Step),
     /// Every entry of a list: `[*]`.
     Each,
+    /// The entries whose name fits: `[udp*]`.
+    Named(String),
 }
 
 /// One change to a document.
@@ -135,6 +138,13 @@ impl<'a> Change<'_, 'a> {
             (Target::Step(Step::Key(name)), DeValue::Array(list)) if is_last && name == "length" => {
                 self.cut(list, at)
             }
+            (Target::Step(Step::Key(name)), DeValue::Array(list)) if is_last && name == "append" => {
+                match self.value.get_ref() {
+                    DeValue::Array(more) => more.iter().for_each(|entry| list.push(entry.clone())),
+                    _ => list.push(self.value.clone()),
+                }
+                Ok(())
+            }
             (Target::Step(Step::Index(index)), DeValue::Array(list)) => {
                 let count = list.len();
                 match list.get_mut(*index) {
@@ -151,6 +161,15 @@ impl<'a> Change<'_, 'a> {
                     return Err(self.error(at, "the list is empty", "set the whole list"));
                 }
                 let mut entries = list.iter_mut().enumerate();
+                entries.try_for_each(|(index, entry)| self.below(index.into(), done, entry, at))
+            }
+            (Target::Named(pattern), DeValue::Array(list)) => {
+                let fits = |entry: &Spanned<DeValue<'_>>| name_of(entry).is_some_and(|name| matches(pattern, name));
+                if !list.iter().any(fits) {
+                    let found = format!("no entry of the list has a name like {pattern:?}");
+                    return Err(self.error(at, found, "correct the name; a * in it is any text"));
+                }
+                let mut entries = list.iter_mut().enumerate().filter(|(_, entry)| fits(entry));
                 entries.try_for_each(|(index, entry)| self.below(index.into(), done, entry, at))
             }
             (target, other) => {
@@ -176,7 +195,7 @@ impl<'a> Change<'_, 'a> {
 
     /// A key of this setting, in place of what the file says.
     fn make_room(&self, table: &mut DeTable<'a>, name: &str, done: usize, at: &KeyPath) -> Result<()> {
-        if matches!(self.steps.get(done + 1), Some(Target::Each | Target::Step(Step::Index(_)))) {
+        if matches!(self.steps.get(done + 1), Some(Target::Each | Target::Named(_) | Target::Step(Step::Index(_)))) {
             return Err(self.error(&at.join(name), "there is no such list", "set the whole list"));
         }
         let span: Range<usize> = self.value.span();
@@ -224,6 +243,9 @@ fn parse(path: &str) -> Option<Vec<Target>> {
                 _ if index.bytes().all(|digit| digit.is_ascii_digit()) => {
                     Target::Step(Step::Index(index.parse().ok()?))
                 }
+                _ if index.starts_with(|c: char| c.is_alphanumeric() || c == '*' || c == '_') => {
+                    Target::Named(index.to_owned())
+                }
                 _ => return None,
             });
             rest = after;
@@ -237,6 +259,18 @@ fn parse(path: &str) -> Option<Vec<Target>> {
         }
     }
     None
+}
+
+/// The name of an entry of a list.
+fn name_of<'t>(entry: &'t Spanned<DeValue<'_>>) -> Option<&'t str> {
+    entry.get_ref().as_table()?.get("name")?.get_ref().as_str()
+}
+
+/// Whether a name fits a pattern, in which `*` is any text.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((head, tail)) = pattern.split_once('*') else { return pattern == name };
+    let Some(rest) = name.strip_prefix(head) else { return false };
+    (0..=rest.len()).any(|at| rest.is_char_boundary(at) && matches(tail, &rest[at..]))
 }
 
 /// The key that a text begins with, bare or in double quotes, and what follows.
@@ -289,6 +323,18 @@ mod tests {
         let each =
             [Target::Step(Step::Key("flows".into())), Target::Each, Target::Step(Step::Key("app".into()))];
         assert_eq!(parse("flows[*].app").as_deref(), Some(each.as_slice()));
+        let named = [Target::Step(Step::Key("flows".into())), Target::Named("udp 1*".into())];
+        assert_eq!(parse("flows[udp 1*]").as_deref(), Some(named.as_slice()));
+    }
+
+    #[test]
+    fn a_star_in_a_name_is_any_text() {
+        for (pattern, name) in [("udp*", "udp"), ("udp*", "udp12"), ("*", "ü"), ("*p*2", "udp12"), ("a", "a")] {
+            assert!(matches(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in [("udp*", "tcp1"), ("*3", "udp12"), ("a", "ab"), ("a*b*c", "acb")] {
+            assert!(!matches(pattern, name), "{pattern} {name}");
+        }
     }
 
     #[test]
