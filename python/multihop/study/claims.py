@@ -8,7 +8,7 @@ Every claim falls apart into cells, one for each number or comparison that it ma
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -51,6 +51,7 @@ class Cell:
         expected: what the claim says.
         printed: the paper's number in the metric's unit, if it gives one.
         possible: the most that the channel can carry there, in the metric's unit, where the claim asks for it.
+        is_step: a step of a trend, which weakens the verdict but does not decide it; the ends do.
     """
 
     what: str
@@ -59,6 +60,7 @@ class Cell:
     state: State
     printed: float | None = None
     possible: float | None = None
+    is_step: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,13 +93,13 @@ def judge(result: StudyResult, claim: Claim) -> Judgement:
     """The verdict on a claim."""
     if claim.per is None:
         cells = _cells(result, claim, result.select(claim.at), "")
-        return Judgement(claim, _verdict(claim, cells), cells)
+        return Judgement(claim, _verdict(cells), cells)
     readings, every = [], []
     for label in result.study.spec.factors[claim.per].names:
         chosen = result.select({**claim.at, claim.per: label})
         if chosen:
             cells = _cells(result, claim, chosen, f"{claim.per} {label}")
-            readings.append((label, _verdict(claim, cells)))
+            readings.append((label, _verdict(cells)))
             every += cells
     return Judgement(claim, _overall([verdict for _, verdict in readings]), every, readings)
 
@@ -112,18 +114,15 @@ def _overall(verdicts: Sequence[Verdict]) -> Verdict:
     return Verdict.NOT if all(verdict is Verdict.NOT for verdict in known) else Verdict.PARTLY
 
 
-def _verdict(claim: Claim, cells: Sequence[Cell]) -> Verdict:
-    states = [cell.state for cell in cells if cell.state is not State.MISSING]
-    if not states:
+def _verdict(cells: Sequence[Cell]) -> Verdict:
+    known = [cell for cell in cells if cell.state is not State.MISSING]
+    if not known:
         return Verdict.UNKNOWN
-    if claim.kind == "trend":
-        # A trend is one statement: its ends decide, and steps against it weaken it.
-        *steps, ends = states
-        if ends is not State.HOLDS:
-            return Verdict.NOT
-        return Verdict.PARTLY if State.FAILS in steps else Verdict.REPRODUCED
-    if all(state is State.HOLDS for state in states):
-        return Verdict.REPRODUCED
+    # A trend is one statement: its ends decide, and steps against it weaken it.
+    states = [cell.state for cell in known if not cell.is_step]
+    if states and all(state is State.HOLDS for state in states):
+        against = any(cell.is_step and cell.state is State.FAILS for cell in known)
+        return Verdict.PARTLY if against else Verdict.REPRODUCED
     return Verdict.PARTLY if State.HOLDS in states else Verdict.NOT
 
 
@@ -167,14 +166,13 @@ def _trend_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
     for index in points:
         lines.setdefault(result.points[index].without(over), []).append(index)
     for line in lines.values():
-        steps = list(pairwise(line))
-        if len(steps) > 1:
-            steps.append((line[0], line[-1]))
-        for a, b in steps:
+        steps = list(pairwise(line)) if len(line) > 2 else []
+        for a, b in [*steps, (line[0], line[-1])]:
             labels = f"{over} {result.points[a].labels[over]} to {result.points[b].labels[over]}"
             others = [f"{f} {label}" for f, label in result.points[a].without(over) if f not in (claim.per, *claim.at)]
             what = ", ".join(part for part in (prefix, *others, labels) if part)
-            yield _trend_cell(result, claim, a, b, what)
+            cell = _trend_cell(result, claim, a, b, what)
+            yield replace(cell, is_step=(a, b) in steps)
 
 
 def _trend_cell(result: StudyResult, claim: Claim, a: int, b: int, what: str) -> Cell:
