@@ -352,7 +352,7 @@ impl World {
             transfer_mean_s: (!transfers.is_empty()).then(|| transfer_sum / transfers.len() as f64),
             transmission_efficiency: book.frames.efficiency.get(),
             service_delay_mean_s: book.frames.service_delay.get(),
-            rts_retransmissions_mean: book.frames.rts_failures.get(),
+            rts_retransmissions_mean: book.rts_failures.get(),
             busy_ratio: book.mean_over_frames(|station| nodes[station.index()].busy_ratio),
         }
     }

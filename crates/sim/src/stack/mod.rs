@@ -221,6 +221,7 @@ impl Stack {
         }
     }
 
+    #[inline(never)]
     fn tell(&mut self, event: &LinkEvent) {
         self.routers.iter_mut().flatten().for_each(|router| router.on_link(event));
         for end in &mut self.ends {
