@@ -41,8 +41,8 @@ class ScenarioView(TypedDict):
 class LinkTimeView(TypedDict):
     """Airtime on a link for one message of a flow, in seconds. `link` indexes the list of links.
 
-    `data_s`: DATA frames alone; `exchange_s`: whole exchanges, from the first bit to the last; `access_s`: what a station
-    that is alone spends besides, which is DIFS, the mean of the first back-off, and propagation.
+    `data_s`: DATA frames alone; `exchange_s`: whole exchanges, from the first bit to the last; `access_s`: what a
+    station that is alone spends besides, which is DIFS, the mean of the first back-off, and propagation.
     """
 
     link: int
@@ -53,8 +53,8 @@ class LinkTimeView(TypedDict):
 class DemandView(TypedDict):
     """What a flow needs of the channel for each message of `payload_bytes`.
 
-    `offered_bps` is the payload rate of its application, `None` if that is without limit. `forward` holds the links of the
-    path, `feedback` those of what the receiver sends back if nothing is lost.
+    `offered_bps` is the payload rate of its application, `None` if that is without limit. `forward` holds the links of
+    the path, `feedback` those of what the receiver sends back if nothing is lost.
     """
 
     payload_bytes: int
@@ -65,9 +65,10 @@ class DemandView(TypedDict):
 class CapacityView(TypedDict):
     """What flows need of the channel, and which links share it.
 
-    `links` holds the directed links in use as [from, to]; `demands` is in the order of the flows. The conflicts are pairs of
-    indices of links: `data_conflicts`, whose DATA frames cannot both arrive if they overlap; `exchange_conflicts`, of which
-    no two frames can; `sensing_conflicts`, which carrier sense or fatal interference keeps apart.
+    `links` holds the directed links in use as [from, to]; `demands` is in the order of the flows. The conflicts are
+    pairs of indices of links: `data_conflicts`, whose DATA frames cannot both arrive if they overlap;
+    `exchange_conflicts`, of which no two frames can; `sensing_conflicts`, which carrier sense or fatal interference
+    keeps apart.
     """
 
     links: list[tuple[int, int]]

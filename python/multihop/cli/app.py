@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from multihop.cli import imports, inspect, runs
+from multihop.cli import bounds, imports, inspect, runs
 from multihop.provenance import commit, version
 
 app = typer.Typer(
@@ -33,6 +33,7 @@ def _main(
 
 app.command("run")(runs.run)
 app.command("compare")(runs.compare)
+app.command("bound")(bounds.bound)
 app.command("import")(imports.import_mesh)
 app.command("check")(inspect.check)
 app.command("list")(inspect.list_names)
