@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from validation.checks import REFERENCE
+from validation.scenarios import cell, ns2_chain
 
 import multihop
 from conftest import CHAIN, SCENARIOS
@@ -264,3 +266,16 @@ def test_the_command_prints_and_refuses(multihop, chain):
     assert {row["name"] for row in record["flows"]} == {"long", "short"}
     assert "--set topology.hops" in multihop("bound", chain, "--set", "topology.hops=0").fails_cleanly()
     assert chain.read_text() == CHAIN
+
+
+@pytest.mark.parametrize("peer", REFERENCE["ns2_chain"])
+def test_ns2_is_not_above_the_hard_bound(peer):
+    flow = {"newreno": "tcp-newreno", "sack": "tcp-sack"}.get(peer["flow"], peer["flow"])
+    bound = levels(multihop.bound(ns2_chain(flow, peer["hops"], 100)))
+    assert 0.3 * bound["hard"] < peer["goodput_kbps"] * 1e3 <= bound["hard"]
+
+
+@pytest.mark.parametrize("peer", REFERENCE["ns2_saturation"])
+def test_a_saturated_cell_of_ns2_is_not_above_the_hard_bound(peer):
+    bound = levels(multihop.bound(cell("ns2", peer["stations"], peer["rts"], 100)))
+    assert 0.4 * bound["hard"] < peer["goodput_mbps"] * 1e6 <= bound["hard"]

@@ -31,7 +31,7 @@ def bound(
 
 
 def _print_totals(found: Bound) -> None:
-    heads = ["all flows together, at most", "kb/s", *(["with ACKs of TCP"] if found.has_feedback else [])]
+    heads = ["all flows together, at most", "kb/s", *(["with transport ACKs"] if found.has_feedback else [])]
     rows = []
     for row in found.totals.to_dict("records"):
         with_feedback = [_kbps(row["total_with_feedback_bps"])] if found.has_feedback else []
@@ -42,7 +42,7 @@ def _print_totals(found: Bound) -> None:
 
 def _print_flows(found: Bound) -> None:
     heads = ["each flow alone, kb/s", "hops", *(level.name for level in LEVELS)]
-    heads += ["with ACKs", "limited by"] if found.has_feedback else ["limited by"]
+    heads += [f"{LEVELS[-1].name} with ACKs", "limited by"] if found.has_feedback else ["limited by"]
     rows = []
     for _, group in found.flows.groupby("flow", sort=True):
         last = group.iloc[-1]
