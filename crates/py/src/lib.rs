@@ -6,6 +6,7 @@
 mod panics;
 mod tables;
 
+use multihop_sim::capacity::{Capacity, LinkTime};
 use multihop_sim::routing::{LinkQuality, Routes};
 use multihop_sim::scenario::{self, Overrides, Resolved, Setting, Step};
 use pyo3::create_exception;
@@ -26,6 +27,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Meter>()?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(capacity, module)?)?;
     module.add_function(wrap_pyfunction!(locate, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
@@ -103,6 +105,51 @@ fn run<'py>(
         })
     })?;
     tables::output(py, &config, &outcome)
+}
+
+/// What the flows of a scenario need of the channel, and which links share it.
+#[pyfunction]
+#[pyo3(signature = (text, origin, overrides = None))]
+fn capacity<'py>(
+    py: Python<'py>,
+    text: &str,
+    origin: &str,
+    overrides: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let overrides = read_overrides(overrides)?;
+    let capacity = py.detach(|| {
+        panics::caught(|| {
+            let config = scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+            Ok(Capacity::new(&config))
+        })
+    })?;
+    let times = |times: &[LinkTime]| -> PyResult<Bound<'py, PyList>> {
+        let entries = times.iter().map(|time| {
+            let entry = PyDict::new(py);
+            entry.set_item("link", time.link)?;
+            entry.set_item("data_s", time.data)?;
+            entry.set_item("exchange_s", time.exchange)?;
+            entry.set_item("access_s", time.access)?;
+            Ok(entry)
+        });
+        PyList::new(py, entries.collect::<PyResult<Vec<_>>>()?)
+    };
+    let demands = PyList::empty(py);
+    for demand in &capacity.demands {
+        let entry = PyDict::new(py);
+        entry.set_item("payload_bytes", demand.payload)?;
+        entry.set_item("offered_bps", demand.offered_bps)?;
+        entry.set_item("forward", times(&demand.forward)?)?;
+        entry.set_item("feedback", times(&demand.feedback)?)?;
+        demands.append(entry)?;
+    }
+    let made = PyDict::new(py);
+    made.set_item("links", capacity.links.iter().map(|(from, to)| (from.0, to.0)).collect::<Vec<_>>())?;
+    made.set_item("demands", demands)?;
+    made.set_item("data_conflicts", capacity.conflicts.data)?;
+    made.set_item("exchange_conflicts", capacity.conflicts.exchange)?;
+    made.set_item("sensing_conflicts", capacity.conflicts.sensing)?;
+    Ok(made)
 }
 
 /// A step of a path: a key, or the index of an entry.

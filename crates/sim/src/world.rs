@@ -6,7 +6,7 @@ use crate::agenda::{Agenda, Lane, Slot};
 use crate::apps::App;
 use crate::config::Config;
 use crate::mac::{Mac, Timing};
-use crate::medium::{Collisions, Links, Radio, femtowatts};
+use crate::medium::{Links, Radio};
 use crate::node::{Node, at_node, settle};
 use crate::outcome::{FlowOutcome, NodeOutcome, Outcome, SeriesRow};
 use crate::record::{Recorder, quantiles};
@@ -118,12 +118,9 @@ impl World {
                 agenda.arm(Slot(index as u32), start, Lane::Upper);
             }
         }
-        let busy_from = match &timing.collisions {
-            Collisions::Pairwise { .. } => 1,
-            Collisions::Sinr { .. } => femtowatts(config.medium.carrier_sense_mw()).max(1),
+        let radio = |node: usize| {
+            Radio::new(timing.busy_from, Rng::at(config.seed, &["node", &node.to_string(), "air"]))
         };
-        let radio =
-            |node: usize| Radio::new(busy_from, Rng::at(config.seed, &["node", &node.to_string(), "air"]));
         World {
             agenda,
             purposes: plan.purposes,

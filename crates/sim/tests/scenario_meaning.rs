@@ -255,11 +255,14 @@ fn hash_with(text: &str, settings: &[(&str, &str)]) -> String {
     resolve(text, "case.toml", &overrides).unwrap_or_else(|error| panic!("{settings:?}: {error}")).hash
 }
 
+/// A scenario, settings, and the scenario that it becomes.
+type Case<'a> = (String, &'a [(&'a str, &'a str)], String);
+
 #[test]
 fn a_setting_means_what_the_file_would_mean() {
     let flow = |scheme: &str| format!("[[flows]]\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"{scheme}\"\n");
     let listed = |count: usize| format!("{}{}", PLAIN, flow("udp").repeat(count));
-    let cases: &[(String, &[(&str, &str)], String)] = &[
+    let cases: &[Case<'_>] = &[
         (PLAIN.into(), &[("topology.hops", "3")], PLAIN.replace("hops = 2", "hops = 3")),
         (
             PLAIN.into(),
