@@ -164,10 +164,16 @@ pub enum LinkEvent {
     Exchange(Exchange),
     /// A frame was decoded.
     Heard(Heard),
-    /// The medium was sensed busy (physically, own transmissions included) for this long; told when it falls idle.
+    /// The medium is sensed busy (physically, own transmissions included) from this instant on.
+    BusyFrom(Time),
+    /// The medium was sensed busy for this long; told when it falls idle.
     Busy(Interval),
-    /// The network allocation vector was set, at the first instant, to the second.
+    /// The network allocation vector was set, at the first instant, to the second. The frame that set it ends at the first, so
+    /// that the medium is busy up to there.
     NavSet(Interval),
+    /// The network allocation vector is over from this instant on, before its time, because nothing followed the RTS that had
+    /// set it (9.3.2.4). Told when the station next looks at it, and at the latest when the medium turns busy.
+    NavReset(Time),
     /// A packet was lost here.
     Dropped(Dropped),
 }

@@ -23,7 +23,7 @@ from multihop.study.design import Point, points
 from multihop.study.execution import Group, Progress, Run, run_missing
 from multihop.study.loading import parse, validate
 from multihop.study.result import StudyResult
-from multihop.study.spec import Factor, StudySpec
+from multihop.study.spec import Claim, Factor, StudySpec
 from multihop.study.store import RunId, Store, engine
 
 
@@ -61,7 +61,9 @@ class Study:
         if isinstance(factors, Mapping):
             keys["factors"] = {name: {"values": f} if isinstance(f, list | tuple) else f for name, f in factors.items()}
         # A path is fine as a key of a factor, but names are what tables and files use.
-        self._set(validate(_named(keys), "<study>"), "<study>", Path(), None)
+        spec = validate(_named(keys), "<study>")
+        check_study(spec, "<study>", None)
+        self._set(spec, "<study>", Path(), None)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -78,10 +80,12 @@ class Study:
         spec = parse(text, str(file))
         if in_folder and spec.model is None:
             spec = spec.model_copy(update={"scenario": "scenario.toml"})
+        check_study(spec, str(file), text)
         return cls._made(spec, str(file), file.parent, text)
 
     @classmethod
     def _made(cls, spec: StudySpec, origin: str, directory: Path, text: str | None) -> Self:
+        """A study whose specification was checked."""
         made = cls.__new__(cls)
         made._set(spec, origin, directory, text)
         return made
@@ -92,7 +96,6 @@ class Study:
         self.text = text
         self.is_quick = False
         self._directory = directory
-        check_study(spec, origin, text)
 
     @cached_property
     def scenario(self) -> Scenario:
@@ -108,7 +111,7 @@ class Study:
 
     def quick(self) -> Study:
         """The study as its `[quick]` says: fewer seeds, a shorter run, fewer values."""
-        made = Study._made(_quick(self.spec, self.origin), self.origin, self._directory, self.text)
+        made = Study._made(_quick(self.spec), self.origin, self._directory, self.text)
         made.is_quick = True
         return made
 
@@ -296,17 +299,26 @@ def _named(keys: dict[str, Any]) -> dict[str, Any]:
     return {**keys, "factors": named}
 
 
-def _quick(spec: StudySpec, origin: str) -> StudySpec:
+def _quick(spec: StudySpec) -> StudySpec:
     quick = spec.quick
     changes: dict[str, Any] = {"set": {**spec.set, **quick.set}}
     if quick.seeds is not None:
         changes["seeds"] = quick.seeds if isinstance(spec.seeds, int) else spec.seeds[: quick.seeds]
     if quick.keep:
+        changes["claims"] = [_kept_values(spec, claim) for claim in spec.claims]
         changes["factors"] = {n: _kept(f, quick.keep[n]) if n in quick.keep else f for n, f in spec.factors.items()}
         if spec.cases is not None:
             fits = [c for c in spec.cases if all(c[n] in kept for n, kept in quick.keep.items() if n in c)]
             changes["cases"] = fits or None
     return spec.model_copy(update=changes)
+
+
+def _kept_values(spec: StudySpec, claim: Claim) -> Claim:
+    """The claim with the paper's numbers of the values that are kept."""
+    if claim.over is None or claim.values is None or claim.over not in spec.quick.keep:
+        return claim
+    names = zip(spec.factors[claim.over].names, claim.values, strict=True)
+    return claim.model_copy(update={"values": [value for name, value in names if name in spec.quick.keep[claim.over]]})
 
 
 def _kept(factor: Factor, labels: list[Any]) -> Factor:

@@ -53,7 +53,7 @@ impl Mac {
 
     /// SIFS after the CTS.
     pub(super) fn send_data_after_cts(&mut self, ctx: &mut Context) {
-        self.expire_nav(ctx.now);
+        self.expire_nav(ctx);
         if ctx.timing.rules.data_needs_idle_medium && (self.busy || self.nav > ctx.now) {
             self.widen(ctx);
             self.draw(ctx);

@@ -195,7 +195,7 @@ impl Mac {
     /// The medium turns busy: a signal began while it was idle.
     pub fn on_busy(&mut self, ctx: &mut Context) {
         debug_assert!(!self.busy);
-        self.expire_nav(ctx.now);
+        self.expire_nav(ctx);
         self.nav_reset = None;
         self.freeze(ctx);
         self.turn_busy(ctx);
@@ -241,6 +241,7 @@ impl Mac {
         self.busy = true;
         self.busy_since = ctx.now;
         self.book_reserved(ctx.record, ctx.now);
+        ctx.stack.on_link(&LinkEvent::BusyFrom(ctx.now));
     }
 
     /// Books the part of the idle period up to now during which the NAV was set.
