@@ -108,7 +108,7 @@ def manifest(result: StudyResult) -> dict[str, Any]:
         "format": 1,
         "multihop": version(),
         "commit": commit(),
-        "command": "multihop study run study.toml",
+        "command": "multihop study run study.toml" + (" --quick" if result.study.is_quick else ""),
         "command_runs_in": "the study's folder, with its study.toml and scenario.toml",
         "study": spec.name,
         "points": [

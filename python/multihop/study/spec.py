@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -102,7 +102,10 @@ class Chart(_Table):
     )
     unit: str | None = None
     x: str | None = Field(None, description="Factor along the axis.")
-    x_metric: str | None = Field(None, description="Of `lines`: a metric along the axis; x says how points are joined.")
+    x_metric: str | None = Field(
+        None,
+        description="Of `lines`: the axis is the mean of this metric; points are joined in the order of factor `x`.",
+    )
     by: str | None = Field(None, description="Factor that tells the lines or bars apart; the compared one by default.")
     panels: str | None = Field(None, description="Factor with one panel for each of its values.")
     at: dict[str, Label | list[Label]] = Field(default_factory=dict, description="Only these points.")
@@ -212,6 +215,11 @@ def tolerance(text: str | float, printed: float) -> float:
             raise ValueError(f'tolerance {text!r} is no share; write it as in "10 %", or as a number')
         return abs(printed) * share / 100
     return text
+
+
+def is_number(label: Label) -> TypeGuard[int | float]:
+    """Whether a label is a number, which has a place on an axis."""
+    return isinstance(label, int | float) and not isinstance(label, bool)
 
 
 def _label(value: Any) -> Label:  # noqa: ANN401 - any value that TOML has

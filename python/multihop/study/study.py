@@ -94,6 +94,7 @@ class Study:
         self.spec = spec
         self.origin = origin
         self.text = text
+        self.is_quick = False
         self._directory = directory
 
     @cached_property
@@ -110,7 +111,15 @@ class Study:
 
     def quick(self) -> Study:
         """The study as its `[quick]` says: fewer seeds, a shorter run, fewer values."""
-        return Study._made(_quick(self.spec), self.origin, self._directory, self.text)
+        made = Study._made(_quick(self.spec), self.origin, self._directory, self.text)
+        made.is_quick = True
+        return made
+
+    @property
+    def file_text(self) -> str:
+        """The study as a file: the one that it was read from, or one that says the same."""
+        keys = self.spec.model_dump(exclude_none=True, exclude_defaults=True)
+        return self.text if self.text is not None else tomli_w.dumps(keys)
 
     @cached_property
     def plan(self) -> Plan:
@@ -251,8 +260,7 @@ class Study:
 
     def _keep_inputs(self, folder: Path) -> None:
         """The study and its scenario, so that the folder explains itself and failures can be seen again."""
-        keys = self.spec.model_dump(exclude_none=True, exclude_defaults=True)
-        _write_input(folder / "study.toml", self.text if self.text is not None else tomli_w.dumps(keys), self.origin)
+        _write_input(folder / "study.toml", self.file_text, self.origin)
         if self.spec.model is None:
             _write_input(folder / "scenario.toml", self.scenario.text, self.scenario.origin)
 
