@@ -77,6 +77,20 @@ class CapacityView(TypedDict):
     exchange_conflicts: list[tuple[int, int]]
     sensing_conflicts: list[tuple[int, int]]
 
+class AirtimesView(TypedDict):
+    """Spaces, slots and airtimes of a scenario in seconds, preambles included, and its contention windows in slots."""
+
+    slot: float
+    sifs: float
+    difs: float
+    eifs: float
+    rts: float
+    cts: float
+    data: float
+    ack: float
+    cw_min: int
+    cw_max: int
+
 class Output(TypedDict):
     """The columns of a run's tables and its scalars."""
 
@@ -98,6 +112,9 @@ def check(text: str, origin: str, overrides: Mapping[str, Any] | None = None) ->
     `overrides` may hold `seed`, `duration`, `warmup`, `record_interval`, `scheme`, and `set`: a list of pairs of a key
     path and a TOML document whose key `value` is what replaces that key.
     """
+
+def airtimes(text: str, origin: str, frame_bytes: int) -> AirtimesView:
+    """Times of a scenario; `data` is that of a DATA frame of so many bytes, MAC header and FCS included."""
 
 def capacity(text: str, origin: str, overrides: Mapping[str, Any] | None = None) -> CapacityView:
     """What the flows of a scenario need of the channel, and which links share it; nothing is run."""

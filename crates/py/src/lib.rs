@@ -6,7 +6,7 @@
 mod panics;
 mod tables;
 
-use multihop_sim::capacity::{Capacity, LinkTime};
+use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
 use multihop_sim::routing::{LinkQuality, Routes};
 use multihop_sim::scenario::{self, Overrides, Resolved, Setting, Step};
 use pyo3::create_exception;
@@ -27,6 +27,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Meter>()?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(airtimes, module)?)?;
     module.add_function(wrap_pyfunction!(capacity, module)?)?;
     module.add_function(wrap_pyfunction!(locate, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
@@ -105,6 +106,35 @@ fn run<'py>(
         })
     })?;
     tables::output(py, &config, &outcome)
+}
+
+/// Spaces, slots and airtimes of a scenario, in seconds.
+#[pyfunction]
+fn airtimes<'py>(
+    py: Python<'py>,
+    text: &str,
+    origin: &str,
+    frame_bytes: u32,
+) -> PyResult<Bound<'py, PyDict>> {
+    let config = scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
+    let times = Airtimes::new(&config, frame_bytes);
+    let made = PyDict::new(py);
+    let spans = [
+        ("slot", times.slot),
+        ("sifs", times.sifs),
+        ("difs", times.difs),
+        ("eifs", times.eifs),
+        ("rts", times.rts),
+        ("cts", times.cts),
+        ("data", times.data),
+        ("ack", times.ack),
+    ];
+    for (name, span) in spans {
+        made.set_item(name, span.seconds())?;
+    }
+    made.set_item("cw_min", times.cw_min)?;
+    made.set_item("cw_max", times.cw_max)?;
+    Ok(made)
 }
 
 /// What the flows of a scenario need of the channel, and which links share it.

@@ -4,9 +4,11 @@
 //! From this a bound on goodput follows by linear programming over sets of links that exclude each other, which is left to the
 //! caller.
 
+mod airtimes;
 mod conflict;
 mod demand;
 
+pub use airtimes::Airtimes;
 pub use conflict::{Conflict, Conflicts};
 pub use demand::{Demand, LinkTime};
 
