@@ -46,7 +46,7 @@ pub use mac::{BackoffDraw, Eifs, Mac, Microseconds, ResponseTimeout, RuleOverrid
 pub use medium::{Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
 pub use phy::{Phy, Preamble, Standard};
 pub use resolve::{Overrides, Resolved, load, resolve};
-pub use routing::{Metric, Network, OnLinkFailure, Routing};
+pub use routing::{Dsdv, Metric, Network, OnLinkFailure, Routing, StaticRoutes};
 pub use schemes::Parameters;
 pub use topology::{Link, Listed, Node, Topology};
 pub use traffic::{Pattern, Traffic};
@@ -80,7 +80,7 @@ pub struct Scenario {
     pub medium: Medium,
     /// The nodes.
     pub topology: Topology,
-    /// Routing.
+    /// Routing. Default: static routes.
     #[serde(default)]
     pub routing: Routing,
     /// The network layer.
