@@ -58,6 +58,9 @@ pub struct NodeBook {
     pub dropped: [u64; DropCause::ALL.len()],
     pub frames: FrameBook,
     pub queue_max: u64,
+    pub routing_sent: u64,
+    pub routing_bytes: u64,
+    pub routing_dropped: u64,
     queue_now: u64,
     queue_since: Time,
     queue_area: u128,
@@ -126,8 +129,21 @@ impl Recorder {
         }
     }
 
-    /// A packet was lost at a node.
+    /// A node's routing protocol handed a packet of its own to the interface queue.
+    pub fn routing_sent(&mut self, node: NodeId, packet: &Packet, now: Time) {
+        if self.counts(now) {
+            let book = &mut self.nodes[node.index()];
+            book.routing_sent += 1;
+            book.routing_bytes += u64::from(packet.size);
+        }
+    }
+
+    /// A packet was lost at a node. Routing packets have a book of their own.
     pub fn dropped(&mut self, node: NodeId, packet: &Packet, cause: DropCause, now: Time) {
+        if packet.is_routing() {
+            self.nodes[node.index()].routing_dropped += u64::from(self.counts(now));
+            return;
+        }
         self.conservation.dropped[cause as usize] += 1;
         if self.counts(now) {
             self.nodes[node.index()].dropped[cause as usize] += 1;

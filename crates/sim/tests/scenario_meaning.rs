@@ -2,7 +2,9 @@
 
 use multihop_core::Span;
 use multihop_dot11::{DcfRules, EifsRule};
-use multihop_sim::config::{AppConfig, Config, LinkFailureRule, MediumModel, PathLoss};
+use multihop_sim::config::{
+    AppConfig, Config, DsdvConfig, LinkFailureRule, MediumModel, PathLoss, RouteMetric, RoutingProtocol,
+};
 use multihop_sim::scenario::{Overrides, Setting, Step, locate, resolve};
 
 fn config(text: &str) -> Config {
@@ -171,6 +173,20 @@ fn defaults_are_those_of_the_standard_and_of_ns2s_radio() {
     assert_eq!(path_loss, PathLoss::TwoRayGround { frequency_hz: 914e6, antenna_height: 1.5 });
     assert_eq!(config.routing.on_link_failure, LinkFailureRule::Ignore);
     assert_eq!(config.flows[0].app, AppConfig::Saturated);
+}
+
+#[test]
+fn a_routing_protocol_has_ns2s_parameters_unless_told_otherwise() {
+    let routed = |keys: &str| {
+        let text = format!("generator = \"chain\"\nhops = 2\n[routing]\nprotocol = \"dsdv\"\n{keys}");
+        of(&text, CANONICAL).routing.protocol
+    };
+    assert_eq!(routed(""), RoutingProtocol::Dsdv(DsdvConfig::default()));
+    let expected = DsdvConfig { update_period: Span::from_ms(5_000), use_mac: true, ..DsdvConfig::default() };
+    assert_eq!(routed("update_period = \"5 s\"\nuse_mac = true"), RoutingProtocol::Dsdv(expected));
+    let fixed =
+        of("generator = \"chain\"\nhops = 2\n[routing]\nprotocol = \"static\"\nmetric = \"etx\"", CANONICAL);
+    assert_eq!((fixed.routing.protocol, fixed.routing.metric), (RoutingProtocol::Static, RouteMetric::Etx));
 }
 
 #[test]
@@ -377,6 +393,7 @@ fn the_hash_is_that_of_the_meaning() {
         ("[topology]", "[medium]\nmodel = \"ranges\"\nbit_error_rate = 1e-9\n[topology]"),
         ("[topology]", "[schemes.tcp-sack]\nwindow = 12\n[topology]"),
         ("[topology]", "[routing]\nmetric = \"etx\"\n[topology]"),
+        ("[topology]", "[routing]\nprotocol = \"dsdv\"\n[topology]"),
         ("[topology]", "[network]\nextra_header = \"1 B\"\n[topology]"),
         ("[topology]", "[phy]\ncontrol_rate = \"1 Mb/s\"\n[topology]"),
     ];
