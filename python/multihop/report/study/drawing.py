@@ -25,6 +25,7 @@ _FADES = (1.0, 0.6, 0.35)
 
 _MOST_MARKERS = 15
 _MOST_TICKS = 12
+_MOST_OF_INTERVALS = 1.2
 _LETTERS_PER_INCH = 11.5
 
 
@@ -56,10 +57,14 @@ def columns(plot: Plot) -> int:
 
 def size(plot: Plot) -> tuple[float, float]:
     """Width and height of a panel in inches."""
-    if columns(plot) == 1:
-        is_wide = plot.shape == "bands" or len(plot.categories) > 8
-        return (8.0, 3.3) if is_wide else (5.8, 3.4)
-    return (5.4, 3.1) if columns(plot) == 2 else (PAGE_WIDTH / 3, 2.75)
+    if columns(plot) == 1 and not is_narrow(plot):
+        return 8.0, 3.3
+    return (5.4, 3.1) if columns(plot) < 3 else (PAGE_WIDTH / 3, 2.75)
+
+
+def is_narrow(plot: Plot) -> bool:
+    """Whether two such charts fit beside each other on a wide page."""
+    return len(plot.panels) == 1 and plot.shape != "bands" and len(plot.categories) <= 8
 
 
 def panel_charts(plot: Plot) -> list[Chart]:
@@ -254,25 +259,48 @@ def _possible(chart: Chart, axis: Any, plot: Plot, panel: Panel) -> None:  # noq
 
 def _limits(axis: Any, plot: Plot) -> None:  # noqa: ANN401 - an Axes
     """The same for all panels. From zero, unless lines are far above it or the axis is logarithmic."""
-    means = [mark.y.mean for mark in plot.marks if mark.y is not None]
-    if not means:
-        return
-    beside = [
-        v for mark in plot.marks for v in (*mark.printed, *([mark.possible] if mark.possible is not None else []))
-    ]
-    low = min([mark.y.mean - (mark.y.half_width or 0.0) for mark in plot.marks if mark.y is not None] + beside)
-    high = max([mark.y.mean + (mark.y.half_width or 0.0) for mark in plot.marks if mark.y is not None] + beside)
+    low, high = _range(plot)
+    least = min(_values(plot), default=0.0)
     if plot.chart.log_y:
-        positive = [value for value in [*means, *beside] if value > 0]
-        if positive:
-            axis.set_ylim(min([*positive, *([low] if low > 0 else [])]) / 1.3, max(high, max(positive)) * 1.3)
-        return
-    least = min(means + beside)
-    if least >= 0 and (plot.shape == "bars" or least < 0.5 * high):
+        if high > 0:
+            axis.set_ylim((low if low > 0 else high / 1e3) / 1.3, high * 1.3)
+    elif least >= 0 and (plot.shape == "bars" or least < 0.5 * high):
         axis.set_ylim(0, 1.07 * high if high > 0 else 1.0)
-        return
-    room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
-    axis.set_ylim(low - room, high + room)
+    else:
+        room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
+        axis.set_ylim(low - room, high + room)
+
+
+def is_cut(plot: Plot) -> bool:
+    """Whether an interval reaches beyond the axis: few seeds that disagree would leave no room for anything else."""
+    low, high = _range(plot)
+    found = [mark.y for mark in plot.marks if mark.y is not None]
+    ends = [(y.mean - (y.half_width or 0.0), y.mean + (y.half_width or 0.0)) for y in found]
+    nothing_below = plot.chart.log_y or min(_values(plot), default=0.0) >= 0
+    return any(end > high or (end_low < low and not (nothing_below and low >= 0)) for end_low, end in ends)
+
+
+def _range(plot: Plot) -> tuple[float, float]:
+    """The least and the most to show: all values, and their intervals as far as these leave the values visible."""
+    values = _values(plot)
+    if not values:
+        return 0.0, 0.0
+    half = [(mark.y.mean, mark.y.half_width or 0.0) for mark in plot.marks if mark.y is not None]
+    low, high = min(values), max(values)
+    room = _MOST_OF_INTERVALS * max(high - low, max(abs(high), abs(low)) / 2)
+    wanted_low = min([low, *(mean - width for mean, width in half)])
+    wanted_high = max([high, *(mean + width for mean, width in half)])
+    if plot.chart.log_y:
+        positive = [value for value in values if value > 0]
+        return (wanted_low if wanted_low > 0 else min(positive, default=0.0)), min(wanted_high, high + 9 * abs(high))
+    return max(wanted_low, low - room), min(wanted_high, high + room)
+
+
+def _values(plot: Plot) -> list[float]:
+    """All that has a height: means, the paper's numbers, bounds."""
+    means = [mark.y.mean for mark in plot.marks if mark.y is not None]
+    printed = [value for mark in plot.marks for value in mark.printed]
+    return [*means, *printed, *(mark.possible for mark in plot.marks if mark.possible is not None)]
 
 
 def _ticks(axis: Any, plot: Plot, width: float) -> None:  # noqa: ANN401 - an Axes

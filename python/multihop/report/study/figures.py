@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from multihop.columns import Metric
 from multihop.report.markup import disclosure, escape, paragraphs, table
-from multihop.report.study.drawing import EXTRAS, Look, columns, look, panel_charts, shows_legend, size, whole_chart
+from multihop.report.study.drawing import EXTRAS, Look, columns, is_cut, is_narrow, look, panel_charts, shows_legend, size, whole_chart
 from multihop.report.study.plots import Mark, Panel, Plot, charts_of, plot
 from multihop.report.svg import style
 from multihop.verdict import with_interval
@@ -22,6 +22,9 @@ _MOST_ROWS = 300
 _POINTS_PER_INCH = 72
 #: Text of charts is not drawn smaller than this share of its size; narrower screens scroll.
 _SMALLEST = 0.8
+
+_CUT = "Some intervals reach beyond the axis; the numbers below have all of them."
+_PIXELS_PER_POINT = 1.36
 
 #: Shapes of markers in a box of 12 by 12, as matplotlib draws them.
 _SHAPES = {
@@ -66,12 +69,13 @@ def figures(result: StudyResult, prefix: str) -> list[Figure]:
 
 def _figure(plot: Plot, name: str, panels: list[str], file: str) -> str:
     least = int(size(plot)[0] * _POINTS_PER_INCH * _SMALLEST)
-    grid = f' style="--least: {least}px"' if columns(plot) > 1 else ""
+    grid = f' style="--least: {least}px; --columns: {columns(plot)}"' if columns(plot) > 1 else ""
     kind = "panels several" if columns(plot) > 1 else "panels"
+    box = "chart-box half" if is_narrow(plot) else "chart-box"
     packed = base64.b64encode(gzip.compress(file.encode(), 9, mtime=0)).decode()
-    note = paragraphs(plot.chart.note)
+    note = paragraphs(plot.chart.note) + (f"<p>{_CUT}</p>" if is_cut(plot) else "")
     return (
-        f'<figure class="chart-box" id="{plot.key}"><figcaption><b>{escape(plot.chart.title)}</b>{note}</figcaption>'
+        f'<figure class="{box}" id="{plot.key}"><figcaption><b>{escape(plot.chart.title)}</b>{note}</figcaption>'
         f"{_legend(plot)}"
         f'<div class="{kind}"{grid}>{"".join(f"<div>{panel}</div>" for panel in panels)}</div>'
         f'<div class="below">{disclosure("numbers", _numbers(plot))}'
@@ -81,7 +85,7 @@ def _figure(plot: Plot, name: str, panels: list[str], file: str) -> str:
 
 def _sizes(plot: Plot) -> str:
     width = size(plot)[0] * _POINTS_PER_INCH
-    most = "100%" if columns(plot) > 1 else f"{1.36 * width:.0f}px"
+    most = "100%" if columns(plot) > 1 or is_narrow(plot) else f"{_PIXELS_PER_POINT * width:.0f}px"
     return f"min-width: {_SMALLEST * width:.0f}px; max-width: {most}"
 
 

@@ -183,7 +183,7 @@ def _layout(result: StudyResult, chart: Chart, x: str | None) -> _Layout:
         ("" if label is None or chart.panels is None else _named(spec, chart.panels, label), series)
         for label, series in panels.items()
     ]
-    return _Layout(names, title_of(spec, by) if by is not None else "", titled)
+    return _Layout(names, title_of(spec, by) if by is not None else "", titled or [("", {})])
 
 
 def _follows(labels: Any, name: str, others: Sequence[str]) -> bool:  # noqa: ANN401 - a view of mappings
