@@ -76,8 +76,8 @@ _FLOWS: dict[str, Column] = {
     ),
     "rts_retransmissions_mean": Column(
         "1",
-        "RTS that no CTS answered, mean over the frames of its data packets that used RTS, at every hop, frames given up"
-        " included; missing without RTS",
+        "RTS that no CTS answered, mean over the frames of its data packets that used RTS, at every hop, frames given"
+        " up included; missing without RTS",
     ),
     "busy_ratio": Column(
         "1",
@@ -97,8 +97,8 @@ _NODES: dict[str, Column] = {
     "nav_only": Column("1", "share of time physically idle but held back by the network allocation vector"),
     "busy_ratio": Column(
         "1",
-        "share of time that the medium could not be used: all but `idle`, and `nav_only` (the channel busyness ratio of Zhai,"
-        " Chen and Fang 2007)",
+        "share of time that the medium could not be used: all but `idle`, and `nav_only` (the channel busyness ratio"
+        " of Zhai, Chen and Fang 2007)",
     ),
     "queue_mean": Column("packets", "interface queue, mean over time"),
     "queue_max": Column("packets", "interface queue, maximum"),
@@ -131,8 +131,8 @@ _SERIES: dict[str, Column] = {
     "source_queue": Column("packets", "interface queue of the flow's source at the end of the step"),
     "transmission_efficiency": Column(
         "1",
-        "frame transmission efficiency, mean over the frames of its data packets that were acknowledged during the step, at"
-        " any hop; missing if there were none",
+        "frame transmission efficiency, mean over the frames of its data packets that were acknowledged during the"
+        " step, at any hop; missing if there were none",
     ),
 }
 

@@ -91,7 +91,9 @@ def _check_names(spec: StudySpec) -> None:
     for index, case in enumerate(spec.cases or []):
         require_labels(spec, dict(case), f"cases[{index}]")
         if set(case) != first:
-            raise UserError(f"cases[{index}]: names {_listed(case)}; every case names the same factors, {_listed(first)}")
+            raise UserError(
+                f"cases[{index}]: names {_listed(case)}; every case names the same factors, {_listed(first)}"
+            )
         clash = next((name for name in case if name in together), None)
         if clash is not None:
             raise UserError(f"cases[{index}]: {clash} is in zip as well; leave it in one of the two")

@@ -38,7 +38,12 @@ class StudyResult:
     """
 
     def __init__(
-        self, study: Study, directory: Path, store: Store, seeds: Mapping[int, Sequence[int]], failures: Sequence[Failure]
+        self,
+        study: Study,
+        directory: Path,
+        store: Store,
+        seeds: Mapping[int, Sequence[int]],
+        failures: Sequence[Failure],
     ) -> None:
         self.study = study
         self.directory = directory
@@ -78,7 +83,7 @@ class StudyResult:
         made = self.study.spec.metrics.get(metric)
         if made is None:
             summary = frames.table("summary", view, outputs)
-            return pd.Series(summary[metric].to_numpy(dtype=float), index=summary["seed"])
+            return pd.Series(summary[metric].to_numpy(dtype=float), index=summary["seed"].to_list(), dtype=float)
         return per_seed(made, frames.table(made.column.partition(".")[0], view, outputs))
 
     def estimate(self, point: int, metric: str) -> Estimate | None:
@@ -151,4 +156,3 @@ def column_name(factor: str, table: str) -> str:
     """What a factor's column is called in a table that may have a column of that name itself."""
     taken = factor in TABLES.get(table, {}) or factor == "seed"
     return f"factor_{factor}" if taken else factor
-

@@ -97,9 +97,12 @@ class Chart(_Table):
     kind: Literal["lines", "bars", "flows", "time"] = "lines"
     metric: str | None = Field(None, description="Of `lines` and `bars`: a metric; others: a column.")
     column: str | None = Field(None, description="Of `flows` and `time`: a column of the table flows or series.")
-    where: dict[str, Label | list[Label]] = Field(default_factory=dict, description="As in a metric, for flows and time.")
+    where: dict[str, Label | list[Label]] = Field(
+        default_factory=dict, description="As in a metric, for flows and time."
+    )
     unit: str | None = None
     x: str | None = Field(None, description="Factor along the axis.")
+    x_metric: str | None = Field(None, description="Of `lines`: a metric along the axis; x says how points are joined.")
     by: str | None = Field(None, description="Factor that tells the lines or bars apart; the compared one by default.")
     panels: str | None = Field(None, description="Factor with one panel for each of its values.")
     at: dict[str, Label | list[Label]] = Field(default_factory=dict, description="Only these points.")
@@ -120,7 +123,9 @@ class Claim(_Table):
     at: dict[str, Label | list[Label]] = Field(default_factory=dict, description="Only these points.")
     per: str | None = Field(None, description="Factor whose values are readings of the paper: a verdict for each.")
     over: str | None = Field(None, description="Factor along which values are listed or a trend runs.")
-    values: list[float | None] | None = Field(None, description="`value`: the paper's numbers, one per value of `over`.")
+    values: list[float | None] | None = Field(
+        None, description="`value`: the paper's numbers, one per value of `over`."
+    )
     tolerance: str | float = Field("10 %", description="`value`: as a share of the paper's number, or absolute.")
     direction: Literal["rises", "falls", "constant"] | None = None
     by: str | None = Field(None, description="`order`: the factor that is ordered.")
@@ -180,7 +185,7 @@ class StudySpec(_Table):
     metrics: dict[Name, MetricSpec] = Field(default_factory=dict)
     charts: list[Chart] = Field(default_factory=list)
     claims: list[Claim] = Field(default_factory=list)
-    quick: Quick = Quick()
+    quick: Quick = Field(default_factory=lambda: Quick(seeds=None))
 
     @model_validator(mode="after")
     def _one_source(self) -> StudySpec:
@@ -204,7 +209,7 @@ def tolerance(text: str | float, printed: float) -> float:
         except ValueError:
             share = -1.0
         if not text.strip().endswith("%") or share < 0:
-            raise ValueError(f"tolerance {text!r} is no share; write it as in \"10 %\", or as a number")
+            raise ValueError(f'tolerance {text!r} is no share; write it as in "10 %", or as a number')
         return abs(printed) * share / 100
     return text
 

@@ -84,7 +84,11 @@ class Store:
         self.require_readable()
         if not mark.exists():
             self._write(mark, json.dumps({"what": "multihop study", "format": STORE_FORMAT}).encode() + b"\n")
-        for part in [*self.directory.glob(".*.part"), *self.directory.glob("*/.*.part"), *self.directory.glob("*/*/.*.part")]:
+        for part in [
+            *self.directory.glob(".*.part"),
+            *self.directory.glob("*/.*.part"),
+            *self.directory.glob("*/*/.*.part"),
+        ]:
             if _is_left_over(part):
                 with suppress(OSError):
                     part.unlink()
@@ -101,7 +105,9 @@ class Store:
         try:
             found = json.loads(mark.read_text(encoding="utf-8"))["format"]
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UserError(f"{mark}: cannot be read as the mark of a study folder ({error}); name another place") from error
+            raise UserError(
+                f"{mark}: cannot be read as the mark of a study folder ({error}); name another place"
+            ) from error
         if found != STORE_FORMAT:
             raise UserError(
                 f"{self.directory}: a study folder of format {found}, while this version of multihop writes format "
@@ -113,7 +119,7 @@ class Store:
         return self._path(run).exists()
 
     def read(self, run: RunId) -> _core.Output | None:
-        """The run's output; `None` if it is not there, or damaged (by a power failure, say), which counts as missing."""
+        """The run's output; `None` if it is not there, or damaged (by a power failure), which counts as missing."""
         path = self._path(run)
         try:
             return decode(path.read_bytes())

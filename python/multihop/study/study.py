@@ -183,7 +183,8 @@ class Study:
         runs.require_readable()
         if self.spec.model is not None:
             return StudyResult(self, folder, runs, {}, [])
-        plan, seeds = self.plan, {}
+        plan = self.plan
+        seeds: dict[int, list[int]] = {}
         for members in self._groups():
             there = [s for s in plan.seeds if any(runs.has(plan.run_id(m, s)) for m in members)]
             seeds |= dict.fromkeys(members, there)
@@ -239,7 +240,13 @@ class Study:
         point, view = plan.points[member], plan.views[member]
         overrides = for_core({**overrides_of(point), "seed": seed})
         return Run(
-            plan.run_id(member, seed), point, seed, view["duration"], self.scenario.text, self.scenario.origin, overrides
+            plan.run_id(member, seed),
+            point,
+            seed,
+            view["duration"],
+            self.scenario.text,
+            self.scenario.origin,
+            overrides,
         )
 
     def _keep_inputs(self, folder: Path) -> None:
@@ -285,7 +292,10 @@ def _named(keys: dict[str, Any]) -> dict[str, Any]:
     named = {}
     for name, factor in factors.items():
         if isinstance(factor, Mapping) and not {"key", "cases"} & factor.keys() and "." in name:
-            named[name.replace(".", "-").replace("[", "-").replace("]", "").replace("*", "all")] = {**factor, "key": name}
+            named[name.replace(".", "-").replace("[", "-").replace("]", "").replace("*", "all")] = {
+                **factor,
+                "key": name,
+            }
         else:
             named[name] = factor
     return {**keys, "factors": named}
