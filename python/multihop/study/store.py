@@ -79,17 +79,28 @@ class Store:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
 
-    def open(self) -> None:
+    @staticmethod
+    def of(folder: Path) -> Store:
+        """The store of a study's folder: the folder itself, or where its mark says that its runs are.
+
+        Raises:
+            UserError: if the folder is another version's.
+        """
+        elsewhere = (Store(folder).mark() or {}).get("runs_in")
+        return Store(folder / elsewhere if isinstance(elsewhere, str) else folder)
+
+    def open(self, runs_in: Path | None = None) -> None:
         """Makes the directory if needed, checks that it is a store of this format, clears what a killed process left.
+
+        A study whose runs are in another store, `runs_in`, still has its folder, which says so.
 
         Raises:
             UserError: if it cannot be written, or is something else.
             OutputError: if the disk is full or broken.
         """
-        mark = self.directory / _MARK
-        self.require_readable()
+        there = self.mark()
         # A process that was killed before its first file was whole leaves a part of it.
-        if not mark.exists() and any(not _PART.match(name) for name in self._names()):
+        if there is None and any(not _PART.match(name) for name in self._names()):
             raise UserError(
                 f"{self.directory}: not a study folder of multihop, and not empty; name another place with --out"
             )
@@ -99,20 +110,23 @@ class Store:
                 if _is_left_over(part):
                     with suppress(OSError):
                         part.unlink()
-        if not mark.exists():
-            self._write(mark, json.dumps({"what": _WHAT, "format": STORE_FORMAT}).encode() + b"\n")
+        wanted: dict[str, Any] = {"what": _WHAT, "format": STORE_FORMAT}
+        if runs_in is not None:
+            wanted["runs_in"] = Path(os.path.relpath(runs_in, self.directory)).as_posix()
+        if there != wanted:
+            self._write(self.directory / _MARK, json.dumps(wanted).encode() + b"\n")
 
-    def require_readable(self) -> None:
-        """Checks that what is there, if anything, is a store of this format.
+    def mark(self) -> dict[str, Any] | None:
+        """What the directory says of itself; `None` if it is no store yet.
 
         Raises:
-            UserError: if not.
+            UserError: if it is a store of another format, or of something else.
         """
         mark = self.directory / _MARK
         try:
             found = json.loads(mark.read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
-            return
+            return None
         except (OSError, ValueError, RecursionError) as error:
             raise UserError(
                 f"{mark}: cannot be read as the mark of a study folder ({error}); name another place with --out"
@@ -124,6 +138,7 @@ class Store:
                 f"{self.directory}: a study folder of format {found.get('format')}, while this version of multihop "
                 f"writes format {STORE_FORMAT}; nothing was touched: name another place with --out"
             )
+        return found
 
     def has(self, run: RunId) -> bool:
         """Whether the run is there."""
@@ -204,12 +219,15 @@ class Store:
         return total
 
     def write_text(self, name: str, text: str) -> Path:
-        """Keeps a text file, such as the study itself.
+        """Keeps a text file, such as the study itself; one that says the same already is left alone.
 
         Raises:
             OutputError: if the disk is full or broken.
         """
         path = self.directory / name
+        with suppress(OSError):
+            if path.read_bytes() == text.encode():
+                return path
         self._write(path, text.encode())
         return path
 

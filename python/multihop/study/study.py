@@ -17,14 +17,16 @@ from multihop import _core
 from multihop.api import seed_list
 from multihop.errors import UserError
 from multihop.scenario import Scenario, for_core, inline_toml, load, read_text, settings
-from multihop.storage import require_writable_directory, write_text
 from multihop.study.checks import check_study
-from multihop.study.design import Point, points
+from multihop.study.design import Point, advancing_with, keys_of, points
 from multihop.study.execution import Group, Progress, Run, run_missing
-from multihop.study.loading import parse, validate
+from multihop.study.loading import parse, place, validate
 from multihop.study.result import StudyResult
 from multihop.study.spec import Claim, Factor, StudySpec
 from multihop.study.store import RunId, Store, engine
+
+#: More do not fit into a directory in practice, nor their names into memory at ease.
+MOST_RUNS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -74,14 +76,19 @@ class Study:
             ScenarioError: if a point's scenario cannot be run.
         """
         path = Path(path)
-        in_folder = path.is_dir() and (path / "study.toml").is_file()
-        file = path / "study.toml" if in_folder else path
+        file = path / "study.toml" if path.is_dir() else path
+        if path.is_dir() and not file.exists():
+            raise UserError(f"{path}: this is a directory without study.toml; name a study (TOML)")
         text = read_text(file, "a study (TOML)")
         spec = parse(text, str(file))
-        if in_folder and spec.model is None:
-            spec = spec.model_copy(update={"scenario": "scenario.toml"})
         check_study(spec, str(file), text)
-        return cls._made(spec, str(file), file.parent, text)
+        # Beside the copy of a study is the copy of its scenario, wherever that was at first.
+        is_copy = file.name == "study.toml" and (file.parent / "store.json").is_file()
+        if is_copy and spec.model is None:
+            spec = spec.model_copy(update={"scenario": "scenario.toml"})
+        made = cls._made(spec, str(file), file.parent, text)
+        made.folder = file.parent if is_copy else None
+        return made
 
     @classmethod
     def _made(cls, spec: StudySpec, origin: str, directory: Path, text: str | None) -> Self:
@@ -94,6 +101,8 @@ class Study:
         self.spec = spec
         self.origin = origin
         self.text = text
+        #: The folder of a study that was run, if this was loaded from there.
+        self.folder: Path | None = None
         self._directory = directory
 
     @cached_property
@@ -106,11 +115,16 @@ class Study:
         source = self.spec.scenario
         if source is None:
             raise UserError(f"{self.origin}: a study of the closed form {self.spec.model}, which has no scenario")
-        return load(source if isinstance(source, Mapping) else self._directory / source)
+        try:
+            return load(source if isinstance(source, Mapping) else self._directory / source)
+        except UserError as error:
+            raise UserError(f"{place(self.origin, self.text, ['scenario'])}: scenario: {error}") from error
 
     def quick(self) -> Study:
         """The study as its `[quick]` says: fewer seeds, a shorter run, fewer values."""
-        return Study._made(_quick(self.spec), self.origin, self._directory, self.text)
+        made = Study._made(_quick(self.spec, self.origin), self.origin, self._directory, self.text)
+        made.folder = self.folder
+        return made
 
     @cached_property
     def plan(self) -> Plan:
@@ -127,7 +141,14 @@ class Study:
         if self.spec.model is not None:
             return Plan(found, [], [0])
         views = [self._check(point) for point in found]
-        return Plan(found, views, seed_list(self.spec.seeds, views[0]["seed"]))
+        try:
+            seeds = seed_list(self.spec.seeds, views[0]["seed"])
+        except UserError as error:
+            raise UserError(f"{place(self.origin, self.text, ['seeds'])}: {error}") from error
+        runs = len(found) * len(seeds)
+        if runs > MOST_RUNS:
+            raise UserError(f"{self.origin}: {runs} runs are too many; the limit is {MOST_RUNS}: make several studies")
+        return Plan(found, views, seeds)
 
     def run(
         self,
@@ -153,11 +174,13 @@ class Study:
             UserError: if the folder cannot be used.
             OutputError: if a result cannot be written, or the executor is gone; finished runs are kept.
         """
+        if jobs is not None and jobs < 1:
+            raise UserError(f"jobs: found {jobs}; needs at least 1")
         folder, runs = _folders(directory, store)
         self.plan  # noqa: B018 - whatever is wrong with a point is said before anything is written
         runs.open()
-        if folder != runs.directory:
-            require_writable_directory(folder)
+        if folder.resolve() != runs.directory.resolve():
+            Store(folder).open(runs_in=runs.directory)
         self._keep_inputs(folder)
         result = self.result(folder, store=runs.directory)
         if self.spec.model is None:
@@ -180,7 +203,7 @@ class Study:
             UserError: if the folder is not a study's.
         """
         folder, runs = _folders(directory, store)
-        runs.require_readable()
+        runs.mark()
         if self.spec.model is not None:
             return StudyResult(self, folder, runs, {}, [])
         plan = self.plan
@@ -197,13 +220,30 @@ class Study:
         return self.spec.compare or ("scheme" if "scheme" in self.spec.factors else None)
 
     def _check(self, point: Point) -> _core.ScenarioView:
-        return self.scenario.check(overrides_of(point))
+        try:
+            return self.scenario.check(overrides_of(point))
+        except (_core.ScenarioError, UserError) as error:
+            # Whose fault is it: the scenario's as it stands, or of what the study sets?
+            if not point.settings:
+                raise
+            raise UserError(f"{self._where_set(point, str(error))}: at {point.name}: {error}") from error
+
+    def _where_set(self, point: Point, message: str) -> str:
+        """File and line of the setting that a message names, or of the study as a whole."""
+        at: list[str | int] = ["name"]
+        for name in point.labels:
+            if any(f"--set {key}" in message for key in keys_of(name, self.spec.factors[name])):
+                at = ["factors", name]
+        if at == ["name"] and any(f"--set {key}" in message for key in self.spec.set):
+            at = ["set"]
+        return place(self.origin, self.text, at) if at != ["name"] else self.origin
 
     def _groups(self) -> list[list[int]]:
         """Points that differ only in the compared factor get the same seeds."""
         groups: dict[Any, list[int]] = {}
         for index, point in enumerate(self.plan.points):
-            shared = point.without(self.compared) if self.compared is not None else point.without()
+            compared = advancing_with(self.spec, self.compared) if self.compared is not None else ()
+            shared = point.without(*compared)
             groups.setdefault(shared, []).append(index)
         return list(groups.values())
 
@@ -252,16 +292,15 @@ class Study:
     def _keep_inputs(self, folder: Path) -> None:
         """The study and its scenario, so that the folder explains itself and failures can be seen again."""
         keys = self.spec.model_dump(exclude_none=True, exclude_defaults=True)
-        _write_input(folder / "study.toml", self.text if self.text is not None else tomli_w.dumps(keys), self.origin)
+        _keep_input(folder, "study.toml", self.text if self.text is not None else tomli_w.dumps(keys), self.origin)
         if self.spec.model is None:
-            _write_input(folder / "scenario.toml", self.scenario.text, self.scenario.origin)
+            _keep_input(folder, "scenario.toml", self.scenario.text, self.scenario.origin)
 
     def _replay_command(self, folder: Path) -> Callable[[Run], str]:
         def command(run: Run) -> str:
             words = ["multihop", "run", str(folder / "scenario.toml")]
             for path, value in run.point.settings.items():
-                text = value if isinstance(value, str) else inline_toml(value)
-                words += ["--scheme", text] if path == "scheme" else ["--set", f"{path}={text}"]
+                words += ["--scheme", str(value)] if path == "scheme" else ["--set", f"{path}={inline_toml(value)}"]
             return shlex.join([*words, "--seed", str(run.seed)])
 
         return command
@@ -269,13 +308,14 @@ class Study:
 
 def _folders(directory: str | Path, store: str | Path | None) -> tuple[Path, Store]:
     folder = Path(directory)
-    return folder, Store(folder if store is None else Path(store))
+    return folder, Store.of(folder) if store is None else Store(Path(store))
 
 
-def _write_input(path: Path, text: str, source: str) -> None:
+def _keep_input(folder: Path, name: str, text: str, source: str) -> None:
     """A study that runs again from its own folder leaves its files alone."""
+    path = folder / name
     if not (path.exists() and Path(source).exists() and path.samefile(source)):
-        write_text(path, text)
+        Store(folder).write_text(name, text)
 
 
 def overrides_of(point: Point) -> dict[str, Any]:
@@ -301,7 +341,7 @@ def _named(keys: dict[str, Any]) -> dict[str, Any]:
     return {**keys, "factors": named}
 
 
-def _quick(spec: StudySpec) -> StudySpec:
+def _quick(spec: StudySpec, origin: str) -> StudySpec:
     quick = spec.quick
     changes: dict[str, Any] = {"set": {**spec.set, **quick.set}}
     if quick.seeds is not None:
@@ -311,7 +351,11 @@ def _quick(spec: StudySpec) -> StudySpec:
         changes["factors"] = {n: _kept(f, quick.keep[n]) if n in quick.keep else f for n, f in spec.factors.items()}
         if spec.cases is not None:
             fits = [c for c in spec.cases if all(c[n] in kept for n, kept in quick.keep.items() if n in c)]
-            changes["cases"] = fits or None
+            if not fits:
+                raise UserError(
+                    f"{origin}: quick.keep: none of the cases has these values; keep values that occur together"
+                )
+            changes["cases"] = fits
     return spec.model_copy(update=changes)
 
 
