@@ -40,15 +40,17 @@ class Point:
         return tuple((factor, label) for factor, label in self.labels.items() if factor not in factors)
 
 
-def points(spec: StudySpec) -> list[Point]:
+def points(spec: StudySpec, at_last: Mapping[str, Any] | None = None) -> list[Point]:
     """Every point of the study: the grid of its factors, where some may advance together or be listed as cases.
+
+    What the study sets comes first, then the factors in their order, then `at_last`.
 
     Raises:
         UserError: naming the factor that is wrong.
     """
     for check in DESIGN_CHECKS.values():
         check(spec)
-    return [_point(spec, dict(combination)) for combination in _combinations(spec)]
+    return [_point(spec, dict(combination), at_last or {}) for combination in _combinations(spec)]
 
 
 def advancing_with(spec: StudySpec, name: str) -> tuple[str, ...]:
@@ -180,7 +182,7 @@ def _combinations(spec: StudySpec) -> Iterable[list[tuple[str, Label]]]:
         yield sorted((pair for part in row for pair in part), key=lambda pair: order[pair[0]])
 
 
-def _point(spec: StudySpec, labels: dict[str, Label]) -> Point:
+def _point(spec: StudySpec, labels: dict[str, Label], at_last: Mapping[str, Any]) -> Point:
     settings: dict[str, Any] = dict(spec.set)
     for name, label in labels.items():
         factor = spec.factors[name]
@@ -189,6 +191,10 @@ def _point(spec: StudySpec, labels: dict[str, Label]) -> Point:
             continue
         value = (factor.values or [])[factor.names.index(label)]
         settings.update(dict.fromkeys(keys_of(name, factor), value))
+    for key, value in at_last.items():
+        # A key that was set before moves to the end: its order among the others matters.
+        settings.pop(key, None)
+        settings[key] = value
     return Point(labels, settings)
 
 

@@ -103,6 +103,7 @@ class Study:
         self.text = text
         #: The folder of a study that was run, if this was loaded from there.
         self.folder: Path | None = None
+        self._set_at_last: Mapping[str, Any] = {}
         self._directory = directory
 
     @cached_property
@@ -124,6 +125,8 @@ class Study:
         """The study as its `[quick]` says: fewer seeds, a shorter run, fewer values."""
         made = Study._made(_quick(self.spec, self.origin), self.origin, self._directory, self.text)
         made.folder = self.folder
+        # At last: what factors add, such as flows, is to be shortened as well.
+        made._set_at_last = self.spec.quick.set
         return made
 
     @cached_property
@@ -135,7 +138,7 @@ class Study:
             ScenarioError: if a point's scenario cannot be run.
         """
         try:
-            found = points(self.spec)
+            found = points(self.spec, self._set_at_last)
         except UserError as error:
             raise UserError(f"{self.origin}: {error}") from error
         if self.spec.model is not None:
@@ -234,7 +237,9 @@ class Study:
         for name in point.labels:
             if any(f"--set {key}" in message for key in keys_of(name, self.spec.factors[name])):
                 at = ["factors", name]
-        if at == ["name"] and any(f"--set {key}" in message for key in self.spec.set):
+        if any(f"--set {key}" in message for key in self._set_at_last):
+            at = ["quick", "set"]
+        elif at == ["name"] and any(f"--set {key}" in message for key in self.spec.set):
             at = ["set"]
         return place(self.origin, self.text, at) if at != ["name"] else self.origin
 
@@ -343,7 +348,7 @@ def _named(keys: dict[str, Any]) -> dict[str, Any]:
 
 def _quick(spec: StudySpec, origin: str) -> StudySpec:
     quick = spec.quick
-    changes: dict[str, Any] = {"set": {**spec.set, **quick.set}}
+    changes: dict[str, Any] = {}
     if quick.seeds is not None:
         changes["seeds"] = quick.seeds if isinstance(spec.seeds, int) else spec.seeds[: quick.seeds]
     if quick.keep:
