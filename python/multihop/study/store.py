@@ -144,6 +144,10 @@ class Store:
         """Whether the run is there."""
         return self._path(run).exists()
 
+    def has_failed(self, run: RunId) -> bool:
+        """Whether the run was tried and did not finish."""
+        return not self.has(run) and self._failure_path(run).exists()
+
     def is_whole(self, run: RunId) -> bool:
         """Whether the run is there and undamaged; a damaged file (of a power failure, say) is set aside.
 

@@ -17,6 +17,7 @@ from multihop import _core
 from multihop.api import seed_list
 from multihop.errors import UserError
 from multihop.scenario import Scenario, for_core, inline_toml, load, read_text, settings
+from multihop.statistics import estimate
 from multihop.study.checks import check_study
 from multihop.study.design import Point, advancing_with, keys_of, points
 from multihop.study.execution import Group, Progress, Run, run_missing
@@ -211,11 +212,15 @@ class Study:
             return StudyResult(self, folder, runs, {}, [])
         plan = self.plan
         seeds: dict[int, list[int]] = {}
-        for members in self._groups():
-            there = [s for s in plan.seeds if any(runs.has(plan.run_id(m, s)) for m in members)]
-            seeds |= dict.fromkeys(members, there)
         ids = {i.key: i for p in range(len(plan.points)) for i in (plan.run_id(p, s) for s in plan.seeds)}
-        return StudyResult(self, folder, runs, seeds, list(runs.failures(ids)))
+        result = StudyResult(self, folder, runs, seeds, list(runs.failures(ids)))
+        for members in self._groups():
+            if self.spec.stop is not None:
+                there = self._wanted_so_far(members, result)
+            else:
+                there = [s for s in plan.seeds if any(runs.has(plan.run_id(m, s)) for m in members)]
+            seeds |= dict.fromkeys(members, there)
+        return result
 
     @property
     def compared(self) -> str | None:
@@ -266,6 +271,18 @@ class Study:
 
         return Group(make, most if stop is None else min(stop.at_least, most), most, rule)
 
+    def _wanted_so_far(self, members: list[int], result: StudyResult) -> list[int]:
+        """The seeds that the stop rule wants, as far as the runs that are there let it decide.
+
+        It decides anew from what is there: a store may have more runs, of a study that went on for longer.
+        """
+        group = self._group(members, result)
+        while runs := group.next_runs():
+            group.open -= {run.id.key for run in runs if result.store.has(run.id) or result.store.has_failed(run.id)}
+            if group.open:
+                break
+        return self.plan.seeds[: group.seeds]
+
     def _is_narrow(self, result: StudyResult, member: int, seeds: list[int]) -> bool:
         stop = self.spec.stop
         if stop is None:
@@ -275,10 +292,8 @@ class Study:
         values = values[np.isfinite(values)]
         if len(values) < 2:
             return False
-        from multihop.statistics import estimate
-
-        made = estimate(values)
-        return made.half_width is not None and made.half_width <= stop.share * abs(made.mean)
+        half = estimate(values).half_width
+        return half is not None and half <= stop.share * abs(float(values.mean()))
 
     def _run(self, member: int, seed: int) -> Run:
         plan = self.plan
