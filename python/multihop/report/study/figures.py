@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING
 
 from multihop.columns import Metric
 from multihop.report.markup import disclosure, escape, paragraphs, table
-from multihop.report.study.drawing import EXTRAS, Look, columns, is_cut, is_narrow, look, panel_charts, shows_legend, size, whole_chart
+from multihop.report.study.drawing import (
+    EXTRAS,
+    Look,
+    columns,
+    is_cut,
+    is_narrow,
+    look,
+    panel_charts,
+    shows_legend,
+    size,
+    whole_chart,
+)
 from multihop.report.study.plots import Mark, Panel, Plot, charts_of, plot
 from multihop.report.svg import style
 from multihop.verdict import with_interval
