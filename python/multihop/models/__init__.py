@@ -1,1 +1,1 @@
-"""Closed forms of papers, as documented functions: times in seconds, sizes in bytes; arguments broadcast as in NumPy."""
+"""Closed forms of papers, as documented functions: times in seconds, sizes in bytes; arguments broadcast."""
