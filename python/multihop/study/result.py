@@ -101,7 +101,7 @@ class StudyResult:
             df = tables[source]
             of_runs = df.set_index("seed")[name] if made is None else per_seed(made, df)
             known = self._known.setdefault((point, name), {})
-            known |= {int(seed): float(value) for seed, value in of_runs.items()}
+            known |= dict(zip(map(int, of_runs.index.to_list()), of_runs.to_list(), strict=True))
 
     def estimate(self, point: int, metric: str) -> Estimate | None:
         """Mean and 95 % interval over seeds; `None` if no run has a value."""
