@@ -9,10 +9,10 @@ from dataclasses import dataclass
 DROP_CAUSES: dict[str, str] = {
     "queue_full": "the interface queue was full",
     "retry_limit": "the MAC gave up after its retry limit",
-    "no_route": "the node had no route to the destination",
+    "no_route": "the node had no route to the destination, or none was found for it in time",
     "policy": "a router policy dropped it",
     "link_broken": "it waited for a next hop that routing declared broken",
-    "hop_limit": "it took more hops than the network has nodes",
+    "hop_limit": "it took more hops than packets may, or came back to the node that sent it first",
     "lifetime": "it waited in the interface queue for longer than `mac.lifetime`",
 }
 
@@ -38,7 +38,7 @@ _FLOWS: dict[str, Column] = {
     "destination": Column("", "name of the node that receives"),
     "scheme": Column("", "congestion control"),
     "app": Column("", "application"),
-    "hops": Column("1", "hops of its path at the start of the run"),
+    "hops": Column("1", "hops of its shortest path; static routes take it, routing protocols may take others"),
     "goodput_bps": Column("bit/s", "payload delivered in order to the application, over the measured time"),
     "delivered_bytes": Column("byte", "payload delivered in order, without duplicates"),
     "packets_sent": Column("packets", "data packets that the transport emitted, retransmissions included"),
@@ -102,7 +102,12 @@ _NODES: dict[str, Column] = {
     ),
     "queue_mean": Column("packets", "interface queue, mean over time"),
     "queue_max": Column("packets", "interface queue, maximum"),
-    **_drops("packets of any kind"),
+    **_drops("packets of flows, data or feedback,"),
+    "routing_sent": Column("packets", "packets of its routing protocol handed to the interface queue"),
+    "routing_bytes": Column("byte", "their bytes, IP header included"),
+    "routing_dropped": Column(
+        "packets", "packets of its routing protocol lost before they were sent: no room in the queue, or too old"
+    ),
     "transmission_efficiency": Column("1", "frame transmission efficiency, mean over its acknowledged frames"),
     "service_delay_mean_s": Column(
         "s", "from the head of the line to the acknowledgement, mean over acknowledged frames"

@@ -10,6 +10,7 @@ import pandas as pd
 
 from multihop.columns import DROP_CAUSES, METRIC, Metric
 from multihop.comparison import estimate_or_none
+from multihop.report.markup import estimate_words
 from multihop.report.svg import FAINT, INK, PAGE_WIDTH, PALETTE, Chart, colours
 
 if TYPE_CHECKING:
@@ -195,11 +196,9 @@ def _bar(
     if found is None:
         return
     bar = axis.bar(at, found.mean, width * 0.95, color=colour, label=label)[0]
-    text = f"{what} {found.mean:.4g} {unit}".rstrip()
-    if found.half_width is not None and found.low is not None and found.high is not None:
+    if found.half_width is not None:
         axis.errorbar(at, found.mean, found.half_width, color=INK, capsize=3, linewidth=1.1)
-        text += f", 95 % interval {found.low:.4g} to {found.high:.4g}, {found.n} seeds"
-    chart.tip(bar, text)
+    chart.tip(bar, f"{what} {estimate_words(found, unit)}")
 
 
 def _sorted_goodput(comparison: Comparison, flows: pd.DataFrame) -> Chart:

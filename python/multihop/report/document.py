@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import html
-from importlib import resources
 from typing import TYPE_CHECKING
 
 from multihop.columns import METRICS, Metric
 from multihop.comparison import Contrast
 from multihop.provenance import commit, version
 from multihop.report import charts, topology
+from multihop.report.markup import document, facts, paragraphs, remark, section, with_unit
+from multihop.report.markup import escape as _e
 from multihop.report.svg import colours, style
 from multihop.verdict import with_interval
 
@@ -27,44 +27,28 @@ def page(comparison: Comparison) -> str:
     seeds = len(comparison.seeds)
     intervals = "Bars are means, whiskers 95 % intervals (Student t), dots single seeds." if seeds > 1 else ""
     sections = [
-        f"<header><h1>{_e(title)}</h1>{_paragraph(description)}{_subtitle(comparison)}</header>",
-        _section("Verdict", _verdict(comparison)),
-        _section("Topology", topology.picture(first.view), topology.caption(first.view) + " " + _path_note(comparison)),
-        _section("Who gets what", drawn["metrics"], intervals),
-        _section("Goodput of each flow", drawn["flows"]),
-        _section(
+        f"<header><h1>{_e(title)}</h1>{paragraphs(description)}{_subtitle(comparison)}</header>",
+        section("Verdict", _verdict(comparison)),
+        section("Topology", topology.picture(first.view), topology.caption(first.view) + " " + _path_note(comparison)),
+        section("Who gets what", drawn["metrics"], intervals),
+        section("Goodput of each flow", drawn["flows"]),
+        section(
             "Where packets are lost",
             drawn["losses"],
             "Data packets that the network lost, by cause, of those that were lost or arrived. "
             + _feedback(comparison),
         ),
-        _section("Over time", drawn["time"], _time_note(comparison)),
-        _section(
+        section("Over time", drawn["time"], _time_note(comparison)),
+        section(
             "How nodes spend their time",
             drawn["airtime"],
             "Transmitting; receiving frames meant for the node; sensing anything else on the medium; idle. "
             "Means over seeds.",
         ),
-        _section("Numbers", _metric_table(comparison) + _paired_table(comparison)),
-        _section("Where this comes from", _provenance(comparison)),
+        section("Numbers", _metric_table(comparison) + _paired_table(comparison)),
+        section("Where this comes from", _provenance(comparison)),
     ]
-    body = "\n".join(sections)
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{_e(title)} - multihop</title>\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<link rel="icon" href="data:,">\n'
-        f"<style>\n{_resource('style.css')}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n"
-        f'<div id="tooltip" hidden></div>\n<script>\n{_resource("script.js")}</script>\n</body>\n</html>\n'
-    )
-
-
-def _section(title: str, content: str, note: str = "") -> str:
-    remark = f'<p class="note">{_e(note.strip())}</p>' if note.strip() else ""
-    return f"<section><h2>{_e(title)}</h2>{content}{remark}</section>"
-
-
-def _paragraph(text: str) -> str:
-    return f"<p>{_e(text)}</p>" if text else ""
+    return document(title, "\n".join(sections))
 
 
 def _subtitle(comparison: Comparison) -> str:
@@ -89,7 +73,7 @@ def _verdict(comparison: Comparison) -> str:
         if len(comparison.variants) > 1 and len(comparison.seeds) > 1
         else ""
     )
-    return f'<ul class="verdict">{"".join(items)}</ul>' + (f'<p class="note">{note}</p>' if note else "")
+    return f'<ul class="verdict">{"".join(items)}</ul>' + remark(note)
 
 
 def _path_note(comparison: Comparison) -> str:
@@ -117,7 +101,7 @@ def _metric_table(comparison: Comparison) -> str:
         cells = "".join(
             f"<td>{_e(with_interval(comparison.estimate(v, metric.name), metric))}</td>" for v in comparison.variants
         )
-        rows.append(f"<tr><th>{_e(_with_unit(metric))}</th>{cells}</tr>")
+        rows.append(f"<tr><th>{_e(with_unit(metric))}</th>{cells}</tr>")
     body = f"<thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
     return f'<div class="scroll"><table>{body}</table></div>'
 
@@ -140,34 +124,21 @@ def _paired_row(contrast: Contrast) -> str:
     p = "" if contrast.adjusted_p is None else f"{contrast.adjusted_p:.2g}"
     mark = ' class="significant"' if contrast.significant else ""
     return (
-        f"<tr{mark}><th>{_e(_with_unit(m))}</th><td>{_e(contrast.a)} - {_e(contrast.b)}</td>"
+        f"<tr{mark}><th>{_e(with_unit(m))}</th><td>{_e(contrast.a)} - {_e(contrast.b)}</td>"
         f"<td>{m.shown(d.mean):+.3g}</td><td>{interval}</td><td>{p}</td></tr>"
     )
 
 
 def _provenance(comparison: Comparison) -> str:
     view = next(iter(comparison.results.values()))[0].view
-    facts = {
+    known = {
         "multihop": version(),
         "commit": commit() or "unknown (built outside of a git checkout)",
         "scenario": f"{view['name']}, hash {view['hash']}",
         "seeds": ", ".join(str(seed) for seed in comparison.seeds),
     }
-    rows = "".join(f"<tr><th>{_e(name)}</th><td>{_e(value)}</td></tr>" for name, value in facts.items())
     return (
-        f'<table class="facts">{rows}</table><p>To run it again, in the folder with the results or wherever the '
+        f"{facts(known.items())}<p>To run it again, in the folder with the results or wherever the "
         f"scenario below is saved as scenario.toml:</p><pre>{_e(comparison.command)}</pre>"
         f"<details><summary>The scenario</summary><pre>{_e(comparison.scenario.text)}</pre></details>"
     )
-
-
-def _with_unit(metric: Metric) -> str:
-    return f"{metric.title} [{metric.unit}]" if metric.unit else metric.title
-
-
-def _resource(name: str) -> str:
-    return resources.files("multihop.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _e(text: str) -> str:
-    return html.escape(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -59,20 +60,24 @@ class Chart:
         self.key = key
         self.label = label
         self.figure = Figure(figsize=(width, height), layout="constrained")
-        self._tips: dict[str, str] = {}
+        self._parts: dict[str, tuple[str, str]] = {}
 
     def tip(self, artist: Any, text: str) -> None:  # noqa: ANN401 - any artist
         """Says `text` when the pointer is on the artist."""
-        name = f"tip{len(self._tips)}"
+        self.part(artist, text)
+
+    def part(self, artist: Any, tip: str = "", series: Sequence[str] = ()) -> None:  # noqa: ANN401 - any artist
+        """Says `tip` when the pointer is on the artist, and shows it only while all of these series are shown."""
+        name = f"part{len(self._parts)}"
         artist.set_gid(name)
-        self._tips[name] = text
+        self._parts[name] = (tip, " ".join(series))
 
     def file(self) -> str:
         """The figure as an SVG file of its own, dark on white, for papers and slides."""
         return self._drawn(transparent=False).replace(INK, "#1c2126").replace(FAINT, "#d5dade")
 
-    def svg(self) -> str:
-        """The figure as an `<svg>` element of the page."""
+    def svg(self, sizes: str | None = None) -> str:
+        """The figure as an `<svg>` element of the page; as wide there as it is drawn, unless `sizes` (CSS) says else."""
         text = self._drawn(transparent=True)
         text = text[text.index("<svg") :]
         text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
@@ -81,17 +86,19 @@ class Chart:
         text = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", text)
         text = re.sub(r"font-family: [^;\"]*; ?", "", text)
         text = re.sub(r"\b(id=\"|url\(#|href=\"#)", rf"\g<1>{self.key}-", text)
-        for name, words in self._tips.items():
-            said = html.escape(words, quote=True)
-            text = text.replace(
-                f'<g id="{self.key}-{name}">', f'<g class="tip" data-tip="{said}"><title>{said}</title>', 1
-            )
-        share = 100 * self.figure.get_figwidth() / PAGE_WIDTH
+        text = re.sub(rf'<g id="{self.key}-(part\d+)">', lambda match: self._opening(match[1]), text)
+        sizes = sizes or f"max-width: {100 * self.figure.get_figwidth() / PAGE_WIDTH:.0f}%"
         label = html.escape(self.label, quote=True)
-        opening = f'<svg class="chart" style="max-width: {share:.0f}%" role="img" aria-label="{label}"'
+        opening = f'<svg class="chart" style="{sizes}" role="img" aria-label="{label}"'
         text = re.sub(r'(?<=\s)(width|height)="[\d.]+pt"\s*', "", text, count=2)
         text = re.sub(r' xmlns(:\w+)?="[^"]*"| version="1.1"', "", text)
         return re.sub(r"\s*\n\s*", "\n", text.replace("<svg", opening, 1)).replace("xlink:href", "href")
+
+    def _opening(self, name: str) -> str:
+        """The tag that begins a part, with what the page's script looks for."""
+        tip, series = (html.escape(text, quote=True) for text in self._parts[name])
+        marks = f' data-series="{series}"' if series else ""
+        return f'<g class="tip"{marks} data-tip="{tip}"><title>{tip}</title>' if tip else f"<g{marks}>"
 
     def _drawn(self, *, transparent: bool) -> str:
         buffer = io.StringIO()
@@ -103,7 +110,9 @@ class Chart:
 @contextmanager
 def style() -> Iterator[None]:
     """Matplotlib settings of the report, and of nothing else."""
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(_STYLE), warnings.catch_warnings():
+        # Text stays text: the reader's fonts have the letters that matplotlib's own lack.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
 
 

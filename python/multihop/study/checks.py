@@ -10,7 +10,7 @@ from multihop.models import require_model
 from multihop.study.design import DESIGN_CHECKS, as_list, require_factor, require_labels
 from multihop.study.loading import place
 from multihop.study.metrics import check_metric, check_where, metric_of, shown_unit, split_column
-from multihop.study.spec import Chart, Claim, StudySpec
+from multihop.study.spec import Chart, Claim, StudySpec, is_number
 
 # Units that the capacity of the channel can be held against.
 _RATES = {"bit/s", "kb/s", "Mb/s"}
@@ -68,7 +68,14 @@ def _check_chart(spec: StudySpec, chart: Chart, at: str) -> None:
         metric_of(spec, chart.metric, f"{at}.metric")
         if chart.kind == "lines" and chart.x is None:
             raise UserError(f"{at}.x: missing; name the factor along the axis")
+        for key, instead in (("unit", "set the unit of the metric"), ("where", "set it in the metric, or use at")):
+            if getattr(chart, key):
+                raise UserError(f"{at}.{key}: has no effect in a chart of kind {chart.kind!r}; {instead}")
+        _check_axis(spec, chart, at)
         return
+    for key in ("x", "x_metric", "log_x"):
+        if getattr(chart, key):
+            raise UserError(f"{at}.{key}: has no effect in a chart of kind {chart.kind!r}; remove it")
     table = "flows" if chart.kind == "flows" else "series"
     if chart.column is None or chart.metric is not None:
         raise UserError(f"{at}: a chart of kind {chart.kind!r} needs column, of the table {table}, and no metric")
@@ -79,6 +86,19 @@ def _check_chart(spec: StudySpec, chart: Chart, at: str) -> None:
     from multihop.columns import TABLES
 
     shown_unit(TABLES[table][column].unit, chart.unit, f"{at}.unit")
+
+
+def _check_axis(spec: StudySpec, chart: Chart, at: str) -> None:
+    if chart.x_metric is not None:
+        if chart.kind != "lines":
+            raise UserError(f"{at}.x_metric: has no effect in a chart of kind {chart.kind!r}; use lines")
+        metric_of(spec, chart.x_metric, f"{at}.x_metric")
+    elif chart.log_x:
+        if chart.kind != "lines" or chart.x is None:
+            raise UserError(f"{at}.log_x: has no effect in a chart of kind {chart.kind!r}; use lines")
+        wrong = [name for name in spec.factors[chart.x].names if not (is_number(name) and name > 0)]
+        if wrong:
+            raise UserError(f"{at}.log_x: {chart.x} has the value {wrong[0]!r}; needs numbers above zero")
 
 
 def _check_claim(spec: StudySpec, claim: Claim, at: str) -> None:

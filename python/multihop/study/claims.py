@@ -52,6 +52,7 @@ class Cell:
         printed: the paper's number in the metric's unit, if it gives one.
         possible: the most that the channel can carry there, in the metric's unit, where the claim asks for it.
         is_step: a step of a trend, which weakens the verdict but does not decide it; the ends do.
+        point: index of the point that a printed number is about.
     """
 
     what: str
@@ -61,6 +62,7 @@ class Cell:
     printed: float | None = None
     possible: float | None = None
     is_step: bool = False
+    point: int | None = None
 
 
 @dataclass(frozen=True)
@@ -154,13 +156,13 @@ def _value_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
         expected = f"{printed:g}{_unit(metric)} within {allowed:.3g}"
         possible = _possible(result, index, metric) if claim.channel else None
         if found is None:
-            yield Cell(what, "none", expected, State.MISSING, printed, possible)
+            yield Cell(what, "none", expected, State.MISSING, printed, possible, point=index)
             continue
         mean, half = metric.shown(found.mean), metric.shown(_half_width(result, found))
         apart = abs(mean - printed)
         is_within = apart <= allowed and half < float("inf")
         state = State.HOLDS if is_within else State.UNDECIDED if apart - half <= allowed else State.FAILS
-        yield Cell(what, _shown(found, metric), expected, state, printed, possible)
+        yield Cell(what, _shown(found, metric), expected, state, printed, possible, point=index)
 
 
 def _trend_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:

@@ -112,6 +112,11 @@ def differences(result: StudyResult) -> pd.DataFrame:
     return _numeric(pd.DataFrame(rows))
 
 
+def metric_names(result: StudyResult) -> list[str]:
+    """The study's own metrics, or if it has none those that every run has."""
+    return result.metric_names
+
+
 def manifest(result: StudyResult) -> dict[str, Any]:
     """What was run, by what, and how to run it again. Nothing in it depends on the machine."""
     spec, plan = result.study.spec, result.study.plan
@@ -119,7 +124,7 @@ def manifest(result: StudyResult) -> dict[str, Any]:
         "format": 1,
         "multihop": version(),
         "commit": commit(),
-        "command": "multihop study run study.toml",
+        "command": "multihop study run study.toml" + (" --quick" if result.study.is_quick else ""),
         "command_runs_in": "the study's folder, with its study.toml and scenario.toml",
         "study": spec.name,
         "points": [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_serializer, field_validator, model_validator
 
@@ -106,7 +106,10 @@ class Chart(_Table):
     )
     unit: str | None = None
     x: str | None = Field(None, description="Factor along the axis.")
-    x_metric: str | None = Field(None, description="Of `lines`: a metric along the axis; x says how points are joined.")
+    x_metric: str | None = Field(
+        None,
+        description="Of `lines`: the axis is the mean of this metric; points are joined in the order of factor `x`.",
+    )
     by: str | None = Field(None, description="Factor that tells the lines or bars apart; the compared one by default.")
     panels: str | None = Field(None, description="Factor with one panel for each of its values.")
     at: dict[str, Label | list[Label]] = Field(default_factory=dict, description="Only these points.")
@@ -248,6 +251,11 @@ def tolerance(text: str | float, printed: float) -> float:
     if text < 0:
         raise ValueError(f"tolerance {text:g} is below zero; write how far off is still right")
     return text
+
+
+def is_number(label: Label) -> TypeGuard[int | float]:
+    """Whether a label is a number, which has a place on an axis."""
+    return isinstance(label, int | float) and not isinstance(label, bool)
 
 
 def _label(value: Any) -> Label:  # noqa: ANN401 - any value that TOML has

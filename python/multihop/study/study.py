@@ -104,6 +104,7 @@ class Study:
         self.text = text
         #: The folder of a study that was run, if this was loaded from there.
         self.folder: Path | None = None
+        self.is_quick = False
         self._set_at_last: Mapping[str, Any] = {}
         self._directory = directory
 
@@ -128,7 +129,14 @@ class Study:
         made.folder = self.folder
         # At last: what factors add, such as flows, is to be shortened as well.
         made._set_at_last = self.spec.quick.set
+        made.is_quick = True
         return made
+
+    @property
+    def file_text(self) -> str:
+        """The study as a file: the one that it was read from, or one that says the same."""
+        keys = self.spec.model_dump(exclude_none=True, exclude_defaults=True)
+        return self.text if self.text is not None else tomli_w.dumps(keys)
 
     @cached_property
     def plan(self) -> Plan:
@@ -311,8 +319,7 @@ class Study:
 
     def _keep_inputs(self, folder: Path) -> None:
         """The study and its scenario, so that the folder explains itself and failures can be seen again."""
-        keys = self.spec.model_dump(exclude_none=True, exclude_defaults=True)
-        _keep_input(folder, "study.toml", self.text if self.text is not None else tomli_w.dumps(keys), self.origin)
+        _keep_input(folder, "study.toml", self.file_text, self.origin)
         if self.spec.model is None:
             _keep_input(folder, "scenario.toml", self.scenario.text, self.scenario.origin)
 

@@ -1,0 +1,86 @@
+"""Pieces of HTML that reports are put together from. Whatever a user can name is escaped here."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from importlib import resources
+
+from multihop.columns import Metric
+from multihop.statistics import Estimate
+
+
+def document(title: str, body: str) -> str:
+    """A whole page around `body`, with its style and script inside."""
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)} - multihop</title>\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<link rel="icon" href="data:,">\n'
+        f"<style>\n{_resource('style.css')}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n"
+        f'<div id="tooltip" role="status" hidden></div>\n<script>\n{_resource("script.js")}</script>\n</body>\n</html>\n'
+    )
+
+
+def section(title: str, content: str, note: str = "") -> str:
+    """A section under a heading, with a remark below it."""
+    return f"<section><h2>{escape(title)}</h2>{content}{remark(note)}</section>"
+
+
+def paragraphs(text: str) -> str:
+    """Text as paragraphs, which blank lines separate."""
+    return "".join(f"<p>{escape(part.strip())}</p>" for part in text.split("\n\n") if part.strip())
+
+
+def remark(text: str) -> str:
+    """A remark in small print; nothing for no text."""
+    return f'<p class="note">{escape(text.strip())}</p>' if text.strip() else ""
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
+    """A table of names and values."""
+    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in pairs)
+    return f'<table class="facts">{rows}</table>'
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "", names: int = 1) -> str:
+    """A table of plain text that scrolls where it is too wide; its first `names` columns are names, the others numbers."""
+    head = "".join(f'<th scope="col"{_is_name(i, names)}>{escape(text)}</th>' for i, text in enumerate(heads))
+    body = "".join(
+        "<tr>" + "".join(f"<td{_is_name(i, names)}>{escape(text)}</td>" for i, text in enumerate(row)) + "</tr>"
+        for row in rows
+    )
+    return (
+        f'<div class="scroll {escape(kind)}" tabindex="0"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def disclosure(summary: str, content: str, kind: str = "") -> str:
+    """Content that is shown on demand; needs no script."""
+    return f'<details class="{escape(kind)}"><summary>{escape(summary)}</summary>{content}</details>'
+
+
+def with_unit(metric: Metric) -> str:
+    """Title of a metric with its unit."""
+    return f"{metric.title} [{metric.unit}]" if metric.unit else metric.title
+
+
+def estimate_words(found: Estimate, unit: str) -> str:
+    """A mean with its interval and its number of seeds, as a tooltip says it. The estimate is in `unit`."""
+    text = f"{found.mean:.4g} {unit}".rstrip()
+    if found.low is None or found.high is None:
+        return text
+    return f"{text}, 95 % interval {found.low:.4g} to {found.high:.4g}, {found.n} seeds"
+
+
+def escape(text: str) -> str:
+    """Text as it may stand in HTML, in elements and in quoted attributes."""
+    return html.escape(text, quote=True)
+
+
+def _is_name(index: int, names: int) -> str:
+    return ' class="name"' if index < names else ""
+
+
+def _resource(name: str) -> str:
+    return resources.files("multihop.report").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,136 @@
+"""One self-contained HTML file that shows studies: charts, verdicts, numbers, and where they come from.
+
+plots        what a chart shows: which points are where, and their estimates
+drawing      how it is drawn
+figures      the chart in the page, with legend, numbers and file
+claims       verdicts and what they rest on
+tables       estimates and paired differences
+provenance   versions, seeds, commands, files
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from multihop.report.markup import disclosure, document, escape, paragraphs, section
+from multihop.report.study import claims, provenance, tables
+from multihop.report.study.figures import Figure, figures
+from multihop.storage import require_writable_file, write_text
+from multihop.study import StudyResult
+from multihop.study.export import metric_names
+
+__all__ = ["write_study"]
+
+
+def write_study(
+    results: Sequence[StudyResult], path: Path, title: str | None = None, about: str = "", command: str = ""
+) -> list[Path]:
+    """Writes the page, and every chart as SVG into the folder `figures` beside it (of several studies, a folder each).
+
+    Args:
+        results: one study, or several of one paper.
+        path: of the page.
+        title: of the page; a single study's own by default.
+        about: what is reproduced, as a citation.
+        command: makes all of it again at once, if there is such a command.
+
+    Returns:
+        The page's path, then those of the charts.
+
+    Raises:
+        UserError: if a file cannot be written, or would replace what the study is made from.
+    """
+    for result in results:
+        for source in (Path(result.study.origin), _scenario_file(result)):
+            require_writable_file(path, source)
+    drawn = [(result, f"s{number}", _charts(result, f"s{number}")) for number, result in enumerate(results)]
+    written = [write_text(path, _page(drawn, title, about, command))]
+    for result, _, made in drawn:
+        folder = path.parent / "figures"
+        folder = folder / result.study.spec.name if len(results) > 1 else folder
+        written += [write_text(folder / f"{figure.name}.svg", figure.svg) for figure in made]
+    return written
+
+
+def _charts(result: StudyResult, prefix: str) -> list[Figure]:
+    # Point by point: a point's runs are read once, and all metrics are made from them.
+    for point in range(len(result.points)):
+        for name in metric_names(result):
+            result.values(point, name)
+    return figures(result, prefix)
+
+
+def _page(drawn: Sequence[tuple[StudyResult, str, list[Figure]]], title: str | None, about: str, command: str) -> str:
+    is_single = len(drawn) == 1
+    first = drawn[0][0].study.spec
+    title = title or (_title(drawn[0][0]) if is_single else first.name)
+    subtitle = (
+        f'<p class="subtitle">{escape(_title(drawn[0][0]))}</p>' if is_single and title != _title(drawn[0][0]) else ""
+    )
+    citation = f'<p class="about">{escape(about)}</p>' if about else ""
+    description = paragraphs(first.description) if is_single else ""
+    all_of_it = f"<p>To make all of it again:</p><pre>{escape(command)}</pre>" if command else ""
+    parts = [
+        f"<header><h1>{escape(title)}</h1>{citation}{subtitle}{description}{_extent(drawn)}{all_of_it}</header>",
+        "" if is_single else _contents(drawn),
+        _verdicts(drawn),
+        *(_study(result, prefix, made, is_single=is_single) for result, prefix, made in drawn),
+    ]
+    return document(title, "\n".join(part for part in parts if part))
+
+
+def _study(result: StudyResult, prefix: str, made: Sequence[Figure], *, is_single: bool) -> str:
+    spec = result.study.spec
+    heading = "" if is_single else f"<h2>{escape(_title(result))}</h2>{paragraphs(spec.description)}"
+    judged = claims.details(result, prefix)
+    differences = tables.paired(result)
+    parts = [
+        heading,
+        provenance.incomplete(result),
+        f'<div class="figures">{"".join(figure.html for figure in made)}</div>',
+        f"<h3>Claims</h3>{judged}" if judged else "",
+        f"<h3>Estimates</h3>{tables.estimates(result)}",
+        disclosure("paired differences", differences) if differences else "",
+        f"<h3>Where this comes from</h3>{provenance.provenance(result)}",
+    ]
+    return f'<section class="study" id="{prefix}">{"".join(parts)}</section>'
+
+
+def _verdicts(drawn: Sequence[tuple[StudyResult, str, list[Figure]]]) -> str:
+    judgements = [judgement for result, _, _ in drawn for judgement in result.judgements]
+    if not judgements:
+        return ""
+    table = claims.summary([(prefix, result) for result, prefix, _ in drawn])
+    return section("Verdicts", f"<p>{escape(claims.counted(judgements))}.</p>{table}", _how_judged())
+
+
+def _how_judged() -> str:
+    return (
+        "Each claim is split into numbers and comparisons, which hold, fail, or are undecided where seeds cannot tell. "
+        "Reproduced: all hold. Partly: some do. Not reproduced: none does."
+    )
+
+
+def _extent(drawn: Sequence[tuple[StudyResult, str, list[Figure]]]) -> str:
+    """How much is in the page."""
+    simulated = [result for result, _, _ in drawn if result.study.spec.model is None]
+    words = [f"{len(drawn)} studies"] if len(drawn) > 1 else []
+    words.append(f"{sum(len(result.points) for result, _, _ in drawn)} points")
+    if simulated:
+        words.append(f"{sum(provenance.runs(result) for result in simulated)} runs")
+    words.append(f"multihop {escape(provenance.version())}")
+    return f'<p class="note">{", ".join(words)}</p>'
+
+
+def _contents(drawn: Sequence[tuple[StudyResult, str, list[Figure]]]) -> str:
+    entries = "".join(f'<li><a href="#{prefix}">{escape(_title(result))}</a></li>' for result, prefix, _ in drawn)
+    return f'<nav aria-label="Contents"><ol>{entries}</ol></nav>'
+
+
+def _title(result: StudyResult) -> str:
+    return result.study.spec.title or result.study.spec.name
+
+
+def _scenario_file(result: StudyResult) -> Path | None:
+    return result.study.scenario.file if result.study.spec.model is None else None

@@ -1,0 +1,375 @@
+"""What a chart of a study shows, before it is drawn: panels of series of estimates, all in the unit of their axis."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multihop.columns import TABLES, Metric
+from multihop.comparison import estimate_or_none
+from multihop.report.markup import with_unit
+from multihop.statistics import Estimate
+from multihop.study import StudyResult
+from multihop.study.export import metric_names
+from multihop.study.metrics import matching, shown_unit
+from multihop.study.spec import Chart, Label, StudySpec, is_number
+
+_MOST_NAMED_FLOWS = 20
+_DEFAULT_METRICS = ("goodput_total_bps", "jain", "delay_p95_s")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One estimate of a series.
+
+    Attributes:
+        x: place on the axis; for categories their number.
+        label: what the place is called.
+        y: the estimate; `None` if no run has a value.
+        across: for an axis that is a metric, its estimate.
+        printed: the paper's numbers for it.
+        possible: the most that the channel can carry there.
+    """
+
+    x: float
+    label: str
+    y: Estimate | None
+    across: Estimate | None = None
+    printed: tuple[float, ...] = ()
+    possible: float | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """A line, or the bars of one colour; `number` is the index of its name in the plot's `names`."""
+
+    number: int
+    marks: list[Mark]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes; `shaded` is a span of the x axis that results leave out."""
+
+    title: str
+    series: list[Series]
+    shaded: float = 0.0
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A chart's content.
+
+    Attributes:
+        key: unique in the page.
+        shape: how it is drawn.
+        names: of all series of all panels.
+        named_by: what tells series apart.
+        categories: labels of the places on the x axis; empty if it is numeric.
+        ticks: numbers to mark on a numeric axis; empty for any.
+        x_label, y_label: with units.
+        unit: of the y axis.
+    """
+
+    key: str
+    chart: Chart
+    shape: str
+    names: list[str]
+    named_by: str
+    panels: list[Panel]
+    x_label: str
+    y_label: str
+    unit: str
+    x_unit: str = ""
+    categories: list[str] = field(default_factory=list)
+    ticks: list[float] = field(default_factory=list)
+
+    @property
+    def marks(self) -> Iterator[Mark]:
+        """Of all panels."""
+        return (mark for panel in self.panels for series in panel.series for mark in series.marks)
+
+    @property
+    def has_printed(self) -> bool:
+        """Whether the paper has numbers for it."""
+        return any(mark.printed for mark in self.marks)
+
+    @property
+    def has_possible(self) -> bool:
+        """Whether the channel's bound is known."""
+        return any(mark.possible is not None for mark in self.marks)
+
+
+def charts_of(result: StudyResult) -> list[Chart]:
+    """The charts that the study asks for; without any, one for each metric."""
+    spec = result.study.spec
+    if spec.charts:
+        return spec.charts
+    names = metric_names(result)
+    if not spec.metrics and spec.model is None:
+        names = list(_DEFAULT_METRICS)
+    by = result.study.compared
+    free = [f for f, factor in spec.factors.items() if len(factor.names) > 1 and f != by]
+    x = next((f for f in free if all(is_number(name) for name in spec.factors[f].names)), None)
+    kind = "lines" if x is not None else "bars"
+    x = x or next(iter(free), None)
+    panels = next((f for f in free if f != x), None)
+    return [
+        Chart.model_validate(
+            {"kind": kind, "metric": name, "x": x, "panels": panels, "title": result.metric(name).title}
+        )
+        for name in names
+    ]
+
+
+def plot(result: StudyResult, chart: Chart, key: str) -> Plot:
+    """A chart's content."""
+    match chart.kind:
+        case "lines" | "bars":
+            return _of_metric(result, chart, key)
+        case "flows":
+            return _of_flows(result, chart, key)
+        case "time":
+            return _over_time(result, chart, key)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Which points are in which panel and series.
+
+    Attributes:
+        names: of series.
+        named_by: what tells them apart.
+        panels: title of each, and number of a series -> its points.
+    """
+
+    names: list[str]
+    named_by: str
+    panels: list[tuple[str, dict[int, list[int]]]]
+
+
+def _layout(result: StudyResult, chart: Chart, x: str | None) -> _Layout:
+    """Every point has a place of its own: factors that are nowhere else tell series apart, so nothing is averaged."""
+    spec = result.study.spec
+    chosen = result.select(chart.at)
+    labels = {index: result.points[index].labels for index in chosen}
+    by = chart.by
+    compared = result.study.compared
+    if by is None and compared in spec.factors and compared not in (x, chart.panels):
+        by = compared if len({labels[index][compared] for index in chosen}) > 1 else None
+    placed = [name for name in dict.fromkeys((x, chart.panels, by)) if name is not None]
+    others: list[str] = []
+    for name in spec.factors:
+        if name not in placed and not _follows(labels.values(), name, [*placed, *others]):
+            others.append(name)
+    numbers: dict[tuple[Label, ...], int] = {}
+    panels: dict[Label | None, dict[int, list[int]]] = {}
+    for index in chosen:
+        apart = tuple(labels[index][name] for name in ([by] if by is not None else []) + others)
+        number = numbers.setdefault(apart, len(numbers))
+        panel = labels[index][chart.panels] if chart.panels is not None else None
+        panels.setdefault(panel, {}).setdefault(number, []).append(index)
+    names = []
+    for apart in numbers:
+        own = [text(apart[0])] if by is not None else []
+        named = zip(others, apart[len(own) :], strict=True)
+        names.append(", ".join([*own, *(_named(spec, name, label) for name, label in named)]))
+    titled = [
+        ("" if label is None or chart.panels is None else _named(spec, chart.panels, label), series)
+        for label, series in panels.items()
+    ]
+    return _Layout(names, title_of(spec, by) if by is not None else "", titled or [("", {})])
+
+
+def _follows(labels: Any, name: str, others: Sequence[str]) -> bool:  # noqa: ANN401 - a view of mappings
+    """Whether a factor's value is known from those of others, as of factors that advance together."""
+    known: dict[tuple[Label, ...], Label] = {}
+    return all(known.setdefault(tuple(at[other] for other in others), at[name]) == at[name] for at in labels)
+
+
+def _of_metric(result: StudyResult, chart: Chart, key: str) -> Plot:
+    spec = result.study.spec
+    metric = result.metric(chart.metric or "")
+    across = result.metric(chart.x_metric) if chart.x_metric is not None else None
+    layout = _layout(result, chart, chart.x)
+    labels = _labels_along(result, chart)
+    numeric = chart.kind == "lines" and all(is_number(label) for label in labels)
+    printed, possible = _beside(result, metric)
+
+    def mark(index: int) -> Mark:
+        label = result.points[index].labels[chart.x] if chart.x is not None else ""
+        place = float(label) if numeric and is_number(label) else float(labels.index(label))
+        found = _scaled(result.estimate(index, metric.name), metric)
+        made = Mark(place, text(label), found, None, printed.get(index, ()), possible.get(index))
+        if across is None:
+            return made
+        # The paper's numbers are at the paper's places, which are not known on an axis that is measured.
+        other = _scaled(result.estimate(index, across.name), across)
+        return replace(made, x=np.nan if other is None else other.mean, across=other, printed=(), possible=None)
+
+    def order(index: int) -> float:
+        label = result.points[index].labels[chart.x] if chart.x is not None else ""
+        is_sorted = numeric and across is None and is_number(label)
+        return float(label) if is_sorted else float(labels.index(label))
+
+    panels = [
+        Panel(title, [Series(n, [mark(i) for i in sorted(points, key=order)]) for n, points in series.items()])
+        for title, series in layout.panels
+    ]
+    return Plot(
+        key,
+        chart,
+        "bars" if chart.kind == "bars" else "lines",
+        layout.names,
+        layout.named_by,
+        panels,
+        with_unit(across) if across is not None else title_of(spec, chart.x) if chart.x is not None else "",
+        with_unit(metric),
+        metric.unit,
+        across.unit if across is not None else "",
+        [] if numeric or across is not None else [text(label) for label in labels],
+        [float(label) for label in labels if is_number(label)] if numeric and across is None else [],
+    )
+
+
+def _labels_along(result: StudyResult, chart: Chart) -> list[Label]:
+    """The values of the factor along the axis that are there, in the factor's order."""
+    if chart.x is None:
+        return [""]
+    there = [result.points[index].labels[chart.x] for index in result.select(chart.at)]
+    return [label for label in result.study.spec.factors[chart.x].names if label in there]
+
+
+def _beside(result: StudyResult, metric: Metric) -> tuple[dict[int, tuple[float, ...]], dict[int, float]]:
+    """The paper's numbers, and the most that the channel can carry, by point."""
+    printed: dict[int, tuple[float, ...]] = {}
+    possible: dict[int, float] = {}
+    for judgement in result.judgements:
+        if judgement.claim.metric != metric.name:
+            continue
+        for cell in judgement.cells:
+            if cell.point is None:
+                continue
+            if cell.printed is not None and cell.printed not in printed.get(cell.point, ()):
+                printed[cell.point] = (*printed.get(cell.point, ()), cell.printed)
+            if cell.possible is not None:
+                possible[cell.point] = cell.possible
+    return printed, possible
+
+
+def _of_flows(result: StudyResult, chart: Chart, key: str) -> Plot:
+    """Bars by name of the flow; with many flows, the estimates of the least, the second least, and so on."""
+    table, column, unit, scale = _column(chart)
+    layout = _layout(result, chart, None)
+    values = {index: _flow_values(result, chart, index, table, column) * scale for index in result.select(chart.at)}
+    flows = list(dict.fromkeys(str(name) for made in values.values() for name in made.index))
+    many = len(flows) > _MOST_NAMED_FLOWS
+
+    def marks(points: Sequence[int]) -> list[Mark]:
+        made = values[points[0]]
+        rows = np.sort(made.to_numpy(dtype=float), axis=0) if many else made.to_numpy(dtype=float)
+        found = [estimate_or_none(row) for row in rows]
+        if many:
+            return [Mark(rank + 1.0, str(rank + 1), each) for rank, each in enumerate(found)]
+        return [Mark(float(flows.index(str(n))), str(n), each) for n, each in zip(made.index, found, strict=True)]
+
+    return _plot_of_column(
+        key, chart, layout, column, unit, marks, "lines" if many else "bars",
+        "flows, from the least to the most" if many else "flow", [] if many else flows,
+    )  # fmt: skip
+
+
+def _flow_values(result: StudyResult, chart: Chart, index: int, table: str, column: str) -> pd.DataFrame:
+    """A row per flow, a column per seed."""
+    rows = result.point_table(index, table)
+    if rows.empty:
+        return pd.DataFrame()
+    rows = rows[matching(rows, chart.where)]
+    made = rows.groupby(["name", "seed"], sort=False)[column].mean()
+    return made.unstack("seed")  # noqa: PD010 - the index is unique by construction
+
+
+def _over_time(result: StudyResult, chart: Chart, key: str) -> Plot:
+    table, column, unit, scale = _column(chart)
+    layout = _layout(result, chart, None)
+
+    def marks(points: Sequence[int]) -> list[Mark]:
+        rows = result.point_table(points[0], table)
+        if rows.empty:
+            return []
+        rows = rows[matching(rows, chart.where)].dropna(subset=[column])
+        made = rows.groupby(["time_s", "seed"])[column].mean().unstack("seed") * scale  # noqa: PD010 - as above
+        found = (estimate_or_none(row) for row in made.to_numpy(dtype=float))
+        return [Mark(float(time), f"{time:g} s", each) for time, each in zip(made.index, found, strict=True)]
+
+    made = _plot_of_column(key, chart, layout, column, unit, marks, "bands", "time [s]", [])
+    views = result.study.plan.views
+    warmups = [max((views[i]["warmup"] for p in s.values() for i in p), default=0.0) for _, s in layout.panels]
+    shaded = [replace(panel, shaded=warmup) for panel, warmup in zip(made.panels, warmups, strict=True)]
+    return replace(made, panels=shaded, x_unit="s")
+
+
+def _plot_of_column(
+    key: str,
+    chart: Chart,
+    layout: _Layout,
+    column: str,
+    unit: str,
+    marks: Callable[[Sequence[int]], list[Mark]],
+    shape: str,
+    x_label: str,
+    categories: list[str],
+) -> Plot:
+    panels = [
+        Panel(title, [Series(number, marks(points)) for number, points in series.items()])
+        for title, series in layout.panels
+    ]
+    name = re.sub(r"_(bps|s|m|bytes)$", "", column).replace("_", " ")
+    y_label = f"{name} [{unit}]" if unit else name
+    return Plot(key, chart, shape, layout.names, layout.named_by, panels, x_label, y_label, unit, "", categories)
+
+
+def _column(chart: Chart) -> tuple[str, str, str, float]:
+    """Table, column, unit and factor of what the chart shows."""
+    table, _, column = (chart.column or "").partition(".")
+    unit, scale = shown_unit(TABLES[table][column].unit, chart.unit, "unit")
+    return table, column, unit, scale
+
+
+def _scaled(found: Estimate | None, metric: Metric) -> Estimate | None:
+    if found is None:
+        return None
+    low, high = (None if end is None else metric.shown(end) for end in (found.low, found.high))
+    return Estimate(metric.shown(found.mean), low, high, found.n)
+
+
+def title_of(spec: StudySpec, factor: str) -> str:
+    """What axes and tables call a factor."""
+    return spec.factors[factor].title or factor.replace("_", " ")
+
+
+def text(label: Label) -> str:
+    """A label as text."""
+    if isinstance(label, bool):
+        return "yes" if label else "no"
+    return f"{label:g}" if isinstance(label, float) else str(label)
+
+
+def point_words(spec: StudySpec, labels: Mapping[str, Label]) -> str:
+    """A point by those of its factors that vary."""
+    varying = [name for name, factor in spec.factors.items() if len(factor.names) > 1 and name in labels]
+    return ", ".join(_named(spec, name, labels[name]) for name in varying)
+
+
+def _named(spec: StudySpec, factor: str, label: Label) -> str:
+    """A label that stands alone: a number needs to be told what it counts."""
+    return (
+        label
+        if isinstance(label, str) and not label.replace(".", "").isdigit()
+        else f"{title_of(spec, factor)} {text(label)}"
+    )

@@ -1,0 +1,76 @@
+"""All numbers of a study as tables: estimates at every point, and paired differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from multihop.columns import Metric
+from multihop.comparison import SIGNIFICANCE
+from multihop.report.markup import escape, remark, table, with_unit
+from multihop.report.study.plots import text, title_of
+from multihop.study import StudyResult
+from multihop.study.export import differences, metric_names
+from multihop.verdict import with_interval
+
+_MOST_ROWS = 1000
+
+
+def estimates(result: StudyResult) -> str:
+    """A row per point, a column per metric."""
+    spec = result.study.spec
+    metrics = [result.metric(name) for name in metric_names(result)]
+    factors = list(spec.factors)
+    heads = [*(title_of(spec, factor) for factor in factors), "seeds", *(with_unit(metric) for metric in metrics)]
+    rows = []
+    for index, point in enumerate(result.points[:_MOST_ROWS]):
+        found = [result.estimate(index, metric.name) for metric in metrics]
+        seeds = max((each.n for each in found if each is not None), default=0)
+        numbers = (with_interval(each, metric) for each, metric in zip(found, metrics, strict=True))
+        rows.append([*(text(point.labels[factor]) for factor in factors), str(seeds), *numbers])
+    more = len(result.points) - len(rows)
+    return table(heads, rows, "tall", len(factors)) + remark(
+        "Means over seeds ± half of the 95 % interval (Student t)." + _left_out(more, "points")
+    )
+
+
+def paired(result: StudyResult) -> str:
+    """Differences between values of the compared factor, seed by seed; nothing if nothing is compared."""
+    by = result.study.compared
+    found = differences(result)
+    if by is None or found.empty or int(found["n"].max()) < 2:
+        return ""
+    shared = [factor for factor in result.study.spec.factors if factor != by]
+    metrics = {name: result.metric(name) for name in metric_names(result)}
+    # By metric, as that is what a reader looks for.
+    order = {name: rank for rank, name in enumerate(metrics)}
+    found = found.sort_values("metric", key=lambda column: column.map(order), kind="stable")
+    rows = "".join(_row(record, shared, metrics) for record in found.head(_MOST_ROWS).to_dict("records"))
+    names = ["metric", *(title_of(result.study.spec, factor) for factor in shared), "difference"]
+    head = "".join(f'<th scope="col" class="name">{escape(name)}</th>' for name in names)
+    head += "".join(f'<th scope="col">{name}</th>' for name in ("mean", "95 % interval", "pairs", "p (adjusted)"))
+    note = (
+        "Compared seed by seed (paired t-test); p adjusted by Holm's method over the pairs of one metric at one point; "
+        f"bold if below {SIGNIFICANCE:g}." + _left_out(len(found) - _MOST_ROWS, "differences")
+    )
+    body = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f'<div class="scroll tall" tabindex="0">{body}</div>{remark(note)}'
+
+
+def _row(record: dict[Any, Any], shared: list[str], metrics: dict[str, Metric]) -> str:
+    metric = metrics[record["metric"]]
+    names = [with_unit(metric), *(text(record[factor]) for factor in shared)]
+    names.append(f"{text(record['a'])} - {text(record['b'])}")
+    has_interval = pd.notna(record["low"]) and pd.notna(record["high"])
+    interval = f"{metric.shown(record['low']):+.3g} to {metric.shown(record['high']):+.3g}" if has_interval else ""
+    p = f"{record['p_adjusted']:.2g}" if pd.notna(record["p_adjusted"]) else ""
+    numbers = [f"{metric.shown(record['difference']):+.3g}", interval, str(record["n"]), p]
+    cells = "".join(f'<td class="name">{escape(name)}</td>' for name in names)
+    cells += "".join(f"<td>{escape(number)}</td>" for number in numbers)
+    is_apart = pd.notna(record["p_adjusted"]) and record["p_adjusted"] < SIGNIFICANCE
+    return f"<tr{' class=significant' if is_apart else ''}>{cells}</tr>"
+
+
+def _left_out(count: int, what: str) -> str:
+    return f" {count} more {what} are in the tables that multihop study export writes." if count > 0 else ""
