@@ -1,7 +1,9 @@
 """The Python API."""
 
+import itertools
 import json
 import math
+import shlex
 import threading
 import tomllib
 
@@ -12,6 +14,8 @@ import pytest
 
 import multihop
 from conftest import CHAIN, SCENARIOS
+from multihop import _core
+from multihop.cli.settings import read as read_settings
 from multihop.columns import METRICS, RUN_COLUMNS, TABLES
 
 TABLE_NAMES = list(TABLES)
@@ -64,6 +68,58 @@ def test_overrides():
         multihop.run(CHAIN, speed="3 s")
     with pytest.raises(multihop.UserError, match="2\\^64"):
         multihop.run(CHAIN, seed=-1)
+
+
+def test_settings_replace_and_add_keys():
+    written = CHAIN.replace("hops = 3", "hops = 4") + "[mac]\nqueue = 7\n"
+    given = {"topology.hops": np.int64(4), "mac": {"queue": 7}}
+    changed = multihop.run(CHAIN, set=given)
+    assert changed.summary == multihop.run(written).summary
+    assert changed.view["hash"] == multihop.check(written)["hash"] == multihop.check(CHAIN, set=given)["hash"]
+    assert changed.overrides == {"set": {"topology.hops": 4, "mac": {"queue": 7}}}
+    every = multihop.check(CHAIN, set={"flows[*].scheme": "udp", "flows.length": 1})
+    assert [flow["scheme"] for flow in every["flows"]] == ["udp"]
+    with pytest.raises(multihop.ScenarioError, match=r"^--set topology\.hops: topology\.hops: 0 is out of range"):
+        multihop.run(CHAIN, set={"topology.hops": 0})
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (["topology.hops"], "needs paths of keys with values"),
+        ({1: 2}, "needs paths of keys with values"),
+        ({"topology.hops": None}, "topology.hops: found None"),
+        ({"name": object()}, "name: found <object"),
+        ({"name": "\udc80"}, "surrogate"),
+        ({"\udc80": 1}, "surrogate"),
+    ],
+)
+def test_settings_are_toml_values(given, named):
+    with pytest.raises(multihop.UserError, match=named):
+        multihop.check(CHAIN, set=given)
+
+
+def test_settings_are_part_of_the_command_and_the_manifest(tmp_path):
+    given = {
+        "topology.spacing": "190 m",
+        "flows[0].app": {"kind": "cbr", "rate": "1 Mb/s", "packet": "900 B"},
+        "name": "a=b'",
+    }
+    comparison = multihop.compare(CHAIN, ["udp", "recn"], seeds=1, set=given)
+    words = shlex.split(comparison.command)
+    typed = [word for before, word in itertools.pairwise(words) if before == "--set"]
+    assert read_settings(typed) == given
+    comparison.save(tmp_path)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["command"] == comparison.command
+    assert [variant["overrides"]["set"] for variant in manifest["variants"]] == [given, given]
+
+
+def test_keys_of_any_toml_are_located():
+    text = "a = 1\n[[b]]\nc = 2\n[[b]]\nc = 3\n"
+    assert _core.locate(text, ["b", 1, "c"]) == 5
+    assert _core.locate(text, ["b", 1, "absent"]) == 4
+    assert _core.locate("a = ", ["a"]) is None
 
 
 def test_errors_name_what_is_wrong(tmp_path):

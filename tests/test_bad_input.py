@@ -105,6 +105,24 @@ OPTIONS = {
     "report into a directory": (["run", "chain.toml", "--report", "."], ["directory"]),
     "report where nothing can be written": (["run", "chain.toml", "--report", "/proc/r.html"], ["/proc"]),
     "empty scheme": (["run", "chain.toml", "--scheme", ""], ["scheme"]),
+    "a setting without a value": (["run", "chain.toml", "--set", "topology.hops"], ["--set", "KEY=VALUE"]),
+    "a setting twice": (
+        ["run", "chain.toml", "--set", "name=a", "--set", "name=b"],
+        ["--set", "name", "more than once"],
+    ),
+    "a setting of no key": (["check", "chain.toml", "--set", "topology.hop=5"], ["--set topology.hop", '"hops"']),
+    "a setting of the wrong type": (
+        ["run", "chain.toml", "--set", "topology.hops=many"],
+        ["--set topology.hops", "many"],
+    ),
+    "a setting that is out of range": (["run", "chain.toml", "--set", "topology.hops=0"], ["--set topology.hops", "0"]),
+    "a setting of the seed": (["run", "chain.toml", "--set", "seed=3"], ["--set seed", "--seed"]),
+    "a setting and an option": (
+        ["run", "chain.toml", "--set", "duration=9 s", "--duration", "8 s"],
+        ["--set duration", "--duration"],
+    ),
+    "a setting that is no path": (["run", "chain.toml", "--set", "flows[=3"], ["--set flows[", "path"]),
+    "a setting without a key": (["run", "chain.toml", "--set", "=3"], ["--set", "path"]),
     "unknown kind": (["list", "scheme"], ["scheme", "schemes"]),
 }
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -225,6 +226,28 @@ def test_help_and_version(multihop):
         done = multihop(command, "--help")
         assert done.code == 0
         assert command in done.out
+
+
+def test_settings_reproduce_by_the_printed_command(multihop, chain, tmp_path):
+    options = [
+        "--set",
+        "topology.hops=4",
+        "--set",
+        "flows[*].start=100 ms",
+        "--set",
+        "mac.queue=20",
+        "--set",
+        'name="x"',
+    ]
+    first = multihop("compare", chain, "--schemes", "udp,recn", "--seeds", "1", "--json", *options)
+    assert first.code == 0, first.err
+    chain.rename(tmp_path / "scenario.toml")
+    again = multihop(*shlex.split(first.json()["command"])[1:], "--json")
+    assert again.code == 0, again.err
+    assert again.out == first.out
+    assert first.json()["scenario"]["name"] == "x"
+    checked = multihop("check", "scenario.toml", "--json", *options)
+    assert len(checked.json()["nodes"]) == 5
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
-from multihop import _core
+from multihop import _core, capacity
 from multihop.comparison import Comparison
 from multihop.errors import UserError
 from multihop.results import Result
 from multihop.runner import Job, run_all
-from multihop.scenario import Scenario, ScenarioLike, load
+from multihop.scenario import Scenario, ScenarioLike, load, settings
 
 #: Keys that `run` and `compare` accept besides the seed.
 OVERRIDES = ("duration", "warmup", "record_interval", "scheme")
@@ -21,12 +21,16 @@ OVERRIDES = ("duration", "warmup", "record_interval", "scheme")
 MAX_SEEDS = 100_000
 
 
-def run(scenario: ScenarioLike, *, seed: int | None = None, **overrides: str | None) -> Result:
+def run(
+    scenario: ScenarioLike, *, seed: int | None = None, set: Mapping[str, Any] | None = None, **overrides: str | None
+) -> Result:
     """Runs a scenario once.
 
     Args:
         scenario: a path, TOML text, or a dictionary of the same shape.
         seed: replaces the scenario's seed; 0 to 2**64 - 1.
+        set: replaces or adds any keys: paths as messages show them with TOML values, as in `{"topology.hops": 5}`.
+            `flows[*].start` is a key of every flow; `flows.length` keeps that many first flows. Applied in this order.
         **overrides: `duration`, `warmup` and `record_interval` as text with a unit (`"60 s"`); `scheme` for all flows.
 
     Raises:
@@ -34,7 +38,7 @@ def run(scenario: ScenarioLike, *, seed: int | None = None, **overrides: str | N
         UserError: if the file cannot be read, or an override is unknown.
     """
     source = load(scenario)
-    replaced = _overrides(overrides)
+    replaced = _overrides({**overrides, "set": set})
     if seed is not None:
         replaced["seed"] = _seed(seed)
     return run_all([Job(source, replaced, source.check(replaced))])[0]
@@ -47,6 +51,7 @@ def compare(
     seeds: int | Iterable[int] = 10,
     jobs: int | None = None,
     on_done: Callable[[Result], None] | None = None,
+    set: Mapping[str, Any] | None = None,
     **overrides: str | None,
 ) -> Comparison:
     """Runs a scenario with each scheme on every flow, over common seeds.
@@ -57,6 +62,7 @@ def compare(
         seeds: how many, counted up from the scenario's seed; or the seeds themselves.
         jobs: threads; all cores by default. Results do not depend on it.
         on_done: called after each run, from a worker thread.
+        set: replaces or adds any keys, as in `run`.
         **overrides: `duration`, `warmup`, `record_interval` as text with a unit.
 
     Raises:
@@ -75,13 +81,13 @@ def compare(
     repeated = sorted({name for name in schemes if list(schemes).count(name) > 1})
     if repeated:
         raise UserError(f"schemes: {', '.join(repeated)} given more than once")
-    variants = [(name, {**overrides, "scheme": name}) for name in schemes]
+    variants = [(name, {**overrides, "set": set, "scheme": name}) for name in schemes]
     return run_variants(load(scenario), variants, seeds=seeds, threads=jobs, on_done=on_done)
 
 
 def run_variants(
     scenario: Scenario,
-    variants: Sequence[tuple[str, dict[str, str | None]]],
+    variants: Sequence[tuple[str, dict[str, Any]]],
     *,
     seeds: int | Iterable[int],
     first_seed: int | None = None,
@@ -100,12 +106,29 @@ def run_variants(
     return Comparison(scenario, grouped)
 
 
-def check(scenario: ScenarioLike, *, seed: int | None = None, **overrides: str | None) -> _core.ScenarioView:
-    """Reads and resolves a scenario without running it: nodes, links, flows with their paths."""
-    replaced = _overrides(overrides)
+def check(
+    scenario: ScenarioLike, *, seed: int | None = None, set: Mapping[str, Any] | None = None, **overrides: str | None
+) -> _core.ScenarioView:
+    """Reads and resolves a scenario without running it: nodes, links, flows with their paths. Arguments as in `run`."""
+    replaced = _overrides({**overrides, "set": set})
     if seed is not None:
         replaced["seed"] = _seed(seed)
     return load(scenario).check(replaced)
+
+
+def bound(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, scheme: str | None = None) -> capacity.Bound:
+    """What the stated channel can carry at all: upper bounds on goodput from airtime; nothing is run.
+
+    Args:
+        scenario: a path, TOML text, or a dictionary of the same shape.
+        set: replaces or adds any keys, as in `run`.
+        scheme: replaces the scheme of every flow.
+
+    Raises:
+        ScenarioError: naming file, line, key, what was found and what would do.
+        UserError: if the file cannot be read.
+    """
+    return capacity.bound(load(scenario), _overrides({"set": set, "scheme": scheme}))
 
 
 def schema() -> dict[str, Any]:
@@ -142,13 +165,17 @@ def seed_list(seeds: int | Iterable[int], first: int) -> list[int]:
     return given
 
 
-def _overrides(given: dict[str, str | None]) -> dict[str, Any]:
-    for name in given:
+def _overrides(given: dict[str, Any]) -> dict[str, Any]:
+    """What replaces keys; `set` is there if it has entries."""
+    replaced = settings(given.get("set"))
+    texts = {name: value for name, value in given.items() if name != "set"}
+    for name, value in texts.items():
         if name not in OVERRIDES:
-            raise UserError(f"{name}: cannot be overridden; what can is {', '.join(OVERRIDES)} and seed")
-        if not isinstance(given[name], str | None):
-            raise UserError(f'{name}: found {given[name]!r}; needs text, as in "60 s" or the name of a scheme')
-    return {name: value for name, value in given.items() if value is not None}
+            raise UserError(f"{name}: cannot be overridden; what can is {', '.join(OVERRIDES)}, seed, and keys by set")
+        if not isinstance(value, str | None):
+            raise UserError(f'{name}: found {value!r}; needs text, as in "60 s" or the name of a scheme')
+    kept: dict[str, Any] = {name: value for name, value in texts.items() if value is not None}
+    return {**kept, "set": replaced} if replaced else kept
 
 
 def _is_whole(value: object) -> bool:

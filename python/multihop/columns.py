@@ -44,6 +44,7 @@ _FLOWS: dict[str, Column] = {
     "packets_sent": Column("packets", "data packets that the transport emitted, retransmissions included"),
     "packets_delivered": Column("packets", "data packets that reached the other end, duplicates included"),
     **_drops("data packets"),
+    "packets_lost": Column("packets", "data packets lost in the network, any cause: the sum of the causes"),
     "loss_ratio": Column(
         "1", "data packets lost in the network, any cause, of those whose fate was decided: lost or arrived"
     ),
@@ -66,7 +67,21 @@ _FLOWS: dict[str, Column] = {
     "transfer_mean_s": Column("s", "mean duration of the completed transfers"),
     "transmission_efficiency": Column(
         "1",
-        "frame transmission efficiency, mean over its acknowledged DATA frames at every hop (He et al. 2017, Eq. 2)",
+        "frame transmission efficiency, mean over the acknowledged frames of its data packets at every hop"
+        " (He et al. 2017, Eq. 2); frames of acknowledgements do not count, here and in the next three",
+    ),
+    "service_delay_mean_s": Column(
+        "s",
+        "from the head of the line to the MAC's acknowledgement, mean over the same frames (He et al. 2017, Eq. 6)",
+    ),
+    "rts_retransmissions_mean": Column(
+        "1",
+        "RTS that no CTS answered, mean over the frames of its data packets that used RTS, at every hop, frames given"
+        " up included; missing without RTS",
+    ),
+    "busy_ratio": Column(
+        "1",
+        "`busy_ratio` of the nodes that sent the frames of its data packets, mean, each weighted by how many it sent",
     ),
 }
 
@@ -80,6 +95,11 @@ _NODES: dict[str, Column] = {
     "sensing": Column("1", "share of time sensing the medium busy with anything else"),
     "idle": Column("1", "share of time physically idle; the four shares add up to 1"),
     "nav_only": Column("1", "share of time physically idle but held back by the network allocation vector"),
+    "busy_ratio": Column(
+        "1",
+        "share of time that the medium could not be used: all but `idle`, and `nav_only` (the channel busyness ratio"
+        " of Zhai, Chen and Fang 2007)",
+    ),
     "queue_mean": Column("packets", "interface queue, mean over time"),
     "queue_max": Column("packets", "interface queue, maximum"),
     **_drops("packets of flows, data or feedback,"),
@@ -114,6 +134,11 @@ _SERIES: dict[str, Column] = {
     "window_bytes": Column("byte", "congestion window at the end of the step; missing for datagrams"),
     "rtt_s": Column("s", "latest round-trip sample at the end of the step"),
     "source_queue": Column("packets", "interface queue of the flow's source at the end of the step"),
+    "transmission_efficiency": Column(
+        "1",
+        "frame transmission efficiency, mean over the frames of its data packets that were acknowledged during the"
+        " step, at any hop; missing if there were none",
+    ),
 }
 
 _SUMMARY: dict[str, Column] = {
@@ -165,7 +190,7 @@ class Metric:
     title: str
     unit: str
     scale: float
-    higher_is_better: bool
+    higher_is_better: bool | None
 
     def shown(self, value: float) -> float:
         """The value in the unit that people read."""

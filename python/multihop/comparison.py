@@ -15,7 +15,7 @@ import pandas as pd
 
 from multihop.columns import METRICS, Metric
 from multihop.results import Result
-from multihop.scenario import Scenario
+from multihop.scenario import Scenario, inline_toml
 from multihop.statistics import Estimate, PairedDifference, estimate, holm, paired_difference
 from multihop.verdict import sentences, with_interval
 
@@ -73,8 +73,10 @@ class Comparison:
         words += ["--schemes", ",".join(self.variants)] if compares else []
         words += ["--seed", str(self.seeds[0]), "--seeds", str(len(self.seeds))]
         for name, value in first.overrides.items():
-            if name not in {"scheme", "seed"}:
+            if name not in {"scheme", "seed", "set"}:
                 words += [f"--{name.replace('_', '-')}", str(value)]
+        for path, value in first.overrides.get("set", {}).items():
+            words += ["--set", f"{path}={inline_toml(value)}"]
         return shlex.join(words)
 
     def values(self, variant: str, metric: str) -> np.ndarray:

@@ -7,3 +7,7 @@ class UserError(ValueError):
 
 class OutputError(UserError):
     """What was asked for makes sense, but its output cannot be written: the disk is full or broken."""
+
+
+class Interrupted(Exception):  # noqa: N818 - not an error: the person at the keyboard wanted it
+    """Work was interrupted; the message says what is kept and how to go on."""

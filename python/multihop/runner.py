@@ -10,7 +10,7 @@ from typing import Any
 
 from multihop import _core
 from multihop.results import Result
-from multihop.scenario import Scenario
+from multihop.scenario import Scenario, for_core
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def run_all(
     meters = [_core.Meter() for _ in jobs]
 
     def work(job: Job, meter: _core.Meter) -> Result:
-        output = _core.run(job.scenario.text, job.scenario.origin, dict(job.overrides), meter)
+        output = _core.run(job.scenario.text, job.scenario.origin, for_core(job.overrides), meter)
         result = Result(job.scenario, job.view, dict(job.overrides), output)
         if on_done is not None:
             on_done(result)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import stat
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tomli_w
 
 from multihop import _core
@@ -36,7 +38,11 @@ class Scenario:
         """
         for what, text in {"scenario": self.text, **(overrides or {})}.items():
             _require_unicode(what if what != "scenario" else self.origin, text)
-        return _core.check(self.text, self.origin, dict(overrides or {}))
+        return _core.check(self.text, self.origin, for_core(overrides or {}))
+
+    def capacity(self, overrides: Mapping[str, Any]) -> _core.CapacityView:
+        """What its flows need of the channel, and which links share it; for overrides that `check` has accepted."""
+        return _core.capacity(self.text, self.origin, for_core(overrides))
 
 
 def load(source: ScenarioLike) -> Scenario:
@@ -62,6 +68,49 @@ def load(source: ScenarioLike) -> Scenario:
     # File names may hold bytes that are not text; in messages they are shown escaped.
     origin = str(source).encode("utf-8", "backslashreplace").decode()
     return Scenario(read_text(path, "a scenario (TOML)"), origin, path)
+
+
+def settings(given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Key paths with their new values, as plain TOML values.
+
+    Raises:
+        UserError: if this is no mapping of texts, or a value is none that TOML has.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(path, str) for path in given):
+        raise UserError(f'set: found {given!r}; needs paths of keys with values, as in {{"topology.hops": 5}}')
+    return {path: tomllib.loads(_document(path, value))["value"] for path, value in given.items()}
+
+
+def for_core(overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Overrides as the engine takes them: the values of `set` as TOML documents."""
+    made = dict(overrides)
+    if "set" in made:
+        made["set"] = [(path, _document(path, value)) for path, value in made["set"].items()]
+    return made
+
+
+def inline_toml(value: Any) -> str:  # noqa: ANN401 - any TOML value
+    """A TOML value on one line."""
+    if isinstance(value, Mapping):
+        pairs = (f"{tomli_w.dumps({key: 0}).partition(' = 0')[0]} = {inline_toml(v)}" for key, v in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(inline_toml, value))}]"
+    return tomli_w.dumps({"value": value}).strip().removeprefix("value = ")
+
+
+def _document(path: str, value: Any) -> str:  # noqa: ANN401 - whatever replaces a key
+    try:
+        document = tomli_w.dumps({"value": value.item() if isinstance(value, np.generic) else value})
+    except (TypeError, ValueError, AttributeError) as error:
+        remedy = "needs text, a number, true or false, a list or a table"
+        raise UserError(f"set: {path}: found {value!r}; {remedy}") from error
+    except RecursionError as error:
+        raise UserError(f"set: {path}: this value contains itself, or is nested too deeply") from error
+    _require_unicode("set", path + document)
+    return document
 
 
 def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:

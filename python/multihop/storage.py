@@ -49,14 +49,14 @@ def save(comparison: Comparison, directory: Path) -> Path:
     about = manifest(comparison)
     for name in TABLES:
         table = arrow_table(comparison, name, about)
-        _replace(directory / f"{name}.parquet", partial(pa.parquet.write_table, table))
-        _replace(directory / f"{name}.csv", partial(pa.csv.write_csv, table))
+        replace_file(directory / f"{name}.parquet", partial(pa.parquet.write_table, table))
+        replace_file(directory / f"{name}.csv", partial(pa.csv.write_csv, table))
     # Results that are made again from their own copy of the scenario leave that copy alone.
     copy = directory / "scenario.toml"
     if comparison.scenario.file is None or not _same_file(copy, comparison.scenario.file):
-        _replace(copy, lambda path: path.write_text(comparison.scenario.text, encoding="utf-8"))
+        replace_file(copy, lambda path: path.write_text(comparison.scenario.text, encoding="utf-8"))
     text = json.dumps(about, indent=2) + "\n"
-    _replace(directory / "manifest.json", lambda path: path.write_text(text, encoding="utf-8"))
+    replace_file(directory / "manifest.json", lambda path: path.write_text(text, encoding="utf-8"))
     return directory
 
 
@@ -163,11 +163,17 @@ def require_writable_file(path: Path, source: Path | None = None) -> None:
 def write_text(path: Path, text: str, source: Path | None = None) -> Path:
     """Writes a whole file and then moves it into place; never over `source`, which it is made from."""
     require_writable_file(path, source)
-    _replace(path, lambda part: part.write_text(text, encoding="utf-8"))
+    replace_file(path, lambda part: part.write_text(text, encoding="utf-8"))
     return path
 
 
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
+def replace_file(path: Path, write: Callable[[Path], object]) -> None:
+    """Writes a file under another name and then moves it into place.
+
+    Raises:
+        OutputError: if the disk is full or broken.
+        UserError: if the place cannot be written.
+    """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         write(part)

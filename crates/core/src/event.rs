@@ -67,6 +67,8 @@ pub struct Exchange {
     pub flow: FlowId,
     /// Bytes that the MAC was asked to carry.
     pub size: u32,
+    /// Payload bytes of the transport among them; none in acknowledgements and other packets of control.
+    pub payload: u32,
     /// When the packet entered the interface queue.
     pub enqueued: Time,
     /// When the MAC took it from the queue (t0 of RECN, He et al. 2017).
@@ -77,6 +79,8 @@ pub struct Exchange {
     pub fate: Fate,
     /// RTS transmissions.
     pub rts_tries: u32,
+    /// Those of them that no CTS answered.
+    pub rts_failures: u32,
     /// DATA transmissions.
     pub data_tries: u32,
     /// Back-off slots counted down.
@@ -160,10 +164,16 @@ pub enum LinkEvent {
     Exchange(Exchange),
     /// A frame was decoded.
     Heard(Heard),
-    /// The medium was sensed busy (physically, own transmissions included) for this long; told when it falls idle.
+    /// The medium is sensed busy (physically, own transmissions included) from this instant on.
+    BusyFrom(Time),
+    /// The medium was sensed busy for this long; told when it falls idle.
     Busy(Interval),
-    /// The network allocation vector was set, at the first instant, to the second.
+    /// The network allocation vector was set, at the first instant, to the second. The frame that set it ends at the first, so
+    /// that the medium is busy up to there.
     NavSet(Interval),
+    /// The network allocation vector is over from this instant on, before its time, because nothing followed the RTS that had
+    /// set it (9.3.2.4). Told when the station next looks at it, and at the latest when the medium turns busy.
+    NavReset(Time),
     /// A packet was lost here.
     Dropped(Dropped),
 }
@@ -181,11 +191,13 @@ mod tests {
             peer: NodeId(1),
             flow: FlowId(0),
             size: 1000,
+            payload: 960,
             enqueued: at(100),
             head_of_line: at(1_000),
             done: at(1_000 + 9_406 + 50 + 310),
             fate: Fate::Acknowledged,
             rts_tries: 1,
+            rts_failures: 0,
             data_tries: 1,
             slots: 15,
             airtime: Span::from_us(9_406),

@@ -2,12 +2,15 @@
 
 use multihop_core::{LinkEvent, Time};
 
-/// What a node knows about its own links: the "shared database" of the cross-layer papers. Each value is absent until an
-/// estimator has had something to measure.
+/// What a node knows about its own links: the "shared database" of the cross-layer papers. A value is absent unless who reads it
+/// has asked for its estimator ([`crate::RouterPolicy::estimators`]), and until that has had something to measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkView {
     /// Frame transmission efficiency `R_FTE`, in (0, 1]: the smoothed value (He et al. 2017).
     pub transmission_efficiency: Option<f64>,
+    /// Channel busyness ratio `R_b`, in [0, 1]: the share of the latest window in which the medium could not be used (Zhai, Chen
+    /// and Fang 2007).
+    pub busy_ratio: Option<f64>,
 }
 
 /// Turns link events of one node into numbers.

@@ -1,6 +1,6 @@
 //! What a forwarding node does to packets.
 
-use crate::LinkView;
+use crate::{Estimator, LinkView};
 use multihop_core::{LinkEvent, Packet, Span, Time};
 
 /// A policy's decision about a packet.
@@ -32,13 +32,28 @@ pub struct Departure {
     pub exchange: Span,
     /// RTS transmissions of this frame so far.
     pub rts_tries: u32,
+    /// Those of them that no CTS answered.
+    pub rts_failures: u32,
     /// DATA transmissions of this frame before this one.
     pub data_tries: u32,
+}
+
+impl Departure {
+    /// The frame's service delay (He et al. 2017, Eq. 6) if this DATA is acknowledged at once: the delay so far plus DATA, SIFS
+    /// and ACK. The paper leaves out the SIFS of 10 us; it is counted here, so that prediction and
+    /// [`multihop_core::Exchange::service_delay`] agree.
+    pub fn predicted_service_delay(&self) -> Span {
+        self.service_so_far + self.data + self.sifs + self.ack
+    }
 }
 
 /// What a forwarding node does to the packets of one scheme's flows. It acts at four instants; each method may change the
 /// packet's headers.
 pub trait RouterPolicy: Send {
+    /// The estimators that write what it reads in its views. They watch the node from the start of the run.
+    fn estimators(&self) -> Vec<Box<dyn Estimator>> {
+        Vec::new()
+    }
     /// The packet is about to enter the interface queue.
     fn on_arrival(&mut self, _now: Time, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass

@@ -14,12 +14,10 @@ pub struct TransmissionEfficiency {
 impl TransmissionEfficiency {
     const GAIN: f64 = 1.0 / 8.0;
 
-    /// What the efficiency will be if the DATA frame that is about to leave is acknowledged at once: `T_SL` over the service
-    /// delay so far plus DATA, SIFS and ACK. The paper's prediction leaves out the SIFS of 10 us; it is counted here, so that
-    /// the prediction and [`Exchange::transmission_efficiency`] agree.
+    /// What the efficiency will be if the DATA frame that is about to leave is acknowledged at once: `T_SL` over
+    /// [`Departure::predicted_service_delay`].
     pub fn predicted(departure: &Departure) -> f64 {
-        let service = departure.service_so_far + departure.data + departure.sifs + departure.ack;
-        departure.exchange.seconds() / service.seconds()
+        departure.exchange.seconds() / departure.predicted_service_delay().seconds()
     }
 }
 
@@ -48,11 +46,13 @@ mod tests {
             peer: NodeId(1),
             flow: FlowId(0),
             size: 1000,
+            payload: 960,
             enqueued: Time::ZERO,
             head_of_line: Time::ZERO,
             done: Time::ZERO + Span::from_us(service_us),
             fate,
             rts_tries: 1,
+            rts_failures: 0,
             data_tries: 1,
             slots: 0,
             airtime: Span::from_us(9_406),
@@ -85,6 +85,7 @@ mod tests {
             sifs: Span::from_us(10),
             exchange: Span::from_us(9_406),
             rts_tries: 1,
+            rts_failures: 0,
             data_tries: 0,
         };
         let rest = 8_416 + 304 + 10;

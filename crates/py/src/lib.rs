@@ -6,8 +6,9 @@
 mod panics;
 mod tables;
 
+use multihop_sim::capacity::{Capacity, LinkTime};
 use multihop_sim::routing::{LinkQuality, Routes};
-use multihop_sim::scenario::{self, Overrides, Resolved};
+use multihop_sim::scenario::{self, Overrides, Resolved, Setting, Step};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -26,6 +27,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Meter>()?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(capacity, module)?)?;
+    module.add_function(wrap_pyfunction!(locate, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
@@ -104,6 +107,72 @@ fn run<'py>(
     tables::output(py, &config, &outcome)
 }
 
+/// What the flows of a scenario need of the channel, and which links share it.
+#[pyfunction]
+#[pyo3(signature = (text, origin, overrides = None))]
+fn capacity<'py>(
+    py: Python<'py>,
+    text: &str,
+    origin: &str,
+    overrides: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let overrides = read_overrides(overrides)?;
+    let capacity = py.detach(|| {
+        panics::caught(|| {
+            let config = scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+            Ok(Capacity::new(&config))
+        })
+    })?;
+    let times = |times: &[LinkTime]| -> PyResult<Bound<'py, PyList>> {
+        let entries = times.iter().map(|time| {
+            let entry = PyDict::new(py);
+            entry.set_item("link", time.link)?;
+            entry.set_item("data_s", time.data)?;
+            entry.set_item("exchange_s", time.exchange)?;
+            entry.set_item("access_s", time.access)?;
+            Ok(entry)
+        });
+        PyList::new(py, entries.collect::<PyResult<Vec<_>>>()?)
+    };
+    let demands = PyList::empty(py);
+    for demand in &capacity.demands {
+        let entry = PyDict::new(py);
+        entry.set_item("payload_bytes", demand.payload)?;
+        entry.set_item("offered_bps", demand.offered_bps)?;
+        entry.set_item("forward", times(&demand.forward)?)?;
+        entry.set_item("feedback", times(&demand.feedback)?)?;
+        demands.append(entry)?;
+    }
+    let made = PyDict::new(py);
+    made.set_item("links", capacity.links.iter().map(|(from, to)| (from.0, to.0)).collect::<Vec<_>>())?;
+    made.set_item("demands", demands)?;
+    made.set_item("data_conflicts", capacity.conflicts.data)?;
+    made.set_item("exchange_conflicts", capacity.conflicts.exchange)?;
+    made.set_item("sensing_conflicts", capacity.conflicts.sensing)?;
+    Ok(made)
+}
+
+/// A step of a path: a key, or the index of an entry.
+#[derive(FromPyObject)]
+enum PathStep {
+    Key(String),
+    Index(usize),
+}
+
+/// The line of a key in any TOML text, from 1.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
+fn locate(text: &str, path: Vec<PathStep>) -> Option<usize> {
+    let steps: Vec<Step> = path
+        .into_iter()
+        .map(|step| match step {
+            PathStep::Key(key) => Step::Key(key),
+            PathStep::Index(index) => Step::Index(index),
+        })
+        .collect();
+    scenario::locate(text, &steps)
+}
+
 /// The JSON Schema of scenarios.
 #[pyfunction]
 fn schema() -> String {
@@ -143,6 +212,10 @@ fn read_overrides(given: Option<&Bound<'_, PyDict>>) -> PyResult<Overrides> {
             "warmup" => overrides.warmup = text()?,
             "scheme" => overrides.scheme = text()?,
             "record_interval" => overrides.record_interval = text()?,
+            "set" => {
+                let pairs: Vec<(String, String)> = value.extract()?;
+                overrides.set = pairs.into_iter().map(|(path, value)| Setting { path, value }).collect();
+            }
             other => return Err(PyValueError::new_err(format!("{other} cannot be overridden"))),
         }
     }

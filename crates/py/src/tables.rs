@@ -77,6 +77,9 @@ fn flows<'py>(py: Python<'py>, config: &Config, flows: &[FlowOutcome]) -> PyResu
     table.each("transfers", |flow| flow.transfers)?;
     table.optional("transfer_mean_s", |flow| flow.transfer_mean_s)?;
     table.optional("transmission_efficiency", |flow| flow.transmission_efficiency)?;
+    table.optional("service_delay_mean_s", |flow| flow.service_delay_mean_s)?;
+    table.optional("rts_retransmissions_mean", |flow| flow.rts_retransmissions_mean)?;
+    table.optional("busy_ratio", |flow| flow.busy_ratio)?;
     Ok(table.made)
 }
 
@@ -94,6 +97,7 @@ fn nodes<'py>(py: Python<'py>, config: &Config, nodes: &[NodeOutcome]) -> PyResu
     table.each("sensing", |node| node.sensing)?;
     table.each("idle", |node| node.idle)?;
     table.each("nav_only", |node| node.nav_only)?;
+    table.each("busy_ratio", |node| node.busy_ratio)?;
     table.each("queue_mean", |node| node.queue_mean)?;
     table.each("queue_max", |node| node.queue_max)?;
     table.drops(|node| &node.dropped)?;
@@ -124,6 +128,7 @@ fn series<'py>(py: Python<'py>, rows: &[SeriesRow]) -> PyResult<Bound<'py, PyDic
     table.optional("window_bytes", |row| row.window.map(|bytes| bytes as f64))?;
     table.optional("rtt_s", |row| row.rtt_s)?;
     table.each("source_queue", |row| row.source_queue)?;
+    table.optional("transmission_efficiency", |row| row.transmission_efficiency)?;
     Ok(table.made)
 }
 

@@ -8,19 +8,27 @@
 //! | `udp.rs` | [`Udp`]: no congestion control |
 //! | `tcp_newreno.rs`, `tcp_sack.rs` | [`TcpNewReno`], [`TcpSack`]: AIMD, with the two ways to repair losses |
 //! | `recn.rs` | [`Recn`]: ECN marks from the MAC's transmission efficiency |
+//! | `ecn_rts.rs`, `ecn_fsd.rs`, `ecn_busy.rs` | [`EcnRts`], [`EcnFsd`], [`EcnBusy`]: its rivals, from other metrics of the MAC |
 //!
-//! [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
+//! [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
 
+pub mod marking;
 pub mod quantity;
 pub mod tcp;
 
+mod ecn_busy;
+mod ecn_fsd;
+mod ecn_rts;
 mod recn;
 mod registry;
 mod tcp_newreno;
 mod tcp_sack;
 mod udp;
 
-pub use recn::Recn;
+pub use ecn_busy::{Busyness, EcnBusy};
+pub use ecn_fsd::{EcnFsd, ServiceDelay};
+pub use ecn_rts::{EcnRts, RtsFailures};
+pub use recn::{FrameEfficiency, Recn};
 pub use registry::{Entry, Parameters, REGISTRY, find};
 pub use tcp_newreno::TcpNewReno;
 pub use tcp_sack::TcpSack;

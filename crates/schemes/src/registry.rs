@@ -1,15 +1,22 @@
 //! The table of schemes, and how one is built from parameters.
 
 use crate::Scheme;
-use crate::{Recn, TcpNewReno, TcpSack, Udp};
+use crate::{EcnBusy, EcnFsd, EcnRts, Recn, TcpNewReno, TcpSack, Udp};
 use schemars::{JsonSchema, schema_for};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// Every scheme. Adding one is a file with its parameters, and a line here.
-pub const REGISTRY: &[Entry] =
-    &[Entry::of::<Udp>(), Entry::of::<TcpNewReno>(), Entry::of::<TcpSack>(), Entry::of::<Recn>()];
+pub const REGISTRY: &[Entry] = &[
+    Entry::of::<Udp>(),
+    Entry::of::<TcpNewReno>(),
+    Entry::of::<TcpSack>(),
+    Entry::of::<Recn>(),
+    Entry::of::<EcnRts>(),
+    Entry::of::<EcnFsd>(),
+    Entry::of::<EcnBusy>(),
+];
 
 /// The parameters of a scheme, which are its factory. Doc comments of the fields are the documentation of the parameters.
 pub trait Parameters: DeserializeOwned + JsonSchema + Scheme + 'static {
@@ -211,6 +218,39 @@ mod tests {
             ),
             ("recn", json!({ "threshold": null }), "threshold is null"),
             ("recn", json!({ "ecn": false }), "ecn is false; recn needs it"),
+            ("recn", json!({ "smoothing": 0.0 }), "smoothing is 0; it must be above 0, and at most 1"),
+            ("ecn-rts", json!({ "ecn": false }), "ecn is false; ecn-rts needs it"),
+            (
+                "ecn-rts",
+                json!({ "threshold": 0 }),
+                "threshold is 0; it must be between 1 and 1000 unanswered RTS",
+            ),
+            (
+                "ecn-rts",
+                json!({ "threshold": 2.5 }),
+                "threshold is 2.5: invalid type: floating point `2.5`, expected u32",
+            ),
+            (
+                "ecn-fsd",
+                json!({ "threshold": 0.03 }),
+                "threshold is 0.03: invalid type: floating point `0.03`, expected a time as text with a unit",
+            ),
+            (
+                "ecn-fsd",
+                json!({ "threshold": "-1 ms" }),
+                "threshold is -1 ms; it must be between 0 s and 1 h",
+            ),
+            ("ecn-busy", json!({ "threshold": -0.1 }), "threshold is -0.1; it must be between 0 and 1"),
+            (
+                "ecn-busy",
+                json!({ "busy_window": "0 s" }),
+                "busy_window is 0 s; it must be between 1 ms and 1 min",
+            ),
+            (
+                "ecn-busy",
+                json!({ "busy_windw": "1 s" }),
+                "ecn-busy has no parameter \"busy_windw\"; did you mean \"busy_window\"?",
+            ),
         ];
         for (name, parameters, expected) in cases {
             let error = find(name).unwrap().build(&parameters).err().unwrap_or_default();

@@ -183,7 +183,11 @@ pub fn size_in_range(name: &str, value: Option<Size>, least: f64, most: f64) -> 
     }
 }
 
-fn span_in_range(name: &str, value: Option<Duration>, least: f64, most: f64) -> Result<(), String> {
+/// Is `value`, if it was given, within `least..=most` seconds?
+///
+/// # Errors
+/// A sentence that names the parameter, what was found, and what would do.
+pub fn span_in_range(name: &str, value: Option<Duration>, least: f64, most: f64) -> Result<(), String> {
     match value {
         Some(value) if !(least..=most).contains(&value.0) => {
             let (least, most) = (Duration(least), Duration(most));

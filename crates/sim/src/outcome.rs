@@ -74,8 +74,15 @@ pub struct FlowOutcome {
     pub transfers: u64,
     /// Mean duration of the completed transfers, in seconds.
     pub transfer_mean_s: Option<f64>,
-    /// Mean frame transmission efficiency of its acknowledged DATA frames at every hop (He et al. 2017, Eq. 2).
+    /// Mean frame transmission efficiency of its data packets' acknowledged frames at every hop (He et al. 2017, Eq. 2). This
+    /// and what follows leaves out the flow's acknowledgements.
     pub transmission_efficiency: Option<f64>,
+    /// Mean service delay of these frames, from the head of the line to the MAC's acknowledgement, in seconds (Eq. 6).
+    pub service_delay_mean_s: Option<f64>,
+    /// Mean number of RTS that no CTS answered, over the frames that used RTS, frames given up included; none without RTS.
+    pub rts_retransmissions_mean: Option<f64>,
+    /// Mean of [`NodeOutcome::busy_ratio`] over the stations that sent its data frames, each weighted by how many.
+    pub busy_ratio: Option<f64>,
 }
 
 /// A distribution in six numbers.
@@ -108,6 +115,9 @@ pub struct NodeOutcome {
     pub idle: f64,
     /// Share of time physically idle but with the NAV set.
     pub nav_only: f64,
+    /// Share of time not free to be used: physically busy, own transmissions included, or with the NAV set (the channel
+    /// busyness ratio of Zhai, Chen and Fang 2007).
+    pub busy_ratio: f64,
     /// Mean packets in the interface queue over time.
     pub queue_mean: f64,
     /// Most packets in the interface queue.
@@ -158,4 +168,6 @@ pub struct SeriesRow {
     pub rtt_s: Option<f64>,
     /// Packets in the interface queue of the flow's source at the end of the step.
     pub source_queue: u32,
+    /// Mean frame transmission efficiency of its data packets' frames that were acknowledged during the step, at any hop.
+    pub transmission_efficiency: Option<f64>,
 }

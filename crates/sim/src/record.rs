@@ -31,7 +31,21 @@ pub struct FlowBook {
     pub feedback_dropped: u64,
     pub marked: u64,
     pub delays: Vec<u64>,
+    pub frames: FrameBook,
+    /// RTS without CTS, of its DATA frames that used RTS.
+    pub rts_failures: Mean,
+    /// Transmission efficiency since the last row of the time series.
+    pub step_efficiency: Mean,
+    /// Stations that sent its DATA frames, in the order of their first, and how many each.
+    stations: Vec<(NodeId, u64)>,
+}
+
+/// Unicast DATA frames that were acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FrameBook {
     pub efficiency: Mean,
+    /// In seconds.
+    pub service_delay: Mean,
 }
 
 /// A node's books.
@@ -42,8 +56,7 @@ pub struct NodeBook {
     pub busy: Span,
     pub nav_only: Span,
     pub dropped: [u64; DropCause::ALL.len()],
-    pub efficiency: Mean,
-    pub service_delay: Mean,
+    pub frames: FrameBook,
     pub queue_max: u64,
     pub routing_sent: u64,
     pub routing_bytes: u64,
@@ -66,12 +79,12 @@ impl Mean {
     const SCALE: f64 = (1u64 << 40) as f64;
 
     fn add(&mut self, value: f64) {
-        self.sum += (value * Self::SCALE) as u128;
+        self.sum += u128::from((value * Self::SCALE) as u64);
         self.count += 1;
     }
 
     /// The mean, if anything was added.
-    pub fn get(&self) -> Option<f64> {
+    pub fn get(self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / Self::SCALE / self.count as f64)
     }
 }
@@ -145,20 +158,27 @@ impl Recorder {
 
     /// A frame's life ended.
     pub fn exchange(&mut self, exchange: &Exchange, now: Time) {
-        if !self.counts(now) {
-            return;
-        }
-        let node = &mut self.nodes[exchange.node.index()];
-        if let Some(efficiency) = exchange.transmission_efficiency() {
-            node.efficiency.add(efficiency);
-            node.service_delay.add(exchange.service_delay().seconds());
-            if let Some(flow) = self.flows.get_mut(exchange.flow.index()) {
-                flow.efficiency.add(efficiency);
-            }
-        }
         if exchange.fate == Fate::Broadcast {
             return;
         }
+        let counts = self.counts(now);
+        let efficiency = exchange.transmission_efficiency();
+        let service = exchange.service_delay().seconds();
+        if exchange.payload > 0 {
+            let flow = &mut self.flows[exchange.flow.index()];
+            if let Some(efficiency) = efficiency {
+                flow.step_efficiency.add(efficiency);
+            }
+            if counts {
+                flow.frames.add(efficiency, service);
+                flow.count(exchange);
+            }
+        }
+        if !counts {
+            return;
+        }
+        let node = &mut self.nodes[exchange.node.index()];
+        node.frames.add(efficiency, service);
         let link = node.link(exchange.node, exchange.peer);
         link.rts += u64::from(exchange.rts_tries);
         link.data += u64::from(exchange.data_tries);
@@ -220,6 +240,36 @@ impl Recorder {
     }
 }
 
+impl FrameBook {
+    /// A frame ended; it has an efficiency if it was acknowledged.
+    fn add(&mut self, efficiency: Option<f64>, service: f64) {
+        if let Some(efficiency) = efficiency {
+            self.efficiency.add(efficiency);
+            self.service_delay.add(service);
+        }
+    }
+}
+
+impl FlowBook {
+    /// A frame of its data ended.
+    fn count(&mut self, exchange: &Exchange) {
+        if exchange.rts_tries > 0 {
+            self.rts_failures.add(f64::from(exchange.rts_failures));
+        }
+        match self.stations.iter_mut().find(|(station, _)| *station == exchange.node) {
+            Some((_, frames)) => *frames += 1,
+            None => self.stations.push((exchange.node, 1)),
+        }
+    }
+
+    /// The mean of a quantity of stations over its DATA frames, each counting the station that sent it.
+    pub fn mean_over_frames(&self, of: impl Fn(NodeId) -> f64) -> Option<f64> {
+        let frames: u64 = self.stations.iter().map(|(_, frames)| frames).sum();
+        let sum: f64 = self.stations.iter().map(|(station, frames)| of(*station) * *frames as f64).sum();
+        (frames > 0).then(|| sum / frames as f64)
+    }
+}
+
 impl NodeBook {
     fn advance_queue(&mut self, from: Time, now: Time) {
         let span = now.since(self.queue_since.max(from));
@@ -268,6 +318,7 @@ pub fn quantiles(delays: &mut [u64]) -> Quantiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use multihop_core::FlowId;
 
     #[test]
     fn quantiles_are_nearest_ranks() {
@@ -278,6 +329,65 @@ mod tests {
             assert!((got - want).abs() < 1e-12, "{q:?}");
         }
         assert_eq!(quantiles(&mut []), Quantiles::default());
+    }
+
+    /// A frame of `payload` bytes of flow 0 from `node`, whose service ended at `done` milliseconds.
+    fn frame(node: u32, payload: u32, service_ms: u64, done_ms: u64, rts: [u32; 2], fate: Fate) -> Exchange {
+        let at = |ms: u64| Time::from_ns(ms * 1_000_000);
+        Exchange {
+            node: NodeId(node),
+            peer: NodeId(node + 1),
+            flow: FlowId(0),
+            size: payload + 40,
+            payload,
+            enqueued: at(done_ms - service_ms),
+            head_of_line: at(done_ms - service_ms),
+            done: at(done_ms),
+            fate,
+            rts_tries: rts[0],
+            rts_failures: rts[1],
+            data_tries: rts[0] - rts[1],
+            slots: 0,
+            airtime: Span::from_ms(9),
+        }
+    }
+
+    /// The books open at 100 ms. Station 0 sends two data frames, one given up; station 1 one data frame and one acknowledgement.
+    #[test]
+    fn a_flow_counts_the_frames_of_its_data_at_every_hop() {
+        let mut books = Recorder::new(3, 1, Time::from_ns(100_000_000));
+        let frames = [
+            frame(0, 1000, 10, 90, [1, 0], Fate::Acknowledged),
+            frame(0, 1000, 12, 120, [2, 1], Fate::Acknowledged),
+            frame(0, 1000, 60, 180, [7, 7], Fate::GivenUp),
+            frame(1, 1000, 18, 200, [1, 0], Fate::Acknowledged),
+            frame(1, 0, 90, 300, [5, 4], Fate::Acknowledged),
+        ];
+        for frame in &frames {
+            books.exchange(frame, frame.done);
+        }
+        let close = |mean: Mean, expected: f64| (mean.get().unwrap() - expected).abs() < 1e-9;
+        let flow = &books.flows[0];
+        assert!(close(flow.frames.efficiency, 0.625), "{flow:?}");
+        assert!(close(flow.frames.service_delay, 0.015), "{flow:?}");
+        assert!(close(flow.rts_failures, (1.0 + 7.0 + 0.0) / 3.0), "{flow:?}");
+        assert!(
+            close(flow.step_efficiency, (0.9 + 0.75 + 0.5) / 3.0),
+            "the warm-up is in the series: {flow:?}"
+        );
+        let busy = |station: NodeId| if station == NodeId(0) { 0.9 } else { 0.6 };
+        assert!((flow.mean_over_frames(busy).unwrap() - 0.8).abs() < 1e-12);
+        assert!(close(books.nodes[1].frames.efficiency, 0.3), "nodes count all frames");
+        assert_eq!(FlowBook::default().mean_over_frames(busy), None);
+    }
+
+    #[test]
+    fn frames_without_rts_have_no_mean_of_rts() {
+        let mut books = Recorder::new(2, 1, Time::ZERO);
+        let basic = Exchange { data_tries: 1, ..frame(0, 1000, 10, 20, [0, 0], Fate::Acknowledged) };
+        books.exchange(&basic, basic.done);
+        assert_eq!(books.flows[0].rts_failures.get(), None);
+        assert!(books.flows[0].frames.service_delay.get().is_some());
     }
 
     #[test]

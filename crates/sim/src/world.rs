@@ -6,10 +6,10 @@ use crate::agenda::{Agenda, Lane, Slot};
 use crate::apps::App;
 use crate::config::Config;
 use crate::mac::{Mac, Timing};
-use crate::medium::{Collisions, Links, Radio, femtowatts};
+use crate::medium::{Links, Radio};
 use crate::node::{Node, at_node, settle};
 use crate::outcome::{FlowOutcome, NodeOutcome, Outcome, SeriesRow};
-use crate::record::{Mean, Recorder, quantiles};
+use crate::record::{Recorder, quantiles};
 use crate::routing::{self, LinkQuality, Routes, RoutingAgent};
 use crate::slab::Slab;
 use crate::stack::{End, FlowRoute, Network, Stack, Surroundings};
@@ -123,12 +123,9 @@ impl World {
                 agenda.arm(Slot(index as u32), start, Lane::Upper);
             }
         }
-        let busy_from = match &timing.collisions {
-            Collisions::Pairwise { .. } => 1,
-            Collisions::Sinr { .. } => femtowatts(config.medium.carrier_sense_mw()).max(1),
+        let radio = |node: usize| {
+            Radio::new(timing.busy_from, Rng::at(config.seed, &["node", &node.to_string(), "air"]))
         };
-        let radio =
-            |node: usize| Radio::new(busy_from, Rng::at(config.seed, &["node", &node.to_string(), "air"]));
         World {
             agenda,
             purposes: plan.purposes,
@@ -292,6 +289,8 @@ impl World {
                     window: progress.window,
                     rtt_s: progress.rtt.map(Span::seconds),
                     source_queue: self.nodes[source.index()].stack.queue_length() as u32,
+                    transmission_efficiency: std::mem::take(&mut self.record.flows[index].step_efficiency)
+                        .get(),
                 });
             }
         }
@@ -307,10 +306,12 @@ impl World {
         assert_eq!(stuck, None, "a station has a packet, an idle medium, and nothing that it waits for");
         let measured = self.now.since(Time::ZERO + self.config.warmup);
         let progress = self.progress();
-        let flows =
-            (0..self.config.flows.len()).map(|index| self.flow_outcome(index, &progress[index])).collect();
+        let nodes: Vec<NodeOutcome> =
+            (0..self.config.nodes.len()).map(|index| self.node_outcome(index, measured)).collect();
+        let flows = (0..self.config.flows.len())
+            .map(|index| self.flow_outcome(index, &progress[index], &nodes))
+            .collect();
         let links = self.record.nodes.iter().flat_map(crate::record::NodeBook::links).collect();
-        let nodes = (0..self.config.nodes.len()).map(|index| self.node_outcome(index, measured)).collect();
         Outcome {
             seed: self.config.seed,
             measured_s: measured.seconds(),
@@ -324,7 +325,7 @@ impl World {
         }
     }
 
-    fn flow_outcome(&mut self, index: usize, progress: &Progress) -> FlowOutcome {
+    fn flow_outcome(&mut self, index: usize, progress: &Progress, nodes: &[NodeOutcome]) -> FlowOutcome {
         let flow = &self.config.flows[index];
         let base = self.samples.baseline.get(index).copied().unwrap_or_default();
         let route = self.network.flows[index];
@@ -352,33 +353,37 @@ impl World {
             hops: path.map_or(0, |path| path.len() as u32 - 1),
             transfers: transfers.len() as u64,
             transfer_mean_s: (!transfers.is_empty()).then(|| transfer_sum / transfers.len() as f64),
-            transmission_efficiency: book.efficiency.get(),
+            transmission_efficiency: book.frames.efficiency.get(),
+            service_delay_mean_s: book.frames.service_delay.get(),
+            rts_retransmissions_mean: book.rts_failures.get(),
+            busy_ratio: book.mean_over_frames(|station| nodes[station.index()].busy_ratio),
         }
     }
 
     fn node_outcome(&mut self, index: usize, measured: Span) -> NodeOutcome {
         let id = NodeId(index as u32);
-        if let Some(since) = self.nodes[index].mac.busy_since() {
-            self.record.busy(id, multihop_core::Interval { start: since, end: self.now });
-        }
+        self.nodes[index].mac.close(&mut self.record, self.now);
         let queue_mean = self.record.queue_mean(id, self.now);
         let book = &self.record.nodes[index];
         let share = |span: Span| span.seconds() / measured.seconds();
         let sensing = book.busy.saturating_sub(book.transmitting + book.receiving);
+        let busy = share(book.transmitting) + share(book.receiving) + share(sensing);
+        let nav_only = share(book.nav_only);
         NodeOutcome {
             transmitting: share(book.transmitting),
             receiving: share(book.receiving),
             sensing: share(sensing),
-            idle: 1.0 - share(book.transmitting) - share(book.receiving) - share(sensing),
-            nav_only: share(book.nav_only),
+            idle: 1.0 - busy,
+            nav_only,
+            busy_ratio: busy + nav_only,
             queue_mean,
             queue_max: book.queue_max,
             dropped: book.dropped,
             routing_sent: book.routing_sent,
             routing_bytes: book.routing_bytes,
             routing_dropped: book.routing_dropped,
-            transmission_efficiency: book.efficiency.get(),
-            service_delay_mean_s: Mean::get(&book.service_delay),
+            transmission_efficiency: book.frames.efficiency.get(),
+            service_delay_mean_s: book.frames.service_delay.get(),
         }
     }
 }

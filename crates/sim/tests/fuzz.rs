@@ -143,6 +143,8 @@ fn flows(rng: &mut Rng, config: &mut Config) {
     config.schemes = [("tcp-newreno", "{}"), ("tcp-sack", "{}"), ("recn", "{}"), ("udp", "{}")]
         .into_iter()
         .chain([("recn", r#"{"flavour": "ns2"}"#), ("tcp-sack", r#"{"flavour": "ns2", "timestamps": true}"#)])
+        .chain([("ecn-rts", "{}"), ("ecn-fsd", r#"{"threshold": "5 ms", "smoothing": 0.125}"#)])
+        .chain([("ecn-busy", "{}"), ("ecn-busy", r#"{"busy_window": "3 ms", "threshold": 0.4}"#)])
         .map(|(name, given)| scheme(name, given))
         .collect();
     let nodes = config.nodes.len();
@@ -221,7 +223,14 @@ fn any_configuration_runs_and_does_not_depend_on_the_order_of_ties() {
                 "seed {seed}, node {index}: {node:?}"
             );
             assert!(node.nav_only <= node.idle + 1e-9, "seed {seed}, node {index}: {node:?}");
+            let unusable = 1.0 - node.idle + node.nav_only;
+            assert!((node.busy_ratio - unusable).abs() < 1e-9, "seed {seed}, node {index}: {node:?}");
             assert!(node.queue_mean <= config.mac.queue_limit as f64, "seed {seed}, node {index}: {node:?}");
+        }
+        for (index, flow) in outcome.flows.iter().enumerate() {
+            let shares = [flow.transmission_efficiency, flow.busy_ratio];
+            let sane = shares.iter().flatten().all(|share| (0.0..=1.0 + 1e-9).contains(share));
+            assert!(sane, "seed {seed}, flow {index}: {flow:?}");
         }
     }
     assert!(events > 500_000, "the configurations do something: {events} events");

@@ -1,7 +1,7 @@
 //! Whatever the text, reading a scenario ends with a configuration or with one message, never with a panic.
 
 use multihop_core::Rng;
-use multihop_sim::scenario::{Overrides, resolve};
+use multihop_sim::scenario::{Overrides, Setting, resolve};
 use std::fs;
 use std::path::PathBuf;
 
@@ -126,6 +126,89 @@ fn mutated_scenarios_are_read_or_refused_in_one_line() {
         read > ROUNDS / 20 && refused > ROUNDS / 4,
         "{read} were read, {refused} refused: the changes are one-sided"
     );
+}
+
+/// What paths of settings are put together from.
+const PIECES: &[&str] = &[
+    "topology",
+    "flows",
+    "mac",
+    "override",
+    "traffic",
+    "schemes",
+    "medium",
+    "nodes",
+    "path_loss",
+    "\"a b\"",
+    "hops",
+    "start",
+    "queue",
+    "app",
+    "rate",
+    "length",
+    "pattern",
+    "[0]",
+    "[*]",
+    "[1]",
+    "[99]",
+    "[",
+    "\"",
+    "]",
+    "\u{e9}",
+    "duration",
+    "warmup",
+];
+
+/// Settings that most scenarios can have.
+const SOUND: &[(&str, &str)] = &[
+    ("name", "\"other\""),
+    ("duration", "\"90 s\""),
+    ("mac.queue", "5"),
+    ("mac.override.eifs", "\"never\""),
+    ("network.extra_header", "\"8 B\""),
+    ("phy.control_rate", "\"1 Mb/s\""),
+    ("schemes.recn.threshold", "0.5"),
+    ("flows[*].start", "\"1 s\""),
+    ("flows.length", "1"),
+    ("traffic.start", "\"1 s\""),
+];
+
+fn setting(rng: &mut Rng) -> Setting {
+    if rng.below(3) > 0 {
+        let (path, value) = SOUND[rng.below(SOUND.len() as u32) as usize];
+        return Setting { path: path.into(), value: format!("value = {value}") };
+    }
+    let mut pick = |from: &[&'static str]| from[rng.below(from.len() as u32) as usize];
+    let mut path = pick(PIECES).to_owned();
+    while !pick(PIECES).starts_with(['q', 'h', 's', 'd']) {
+        let piece = pick(PIECES);
+        path += if piece.starts_with('[') { "" } else { "." };
+        path += piece;
+    }
+    let value = format!("value = {}", pick(VALUES));
+    Setting { path, value }
+}
+
+#[test]
+fn any_settings_are_taken_or_refused_in_one_line() {
+    let corpus = corpus();
+    let (mut read, mut refused) = (0, 0);
+    for round in 0..ROUNDS {
+        let mut rng = Rng::at(u64::from(round), &["fuzz", "settings"]);
+        let text = &corpus[rng.below(corpus.len() as u32) as usize];
+        let set: Vec<Setting> = (0..=rng.below(2)).map(|_| setting(&mut rng)).collect();
+        match resolve(text, "fuzz.toml", &Overrides { set: set.clone(), ..Overrides::default() }) {
+            Ok(_) => read += 1,
+            Err(error) => {
+                let message = error.to_string();
+                let placed = message.starts_with("--set ") || message.starts_with("fuzz.toml:");
+                let formed = placed && message.contains("; ") && !message.contains('\n');
+                assert!(formed && message.len() < 4000, "round {round}: {message:?}\n{set:?}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(read > ROUNDS / 50 && refused > ROUNDS / 4, "{read} were read, {refused} refused");
 }
 
 #[test]

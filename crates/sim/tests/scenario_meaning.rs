@@ -5,7 +5,7 @@ use multihop_dot11::{DcfRules, EifsRule};
 use multihop_sim::config::{
     AppConfig, Config, DsdvConfig, LinkFailureRule, MediumModel, PathLoss, RouteMetric, RoutingProtocol,
 };
-use multihop_sim::scenario::{Overrides, resolve};
+use multihop_sim::scenario::{Overrides, Setting, Step, locate, resolve};
 
 fn config(text: &str) -> Config {
     resolve(text, "case.toml", &Overrides::default()).unwrap_or_else(|error| panic!("{error}\n{text}")).config
@@ -205,6 +205,7 @@ fn overrides_take_precedence() {
         warmup: Some("3 s".into()),
         scheme: Some("recn".into()),
         record_interval: Some("500 ms".into()),
+        set: Vec::new(),
     };
     let config = resolve(PLAIN, "case.toml", &overrides).unwrap().config;
     assert_eq!(
@@ -257,6 +258,110 @@ fn starts_are_jittered_by_the_seed_of_the_run() {
     assert_eq!(start(1), start(1));
     assert_ne!(start(1), start(2));
     assert!((1..50).map(start).all(|start| (5.0..7.0).contains(&start.seconds())));
+}
+
+/// The hash of a scenario with settings, each a path and a value.
+fn hash_with(text: &str, settings: &[(&str, &str)]) -> String {
+    let setting = |&(path, value): &(&str, &str)| {
+        // A whole document, or one value.
+        let value = if value.starts_with("[[value]]") { value.into() } else { format!("value = {value}") };
+        Setting { path: path.into(), value }
+    };
+    let overrides = Overrides { set: settings.iter().map(setting).collect(), ..Overrides::default() };
+    resolve(text, "case.toml", &overrides).unwrap_or_else(|error| panic!("{settings:?}: {error}")).hash
+}
+
+/// A scenario, settings, and the scenario that it becomes.
+type Case<'a> = (String, &'a [(&'a str, &'a str)], String);
+
+#[test]
+fn a_setting_means_what_the_file_would_mean() {
+    let flow = |scheme: &str| format!("[[flows]]\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"{scheme}\"\n");
+    let listed = |count: usize| format!("{}{}", PLAIN, flow("udp").repeat(count));
+    let cases: &[Case<'_>] = &[
+        (PLAIN.into(), &[("topology.hops", "3")], PLAIN.replace("hops = 2", "hops = 3")),
+        (
+            PLAIN.into(),
+            &[("topology.hops", "9"), ("topology.hops", "3")],
+            PLAIN.replace("hops = 2", "hops = 3"),
+        ),
+        (PLAIN.into(), &[("mac.queue", "20")], format!("{PLAIN}[mac]\nqueue = 20\n")),
+        (
+            PLAIN.into(),
+            &[("mac.override.eifs", "\"never\""), ("mac.rules", "\"ns2\"")],
+            format!("{PLAIN}[mac]\nrules = \"ns2\"\noverride = {{ eifs = \"never\" }}\n"),
+        ),
+        (PLAIN.into(), &[("flows[0].start", "\"3 s\"")], format!("{PLAIN}start = \"3 s\"\n")),
+        (
+            listed(2),
+            &[("flows[*].scheme", "\"recn\"")],
+            listed(2).replace("tcp-sack", "recn").replace("udp", "recn"),
+        ),
+        (listed(3), &[("flows.length", "2")], listed(1)),
+        (
+            listed(3),
+            &[("flows.length", "2"), ("flows[1].scheme", "\"recn\"")],
+            format!("{PLAIN}{}", flow("recn")),
+        ),
+        (
+            PLAIN.into(),
+            &[("flows.append", "{ from = \"n1\", to = \"n0\", scheme = \"udp\" }")],
+            format!("{PLAIN}{}", flow("udp")),
+        ),
+        (
+            PLAIN.into(),
+            &[
+                ("flows.append", "[{ name = \"a1\", from = \"n1\", to = \"n0\" }]"),
+                ("flows[a*].scheme", "\"udp\""),
+            ],
+            format!("{PLAIN}{}name = \"a1\"\n", flow("udp")),
+        ),
+        (
+            PLAIN.into(),
+            &[("flows", "[[value]]\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"udp\"")],
+            PLAIN.split("[[flows]]").next().unwrap().to_owned() + &flow("udp"),
+        ),
+        (
+            PLAIN.into(),
+            &[
+                ("topology", "{ generator = \"bar\" }"),
+                ("topology.length", "\"90 m\""),
+                ("flows[0].to", "\"n1\""),
+            ],
+            PLAIN
+                .replace("\"chain\"\nhops = 2", "\"bar\"\nlength = \"90 m\"")
+                .replace("to = \"n2\"", "to = \"n1\""),
+        ),
+        (
+            PLAIN.into(),
+            &[
+                ("schemes.\"my recn\".base", "\"recn\""),
+                ("schemes.\"my recn\".threshold", "0.7"),
+                ("flows[0].scheme", "\"my recn\""),
+            ],
+            PLAIN.replace("tcp-sack", "my recn") + "[schemes.'my recn']\nbase = \"recn\"\nthreshold = 0.7\n",
+        ),
+    ];
+    for (text, settings, written) in cases {
+        assert_eq!(hash_with(text, settings), hash(written), "{settings:?}");
+        assert_ne!(hash(written), hash(text), "{settings:?} change something");
+    }
+    assert_eq!(
+        hash_with(PLAIN, &[("topology.hops", "2")]),
+        hash(PLAIN),
+        "what is said again changes nothing"
+    );
+}
+
+#[test]
+fn keys_are_found_in_any_toml() {
+    let text = "a = 1\n[b]\nc = 2\n[[d]]\ne = 3\n[[d]]\ne = 4\n";
+    let line = |path: &[Step]| locate(text, path);
+    assert_eq!(line(&[]), Some(1));
+    assert_eq!(line(&["b".into(), "c".into()]), Some(3));
+    assert_eq!(line(&["b".into(), "absent".into()]), Some(2), "the table that it is missing from");
+    assert_eq!(line(&["d".into(), 1.into(), "e".into()]), Some(7));
+    assert_eq!(locate("a = ", &["a".into()]), None);
 }
 
 #[test]

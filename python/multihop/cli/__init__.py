@@ -76,7 +76,7 @@ def _run() -> int:
 
     from multihop._core import InternalError, ScenarioError
     from multihop.cli.app import app
-    from multihop.errors import OutputError, UserError
+    from multihop.errors import Interrupted, OutputError, UserError
 
     arguments = sys.argv[1:] or ["--help"]
     try:
@@ -92,6 +92,8 @@ def _run() -> int:
         return EXIT_BROKEN_PIPE if leaving.code == 1 else int(leaving.code or 0)
     except typer.Abort:
         return _interrupted()
+    except Interrupted as interrupted:
+        return _fail(f"interrupted; {interrupted}", EXIT_INTERRUPTED)
     except InternalError as error:
         return _fail(_internal(str(error)), EXIT_INTERNAL)
     except MemoryError:

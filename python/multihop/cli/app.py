@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from multihop.cli import imports, inspect, runs
+from multihop.cli import bounds, imports, inspect, runs, studies
+from multihop.cli.reproduce import reproduce
 from multihop.provenance import commit, version
 
 app = typer.Typer(
@@ -33,6 +34,9 @@ def _main(
 
 app.command("run")(runs.run)
 app.command("compare")(runs.compare)
+app.add_typer(studies.app, name="study")
+app.command("reproduce")(reproduce)
+app.command("bound")(bounds.bound)
 app.command("import")(imports.import_mesh)
 app.command("check")(inspect.check)
 app.command("list")(inspect.list_names)

@@ -15,9 +15,9 @@ import typer
 
 from multihop import api
 from multihop.cli import console
+from multihop.cli.settings import SetOption, read
 from multihop.errors import UserError
 from multihop.provenance import commit, version
-from multihop.scenario import load
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
@@ -39,10 +39,11 @@ scheme = "tcp-newreno"
 
 def check(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario (TOML).", show_default=False)],
+    set: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Read a scenario and show what would be run, without running it."""
-    view = load(scenario).check()
+    view = api.check(scenario, set=read(set))
     if as_json:
         console.print_json(view)
         return

@@ -9,9 +9,19 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    ProgressColumn,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.progress import Progress as Bar
 
 from multihop.results import Result
+from multihop.study import Progress
 
 
 class RunProgress:
@@ -24,18 +34,9 @@ class RunProgress:
         self._events = 0
         self._simulated_s = 0.0
         self._began = 0.0
-        self._bar: Progress | None = None
+        self._bar: Bar | None = None
         if not quiet and sys.stderr.isatty():
-            self._bar = Progress(
-                SpinnerColumn(),
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TaskProgressColumn(),
-                TimeElapsedColumn(),
-                TextColumn("{task.fields[note]}"),
-                console=Console(stderr=True),
-                transient=True,
-            )
+            self._bar = _bar(TaskProgressColumn())
 
     def __enter__(self) -> Self:
         self._began = time.monotonic()
@@ -67,6 +68,60 @@ class RunProgress:
         """Simulated seconds and events per second of waiting, so far."""
         elapsed = max(time.monotonic() - self._began, 1e-9)
         return f"{self._simulated_s / elapsed:,.0f} simulated s/s, {self._events / elapsed / 1e6:.2f} M events/s"
+
+
+class StudyBar:
+    """Progress of a study: runs finished of all, with what is left. A context manager."""
+
+    def __init__(self, name: str, *, quiet: bool) -> None:
+        self._name = name
+        self._bar = None if quiet or not sys.stderr.isatty() else _bar(MofNCompleteColumn())
+        self._last = Progress()
+        self._began = 0.0
+
+    def __enter__(self) -> Self:
+        self._began = time.monotonic()
+        if self._bar is not None:
+            self._task = self._bar.add_task(self._name, total=None, note="")
+            self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def update(self, progress: Progress) -> None:
+        """The study has come so far."""
+        self._last = progress
+        if self._bar is not None:
+            done = progress.found + progress.finished + progress.failed
+            failed = f", {progress.failed} failed" if progress.failed else ""
+            left = f"{_clock(progress.left_s)} left" if progress.left_s > 0 else ""
+            self._bar.update(self._task, completed=done, total=progress.total, note=f"{left}{failed}")
+
+    def kept(self) -> int:
+        """Runs that are in the store."""
+        return self._last.found + self._last.finished
+
+    def summary(self) -> str:
+        """What was done, in one line."""
+        p, elapsed = self._last, max(time.monotonic() - self._began, 1e-9)
+        speed = f", {p.simulated_s / elapsed:,.0f} simulated s/s" if p.finished else ""
+        failed = f", {p.failed} failed" if p.failed else ""
+        return f"{self._name}: {p.finished} runs made, {p.found} were there{failed}, {elapsed:.1f} s{speed}"
+
+
+def _bar(count: ProgressColumn) -> Bar:
+    return Bar(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        count,
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[note]}"),
+        console=Console(stderr=True),
+        transient=True,
+    )
 
 
 def _clock(seconds: float) -> str:

@@ -10,6 +10,7 @@ import typer
 from multihop.api import run_variants, seed_list
 from multihop.cli import console
 from multihop.cli.progress import RunProgress
+from multihop.cli.settings import SetOption, read
 from multihop.columns import METRICS, Metric
 from multihop.comparison import Comparison
 from multihop.errors import UserError
@@ -40,6 +41,7 @@ def run(
     duration: DurationOption = None,
     warmup: WarmupOption = None,
     record_interval: StepOption = None,
+    set: SetOption = None,
     jobs: JobsOption = None,
     out: OutOption = None,
     report: ReportOption = None,
@@ -48,9 +50,8 @@ def run(
 ) -> None:
     """Simulate a scenario and say what each flow got."""
     name = scheme or "scenario"
-    variants: list[tuple[str, dict[str, str | None]]] = [
-        (name, {"scheme": scheme, "duration": duration, "warmup": warmup, "record_interval": record_interval})
-    ]
+    replaced = {"duration": duration, "warmup": warmup, "record_interval": record_interval, "set": read(set)}
+    variants = [(name, {**replaced, "scheme": scheme})]
     comparison = _simulate(load(scenario), variants, seed, seeds, jobs, out, report, quiet=quiet or as_json)
     if as_json:
         console.print_json(_json(comparison))
@@ -67,6 +68,7 @@ def compare(
     duration: DurationOption = None,
     warmup: WarmupOption = None,
     record_interval: StepOption = None,
+    set: SetOption = None,
     jobs: JobsOption = None,
     out: OutOption = None,
     report: ReportOption = None,
@@ -82,10 +84,8 @@ def compare(
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated:
         raise UserError(f"--schemes: {repeated} is there more than once")
-    variants: list[tuple[str, dict[str, str | None]]] = [
-        (name, {"scheme": name, "duration": duration, "warmup": warmup, "record_interval": record_interval})
-        for name in names
-    ]
+    replaced = {"duration": duration, "warmup": warmup, "record_interval": record_interval, "set": read(set)}
+    variants = [(name, {**replaced, "scheme": name}) for name in names]
     comparison = _simulate(load(scenario), variants, seed, seeds, jobs, out, report, quiet=quiet or as_json)
     if as_json:
         console.print_json(_json(comparison))
@@ -97,7 +97,7 @@ def compare(
 
 def _simulate(
     scenario: Scenario,
-    variants: list[tuple[str, dict[str, str | None]]],
+    variants: list[tuple[str, dict[str, Any]]],
     first_seed: int | None,
     seeds: int,
     jobs: int | None,

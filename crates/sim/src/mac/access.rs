@@ -1,7 +1,7 @@
 //! When the station may transmit (9.3.4).
 
 use super::{Context, Mac, Phase};
-use multihop_core::Time;
+use multihop_core::{Interval, LinkEvent, Time};
 use multihop_dot11::{BackoffDraw, EifsRule};
 
 impl Mac {
@@ -10,7 +10,7 @@ impl Mac {
         if self.current.is_some() || !self.take_next(ctx) || self.backoff.is_some() {
             return;
         }
-        self.expire_nav(ctx.now);
+        self.expire_nav(ctx);
         let idle = !self.busy && self.nav <= ctx.now && self.phase == Phase::Contending;
         if idle && ctx.timing.rules.immediate_access {
             // 9.3.4.2: no back-off if the medium has been idle for an IFS; if it turns busy before, one is drawn.
@@ -43,7 +43,7 @@ impl Mac {
             return;
         }
         let Some(slots) = self.backoff else { return };
-        self.expire_nav(ctx.now);
+        self.expire_nav(ctx);
         if self.nav > ctx.now
             && let Some(reset) = self.nav_reset
             && reset < self.nav
@@ -95,9 +95,18 @@ impl Mac {
     }
 
     /// Drops a NAV that may be reset because nothing has followed its RTS (9.3.2.4).
-    pub(super) fn expire_nav(&mut self, now: Time) {
-        if let Some(reset) = self.nav_reset.take_if(|reset| *reset <= now) {
-            self.nav = self.nav.min(reset);
+    #[inline]
+    pub(super) fn expire_nav(&mut self, ctx: &mut Context) {
+        if let Some(reset) = self.nav_reset.take_if(|reset| *reset <= ctx.now) {
+            self.cut_nav(ctx, reset);
+        }
+    }
+
+    #[inline(never)]
+    fn cut_nav(&mut self, ctx: &mut Context, reset: Time) {
+        if reset < self.nav {
+            self.nav = reset;
+            ctx.stack.on_link(&LinkEvent::NavReset(reset));
         }
     }
 
@@ -108,8 +117,8 @@ impl Mac {
         }
         debug_assert!(self.busy, "the NAV is set by frames, so the medium is busy");
         self.nav = until;
-        let set = multihop_core::Interval { start: ctx.now, end: until };
-        ctx.stack.on_link(&multihop_core::LinkEvent::NavSet(set));
+        let set = Interval { start: ctx.now, end: until };
+        ctx.stack.on_link(&LinkEvent::NavSet(set));
         true
     }
 

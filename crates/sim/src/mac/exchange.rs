@@ -25,6 +25,7 @@ impl Mac {
             enqueued: next.enqueued,
             head_of_line: ctx.now,
             rts_tries: 0,
+            rts_failures: 0,
             data_tries: 0,
             short_retries: 0,
             long_retries: 0,
@@ -52,7 +53,7 @@ impl Mac {
 
     /// SIFS after the CTS.
     pub(super) fn send_data_after_cts(&mut self, ctx: &mut Context) {
-        self.expire_nav(ctx.now);
+        self.expire_nav(ctx);
         if ctx.timing.rules.data_needs_idle_medium && (self.busy || self.nav > ctx.now) {
             self.widen(ctx);
             self.draw(ctx);
@@ -73,6 +74,7 @@ impl Mac {
             sifs: ctx.timing.sifs,
             exchange: ctx.timing.exchange(out.data, out.with_rts),
             rts_tries: out.rts_tries,
+            rts_failures: out.rts_failures,
             data_tries: out.data_tries,
         };
         ctx.stack.on_departure(&departure, &mut ctx.packets.get_mut(out.handle).packet);
@@ -146,6 +148,7 @@ impl Mac {
         ctx.agenda.disarm(self.timer);
         self.end_attempt(ctx, None);
         let out = self.current.as_mut().expect("a response was awaited for a frame");
+        out.rts_failures += u32::from(awaited_cts);
         let exhausted = if awaited_cts || !out.with_rts {
             out.short_retries += 1;
             out.short_retries >= ctx.timing.short_retry_limit
@@ -175,11 +178,13 @@ impl Mac {
             peer: out.peer.unwrap_or(NodeId::BROADCAST),
             flow: out.flow,
             size: out.size,
+            payload: ctx.packets.get(out.handle).packet.segment.payload,
             enqueued: out.enqueued,
             head_of_line: out.head_of_line,
             done: ctx.now,
             fate,
             rts_tries: out.rts_tries,
+            rts_failures: out.rts_failures,
             data_tries: out.data_tries,
             slots: out.slots + self.attempt.slots,
             airtime: ctx.timing.exchange(out.data, out.with_rts),

@@ -63,6 +63,7 @@ struct Outgoing {
     enqueued: Time,
     head_of_line: Time,
     rts_tries: u32,
+    rts_failures: u32,
     data_tries: u32,
     /// Failures since the last CTS, and of DATA after a CTS (`SSRC` and `SLRC`).
     short_retries: u32,
@@ -159,9 +160,13 @@ impl Mac {
         self.frame.expect("the air slot fires only for a frame on the air")
     }
 
-    /// Since when the medium is busy here, if it is.
-    pub fn busy_since(&self) -> Option<Time> {
-        self.busy.then_some(self.busy_since)
+    /// Books the period, busy or idle, that the end of the run cuts off.
+    pub fn close(&self, record: &mut Recorder, now: Time) {
+        if self.busy {
+            record.busy(self.id, Interval { start: self.busy_since, end: now });
+        } else {
+            self.book_reserved(record, now);
+        }
     }
 
     /// Has it something to do, but no timer and no signal that it waits for? Then it would be silent for ever.
@@ -190,7 +195,7 @@ impl Mac {
     /// The medium turns busy: a signal began while it was idle.
     pub fn on_busy(&mut self, ctx: &mut Context) {
         debug_assert!(!self.busy);
-        self.expire_nav(ctx.now);
+        self.expire_nav(ctx);
         self.nav_reset = None;
         self.freeze(ctx);
         self.turn_busy(ctx);
@@ -232,11 +237,18 @@ impl Mac {
         self.frame = Some(frame);
     }
 
+    #[inline]
     fn turn_busy(&mut self, ctx: &mut Context) {
         self.busy = true;
         self.busy_since = ctx.now;
-        let idle = Interval { start: self.idle_since, end: ctx.now };
-        ctx.record.reserved(self.id, Interval { end: self.nav.min(idle.end), ..idle });
+        self.book_reserved(ctx.record, ctx.now);
+        ctx.stack.on_link(&LinkEvent::BusyFrom(ctx.now));
+    }
+
+    /// Books the part of the idle period up to now during which the NAV was set.
+    fn book_reserved(&self, record: &mut Recorder, now: Time) {
+        let nav = self.nav_reset.map_or(self.nav, |reset| self.nav.min(reset));
+        record.reserved(self.id, Interval { start: self.idle_since, end: nav.min(now) });
     }
 
     fn arm(&self, ctx: &mut Context, at: Time) {

@@ -80,7 +80,7 @@ impl Mac {
     }
 
     fn on_rts(&mut self, ctx: &mut Context, frame: &Frame) {
-        self.expire_nav(ctx.now);
+        self.expire_nav(ctx);
         if !self.free_to_respond(ctx) || (self.nav > ctx.now && !ctx.timing.rules.cts_needs_idle_medium) {
             return;
         }
@@ -92,7 +92,7 @@ impl Mac {
 
     /// SIFS after the RTS.
     pub(super) fn send_cts(&mut self, ctx: &mut Context, to: NodeId, duration: Span) {
-        self.expire_nav(ctx.now);
+        self.expire_nav(ctx);
         if ctx.timing.rules.cts_needs_idle_medium && (self.busy || self.nav > ctx.now) {
             self.rest(ctx);
             return;

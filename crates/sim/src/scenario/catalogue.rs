@@ -42,10 +42,16 @@ pub fn catalogue() -> Value {
         "traffic": names::<Pattern>(),
         "apps": names::<App>(),
         "distributions": names::<Distribution>(),
-        "estimators": [{
-            "name": "transmission-efficiency",
-            "summary": "frame transmission efficiency R_FTE from the service delay of each frame (He et al. 2017)",
-        }],
+        "estimators": [
+            {
+                "name": "transmission-efficiency",
+                "summary": "frame transmission efficiency R_FTE from the service delay of each frame (He et al. 2017)",
+            },
+            {
+                "name": "busy-ratio",
+                "summary": "channel busyness ratio R_b over the latest window (Zhai, Chen and Fang 2007)",
+            },
+        ],
     })
 }
 

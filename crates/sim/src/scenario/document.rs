@@ -2,6 +2,7 @@
 
 use super::error::{Place, ScenarioError, shorten};
 use super::reader::{ReadError, read};
+use super::settings::Setting;
 use multihop_core::Span;
 use multihop_schemes::quantity::Duration;
 use serde::de::DeserializeOwned;
@@ -18,7 +19,7 @@ pub(crate) type Result<T> = std::result::Result<T, ScenarioError>;
 
 /// A step on the way to a value: a key of a table, or an index of an array.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Step {
+pub enum Step {
     /// A key.
     Key(String),
     /// An index.
@@ -73,7 +74,12 @@ impl fmt::Display for KeyPath {
                     let bare =
                         !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
                     let dot = if i == 0 { "" } else { "." };
-                    if bare { write!(f, "{dot}{key}")? } else { write!(f, "{dot}\"{}\"", shorten(key))? }
+                    if bare {
+                        write!(f, "{dot}{key}")?;
+                    } else {
+                        let quoted = shorten(key).replace('\\', "\\\\").replace('"', "\\\"");
+                        write!(f, "{dot}\"{quoted}\"")?;
+                    }
                 }
             }
         }
@@ -81,12 +87,22 @@ impl fmt::Display for KeyPath {
     }
 }
 
-/// A parsed scenario file and the overrides that were put on top of it.
+/// A parsed scenario file with what replaces parts of it.
 pub(crate) struct Document<'a> {
-    text: &'a str,
     origin: &'a str,
     root: Spanned<DeTable<'a>>,
+    /// The texts that spans point into, one behind the other: the file, then the values of settings.
+    sources: Vec<Source<'a>>,
     overridden: Vec<(&'static str, &'static str, String)>,
+}
+
+/// A text that values come from.
+struct Source<'a> {
+    /// The offset that stands for its beginning.
+    start: usize,
+    text: &'a str,
+    /// None for the file.
+    setting: Option<&'a Setting>,
 }
 
 impl<'a> Document<'a> {
@@ -103,7 +119,20 @@ impl<'a> Document<'a> {
                         .into(),
             }
         })?;
-        Ok(Document { text, origin, root, overridden: Vec::new() })
+        let sources = vec![Source { start: 0, text, setting: None }];
+        Ok(Document { origin, root, sources, overridden: Vec::new() })
+    }
+
+    /// Puts the settings into the document, in their order. `options` are the keys that options of the command line give, with
+    /// those options.
+    pub(crate) fn set(&mut self, settings: &'a [Setting], options: &[(&str, &str)]) -> Result<()> {
+        for setting in settings {
+            // One further, so that the end of one text is not the beginning of the next.
+            let start = self.sources.last().map_or(0, |last| last.start + last.text.len() + 1);
+            setting.apply(&mut self.root, start, options)?;
+            self.sources.push(Source { start, text: &setting.value, setting: Some(setting) });
+        }
+        Ok(())
     }
 
     /// Says that the value of a top-level key comes from an option of the command line.
@@ -114,7 +143,7 @@ impl<'a> Document<'a> {
     /// Reads the whole document as a `T`.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
         read(&self.root).map_err(|ReadError { path, offset, found, remedy }| ScenarioError {
-            place: self.line(offset.unwrap_or(0)),
+            place: self.place(offset.unwrap_or(0)),
             key: if path.0.is_empty() { "scenario".into() } else { path.to_string() },
             found,
             remedy,
@@ -134,8 +163,8 @@ impl<'a> Document<'a> {
         remedy: impl Into<String>,
     ) -> ScenarioError {
         let place = match self.override_of(path) {
-            Some((_, option, _)) => Place::Override(option),
-            None => self.line(self.find(path).0.start),
+            Some((_, option, _)) => Place::Override((*option).to_owned()),
+            None => self.place(self.find(path).0.start),
         };
         ScenarioError { place, key: path.to_string(), found: found.into(), remedy: remedy.into() }
     }
@@ -149,7 +178,7 @@ impl<'a> Document<'a> {
     ) -> ScenarioError {
         let value = match self.override_of(path) {
             Some((_, _, value)) => Some(shorten(value)),
-            None => self.find(path).1.map(|span| shorten(self.text.get(span).unwrap_or_default())),
+            None => self.find(path).1.map(|span| shorten(self.written(span))),
         };
         let value = value.map(|value| value + " ").unwrap_or_default();
         self.fail(path, format!("{value}{why}"), remedy)
@@ -207,9 +236,32 @@ impl<'a> Document<'a> {
         (place, value_span)
     }
 
-    fn line(&self, offset: usize) -> Place {
-        Place::Line { origin: self.origin.to_owned(), line: line_of(self.text, offset) }
+    /// The text that an offset points into.
+    fn source(&self, offset: usize) -> &Source<'a> {
+        let is_later = |source: &&Source<'_>| source.start > offset;
+        let index = self.sources.len() - self.sources.iter().rev().take_while(is_later).count();
+        &self.sources[index - 1] // the first begins at 0
     }
+
+    fn place(&self, offset: usize) -> Place {
+        let source = self.source(offset);
+        match source.setting {
+            Some(setting) => setting.place(),
+            None => Place::Line { origin: self.origin.to_owned(), line: line_of(source.text, offset) },
+        }
+    }
+
+    /// What stands there.
+    fn written(&self, span: Range<usize>) -> &'a str {
+        let source = self.source(span.start);
+        source.text.get(span.start - source.start..span.end - source.start).unwrap_or_default()
+    }
+}
+
+/// The line, from 1, of a key in any TOML text, or of the innermost table around it that is there; `None` if it is no TOML.
+pub fn locate(text: &str, path: &[Step]) -> Option<usize> {
+    let document = Document::parse(text, "").ok()?;
+    Some(line_of(text, document.find(&KeyPath(path.to_vec())).0.start))
 }
 
 /// A time for a message.

@@ -27,8 +27,8 @@ pub enum Place {
         /// The line.
         line: usize,
     },
-    /// An override, such as `--duration`.
-    Override(&'static str),
+    /// An option that replaces a value, such as `--duration` or `--set topology.hops`.
+    Override(String),
 }
 
 impl fmt::Display for Place {

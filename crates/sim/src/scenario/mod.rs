@@ -6,9 +6,10 @@
 //! On the way, in this order:
 //!
 //! 1. `document` parses the text and remembers the line of everything;
-//! 2. `reader` makes the types of the model out of it; unknown keys, wrong types and wrong units end here;
-//! 3. each table's `resolve` checks its ranges and turns quantities into base units and names into indices;
-//! 4. `generate` makes topologies, `traffic` makes flows, and `reach` knows who can talk to whom.
+//! 2. `settings` puts the values of `--set` into it;
+//! 3. `reader` makes the types of the model out of it; unknown keys, wrong types and wrong units end here;
+//! 4. each table's `resolve` checks its ranges and turns quantities into base units and names into indices;
+//! 5. `generate` makes topologies, `traffic` makes flows, and `reach` knows who can talk to whom.
 //!
 //! Whatever is wrong ends as one [`ScenarioError`], which names file, line, key, what was found, and what would do.
 
@@ -26,6 +27,7 @@ mod reader;
 mod resolve;
 mod routing;
 mod schemes;
+mod settings;
 mod topology;
 mod traffic;
 mod values;
@@ -37,6 +39,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 pub use catalogue::catalogue;
+pub use document::{Step, locate};
 pub use error::{Place, ScenarioError};
 pub use flows::{App, Distribution, Flow};
 pub use generate::{
@@ -48,6 +51,7 @@ pub use phy::{Phy, Preamble, Standard};
 pub use resolve::{Overrides, Resolved, load, resolve};
 pub use routing::{Dsdv, Metric, Network, OnLinkFailure, Routing, StaticRoutes};
 pub use schemes::Parameters;
+pub use settings::Setting;
 pub use topology::{Link, Listed, Node, Topology};
 pub use traffic::{Pattern, Traffic};
 pub use values::{Limit, Switch};

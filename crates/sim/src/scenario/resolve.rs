@@ -7,6 +7,7 @@ use super::hash::hash;
 use super::mac::RuleSet;
 use super::reach::Reach;
 use super::schemes::Schemes;
+use super::settings::Setting;
 use super::topology::Nodes;
 use crate::config::Config;
 use multihop_core::Span;
@@ -27,6 +28,8 @@ pub struct Overrides {
     pub scheme: Option<String>,
     /// `--record-interval`, with its unit.
     pub record_interval: Option<String>,
+    /// `--set`, in this order; any key of the scenario.
+    pub set: Vec<Setting>,
 }
 
 /// A scenario that can run, and what people and stores want to know of it.
@@ -57,6 +60,7 @@ pub fn load(text: &str, origin: &str, overrides: &Overrides) -> Result<Config> {
 /// Whatever is wrong with it, in one line.
 pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolved> {
     let mut document = Document::parse(text, origin)?;
+    document.set(&overrides.set, &overrides.options())?;
     let mut scenario: Scenario = document.read()?;
     overrides.apply(&mut scenario, &mut document)?;
     let (duration, warmup) = times(&document, &scenario)?;
@@ -97,6 +101,20 @@ pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolv
 }
 
 impl Overrides {
+    /// Keys of the file that options of their own replace, with those options.
+    fn options(&self) -> Vec<(&'static str, &'static str)> {
+        let times = [
+            (&self.duration, "duration", "--duration"),
+            (&self.warmup, "warmup", "--warmup"),
+            (&self.record_interval, "record_interval", "--record-interval"),
+        ];
+        times
+            .into_iter()
+            .filter(|(given, ..)| given.is_some())
+            .map(|(_, key, option)| (key, option))
+            .collect()
+    }
+
     fn apply(&self, scenario: &mut Scenario, document: &mut Document<'_>) -> Result<()> {
         scenario.seed = self.seed.or(scenario.seed);
         let times = [

@@ -81,14 +81,36 @@ pub struct Surroundings<'a> {
     pub record: &'a mut Recorder,
 }
 
+/// What the node does to the packets of one scheme, and what it measures for that.
+struct Router {
+    policy: Box<dyn RouterPolicy>,
+    estimators: Vec<Box<dyn Estimator>>,
+}
+
+impl Router {
+    fn new(policy: Box<dyn RouterPolicy>) -> Router {
+        Router { estimators: policy.estimators(), policy }
+    }
+
+    fn on_link(&mut self, event: &LinkEvent) {
+        self.estimators.iter_mut().for_each(|estimator| estimator.on_link(event));
+        self.policy.on_link(event);
+    }
+
+    fn view(&self, now: Time) -> LinkView {
+        let mut view = LinkView::default();
+        self.estimators.iter().for_each(|estimator| estimator.write(now, &mut view));
+        view
+    }
+}
+
 /// What lies above a node's MAC.
 pub struct Stack {
     id: NodeId,
     queue: DropTail<Waiting>,
     /// By scheme.
-    policies: Vec<Option<Box<dyn RouterPolicy>>>,
+    routers: Vec<Option<Router>>,
     scheme_of: Arc<[usize]>,
-    estimators: Vec<Box<dyn Estimator>>,
     ends: Vec<End>,
     inbox: VecDeque<Handle>,
     /// Packets in the link layer, with the instant at which they leave it.
@@ -119,14 +141,11 @@ impl Stack {
         on_link_failure: LinkFailureRule,
     ) -> Stack {
         let observed = policies.iter().any(Option::is_some);
-        let estimators: Vec<Box<dyn Estimator>> =
-            if observed { vec![Box::<multihop_link::TransmissionEfficiency>::default()] } else { Vec::new() };
         Stack {
             id,
             queue: DropTail::new(mac.queue_limit),
-            policies,
+            routers: policies.into_iter().map(|policy| policy.map(Router::new)).collect(),
             scheme_of,
-            estimators,
             ends: Vec::new(),
             inbox: VecDeque::new(),
             passing: VecDeque::new(),
@@ -207,9 +226,9 @@ impl Stack {
         }
     }
 
+    #[inline(never)]
     fn tell(&mut self, event: &LinkEvent) {
-        self.estimators.iter_mut().for_each(|estimator| estimator.on_link(event));
-        self.policies.iter_mut().flatten().for_each(|policy| policy.on_link(event));
+        self.routers.iter_mut().flatten().for_each(|router| router.on_link(event));
         for end in &mut self.ends {
             if let Some(controller) = end.endpoint.controller() {
                 controller.on_link(event);
@@ -277,10 +296,9 @@ impl Stack {
     ) -> Verdict {
         // A packet of a routing protocol belongs to no scheme.
         let Some(scheme) = self.scheme_of.get(packet.flow.index()) else { return Verdict::Pass };
-        let Some(policy) = &mut self.policies[*scheme] else { return Verdict::Pass };
-        let mut view = LinkView::default();
-        self.estimators.iter().for_each(|estimator| estimator.write(now, &mut view));
-        let verdict = ask(policy.as_mut(), packet, &view);
+        let Some(router) = &mut self.routers[*scheme] else { return Verdict::Pass };
+        let view = router.view(now);
+        let verdict = ask(router.policy.as_mut(), packet, &view);
         if verdict == Verdict::Mark {
             packet.mark();
         }

@@ -49,8 +49,10 @@ fn a_frame_that_succeeds_at_its_second_try() {
     assert_eq!((last.data, last.ack), (Some(air(data, 946)), Some(air(data + 956, 304))));
 
     let [frame] = exchanges(&events)[..] else { panic!("{events:?}") };
-    assert_eq!((frame.fate, frame.rts_tries, frame.data_tries), (Fate::Acknowledged, 2, 1));
-    assert_eq!((frame.head_of_line, frame.done, frame.size), (us(1_000), us(done), 1_000));
+    assert_eq!(frame.fate, Fate::Acknowledged);
+    assert_eq!((frame.rts_tries, frame.rts_failures, frame.data_tries), (2, 1, 1));
+    assert_eq!((frame.head_of_line, frame.done), (us(1_000), us(done)));
+    assert_eq!((frame.size, frame.payload), (1_000, 960));
     assert_eq!(frame.airtime, Span::from_us(352 + 304 + 946 + 304 + 30));
     let efficiency = frame.transmission_efficiency().unwrap();
     assert!((efficiency - 1_936.0 / (done - 1_000) as f64).abs() < 1e-12);
@@ -71,6 +73,41 @@ fn a_frame_that_is_given_up_is_told_as_dropped() {
     assert_eq!(dropped, Some(DropCause::RetryLimit));
 }
 
+/// A CTS came, but the medium was not idle for DATA: nothing was retransmitted for want of a CTS.
+#[test]
+fn an_rts_that_was_answered_did_not_fail() {
+    let mut s = Script::new(DcfRules { data_needs_idle_medium: true, ..DcfRules::IEEE }, Some(0));
+    s.queues(1_000, Some(B));
+    let cts = s.control(Cts, B, A, 1_600);
+    let answered = s.hears(1_362, cts, Signal::Clear);
+    let noise = s.control(Ack, C, B, 0);
+    let quiet = s.hears(answered + 5, noise, Signal::TooWeak);
+    let rts = s.runs_until(quiet + 100);
+    assert_eq!(rts.len(), 2, "{rts:?}");
+    let cts = s.control(Cts, B, A, 1_600);
+    s.hears(rts[1].0 + 362, cts, Signal::Clear);
+    let ack = s.control(Ack, B, A, 0);
+    let done = s.hears(rts[1].0 + 362 + 304 + 10 + 946 + 10, ack, Signal::Clear);
+    s.runs_until(done);
+    let [frame] = exchanges(&s.events())[..] else { panic!("one frame") };
+    assert_eq!((frame.rts_tries, frame.rts_failures, frame.data_tries), (2, 0, 1));
+}
+
+/// Of a CTS that is overheard from 100 us on, 304 us are busy and 3000 us more are reserved.
+#[test]
+fn the_time_reserved_is_booked_although_the_run_ends_in_it() {
+    let mut s = Script::new(DcfRules::IEEE, None);
+    let cts = s.control(Cts, B, C, 3_000);
+    let end = s.hears(100, cts, Signal::Clear);
+    for now in [end + 1_000, end + 5_000] {
+        s.runs_until(now);
+        let mut record = s.record.clone();
+        s.mac.close(&mut record, us(now));
+        let book = &record.nodes[A.index()];
+        assert_eq!((book.busy, book.nav_only), (Span::from_us(304), Span::from_us(3_000.min(now - end))));
+    }
+}
+
 #[test]
 fn an_overheard_frame_is_heard_sets_the_nav_and_makes_the_medium_busy() {
     let mut s = Script::new(DcfRules::IEEE, None);
@@ -88,5 +125,12 @@ fn an_overheard_frame_is_heard_sets_the_nav_and_makes_the_medium_busy() {
     };
     let nav = LinkEvent::NavSet(air(end, 3_000));
     let busy = LinkEvent::Busy(air(100, end - 100));
-    assert_eq!(s.events(), [LinkEvent::Heard(heard), nav, busy]);
+    assert_eq!(s.events(), [LinkEvent::BusyFrom(us(100)), LinkEvent::Heard(heard), nav, busy]);
+
+    // Nothing follows the RTS, so the NAV is over two SIFS, a CTS, the start of a reception and two slots after it.
+    s.hears(5_000, rts, Signal::TooWeak);
+    s.runs_until(5_100);
+    let reset = us(end) + s.timing.nav_reset;
+    assert!(reset < us(end + 3_000));
+    assert_eq!(s.events(), [LinkEvent::NavReset(reset), LinkEvent::BusyFrom(us(5_000))]);
 }

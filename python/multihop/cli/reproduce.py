@@ -1,0 +1,79 @@
+"""`reproduce`: the figures and tables of a paper, and whether what it says holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multihop.cli import console
+from multihop.cli.runs import JobsOption, JsonOption, QuietOption
+from multihop.cli.studies import DaskOption, QuickOption, print_judgements, simulate
+from multihop.papers import Paper, find, papers
+from multihop.study import Failure, Study, StudyResult
+from multihop.study.export import verdict_record
+
+
+def reproduce(
+    what: Annotated[
+        str | None,
+        typer.Argument(metavar="[PAPER[/ITEM]]", help="As in recn, or recn/table3; all papers by default."),
+    ] = None,
+    quick: QuickOption = False,
+    out: Annotated[Path, typer.Option(help="Runs, tables and reports go here.")] = Path("results/reproduce"),
+    jobs: JobsOption = None,
+    dask: DaskOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Make the figures and tables of a paper again, and hold what it says against them."""
+    chosen = _chosen(what)
+    failures: list[Failure] = []
+    records = []
+    for paper, items in chosen:
+        results = [
+            _run(paper, item, out / paper.name, quick=quick, jobs=jobs, dask=dask, quiet=quiet or as_json)
+            for item in items
+        ]
+        judgements = [judgement for result in results for judgement in result.judgements]
+        records += [verdict_record(judgement) for judgement in judgements]
+        failures += [failure for result in results for failure in result.failures]
+        if not as_json:
+            print(f"{paper.authors}: {paper.title}. {paper.published}")
+            print_judgements(judgements)
+        _report(paper, results, out / paper.name, is_whole=len(items) == len(paper.items), quiet=quiet or as_json)
+    if as_json:
+        console.print_json(records)
+    for failure in failures:
+        console.note(f"failed: seed {failure.seed}: {failure.error}\n  see it again: {failure.command}")
+    if failures:
+        raise typer.Exit(1)
+
+
+def _chosen(what: str | None) -> list[tuple[Paper, list[str]]]:
+    if what is None:
+        return [(paper, paper.items) for paper in papers()]
+    name, _, item = what.strip("/").partition("/")
+    paper = find(name)
+    if item:
+        paper.study(item)
+    return [(paper, [item] if item else paper.items)]
+
+
+def _run(
+    paper: Paper, item: str, folder: Path, *, quick: bool, jobs: int | None, dask: str | None, quiet: bool
+) -> StudyResult:
+    asked: Study = paper.study(item)
+    asked = asked.quick() if quick else asked
+    # Figures of one paper share runs: one store for all.
+    return simulate(asked, folder / item, folder / "store", jobs=jobs, dask=dask, quiet=quiet)
+
+
+def _report(paper: Paper, results: list[StudyResult], folder: Path, *, is_whole: bool, quiet: bool) -> None:
+    from multihop.report.study import write_study
+
+    target = folder / "report.html" if is_whole else results[0].directory / "report.html"
+    about = f"{paper.authors}: {paper.title}. {paper.published}."
+    written = write_study(results, target, title=f"{paper.name}: reproduction", about=about)
+    console.note(f"report: {written[0]}, with {len(written) - 1} charts as SVG beside it", quiet=quiet)

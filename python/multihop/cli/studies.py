@@ -1,0 +1,253 @@
+"""`study run`, `status`, `report` and `export`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from multihop.cli import console
+from multihop.cli.progress import StudyBar
+from multihop.cli.runs import JobsOption, JsonOption, QuietOption
+from multihop.errors import Interrupted, UserError
+from multihop.study import Failure, Judgement, Study, StudyResult
+from multihop.study.export import export as export_tables
+from multihop.study.export import verdict_record
+from multihop.verdict import with_interval
+
+StudyArgument = Annotated[
+    Path, typer.Argument(metavar="STUDY", help="A study (TOML), or the folder of one that was run.", show_default=False)
+]
+OutOption = Annotated[
+    Path | None, typer.Option(help="The study's folder; results/NAME by default, or the given folder.")
+]
+StoreOption = Annotated[Path | None, typer.Option(help="Keep finished runs here, for studies that share runs.")]
+QuickOption = Annotated[bool, typer.Option("--quick", help="As the study's [quick] says: fewer seeds, shorter runs.")]
+DaskOption = Annotated[str | None, typer.Option(help="Run on the Dask cluster whose scheduler is at this address.")]
+
+app = typer.Typer(
+    help="A base scenario, factors and seeds, with statistics and claims.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+_MOST_ROWS = 60
+
+
+@app.command("run")
+def run(
+    study: StudyArgument,
+    out: OutOption = None,
+    store: StoreOption = None,
+    quick: QuickOption = False,
+    jobs: JobsOption = None,
+    dask: DaskOption = None,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Begin no further run once one has failed.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Run what is missing of a study, then say what it found. Interrupted, it goes on where it was."""
+    asked, folder = load(study, out, quick=quick)
+    result = simulate(asked, folder, store, jobs=jobs, dask=dask, fail_fast=fail_fast, quiet=quiet or as_json)
+    if as_json:
+        console.print_json(_record(result))
+    else:
+        _print_metrics(result)
+        print_judgements(result.judgements)
+        command = f"multihop study report {folder}"
+        if result.missing < sum(len(seeds) for seeds in result.seeds.values()) or asked.spec.model:
+            console.note(f"report and figures: {command}", quiet=quiet)
+    if result.failures:
+        _tell_failures(result.failures)
+        raise typer.Exit(1)
+
+
+@app.command("status")
+def status(
+    study: StudyArgument,
+    out: OutOption = None,
+    store: StoreOption = None,
+    quick: QuickOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how much of a study is done, and what has failed."""
+    asked, folder = load(study, out, quick=quick)
+    result = asked.result(folder, store=store)
+    plan = asked.plan
+    done = {
+        p: sum(result.store.has(plan.run_id(p, s)) for s in plan.seeds) if plan.views else 0
+        for p in range(len(plan.points))
+    }
+    keys = {plan.run_id(p, s).key for p in range(len(plan.points)) for s in plan.seeds} if plan.views else set()
+    record: dict[str, Any] = {
+        "study": asked.spec.name,
+        "folder": str(folder),
+        "points": len(plan.points),
+        "finished": sum(done.values()),
+        "missing": result.missing,
+        "failed": len(result.failures),
+        "other_runs_in_store": result.store.other_runs(keys),
+        "bytes": result.store.size(),
+    }
+    if as_json:
+        console.print_json({**record, "failures": [vars(failure) for failure in result.failures]})
+        return
+    counts = f"{record['finished']} runs finished, {record['missing']} missing, {record['failed']} failed"
+    print(f"{record['study']}: {record['points']} points, {counts}")
+    print(f"{folder}: {record['bytes'] / 1e6:.2f} MB of runs")
+    if record["other_runs_in_store"]:
+        others = "other runs are kept there: of other settings, or of another build of multihop"
+        print(f"{record['other_runs_in_store']} {others}")
+    if result.failures:
+        _tell_failures(result.failures)
+
+
+@app.command("report")
+def report(
+    study: StudyArgument,
+    out: OutOption = None,
+    store: StoreOption = None,
+    quick: QuickOption = False,
+    to: Annotated[Path | None, typer.Option(help="Write the page here; its charts as SVG beside it.")] = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Write the report of what is there: one HTML file, and each chart as SVG."""
+    from multihop.report.study import write_study
+
+    asked, folder = load(study, out, quick=quick)
+    result = _with_runs(asked.result(folder, store=store))
+    for path in write_study([result], to or folder / "report.html"):
+        console.note(f"written: {path}", quiet=quiet)
+
+
+@app.command("export")
+def export(
+    study: StudyArgument,
+    out: OutOption = None,
+    store: StoreOption = None,
+    quick: QuickOption = False,
+    to: Annotated[
+        Path | None, typer.Option(help="Write the tables to this folder; the study's own by default.")
+    ] = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Write the tidy tables of what is there (Parquet and CSV), with estimates and paired differences."""
+    asked, folder = load(study, out, quick=quick)
+    result = _with_runs(asked.result(folder, store=store))
+    for path in export_tables(result, to or folder / "tables"):
+        console.note(f"written: {path}", quiet=quiet)
+
+
+def load(study: Path, out: Path | None, *, quick: bool) -> tuple[Study, Path]:
+    """A study and its folder."""
+    asked = Study.load(study)
+    asked = asked.quick() if quick else asked
+    own = study if study.is_dir() else Path("results") / asked.spec.name
+    return asked, out or own
+
+
+def simulate(
+    asked: Study,
+    folder: Path,
+    store: Path | None = None,
+    *,
+    jobs: int | None = None,
+    dask: str | None = None,
+    fail_fast: bool = False,
+    quiet: bool = False,
+) -> StudyResult:
+    """Runs what is missing, with a progress bar."""
+    if jobs is not None and jobs < 1:
+        raise UserError(f"--jobs: found {jobs}; needs at least 1")
+    with StudyBar(asked.spec.name, quiet=quiet) as bar, _executor(dask) as executor:
+        try:
+            result = asked.run(
+                folder, store=store, executor=executor, jobs=jobs, fail_fast=fail_fast, on_progress=bar.update
+            )
+        except KeyboardInterrupt as error:
+            raise Interrupted(
+                f"{bar.kept()} finished runs are kept in {store or folder}, the same command goes on"
+            ) from error
+        console.note(bar.summary(), quiet=quiet)
+    return result
+
+
+def print_judgements(judgements: list[Judgement]) -> None:
+    """The table of verdicts, and why where it is otherwise than the paper says."""
+    if not judgements:
+        return
+    rows = [[j.claim.id, j.claim.where, str(j.verdict), j.summary] for j in judgements]
+    console.out().print(console.table(["claim", "where", "verdict", "cells"], rows))
+    print()
+
+
+def _record(result: StudyResult) -> dict[str, Any]:
+    points = []
+    names = [*result.study.spec.metrics] or (["goodput_total_bps", "jain"] if result.study.spec.model is None else [])
+    for index, point in enumerate(result.points):
+        estimates = {}
+        for name in names:
+            found = result.estimate(index, name)
+            if found is not None:
+                estimates[name] = {"mean": found.mean, "low": found.low, "high": found.high, "n": found.n}
+        points.append({"point": dict(point.labels), "seeds": list(result.seeds.get(index, [])), "metrics": estimates})
+    return {
+        "study": result.study.spec.name,
+        "folder": str(result.directory),
+        "points": points,
+        "claims": [verdict_record(judgement) for judgement in result.judgements],
+        "failures": [vars(failure) for failure in result.failures],
+    }
+
+
+def _print_metrics(result: StudyResult) -> None:
+    spec = result.study.spec
+    if spec.model is not None:
+        return
+    names = [*spec.metrics] or ["goodput_total_bps", "jain", "delay_p95_s"]
+    metrics = [result.metric(name) for name in names]
+    rows = []
+    for index, point in enumerate(result.points[:_MOST_ROWS]):
+        cells = [with_interval(result.estimate(index, metric.name), metric) for metric in metrics]
+        rows.append([*(str(label) for label in point.labels.values()), str(len(result.seeds.get(index, []))), *cells])
+    heads = [*result.points[0].labels, "seeds", *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in metrics)]
+    console.out().print(console.table(heads, rows))
+    if len(result.points) > _MOST_ROWS:
+        print(f"... and {len(result.points) - _MOST_ROWS} more points: see the report, or --json")
+    print()
+
+
+def _tell_failures(failures: list[Failure]) -> None:
+    for failure in failures[:10]:
+        where = ", ".join(f"{factor}={label}" for factor, label in failure.point.items())
+        console.note(f"failed: {where} seed {failure.seed}: {failure.error}\n  see it again: {failure.command}")
+    if len(failures) > 10:
+        console.note(f"... and {len(failures) - 10} more failures")
+
+
+def _with_runs(result: StudyResult) -> StudyResult:
+    if result.study.spec.model is None and not any(result.seeds.values()):
+        raise UserError(f"{result.store.directory}: no finished runs of this study; make them with multihop study run")
+    return result
+
+
+@contextmanager
+def _executor(address: str | None) -> Iterator[Executor | None]:
+    if address is None:
+        yield None
+        return
+    try:
+        from dask.distributed import Client
+    except ImportError as error:
+        raise UserError('--dask: Dask is not installed; pip install "multihop[cluster]"') from error
+    try:
+        client = Client(address, timeout="10 s")
+    except (OSError, ValueError) as error:
+        raise UserError(f"--dask: no scheduler at {address}: {error}") from error
+    with client:
+        yield client.get_executor(pure=False)

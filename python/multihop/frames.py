@@ -1,0 +1,139 @@
+"""From the engine's columns to tables: every derived column of a result is made here, for one run or for many at once.
+
+Runs that are handled together are runs of one resolved scenario, which differ in their seed only: they have the same
+nodes, flows and time steps. Tables have the seed as their first column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from multihop import _core
+from multihop.columns import DROP_CAUSES, TABLES
+from multihop.statistics import jain
+
+if TYPE_CHECKING:
+    Outputs = Sequence[_core.Output]
+
+
+def table(name: str, view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
+    """The table of that name (flows, nodes, links, series or summary) of all runs, below each other."""
+    make: dict[str, Callable[[_core.ScenarioView, Outputs], pd.DataFrame]] = {
+        "flows": _flows,
+        "nodes": _nodes,
+        "links": _links,
+        "series": _series,
+        "summary": _summary,
+    }
+    return make[name](view, outputs)
+
+
+def summaries(view: _core.ScenarioView, outputs: Outputs) -> list[dict[str, int | float | str]]:
+    """The scalars of each run."""
+    flows = _flows(view, outputs)
+    count = len(view["flows"])
+    rows = []
+    for index, output in enumerate(outputs):
+        made = _flow_scalars(flows.iloc[index * count : (index + 1) * count])
+        raw = {**output["summary"], **made}
+        rows.append({name: raw[name] for name in TABLES["summary"] if name in raw})
+    return rows
+
+
+def _flows(_: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
+    df = _stacked("flows", outputs)
+    measured = np.repeat([float(o["summary"]["measured_s"]) for o in outputs], [_length(o["flows"]) for o in outputs])
+    sent, arrived = df["packets_sent"].to_numpy(dtype=float), df["packets_delivered"].to_numpy(dtype=float)
+    df["goodput_bps"] = df["delivered_bytes"] * 8 / measured
+    df["packets_lost"] = df[[f"dropped_{cause}" for cause in DROP_CAUSES]].sum(axis=1)
+    lost = df["packets_lost"].to_numpy(dtype=float)
+    # Not per packet emitted: a queue filled during the warm-up may lose more than is emitted afterwards.
+    df["loss_ratio"] = _ratio(lost, lost + arrived)
+    df["retransmission_ratio"] = _ratio(df["retransmissions"].to_numpy(dtype=float), sent)
+    # The engine writes zero where nothing arrived; a delay that was never observed is missing, not small.
+    delays = [name for name in df.columns if name.startswith("delay_")]
+    df.loc[arrived == 0, delays] = np.nan
+    return df[["seed", *TABLES["flows"]]]
+
+
+def _nodes(_: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
+    return _stacked("nodes", outputs)[["seed", *TABLES["nodes"]]]
+
+
+def _links(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
+    df = _stacked("links", outputs)
+    names = np.array([node["name"] for node in view["nodes"]], dtype=object)
+    df["sender_name"] = names[df["sender"].to_numpy(dtype=int)]
+    df["receiver_name"] = names[df["receiver"].to_numpy(dtype=int)]
+    return df[["seed", *TABLES["links"]]]
+
+
+def _series(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
+    df = _stacked("series", outputs)
+    at = df["time_s"].to_numpy(dtype=float)
+    times = np.unique(at)
+    lengths = (times - np.concatenate([[0.0], times[:-1]]))[np.searchsorted(times, at)]
+    df["goodput_bps"] = df["delivered_bytes"] * 8 / lengths
+    names = np.array([flow["name"] for flow in view["flows"]], dtype=object)
+    df["name"] = names[df["flow"].to_numpy(dtype=int)]
+    return df[["seed", *TABLES["series"]]]
+
+
+def _summary(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
+    return pd.DataFrame(summaries(view, outputs))
+
+
+def _flow_scalars(flows: pd.DataFrame) -> dict[str, float | int]:
+    column = {name: flows[name].to_numpy() for name in flows.columns}
+    goodput, arrived = column["goodput_bps"], column["packets_delivered"].astype(float)
+    sent, lost = float(column["packets_sent"].sum()), float(column["packets_lost"].sum())
+    heard = arrived > 0
+    decided = lost + float(arrived.sum())
+    return {
+        "goodput_total_bps": float(goodput.sum()),
+        "jain": jain(goodput),
+        "delay_mean_s": float(np.average(column["delay_mean_s"][heard], weights=arrived[heard]))
+        if heard.any()
+        else float("nan"),
+        "delay_p50_s": _mean(column["delay_p50_s"]),
+        "delay_p95_s": _mean(column["delay_p95_s"]),
+        "rtt_mean_s": _mean(column["rtt_mean_s"]),
+        "loss_ratio": lost / decided if decided else float("nan"),
+        "feedback_dropped": int(column["feedback_dropped"].sum()),
+        "retransmission_ratio": float(column["retransmissions"].sum()) / sent if sent else float("nan"),
+        "flows_starved": int((goodput == 0).sum()),
+    }
+
+
+def _stacked(name: str, outputs: Outputs) -> pd.DataFrame:
+    """The engine's columns of all runs, with the seed of each row."""
+    tables: list[dict[str, Any]] = [output[name] for output in outputs]  # type: ignore[literal-required]
+    seeds = [int(output["summary"]["seed"]) for output in outputs]
+    lengths = [_length(columns) for columns in tables]
+    stacked: dict[str, Any] = {"seed": np.repeat(np.array(seeds, dtype=np.uint64), lengths)}
+    for column, first in tables[0].items():
+        parts = [columns[column] for columns in tables]
+        # An empty column may have lost its type on its way through a file.
+        parts = [part for part in parts if len(part)] or [first]
+        is_text = isinstance(parts[0], list)
+        stacked[column] = [text for part in parts for text in part] if is_text else np.concatenate(parts)
+    return pd.DataFrame(stacked)
+
+
+def _length(columns: dict[str, Any]) -> int:
+    return len(next(iter(columns.values())))
+
+
+def _mean(values: np.ndarray) -> float:
+    present = values.astype(float)
+    present = present[~np.isnan(present)]
+    return float(present.mean()) if len(present) else float("nan")
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(whole > 0, part / whole, np.nan)

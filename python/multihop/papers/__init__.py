@@ -1,0 +1,59 @@
+"""One folder per paper: its studies, one per figure or table, and what the paper claims about them, as data."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from multihop.errors import UserError
+from multihop.study import Study
+
+_FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper whose results can be made again.
+
+    Attributes:
+        name: what `multihop reproduce` calls it.
+        items: names of its studies, in the order of the paper.
+    """
+
+    name: str
+    title: str
+    authors: str
+    published: str
+    items: list[str]
+
+    def study(self, item: str) -> Study:
+        """The study of a figure or table.
+
+        Raises:
+            UserError: if the paper has no such item.
+        """
+        if item not in self.items:
+            raise UserError(f"{self.name}/{item}: {self.name} has no {item!r}; it has {', '.join(self.items)}")
+        return Study.load(_FOLDER / self.name / f"{item}.toml")
+
+
+def papers() -> list[Paper]:
+    """All papers, by name."""
+    folders = sorted(path.parent for path in _FOLDER.glob("*/paper.toml"))
+    return [Paper(folder.name, **tomllib.loads((folder / "paper.toml").read_text("utf-8"))) for folder in folders]
+
+
+def find(name: str) -> Paper:
+    """The paper of that name.
+
+    Raises:
+        UserError: if there is none.
+    """
+    known = {paper.name: paper for paper in papers()}
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {close[0]}? " if close else ""
+        raise UserError(f"{name}: no such paper; {hint}there are {', '.join(known)}")
+    return known[name]

@@ -1,0 +1,93 @@
+"""What can be wrong about a study beyond its types: names that do not exist, and statements that make no sense."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from multihop.errors import UserError
+from multihop.models import require_model
+from multihop.study.design import require_factor, require_labels
+from multihop.study.loading import place
+from multihop.study.metrics import check_metric, check_where, metric_of, shown_unit, split_column
+from multihop.study.spec import Chart, Claim, StudySpec
+
+
+def check_study(spec: StudySpec, origin: str, text: str | None) -> None:
+    """Checks every name in a study before anything runs.
+
+    Raises:
+        UserError: naming file, line, key, what was found and what would do.
+    """
+    if spec.model is not None:
+        with _at(origin, text, ["model"]):
+            require_model(spec.model)
+    if spec.compare is not None:
+        with _at(origin, text, ["compare"]):
+            require_factor(spec, spec.compare, "compare")
+    for name, metric in spec.metrics.items():
+        with _at(origin, text, ["metrics", name]):
+            check_metric(name, metric)
+    if spec.stop is not None:
+        with _at(origin, text, ["stop"]):
+            metric_of(spec, spec.stop.metric, "stop.metric")
+    for name, kept in spec.quick.keep.items():
+        with _at(origin, text, ["quick", "keep", name]):
+            require_labels(spec, {name: kept}, "quick.keep")
+    for index, chart in enumerate(spec.charts):
+        with _at(origin, text, ["charts", index]):
+            _check_chart(spec, chart, f"charts[{index}]")
+    for index, claim in enumerate(spec.claims):
+        with _at(origin, text, ["claims", index]):
+            _check_claim(spec, claim, f"claims[{index}] {claim.id}")
+
+
+@contextmanager
+def _at(origin: str, text: str | None, path: list[str | int]) -> Iterator[None]:
+    try:
+        yield
+    except UserError as error:
+        raise UserError(f"{place(origin, text, path)}: {error}") from error
+
+
+def _check_chart(spec: StudySpec, chart: Chart, at: str) -> None:
+    for key in ("x", "by", "panels"):
+        name = getattr(chart, key)
+        if name is not None:
+            require_factor(spec, name, f"{at}.{key}")
+    require_labels(spec, chart.at, f"{at}.at")
+    if chart.kind in {"lines", "bars"}:
+        if chart.metric is None or chart.column is not None:
+            raise UserError(f"{at}: a chart of kind {chart.kind!r} needs metric, and no column")
+        metric_of(spec, chart.metric, f"{at}.metric")
+        if chart.kind == "lines" and chart.x is None:
+            raise UserError(f"{at}.x: missing; name the factor along the axis")
+        return
+    table = "flows" if chart.kind == "flows" else "series"
+    if chart.column is None or chart.metric is not None:
+        raise UserError(f"{at}: a chart of kind {chart.kind!r} needs column, of the table {table}, and no metric")
+    if chart.column.partition(".")[0] != table:
+        raise UserError(f"{at}.column: found {chart.column!r}; a chart of kind {chart.kind!r} needs {table}.<column>")
+    _, column = split_column(chart.column, f"{at}.column")
+    check_where(chart.where, table, f"{at}.where")
+    from multihop.columns import TABLES
+
+    shown_unit(TABLES[table][column].unit, chart.unit, f"{at}.unit")
+
+
+def _check_claim(spec: StudySpec, claim: Claim, at: str) -> None:
+    metric_of(spec, claim.metric, f"{at}: metric")
+    require_labels(spec, claim.at, f"{at}: at")
+    for key in ("per", "over", "by"):
+        name = getattr(claim, key)
+        if name is not None:
+            require_factor(spec, name, f"{at}: {key}")
+    if claim.kind == "value" and claim.over is not None and claim.values is not None:
+        names = spec.factors[claim.over].names
+        if len(claim.values) != len(names):
+            raise UserError(f"{at}: {len(claim.values)} values for {len(names)} of {claim.over}; give one for each")
+    if claim.by is not None:
+        for label in claim.order or []:
+            require_labels(spec, {claim.by: label}, f"{at}: order")
+    if claim.kind == "trend" and claim.over is not None and len(spec.factors[claim.over].names) < 2:
+        raise UserError(f"{at}: {claim.over} has one value, so there is no trend; give it more")

@@ -1,0 +1,292 @@
+"""Holds what a paper says against what the runs of a study say.
+
+Every claim falls apart into cells, one for each number or comparison that it makes. A cell *holds*, *fails*, or is
+*undecided* where the seeds cannot tell. A claim is *reproduced* if all of its cells hold, *partly* if some do, and
+*not reproduced* if none does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from multihop.columns import Metric
+from multihop.statistics import Estimate, PairedDifference
+from multihop.study.design import as_list
+from multihop.study.spec import Claim, Label, tolerance
+from multihop.verdict import with_interval
+
+if TYPE_CHECKING:
+    from multihop.study.result import StudyResult
+
+
+class State(StrEnum):
+    """Of a cell."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    UNDECIDED = "undecided"
+    MISSING = "missing"
+
+
+class Verdict(StrEnum):
+    """Of a claim."""
+
+    REPRODUCED = "reproduced"
+    PARTLY = "partly"
+    NOT = "not reproduced"
+    UNKNOWN = "no runs"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number or comparison of a claim.
+
+    Attributes:
+        what: which points it is about.
+        measured: what the runs say, with interval and unit.
+        expected: what the claim says.
+        printed: the paper's number in the metric's unit, if it gives one.
+        possible: the most that the channel can carry there, in the metric's unit, where the claim asks for it.
+        is_step: a step of a trend, which weakens the verdict but does not decide it; the ends do.
+    """
+
+    what: str
+    measured: str
+    expected: str
+    state: State
+    printed: float | None = None
+    possible: float | None = None
+    is_step: bool = False
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A claim's verdict, with all that it rests on; `readings` holds the verdict of each reading of the paper."""
+
+    claim: Claim
+    verdict: Verdict
+    cells: Sequence[Cell]
+    readings: Sequence[tuple[Label, Verdict]] = field(default_factory=tuple)
+
+    @property
+    def summary(self) -> str:
+        """How many cells hold, and what does not."""
+        decided = [cell for cell in self.cells if cell.state is not State.MISSING]
+        if not decided:
+            return "nothing to judge by: no run has a value"
+        held = sum(cell.state is State.HOLDS for cell in decided)
+        text = f"{held} of {len(decided)} hold"
+        unsure = sum(cell.state is State.UNDECIDED for cell in decided)
+        return f"{text}, {unsure} undecided" if unsure else text
+
+    @property
+    def impossible(self) -> list[Cell]:
+        """Cells whose printed number is more than the channel can carry."""
+        return [c for c in self.cells if c.printed is not None and c.possible is not None and c.printed > c.possible]
+
+
+def judge(result: StudyResult, claim: Claim) -> Judgement:
+    """The verdict on a claim."""
+    if claim.per is None:
+        cells = _cells(result, claim, result.select(claim.at), "")
+        return Judgement(claim, _verdict(cells), cells)
+    readings, every = [], []
+    for label in result.study.spec.factors[claim.per].names:
+        chosen = result.select({**claim.at, claim.per: label})
+        if chosen:
+            cells = _cells(result, claim, chosen, f"{claim.per} {label}")
+            readings.append((label, _verdict(cells)))
+            every += cells
+    return Judgement(claim, _overall([verdict for _, verdict in readings]), every, readings)
+
+
+def _overall(verdicts: Sequence[Verdict]) -> Verdict:
+    """Of several readings of a paper: one that reproduces does not make up for those that do not."""
+    known = [verdict for verdict in verdicts if verdict is not Verdict.UNKNOWN]
+    if not known:
+        return Verdict.UNKNOWN
+    if all(verdict is Verdict.REPRODUCED for verdict in known):
+        return Verdict.REPRODUCED
+    return Verdict.NOT if all(verdict is Verdict.NOT for verdict in known) else Verdict.PARTLY
+
+
+def _verdict(cells: Sequence[Cell]) -> Verdict:
+    known = [cell for cell in cells if cell.state is not State.MISSING]
+    if not known:
+        return Verdict.UNKNOWN
+    # A trend is one statement: its ends decide, and steps against it weaken it.
+    states = [cell.state for cell in known if not cell.is_step]
+    if states and all(state is State.HOLDS for state in states):
+        against = any(cell.is_step and cell.state is State.FAILS for cell in known)
+        return Verdict.PARTLY if against else Verdict.REPRODUCED
+    return Verdict.PARTLY if State.HOLDS in states else Verdict.NOT
+
+
+def _cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str) -> list[Cell]:
+    maker: dict[str, Callable[[StudyResult, Claim, Sequence[int], str], Iterator[Cell]]] = {
+        "value": _value_cells,
+        "trend": _trend_cells,
+        "order": _order_cells,
+        "bound": _bound_cells,
+    }
+    return list(maker[claim.kind](result, claim, points, prefix))
+
+
+def _value_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
+    """The mean is within the tolerance of the printed number; undecided if only a part of its interval is."""
+    metric = result.metric(claim.metric)
+    over = claim.over or ""
+    printed_at = dict(zip(result.study.spec.factors[over].names, claim.values or [], strict=False))
+    for index in points:
+        printed = printed_at.get(result.points[index].labels[over])
+        if printed is None:
+            continue
+        allowed = tolerance(claim.tolerance, printed)
+        found = result.estimate(index, claim.metric)
+        what = _what(result, index, prefix)
+        expected = f"{printed:g}{_unit(metric)} within {allowed:.3g}"
+        possible = _possible(result, index, metric) if claim.channel else None
+        if found is None:
+            yield Cell(what, "none", expected, State.MISSING, printed, possible)
+            continue
+        mean, half = metric.shown(found.mean), metric.shown(found.half_width or 0.0)
+        apart = abs(mean - printed)
+        state = State.HOLDS if apart <= allowed else State.UNDECIDED if apart - half <= allowed else State.FAILS
+        yield Cell(what, _shown(found, metric), expected, state, printed, possible)
+
+
+def _trend_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
+    """Step by step along the factor, and at last from one end to the other."""
+    over = claim.over or ""
+    lines: dict[object, list[int]] = {}
+    for index in points:
+        lines.setdefault(result.points[index].without(over), []).append(index)
+    for line in lines.values():
+        steps = list(pairwise(line)) if len(line) > 2 else []
+        for a, b in [*steps, (line[0], line[-1])]:
+            labels = f"{over} {result.points[a].labels[over]} to {result.points[b].labels[over]}"
+            others = [f"{f} {label}" for f, label in result.points[a].without(over) if f not in (claim.per, *claim.at)]
+            what = ", ".join(part for part in (prefix, *others, labels) if part)
+            cell = _trend_cell(result, claim, a, b, what)
+            yield replace(cell, is_step=(a, b) in steps)
+
+
+def _trend_cell(result: StudyResult, claim: Claim, a: int, b: int, what: str) -> Cell:
+    metric = result.metric(claim.metric)
+    expected = str(claim.direction)
+    difference = result.difference(b, a, claim.metric)
+    if difference is None:
+        return Cell(what, "none", expected, State.MISSING)
+    sign = _sign(difference)
+    if claim.direction == "constant":
+        first = result.estimate(a, claim.metric)
+        allowed = tolerance(claim.tolerance, metric.shown(first.mean)) if first else 0.0
+        within = abs(metric.shown(difference.mean)) <= allowed
+        state = State.HOLDS if within else State.FAILS if sign != 0 else State.UNDECIDED
+    else:
+        wanted = 1 if claim.direction == "rises" else -1
+        state = State.HOLDS if sign == wanted else State.UNDECIDED if sign == 0 else State.FAILS
+    return Cell(what, _shown_difference(difference, metric), expected, state)
+
+
+def _order_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
+    """Everything that the claim ranks higher against everything that it ranks next, at each point of the others."""
+    by = claim.by or ""
+    metric = result.metric(claim.metric)
+    lines: dict[object, dict[Label, int]] = {}
+    for index in points:
+        lines.setdefault(result.points[index].without(by), {})[result.points[index].labels[by]] = index
+    for line in lines.values():
+        for higher, lower in pairwise(claim.order or []):
+            for a in as_list(higher):
+                for b in as_list(lower):
+                    if a not in line or b not in line:
+                        continue
+                    relation = "at least" if claim.ties else "more than"
+                    times = f"{claim.times:g} times " if claim.times != 1.0 else ""
+                    others = _what(result, line[a], prefix, leave_out=(by, *claim.at))
+                    what = ", ".join(part for part in (others, f"{a} against {b}") if part)
+                    expected = f"{a} {relation} {times}{b}"
+                    difference = result.difference(line[a], line[b], claim.metric, claim.times)
+                    if difference is None:
+                        yield Cell(what, "none", expected, State.MISSING)
+                        continue
+                    sign = _sign(difference)
+                    held = sign > 0 or (claim.ties and sign == 0)
+                    state = State.HOLDS if held else State.UNDECIDED if sign == 0 else State.FAILS
+                    measured = f"{_mean(result, line[a], metric)} against {_mean(result, line[b], metric)}"
+                    yield Cell(what, f"{measured} ({_shown_difference(difference, metric)})", expected, state)
+
+
+def _bound_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
+    """The mean keeps the bound; undecided if its interval straddles it."""
+    metric = result.metric(claim.metric)
+    low = claim.at_least if claim.at_least is not None else float("-inf")
+    high = claim.at_most if claim.at_most is not None else float("inf")
+    words = [
+        f"at least {low:g}" if claim.at_least is not None else "",
+        f"at most {high:g}" if claim.at_most is not None else "",
+    ]
+    expected = " and ".join(word for word in words if word) + _unit(metric)
+    for index in points:
+        what = _what(result, index, prefix)
+        found = result.estimate(index, claim.metric)
+        if found is None:
+            yield Cell(what, "none", expected, State.MISSING)
+            continue
+        mean, half = metric.shown(found.mean), metric.shown(found.half_width or 0.0)
+        inside = low <= mean - half and mean + half <= high
+        outside = mean + half < low or mean - half > high
+        state = State.HOLDS if inside else State.FAILS if outside else State.UNDECIDED
+        yield Cell(what, _shown(found, metric), expected, state)
+
+
+def _sign(difference: PairedDifference) -> int:
+    """Of a difference whose interval leaves out zero; of a single pair, as of a closed form, its own."""
+    if difference.low is None or difference.high is None:
+        return (difference.mean > 0) - (difference.mean < 0)
+    return (difference.low > 0) - (difference.high < 0)
+
+
+def _possible(result: StudyResult, index: int, metric: Metric) -> float | None:
+    from multihop.capacity import bound
+    from multihop.study.study import overrides_of
+
+    if result.study.spec.model is not None:
+        return None
+    made = bound(result.study.scenario, overrides_of(result.points[index]))
+    return metric.shown(made.shares("hard").total_bps)
+
+
+def _what(result: StudyResult, index: int, prefix: str, leave_out: Sequence[str] = ()) -> str:
+    varying = {f for f, factor in result.study.spec.factors.items() if len(factor.names) > 1}
+    labels = result.points[index].labels
+    mine = [f"{f} {label}" for f, label in labels.items() if f in varying and f not in leave_out]
+    if prefix:
+        mine = [prefix, *(text for text in mine if text != prefix)]
+    return ", ".join(mine)
+
+
+def _mean(result: StudyResult, index: int, metric: Metric) -> str:
+    found = result.estimate(index, metric.name)
+    return "none" if found is None else f"{metric.shown(found.mean):.4g}"
+
+
+def _shown(found: Estimate, metric: Metric) -> str:
+    return with_interval(found, metric) + _unit(metric)
+
+
+def _shown_difference(difference: PairedDifference, metric: Metric) -> str:
+    mean = metric.shown(difference.mean)
+    if difference.low is None or difference.high is None:
+        return f"{mean:+.3g}{_unit(metric)}"
+    half = metric.shown((difference.high - difference.low) / 2)
+    return f"{mean:+.3g} ± {half:.2g}{_unit(metric)}"
+
+
+def _unit(metric: Metric) -> str:
+    return f" {metric.unit}" if metric.unit else ""

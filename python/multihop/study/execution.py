@@ -1,0 +1,219 @@
+"""Runs what is missing, on any executor, and keeps every run the moment it is finished."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from multihop import _core
+from multihop.errors import OutputError
+from multihop.study.design import Point
+from multihop.study.store import Failure, RunId, Store, encode, engine
+
+#: Submitted at once. Enough to keep any cluster busy, few enough to stop soon.
+_UNDER_WAY_MOST = 2_000
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a study: a point and a seed, ready to be sent anywhere."""
+
+    id: RunId
+    point: Point
+    seed: int
+    duration_s: float
+    text: str = field(repr=False)
+    origin: str
+    overrides: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass
+class Progress:
+    """How far a study has come. `total` may fall or grow where a stop rule decides."""
+
+    finished: int = 0
+    found: int = 0
+    failed: int = 0
+    total: int = 0
+    simulated_s: float = 0.0
+    left_s: float = 0.0
+
+
+class Group:
+    """Points that are compared with each other and so share their seeds: they advance together.
+
+    `rule` says how many seeds are wanted once all runs so far are there; more than now means to go on.
+    """
+
+    def __init__(self, make: Callable[[int], list[Run]], first: int, most: int, rule: Callable[[int], int]) -> None:
+        self._make = make
+        self._rule = rule
+        self.most = most
+        self.seeds = 0
+        self.wanted = first
+        self.open: set[str] = set()
+
+    def next_runs(self) -> list[Run]:
+        """The runs that are wanted now and have not been asked for yet; none once there are seeds enough."""
+        if self.open:
+            return []
+        if self.seeds > 0 and self.seeds == self.wanted:
+            self.wanted = min(self.most, self._rule(self.seeds))
+        runs = [run for index in range(self.seeds, self.wanted) for run in self._make(index)]
+        self.seeds = self.wanted
+        self.open = {run.id.key for run in runs}
+        return runs
+
+
+def execute(text: str, origin: str, overrides: dict[str, Any], wanted: str) -> bytes:
+    """One run, from its scenario to its encoded output: what is sent to an executor's worker.
+
+    Raises:
+        OutputError: if this worker has another build of multihop than the one that asks.
+    """
+    if engine() != wanted:
+        raise OutputError(f"this worker has multihop {engine()}, but the study runs {wanted}; install the same build")
+    return encode(_core.run(text, origin, overrides))
+
+
+def run_missing(
+    groups: Sequence[Group],
+    store: Store,
+    *,
+    executor: Executor | None = None,
+    jobs: int | None = None,
+    fail_fast: bool = False,
+    replay: Callable[[Run], str],
+    on_progress: Callable[[Progress], None] | None = None,
+) -> list[Failure]:
+    """Runs whatever the groups want and the store does not have. Returns the failures.
+
+    Raises:
+        OutputError: if a result cannot be written, or the executor is gone; finished runs are kept.
+    """
+    with _executor_or_threads(executor, jobs) as pool:
+        return _Campaign(groups, store, pool, replay, on_progress, fail_fast=fail_fast).run()
+
+
+class _Campaign:
+    def __init__(
+        self,
+        groups: Sequence[Group],
+        store: Store,
+        pool: Executor,
+        replay: Callable[[Run], str],
+        on_progress: Callable[[Progress], None] | None,
+        *,
+        fail_fast: bool,
+    ) -> None:
+        self._groups = groups
+        self._store = store
+        self._pool = pool
+        self._replay = replay
+        self._on_progress = on_progress
+        self._fail_fast = fail_fast
+        self._queue: deque[tuple[Group, Run]] = deque()
+        self._under_way: dict[Future[bytes], tuple[Group, Run]] = {}
+        self._failures: list[Failure] = []
+        self._began = time.monotonic()
+        self._waiting_s = 0.0
+        self._stopped = False
+        self._progress = Progress()
+
+    def run(self) -> list[Failure]:
+        for group in self._groups:
+            self._advance(group)
+        self._tell()
+        try:
+            while self._queue or self._under_way:
+                self._submit()
+                # Returning to the interpreter now and then is what lets Ctrl-C through.
+                done, _ = wait(self._under_way, timeout=0.2, return_when=FIRST_COMPLETED)
+                for future in done:
+                    self._finish(future)
+                self._tell()
+        finally:
+            for future in self._under_way:
+                future.cancel()
+        return self._failures
+
+    def _advance(self, group: Group) -> None:
+        """Queues what the group wants next; goes on while everything that it wants is in the store already."""
+        while runs := group.next_runs():
+            for run in runs:
+                if self._store.has(run.id):
+                    self._progress.found += 1
+                    group.open.discard(run.id.key)
+                else:
+                    self._queue.append((group, run))
+                    self._waiting_s += run.duration_s
+            if group.open:
+                return
+
+    def _submit(self) -> None:
+        # The queue is taken from its front: results then appear in the order of the study.
+        while self._queue and len(self._under_way) < _UNDER_WAY_MOST:
+            group, run = self._queue.popleft()
+            future = self._pool.submit(execute, run.text, run.origin, dict(run.overrides), run.id.engine)
+            self._under_way[future] = (group, run)
+
+    def _finish(self, future: Future[bytes]) -> None:
+        group, run = self._under_way.pop(future)
+        group.open.discard(run.id.key)
+        self._waiting_s -= run.duration_s
+        try:
+            content = future.result()
+        except BrokenExecutor as error:
+            raise OutputError(
+                f"the workers are gone ({error}); finished runs are kept in {self._store.directory}, run again to go on"
+            ) from error
+        except Exception as error:  # noqa: BLE001 - whatever a run or a cluster's worker dies of is kept with the run
+            self._fail(run, error)
+        else:
+            self._store.write(run.id, content)
+            self._progress.finished += 1
+            self._progress.simulated_s += run.duration_s
+        if not group.open and not self._stopped:
+            self._advance(group)
+
+    def _fail(self, run: Run, error: Exception) -> None:
+        failure = Failure(dict(run.point.labels), run.seed, f"{type(error).__name__}: {error}", self._replay(run))
+        self._store.write_failure(run.id, failure)
+        self._failures.append(failure)
+        self._progress.failed += 1
+        if self._fail_fast:
+            self._stopped = True
+            self._queue.clear()
+            for future in list(self._under_way):
+                if future.cancel():
+                    del self._under_way[future]
+
+    def _tell(self) -> None:
+        if self._on_progress is None:
+            return
+        p = self._progress
+        p.total = p.found + p.finished + p.failed + len(self._queue) + len(self._under_way)
+        elapsed = time.monotonic() - self._began
+        if p.simulated_s > 0:
+            p.left_s = elapsed / p.simulated_s * self._waiting_s
+        self._on_progress(p)
+
+
+@contextmanager
+def _executor_or_threads(executor: Executor | None, jobs: int | None) -> Iterator[Executor]:
+    """The given executor, or threads: the engine releases the interpreter's lock, so one process uses all cores."""
+    if executor is not None:
+        yield executor
+        return
+    pool = ThreadPoolExecutor(max_workers=jobs or os.cpu_count() or 1, thread_name_prefix="multihop")
+    try:
+        yield pool
+    finally:
+        with suppress(RuntimeError):
+            pool.shutdown(wait=False, cancel_futures=True)

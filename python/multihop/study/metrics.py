@@ -1,0 +1,178 @@
+"""A number per run: the metrics that every study has, and those that a study makes from columns of the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+
+import numpy as np
+import pandas as pd
+
+from multihop.columns import METRIC, TABLES, Metric
+from multihop.errors import UserError
+from multihop.statistics import jain
+from multihop.study.design import as_list
+from multihop.study.spec import Label, MetricSpec, StudySpec
+
+#: (unit of a column, unit to show) -> factor.
+_SCALES: dict[tuple[str, str], float] = {
+    ("bit/s", "kb/s"): 1e-3,
+    ("bit/s", "Mb/s"): 1e-6,
+    ("byte", "kB"): 1e-3,
+    ("byte", "MB"): 1e-6,
+    ("s", "ms"): 1e3,
+    ("s", "us"): 1e6,
+    ("1", "%"): 1e2,
+    ("1", ""): 1.0,
+}
+
+
+def metric_of(spec: StudySpec, name: str, where: str) -> Metric:
+    """Title, unit and scale of a metric of the study.
+
+    Raises:
+        UserError: if there is none of that name.
+    """
+    if name in spec.metrics:
+        made = spec.metrics[name]
+        unit, scale = shown_unit(_unit_of(made), made.unit, f"metrics.{name}.unit")
+        better = None if made.better is None else made.better == "higher"
+        return Metric(name, made.title or name.replace("_", " "), unit, scale, higher_is_better=better)
+    if name in METRIC:
+        return METRIC[name]
+    if name in TABLES["summary"] and TABLES["summary"][name].unit != "":
+        unit, scale = shown_unit(TABLES["summary"][name].unit, None, where)
+        return Metric(name, name.replace("_", " "), unit, scale, higher_is_better=None)
+    if spec.model is not None:
+        return Metric(name, name.replace("_", " "), "", 1.0, higher_is_better=None)
+    known = ", ".join([*spec.metrics, *METRIC])
+    raise UserError(f"{where}: there is no metric {name!r}; there are {known}; others are defined under [metrics]")
+
+
+def shown_unit(unit: str, wanted: str | None, where: str) -> tuple[str, float]:
+    """The unit to show a column in, and the factor.
+
+    Raises:
+        UserError: if the column's unit cannot be shown that way.
+    """
+    if wanted is None or wanted == unit:
+        return ("" if unit == "1" else unit), 1.0
+    if (unit, wanted) not in _SCALES:
+        can = [to for (source, to) in _SCALES if source == unit and to] or [unit]
+        raise UserError(f"{where}: {wanted!r} is no unit for a column in {unit}; use {' or '.join(can)}")
+    return wanted, _SCALES[unit, wanted]
+
+
+def check_metric(name: str, metric: MetricSpec) -> None:
+    """Checks that its columns exist and hold what it needs.
+
+    Raises:
+        UserError: naming what does not.
+    """
+    at = f"metrics.{name}"
+    table, column = split_column(metric.column, f"{at}.column")
+    _require_number(table, column, f"{at}.column")
+    check_where(metric.where, table, f"{at}.where")
+    if metric.weight is not None:
+        if metric.reduce != "mean":
+            raise UserError(f"{at}.weight: has no effect with reduce = {metric.reduce!r}; only a mean is weighed")
+        _require_column(table, metric.weight, f"{at}.weight")
+        _require_number(table, metric.weight, f"{at}.weight")
+    for divisor in _per(metric):
+        _require_column(table, divisor, f"{at}.per")
+        _require_number(table, divisor, f"{at}.per")
+    shown_unit(_unit_of(metric), metric.unit, f"{at}.unit")
+
+
+def check_where(where: Mapping[str, Label | list[Label]], table: str, at: str) -> None:
+    """Checks that the columns of a condition exist.
+
+    Raises:
+        UserError: naming the one that does not.
+    """
+    for column in where:
+        _require_column(table, column, f"{at}.{column}")
+
+
+def split_column(text: str, at: str) -> tuple[str, str]:
+    """Table and column of `table.column`.
+
+    Raises:
+        UserError: if there is no such column.
+    """
+    table, _, column = text.partition(".")
+    if table not in TABLES:
+        raise UserError(f"{at}: there is no table {table!r}; there are {', '.join(TABLES)}")
+    _require_column(table, column, at)
+    return table, column
+
+
+def per_seed(metric: MetricSpec, table: pd.DataFrame) -> pd.Series[float]:
+    """The metric of each run, by seed, from its table of all seeds. Missing where no row has a value."""
+    column = metric.column.partition(".")[2]
+    seeds = table["seed"].unique()
+    rows = table[matching(table, metric.where)]
+    values = rows[column].astype(float)
+    if metric.per is not None:
+        divisors = rows[_per(metric)].astype(float).sum(axis=1).groupby(rows["seed"]).sum(min_count=1)
+        return (values.groupby(rows["seed"]).sum(min_count=1) / divisors.where(divisors > 0)).reindex(seeds)
+    if metric.weight is not None:
+        weights = rows[metric.weight].astype(float).where(values.notna())
+        sums = (values * weights).groupby(rows["seed"]).sum(min_count=1)
+        made = sums / weights.groupby(rows["seed"]).sum(min_count=1)
+    else:
+        grouped = values.groupby(rows["seed"])
+        match metric.reduce:
+            case "sum":
+                made = grouped.sum(min_count=1)
+            case "jain":
+                made = grouped.agg(lambda shares: jain(shares.dropna().to_numpy()))
+            case "least-share":
+                made = grouped.min() / grouped.mean()
+            case "zeros":
+                made = grouped.agg(lambda shares: float((shares == 0).sum()))
+            case name:
+                made = grouped.agg(name)
+    return made.astype(float).reindex(seeds)
+
+
+def matching(table: pd.DataFrame, where: Mapping[str, Label | list[Label]]) -> np.ndarray:
+    """Which rows fulfil every condition."""
+    chosen = np.ones(len(table), dtype=bool)
+    for column, wanted in where.items():
+        cells = table[column]
+        chosen &= np.any([_is(cells, one) for one in as_list(wanted)], axis=0)
+    return chosen
+
+
+def _is(cells: pd.Series[float], wanted: Label) -> np.ndarray:
+    if not isinstance(wanted, str):
+        return np.asarray(cells == wanted)
+    negated, pattern = wanted.startswith("!"), wanted.removeprefix("!")
+    distinct = {text: fnmatchcase(str(text), pattern) != negated for text in cells.unique()}
+    return np.asarray(cells.map(distinct), dtype=bool)
+
+
+def _unit_of(metric: MetricSpec) -> str:
+    table, _, column = metric.column.partition(".")
+    unit = TABLES[table][column].unit
+    if metric.reduce in {"jain", "least-share", "zeros"}:
+        return "1"
+    divisors = {TABLES[table][divisor].unit for divisor in _per(metric)}
+    if divisors in (set(), {"1"}):
+        return unit
+    return "1" if divisors == {unit} else f"{unit} per {'/'.join(sorted(divisors))}"
+
+
+def _per(metric: MetricSpec) -> list[str]:
+    return [metric.per] if isinstance(metric.per, str) else list(metric.per or [])
+
+
+def _require_column(table: str, column: str, at: str) -> None:
+    if column not in TABLES[table]:
+        raise UserError(f"{at}: the table {table} has no column {column!r}; it has {', '.join(TABLES[table])}")
+
+
+def _require_number(table: str, column: str, at: str) -> None:
+    if TABLES[table][column].unit == "":
+        raise UserError(f"{at}: {table}.{column} is a name, not a number; choose another column")

@@ -1,0 +1,218 @@
+"""What a study file can say: its types are the definition, and the published JSON Schema is made from them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+#: A value of a factor as people and claims name it.
+Label = str | int | float | bool
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=80)]
+
+
+class _Table(BaseModel):
+    """A table of the file: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Factor(_Table):
+    """What varies: one key (or several) of the scenario that takes each of `values`, or named `cases` of settings."""
+
+    key: str | list[str] | None = Field(
+        None, description="Key path of the scenario, as in `topology.hops`; by default the factor's name."
+    )
+    values: list[Any] | None = Field(None, min_length=1, description="What the key becomes, one after the other.")
+    labels: list[Label] | None = Field(None, min_length=1, description="What tables and charts call the values.")
+    cases: dict[str, dict[str, Any]] | None = Field(
+        None, min_length=1, description="Instead of values: name of a case -> key path -> value."
+    )
+    title: str | None = Field(None, description="What axes and tables call the factor.")
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Factor:
+        if (self.values is None) == (self.cases is None):
+            raise ValueError("needs either values or cases")
+        if self.cases is not None and (self.key is not None or self.labels is not None):
+            raise ValueError("cases name their own keys and labels; remove key and labels")
+        if self.labels is not None and self.values is not None and len(self.labels) != len(self.values):
+            raise ValueError(f"has {len(self.values)} values and {len(self.labels)} labels; give one label for each")
+        names = self.names
+        repeated = next((name for name in names if names.count(name) > 1), None)
+        if repeated is not None:
+            raise ValueError(f"has {repeated!r} more than once; each value once, and labels that differ")
+        return self
+
+    @property
+    def names(self) -> list[Label]:
+        """A label for each value."""
+        if self.cases is not None:
+            return list(self.cases)
+        return list(self.labels) if self.labels is not None else [_label(value) for value in self.values or []]
+
+
+class Stop(_Table):
+    """When there are seeds enough: once the interval of a metric is narrow, at every point of a comparison."""
+
+    metric: str
+    half_width: str = Field(pattern=r"^\d+(\.\d+)? ?%$", description='Share of the mean, as in "2 %".')
+    at_least: int = Field(3, ge=2, description="Seeds before the interval is looked at.")
+    step: int = Field(1, ge=1, description="Seeds that are added at a time.")
+
+    @property
+    def share(self) -> float:
+        """The half-width as a share of the mean."""
+        return float(self.half_width.rstrip("% ")) / 100
+
+
+class MetricSpec(_Table):
+    """A number per run, made from a column of its tables."""
+
+    column: str = Field(pattern=r"^(flows|nodes|links|series|summary)\.[a-z0-9_]+$", description="`table.column`.")
+    where: dict[str, Label | list[Label]] = Field(
+        default_factory=dict,
+        description="Rows that count: column -> value, or several; text may have `*`, a first `!` negates.",
+    )
+    reduce: Literal["sum", "mean", "min", "max", "median", "jain", "least-share", "zeros"] = "mean"
+    weight: str | None = Field(None, description="For `mean`: the column to weigh by.")
+    per: str | list[str] | None = Field(
+        None, description="Instead of reduce: the sum of the column over the sum of this one, or of these together."
+    )
+    title: str | None = None
+    unit: str | None = Field(None, description="Unit to show it in, as in kb/s, ms or %; the column's by default.")
+    better: Literal["higher", "lower"] | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> MetricSpec:
+        if self.per is not None and ({"reduce", "weight"} & self.model_fields_set):
+            raise ValueError("has per, which makes a ratio of sums, and reduce or weight; keep one of them")
+        return self
+
+
+class Chart(_Table):
+    """A figure of the report."""
+
+    kind: Literal["lines", "bars", "flows", "time"] = "lines"
+    metric: str | None = Field(None, description="Of `lines` and `bars`: a metric; others: a column.")
+    column: str | None = Field(None, description="Of `flows` and `time`: a column of the table flows or series.")
+    where: dict[str, Label | list[Label]] = Field(
+        default_factory=dict, description="As in a metric, for flows and time."
+    )
+    unit: str | None = None
+    x: str | None = Field(None, description="Factor along the axis.")
+    x_metric: str | None = Field(None, description="Of `lines`: a metric along the axis; x says how points are joined.")
+    by: str | None = Field(None, description="Factor that tells the lines or bars apart; the compared one by default.")
+    panels: str | None = Field(None, description="Factor with one panel for each of its values.")
+    at: dict[str, Label | list[Label]] = Field(default_factory=dict, description="Only these points.")
+    title: str
+    note: str = ""
+    log_x: bool = False
+    log_y: bool = False
+
+
+class Claim(_Table):
+    """Something that a paper says that it saw, in our own words, as a statement about this study that can be tested."""
+
+    id: str
+    where: str = Field(description="Where the paper says it, as in `Table 3`.")
+    says: str
+    kind: Literal["value", "trend", "order", "bound"]
+    metric: str
+    at: dict[str, Label | list[Label]] = Field(default_factory=dict, description="Only these points.")
+    per: str | None = Field(None, description="Factor whose values are readings of the paper: a verdict for each.")
+    over: str | None = Field(None, description="Factor along which values are listed or a trend runs.")
+    values: list[float | None] | None = Field(
+        None, description="`value`: the paper's numbers, one per value of `over`."
+    )
+    tolerance: str | float = Field("10 %", description="`value`: as a share of the paper's number, or absolute.")
+    direction: Literal["rises", "falls", "constant"] | None = None
+    by: str | None = Field(None, description="`order`: the factor that is ordered.")
+    order: list[Label | list[Label]] | None = Field(None, description="`order`: from the most to the least.")
+    ties: bool = Field(False, description="`order`: a difference that seeds cannot tell from none will do.")
+    times: float = Field(1.0, gt=0, description="`order`: at least so many times the next.")
+    at_least: float | None = None
+    at_most: float | None = None
+    channel: bool = Field(False, description="`value`: hold the paper's numbers against what the channel can carry.")
+    reason: str = Field("", description="Why it comes out otherwise than the paper says, as far as it was found.")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Claim:
+        needs: dict[str, tuple[str, ...]] = {
+            "value": ("over", "values"),
+            "trend": ("over", "direction"),
+            "order": ("by", "order"),
+            "bound": (),
+        }
+        missing = [name for name in needs[self.kind] if getattr(self, name) is None]
+        if missing:
+            raise ValueError(f"is of kind {self.kind!r} and needs {' and '.join(missing)}")
+        if self.kind == "bound" and self.at_least is None and self.at_most is None:
+            raise ValueError("is of kind 'bound' and needs at_least or at_most")
+        if self.order is not None and len(self.order) < 2:
+            raise ValueError("orders fewer than two; name at least two")
+        if isinstance(self.tolerance, str):
+            tolerance(self.tolerance, 1.0)
+        return self
+
+
+class Quick(_Table):
+    """What a quick look does otherwise: fewer seeds, a shorter run, fewer values."""
+
+    seeds: int | None = Field(None, ge=1)
+    set: dict[str, Any] = Field(default_factory=dict)
+    keep: dict[str, list[Label]] = Field(default_factory=dict, description="Factor -> the values to keep.")
+
+
+class StudySpec(_Table):
+    """A study of `multihop`: a base scenario, what varies, seeds, and what is asked of the results."""
+
+    name: Name
+    title: str | None = None
+    description: str = ""
+    scenario: str | dict[str, Any] | None = Field(None, description="File beside the study, or the scenario itself.")
+    model: str | None = Field(None, description="Instead of a scenario: a closed form, whose arguments vary.")
+    seeds: int | list[int] = Field(10, description="How many, counted up from the scenario's; or the seeds themselves.")
+    set: dict[str, Any] = Field(default_factory=dict, description="Key path -> value, for all points.")
+    factors: dict[Name, Factor] = Field(default_factory=dict)
+    zip: list[list[str]] = Field(default_factory=list, description="Groups of factors that advance together.")
+    cases: list[dict[str, Label]] | None = Field(
+        None, min_length=1, description="Combinations of labels that exist, instead of all of these factors."
+    )
+    compare: str | None = Field(None, description="Factor whose values are compared, seed by seed.")
+    stop: Stop | None = None
+    metrics: dict[Name, MetricSpec] = Field(default_factory=dict)
+    charts: list[Chart] = Field(default_factory=list)
+    claims: list[Claim] = Field(default_factory=list)
+    quick: Quick = Field(default_factory=lambda: Quick(seeds=None))
+
+    @model_validator(mode="after")
+    def _one_source(self) -> StudySpec:
+        if (self.scenario is None) == (self.model is None):
+            raise ValueError("needs either scenario or model")
+        if self.model is not None and self.stop is not None:
+            raise ValueError("has a stop rule, but a closed form has no seeds; remove it")
+        return self
+
+
+def tolerance(text: str | float, printed: float) -> float:
+    """A tolerance in the unit of the number that it is for.
+
+    Raises:
+        ValueError: if it is neither a number nor a percentage.
+    """
+    if isinstance(text, str):
+        number = text.strip().removesuffix("%").strip()
+        try:
+            share = float(number)
+        except ValueError:
+            share = -1.0
+        if not text.strip().endswith("%") or share < 0:
+            raise ValueError(f'tolerance {text!r} is no share; write it as in "10 %", or as a number')
+        return abs(printed) * share / 100
+    return text
+
+
+def _label(value: Any) -> Label:  # noqa: ANN401 - any value that TOML has
+    return value if isinstance(value, str | int | float | bool) else str(value)

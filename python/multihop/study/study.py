@@ -1,0 +1,330 @@
+"""A study: a base scenario, factors, seeds, and what is asked of the results."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import tomli_w
+
+from multihop import _core
+from multihop.api import seed_list
+from multihop.errors import UserError
+from multihop.scenario import Scenario, for_core, inline_toml, load, read_text, settings
+from multihop.storage import require_writable_directory, write_text
+from multihop.study.checks import check_study
+from multihop.study.design import Point, points
+from multihop.study.execution import Group, Progress, Run, run_missing
+from multihop.study.loading import parse, validate
+from multihop.study.result import StudyResult
+from multihop.study.spec import Claim, Factor, StudySpec
+from multihop.study.store import RunId, Store, engine
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study resolved: every point with its scenario, and every run by name.
+
+    Attributes:
+        points: in the order of the file.
+        views: each point's scenario, resolved; empty for a closed form.
+        seeds: the most that any point gets.
+    """
+
+    points: list[Point]
+    views: list[_core.ScenarioView]
+    seeds: list[int]
+
+    def run_id(self, point: int, seed: int) -> RunId:
+        """What the run of a point with a seed is called in the store."""
+        return RunId(self.views[point]["hash"], seed, engine())
+
+
+class Study:
+    """What a study file says, checked, with its scenario.
+
+    Built from a file (`Study.load`) or from the same keys as arguments:
+
+        Study(name="hops", scenario="chain.toml", factors={"topology.hops": {...}}, seeds=20)
+
+    A factor may also be given as a plain list of values: `factors={"scheme": ["tcp-newreno", "recn"]}`.
+    """
+
+    def __init__(self, **keys: Any) -> None:  # noqa: ANN401 - what a study file can hold
+        factors = keys.get("factors")
+        if isinstance(factors, Mapping):
+            keys["factors"] = {name: {"values": f} if isinstance(f, list | tuple) else f for name, f in factors.items()}
+        # A path is fine as a key of a factor, but names are what tables and files use.
+        spec = validate(_named(keys), "<study>")
+        check_study(spec, "<study>", None)
+        self._set(spec, "<study>", Path(), None)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Reads a study file, or the copy of it in the folder of a study that was run.
+
+        Raises:
+            UserError: naming file, line, key, what was found and what would do.
+            ScenarioError: if a point's scenario cannot be run.
+        """
+        path = Path(path)
+        in_folder = path.is_dir() and (path / "study.toml").is_file()
+        file = path / "study.toml" if in_folder else path
+        text = read_text(file, "a study (TOML)")
+        spec = parse(text, str(file))
+        if in_folder and spec.model is None:
+            spec = spec.model_copy(update={"scenario": "scenario.toml"})
+        check_study(spec, str(file), text)
+        return cls._made(spec, str(file), file.parent, text)
+
+    @classmethod
+    def _made(cls, spec: StudySpec, origin: str, directory: Path, text: str | None) -> Self:
+        """A study whose specification was checked."""
+        made = cls.__new__(cls)
+        made._set(spec, origin, directory, text)
+        return made
+
+    def _set(self, spec: StudySpec, origin: str, directory: Path, text: str | None) -> None:
+        self.spec = spec
+        self.origin = origin
+        self.text = text
+        self._directory = directory
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The base scenario.
+
+        Raises:
+            UserError: if it cannot be read, or the study is of a closed form.
+        """
+        source = self.spec.scenario
+        if source is None:
+            raise UserError(f"{self.origin}: a study of the closed form {self.spec.model}, which has no scenario")
+        return load(source if isinstance(source, Mapping) else self._directory / source)
+
+    def quick(self) -> Study:
+        """The study as its `[quick]` says: fewer seeds, a shorter run, fewer values."""
+        return Study._made(_quick(self.spec), self.origin, self._directory, self.text)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Every point, checked.
+
+        Raises:
+            UserError: if factors do not fit together.
+            ScenarioError: if a point's scenario cannot be run.
+        """
+        try:
+            found = points(self.spec)
+        except UserError as error:
+            raise UserError(f"{self.origin}: {error}") from error
+        if self.spec.model is not None:
+            return Plan(found, [], [0])
+        views = [self._check(point) for point in found]
+        return Plan(found, views, seed_list(self.spec.seeds, views[0]["seed"]))
+
+    def run(
+        self,
+        directory: str | Path,
+        *,
+        store: str | Path | None = None,
+        executor: Executor | None = None,
+        jobs: int | None = None,
+        fail_fast: bool = False,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> StudyResult:
+        """Runs what is missing in `directory` and returns all results.
+
+        Args:
+            directory: the study's folder; made if needed. Interrupted at any moment, it holds whole runs only.
+            store: where finished runs are kept, if not there: studies that share runs may share a store.
+            executor: any `concurrent.futures.Executor`, a Dask client's for one; threads on all cores by default.
+            jobs: threads, without an executor.
+            fail_fast: do not begin further runs once one has failed.
+            on_progress: called after each finished run and a few times a second.
+
+        Raises:
+            UserError: if the folder cannot be used.
+            OutputError: if a result cannot be written, or the executor is gone; finished runs are kept.
+        """
+        folder, runs = _folders(directory, store)
+        self.plan  # noqa: B018 - whatever is wrong with a point is said before anything is written
+        runs.open()
+        if folder != runs.directory:
+            require_writable_directory(folder)
+        self._keep_inputs(folder)
+        result = self.result(folder, store=runs.directory)
+        if self.spec.model is None:
+            groups = [self._group(members, result) for members in self._groups()]
+            run_missing(
+                groups,
+                runs,
+                executor=executor,
+                jobs=jobs,
+                fail_fast=fail_fast,
+                replay=self._replay_command(folder),
+                on_progress=on_progress,
+            )
+        return self.result(folder, store=runs.directory)
+
+    def result(self, directory: str | Path, *, store: str | Path | None = None) -> StudyResult:
+        """What is there of the study in `directory`, without running anything.
+
+        Raises:
+            UserError: if the folder is not a study's.
+        """
+        folder, runs = _folders(directory, store)
+        runs.require_readable()
+        if self.spec.model is not None:
+            return StudyResult(self, folder, runs, {}, [])
+        plan = self.plan
+        seeds: dict[int, list[int]] = {}
+        for members in self._groups():
+            there = [s for s in plan.seeds if any(runs.has(plan.run_id(m, s)) for m in members)]
+            seeds |= dict.fromkeys(members, there)
+        ids = {i.key: i for p in range(len(plan.points)) for i in (plan.run_id(p, s) for s in plan.seeds)}
+        return StudyResult(self, folder, runs, seeds, list(runs.failures(ids)))
+
+    @property
+    def compared(self) -> str | None:
+        """The factor whose values are compared: as the study says, else `scheme` if there is one."""
+        return self.spec.compare or ("scheme" if "scheme" in self.spec.factors else None)
+
+    def _check(self, point: Point) -> _core.ScenarioView:
+        return self.scenario.check(overrides_of(point))
+
+    def _groups(self) -> list[list[int]]:
+        """Points that differ only in the compared factor get the same seeds."""
+        groups: dict[Any, list[int]] = {}
+        for index, point in enumerate(self.plan.points):
+            shared = point.without(self.compared) if self.compared is not None else point.without()
+            groups.setdefault(shared, []).append(index)
+        return list(groups.values())
+
+    def _group(self, members: list[int], result: StudyResult) -> Group:
+        plan, stop = self.plan, self.spec.stop
+        most = len(plan.seeds)
+
+        def make(index: int) -> list[Run]:
+            return [self._run(member, plan.seeds[index]) for member in members]
+
+        def rule(seeds: int) -> int:
+            if stop is None or all(self._is_narrow(result, member, plan.seeds[:seeds]) for member in members):
+                return seeds
+            return seeds + stop.step
+
+        return Group(make, most if stop is None else min(stop.at_least, most), most, rule)
+
+    def _is_narrow(self, result: StudyResult, member: int, seeds: list[int]) -> bool:
+        stop = self.spec.stop
+        if stop is None:
+            return True
+        found = result.of_seeds(member, stop.metric, seeds)
+        values = found.to_numpy(dtype=float)
+        values = values[np.isfinite(values)]
+        if len(values) < 2:
+            return False
+        from multihop.statistics import estimate
+
+        made = estimate(values)
+        return made.half_width is not None and made.half_width <= stop.share * abs(made.mean)
+
+    def _run(self, member: int, seed: int) -> Run:
+        plan = self.plan
+        point, view = plan.points[member], plan.views[member]
+        overrides = for_core({**overrides_of(point), "seed": seed})
+        return Run(
+            plan.run_id(member, seed),
+            point,
+            seed,
+            view["duration"],
+            self.scenario.text,
+            self.scenario.origin,
+            overrides,
+        )
+
+    def _keep_inputs(self, folder: Path) -> None:
+        """The study and its scenario, so that the folder explains itself and failures can be seen again."""
+        keys = self.spec.model_dump(exclude_none=True, exclude_defaults=True)
+        _write_input(folder / "study.toml", self.text if self.text is not None else tomli_w.dumps(keys), self.origin)
+        if self.spec.model is None:
+            _write_input(folder / "scenario.toml", self.scenario.text, self.scenario.origin)
+
+    def _replay_command(self, folder: Path) -> Callable[[Run], str]:
+        def command(run: Run) -> str:
+            words = ["multihop", "run", str(folder / "scenario.toml")]
+            for path, value in run.point.settings.items():
+                text = value if isinstance(value, str) else inline_toml(value)
+                words += ["--scheme", text] if path == "scheme" else ["--set", f"{path}={text}"]
+            return shlex.join([*words, "--seed", str(run.seed)])
+
+        return command
+
+
+def _folders(directory: str | Path, store: str | Path | None) -> tuple[Path, Store]:
+    folder = Path(directory)
+    return folder, Store(folder if store is None else Path(store))
+
+
+def _write_input(path: Path, text: str, source: str) -> None:
+    """A study that runs again from its own folder leaves its files alone."""
+    if not (path.exists() and Path(source).exists() and path.samefile(source)):
+        write_text(path, text)
+
+
+def overrides_of(point: Point) -> dict[str, Any]:
+    """What replaces keys of the base scenario at a point. `scheme`, which is no key, is that of every flow."""
+    keys = settings({path: value for path, value in point.settings.items() if path != "scheme"})
+    scheme = {"scheme": point.settings["scheme"]} if "scheme" in point.settings else {}
+    return {**scheme, **({"set": keys} if keys else {})}
+
+
+def _named(keys: dict[str, Any]) -> dict[str, Any]:
+    factors = keys.get("factors")
+    if not isinstance(factors, Mapping):
+        return keys
+    named = {}
+    for name, factor in factors.items():
+        if isinstance(factor, Mapping) and not {"key", "cases"} & factor.keys() and "." in name:
+            named[name.replace(".", "-").replace("[", "-").replace("]", "").replace("*", "all")] = {
+                **factor,
+                "key": name,
+            }
+        else:
+            named[name] = factor
+    return {**keys, "factors": named}
+
+
+def _quick(spec: StudySpec) -> StudySpec:
+    quick = spec.quick
+    changes: dict[str, Any] = {"set": {**spec.set, **quick.set}}
+    if quick.seeds is not None:
+        changes["seeds"] = quick.seeds if isinstance(spec.seeds, int) else spec.seeds[: quick.seeds]
+    if quick.keep:
+        changes["claims"] = [_kept_values(spec, claim) for claim in spec.claims]
+        changes["factors"] = {n: _kept(f, quick.keep[n]) if n in quick.keep else f for n, f in spec.factors.items()}
+        if spec.cases is not None:
+            fits = [c for c in spec.cases if all(c[n] in kept for n, kept in quick.keep.items() if n in c)]
+            changes["cases"] = fits or None
+    return spec.model_copy(update=changes)
+
+
+def _kept_values(spec: StudySpec, claim: Claim) -> Claim:
+    """The claim with the paper's numbers of the values that are kept."""
+    if claim.over is None or claim.values is None or claim.over not in spec.quick.keep:
+        return claim
+    names = zip(spec.factors[claim.over].names, claim.values, strict=True)
+    return claim.model_copy(update={"values": [value for name, value in names if name in spec.quick.keep[claim.over]]})
+
+
+def _kept(factor: Factor, labels: list[Any]) -> Factor:
+    if factor.cases is not None:
+        return factor.model_copy(update={"cases": {n: s for n, s in factor.cases.items() if n in labels}})
+    kept = [(v, n) for v, n in zip(factor.values or [], factor.names, strict=True) if n in labels]
+    return factor.model_copy(update={"values": [v for v, _ in kept], "labels": [n for _, n in kept]})
