@@ -77,7 +77,7 @@ class Chart:
         return self._drawn(transparent=False).replace(INK, "#1c2126").replace(FAINT, "#d5dade")
 
     def svg(self, sizes: str | None = None) -> str:
-        """The figure as an `<svg>` element of the page; as wide there as it is drawn, unless `sizes` (CSS) says else."""
+        """The figure as an `<svg>` element of the page; as wide there as it is drawn, unless `sizes` (CSS) says."""
         text = self._drawn(transparent=True)
         text = text[text.index("<svg") :]
         text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

@@ -89,7 +89,8 @@ def _claim(judgement: Judgement, key: str) -> str:
         )
     reason = paragraphs(claim.reason)
     return (
-        f'<div class="claim" id="{key}"><p>{badge(judgement.verdict)} <b>{escape(claim.where)}</b>: {escape(claim.says)} '
+        f'<div class="claim" id="{key}"><p>{badge(judgement.verdict)} '
+        f"<b>{escape(claim.where)}</b>: {escape(claim.says)} "
         f'<span class="id">{escape(claim.id)}</span></p>{_readings(judgement)}{beyond}{reason}'
         f"{disclosure(judgement.summary, _cells(judgement), 'print')}</div>"
     )

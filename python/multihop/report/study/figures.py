@@ -90,7 +90,8 @@ def _figure(plot: Plot, name: str, panels: list[str], file: str) -> str:
         f"{_legend(plot)}"
         f'<div class="{kind}"{grid}>{"".join(f"<div>{panel}</div>" for panel in panels)}</div>'
         f'<div class="below">{disclosure("numbers", _numbers(plot))}'
-        f'<a class="file" role="button" hidden download="{escape(name)}.svg" data-file="{packed}">SVG</a></div></figure>'
+        f'<a class="file" role="button" hidden download="{escape(name)}.svg" '
+        f'data-file="{packed}">SVG</a></div></figure>'
     )
 
 
