@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multihop.columns import METRICS, Metric
+from multihop.columns import METRICS
 from multihop.comparison import Contrast
 from multihop.provenance import commit, version
 from multihop.report import charts, topology

@@ -13,11 +13,13 @@ from multihop.statistics import Estimate
 def document(title: str, body: str) -> str:
     """A whole page around `body`, with its style and script inside."""
     return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)} - multihop</title>\n'
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"<title>{escape(title)} - multihop</title>\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<link rel="icon" href="data:,">\n'
         f"<style>\n{_resource('style.css')}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n"
-        f'<div id="tooltip" role="status" hidden></div>\n<script>\n{_resource("script.js")}</script>\n</body>\n</html>\n'
+        '<div id="tooltip" role="status" hidden></div>\n'
+        f"<script>\n{_resource('script.js')}</script>\n</body>\n</html>\n"
     )
 
 
@@ -43,7 +45,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "", names: int = 1) -> str:
-    """A table of plain text that scrolls where it is too wide; its first `names` columns are names, the others numbers."""
+    """A table of plain text that scrolls where it is too wide; its first `names` columns are names, others numbers."""
     head = "".join(f'<th scope="col"{_is_name(i, names)}>{escape(text)}</th>' for i, text in enumerate(heads))
     body = "".join(
         "<tr>" + "".join(f"<td{_is_name(i, names)}>{escape(text)}</td>" for i, text in enumerate(row)) + "</tr>"

@@ -101,7 +101,7 @@ class Chart(_Table):
     unit: str | None = None
     x: str | None = Field(None, description="Factor along the axis.")
     x_metric: str | None = Field(
-        None, description="Of `lines`: the axis is the mean of this metric; points are joined in the order of factor `x`."
+        None, description="Of `lines`: the axis is the mean of this metric; points are joined in the order of `x`."
     )
     by: str | None = Field(None, description="Factor that tells the lines or bars apart; the compared one by default.")
     panels: str | None = Field(None, description="Factor with one panel for each of its values.")

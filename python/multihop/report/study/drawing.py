@@ -85,7 +85,7 @@ def whole_chart(plot: Plot) -> Chart:
     width, height = size(plot)
     entries = _legend(plot)
     per_row = max(1, int(across * width * _LETTERS_PER_INCH / (max((len(n) for _, n in entries), default=1) + 8)))
-    legend_height = 0.25 * math.ceil(len(entries) / per_row)
+    legend_height = 0.25 * (math.ceil(len(entries) / per_row) + bool(plot.named_by and entries))
     chart = Chart(plot.key, plot.chart.title, across * width, down * height + legend_height)
     axes = chart.figure.subplots(down, across, squeeze=False)
     for number, axis in enumerate(axes.flat):
@@ -96,7 +96,9 @@ def whole_chart(plot: Plot) -> Chart:
     if entries:
         # A name that begins with an underscore would be left out.
         names = [f"\u200a{name}" if name.startswith("_") else name for _, name in entries]
-        chart.figure.legend([handle for handle, _ in entries], names, loc="outside upper left", ncols=per_row)
+        handles = [handle for handle, _ in entries]
+        title = plot.named_by or None
+        chart.figure.legend(handles, names, title=title, loc="outside upper left", ncols=per_row, alignment="left")
     return chart
 
 
