@@ -106,6 +106,8 @@ x = "distance"
 x_metric = "goodput"
 by = "loads"
 at = { scheme = "RECN" }
+log_x = true
+log_y = true
 
 [[charts]]
 title = "Nothing"
@@ -175,7 +177,7 @@ def content(result, title):
 
 
 def browse(html, tmp_path, act):
-    """Opens the page, runs `act` (JavaScript whose value is returned) and passes on what the browser complained about."""
+    """What `act`, a body of a JavaScript function, returns in the open page. Complaints of the browser are failures."""
     if CHROMIUM is None:
         pytest.skip("needs chromium to open the report")
     path = tmp_path / "page.html"
@@ -208,6 +210,7 @@ def test_the_page_is_well_formed_and_has_a_figure_per_chart(html, result):
     assert len(panels) == 2 + 1 + 1 + 2 + 1 + 1
     for panel in panels:
         ET.fromstring(panel)
+        assert "mathdefault" not in panel
 
 
 def test_links_within_the_page_lead_somewhere(html):
@@ -510,7 +513,7 @@ def test_arrow_keys_go_through_points(html, tmp_path):
 
 def test_a_phone_shows_it_without_scrolling_sideways(html, tmp_path):
     # Windows have a least width in headless Chromium, frames have not.
-    frame = f'<!DOCTYPE html><head></head><iframe width="360" height="900" srcdoc="{markup.escape(html)}"></iframe><body></body>'
+    frame = f'<!DOCTYPE html><body><iframe width="360" height="900" srcdoc="{markup.escape(html)}"></iframe>'
     if CHROMIUM is None:
         pytest.skip("needs chromium to open the report")
     path = tmp_path / "phone.html"
