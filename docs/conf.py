@@ -9,7 +9,7 @@ release = version = __version__
 
 extensions = ["myst_parser"]
 exclude_patterns = ["generated/README.md"]
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 html_theme = "furo"

@@ -96,7 +96,7 @@ def test_no_progress_bar_without_a_terminal(multihop, chain):
 
 
 def test_kinds_of_names(multihop):
-    assert list(multihop("list", "routing", "--json").json()) == ["metrics", "link_failures"]
+    assert list(multihop("list", "routing", "--json").json()) == ["routing_protocols", "metrics", "link_failures"]
     assert list(multihop("list", "Schemes", "--json").json()) == ["schemes"]
 
 

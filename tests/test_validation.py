@@ -30,6 +30,14 @@ def test_chains_agree_with_ns2() -> None:
         assert row.agrees, row
 
 
+def test_chains_over_live_dsdv_agree_with_ns2() -> None:
+    for row in checks.ns2_dsdv_chains(EFFORT):
+        assert row.goodput.agrees(0.05), row
+        assert row.goodput.measured.mean > 0.8 * row.goodput.reference, row
+    for cell in checks.recn_dsdv_chains(EFFORT):
+        assert cell.agrees, cell
+
+
 def test_chains_carry_what_ns3_says() -> None:
     for row in checks.ns3_chains(EFFORT):
         assert row.goodput.agrees(0.10), row

@@ -25,6 +25,8 @@ def main() -> None:
         ieee=page.saturation(checks.bianchi_cells("ieee", effort), "model"),
         ns2_cells=page.saturation(checks.ns2_cells(effort), "ns-2"),
         ns2_chains=page.chains(checks.ns2_chains(effort), "ns-2", 0.05),
+        dsdv_chains=page.chains(checks.ns2_dsdv_chains(effort), "ns-2", 0.05),
+        dsdv_recn=page.recn_dsdv(checks.recn_dsdv_chains(effort)),
         ns3_chains=page.chains(checks.ns3_chains(effort), "ns-3", 0.10),
         recn_ns2=page.recn(checks.recn_chains(effort, "ns2")),
         recn_rfc=page.recn(checks.recn_chains(effort, "rfc")),

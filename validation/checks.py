@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,9 @@ class Effort:
         return not self.few or hops_or_stations in {1, 4, 7, 10}
 
 
+#: Seeds under a routing protocol, where they differ more.
+DSDV_SEEDS = 10
+
 FULL = Effort(seeds=6, seconds=300)
 QUICK = Effort(seeds=3, seconds=120, few=True)
 
@@ -65,6 +68,13 @@ def ns2_chains(effort: Effort) -> list[ChainRow]:
     """NewReno, SACK and saturated UDP over 1 to 8 hops against ns-2."""
     rows = [row for row in REFERENCE["ns2_chain"] if effort.keeps(row["hops"])]
     return [_chain(row, FLOWS[row["flow"]], scenarios.ns2_chain, sampled_rtt_s, effort) for row in rows]
+
+
+def ns2_dsdv_chains(effort: Effort) -> list[ChainRow]:
+    """NewReno over 1 to 8 hops whose routes are kept by DSDV, against ns-2."""
+    effort = _more_seeds(effort)
+    rows = [row for row in REFERENCE["ns2_dsdv_chain"] if effort.keeps(row["hops"])]
+    return [_chain(row, FLOWS[row["flow"]], scenarios.ns2_dsdv_chain, sampled_rtt_s, effort) for row in rows]
 
 
 def _chain(
@@ -182,3 +192,35 @@ def recn_chains(effort: Effort, flavour: str) -> list[RecnRow]:
                 )
             )
     return rows
+
+
+@dataclass(frozen=True)
+class DsdvRow:
+    """RECN's chain over live DSDV: total goodput in kb/s."""
+
+    flows: int
+    at_w1: bool
+    goodput: Against
+
+    @property
+    def agrees(self) -> bool:
+        """Within 5 % or overlapping intervals."""
+        return self.goodput.agrees(0.05)
+
+
+def recn_dsdv_chains(effort: Effort) -> list[DsdvRow]:
+    """RECN's chain without ECN, 1 to 5 flows from both places, over live DSDV against ns-2."""
+    effort = _more_seeds(effort)
+    rows = []
+    for row in REFERENCE["ns2_dsdv_recn"]:
+        if effort.few and row["flows"] not in {1, 3}:
+            continue
+        scenario = scenarios.recn_dsdv_chain(row["flows"], row["at_w1"], effort.seconds)
+        measured = over(results(scenario, "tcp-newreno", effort.seeds), goodput_kbps)
+        against = Against("ns-2", measured, row["goodput_kbps"], row["goodput_ci"])
+        rows.append(DsdvRow(row["flows"], row["at_w1"], against))
+    return rows
+
+
+def _more_seeds(effort: Effort) -> Effort:
+    return effort if effort.few else replace(effort, seeds=DSDV_SEEDS)

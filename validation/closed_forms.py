@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy.optimize import brentq
+from multihop.models.dcf import saturation
 
 SLOT, SIFS, DIFS, EIFS = 20e-6, 10e-6, 50e-6, 364e-6
 RTS, CTS, ACK = 352e-6, 304e-6, 304e-6
@@ -38,15 +38,7 @@ class Saturation:
 
 def bianchi(stations: int, payload: int, rts: bool) -> Saturation:
     """Bianchi's model (IEEE JSAC 18(3), 2000); a collision occupies the medium for EIFS after its first frame."""
-
-    def transmits(p: float) -> float:
-        doubling = sum((2 * p) ** i for i in range(STAGES))
-        return 2 / (1 + FIRST_WINDOW + p * FIRST_WINDOW * doubling)
-
-    p = 0.0
-    if stations > 1:
-        p = brentq(lambda p: 1 - (1 - transmits(p)) ** (stations - 1) - p, 0.0, 0.999)
-    tau = transmits(p)
+    tau, p = saturation(stations, FIRST_WINDOW, STAGES)
     some = 1 - (1 - tau) ** stations
     one = stations * tau * (1 - tau) ** (stations - 1)
     collision = (RTS if rts else data_airtime(payload)) + EIFS

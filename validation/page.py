@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from multihop.statistics import Estimate
-from validation.checks import CellRow, ChainRow, RecnRow
+from validation.checks import CellRow, ChainRow, DsdvRow, RecnRow
 
 #: He et al. 2017, Table 3: total throughput in kb/s and mean frame transmission efficiency, with RECN and without ECN.
 PAPER = {
@@ -90,6 +90,22 @@ def recn(rows: list[RecnRow]) -> str:
     for at_w1, title in ((True, "Sources at w1 (three hops)"), (False, "Sources 150 m left of w1 (four hops)")):
         text += [f"**{title}**", table([*head, "ns-2, no ECN"], [cells(row) for row in rows if row.at_w1 is at_w1])]
     return "\n\n".join(text)
+
+
+def recn_dsdv(rows: list[DsdvRow]) -> str:
+    """RECN's chain over live DSDV beside ns-2."""
+
+    def cells(row: DsdvRow) -> list[str]:
+        goodput = row.goodput
+        return [
+            f"{row.flows}, {'w1' if row.at_w1 else '150 m left'}",
+            shown(goodput.measured, 1),
+            f"{goodput.reference:.1f} ± {goodput.reference_ci:.1f}",
+            f"{goodput.off:+.1%}",
+            "yes" if row.agrees else "**no**",
+        ]
+
+    return table(["flows, from", "goodput [kb/s]", "ns-2", "off", "agrees"], map(cells, rows))
 
 
 def fill(**parts: str) -> str:

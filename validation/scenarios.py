@@ -41,6 +41,20 @@ def ns2_chain(flow: str, hops: int, seconds: int) -> Scenario:
     }
 
 
+#: When flows start that are to find DSDV's routes in place, in seconds.
+CONVERGED = 100
+
+
+def ns2_dsdv_chain(flow: str, hops: int, seconds: int) -> Scenario:
+    """The same chain over live DSDV; the flow starts when routes are known."""
+    scenario = ns2_chain(flow, hops, seconds)
+    warmup = CONVERGED + 30
+    scenario |= {"name": f"ns2-dsdv-chain-{flow}-{hops}", "warmup": f"{warmup} s", "duration": f"{seconds + warmup} s"}
+    scenario["routing"] = {"protocol": "dsdv"}
+    scenario["flows"][0]["start"] = f"{CONVERGED} s"
+    return scenario
+
+
 def ns3_chain(hops: int, seconds: int) -> Scenario:
     """The same chain under the standard's rules and SINR, as ns-3 ran it.
 
@@ -143,3 +157,17 @@ def recn_chain(scheme: str, flows: int, at_w1: bool, seconds: int, flavour: str)
             for i in range(flows)
         ],
     }
+
+
+def recn_dsdv_chain(flows: int, at_w1: bool, seconds: int) -> Scenario:
+    """The same chain without ECN over live DSDV; flows start when routes are known."""
+    scenario = recn_chain("tcp-newreno", flows, at_w1, seconds, "ns2")
+    scenario |= {
+        "name": f"recn-dsdv-chain-{flows}",
+        "warmup": f"{CONVERGED} s",
+        "duration": f"{seconds + CONVERGED} s",
+        "routing": {"protocol": "dsdv"},
+    }
+    for flow in scenario["flows"]:
+        flow["start"] = f"{CONVERGED} s"
+    return scenario

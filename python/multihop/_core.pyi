@@ -38,6 +38,59 @@ class ScenarioView(TypedDict):
     links: list[tuple[int, int, float]]
     flows: list[FlowView]
 
+class LinkTimeView(TypedDict):
+    """Airtime on a link for one message of a flow, in seconds. `link` indexes the list of links.
+
+    `data_s`: DATA frames alone; `exchange_s`: whole exchanges, from the first bit to the last; `access_s`: what a
+    station that is alone spends besides, which is DIFS, the mean of the first back-off, and propagation.
+    """
+
+    link: int
+    data_s: float
+    exchange_s: float
+    access_s: float
+
+class DemandView(TypedDict):
+    """What a flow needs of the channel for each message of `payload_bytes`.
+
+    `offered_bps` is the payload rate of its application, `None` if that is without limit. `forward` holds the links of
+    the path, `feedback` those of what the receiver sends back if nothing is lost.
+    """
+
+    payload_bytes: int
+    offered_bps: float | None
+    forward: list[LinkTimeView]
+    feedback: list[LinkTimeView]
+
+class CapacityView(TypedDict):
+    """What flows need of the channel, and which links share it.
+
+    `links` holds the directed links in use as [from, to]; `demands` is in the order of the flows. The conflicts are
+    pairs of indices of links: `data_conflicts`, whose DATA frames cannot both arrive if they overlap;
+    `exchange_conflicts`, of which no two frames can; `sensing_conflicts`, which carrier sense or fatal interference
+    keeps apart.
+    """
+
+    links: list[tuple[int, int]]
+    demands: list[DemandView]
+    data_conflicts: list[tuple[int, int]]
+    exchange_conflicts: list[tuple[int, int]]
+    sensing_conflicts: list[tuple[int, int]]
+
+class AirtimesView(TypedDict):
+    """Spaces, slots and airtimes of a scenario in seconds, preambles included, and its contention windows in slots."""
+
+    slot: float
+    sifs: float
+    difs: float
+    eifs: float
+    rts: float
+    cts: float
+    data: float
+    ack: float
+    cw_min: int
+    cw_max: int
+
 class Output(TypedDict):
     """The columns of a run's tables and its scalars."""
 
@@ -59,6 +112,12 @@ def check(text: str, origin: str, overrides: Mapping[str, Any] | None = None) ->
     `overrides` may hold `seed`, `duration`, `warmup`, `record_interval`, `scheme`, and `set`: a list of pairs of a key
     path and a TOML document whose key `value` is what replaces that key.
     """
+
+def airtimes(text: str, origin: str, frame_bytes: int) -> AirtimesView:
+    """Times of a scenario; `data` is that of a DATA frame of so many bytes, MAC header and FCS included."""
+
+def capacity(text: str, origin: str, overrides: Mapping[str, Any] | None = None) -> CapacityView:
+    """What the flows of a scenario need of the channel, and which links share it; nothing is run."""
 
 def locate(text: str, path: list[str | int]) -> int | None:
     """The line, from 1, of a key in any TOML text, or of the innermost table around it that is there.

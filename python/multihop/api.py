@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
-from multihop import _core
+from multihop import _core, capacity
 from multihop.comparison import Comparison
 from multihop.errors import UserError
 from multihop.results import Result
@@ -114,6 +114,21 @@ def check(
     if seed is not None:
         replaced["seed"] = _seed(seed)
     return load(scenario).check(replaced)
+
+
+def bound(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, scheme: str | None = None) -> capacity.Bound:
+    """What the stated channel can carry at all: upper bounds on goodput from airtime; nothing is run.
+
+    Args:
+        scenario: a path, TOML text, or a dictionary of the same shape.
+        set: replaces or adds any keys, as in `run`.
+        scheme: replaces the scheme of every flow.
+
+    Raises:
+        ScenarioError: naming file, line, key, what was found and what would do.
+        UserError: if the file cannot be read.
+    """
+    return capacity.bound(load(scenario), _overrides({"set": set, "scheme": scheme}))
 
 
 def schema() -> dict[str, Any]:

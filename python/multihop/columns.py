@@ -9,10 +9,10 @@ from dataclasses import dataclass
 DROP_CAUSES: dict[str, str] = {
     "queue_full": "the interface queue was full",
     "retry_limit": "the MAC gave up after its retry limit",
-    "no_route": "the node had no route to the destination",
+    "no_route": "the node had no route to the destination, or none was found for it in time",
     "policy": "a router policy dropped it",
     "link_broken": "it waited for a next hop that routing declared broken",
-    "hop_limit": "it took more hops than the network has nodes",
+    "hop_limit": "it took more hops than packets may, or came back to the node that sent it first",
     "lifetime": "it waited in the interface queue for longer than `mac.lifetime`",
 }
 
@@ -38,7 +38,7 @@ _FLOWS: dict[str, Column] = {
     "destination": Column("", "name of the node that receives"),
     "scheme": Column("", "congestion control"),
     "app": Column("", "application"),
-    "hops": Column("1", "hops of its path at the start of the run"),
+    "hops": Column("1", "hops of its shortest path; static routes take it, routing protocols may take others"),
     "goodput_bps": Column("bit/s", "payload delivered in order to the application, over the measured time"),
     "delivered_bytes": Column("byte", "payload delivered in order, without duplicates"),
     "packets_sent": Column("packets", "data packets that the transport emitted, retransmissions included"),
@@ -76,8 +76,8 @@ _FLOWS: dict[str, Column] = {
     ),
     "rts_retransmissions_mean": Column(
         "1",
-        "RTS that no CTS answered, mean over the frames of its data packets that used RTS, at every hop, frames given up"
-        " included; missing without RTS",
+        "RTS that no CTS answered, mean over the frames of its data packets that used RTS, at every hop, frames given"
+        " up included; missing without RTS",
     ),
     "busy_ratio": Column(
         "1",
@@ -97,12 +97,17 @@ _NODES: dict[str, Column] = {
     "nav_only": Column("1", "share of time physically idle but held back by the network allocation vector"),
     "busy_ratio": Column(
         "1",
-        "share of time that the medium could not be used: all but `idle`, and `nav_only` (the channel busyness ratio of Zhai,"
-        " Chen and Fang 2007)",
+        "share of time that the medium could not be used: all but `idle`, and `nav_only` (the channel busyness ratio"
+        " of Zhai, Chen and Fang 2007)",
     ),
     "queue_mean": Column("packets", "interface queue, mean over time"),
     "queue_max": Column("packets", "interface queue, maximum"),
-    **_drops("packets of any kind"),
+    **_drops("packets of flows, data or feedback,"),
+    "routing_sent": Column("packets", "packets of its routing protocol handed to the interface queue"),
+    "routing_bytes": Column("byte", "their bytes, IP header included"),
+    "routing_dropped": Column(
+        "packets", "packets of its routing protocol lost before they were sent: no room in the queue, or too old"
+    ),
     "transmission_efficiency": Column("1", "frame transmission efficiency, mean over its acknowledged frames"),
     "service_delay_mean_s": Column(
         "s", "from the head of the line to the acknowledgement, mean over acknowledged frames"
@@ -131,8 +136,8 @@ _SERIES: dict[str, Column] = {
     "source_queue": Column("packets", "interface queue of the flow's source at the end of the step"),
     "transmission_efficiency": Column(
         "1",
-        "frame transmission efficiency, mean over the frames of its data packets that were acknowledged during the step, at"
-        " any hop; missing if there were none",
+        "frame transmission efficiency, mean over the frames of its data packets that were acknowledged during the"
+        " step, at any hop; missing if there were none",
     ),
 }
 

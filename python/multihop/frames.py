@@ -1,7 +1,7 @@
 """From the engine's columns to tables: every derived column of a result is made here, for one run or for many at once.
 
-Runs that are handled together are runs of one resolved scenario, which differ in their seed only: they have the same nodes,
-flows and time steps. Tables have the seed as their first column.
+Runs that are handled together are runs of one resolved scenario, which differ in their seed only: they have the same
+nodes, flows and time steps. Tables have the seed as their first column.
 """
 
 from __future__ import annotations

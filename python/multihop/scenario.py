@@ -40,6 +40,10 @@ class Scenario:
             _require_unicode(what if what != "scenario" else self.origin, text)
         return _core.check(self.text, self.origin, for_core(overrides or {}))
 
+    def capacity(self, overrides: Mapping[str, Any]) -> _core.CapacityView:
+        """What its flows need of the channel, and which links share it; for overrides that `check` has accepted."""
+        return _core.capacity(self.text, self.origin, for_core(overrides))
+
 
 def load(source: ScenarioLike) -> Scenario:
     """Reads a scenario.

@@ -18,6 +18,9 @@ pub enum Port {
 }
 
 impl NodeId {
+    /// No node in particular: every neighbour.
+    pub const BROADCAST: NodeId = NodeId(u32::MAX);
+
     /// As an index into per-node tables.
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -25,6 +28,9 @@ impl NodeId {
 }
 
 impl FlowId {
+    /// No flow: what routing protocols send to each other.
+    pub const ROUTING: FlowId = FlowId(u32::MAX);
+
     /// As an index into per-flow tables.
     pub const fn index(self) -> usize {
         self.0 as usize

@@ -92,7 +92,7 @@ pub struct Segment {
 pub struct Packet {
     /// The transport's part.
     pub segment: Segment,
-    /// The flow that it belongs to.
+    /// The flow that it belongs to; [`FlowId::ROUTING`] for what a routing protocol sends.
     pub flow: FlowId,
     /// Which end of the flow it is addressed to.
     pub port: Port,
@@ -111,6 +111,11 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// Is it a routing protocol's own?
+    pub fn is_routing(&self) -> bool {
+        self.flow == FlowId::ROUTING
+    }
+
     /// Is there payload in it? Acknowledgements and SYNs carry none.
     pub fn carries_data(&self) -> bool {
         self.segment.payload > 0
@@ -136,13 +141,13 @@ pub enum DropCause {
     QueueFull,
     /// The MAC gave up after its retry limit.
     RetryLimit,
-    /// The node has no route to the destination.
+    /// The node has no route to the destination, or none was found for it in time.
     NoRoute,
     /// A router policy decided so.
     Policy,
     /// It waited in a queue for a next hop that routing declared broken.
     LinkBroken,
-    /// It took more hops than the network has nodes.
+    /// It took more hops than packets may, or came back to the node that sent it first.
     HopLimit,
     /// It waited in the interface queue for longer than frames may.
     Lifetime,

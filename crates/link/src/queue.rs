@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 /// Which of the two bands a packet waits in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Priority {
-    /// Routing packets: ahead of all data (ns-2's `PriQueue`).
+    /// Routing packets: ahead of all data, which makes room for them (ns-2's `PriQueue`).
     Routing,
     /// Everything else.
     Data,
@@ -28,15 +28,20 @@ impl<T> DropTail<T> {
         DropTail { routing: VecDeque::new(), data: VecDeque::new(), limit }
     }
 
-    /// Appends `item`, or gives it back if the queue is full.
+    /// Appends `item`. If the queue is full, something is lost: the last data packet, if `item` is a routing packet and there is
+    /// one to make room for it, and otherwise `item`.
     ///
     /// # Errors
-    /// The item itself, when there is no room for it.
+    /// What is lost.
     pub fn push(&mut self, now: Time, priority: Priority, item: T) -> Result<(), T> {
-        if self.len() >= self.limit {
-            return Err(item);
-        }
+        let full = self.len() >= self.limit;
         match priority {
+            Priority::Routing if full => {
+                let Some((_, last)) = self.data.pop_back() else { return Err(item) };
+                self.routing.push_back((now, item));
+                return Err(last);
+            }
+            Priority::Data if full => return Err(item),
             Priority::Routing => self.routing.push_back((now, item)),
             Priority::Data => self.data.push_back((now, item)),
         }
@@ -86,9 +91,22 @@ mod tests {
         queue.push(now, Priority::Data, 1).unwrap();
         queue.push(now, Priority::Data, 2).unwrap();
         queue.push(now, Priority::Routing, 9).unwrap();
-        assert_eq!(queue.push(now, Priority::Routing, 10), Err(10));
+        assert_eq!(queue.push(now, Priority::Data, 3), Err(3));
         let order: Vec<i32> = std::iter::from_fn(|| queue.pop().map(|(_, item)| item)).collect();
         assert_eq!(order, [9, 1, 2]);
+    }
+
+    #[test]
+    fn a_routing_packet_takes_the_place_of_the_last_data_packet() {
+        let mut queue = DropTail::new(2);
+        let now = Time::ZERO;
+        queue.push(now, Priority::Data, 1).unwrap();
+        queue.push(now, Priority::Data, 2).unwrap();
+        assert_eq!(queue.push(now, Priority::Routing, 8), Err(2));
+        assert_eq!(queue.push(now, Priority::Routing, 9), Err(1));
+        assert_eq!(queue.push(now, Priority::Routing, 10), Err(10));
+        assert_eq!(queue.pop(), Some((now, 8)));
+        assert_eq!(queue.pop(), Some((now, 9)));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod panics;
 mod tables;
 
+use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
 use multihop_sim::routing::{LinkQuality, Routes};
 use multihop_sim::scenario::{self, Overrides, Resolved, Setting, Step};
 use pyo3::create_exception;
@@ -26,6 +27,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Meter>()?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(airtimes, module)?)?;
+    module.add_function(wrap_pyfunction!(capacity, module)?)?;
     module.add_function(wrap_pyfunction!(locate, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
@@ -103,6 +106,80 @@ fn run<'py>(
         })
     })?;
     tables::output(py, &config, &outcome)
+}
+
+/// Spaces, slots and airtimes of a scenario, in seconds.
+#[pyfunction]
+fn airtimes<'py>(
+    py: Python<'py>,
+    text: &str,
+    origin: &str,
+    frame_bytes: u32,
+) -> PyResult<Bound<'py, PyDict>> {
+    let config = scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
+    let times = Airtimes::new(&config, frame_bytes);
+    let made = PyDict::new(py);
+    let spans = [
+        ("slot", times.slot),
+        ("sifs", times.sifs),
+        ("difs", times.difs),
+        ("eifs", times.eifs),
+        ("rts", times.rts),
+        ("cts", times.cts),
+        ("data", times.data),
+        ("ack", times.ack),
+    ];
+    for (name, span) in spans {
+        made.set_item(name, span.seconds())?;
+    }
+    made.set_item("cw_min", times.cw_min)?;
+    made.set_item("cw_max", times.cw_max)?;
+    Ok(made)
+}
+
+/// What the flows of a scenario need of the channel, and which links share it.
+#[pyfunction]
+#[pyo3(signature = (text, origin, overrides = None))]
+fn capacity<'py>(
+    py: Python<'py>,
+    text: &str,
+    origin: &str,
+    overrides: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let overrides = read_overrides(overrides)?;
+    let capacity = py.detach(|| {
+        panics::caught(|| {
+            let config = scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+            Ok(Capacity::new(&config))
+        })
+    })?;
+    let times = |times: &[LinkTime]| -> PyResult<Bound<'py, PyList>> {
+        let entries = times.iter().map(|time| {
+            let entry = PyDict::new(py);
+            entry.set_item("link", time.link)?;
+            entry.set_item("data_s", time.data)?;
+            entry.set_item("exchange_s", time.exchange)?;
+            entry.set_item("access_s", time.access)?;
+            Ok(entry)
+        });
+        PyList::new(py, entries.collect::<PyResult<Vec<_>>>()?)
+    };
+    let demands = PyList::empty(py);
+    for demand in &capacity.demands {
+        let entry = PyDict::new(py);
+        entry.set_item("payload_bytes", demand.payload)?;
+        entry.set_item("offered_bps", demand.offered_bps)?;
+        entry.set_item("forward", times(&demand.forward)?)?;
+        entry.set_item("feedback", times(&demand.feedback)?)?;
+        demands.append(entry)?;
+    }
+    let made = PyDict::new(py);
+    made.set_item("links", capacity.links.iter().map(|(from, to)| (from.0, to.0)).collect::<Vec<_>>())?;
+    made.set_item("demands", demands)?;
+    made.set_item("data_conflicts", capacity.conflicts.data)?;
+    made.set_item("exchange_conflicts", capacity.conflicts.exchange)?;
+    made.set_item("sensing_conflicts", capacity.conflicts.sensing)?;
+    Ok(made)
 }
 
 /// A step of a path: a key, or the index of an entry.

@@ -101,6 +101,9 @@ fn nodes<'py>(py: Python<'py>, config: &Config, nodes: &[NodeOutcome]) -> PyResu
     table.each("queue_mean", |node| node.queue_mean)?;
     table.each("queue_max", |node| node.queue_max)?;
     table.drops(|node| &node.dropped)?;
+    table.each("routing_sent", |node| node.routing_sent)?;
+    table.each("routing_bytes", |node| node.routing_bytes)?;
+    table.each("routing_dropped", |node| node.routing_dropped)?;
     table.optional("transmission_efficiency", |node| node.transmission_efficiency)?;
     table.optional("service_delay_mean_s", |node| node.service_delay_mean_s)?;
     Ok(table.made)

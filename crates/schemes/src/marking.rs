@@ -50,8 +50,9 @@ pub struct EcnTcp<M: Metric> {
     /// What nodes go by.
     #[serde(flatten)]
     pub metric: M,
-    /// Weight of the present frame in the value that is compared with the threshold, an exponentially weighted mean over the
-    /// data frames of a node: above 0, up to 1. Default 1: the present frame alone, as published.
+    /// Weight of the present frame in what is compared with the threshold. That is an exponentially weighted mean over the
+    /// data frames of the scheme's flows at the node, retries included; above 0, up to 1. Default 1: the present frame alone,
+    /// as published.
     pub smoothing: f64,
     /// The connection.
     #[serde(flatten)]

@@ -180,10 +180,74 @@ pub enum MatrixQuantity {
 /// Routing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoutingConfig {
-    /// What a path costs.
+    /// Who finds the routes.
+    pub protocol: RoutingProtocol,
+    /// What a path costs. Under a protocol, it says which paths the run expects: those that count a flow's hops.
     pub metric: RouteMetric,
-    /// What happens when the MAC gives a packet up.
+    /// What happens when the MAC gives a packet up; only with static routes.
     pub on_link_failure: LinkFailureRule,
+}
+
+/// Who finds the routes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RoutingProtocol {
+    /// Nobody: they are computed before the run.
+    Static,
+    /// DSDV (Perkins and Bhagwat 1994), as ns-2 has it.
+    Dsdv(DsdvConfig),
+}
+
+/// Parameters of DSDV. What ns-2 calls them is in brackets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DsdvConfig {
+    /// Full updates follow each other after a random time between three quarters of this and this (`perup_`).
+    pub update_period: Span,
+    /// A neighbour is lost after this many update periods of silence (`min_update_periods_`).
+    pub missed_updates: u32,
+    /// Least time between triggered updates (`DSDV_MIN_TUP_PERIOD`).
+    pub triggered_interval: Span,
+    /// Weighted settling time of a new destination (`wst0_`); routes are advertised after twice the settling time.
+    pub settling_time: Span,
+    /// Weight of the past in the weighted settling time (`alpha_`).
+    pub settling_weight: f64,
+    /// The first update comes after a random time up to this (`DSDV_STARTUP_JITTER`).
+    pub start_jitter: Span,
+    /// Each update is held back for a random time up to this (`DSDV_BROADCAST_JITTER`).
+    pub broadcast_jitter: Span,
+    /// Packets that wait for a route at a node, per destination (`MAX_QUEUE_LENGTH`).
+    pub buffer: usize,
+    /// Packets that took this many hops are not forwarded any more (`IP_DEF_TTL`).
+    pub hop_limit: u16,
+    /// The MAC's failure to deliver a packet breaks the link, and the packet is routed again (`use_mac_`). Otherwise it only
+    /// loses the packet.
+    pub use_mac: bool,
+    /// Bytes of an entry of an update.
+    pub entry_size: u32,
+    /// Bytes of an update besides its entries.
+    pub header_size: u32,
+    /// Updates of more bytes than this are sent in parts.
+    pub update_size_limit: u32,
+}
+
+impl Default for DsdvConfig {
+    /// ns-2's.
+    fn default() -> DsdvConfig {
+        DsdvConfig {
+            update_period: Span::from_ms(15_000),
+            missed_updates: 3,
+            triggered_interval: Span::from_ms(1_000),
+            settling_time: Span::from_ms(6_000),
+            settling_weight: 0.875,
+            start_jitter: Span::from_ms(2_000),
+            broadcast_jitter: Span::from_ms(10),
+            buffer: 5,
+            hop_limit: 32,
+            use_mac: false,
+            entry_size: 12,
+            header_size: 20,
+            update_size_limit: 1500,
+        }
+    }
 }
 
 /// What a path costs.

@@ -6,7 +6,8 @@
 //! * `medium`: who hears whom, and which frames survive.
 //! * `mac`: the distributed coordination function of one station.
 //! * `stack`: what lies above it: interface queue, router policies, estimators, ends of flows. `apps`: what flows send.
-//! * [`routing`]: static shortest paths.
+//! * [`routing`]: static shortest paths, and routing protocols. [`capacity`]: the airtime that flows need and which links share it,
+//!   without a run.
 //! * `node` wires MAC and stack; [`World`] owns the nodes and pops events. `record` keeps the books.
 //!
 //! Invariants: a node never touches another node, only the medium does; nothing on the per-frame path allocates or hashes; the
@@ -14,6 +15,7 @@
 
 mod agenda;
 mod apps;
+pub mod capacity;
 pub mod config;
 mod mac;
 mod medium;

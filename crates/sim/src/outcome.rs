@@ -25,7 +25,7 @@ pub struct Outcome {
     pub conservation: Conservation,
 }
 
-/// Where every packet went, transport segments and acknowledgements alike, from the start of the run.
+/// Where every packet of the flows went, transport segments and acknowledgements alike, from the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Conservation {
     /// Packets that transports emitted.
@@ -68,7 +68,7 @@ pub struct FlowOutcome {
     pub marked: u64,
     /// Mean congestion window over time, in bytes; none without one.
     pub window_mean: Option<f64>,
-    /// Hops of its path at the start of the run.
+    /// Hops of its shortest path by `routing.metric`, which static routes take; those of a routing protocol may differ.
     pub hops: u32,
     /// Transfers completed, from the start of the run, and their mean duration in seconds.
     pub transfers: u64,
@@ -122,8 +122,14 @@ pub struct NodeOutcome {
     pub queue_mean: f64,
     /// Most packets in the interface queue.
     pub queue_max: u64,
-    /// Packets lost here, by cause, in the order of [`DropCause::ALL`].
+    /// Packets of flows lost here, by cause, in the order of [`DropCause::ALL`].
     pub dropped: [u64; DropCause::ALL.len()],
+    /// Packets that its routing protocol handed to the interface queue.
+    pub routing_sent: u64,
+    /// Their bytes, IP header included.
+    pub routing_bytes: u64,
+    /// Packets of its routing protocol that were lost before they were sent: the queue was full, or they waited too long.
+    pub routing_dropped: u64,
     /// Mean frame transmission efficiency of its acknowledged frames.
     pub transmission_efficiency: Option<f64>,
     /// Mean service delay of its acknowledged frames, in seconds.

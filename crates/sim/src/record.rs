@@ -32,21 +32,20 @@ pub struct FlowBook {
     pub marked: u64,
     pub delays: Vec<u64>,
     pub frames: FrameBook,
+    /// RTS without CTS, of its DATA frames that used RTS.
+    pub rts_failures: Mean,
     /// Transmission efficiency since the last row of the time series.
     pub step_efficiency: Mean,
     /// Stations that sent its DATA frames, in the order of their first, and how many each.
     stations: Vec<(NodeId, u64)>,
 }
 
-/// What became of unicast DATA frames.
+/// Unicast DATA frames that were acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FrameBook {
-    /// Of frames that were acknowledged.
     pub efficiency: Mean,
-    /// Of frames that were acknowledged, in seconds.
+    /// In seconds.
     pub service_delay: Mean,
-    /// RTS without CTS, of frames that used RTS.
-    pub rts_failures: Mean,
 }
 
 /// A node's books.
@@ -59,6 +58,9 @@ pub struct NodeBook {
     pub dropped: [u64; DropCause::ALL.len()],
     pub frames: FrameBook,
     pub queue_max: u64,
+    pub routing_sent: u64,
+    pub routing_bytes: u64,
+    pub routing_dropped: u64,
     queue_now: u64,
     queue_since: Time,
     queue_area: u128,
@@ -77,7 +79,7 @@ impl Mean {
     const SCALE: f64 = (1u64 << 40) as f64;
 
     fn add(&mut self, value: f64) {
-        self.sum += (value * Self::SCALE) as u128;
+        self.sum += u128::from((value * Self::SCALE) as u64);
         self.count += 1;
     }
 
@@ -127,8 +129,21 @@ impl Recorder {
         }
     }
 
-    /// A packet was lost at a node.
+    /// A node's routing protocol handed a packet of its own to the interface queue.
+    pub fn routing_sent(&mut self, node: NodeId, packet: &Packet, now: Time) {
+        if self.counts(now) {
+            let book = &mut self.nodes[node.index()];
+            book.routing_sent += 1;
+            book.routing_bytes += u64::from(packet.size);
+        }
+    }
+
+    /// A packet was lost at a node. Routing packets have a book of their own.
     pub fn dropped(&mut self, node: NodeId, packet: &Packet, cause: DropCause, now: Time) {
+        if packet.is_routing() {
+            self.nodes[node.index()].routing_dropped += u64::from(self.counts(now));
+            return;
+        }
         self.conservation.dropped[cause as usize] += 1;
         if self.counts(now) {
             self.nodes[node.index()].dropped[cause as usize] += 1;
@@ -147,21 +162,23 @@ impl Recorder {
             return;
         }
         let counts = self.counts(now);
+        let efficiency = exchange.transmission_efficiency();
+        let service = exchange.service_delay().seconds();
         if exchange.payload > 0 {
             let flow = &mut self.flows[exchange.flow.index()];
-            if let Some(efficiency) = exchange.transmission_efficiency() {
+            if let Some(efficiency) = efficiency {
                 flow.step_efficiency.add(efficiency);
             }
             if counts {
-                flow.frames.add(exchange);
-                flow.count_at(exchange.node);
+                flow.frames.add(efficiency, service);
+                flow.count(exchange);
             }
         }
         if !counts {
             return;
         }
         let node = &mut self.nodes[exchange.node.index()];
-        node.frames.add(exchange);
+        node.frames.add(efficiency, service);
         let link = node.link(exchange.node, exchange.peer);
         link.rts += u64::from(exchange.rts_tries);
         link.data += u64::from(exchange.data_tries);
@@ -224,22 +241,24 @@ impl Recorder {
 }
 
 impl FrameBook {
-    fn add(&mut self, exchange: &Exchange) {
-        if let Some(efficiency) = exchange.transmission_efficiency() {
+    /// A frame ended; it has an efficiency if it was acknowledged.
+    fn add(&mut self, efficiency: Option<f64>, service: f64) {
+        if let Some(efficiency) = efficiency {
             self.efficiency.add(efficiency);
-            self.service_delay.add(exchange.service_delay().seconds());
-        }
-        if exchange.rts_tries > 0 {
-            self.rts_failures.add(f64::from(exchange.rts_failures));
+            self.service_delay.add(service);
         }
     }
 }
 
 impl FlowBook {
-    fn count_at(&mut self, node: NodeId) {
-        match self.stations.iter_mut().find(|(station, _)| *station == node) {
+    /// A frame of its data ended.
+    fn count(&mut self, exchange: &Exchange) {
+        if exchange.rts_tries > 0 {
+            self.rts_failures.add(f64::from(exchange.rts_failures));
+        }
+        match self.stations.iter_mut().find(|(station, _)| *station == exchange.node) {
             Some((_, frames)) => *frames += 1,
-            None => self.stations.push((node, 1)),
+            None => self.stations.push((exchange.node, 1)),
         }
     }
 
@@ -351,7 +370,7 @@ mod tests {
         let flow = &books.flows[0];
         assert!(close(flow.frames.efficiency, 0.625), "{flow:?}");
         assert!(close(flow.frames.service_delay, 0.015), "{flow:?}");
-        assert!(close(flow.frames.rts_failures, (1.0 + 7.0 + 0.0) / 3.0), "{flow:?}");
+        assert!(close(flow.rts_failures, (1.0 + 7.0 + 0.0) / 3.0), "{flow:?}");
         assert!(
             close(flow.step_efficiency, (0.9 + 0.75 + 0.5) / 3.0),
             "the warm-up is in the series: {flow:?}"
@@ -367,7 +386,7 @@ mod tests {
         let mut books = Recorder::new(2, 1, Time::ZERO);
         let basic = Exchange { data_tries: 1, ..frame(0, 1000, 10, 20, [0, 0], Fate::Acknowledged) };
         books.exchange(&basic, basic.done);
-        assert_eq!(books.flows[0].frames.rts_failures.get(), None);
+        assert_eq!(books.flows[0].rts_failures.get(), None);
         assert!(books.flows[0].frames.service_delay.get().is_some());
     }
 

@@ -1,9 +1,12 @@
 //! Packets in the network, by handle.
 
+use crate::routing::Message;
 use multihop_core::Packet;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A packet in the [`Slab`].
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Handle(u32);
 
 /// A packet, and what the simulator knows about its copy at this node.
@@ -21,6 +24,8 @@ pub struct Slab {
     entries: Vec<Entry>,
     free: Vec<u32>,
     used: Vec<bool>,
+    /// What the packets of routing protocols say, by place. Data packets have nothing here.
+    messages: BTreeMap<u32, Arc<Message>>,
 }
 
 impl Slab {
@@ -37,6 +42,33 @@ impl Slab {
         Handle((self.entries.len() - 1) as u32)
     }
 
+    /// Stores a packet of a routing protocol.
+    pub fn insert_message(&mut self, packet: Packet, message: Arc<Message>) -> Handle {
+        debug_assert!(packet.is_routing());
+        let handle = self.insert(packet);
+        self.messages.insert(handle.0, message);
+        handle
+    }
+
+    /// Stores a copy of a packet: what a receiver of its frame has.
+    pub fn copy(&mut self, handle: Handle) -> Handle {
+        let packet = self.get(handle).packet;
+        if packet.is_routing() {
+            let message = self.messages[&handle.0].clone();
+            return self.insert_message(packet, message);
+        }
+        self.insert(packet)
+    }
+
+    /// Takes a packet of a routing protocol out, with what it says.
+    ///
+    /// # Panics
+    /// If it was taken out before, or is none.
+    pub fn remove_message(&mut self, handle: Handle) -> (Packet, Arc<Message>) {
+        let message = self.messages.get(&handle.0).cloned().expect("routing packets carry a message");
+        (self.remove(handle).packet, message)
+    }
+
     /// Takes the packet out.
     ///
     /// # Panics
@@ -45,6 +77,9 @@ impl Slab {
         let index = handle.0 as usize;
         assert!(std::mem::take(&mut self.used[index]), "a packet was freed twice");
         self.free.push(handle.0);
+        if self.entries[index].packet.is_routing() {
+            self.messages.remove(&handle.0);
+        }
         self.entries[index]
     }
 
@@ -58,9 +93,10 @@ impl Slab {
         &mut self.entries[handle.0 as usize]
     }
 
-    /// Packets that are still under way: those whose next hop does not have them yet.
+    /// Packets of flows that are still under way: those whose next hop does not have them yet.
     pub fn under_way(&self) -> u64 {
-        self.entries.iter().zip(&self.used).filter(|(entry, used)| **used && !entry.passed_on).count() as u64
+        let counts = |entry: &Entry| !entry.passed_on && !entry.packet.is_routing();
+        self.entries.iter().zip(&self.used).filter(|(entry, used)| **used && counts(entry)).count() as u64
     }
 }
 

@@ -6,11 +6,11 @@ use crate::agenda::{Agenda, Lane, Slot};
 use crate::apps::App;
 use crate::config::Config;
 use crate::mac::{Mac, Timing};
-use crate::medium::{Collisions, Links, Radio, femtowatts};
+use crate::medium::{Links, Radio};
 use crate::node::{Node, at_node, settle};
 use crate::outcome::{FlowOutcome, NodeOutcome, Outcome, SeriesRow};
 use crate::record::{Recorder, quantiles};
-use crate::routing::{LinkQuality, Routes};
+use crate::routing::{self, LinkQuality, Routes, RoutingAgent};
 use crate::slab::Slab;
 use crate::stack::{End, FlowRoute, Network, Stack, Surroundings};
 use multihop_core::{FlowId, NodeId, Port, Rng, Span, Time};
@@ -34,6 +34,7 @@ enum Purpose {
     AirStart(u32),
     AirEnd(u32),
     LinkLayer(u32),
+    Routing(u32),
     Deadline { node: u32, end: u32 },
     App { node: u32, end: u32 },
     Sample,
@@ -101,13 +102,17 @@ impl World {
         let routes = Routes::new(config, &quality);
         let (links, timing) = quality.into_parts();
         let mut plan = SlotPlan::default();
-        let nodes = build_nodes(config, &timing, &mut plan);
+        let mut nodes = build_nodes(config, &timing, &mut plan);
+        let agents = routing_agents(config, &mut plan);
         let samples = Samples::new(config, &mut plan);
         let warmup = plan.add(u32::MAX, Purpose::WarmUpEnds);
         let mut agenda = match ties {
             Ties::InOrder => Agenda::new(&plan.owners),
             Ties::Reversed => Agenda::with_reversed_ties(&plan.owners),
         };
+        for (node, (agent, timer)) in nodes.0.iter_mut().zip(agents) {
+            node.stack.route_by(agent, timer, &mut agenda);
+        }
         let from = Time::ZERO + config.warmup;
         agenda.arm(warmup, from, Lane::AirStart);
         agenda.arm(Slot(samples.slot), Time::ZERO + samples.every, Lane::AirStart);
@@ -118,12 +123,9 @@ impl World {
                 agenda.arm(Slot(index as u32), start, Lane::Upper);
             }
         }
-        let busy_from = match &timing.collisions {
-            Collisions::Pairwise { .. } => 1,
-            Collisions::Sinr { .. } => femtowatts(config.medium.carrier_sense_mw()).max(1),
+        let radio = |node: usize| {
+            Radio::new(timing.busy_from, Rng::at(config.seed, &["node", &node.to_string(), "air"]))
         };
-        let radio =
-            |node: usize| Radio::new(busy_from, Rng::at(config.seed, &["node", &node.to_string(), "air"]));
         World {
             agenda,
             purposes: plan.purposes,
@@ -136,7 +138,7 @@ impl World {
                 flows: nodes.1,
                 extra_header: config.extra_header,
                 link_layer_delay: timing.rules.link_layer_delay,
-                hop_limit: u16::try_from(config.nodes.len()).unwrap_or(u16::MAX),
+                hop_limit: routing::hop_limit(config),
             },
             nodes: nodes.0,
             timing,
@@ -187,6 +189,7 @@ impl World {
             Purpose::AirStart(from) => self.air_starts(slot, from),
             Purpose::AirEnd(from) => self.air_ends(from),
             Purpose::LinkLayer(id) => self.above(id, Stack::on_link_layer),
+            Purpose::Routing(id) => self.above(id, |stack, around| stack.on_routing_timer(around.now)),
             Purpose::Deadline { node, end } => {
                 self.above(node, |stack, around| stack.on_deadline(around.now, end));
             }
@@ -352,7 +355,7 @@ impl World {
             transfer_mean_s: (!transfers.is_empty()).then(|| transfer_sum / transfers.len() as f64),
             transmission_efficiency: book.frames.efficiency.get(),
             service_delay_mean_s: book.frames.service_delay.get(),
-            rts_retransmissions_mean: book.frames.rts_failures.get(),
+            rts_retransmissions_mean: book.rts_failures.get(),
             busy_ratio: book.mean_over_frames(|station| nodes[station.index()].busy_ratio),
         }
     }
@@ -376,6 +379,9 @@ impl World {
             queue_mean,
             queue_max: book.queue_max,
             dropped: book.dropped,
+            routing_sent: book.routing_sent,
+            routing_bytes: book.routing_bytes,
+            routing_dropped: book.routing_dropped,
             transmission_efficiency: book.frames.efficiency.get(),
             service_delay_mean_s: book.frames.service_delay.get(),
         }
@@ -445,6 +451,15 @@ fn build_nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<No
     });
     let routes = routes.collect();
     (nodes, routes)
+}
+
+/// The routing protocol's agent of each node with its slot; none with static routes.
+fn routing_agents(config: &Config, plan: &mut SlotPlan) -> Vec<(Box<dyn RoutingAgent>, Slot)> {
+    let agents = (0..config.nodes.len() as u32).filter_map(|index| {
+        let agent = routing::agent(config, NodeId(index))?;
+        Some((agent, plan.add(index, Purpose::Routing(index))))
+    });
+    agents.collect()
 }
 
 impl Samples {

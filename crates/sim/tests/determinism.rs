@@ -6,7 +6,7 @@ use common::{add_flow, network, two_ray};
 use multihop_core::{Rate, Span};
 use multihop_dot11::DcfRules;
 use multihop_schemes::find;
-use multihop_sim::config::{AppConfig, Config, MediumModel, SchemeConfig};
+use multihop_sim::config::{AppConfig, Config, DsdvConfig, MediumModel, RoutingProtocol, SchemeConfig};
 use multihop_sim::{Ties, World, run};
 use serde_json::json;
 
@@ -60,6 +60,11 @@ fn configurations() -> Vec<Config> {
     let mut no_delay = busy_grid(DcfRules::NS2, Some(sinr()));
     no_delay.medium.propagation_delay = Span::ZERO;
     configs.push(no_delay);
+    let mut routed = busy_grid(DcfRules::IEEE, None);
+    let (update_period, settling_time) = (Span::from_ms(1_000), Span::from_ms(100));
+    let parameters = DsdvConfig { update_period, settling_time, ..DsdvConfig::default() };
+    routed.routing.protocol = RoutingProtocol::Dsdv(parameters);
+    configs.push(routed);
     configs
 }
 

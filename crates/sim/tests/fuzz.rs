@@ -10,8 +10,8 @@ use multihop_core::{NodeId, Rate, Rng, Span};
 use multihop_dot11::{DcfRules, EifsRule, Microseconds, Phy, Preamble, ResponseTimeout, Standard};
 use multihop_schemes::find;
 use multihop_sim::config::{
-    AppConfig, Config, LinkFailureRule, MatrixLink, MatrixQuantity, MediumModel, PathLoss, RouteMetric,
-    SchemeConfig,
+    AppConfig, Config, DsdvConfig, LinkFailureRule, MatrixLink, MatrixQuantity, MediumModel, PathLoss,
+    RouteMetric, RoutingProtocol, SchemeConfig,
 };
 use multihop_sim::{Ties, World, run};
 
@@ -99,6 +99,25 @@ fn medium(rng: &mut Rng, nodes: usize) -> MediumModel {
     }
 }
 
+/// Fast, so that much happens in a short run.
+fn dsdv(rng: &mut Rng) -> DsdvConfig {
+    let ms = |rng: &mut Rng, of: &[u64]| Span::from_ms(pick(rng, of));
+    DsdvConfig {
+        update_period: ms(rng, &[10, 100, 400]),
+        missed_updates: 1 + rng.below(3),
+        triggered_interval: ms(rng, &[0, 5, 100]),
+        settling_time: ms(rng, &[0, 10, 100]),
+        settling_weight: pick(rng, &[0.0, 0.875, 1.0]),
+        start_jitter: ms(rng, &[0, 0, 200]),
+        broadcast_jitter: ms(rng, &[0, 10]),
+        buffer: pick(rng, &[0, 1, 5]),
+        hop_limit: pick(rng, &[1, 3, 32]),
+        use_mac: coin(rng),
+        update_size_limit: pick(rng, &[32, 60, 1500]),
+        ..DsdvConfig::default()
+    }
+}
+
 fn app(rng: &mut Rng, datagrams: bool) -> AppConfig {
     let rate = Rate::from_kbps(pick(rng, &[50, 200, 2000]));
     let pause = Span::from_ms(u64::from(rng.below(50)));
@@ -177,6 +196,9 @@ fn random(seed: u64) -> Config {
     if rng.below(3) == 0 {
         let (failures, hold) = (1 + rng.below(3), Span::from_ms(u64::from(rng.below(300))));
         config.routing.on_link_failure = LinkFailureRule::Break { failures, hold };
+    }
+    if rng.below(3) == 0 {
+        config.routing.protocol = RoutingProtocol::Dsdv(dsdv(rng));
     }
     flows(rng, &mut config);
     config

@@ -141,6 +141,10 @@ name = "b" => name = " " -> topology.nodes[1].name: empty name
 metric = "hops" => metric = "ett" -> routing.metric: did you mean "etx"?
 failures = 2 => failures = 0 -> routing.failures: 1 to 1000
 hold = "10 s" => hold = "10 kg" -> routing.hold: kg
+metric = "hops" => protocol = "olsr" -> routing.protocol: unknown name "olsr" | static, dsdv
+metric = "hops" => protocol = 1 -> routing.protocol: integer | static, dsdv
+metric = "hops" => protocol = "dsdv" @ on_link_failure -> routing.on_link_failure: unknown key | update_period
+failures = 2 => update_period = "15 s" -> routing.update_period: unknown key | metric
 extra_header = "20 B" => extra_header = "2 kB" -> network.extra_header: 1500 B
 segment_size = "1000 B" => segment_size = "0 B" -> schemes.tcp-newreno.segment_size: segment_size is 0 B | between 1 B and
 segment_size = "1000 B" => segment_size = "4000 B" -> schemes.tcp-newreno.segment_size: 4000 B | 2304 B | ns2
@@ -254,9 +258,61 @@ from = "c", to = "b" => from = "b", to = "a" @ { from = "c" -> topology.links[2]
 delivery = 0.6 => delivery = 0.0 @ [[flows]] -> flows[0]: no path | c is in a component of 1 node (c)
 "#;
 
+/// A scenario with every parameter of a routing protocol, to break.
+const ROUTED: &str = r#"duration = "10 s"
+[topology]
+generator = "chain"
+hops = 2
+[routing]
+protocol = "dsdv"
+update_period = "15 s"
+missed_updates = 3
+triggered_interval = "1 s"
+settling_time = "6 s"
+settling_weight = 0.875
+start_jitter = "2 s"
+broadcast_jitter = "10 ms"
+buffer = 5
+hop_limit = 32
+use_mac = false
+entry_size = "12 B"
+header_size = "20 B"
+update_size_limit = "1500 B"
+[traffic]
+pattern = "canonical"
+scheme = "udp"
+"#;
+
+/// How to break it.
+const BROKEN_ROUTED: &str = r#"
+protocol = "dsdv" => protocol = "dsvd" -> routing.protocol: did you mean "dsdv"? | static
+protocol = "dsdv"\n =>  @ protocol -> routing.update_period: unknown key | on_link_failure
+update_period = "15 s" => update_period = "0 s" -> routing.update_period: "0 s" is out of range | from 1 ms
+update_period = "15 s" => update_period = 15 -> routing.update_period: number 15 | text with a unit
+update_period = "15 s" => metric = "etx" -> routing.metric: unknown key | update_period
+missed_updates = 3 => missed_updates = 0 -> routing.missed_updates: 0 is out of range | 1 to 1000000
+triggered_interval = "1 s" => triggered_interval = "-1 s" -> routing.triggered_interval: "-1 s"
+settling_time = "6 s" => settling_time = "6 B" -> routing.settling_time: "B" | time
+settling_weight = 0.875 => settling_weight = 1.5 -> routing.settling_weight: 1.5 | from 0 to 1
+start_jitter = "2 s" => start_jiter = "2 s" -> routing.start_jiter: did you mean "start_jitter"?
+broadcast_jitter = "10 ms" => broadcast_jitter = "nan s" -> routing.broadcast_jitter: no number
+buffer = 5 => buffer = -5 -> routing.buffer: -5 | whole number
+hop_limit = 32 => hop_limit = 256 -> routing.hop_limit: 256 is out of range | 1 to 255
+use_mac = false => use_mac = "no" -> routing.use_mac: "no" | true or false
+entry_size = "12 B" => entry_size = "0 B" -> routing.entry_size: "0 B" | 1 B
+header_size = "20 B" => header_size = "3 kB" -> routing.header_size: "3 kB" | 2304 B
+update_size_limit = "1500 B" => update_size_limit = "30 B" -> routing.update_size_limit: "30 B" leaves no room | at least
+update_size_limit = "1500 B" => update_size_limit = "9 kB" -> routing.update_size_limit: 2304 B
+"#;
+
+#[test]
+fn routing_protocols() {
+    check_all(ROUTED, BROKEN_ROUTED);
+}
+
 #[test]
 fn the_scenarios_to_break_are_sound() {
-    for text in [SOUND, GENERATED, MEASURED] {
+    for text in [SOUND, GENERATED, MEASURED, ROUTED] {
         assert_eq!(message(text, &Overrides::default()), "no error");
     }
 }

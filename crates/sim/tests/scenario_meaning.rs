@@ -2,7 +2,9 @@
 
 use multihop_core::Span;
 use multihop_dot11::{DcfRules, EifsRule};
-use multihop_sim::config::{AppConfig, Config, LinkFailureRule, MediumModel, PathLoss};
+use multihop_sim::config::{
+    AppConfig, Config, DsdvConfig, LinkFailureRule, MediumModel, PathLoss, RouteMetric, RoutingProtocol,
+};
 use multihop_sim::scenario::{Overrides, Setting, Step, locate, resolve};
 
 fn config(text: &str) -> Config {
@@ -174,6 +176,20 @@ fn defaults_are_those_of_the_standard_and_of_ns2s_radio() {
 }
 
 #[test]
+fn a_routing_protocol_has_ns2s_parameters_unless_told_otherwise() {
+    let routed = |keys: &str| {
+        let text = format!("generator = \"chain\"\nhops = 2\n[routing]\nprotocol = \"dsdv\"\n{keys}");
+        of(&text, CANONICAL).routing.protocol
+    };
+    assert_eq!(routed(""), RoutingProtocol::Dsdv(DsdvConfig::default()));
+    let expected = DsdvConfig { update_period: Span::from_ms(5_000), use_mac: true, ..DsdvConfig::default() };
+    assert_eq!(routed("update_period = \"5 s\"\nuse_mac = true"), RoutingProtocol::Dsdv(expected));
+    let fixed =
+        of("generator = \"chain\"\nhops = 2\n[routing]\nprotocol = \"static\"\nmetric = \"etx\"", CANONICAL);
+    assert_eq!((fixed.routing.protocol, fixed.routing.metric), (RoutingProtocol::Static, RouteMetric::Etx));
+}
+
+#[test]
 fn single_rules_override_those_of_their_set() {
     let text =
         format!("{PLAIN}[mac]\nrules = \"ns2\"\n[mac.override]\neifs = \"never\"\ndata_header = \"28 B\"\n");
@@ -255,11 +271,14 @@ fn hash_with(text: &str, settings: &[(&str, &str)]) -> String {
     resolve(text, "case.toml", &overrides).unwrap_or_else(|error| panic!("{settings:?}: {error}")).hash
 }
 
+/// A scenario, settings, and the scenario that it becomes.
+type Case<'a> = (String, &'a [(&'a str, &'a str)], String);
+
 #[test]
 fn a_setting_means_what_the_file_would_mean() {
     let flow = |scheme: &str| format!("[[flows]]\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"{scheme}\"\n");
     let listed = |count: usize| format!("{}{}", PLAIN, flow("udp").repeat(count));
-    let cases: &[(String, &[(&str, &str)], String)] = &[
+    let cases: &[Case<'_>] = &[
         (PLAIN.into(), &[("topology.hops", "3")], PLAIN.replace("hops = 2", "hops = 3")),
         (
             PLAIN.into(),
@@ -374,6 +393,7 @@ fn the_hash_is_that_of_the_meaning() {
         ("[topology]", "[medium]\nmodel = \"ranges\"\nbit_error_rate = 1e-9\n[topology]"),
         ("[topology]", "[schemes.tcp-sack]\nwindow = 12\n[topology]"),
         ("[topology]", "[routing]\nmetric = \"etx\"\n[topology]"),
+        ("[topology]", "[routing]\nprotocol = \"dsdv\"\n[topology]"),
         ("[topology]", "[network]\nextra_header = \"1 B\"\n[topology]"),
         ("[topology]", "[phy]\ncontrol_rate = \"1 Mb/s\"\n[topology]"),
     ];

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from multihop.cli import imports, inspect, runs, studies
+from multihop.cli import bounds, imports, inspect, runs, studies
 from multihop.cli.reproduce import reproduce
 from multihop.provenance import commit, version
 
@@ -36,6 +36,7 @@ app.command("run")(runs.run)
 app.command("compare")(runs.compare)
 app.add_typer(studies.app, name="study")
 app.command("reproduce")(reproduce)
+app.command("bound")(bounds.bound)
 app.command("import")(imports.import_mesh)
 app.command("check")(inspect.check)
 app.command("list")(inspect.list_names)

@@ -22,7 +22,7 @@ from multihop.provenance import commit, version
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 #: What the documentation calls by one name, and the catalogue by several.
-_ALIASES = {"routing": ("metrics", "link_failures")}
+_ALIASES = {"routing": ("routing_protocols", "metrics", "link_failures")}
 
 _SELF_TEST = """
 duration = "1 s"

@@ -30,7 +30,7 @@ QuickOption = Annotated[bool, typer.Option("--quick", help="As the study's [quic
 DaskOption = Annotated[str | None, typer.Option(help="Run on the Dask cluster whose scheduler is at this address.")]
 
 app = typer.Typer(
-    help="A base scenario × factors × seeds, with statistics and claims.",
+    help="A base scenario, factors and seeds, with statistics and claims.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -79,9 +79,12 @@ def status(
     asked, folder = load(study, out, quick=quick)
     result = asked.result(folder, store=store)
     plan = asked.plan
-    done = {p: sum(result.store.has(plan.run_id(p, s)) for s in plan.seeds) if plan.views else 0 for p in range(len(plan.points))}
+    done = {
+        p: sum(result.store.has(plan.run_id(p, s)) for s in plan.seeds) if plan.views else 0
+        for p in range(len(plan.points))
+    }
     keys = {plan.run_id(p, s).key for p in range(len(plan.points)) for s in plan.seeds} if plan.views else set()
-    record = {
+    record: dict[str, Any] = {
         "study": asked.spec.name,
         "folder": str(folder),
         "points": len(plan.points),
@@ -94,10 +97,12 @@ def status(
     if as_json:
         console.print_json({**record, "failures": [vars(failure) for failure in result.failures]})
         return
-    print(f"{record['study']}: {record['points']} points, {record['finished']} runs finished, {record['missing']} missing, {record['failed']} failed")
+    counts = f"{record['finished']} runs finished, {record['missing']} missing, {record['failed']} failed"
+    print(f"{record['study']}: {record['points']} points, {counts}")
     print(f"{folder}: {record['bytes'] / 1e6:.2f} MB of runs")
     if record["other_runs_in_store"]:
-        print(f"{record['other_runs_in_store']} other runs are kept there: of other settings, or of another build of multihop")
+        others = "other runs are kept there: of other settings, or of another build of multihop"
+        print(f"{record['other_runs_in_store']} {others}")
     if result.failures:
         _tell_failures(result.failures)
 
@@ -126,7 +131,9 @@ def export(
     out: OutOption = None,
     store: StoreOption = None,
     quick: QuickOption = False,
-    to: Annotated[Path | None, typer.Option(help="Write the tables to this folder; the study's own by default.")] = None,
+    to: Annotated[
+        Path | None, typer.Option(help="Write the tables to this folder; the study's own by default.")
+    ] = None,
     quiet: QuietOption = False,
 ) -> None:
     """Write the tidy tables of what is there (Parquet and CSV), with estimates and paired differences."""
@@ -163,7 +170,9 @@ def simulate(
                 folder, store=store, executor=executor, jobs=jobs, fail_fast=fail_fast, on_progress=bar.update
             )
         except KeyboardInterrupt as error:
-            raise Interrupted(f"{bar.kept()} finished runs are kept in {store or folder}, the same command goes on") from error
+            raise Interrupted(
+                f"{bar.kept()} finished runs are kept in {store or folder}, the same command goes on"
+            ) from error
         console.note(bar.summary(), quiet=quiet)
     return result
 

@@ -1,4 +1,7 @@
-"""Closed forms of papers, as documented functions, and by name for studies."""
+"""Closed forms of papers, as documented functions, and by name for studies.
+
+Times are in seconds, sizes in bytes; arguments broadcast as in NumPy where a module says so.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from multihop.errors import UserError
+from multihop.models.chain_capacity import chain_capacity
+from multihop.models.frame_efficiency import frame_transmission_efficiency
+
+
+def _frame_transmission_efficiency(**arguments: Any) -> dict[str, float]:  # noqa: ANN401 - checked by the function
+    return {"efficiency": frame_transmission_efficiency(**arguments)}
+
 
 #: Name in a study -> function of the factors' values; it returns metrics by name.
-MODELS: dict[str, Callable[..., Mapping[str, float]]] = {}
+MODELS: dict[str, Callable[..., Mapping[str, float]]] = {
+    "frame-transmission-efficiency": _frame_transmission_efficiency,
+    "chain-capacity": chain_capacity,
+}
 
 
 def require_model(name: str) -> Callable[..., Mapping[str, float]]:

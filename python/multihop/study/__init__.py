@@ -1,15 +1,15 @@
-"""Studies: a base scenario × factors × seeds, run once and kept; what they say, and whether a claim holds.
+"""Studies: a base scenario by factors by seeds, run once and kept; what they say, and whether a claim holds.
 
-    spec        what a study file can say
-    loading     from a file to a specification, with one message for whatever is wrong
-    checks      names that do not exist, statements that make no sense
-    design      from factors to points
-    store       finished runs on disk
-    execution   runs what is missing, on any executor
-    metrics     a number per run
-    result      tables, estimates, paired differences
-    claims      what a paper says against what the runs say
-    study       puts these together
+spec        what a study file can say
+loading     from a file to a specification, with one message for whatever is wrong
+checks      names that do not exist, statements that make no sense
+design      from factors to points
+store       finished runs on disk
+execution   runs what is missing, on any executor
+metrics     a number per run
+result      tables, estimates, paired differences
+claims      what a paper says against what the runs say
+study       puts these together
 """
 
 from multihop.study.claims import Cell, Judgement, State, Verdict

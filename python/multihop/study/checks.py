@@ -7,10 +7,13 @@ from contextlib import contextmanager
 
 from multihop.errors import UserError
 from multihop.models import require_model
-from multihop.study.design import require_factor, require_labels
+from multihop.study.design import DESIGN_CHECKS, require_factor, require_labels
 from multihop.study.loading import place
 from multihop.study.metrics import check_metric, check_where, metric_of, shown_unit, split_column
 from multihop.study.spec import Chart, Claim, StudySpec, is_number
+
+# Units that the capacity of the channel can be held against.
+_RATES = {"bit/s", "kb/s", "Mb/s"}
 
 
 def check_study(spec: StudySpec, origin: str, text: str | None) -> None:
@@ -22,9 +25,9 @@ def check_study(spec: StudySpec, origin: str, text: str | None) -> None:
     if spec.model is not None:
         with _at(origin, text, ["model"]):
             require_model(spec.model)
-    if spec.compare is not None:
-        with _at(origin, text, ["compare"]):
-            require_factor(spec, spec.compare, "compare")
+    for key, check in DESIGN_CHECKS.items():
+        with _at(origin, text, [key]):
+            check(spec)
     for name, metric in spec.metrics.items():
         with _at(origin, text, ["metrics", name]):
             check_metric(name, metric)
@@ -38,6 +41,9 @@ def check_study(spec: StudySpec, origin: str, text: str | None) -> None:
         with _at(origin, text, ["charts", index]):
             _check_chart(spec, chart, f"charts[{index}]")
     for index, claim in enumerate(spec.claims):
+        with _at(origin, text, ["claims", index, "id"]):
+            if any(other.id == claim.id for other in spec.claims[:index]):
+                raise UserError(f"claims[{index}].id: {claim.id} is there already; each claim has its own")
         with _at(origin, text, ["claims", index]):
             _check_claim(spec, claim, f"claims[{index}] {claim.id}")
 
@@ -106,6 +112,8 @@ def _check_claim(spec: StudySpec, claim: Claim, at: str) -> None:
         names = spec.factors[claim.over].names
         if len(claim.values) != len(names):
             raise UserError(f"{at}: {len(claim.values)} values for {len(names)} of {claim.over}; give one for each")
+    if claim.channel and (claim.kind != "value" or metric_of(spec, claim.metric, at).unit not in _RATES):
+        raise UserError(f"{at}: channel: has a meaning for values of a metric in bit/s only; remove it")
     if claim.by is not None:
         for label in claim.order or []:
             require_labels(spec, {claim.by: label}, f"{at}: order")

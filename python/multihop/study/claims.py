@@ -229,7 +229,10 @@ def _bound_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
     metric = result.metric(claim.metric)
     low = claim.at_least if claim.at_least is not None else float("-inf")
     high = claim.at_most if claim.at_most is not None else float("inf")
-    words = [f"at least {low:g}" if claim.at_least is not None else "", f"at most {high:g}" if claim.at_most is not None else ""]
+    words = [
+        f"at least {low:g}" if claim.at_least is not None else "",
+        f"at most {high:g}" if claim.at_most is not None else "",
+    ]
     expected = " and ".join(word for word in words if word) + _unit(metric)
     for index in points:
         what = _what(result, index, prefix)
@@ -252,13 +255,13 @@ def _sign(difference: PairedDifference) -> int:
 
 
 def _possible(result: StudyResult, index: int, metric: Metric) -> float | None:
-    from multihop.bound import bound
-    from multihop.study.study import settings_of_point
+    from multihop.capacity import bound
+    from multihop.study.study import overrides_of
 
     if result.study.spec.model is not None:
         return None
-    settings = settings_of_point(result.study, index)
-    return metric.shown(bound(result.study.scenario, set=settings).hard_total_bps)
+    made = bound(result.study.scenario, overrides_of(result.points[index]))
+    return metric.shown(made.shares("hard").total_bps)
 
 
 def _what(result: StudyResult, index: int, prefix: str, leave_out: Sequence[str] = ()) -> str:

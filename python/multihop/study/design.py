@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from multihop.errors import UserError
 from multihop.study.spec import Factor, Label, StudySpec
+
+#: More is a mistake, or several studies.
+MOST_POINTS = 100_000
 
 
 @dataclass(frozen=True)
@@ -37,19 +40,34 @@ class Point:
         return tuple((factor, label) for factor, label in self.labels.items() if factor not in factors)
 
 
-def points(spec: StudySpec) -> list[Point]:
+def points(spec: StudySpec, at_last: Mapping[str, Any] | None = None) -> list[Point]:
     """Every point of the study: the grid of its factors, where some may advance together or be listed as cases.
+
+    What the study sets comes first, then the factors in their order, then `at_last`.
 
     Raises:
         UserError: naming the factor that is wrong.
     """
-    _check_names(spec)
-    return [_point(spec, dict(combination)) for combination in _combinations(spec)]
+    for check in DESIGN_CHECKS.values():
+        check(spec)
+    return [_point(spec, dict(combination), at_last or {}) for combination in _combinations(spec)]
+
+
+def advancing_with(spec: StudySpec, name: str) -> tuple[str, ...]:
+    """The factor and those that advance together with it: none of them can stay where it is while another moves."""
+    return tuple(next((group for group in spec.zip if name in group), [name]))
 
 
 def as_list(wanted: Label | list[Label]) -> list[Label]:
     """One or several labels as a list."""
     return wanted if isinstance(wanted, list) else [wanted]
+
+
+def keys_of(name: str, factor: Factor) -> list[str]:
+    """The key paths of the scenario that a factor sets at one value or another."""
+    if factor.cases is not None:
+        return list(dict.fromkeys(key for settings in factor.cases.values() for key in settings))
+    return factor.key if isinstance(factor.key, list) else [factor.key or name]
 
 
 def require_labels(spec: StudySpec, at: Mapping[str, Label | list[Label]], where: str) -> None:
@@ -76,7 +94,7 @@ def require_factor(spec: StudySpec, name: str, where: str) -> Factor:
     return spec.factors[name]
 
 
-def _check_names(spec: StudySpec) -> None:
+def _check_zip(spec: StudySpec) -> None:
     together: list[str] = []
     for index, group in enumerate(spec.zip):
         lengths = {name: len(require_factor(spec, name, f"zip[{index}]").names) for name in group}
@@ -87,16 +105,60 @@ def _check_names(spec: StudySpec) -> None:
     twice = next((name for name in together if together.count(name) > 1), None)
     if twice is not None:
         raise UserError(f"zip: {twice} is there more than once; a factor advances with one group")
+
+
+def _check_cases(spec: StudySpec) -> None:
+    together = [name for group in spec.zip for name in group]
     first = set(spec.cases[0]) if spec.cases else set()
     for index, case in enumerate(spec.cases or []):
         require_labels(spec, dict(case), f"cases[{index}]")
         if set(case) != first:
-            raise UserError(f"cases[{index}]: names {_listed(case)}; every case names the same factors, {_listed(first)}")
+            raise UserError(
+                f"cases[{index}]: names {_listed(case)}; every case names the same factors, {_listed(first)}"
+            )
         clash = next((name for name in case if name in together), None)
         if clash is not None:
             raise UserError(f"cases[{index}]: {clash} is in zip as well; leave it in one of the two")
+        if not case:
+            raise UserError(f"cases[{index}]: names no factor; it needs a value of each factor that is listed")
+        if case in (spec.cases or [])[:index]:
+            raise UserError(f"cases[{index}]: is there already; give each combination once")
+
+
+def _check_factors(spec: StudySpec) -> None:
+    """Of two factors that set one key the first would have no effect."""
+    owner: dict[str, str] = {}
+    for name, factor in spec.factors.items():
+        for key in keys_of(name, factor):
+            other = owner.setdefault(key, name)
+            if other != name:
+                raise UserError(f"factors.{name}: sets {key}, which {other} sets as well; leave it to one of the two")
+    count = _count(spec)
+    if count > MOST_POINTS:
+        raise UserError(f"factors: make {count} points; needs at most {MOST_POINTS}: use fewer values, zip or cases")
+
+
+def _check_compare(spec: StudySpec) -> None:
     if spec.compare is not None:
         require_factor(spec, spec.compare, "compare")
+
+
+#: Key of the study -> what checks that it fits the factors. Each raises UserError, naming the factor that does not.
+DESIGN_CHECKS: Mapping[str, Callable[[StudySpec], None]] = {
+    "zip": _check_zip,
+    "cases": _check_cases,
+    "factors": _check_factors,
+    "compare": _check_compare,
+}
+
+
+def _count(spec: StudySpec) -> int:
+    listed = set(spec.cases[0]) if spec.cases else set()
+    count = len(spec.cases or [0])
+    for name, factor in spec.factors.items():
+        if name not in listed and advancing_with(spec, name)[0] == name:
+            count *= len(factor.names)
+    return count
 
 
 def _combinations(spec: StudySpec) -> Iterable[list[tuple[str, Label]]]:
@@ -104,10 +166,10 @@ def _combinations(spec: StudySpec) -> Iterable[list[tuple[str, Label]]]:
     listed = set(spec.cases[0]) if spec.cases else set()
     groups: list[list[list[tuple[str, Label]]]] = []
     done: set[str] = set()
-    for name, factor in spec.factors.items():
+    for name in spec.factors:
         if name in done:
             continue
-        group = next((g for g in spec.zip if name in g), [name])
+        group = advancing_with(spec, name)
         if name in listed:
             groups.append([[(f, label) for f, label in case.items()] for case in spec.cases or []])
             done |= listed
@@ -115,13 +177,12 @@ def _combinations(spec: StudySpec) -> Iterable[list[tuple[str, Label]]]:
             columns = [[(f, label) for label in spec.factors[f].names] for f in group]
             groups.append([list(row) for row in zip(*columns, strict=True)])
             done |= set(group)
-        del factor
     order = {name: index for index, name in enumerate(spec.factors)}
     for row in product(*groups):
         yield sorted((pair for part in row for pair in part), key=lambda pair: order[pair[0]])
 
 
-def _point(spec: StudySpec, labels: dict[str, Label]) -> Point:
+def _point(spec: StudySpec, labels: dict[str, Label], at_last: Mapping[str, Any]) -> Point:
     settings: dict[str, Any] = dict(spec.set)
     for name, label in labels.items():
         factor = spec.factors[name]
@@ -129,8 +190,11 @@ def _point(spec: StudySpec, labels: dict[str, Label]) -> Point:
             settings.update(factor.cases[str(label)])
             continue
         value = (factor.values or [])[factor.names.index(label)]
-        keys = factor.key if isinstance(factor.key, list) else [factor.key or name]
-        settings.update(dict.fromkeys(keys, value))
+        settings.update(dict.fromkeys(keys_of(name, factor), value))
+    for key, value in at_last.items():
+        # A key that was set before moves to the end: its order among the others matters.
+        settings.pop(key, None)
+        settings[key] = value
     return Point(labels, settings)
 
 

@@ -6,9 +6,10 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from multihop import _core
@@ -118,8 +119,11 @@ class _Campaign:
         self._replay = replay
         self._on_progress = on_progress
         self._fail_fast = fail_fast
-        self._queue: deque[tuple[Group, Run]] = deque()
-        self._under_way: dict[Future[bytes], tuple[Group, Run]] = {}
+        self._queue: deque[Run] = deque()
+        #: Who waits for a run, by key: points of several comparisons may be the same run.
+        self._waiting: dict[str, list[Group]] = {}
+        self._under_way: dict[Future[bytes], Run] = {}
+        self._done: SimpleQueue[Future[bytes]] = SimpleQueue()
         self._failures: list[Failure] = []
         self._began = time.monotonic()
         self._waiting_s = 0.0
@@ -134,12 +138,12 @@ class _Campaign:
             while self._queue or self._under_way:
                 self._submit()
                 # Returning to the interpreter now and then is what lets Ctrl-C through.
-                done, _ = wait(self._under_way, timeout=0.2, return_when=FIRST_COMPLETED)
-                for future in done:
-                    self._finish(future)
+                with suppress(Empty):
+                    self._finish(self._done.get(timeout=0.2))
                 self._tell()
         finally:
-            for future in self._under_way:
+            # Cancelling calls back, and so must not find what it goes through changed.
+            for future in list(self._under_way):
                 future.cancel()
         return self._failures
 
@@ -147,11 +151,16 @@ class _Campaign:
         """Queues what the group wants next; goes on while everything that it wants is in the store already."""
         while runs := group.next_runs():
             for run in runs:
-                if self._store.has(run.id):
+                key = run.id.key
+                if key in self._waiting:
+                    if group not in self._waiting[key]:
+                        self._waiting[key].append(group)
+                elif self._store.is_whole(run.id):
                     self._progress.found += 1
-                    group.open.discard(run.id.key)
+                    group.open.discard(key)
                 else:
-                    self._queue.append((group, run))
+                    self._waiting[key] = [group]
+                    self._queue.append(run)
                     self._waiting_s += run.duration_s
             if group.open:
                 return
@@ -159,28 +168,42 @@ class _Campaign:
     def _submit(self) -> None:
         # The queue is taken from its front: results then appear in the order of the study.
         while self._queue and len(self._under_way) < _UNDER_WAY_MOST:
-            group, run = self._queue.popleft()
-            future = self._pool.submit(execute, run.text, run.origin, dict(run.overrides), run.id.engine)
-            self._under_way[future] = (group, run)
+            run = self._queue.popleft()
+            try:
+                future = self._pool.submit(execute, run.text, run.origin, dict(run.overrides), run.id.engine)
+            except (BrokenExecutor, RuntimeError) as error:
+                raise self._without_workers(error) from error
+            self._under_way[future] = run
+            future.add_done_callback(self._done.put)
 
     def _finish(self, future: Future[bytes]) -> None:
-        group, run = self._under_way.pop(future)
-        group.open.discard(run.id.key)
+        run = self._under_way.pop(future, None)
+        if run is None:
+            return
         self._waiting_s -= run.duration_s
         try:
             content = future.result()
-        except BrokenExecutor as error:
-            raise OutputError(
-                f"the workers are gone ({error}); finished runs are kept in {self._store.directory}, run again to go on"
-            ) from error
+        except (BrokenExecutor, CancelledError) as error:
+            raise self._without_workers(error) from error
+        except (OutputError, ImportError) as error:
+            # No run would end otherwise on this worker.
+            raise OutputError(f"a worker cannot be used: {error}; finished runs are kept") from error
         except Exception as error:  # noqa: BLE001 - whatever a run or a cluster's worker dies of is kept with the run
             self._fail(run, error)
         else:
             self._store.write(run.id, content)
             self._progress.finished += 1
             self._progress.simulated_s += run.duration_s
-        if not group.open and not self._stopped:
-            self._advance(group)
+        for group in self._waiting.pop(run.id.key):
+            group.open.discard(run.id.key)
+            if not group.open and not self._stopped:
+                self._advance(group)
+
+    def _without_workers(self, error: Exception) -> OutputError:
+        why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return OutputError(
+            f"the workers are gone ({why}); finished runs are kept in {self._store.directory}, run again to go on"
+        )
 
     def _fail(self, run: Run, error: Exception) -> None:
         failure = Failure(dict(run.point.labels), run.seed, f"{type(error).__name__}: {error}", self._replay(run))
@@ -192,7 +215,7 @@ class _Campaign:
             self._queue.clear()
             for future in list(self._under_way):
                 if future.cancel():
-                    del self._under_way[future]
+                    self._under_way.pop(future, None)
 
     def _tell(self) -> None:
         if self._on_progress is None:

@@ -16,10 +16,10 @@ import pyarrow.parquet
 
 from multihop.columns import METRICS, RUN_COLUMNS, TABLES, Column
 from multihop.provenance import commit, version
+from multihop.statistics import holm
 from multihop.storage import replace_file, require_writable_directory, write_text
 from multihop.study.claims import Judgement
 from multihop.study.result import StudyResult, column_name
-from multihop.statistics import holm
 
 
 def export(result: StudyResult, directory: Path) -> list[Path]:

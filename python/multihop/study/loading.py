@@ -67,9 +67,8 @@ def _is_type_name(step: str | int, data: Mapping[str, Any], path: tuple[str | in
             is_key = isinstance(value, Mapping) and step in value
             # A missing key is not in the data, but it is the last step and a word of ours.
             return not is_key and (step in {"str", "int", "float", "bool"} or "[" in step)
-        if isinstance(value, Mapping) and at in value:
-            value = value[at]
-        elif isinstance(value, list) and isinstance(at, int) and at < len(value):
+        is_entry = isinstance(value, list) and isinstance(at, int) and at < len(value)
+        if is_entry or (isinstance(value, Mapping) and at in value):
             value = value[at]
     return False
 

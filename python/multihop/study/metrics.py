@@ -165,7 +165,7 @@ def _unit_of(metric: MetricSpec) -> str:
 
 
 def _per(metric: MetricSpec) -> list[str]:
-    return [str(name) for name in as_list(metric.per)] if metric.per is not None else []
+    return [metric.per] if isinstance(metric.per, str) else list(metric.per or [])
 
 
 def _require_column(table: str, column: str, at: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from multihop import _core, frames
-from multihop.columns import TABLES, Metric
+from multihop.columns import METRICS, Metric
 from multihop.comparison import estimate_or_none
+from multihop.errors import UserError
 from multihop.models import evaluate
 from multihop.statistics import Estimate, PairedDifference, paired_difference
 from multihop.study.claims import Judgement, judge
@@ -33,20 +34,25 @@ class StudyResult:
         directory: the study's folder.
         store: where the runs are.
         points: combinations of the factors' values.
-        seeds: index of a point -> seeds of which at least one point of its comparison has a run.
+        seeds: index of a point -> seeds of which at least one point of its comparison has a run; with a stop rule those
+            that it wants so far.
         failures: runs that did not finish.
     """
 
     def __init__(
-        self, study: Study, directory: Path, store: Store, seeds: Mapping[int, Sequence[int]], failures: Sequence[Failure]
+        self,
+        study: Study,
+        directory: Path,
+        store: Store,
+        seeds: Mapping[int, Sequence[int]],
+        failures: Sequence[Failure],
     ) -> None:
         self.study = study
         self.directory = directory
         self.store = store
         self.seeds = seeds
         self.failures = list(failures)
-        self._values: dict[tuple[int, str], pd.Series[float]] = {}
-        self._at_hand: tuple[tuple[int, ...], list[_core.Output]] = ((), [])
+        self._known: dict[tuple[int, str], dict[int, float]] = {}
 
     @property
     def points(self) -> list[Point]:
@@ -63,24 +69,39 @@ class StudyResult:
 
     def values(self, point: int, metric: str) -> pd.Series[float]:
         """One value per finished run of a point, by seed, in SI units (`metric(...).shown` makes the unit to read)."""
-        key = (point, metric)
-        if key not in self._values:
-            self._values[key] = self.of_seeds(point, metric, self.seeds.get(point, []))
-        return self._values[key]
+        return self.of_seeds(point, metric, self.seeds.get(point, []))
 
     def of_seeds(self, point: int, metric: str, seeds: Sequence[int]) -> pd.Series[float]:
-        """As `values`, for these seeds as far as they are there, and read anew."""
+        """As `values`, for these seeds as far as they are there now."""
         if self.study.spec.model is not None:
-            return pd.Series([self._model(point)[metric]], index=[0], dtype=float)
-        outputs = self._outputs(point, seeds)
+            found = self._model(point)
+            if metric not in found:
+                raise UserError(
+                    f"closed form {self.study.spec.model}: makes no {metric!r}; it makes {', '.join(found)}"
+                )
+            return pd.Series([found[metric]], index=[0], dtype=float)
+        known = self._known.setdefault((point, metric), {})
+        self._learn(point, metric, [seed for seed in seeds if seed not in known])
+        there = [seed for seed in seeds if seed in known]
+        index = np.array(there, dtype=np.uint64)
+        return pd.Series(np.array([known[seed] for seed in there], dtype=float), index=index, dtype=float)
+
+    def _learn(self, point: int, metric: str, seeds: Sequence[int]) -> None:
+        """Reads runs once for all metrics of the study: reading is what takes time."""
+        outputs = self._outputs(point, seeds) if seeds else []
         if not outputs:
-            return pd.Series([], dtype=float)
+            return
         view = self.study.plan.views[point]
-        made = self.study.spec.metrics.get(metric)
-        if made is None:
-            summary = frames.table("summary", view, outputs)
-            return pd.Series(summary[metric].to_numpy(dtype=float), index=summary["seed"])
-        return per_seed(made, frames.table(made.column.partition(".")[0], view, outputs))
+        tables: dict[str, pd.DataFrame] = {}
+        for name in {metric: None, **self.study.spec.metrics}:
+            made = self.study.spec.metrics.get(name)
+            source = "summary" if made is None else made.column.partition(".")[0]
+            if source not in tables:
+                tables[source] = frames.table(source, view, outputs)
+            df = tables[source]
+            of_runs = df.set_index("seed")[name] if made is None else per_seed(made, df)
+            known = self._known.setdefault((point, name), {})
+            known |= {int(seed): float(value) for seed, value in zip(of_runs.index.to_numpy(), of_runs, strict=True)}
 
     def estimate(self, point: int, metric: str) -> Estimate | None:
         """Mean and 95 % interval over seeds; `None` if no run has a value."""
@@ -102,31 +123,27 @@ class StudyResult:
         parts = [part for part in parts if len(part)]
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
-    def point_table(self, point: int, name: str) -> pd.DataFrame:
-        """The rows of `table` that are of one point; empty if it has no runs."""
-        labels = self.points[point].labels
-        if name == "metrics":
-            names = [*self.study.spec.metrics] if self.study.spec.model is None else list(self._model(point))
-            df = pd.DataFrame({metric: self.values(point, metric) for metric in names})
-            df.insert(0, "seed", df.index)
-        else:
-            outputs = self._outputs(point, self.seeds.get(point, []))
-            if not outputs:
-                return pd.DataFrame()
-            df = frames.table(name, self.study.plan.views[point], outputs)
-            df.insert(0, "seed", df.pop("seed"))
-        for position, (factor, label) in enumerate(labels.items()):
-            df.insert(position, column_name(factor, name), label)
-        return df
+    def label(self, point: int, factor: str) -> Label:
+        """What a point's value of a factor is called in tables, whose columns hold one type."""
+        label, names = self.points[point].labels[factor], self.study.spec.factors[factor].names
+        is_number = [isinstance(name, int | float) and not isinstance(name, bool) for name in names]
+        return label if all(is_number) or len({type(name) for name in names}) == 1 else str(label)
+
+    @property
+    def metric_names(self) -> list[str]:
+        """The study's own metrics, or if it has none those that every run has."""
+        if self.study.spec.model is not None:
+            return list(self._model(0))
+        return [*self.study.spec.metrics] or [metric.name for metric in METRICS]
 
     @cached_property
     def missing(self) -> int:
-        """Runs that the study may still make: with a stop rule, at most so many."""
+        """Runs that the study still wants; a stop rule may want more once it has seen these."""
         if self.study.spec.model is not None:
             return 0
         plan = self.study.plan
-        ids = (plan.run_id(p, seed) for p in range(len(self.points)) for seed in self._wanted(p))
-        return sum(not self.store.has(run) for run in ids)
+        wanted = {plan.run_id(p, seed) for p in range(len(self.points)) for seed in self._wanted(p)}
+        return sum(not self.store.has(run) for run in wanted)
 
     @cached_property
     def judgements(self) -> list[Judgement]:
@@ -134,29 +151,34 @@ class StudyResult:
         return [judge(self, claim) for claim in self.study.spec.claims]
 
     def _wanted(self, point: int) -> Sequence[int]:
-        """Seeds that this point should have: all, or with a stop rule those that its comparison has."""
-        stop = self.study.spec.stop
-        if stop is None:
-            return self.study.plan.seeds
-        return self.seeds.get(point) or self.study.plan.seeds[: stop.at_least]
+        """Seeds that this point should have: all, or with a stop rule those that it wants so far."""
+        return self.study.plan.seeds if self.study.spec.stop is None else self.seeds[point]
 
     def _outputs(self, point: int, seeds: Sequence[int]) -> list[_core.Output]:
-        """The finished runs of a point. Those of the point that was asked for last are at hand: reading takes time."""
-        if self._at_hand[0] == (point, *seeds):
-            return self._at_hand[1]
         read = (self.store.read(self.study.plan.run_id(point, seed)) for seed in seeds)
-        outputs = [output for output in read if output is not None]
-        if len(outputs) == len(seeds):
-            self._at_hand = ((point, *seeds), outputs)
-        return outputs
+        return [output for output in read if output is not None]
+
+    def point_table(self, point: int, name: str) -> pd.DataFrame:
+        """The rows of `table` that are of one point; empty if it has no runs."""
+        labels = self.points[point].labels
+        if name == "metrics":
+            df = pd.DataFrame({metric: self.values(point, metric) for metric in self.metric_names})
+            df.insert(0, "seed", df.index)
+        else:
+            outputs = self._outputs(point, self.seeds.get(point, []))
+            if not outputs:
+                return pd.DataFrame()
+            df = frames.table(name, self.study.plan.views[point], outputs)
+            df.insert(0, "seed", df.pop("seed"))
+        for position, factor in enumerate(labels):
+            df.insert(position, column_name(factor, df.columns), self.label(point, factor))
+        return df
 
     @cache  # noqa: B019 - lives as long as the result
     def _model(self, point: int) -> Mapping[str, float]:
         return evaluate(self.study.spec.model or "", self.points[point].settings)
 
 
-def column_name(factor: str, table: str) -> str:
+def column_name(factor: str, taken: Iterable[str]) -> str:
     """What a factor's column is called in a table that may have a column of that name itself."""
-    taken = factor in TABLES.get(table, {}) or factor == "seed"
-    return f"factor_{factor}" if taken else factor
-
+    return f"factor_{factor}" if factor in taken else factor

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal, TypeGuard
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_serializer, field_validator, model_validator
 
 #: A value of a factor as people and claims name it.
 Label = str | int | float | bool
@@ -37,6 +38,8 @@ class Factor(_Table):
             raise ValueError("needs either values or cases")
         if self.cases is not None and (self.key is not None or self.labels is not None):
             raise ValueError("cases name their own keys and labels; remove key and labels")
+        if isinstance(self.key, list) and (not self.key or len(set(self.key)) < len(self.key)):
+            raise ValueError(f"has key = {self.key}; name at least one, and each once")
         if self.labels is not None and self.values is not None and len(self.labels) != len(self.values):
             raise ValueError(f"has {len(self.values)} values and {len(self.labels)} labels; give one label for each")
         names = self.names
@@ -97,11 +100,14 @@ class Chart(_Table):
     kind: Literal["lines", "bars", "flows", "time"] = "lines"
     metric: str | None = Field(None, description="Of `lines` and `bars`: a metric; others: a column.")
     column: str | None = Field(None, description="Of `flows` and `time`: a column of the table flows or series.")
-    where: dict[str, Label | list[Label]] = Field(default_factory=dict, description="As in a metric, for flows and time.")
+    where: dict[str, Label | list[Label]] = Field(
+        default_factory=dict, description="As in a metric, for flows and time."
+    )
     unit: str | None = None
     x: str | None = Field(None, description="Factor along the axis.")
     x_metric: str | None = Field(
-        None, description="Of `lines`: the axis is the mean of this metric; points are joined in the order of `x`."
+        None,
+        description="Of `lines`: the axis is the mean of this metric; points are joined in the order of factor `x`.",
     )
     by: str | None = Field(None, description="Factor that tells the lines or bars apart; the compared one by default.")
     panels: str | None = Field(None, description="Factor with one panel for each of its values.")
@@ -123,7 +129,9 @@ class Claim(_Table):
     at: dict[str, Label | list[Label]] = Field(default_factory=dict, description="Only these points.")
     per: str | None = Field(None, description="Factor whose values are readings of the paper: a verdict for each.")
     over: str | None = Field(None, description="Factor along which values are listed or a trend runs.")
-    values: list[float | None] | None = Field(None, description="`value`: the paper's numbers, one per value of `over`.")
+    values: list[float | None] | None = Field(
+        None, description="`value`: the paper's numbers, one per value of `over`; nan where it gives none."
+    )
     tolerance: str | float = Field("10 %", description="`value`: as a share of the paper's number, or absolute.")
     direction: Literal["rises", "falls", "constant"] | None = None
     by: str | None = Field(None, description="`order`: the factor that is ordered.")
@@ -134,6 +142,19 @@ class Claim(_Table):
     at_most: float | None = None
     channel: bool = Field(False, description="`value`: hold the paper's numbers against what the channel can carry.")
     reason: str = Field("", description="Why it comes out otherwise than the paper says, as far as it was found.")
+
+    @field_validator("values", mode="before")
+    @classmethod
+    def _without_nan(cls, values: Any) -> Any:  # noqa: ANN401 - whatever is in the file
+        is_gap = (
+            [isinstance(value, float) and math.isnan(value) for value in values] if isinstance(values, list) else []
+        )
+        return [None if gap else value for gap, value in zip(is_gap, values, strict=True)] if any(is_gap) else values
+
+    @field_serializer("values")
+    def _with_nan(self, values: list[float | None] | None) -> list[float] | None:
+        # TOML has no null.
+        return None if values is None else [math.nan if value is None else value for value in values]
 
     @model_validator(mode="after")
     def _complete(self) -> Claim:
@@ -148,19 +169,32 @@ class Claim(_Table):
             raise ValueError(f"is of kind {self.kind!r} and needs {' and '.join(missing)}")
         if self.kind == "bound" and self.at_least is None and self.at_most is None:
             raise ValueError("is of kind 'bound' and needs at_least or at_most")
-        if self.order is not None and len(self.order) < 2:
-            raise ValueError("orders fewer than two; name at least two")
-        if isinstance(self.tolerance, str):
-            tolerance(self.tolerance, 1.0)
+        if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
+            raise ValueError(f"has at_least = {self.at_least:g} above at_most = {self.at_most:g}; nothing can be both")
+        self._check_order()
+        tolerance(self.tolerance, 1.0)
         return self
+
+    def _check_order(self) -> None:
+        if self.order is None:
+            return
+        if len(self.order) < 2:
+            raise ValueError("orders fewer than two; name at least two")
+        named = [label for rank in self.order for label in (rank if isinstance(rank, list) else [rank])]
+        if [] in self.order or len(set(named)) < len(named):
+            raise ValueError(
+                f"has order = {self.order}; each rank names at least one value, and each value is there once"
+            )
 
 
 class Quick(_Table):
     """What a quick look does otherwise: fewer seeds, a shorter run, fewer values."""
 
-    seeds: int | None = Field(None, ge=1)
+    seeds: StrictInt | None = Field(None, ge=1)
     set: dict[str, Any] = Field(default_factory=dict)
-    keep: dict[str, list[Label]] = Field(default_factory=dict, description="Factor -> the values to keep.")
+    keep: dict[str, Annotated[list[Label], Field(min_length=1)]] = Field(
+        default_factory=dict, description="Factor -> the values to keep."
+    )
 
 
 class StudySpec(_Table):
@@ -171,7 +205,9 @@ class StudySpec(_Table):
     description: str = ""
     scenario: str | dict[str, Any] | None = Field(None, description="File beside the study, or the scenario itself.")
     model: str | None = Field(None, description="Instead of a scenario: a closed form, whose arguments vary.")
-    seeds: int | list[int] = Field(10, description="How many, counted up from the scenario's; or the seeds themselves.")
+    seeds: StrictInt | list[StrictInt] = Field(
+        10, description="How many, counted up from the scenario's; or the seeds themselves."
+    )
     set: dict[str, Any] = Field(default_factory=dict, description="Key path -> value, for all points.")
     factors: dict[Name, Factor] = Field(default_factory=dict)
     zip: list[list[str]] = Field(default_factory=list, description="Groups of factors that advance together.")
@@ -183,7 +219,7 @@ class StudySpec(_Table):
     metrics: dict[Name, MetricSpec] = Field(default_factory=dict)
     charts: list[Chart] = Field(default_factory=list)
     claims: list[Claim] = Field(default_factory=list)
-    quick: Quick = Quick()
+    quick: Quick = Field(default_factory=lambda: Quick(seeds=None))
 
     @model_validator(mode="after")
     def _one_source(self) -> StudySpec:
@@ -191,6 +227,8 @@ class StudySpec(_Table):
             raise ValueError("needs either scenario or model")
         if self.model is not None and self.stop is not None:
             raise ValueError("has a stop rule, but a closed form has no seeds; remove it")
+        if self.model is not None and self.metrics:
+            raise ValueError("has metrics, but a closed form has no tables to make them from; remove them")
         return self
 
 
@@ -207,8 +245,10 @@ def tolerance(text: str | float, printed: float) -> float:
         except ValueError:
             share = -1.0
         if not text.strip().endswith("%") or share < 0:
-            raise ValueError(f"tolerance {text!r} is no share; write it as in \"10 %\", or as a number")
+            raise ValueError(f'tolerance {text!r} is no share; write it as in "10 %", or as a number')
         return abs(printed) * share / 100
+    if text < 0:
+        raise ValueError(f"tolerance {text:g} is below zero; write how far off is still right")
     return text
 
 

@@ -9,6 +9,8 @@ import json
 import os
 import re
 import socket
+import time
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -18,6 +20,7 @@ from typing import Any, cast
 import numpy as np
 
 from multihop import _core
+from multihop.columns import TABLES
 from multihop.errors import OutputError, UserError
 from multihop.provenance import commit, version
 from multihop.storage import require_writable_directory
@@ -25,8 +28,15 @@ from multihop.storage import require_writable_directory
 #: Changes when files of the store can no longer be read by what was written before, or the other way round.
 STORE_FORMAT = 1
 
+# What a damaged file makes of decompression.
+_DAMAGE = (EOFError, OSError, zlib.error)
+
 _MARK = "store.json"
+_WHAT = "multihop study"
 _PART = re.compile(r"^\..*\.(?P<host>[^.]*)\.(?P<pid>\d+)\.part$")
+
+#: No file takes so long to write: what is older was left by a process of another machine.
+_LEFT_OVER_AFTER_S = 24 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -69,59 +79,104 @@ class Store:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
 
-    def open(self) -> None:
+    @staticmethod
+    def of(folder: Path) -> Store:
+        """The store of a study's folder: the folder itself, or where its mark says that its runs are.
+
+        Raises:
+            UserError: if the folder is another version's.
+        """
+        elsewhere = (Store(folder).mark() or {}).get("runs_in")
+        return Store(folder / elsewhere if isinstance(elsewhere, str) else folder)
+
+    def open(self, runs_in: Path | None = None) -> None:
         """Makes the directory if needed, checks that it is a store of this format, clears what a killed process left.
+
+        A study whose runs are in another store, `runs_in`, still has its folder, which says so.
 
         Raises:
             UserError: if it cannot be written, or is something else.
+            OutputError: if the disk is full or broken.
         """
-        mark = self.directory / _MARK
-        if not mark.exists() and self.directory.is_dir() and any(self.directory.iterdir()):
+        there = self.mark()
+        # A process that was killed before its first file was whole leaves a part of it.
+        if there is None and any(not _PART.match(name) for name in self._names()):
             raise UserError(
                 f"{self.directory}: not a study folder of multihop, and not empty; name another place with --out"
             )
         require_writable_directory(self.directory)
-        self.require_readable()
-        if not mark.exists():
-            self._write(mark, json.dumps({"what": "multihop study", "format": STORE_FORMAT}).encode() + b"\n")
-        for part in [*self.directory.glob(".*.part"), *self.directory.glob("*/.*.part"), *self.directory.glob("*/*/.*.part")]:
-            if _is_left_over(part):
-                with suppress(OSError):
-                    part.unlink()
+        for pattern in (".*.part", "*/.*.part", "*/*/.*.part"):
+            for part in self.directory.glob(pattern):
+                if _is_left_over(part):
+                    with suppress(OSError):
+                        part.unlink()
+        wanted: dict[str, Any] = {"what": _WHAT, "format": STORE_FORMAT}
+        if runs_in is not None:
+            wanted["runs_in"] = Path(os.path.relpath(runs_in, self.directory)).as_posix()
+        if there != wanted:
+            self._write(self.directory / _MARK, json.dumps(wanted).encode() + b"\n")
 
-    def require_readable(self) -> None:
-        """Checks that what is there, if anything, is a store of this format.
+    def mark(self) -> dict[str, Any] | None:
+        """What the directory says of itself; `None` if it is no store yet.
 
         Raises:
-            UserError: if not.
+            UserError: if it is a store of another format, or of something else.
         """
         mark = self.directory / _MARK
-        if not mark.exists():
-            return
         try:
-            found = json.loads(mark.read_text(encoding="utf-8"))["format"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UserError(f"{mark}: cannot be read as the mark of a study folder ({error}); name another place") from error
-        if found != STORE_FORMAT:
+            found = json.loads(mark.read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, ValueError, RecursionError) as error:
             raise UserError(
-                f"{self.directory}: a study folder of format {found}, while this version of multihop writes format "
-                f"{STORE_FORMAT}; nothing was touched: name another place with --out"
+                f"{mark}: cannot be read as the mark of a study folder ({error}); name another place with --out"
+            ) from error
+        if not isinstance(found, dict) or found.get("what") != _WHAT:
+            raise UserError(f"{mark}: not the mark of a study folder of multihop; name another place with --out")
+        if found.get("format") != STORE_FORMAT:
+            raise UserError(
+                f"{self.directory}: a study folder of format {found.get('format')}, while this version of multihop "
+                f"writes format {STORE_FORMAT}; nothing was touched: name another place with --out"
             )
+        return found
 
     def has(self, run: RunId) -> bool:
         """Whether the run is there."""
         return self._path(run).exists()
 
-    def read(self, run: RunId) -> _core.Output | None:
-        """The run's output; `None` if it is not there, or damaged (by a power failure, say), which counts as missing."""
-        path = self._path(run)
+    def has_failed(self, run: RunId) -> bool:
+        """Whether the run was tried and did not finish."""
+        return not self.has(run) and self._failure_path(run).exists()
+
+    def is_whole(self, run: RunId) -> bool:
+        """Whether the run is there and undamaged; a damaged file (of a power failure, say) is set aside.
+
+        Raises:
+            UserError: if the file is there but cannot be read.
+        """
+        content = self._content(run)
+        if content is None:
+            return False
         try:
-            return decode(path.read_bytes())
-        except FileNotFoundError:
+            gzip.decompress(content)
+        except _DAMAGE:
+            self._set_aside(run)
+            return False
+        return True
+
+    def read(self, run: RunId) -> _core.Output | None:
+        """The run's output; `None` if it is not there, or damaged (by a power failure), which counts as missing.
+
+        Raises:
+            UserError: if the file is there but cannot be read.
+        """
+        content = self._content(run)
+        if content is None:
             return None
-        except (OSError, EOFError, ValueError, KeyError):
-            with suppress(OSError):
-                path.replace(path.with_name(f"{path.name}.damaged"))
+        try:
+            return decode(content)
+        except ValueError:
+            self._set_aside(run)
             return None
 
     def write(self, run: RunId, content: bytes) -> None:
@@ -145,8 +200,11 @@ class Store:
 
     def failures(self, runs: Mapping[str, RunId]) -> Iterator[Failure]:
         """The failures among these runs (by key)."""
-        for key in runs:
-            path = self._failure_path(runs[key])
+        for run in runs.values():
+            # A process may be killed after it kept a run and before it removed the note of an earlier failure.
+            if self.has(run):
+                continue
+            path = self._failure_path(run)
             with suppress(OSError, ValueError, TypeError):
                 yield Failure(**json.loads(path.read_text(encoding="utf-8")))
 
@@ -157,15 +215,23 @@ class Store:
 
     def size(self) -> int:
         """Bytes of all finished runs."""
-        return sum(path.stat().st_size for path in self.directory.glob("runs/*/*.json.gz"))
+        total = 0
+        for path in self.directory.glob("runs/*/*.json.gz"):
+            # Somebody may be tidying up meanwhile.
+            with suppress(FileNotFoundError):
+                total += path.stat().st_size
+        return total
 
     def write_text(self, name: str, text: str) -> Path:
-        """Keeps a text file, such as the study itself.
+        """Keeps a text file, such as the study itself; one that says the same already is left alone.
 
         Raises:
             OutputError: if the disk is full or broken.
         """
         path = self.directory / name
+        with suppress(OSError):
+            if path.read_bytes() == text.encode():
+                return path
         self._write(path, text.encode())
         return path
 
@@ -182,10 +248,34 @@ class Store:
             part.write_bytes(content)
             part.replace(path)
         except OSError as error:
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
             hint = "; free some space and run again" if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
             raise OutputError(f"{path}: cannot be written: {error.strerror or error}{hint}") from error
+        finally:
+            # Ctrl-C may come at any point of this as well.
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+
+    def _names(self) -> list[str]:
+        try:
+            return [path.name for path in self.directory.iterdir()] if self.directory.is_dir() else []
+        except OSError as error:
+            raise UserError(
+                f"{self.directory}: cannot be read: {error.strerror or error}; name another place"
+            ) from error
+
+    def _content(self, run: RunId) -> bytes | None:
+        path = self._path(run)
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise UserError(f"{path}: cannot be read: {error.strerror or error}; it was left as it is") from error
+
+    def _set_aside(self, run: RunId) -> None:
+        path = self._path(run)
+        with suppress(OSError):
+            path.replace(path.with_name(f"{path.name}.damaged"))
 
 
 def engine() -> str:
@@ -211,25 +301,43 @@ def decode(content: bytes) -> _core.Output:
         ValueError: if the content is no such output.
     """
     try:
-        plain = json.loads(gzip.decompress(content))
-        if plain.pop("format") != STORE_FORMAT:
-            raise ValueError("a run of another format")
-    except (EOFError, OSError, KeyError, AttributeError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
+        return _decoded(json.loads(gzip.decompress(content)))
+    except (*_DAMAGE, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"not a finished run: {error}") from error
-    for table, columns in plain.items():
-        if table != "summary":
-            plain[table] = {name: _column(values) for name, values in columns.items()}
-    return cast("_core.Output", plain)
+
+
+def _decoded(plain: dict[str, Any]) -> _core.Output:
+    if plain["format"] != STORE_FORMAT or not {"summary", *TABLES} <= plain.keys():
+        raise ValueError("a run of another format")
+    made = {
+        name: {column: _column(values) for column, values in plain[name].items()}
+        for name in TABLES
+        if name != "summary"
+    }
+    return cast("_core.Output", {"summary": plain["summary"], **made})
 
 
 def _column(values: list[Any]) -> _core.Column:
-    return values if values and isinstance(values[0], str) else np.array(values)
+    if values and isinstance(values[0], str):
+        return values
+    try:
+        # NumPy would take floats for integers of which some have 64 bits.
+        return (
+            np.array(values, dtype=np.int64) if values and isinstance(values[0], int) else np.array(values, dtype=float)
+        )
+    except OverflowError:
+        return np.array(values, dtype=np.uint64)
 
 
 def _is_left_over(part: Path) -> bool:
     """Whether the process that was writing this file is gone."""
     match = _PART.match(part.name)
-    if match is None or match["host"] != socket.gethostname().replace(".", "-"):
+    if match is None:
+        return False
+    with suppress(OSError):
+        if time.time() - part.stat().st_mtime > _LEFT_OVER_AFTER_S:
+            return True
+    if match["host"] != socket.gethostname().replace(".", "-"):
         return False
     try:
         os.kill(int(match["pid"]), 0)

@@ -17,14 +17,17 @@ from multihop import _core
 from multihop.api import seed_list
 from multihop.errors import UserError
 from multihop.scenario import Scenario, for_core, inline_toml, load, read_text, settings
-from multihop.storage import require_writable_directory, write_text
+from multihop.statistics import estimate
 from multihop.study.checks import check_study
-from multihop.study.design import Point, points
+from multihop.study.design import Point, advancing_with, keys_of, points
 from multihop.study.execution import Group, Progress, Run, run_missing
-from multihop.study.loading import parse, validate
+from multihop.study.loading import parse, place, validate
 from multihop.study.result import StudyResult
 from multihop.study.spec import Claim, Factor, StudySpec
 from multihop.study.store import RunId, Store, engine
+
+#: More do not fit into a directory in practice, nor their names into memory at ease.
+MOST_RUNS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -74,14 +77,19 @@ class Study:
             ScenarioError: if a point's scenario cannot be run.
         """
         path = Path(path)
-        in_folder = path.is_dir() and (path / "study.toml").is_file()
-        file = path / "study.toml" if in_folder else path
+        file = path / "study.toml" if path.is_dir() else path
+        if path.is_dir() and not file.exists():
+            raise UserError(f"{path}: this is a directory without study.toml; name a study (TOML)")
         text = read_text(file, "a study (TOML)")
         spec = parse(text, str(file))
-        if in_folder and spec.model is None:
-            spec = spec.model_copy(update={"scenario": "scenario.toml"})
         check_study(spec, str(file), text)
-        return cls._made(spec, str(file), file.parent, text)
+        # Beside the copy of a study is the copy of its scenario, wherever that was at first.
+        is_copy = file.name == "study.toml" and (file.parent / "store.json").is_file()
+        if is_copy and spec.model is None:
+            spec = spec.model_copy(update={"scenario": "scenario.toml"})
+        made = cls._made(spec, str(file), file.parent, text)
+        made.folder = file.parent if is_copy else None
+        return made
 
     @classmethod
     def _made(cls, spec: StudySpec, origin: str, directory: Path, text: str | None) -> Self:
@@ -95,6 +103,9 @@ class Study:
         self.origin = origin
         self.text = text
         self.is_quick = False
+        #: The folder of a study that was run, if this was loaded from there.
+        self.folder: Path | None = None
+        self._set_at_last: Mapping[str, Any] = {}
         self._directory = directory
 
     @cached_property
@@ -107,12 +118,18 @@ class Study:
         source = self.spec.scenario
         if source is None:
             raise UserError(f"{self.origin}: a study of the closed form {self.spec.model}, which has no scenario")
-        return load(source if isinstance(source, Mapping) else self._directory / source)
+        try:
+            return load(source if isinstance(source, Mapping) else self._directory / source)
+        except UserError as error:
+            raise UserError(f"{place(self.origin, self.text, ['scenario'])}: scenario: {error}") from error
 
     def quick(self) -> Study:
         """The study as its `[quick]` says: fewer seeds, a shorter run, fewer values."""
-        made = Study._made(_quick(self.spec), self.origin, self._directory, self.text)
+        made = Study._made(_quick(self.spec, self.origin), self.origin, self._directory, self.text)
         made.is_quick = True
+        made.folder = self.folder
+        # At last: what factors add, such as flows, is to be shortened as well.
+        made._set_at_last = self.spec.quick.set
         return made
 
     @property
@@ -130,13 +147,20 @@ class Study:
             ScenarioError: if a point's scenario cannot be run.
         """
         try:
-            found = points(self.spec)
+            found = points(self.spec, self._set_at_last)
         except UserError as error:
             raise UserError(f"{self.origin}: {error}") from error
         if self.spec.model is not None:
             return Plan(found, [], [0])
         views = [self._check(point) for point in found]
-        return Plan(found, views, seed_list(self.spec.seeds, views[0]["seed"]))
+        try:
+            seeds = seed_list(self.spec.seeds, views[0]["seed"])
+        except UserError as error:
+            raise UserError(f"{place(self.origin, self.text, ['seeds'])}: {error}") from error
+        runs = len(found) * len(seeds)
+        if runs > MOST_RUNS:
+            raise UserError(f"{self.origin}: {runs} runs are too many; the limit is {MOST_RUNS}: make several studies")
+        return Plan(found, views, seeds)
 
     def run(
         self,
@@ -162,11 +186,13 @@ class Study:
             UserError: if the folder cannot be used.
             OutputError: if a result cannot be written, or the executor is gone; finished runs are kept.
         """
+        if jobs is not None and jobs < 1:
+            raise UserError(f"jobs: found {jobs}; needs at least 1")
         folder, runs = _folders(directory, store)
         self.plan  # noqa: B018 - whatever is wrong with a point is said before anything is written
         runs.open()
-        if folder != runs.directory:
-            require_writable_directory(folder)
+        if folder.resolve() != runs.directory.resolve():
+            Store(folder).open(runs_in=runs.directory)
         self._keep_inputs(folder)
         result = self.result(folder, store=runs.directory)
         if self.spec.model is None:
@@ -189,15 +215,20 @@ class Study:
             UserError: if the folder is not a study's.
         """
         folder, runs = _folders(directory, store)
-        runs.require_readable()
+        runs.mark()
         if self.spec.model is not None:
             return StudyResult(self, folder, runs, {}, [])
-        plan, seeds = self.plan, {}
-        for members in self._groups():
-            there = [s for s in plan.seeds if any(runs.has(plan.run_id(m, s)) for m in members)]
-            seeds |= dict.fromkeys(members, there)
+        plan = self.plan
+        seeds: dict[int, list[int]] = {}
         ids = {i.key: i for p in range(len(plan.points)) for i in (plan.run_id(p, s) for s in plan.seeds)}
-        return StudyResult(self, folder, runs, seeds, list(runs.failures(ids)))
+        result = StudyResult(self, folder, runs, seeds, list(runs.failures(ids)))
+        for members in self._groups():
+            if self.spec.stop is not None:
+                there = self._wanted_so_far(members, result)
+            else:
+                there = [s for s in plan.seeds if any(runs.has(plan.run_id(m, s)) for m in members)]
+            seeds |= dict.fromkeys(members, there)
+        return result
 
     @property
     def compared(self) -> str | None:
@@ -205,13 +236,32 @@ class Study:
         return self.spec.compare or ("scheme" if "scheme" in self.spec.factors else None)
 
     def _check(self, point: Point) -> _core.ScenarioView:
-        return self.scenario.check(overrides_of(point))
+        try:
+            return self.scenario.check(overrides_of(point))
+        except (_core.ScenarioError, UserError) as error:
+            # Whose fault is it: the scenario's as it stands, or of what the study sets?
+            if not point.settings:
+                raise
+            raise UserError(f"{self._where_set(point, str(error))}: at {point.name}: {error}") from error
+
+    def _where_set(self, point: Point, message: str) -> str:
+        """File and line of the setting that a message names, or of the study as a whole."""
+        at: list[str | int] = ["name"]
+        for name in point.labels:
+            if any(f"--set {key}" in message for key in keys_of(name, self.spec.factors[name])):
+                at = ["factors", name]
+        if any(f"--set {key}" in message for key in self._set_at_last):
+            at = ["quick", "set"]
+        elif at == ["name"] and any(f"--set {key}" in message for key in self.spec.set):
+            at = ["set"]
+        return place(self.origin, self.text, at) if at != ["name"] else self.origin
 
     def _groups(self) -> list[list[int]]:
         """Points that differ only in the compared factor get the same seeds."""
         groups: dict[Any, list[int]] = {}
         for index, point in enumerate(self.plan.points):
-            shared = point.without(self.compared) if self.compared is not None else point.without()
+            compared = advancing_with(self.spec, self.compared) if self.compared is not None else ()
+            shared = point.without(*compared)
             groups.setdefault(shared, []).append(index)
         return list(groups.values())
 
@@ -229,6 +279,18 @@ class Study:
 
         return Group(make, most if stop is None else min(stop.at_least, most), most, rule)
 
+    def _wanted_so_far(self, members: list[int], result: StudyResult) -> list[int]:
+        """The seeds that the stop rule wants, as far as the runs that are there let it decide.
+
+        It decides anew from what is there: a store may have more runs, of a study that went on for longer.
+        """
+        group = self._group(members, result)
+        while runs := group.next_runs():
+            group.open -= {run.id.key for run in runs if result.store.has(run.id) or result.store.has_failed(run.id)}
+            if group.open:
+                break
+        return self.plan.seeds[: group.seeds]
+
     def _is_narrow(self, result: StudyResult, member: int, seeds: list[int]) -> bool:
         stop = self.spec.stop
         if stop is None:
@@ -238,31 +300,34 @@ class Study:
         values = values[np.isfinite(values)]
         if len(values) < 2:
             return False
-        from multihop.statistics import estimate
-
-        made = estimate(values)
-        return made.half_width is not None and made.half_width <= stop.share * abs(made.mean)
+        half = estimate(values).half_width
+        return half is not None and half <= stop.share * abs(float(values.mean()))
 
     def _run(self, member: int, seed: int) -> Run:
         plan = self.plan
         point, view = plan.points[member], plan.views[member]
         overrides = for_core({**overrides_of(point), "seed": seed})
         return Run(
-            plan.run_id(member, seed), point, seed, view["duration"], self.scenario.text, self.scenario.origin, overrides
+            plan.run_id(member, seed),
+            point,
+            seed,
+            view["duration"],
+            self.scenario.text,
+            self.scenario.origin,
+            overrides,
         )
 
     def _keep_inputs(self, folder: Path) -> None:
         """The study and its scenario, so that the folder explains itself and failures can be seen again."""
-        _write_input(folder / "study.toml", self.file_text, self.origin)
+        _keep_input(folder, "study.toml", self.file_text, self.origin)
         if self.spec.model is None:
-            _write_input(folder / "scenario.toml", self.scenario.text, self.scenario.origin)
+            _keep_input(folder, "scenario.toml", self.scenario.text, self.scenario.origin)
 
     def _replay_command(self, folder: Path) -> Callable[[Run], str]:
         def command(run: Run) -> str:
             words = ["multihop", "run", str(folder / "scenario.toml")]
             for path, value in run.point.settings.items():
-                text = value if isinstance(value, str) else inline_toml(value)
-                words += ["--scheme", text] if path == "scheme" else ["--set", f"{path}={text}"]
+                words += ["--scheme", str(value)] if path == "scheme" else ["--set", f"{path}={inline_toml(value)}"]
             return shlex.join([*words, "--seed", str(run.seed)])
 
         return command
@@ -270,13 +335,14 @@ class Study:
 
 def _folders(directory: str | Path, store: str | Path | None) -> tuple[Path, Store]:
     folder = Path(directory)
-    return folder, Store(folder if store is None else Path(store))
+    return folder, Store.of(folder) if store is None else Store(Path(store))
 
 
-def _write_input(path: Path, text: str, source: str) -> None:
+def _keep_input(folder: Path, name: str, text: str, source: str) -> None:
     """A study that runs again from its own folder leaves its files alone."""
+    path = folder / name
     if not (path.exists() and Path(source).exists() and path.samefile(source)):
-        write_text(path, text)
+        Store(folder).write_text(name, text)
 
 
 def overrides_of(point: Point) -> dict[str, Any]:
@@ -293,15 +359,18 @@ def _named(keys: dict[str, Any]) -> dict[str, Any]:
     named = {}
     for name, factor in factors.items():
         if isinstance(factor, Mapping) and not {"key", "cases"} & factor.keys() and "." in name:
-            named[name.replace(".", "-").replace("[", "-").replace("]", "").replace("*", "all")] = {**factor, "key": name}
+            named[name.replace(".", "-").replace("[", "-").replace("]", "").replace("*", "all")] = {
+                **factor,
+                "key": name,
+            }
         else:
             named[name] = factor
     return {**keys, "factors": named}
 
 
-def _quick(spec: StudySpec) -> StudySpec:
+def _quick(spec: StudySpec, origin: str) -> StudySpec:
     quick = spec.quick
-    changes: dict[str, Any] = {"set": {**spec.set, **quick.set}}
+    changes: dict[str, Any] = {}
     if quick.seeds is not None:
         changes["seeds"] = quick.seeds if isinstance(spec.seeds, int) else spec.seeds[: quick.seeds]
     if quick.keep:
@@ -309,7 +378,11 @@ def _quick(spec: StudySpec) -> StudySpec:
         changes["factors"] = {n: _kept(f, quick.keep[n]) if n in quick.keep else f for n, f in spec.factors.items()}
         if spec.cases is not None:
             fits = [c for c in spec.cases if all(c[n] in kept for n, kept in quick.keep.items() if n in c)]
-            changes["cases"] = fits or None
+            if not fits:
+                raise UserError(
+                    f"{origin}: quick.keep: none of the cases has these values; keep values that occur together"
+                )
+            changes["cases"] = fits
     return spec.model_copy(update=changes)
 
 

@@ -95,10 +95,16 @@ impl Mac {
     }
 
     /// Drops a NAV that may be reset because nothing has followed its RTS (9.3.2.4).
+    #[inline]
     pub(super) fn expire_nav(&mut self, ctx: &mut Context) {
-        if let Some(reset) = self.nav_reset.take_if(|reset| *reset <= ctx.now)
-            && reset < self.nav
-        {
+        if let Some(reset) = self.nav_reset.take_if(|reset| *reset <= ctx.now) {
+            self.cut_nav(ctx, reset);
+        }
+    }
+
+    #[inline(never)]
+    fn cut_nav(&mut self, ctx: &mut Context, reset: Time) {
+        if reset < self.nav {
             self.nav = reset;
             ctx.stack.on_link(&LinkEvent::NavReset(reset));
         }

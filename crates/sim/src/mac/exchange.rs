@@ -2,7 +2,7 @@
 
 use super::{Context, Mac, Outgoing, Phase, Try};
 use crate::medium::{Frame, RateClass};
-use multihop_core::{Attempt, DropCause, Exchange, Fate, FrameKind, Interval, LinkEvent, NodeId, Span, Time};
+use multihop_core::{Attempt, Exchange, Fate, FrameKind, Interval, LinkEvent, NodeId, Span, Time};
 use multihop_dot11::ResponseTimeout;
 use multihop_link::Departure;
 
@@ -175,7 +175,7 @@ impl Mac {
         }
         let exchange = Exchange {
             node: self.id,
-            peer: out.peer.unwrap_or(NodeId(u32::MAX)),
+            peer: out.peer.unwrap_or(NodeId::BROADCAST),
             flow: out.flow,
             size: out.size,
             payload: ctx.packets.get(out.handle).packet.segment.payload,
@@ -191,10 +191,11 @@ impl Mac {
         };
         ctx.record.exchange(&exchange, ctx.now);
         ctx.stack.on_link(&LinkEvent::Exchange(exchange));
-        if fate == Fate::GivenUp && !ctx.packets.get(out.handle).passed_on {
-            ctx.stack.lose(ctx.now, out.handle, DropCause::RetryLimit, ctx.packets, ctx.record);
-        } else {
-            ctx.packets.remove(out.handle);
+        match out.peer {
+            Some(peer) if fate == Fate::GivenUp && !ctx.packets.get(out.handle).passed_on => {
+                ctx.stack.on_given_up(ctx.now, peer, out.handle, ctx.packets, ctx.record);
+            }
+            _ => drop(ctx.packets.remove(out.handle)),
         }
         if let Some(peer) = out.peer {
             ctx.stack.on_delivery(ctx.now, peer, fate == Fate::Acknowledged, ctx.packets, ctx.record);

@@ -237,6 +237,7 @@ impl Mac {
         self.frame = Some(frame);
     }
 
+    #[inline]
     fn turn_busy(&mut self, ctx: &mut Context) {
         self.busy = true;
         self.busy_since = ctx.now;

@@ -125,8 +125,7 @@ impl Mac {
         let handle = frame.packet.expect("DATA carries a packet");
         let entry = ctx.packets.get_mut(handle);
         entry.passed_on = frame.to.is_some();
-        let packet = entry.packet;
-        let copy = ctx.packets.insert(packet);
+        let copy = ctx.packets.copy(handle);
         ctx.stack.on_received(ctx.now, copy, ctx.packets);
     }
 

@@ -3,7 +3,9 @@
 use crate::config::{Config, MatrixQuantity, MediumModel};
 use crate::medium::{Collisions, Frame, RateClass, femtowatts};
 use multihop_core::{FrameKind, Interval, NodeId, Rate, Span, Time};
-use multihop_dot11::{ACK_BYTES, CTS_BYTES, DcfRules, ErrorTable, FrameTiming, RTS_BYTES, ResponseTimeout};
+use multihop_dot11::{
+    ACK_BYTES, BackoffDraw, CTS_BYTES, DcfRules, ErrorTable, FrameTiming, RTS_BYTES, ResponseTimeout,
+};
 
 /// Rules, inter-frame spaces, airtimes and limits: what every station of a run shares.
 #[derive(Clone, Debug)]
@@ -44,6 +46,8 @@ pub struct Timing {
     pub packet_error_rate: f64,
     /// What overlapping signals do to each other.
     pub collisions: Collisions,
+    /// The medium is busy where the energy of all signals is at least this.
+    pub busy_from: u64,
     rts_threshold: Option<u32>,
     rates: [FrameTiming; 4],
 }
@@ -64,6 +68,11 @@ impl Timing {
             ResponseTimeout::FirstBit => phy.sifs + phy.slot + phy.rx_start_delay(rate),
             ResponseTimeout::WholeResponse { propagation } => phy.sifs + response + propagation * 2,
         };
+        let collisions = collisions(config, by_class);
+        let busy_from = match &collisions {
+            Collisions::Pairwise { .. } => 1,
+            Collisions::Sinr { .. } => femtowatts(config.medium.carrier_sense_mw()).max(1),
+        };
         Timing {
             rules,
             slot: phy.slot,
@@ -82,7 +91,8 @@ impl Timing {
             ack_timeout: timeout(ack_rate, ack),
             nav_reset: phy.sifs * 2 + cts + phy.rx_start_delay(cts_rate) + phy.slot * 2,
             packet_error_rate: config.medium.packet_error_rate,
-            collisions: collisions(config, by_class),
+            collisions,
+            busy_from,
             rts_threshold: config.mac.rts_threshold,
             rates,
         }
@@ -108,6 +118,15 @@ impl Timing {
     pub fn exchange(&self, data: Span, with_rts: bool) -> Span {
         let handshake = if with_rts { self.rts + self.cts + self.sifs * 2 } else { Span::ZERO };
         handshake + data + self.sifs + self.ack
+    }
+
+    /// What a station that is alone waits before each exchange, on average: DIFS and a back-off from the first window (9.3.4.2).
+    pub fn mean_access(&self) -> Span {
+        let most = match self.rules.backoff_draw {
+            BackoffDraw::Inclusive => self.cw_min,
+            BackoffDraw::Exclusive => self.cw_min - 1,
+        };
+        self.difs + self.slot * u64::from(most) / 2
     }
 
     /// A frame that starts now, without packet.

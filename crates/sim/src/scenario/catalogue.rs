@@ -5,7 +5,7 @@ use super::generate::Generator;
 use super::mac::RuleSet;
 use super::medium::{Medium, PathLossModel, Quantity};
 use super::phy::{Preamble, Standard};
-use super::routing::{Metric, OnLinkFailure};
+use super::routing::{Metric, OnLinkFailure, Routing};
 use super::traffic::Pattern;
 use multihop_dot11 as dot11;
 use multihop_schemes::REGISTRY;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 /// What can be named in a scenario: an object of lists, each entry with its `name` and a `summary`.
 ///
 /// The lists are `schemes` (with `reference` and the JSON Schema of the `parameters`), `phys` (with `rates_bps` and
-/// `basic_rates_bps`), `preambles`, `rules`, `media`, `path_losses`, `link_quantities`, `metrics`, `link_failures`,
+/// `basic_rates_bps`), `preambles`, `rules`, `media`, `path_losses`, `link_quantities`, `routing_protocols`, `metrics`, `link_failures`,
 /// `generators`, `traffic`, `apps`, `distributions` and `estimators`. Where a name comes with keys of its own, `keys` maps each
 /// to what it means.
 pub fn catalogue() -> Value {
@@ -35,6 +35,7 @@ pub fn catalogue() -> Value {
         "media": names::<Medium>(),
         "path_losses": names::<PathLossModel>(),
         "link_quantities": names::<Quantity>(),
+        "routing_protocols": names::<Routing>(),
         "metrics": names::<Metric>(),
         "link_failures": names::<OnLinkFailure>(),
         "generators": names::<Generator>(),

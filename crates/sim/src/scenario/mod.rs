@@ -49,7 +49,7 @@ pub use mac::{BackoffDraw, Eifs, Mac, Microseconds, ResponseTimeout, RuleOverrid
 pub use medium::{Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
 pub use phy::{Phy, Preamble, Standard};
 pub use resolve::{Overrides, Resolved, load, resolve};
-pub use routing::{Metric, Network, OnLinkFailure, Routing};
+pub use routing::{Dsdv, Metric, Network, OnLinkFailure, Routing, StaticRoutes};
 pub use schemes::Parameters;
 pub use settings::Setting;
 pub use topology::{Link, Listed, Node, Topology};
@@ -84,7 +84,7 @@ pub struct Scenario {
     pub medium: Medium,
     /// The nodes.
     pub topology: Topology,
-    /// Routing.
+    /// Routing. Default: static routes.
     #[serde(default)]
     pub routing: Routing,
     /// The network layer.

@@ -20,9 +20,14 @@ use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Which key of a table names the variant of which enum.
-const TAGS: &[(&str, &str)] =
-    &[("App", "kind"), ("Generator", "generator"), ("Medium", "model"), ("PathLossModel", "model")];
+/// Which key of a table names the variant of which enum, and the variant that a table without the key is, if it may lack it.
+const TAGS: &[(&str, &str, Option<&str>)] = &[
+    ("App", "kind", None),
+    ("Generator", "generator", None),
+    ("Medium", "model", None),
+    ("PathLossModel", "model", None),
+    ("Routing", "protocol", Some("static")),
+];
 
 /// The enum whose variant is `generator` if the table has that key, and `nodes` otherwise.
 const TOPOLOGY: &str = "Topology";
@@ -146,6 +151,7 @@ fn example(field: &str) -> &'static str {
         "generator" => "\"chain\"",
         "pattern" => "\"random-pairs\"",
         "model" => "\"ranges\"",
+        "protocol" => "\"dsdv\"",
         "kind" => "\"saturated\"",
         "quantity" => "\"delivery\"",
         "rate" => "\"500 kb/s\"",
@@ -296,7 +302,8 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        let tag = TAGS.iter().find(|(tagged, _)| *tagged == name).map(|(_, tag)| *tag);
+        let known = TAGS.iter().find(|(tagged, ..)| *tagged == name);
+        let (tag, default) = known.map_or((None, None), |(_, tag, default)| (Some(*tag), *default));
         match (self.0.get_ref(), tag) {
             (DeValue::String(variant), None) => {
                 visitor.visit_enum(Variant { name: variant, key: None, content: Content::Nothing })
@@ -322,6 +329,10 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
             (DeValue::Table(table), Some(tag)) => {
                 let start = self.0.span().start;
                 let Some((key, value)) = table.get_key_value(tag) else {
+                    if let Some(name) = default {
+                        let content = Content::Fields(self.table(table, None));
+                        return visitor.visit_enum(Variant { name, key: None, content });
+                    }
                     let mut error = ReadError::new(
                         "missing",
                         format!(

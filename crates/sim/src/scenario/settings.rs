@@ -164,7 +164,8 @@ impl<'a> Change<'_, 'a> {
                 entries.try_for_each(|(index, entry)| self.below(index.into(), done, entry, at))
             }
             (Target::Named(pattern), DeValue::Array(list)) => {
-                let fits = |entry: &Spanned<DeValue<'_>>| name_of(entry).is_some_and(|name| matches(pattern, name));
+                let fits =
+                    |entry: &Spanned<DeValue<'_>>| name_of(entry).is_some_and(|name| matches(pattern, name));
                 if !list.iter().any(fits) {
                     let found = format!("no entry of the list has a name like {pattern:?}");
                     return Err(self.error(at, found, "correct the name; a * in it is any text"));
@@ -195,7 +196,10 @@ impl<'a> Change<'_, 'a> {
 
     /// A key of this setting, in place of what the file says.
     fn make_room(&self, table: &mut DeTable<'a>, name: &str, done: usize, at: &KeyPath) -> Result<()> {
-        if matches!(self.steps.get(done + 1), Some(Target::Each | Target::Named(_) | Target::Step(Step::Index(_)))) {
+        if matches!(
+            self.steps.get(done + 1),
+            Some(Target::Each | Target::Named(_) | Target::Step(Step::Index(_)))
+        ) {
             return Err(self.error(&at.join(name), "there is no such list", "set the whole list"));
         }
         let span: Range<usize> = self.value.span();
@@ -329,7 +333,8 @@ mod tests {
 
     #[test]
     fn a_star_in_a_name_is_any_text() {
-        for (pattern, name) in [("udp*", "udp"), ("udp*", "udp12"), ("*", "ü"), ("*p*2", "udp12"), ("a", "a")] {
+        for (pattern, name) in [("udp*", "udp"), ("udp*", "udp12"), ("*", "ü"), ("*p*2", "udp12"), ("a", "a")]
+        {
             assert!(matches(pattern, name), "{pattern} {name}");
         }
         for (pattern, name) in [("udp*", "tcp1"), ("*3", "udp12"), ("a", "ab"), ("a*b*c", "acb")] {

@@ -23,7 +23,7 @@ pub struct Traffic {
     pub flows: Option<u32>,
     /// `to-gateway`, `all-to-one`: name of the node that receives.
     pub gateway: Option<String>,
-    /// `random-pairs`, `to-gateway`: only pairs whose route has at least this many hops. Default: 1.
+    /// `random-pairs`, `to-gateway`: only pairs whose shortest path has at least this many hops. Default: 1.
     #[schemars(range(min = 1, max = 100_000))]
     pub min_hops: Option<u32>,
     /// `random-pairs`, `to-gateway`: seed of the choice. It is not that of the run, so that all runs of a study share one

@@ -1,6 +1,7 @@
 //! What lies above a node's MAC: interface queue, router policies, estimators, and the ends of flows.
 
 mod end;
+mod routed;
 
 pub use end::End;
 
@@ -11,13 +12,14 @@ use crate::routing::Routes;
 use crate::slab::{Handle, Slab};
 use multihop_core::{DropCause, Dropped, LinkEvent, NodeId, Packet, Span, Time};
 use multihop_link::{Departure, DropTail, Estimator, LinkView, Priority, RouterPolicy, Verdict};
+use routed::Agent;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// What all nodes know about the network.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// Next hops.
+    /// Next hops, where no protocol finds them.
     pub routes: Routes,
     /// The flows.
     pub flows: Vec<FlowRoute>,
@@ -121,6 +123,8 @@ pub struct Stack {
     followers: Vec<u32>,
     turn: usize,
     on_link_failure: LinkFailureRule,
+    /// Who finds routes; none if they are static.
+    agent: Option<Agent>,
     lifetime: Option<Span>,
     /// Somebody here wants to know of link events.
     observed: bool,
@@ -151,6 +155,7 @@ impl Stack {
             followers: Vec::new(),
             turn: 0,
             on_link_failure,
+            agent: None,
             lifetime: mac.lifetime,
             observed,
         }
@@ -221,6 +226,7 @@ impl Stack {
         }
     }
 
+    #[inline(never)]
     fn tell(&mut self, event: &LinkEvent) {
         self.routers.iter_mut().flatten().for_each(|router| router.on_link(event));
         for end in &mut self.ends {
@@ -288,9 +294,9 @@ impl Stack {
         packet: &mut Packet,
         ask: impl FnOnce(&mut dyn RouterPolicy, &mut Packet, &LinkView) -> Verdict,
     ) -> Verdict {
-        let Some(router) = &mut self.routers[self.scheme_of[packet.flow.index()]] else {
-            return Verdict::Pass;
-        };
+        // A packet of a routing protocol belongs to no scheme.
+        let Some(scheme) = self.scheme_of.get(packet.flow.index()) else { return Verdict::Pass };
+        let Some(router) = &mut self.routers[*scheme] else { return Verdict::Pass };
         let view = router.view(now);
         let verdict = ask(router.policy.as_mut(), packet, &view);
         if verdict == Verdict::Mark {
@@ -356,7 +362,10 @@ impl Stack {
 
     /// Is nothing pending above the MAC?
     pub fn is_settled(&self) -> bool {
-        self.inbox.is_empty() && self.touched.is_empty() && self.followers.is_empty()
+        self.inbox.is_empty()
+            && self.touched.is_empty()
+            && self.followers.is_empty()
+            && self.agent.as_ref().is_none_or(|agent| !agent.pending)
     }
 
     /// Handles everything that is pending above the MAC; afterwards the queue may hold something for it.
@@ -365,12 +374,15 @@ impl Stack {
             if let Some(end) = self.touched.pop() {
                 self.drain(around, end);
             } else if let Some(handle) = self.inbox.pop_front() {
-                if around.network.link_layer_delay > Span::ZERO {
+                // Unlike unicasts, broadcasts owe no ACK, so that an answer may start at once. It must not start before all that
+                // ends at this instant has ended.
+                let answers_at_once = around.packets.get(handle).packet.is_routing();
+                if around.network.link_layer_delay > Span::ZERO || answers_at_once {
                     self.delay(around, Direction::Up, handle);
                 } else {
                     self.pass_up(around, handle);
                 }
-            } else if !self.refill(around) {
+            } else if !self.serve_agent(around) && !self.refill(around) {
                 return;
             }
         }
@@ -403,12 +415,20 @@ impl Stack {
         self.queue.len() + self.passing.len()
     }
 
-    /// A follower that has stopped, or whose datagram was lost at once, follows no more. In the second case its application is
-    /// called again: when the route is usable again, or a little later.
+    /// A follower that has stopped, or whose datagram did not get into the queue, follows no more. In the second case its
+    /// application is called again: when the route is usable again, or a little later.
     fn put_aside(&mut self, around: &mut Surroundings, index: u32, goes_on: bool) {
         const LATER: Span = Span::from_ms(1);
+        /// Protocols need longer to find a route.
+        const MUCH_LATER: Span = Span::from_ms(100);
         self.followers.retain(|follower| *follower != index);
         let end = &self.ends[index as usize];
+        if self.agent.is_some() {
+            if let (true, Some((_, slot))) = (goes_on, &end.app) {
+                around.agenda.arm(*slot, around.now + MUCH_LATER, Lane::Upper);
+            }
+            return;
+        }
         let hop = around.network.routes.next_hop(self.id, end.peer);
         if let (true, Some(hop), Some((_, slot))) = (goes_on, hop, &end.app) {
             let broken =
@@ -451,6 +471,10 @@ impl Stack {
     }
 
     fn enqueue(&mut self, around: &mut Surroundings, handle: Handle) {
+        if self.agent.is_some() {
+            self.enqueue_routed(around, handle);
+            return;
+        }
         let packet = &mut around.packets.get_mut(handle).packet;
         let verdict = self
             .consult(around.now, packet, |policy, packet, view| policy.on_arrival(around.now, packet, view));
@@ -481,7 +505,11 @@ impl Stack {
     fn pass_up(&mut self, around: &mut Surroundings, handle: Handle) {
         let packet = around.packets.get(handle).packet;
         if packet.destination != self.id {
-            self.send(around, handle);
+            if packet.is_routing() {
+                self.take_message(around, handle);
+            } else {
+                self.send(around, handle);
+            }
             return;
         }
         around.packets.remove(handle);

@@ -72,7 +72,11 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
                 path_loss: two_ray(),
             },
         },
-        routing: RoutingConfig { metric: RouteMetric::Hops, on_link_failure: LinkFailureRule::Ignore },
+        routing: RoutingConfig {
+            protocol: RoutingProtocol::Static,
+            metric: RouteMetric::Hops,
+            on_link_failure: LinkFailureRule::Ignore,
+        },
         schemes: vec![SchemeConfig {
             name: "udp".into(),
             scheme: Arc::new(Datagrams { payload: 1472, header: 28 }),

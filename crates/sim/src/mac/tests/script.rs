@@ -7,7 +7,7 @@
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::config::{
     Config, LinkFailureRule, MacConfig, MediumConfig, MediumModel, NodeConfig, PathLoss, RouteMetric,
-    RoutingConfig,
+    RoutingConfig, RoutingProtocol,
 };
 use crate::mac::{Context, Mac, Timing};
 use crate::medium::{Collisions, Frame, Link, Radio, RateClass};
@@ -307,7 +307,11 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
             packet_error_rate: 0.0,
             model,
         },
-        routing: RoutingConfig { metric: RouteMetric::Hops, on_link_failure: LinkFailureRule::Ignore },
+        routing: RoutingConfig {
+            protocol: RoutingProtocol::Static,
+            metric: RouteMetric::Hops,
+            on_link_failure: LinkFailureRule::Ignore,
+        },
         schemes: Vec::new(),
         flows: Vec::new(),
         extra_header: 0,

@@ -1,0 +1,212 @@
+//! What a flow needs of the channel.
+
+use crate::config::{AppConfig, Config, FlowConfig};
+use crate::mac::Timing;
+use crate::medium::RateClass;
+use crate::routing::Routes;
+use multihop_core::{NodeId, Segment, Span, Time};
+use multihop_schemes::Scheme;
+
+/// Airtime on a link for one message of a flow, in seconds. A message may be several packets, or a share of one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkTime {
+    /// Index into the list of links.
+    pub link: usize,
+    /// Of DATA frames alone, preambles included.
+    pub data: f64,
+    /// Of whole exchanges without errors, from the first bit to the last: RTS and CTS if they are used, DATA and ACK, with SIFS
+    /// between.
+    pub exchange: f64,
+    /// What a station that is alone spends besides: DIFS, the mean of the first back-off, and propagation.
+    pub access: f64,
+}
+
+/// What a flow needs of the channel for each of its messages: the payload that its transport sends as one, at best.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Demand {
+    /// Payload bytes of a message: a full segment, or a packet of an application that sends datagrams.
+    pub payload: u32,
+    /// Payload that the application offers, in bits per second; none if that is without limit. Of random arrivals, the mean.
+    pub offered_bps: Option<f64>,
+    /// On the links of the path.
+    pub forward: Vec<LinkTime>,
+    /// Of what the receiver sends back when nothing is lost, on the links of the way back; empty for datagrams.
+    pub feedback: Vec<LinkTime>,
+}
+
+impl Demand {
+    /// Of a flow; links that are not yet in the list are added.
+    pub(super) fn new(
+        config: &Config,
+        flow: &FlowConfig,
+        routes: &Routes,
+        timing: &Timing,
+        links: &mut Vec<(NodeId, NodeId)>,
+    ) -> Demand {
+        let scheme = config.schemes[flow.scheme].scheme.as_ref();
+        let wire = Wire::of(scheme);
+        let (payload, offered_bps) = match flow.app {
+            AppConfig::Cbr { rate, packet, .. } | AppConfig::Poisson { rate, packet } => {
+                (if scheme.datagrams() { packet } else { scheme.segment_size() }, Some(rate.bps() as f64))
+            }
+            AppConfig::Saturated | AppConfig::Bulk { .. } | AppConfig::Transfers { .. } => {
+                (scheme.segment_size(), None)
+            }
+        };
+        let pieces = pieces(payload, scheme.segment_size());
+        let forward: Vec<(f64, u32)> =
+            pieces.map(|piece| (1.0, piece + wire.header + config.extra_header)).collect();
+        let feedback: Vec<(f64, u32)> =
+            wire.feedback.iter().map(|(share, size)| (*share, size + config.extra_header)).collect();
+        let mut along = |from, to, packets: &[(f64, u32)]| -> Vec<LinkTime> {
+            let path = routes.path(from, to).unwrap_or_default();
+            let hops = path.windows(2).map(|hop| (hop[0], hop[1]));
+            hops.map(|hop| link_time(index_of(links, hop), packets, timing)).collect()
+        };
+        Demand {
+            payload,
+            offered_bps,
+            forward: along(flow.source, flow.destination, &forward),
+            feedback: if feedback.is_empty() {
+                Vec::new()
+            } else {
+                along(flow.destination, flow.source, &feedback)
+            },
+        }
+    }
+}
+
+/// The payloads of the packets of a message.
+fn pieces(message: u32, segment: u32) -> impl Iterator<Item = u32> {
+    let segment = segment.max(1);
+    (0..message.div_ceil(segment)).map(move |index| segment.min(message - index * segment))
+}
+
+fn index_of(links: &mut Vec<(NodeId, NodeId)>, link: (NodeId, NodeId)) -> usize {
+    links.iter().position(|known| *known == link).unwrap_or_else(|| {
+        links.push(link);
+        links.len() - 1
+    })
+}
+
+/// The time that packets take, each a number of them and network-layer bytes.
+fn link_time(link: usize, packets: &[(f64, u32)], timing: &Timing) -> LinkTime {
+    let mut made = LinkTime { link, data: 0.0, exchange: 0.0, access: 0.0 };
+    for (count, size) in packets {
+        let bytes = timing.data_bytes(*size);
+        let data = timing.airtime(RateClass::Data, bytes);
+        let with_rts = timing.needs_rts(bytes);
+        let frames = if with_rts { 4 } else { 2 };
+        made.data += count * data.seconds();
+        made.exchange += count * timing.exchange(data, with_rts).seconds();
+        made.access += count * (timing.mean_access() + timing.propagation * frames).seconds();
+    }
+    made
+}
+
+/// What a scheme's transport puts on the wire in the steady state of a transfer without losses.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Wire {
+    /// Header bytes of a full segment: the least that were seen.
+    header: u32,
+    /// What goes back: how many packets for each full segment, and their network-layer bytes.
+    feedback: Option<(f64, u32)>,
+}
+
+/// Full segments of the transfer that is watched, and of those the first that are not counted.
+const WATCHED: usize = 512;
+const UNCOUNTED: usize = 128;
+
+impl Wire {
+    /// Watches a transfer of the scheme over a path of 1 ms each way that loses nothing.
+    fn of(scheme: &dyn Scheme) -> Wire {
+        let delay = Span::from_ms(1);
+        let (mut sender, mut receiver) = (scheme.sender(), scheme.receiver());
+        let full = scheme.segment_size();
+        let (mut headers, mut back): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+        let (mut now, mut uncounted) = (Time::ZERO, None);
+        sender.push(now, u64::from(full) * WATCHED as u64);
+        // Far more turns than a transfer takes, should it come to nothing.
+        for _ in 0..WATCHED * 8 {
+            let there: Vec<Segment> = std::iter::from_fn(|| sender.poll_segment(now)).collect();
+            now += delay;
+            if uncounted.is_none() && headers.len() >= UNCOUNTED {
+                uncounted = Some(headers.len());
+            }
+            let mut answers: Vec<Segment> = Vec::new();
+            for segment in &there {
+                headers.extend((segment.payload == full).then_some(segment.header));
+                receiver.on_segment(now, segment);
+                answers.extend(std::iter::from_fn(|| receiver.poll_segment(now)));
+            }
+            if there.is_empty() {
+                let due = [sender.poll_timeout(), receiver.poll_timeout()].into_iter().flatten().min();
+                let Some(due) = due else { break };
+                now = now.max(due);
+                for end in [&mut sender, &mut receiver] {
+                    if end.poll_timeout().is_some_and(|timeout| timeout <= now) {
+                        end.on_timeout(now);
+                    }
+                }
+                answers.extend(std::iter::from_fn(|| receiver.poll_segment(now)));
+            }
+            now += delay;
+            for answer in &answers {
+                back.extend(uncounted.is_some().then_some(answer.header + answer.payload));
+                sender.on_segment(now, answer);
+            }
+            if headers.len() >= WATCHED {
+                break;
+            }
+        }
+        let counted = headers.len() - uncounted.unwrap_or(headers.len());
+        let feedback =
+            back.iter().min().filter(|_| counted > 0).map(|size| (back.len() as f64 / counted as f64, *size));
+        Wire { header: headers.iter().copied().min().unwrap_or(0), feedback }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multihop_schemes::REGISTRY;
+    use serde_json::json;
+
+    fn wire(name: &str, parameters: &serde_json::Value) -> Wire {
+        let entry = REGISTRY.iter().find(|entry| entry.name == name).unwrap();
+        Wire::of(entry.build(parameters).unwrap().as_ref())
+    }
+
+    #[test]
+    fn acknowledgements_are_counted_as_they_are_sent() {
+        assert_eq!(wire("udp", &json!({})), Wire { header: 28, feedback: None });
+        let each = Wire { header: 40, feedback: Some((1.0, 40)) };
+        assert_eq!(wire("tcp-newreno", &json!({ "flavour": "ns2" })), each);
+        assert_eq!(wire("tcp-newreno", &json!({ "delayed_ack": "0 s" })), each);
+        let stamped = Wire { header: 52, feedback: Some((1.0, 52)) };
+        assert_eq!(wire("tcp-newreno", &json!({ "flavour": "ns2", "timestamps": true })), stamped);
+        let every_second = wire("tcp-sack", &json!({}));
+        assert_eq!((every_second.header, every_second.feedback.unwrap().1), (40, 40));
+        assert!((every_second.feedback.unwrap().0 - 0.5).abs() < 0.01, "{every_second:?}");
+        let alone = wire("tcp-newreno", &json!({ "window": 1 }));
+        assert!(
+            (alone.feedback.unwrap().0 - 1.0).abs() < 0.01,
+            "one segment is acknowledged by the timer: {alone:?}"
+        );
+    }
+
+    #[test]
+    fn every_scheme_has_a_header() {
+        for entry in REGISTRY {
+            let wire = Wire::of(entry.build(&json!({})).unwrap().as_ref());
+            assert!(wire.header >= 20, "{}: {wire:?}", entry.name);
+        }
+    }
+
+    #[test]
+    fn messages_are_cut_into_segments() {
+        assert_eq!(pieces(2500, 1000).collect::<Vec<_>>(), [1000, 1000, 500]);
+        assert_eq!(pieces(1000, 1000).collect::<Vec<_>>(), [1000]);
+        assert_eq!(pieces(10, 1000).collect::<Vec<_>>(), [10]);
+    }
+}

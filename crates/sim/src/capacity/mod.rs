@@ -1,0 +1,42 @@
+//! What the stated channel can carry at all: the airtime that each flow needs on each link of its path, and which links cannot
+//! be used at once. Nothing runs; links, airtimes and routes are those that a run would use.
+//!
+//! From this a bound on goodput follows by linear programming over sets of links that exclude each other, which is left to the
+//! caller.
+
+mod airtimes;
+mod conflict;
+mod demand;
+
+pub use airtimes::Airtimes;
+pub use conflict::{Conflict, Conflicts};
+pub use demand::{Demand, LinkTime};
+
+use crate::config::Config;
+use crate::routing::{LinkQuality, Routes};
+use multihop_core::NodeId;
+
+/// What flows need of the channel, and who shares it.
+#[derive(Clone, Debug)]
+pub struct Capacity {
+    /// The directed links that some flow's packets or acknowledgements cross: sender and receiver.
+    pub links: Vec<(NodeId, NodeId)>,
+    /// What the flows need, in the order of the configuration.
+    pub demands: Vec<Demand>,
+    /// Which of the links exclude each other.
+    pub conflicts: Conflicts,
+}
+
+impl Capacity {
+    /// Of a configuration.
+    pub fn new(config: &Config) -> Capacity {
+        let quality = LinkQuality::new(config);
+        let routes = Routes::new(config, &quality);
+        let (table, timing) = quality.into_parts();
+        let mut links = Vec::new();
+        let demands: Vec<Demand> =
+            config.flows.iter().map(|flow| Demand::new(config, flow, &routes, &timing, &mut links)).collect();
+        let conflicts = Conflicts::new(&links, &table, &timing);
+        Capacity { links, demands, conflicts }
+    }
+}

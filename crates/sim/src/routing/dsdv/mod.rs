@@ -1,0 +1,270 @@
+//! Destination-sequenced distance vectors (Perkins and Bhagwat, SIGCOMM 1994) as ns-2.35 has them (dsdv/dsdv.cc).
+//!
+//! Every node numbers its own updates evenly; who finds a route broken makes its number odd and its metric infinite. A greater
+//! number is believed whatever its metric, an equal one if its metric is smaller.
+//!
+//! Three things of ns-2 that one would not guess from the paper: only a new destination, a shorter route of the same number, a
+//! lost neighbour, or a neighbour who believes in an old break triggers an update, while a new number never does, even if it
+//! brings another metric; a triggered update repeats each changed metric until the next full update; and a neighbour is lost
+//! by its silence alone unless `use_mac` is set. One thing is not ns-2's: packets that wait for a route leave when the *table*
+//! has one. ns-2 lets them go when an update mentions one, and never stops trying if that update was not believed.
+
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+use super::{Action, Message, RoutingAgent};
+use crate::config::DsdvConfig;
+use crate::slab::Handle;
+use multihop_core::{DropCause, NodeId, Rng, Span, Time};
+use std::collections::{BTreeMap, VecDeque};
+use table::{Entry, UNREACHABLE};
+
+/// Entries of a table, as they are on the air.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Update(pub(crate) Vec<Advert>);
+
+/// An entry of a table, as it is on the air.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Advert {
+    /// Whom the route leads to.
+    pub(crate) destination: NodeId,
+    /// Hops from the sender of the update, or `UNREACHABLE`.
+    pub(crate) metric: u32,
+    /// How recent it is: even from the destination itself, odd for a break.
+    pub(crate) sequence: u32,
+}
+
+/// DSDV at a node.
+pub(super) struct Dsdv {
+    id: NodeId,
+    parameters: DsdvConfig,
+    rng: Rng,
+    table: BTreeMap<NodeId, Entry>,
+    /// Its own sequence number.
+    sequence: u32,
+    next_full: Time,
+    /// No triggered update before this.
+    triggered_from: Time,
+    /// Updates that are held back by the broadcast jitter.
+    outgoing: Vec<(Time, Update)>,
+    /// Packets that wait for a route.
+    waiting: BTreeMap<NodeId, VecDeque<Handle>>,
+    actions: VecDeque<Action>,
+}
+
+impl Dsdv {
+    /// DSDV at node `id`, from time 0 on.
+    pub(super) fn new(id: NodeId, parameters: DsdvConfig, mut rng: Rng) -> Dsdv {
+        let next_full = Time::ZERO + uniform(&mut rng, parameters.start_jitter);
+        Dsdv {
+            id,
+            rng,
+            table: BTreeMap::from([(id, Entry::own(id, 0, Time::ZERO))]),
+            sequence: 2,
+            next_full,
+            triggered_from: Time::ZERO,
+            outgoing: Vec::new(),
+            waiting: BTreeMap::new(),
+            actions: VecDeque::new(),
+            parameters,
+        }
+    }
+
+    // ---- sending ----
+
+    /// Puts an update on its way: all that may be advertised, if `full` or if much of it changed, and otherwise what changed.
+    fn advertise(&mut self, now: Time, mut full: bool) {
+        let changed = self.table.values().filter(|entry| entry.is_news(now)).count();
+        full |= changed * 3 > self.table.len() && changed > 3;
+        if full {
+            self.sequence += 2;
+            self.table.insert(self.id, Entry::own(self.id, self.sequence, now));
+            self.schedule_full(now);
+        } else if changed == 0 {
+            return;
+        }
+        self.triggered_from = now + self.parameters.triggered_interval;
+        let mut adverts = Vec::new();
+        for (destination, entry) in &mut self.table {
+            if entry.advertise_from <= now && (full || entry.is_news(now)) {
+                let advert =
+                    Advert { destination: *destination, metric: entry.metric, sequence: entry.sequence };
+                // The sender comes first, so that who does not know it learns of it before its routes.
+                let at = if *destination == self.id { 0 } else { adverts.len() };
+                adverts.insert(at, advert);
+                entry.advertised(full);
+            }
+        }
+        let limit = &self.parameters;
+        let entries = (limit.update_size_limit.saturating_sub(limit.header_size) / limit.entry_size).max(1);
+        for part in adverts.chunks(entries as usize) {
+            let due = now + uniform(&mut self.rng, self.parameters.broadcast_jitter);
+            self.outgoing.push((due, Update(part.to_vec())));
+        }
+    }
+
+    /// The next full update comes after 3/4 to 4/4 of the period.
+    fn schedule_full(&mut self, now: Time) {
+        let share = 0.75 + 0.25 * self.rng.unit();
+        self.next_full = now + Span::from_seconds(self.parameters.update_period.seconds() * share);
+    }
+
+    fn size(&self, update: &Update) -> u32 {
+        self.parameters.header_size + self.parameters.entry_size * update.0.len() as u32
+    }
+
+    /// A triggered update is due. If it comes too early, it is put off, and others that would come earlier still with it.
+    fn trigger(&mut self, now: Time, destination: NodeId) {
+        let entry = self.table.get_mut(&destination).expect("entries are never removed");
+        entry.trigger = None;
+        if now >= self.triggered_from {
+            self.advertise(now, false);
+            return;
+        }
+        let later = self.triggered_from;
+        entry.trigger = Some(later);
+        for entry in self.table.values_mut() {
+            entry.trigger = entry.trigger.filter(|due| *due >= later);
+        }
+    }
+
+    // ---- receiving ----
+
+    fn learn(&mut self, now: Time, from: NodeId, advert: &Advert) {
+        let Advert { destination, metric, sequence } = *advert;
+        if destination == self.id {
+            if metric == UNREACHABLE {
+                self.next_full = now; // nobody knows better than the node itself
+            }
+            return;
+        }
+        let metric = if metric == UNREACHABLE { UNREACHABLE } else { (metric + 1).min(UNREACHABLE) };
+        let heard = Advert { destination, metric, sequence };
+        let Some(known) = self.table.get_mut(&destination) else {
+            let mut entry = Entry::new(&heard, from, self.parameters.settling_time, now);
+            if metric < UNREACHABLE {
+                entry.new_metric = true;
+                entry.trigger = Some(entry.advertise_from);
+            }
+            self.table.insert(destination, entry);
+            return;
+        };
+        if sequence == known.sequence {
+            if metric < known.metric {
+                known.shorten(&heard, from, now);
+            }
+        } else if sequence > known.sequence {
+            known.refresh(&heard, from, self.parameters.settling_weight, now);
+        } else if metric == UNREACHABLE && known.metric != UNREACHABLE {
+            known.assert_again(now); // the neighbour believes in a break that is over
+        }
+    }
+
+    /// The neighbour is alive. One that is not in the table gets an entry that is never advertised, just for its timeout.
+    fn keep_alive(&mut self, now: Time, neighbour: NodeId) {
+        let silence = self.parameters.update_period * u64::from(self.parameters.missed_updates);
+        let settling = self.parameters.settling_time;
+        let entry = self.table.entry(neighbour).or_insert_with(|| Entry::silent(neighbour, 1, settling, now));
+        entry.lost_at = Some(now + silence);
+    }
+
+    /// Routes through this neighbour are broken.
+    fn lose(&mut self, now: Time, neighbour: NodeId) {
+        if let Some(entry) = self.table.get_mut(&neighbour) {
+            entry.lost_at = None;
+        }
+        for entry in self.table.values_mut().filter(|entry| entry.next_hop == neighbour) {
+            entry.break_off(now);
+        }
+    }
+
+    /// Packets leave for destinations that have a route by now.
+    fn release(&mut self) {
+        let routed: Vec<NodeId> =
+            self.waiting.keys().copied().filter(|to| self.next_hop(*to).is_some()).collect();
+        for destination in routed {
+            let packets = self.waiting.remove(&destination).unwrap_or_default();
+            self.actions.extend(packets.into_iter().map(Action::Route));
+        }
+    }
+}
+
+impl RoutingAgent for Dsdv {
+    fn next_hop(&self, destination: NodeId) -> Option<NodeId> {
+        let entry = self.table.get(&destination)?;
+        (entry.metric != UNREACHABLE).then_some(entry.next_hop)
+    }
+
+    /// The last few packets wait.
+    fn on_no_route(&mut self, now: Time, destination: NodeId, packet: Handle) {
+        let settling = self.parameters.settling_time;
+        self.table
+            .entry(destination)
+            .or_insert_with(|| Entry::silent(destination, UNREACHABLE, settling, now));
+        let waiting = self.waiting.entry(destination).or_default();
+        waiting.push_back(packet);
+        while waiting.len() > self.parameters.buffer {
+            let oldest = waiting.pop_front().expect("there are more than fit");
+            self.actions.push_back(Action::Drop(oldest, DropCause::NoRoute));
+        }
+    }
+
+    fn on_link_failure(&mut self, now: Time, next_hop: NodeId, packet: Handle) {
+        if !self.parameters.use_mac {
+            self.actions.push_back(Action::Drop(packet, DropCause::RetryLimit));
+            return;
+        }
+        self.lose(now, next_hop);
+        self.actions.push_back(Action::Route(packet));
+    }
+
+    fn on_message(&mut self, now: Time, from: NodeId, message: &Message) {
+        let Message::Dsdv(update) = message;
+        for advert in &update.0 {
+            self.learn(now, from, advert);
+        }
+        self.keep_alive(now, from);
+        self.release();
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        let chosen = |table: &BTreeMap<NodeId, Entry>, is_due: &dyn Fn(&Entry) -> bool| -> Vec<NodeId> {
+            table.iter().filter(|(_, entry)| is_due(entry)).map(|(destination, _)| *destination).collect()
+        };
+        for neighbour in chosen(&self.table, &|entry| due(entry.lost_at)) {
+            self.lose(now, neighbour);
+        }
+        if self.next_full <= now {
+            self.advertise(now, true);
+        }
+        for destination in chosen(&self.table, &|entry| due(entry.trigger)) {
+            // One before it may have taken it along.
+            if due(self.table[&destination].trigger) {
+                self.trigger(now, destination);
+            }
+        }
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Action> {
+        if let Some(action) = self.actions.pop_front() {
+            return Some(action);
+        }
+        let at = self.outgoing.iter().position(|(due, _)| *due <= now)?;
+        let (_, update) = self.outgoing.remove(at);
+        let size = self.size(&update);
+        Some(Action::Broadcast(Message::Dsdv(update), size))
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        let entries = self.table.values().flat_map(|entry| [entry.trigger, entry.lost_at]);
+        let outgoing = self.outgoing.iter().map(|(due, _)| *due);
+        entries.flatten().chain(outgoing).chain([self.next_full]).min()
+    }
+}
+
+fn uniform(rng: &mut Rng, bound: Span) -> Span {
+    Span::from_seconds(rng.unit() * bound.seconds())
+}

@@ -1,0 +1,36 @@
+//! Routing: where a node sends a packet next.
+//!
+//! * `static_routes`: shortest paths over the links that can carry data, computed before the run; and what links are worth.
+//! * `agent`: what a routing protocol is to a node. `dsdv`: DSDV, as ns-2 has it.
+//!
+//! With static routes nodes have no agent, and look next hops up in [`Routes`], which all of them share. A protocol is an
+//! agent per node; it never sees `Routes`, which then only says which paths the run expects.
+
+mod agent;
+mod dsdv;
+mod static_routes;
+
+pub use static_routes::{LinkQuality, Routes};
+
+pub(crate) use agent::{Action, Message, RoutingAgent};
+pub(crate) use static_routes::{LEAST_DELIVERY, NOMINAL_BYTES};
+
+use crate::config::{Config, RoutingProtocol};
+use multihop_core::{NodeId, Rng};
+
+/// The agent of a node; none with static routes.
+pub(crate) fn agent(config: &Config, node: NodeId) -> Option<Box<dyn RoutingAgent>> {
+    let rng = || Rng::at(config.seed, &["node", &node.0.to_string(), "routing"]);
+    match &config.routing.protocol {
+        RoutingProtocol::Static => None,
+        RoutingProtocol::Dsdv(parameters) => Some(Box::new(dsdv::Dsdv::new(node, parameters.clone(), rng()))),
+    }
+}
+
+/// Hops that packets may take.
+pub(crate) fn hop_limit(config: &Config) -> u16 {
+    match &config.routing.protocol {
+        RoutingProtocol::Static => u16::try_from(config.nodes.len()).unwrap_or(u16::MAX),
+        RoutingProtocol::Dsdv(parameters) => parameters.hop_limit,
+    }
+}

@@ -1,0 +1,135 @@
+//! A stack whose routes come from a routing protocol.
+
+use super::{Stack, Surroundings, Waiting};
+use crate::agenda::{Agenda, Lane, Slot};
+use crate::record::Recorder;
+use crate::routing::{Action, Message, RoutingAgent};
+use crate::slab::{Handle, Slab};
+use multihop_core::{DropCause, FlowId, NodeId, Packet, Port, Segment, Time};
+use multihop_link::{Priority, Verdict};
+use std::sync::Arc;
+
+/// A routing protocol at a node.
+pub(super) struct Agent {
+    protocol: Box<dyn RoutingAgent>,
+    timer: Slot,
+    /// It was called and not yet asked what it wants.
+    pub(super) pending: bool,
+}
+
+impl Stack {
+    /// Routes come from this protocol from now on.
+    pub fn route_by(&mut self, protocol: Box<dyn RoutingAgent>, timer: Slot, agenda: &mut Agenda) {
+        if let Some(at) = protocol.next_timer() {
+            agenda.arm(timer, at, Lane::Upper);
+        }
+        self.agent = Some(Agent { protocol, timer, pending: false });
+    }
+
+    /// The protocol's time has come.
+    pub fn on_routing_timer(&mut self, now: Time) {
+        self.call(|protocol| protocol.on_timer(now));
+    }
+
+    /// The MAC gave up a packet, which the next hop does not have.
+    pub fn on_given_up(
+        &mut self,
+        now: Time,
+        peer: NodeId,
+        handle: Handle,
+        packets: &mut Slab,
+        record: &mut Recorder,
+    ) {
+        if self.agent.is_none() || packets.get(handle).packet.is_routing() {
+            self.lose(now, handle, DropCause::RetryLimit, packets, record);
+            return;
+        }
+        self.call(|protocol| protocol.on_link_failure(now, peer, handle));
+    }
+
+    fn call(&mut self, what: impl FnOnce(&mut dyn RoutingAgent)) {
+        if let Some(agent) = &mut self.agent {
+            what(agent.protocol.as_mut());
+            agent.pending = true;
+        }
+    }
+
+    /// A message of the protocol came from a neighbour.
+    pub(super) fn take_message(&mut self, around: &mut Surroundings, handle: Handle) {
+        let (packet, message) = around.packets.remove_message(handle);
+        self.call(|protocol| protocol.on_message(around.now, packet.source, &message));
+    }
+
+    /// Does what the protocol asks for, and arms its timer. Returns whether there was anything to ask for.
+    pub(super) fn serve_agent(&mut self, around: &mut Surroundings) -> bool {
+        let Some(agent) = self.agent.as_mut().filter(|agent| agent.pending) else { return false };
+        let Some(action) = agent.protocol.poll(around.now) else {
+            agent.pending = false;
+            match agent.protocol.next_timer() {
+                Some(at) => around.agenda.arm(agent.timer, at.max(around.now), Lane::Upper),
+                None => around.agenda.disarm(agent.timer),
+            }
+            return false;
+        };
+        match action {
+            Action::Broadcast(message, size) => self.broadcast(around, message, size),
+            Action::Route(handle) => self.enqueue_routed(around, handle),
+            Action::Drop(handle, cause) => {
+                self.lose(around.now, handle, cause, around.packets, around.record);
+            }
+        }
+        true
+    }
+
+    fn broadcast(&mut self, around: &mut Surroundings, message: Message, size: u32) {
+        let packet = Packet {
+            segment: Segment::default(),
+            flow: FlowId::ROUTING,
+            port: Port::Receiver,
+            source: self.id,
+            destination: NodeId::BROADCAST,
+            size,
+            number: 0,
+            created: around.now,
+            hops: 0,
+        };
+        around.record.routing_sent(self.id, &packet, around.now);
+        let handle = around.packets.insert_message(packet, Arc::new(message));
+        self.send(around, handle);
+    }
+
+    /// As [`Stack::enqueue`], but what has no route is the protocol's to hold.
+    pub(super) fn enqueue_routed(&mut self, around: &mut Surroundings, handle: Handle) {
+        let packet = around.packets.get(handle).packet;
+        if packet.is_routing() {
+            self.queue_up(around, Priority::Routing, Waiting { handle, peer: None });
+            return;
+        }
+        let loops = packet.hops > 0 && packet.source == self.id;
+        if loops || packet.hops >= around.network.hop_limit {
+            self.lose(around.now, handle, DropCause::HopLimit, around.packets, around.record);
+            return;
+        }
+        let agent = self.agent.as_ref().expect("only stacks with an agent route by it");
+        let Some(peer) = agent.protocol.next_hop(packet.destination) else {
+            self.call(|protocol| protocol.on_no_route(around.now, packet.destination, handle));
+            return;
+        };
+        let packet = &mut around.packets.get_mut(handle).packet;
+        let verdict = self
+            .consult(around.now, packet, |policy, packet, view| policy.on_arrival(around.now, packet, view));
+        if verdict == Verdict::Drop {
+            self.lose(around.now, handle, DropCause::Policy, around.packets, around.record);
+        } else {
+            self.queue_up(around, Priority::Data, Waiting { handle, peer: Some(peer) });
+        }
+    }
+
+    /// Puts a packet into the interface queue; if that is full, one is lost.
+    fn queue_up(&mut self, around: &mut Surroundings, priority: Priority, waiting: Waiting) {
+        if let Err(lost) = self.queue.push(around.now, priority, waiting) {
+            self.lose(around.now, lost.handle, DropCause::QueueFull, around.packets, around.record);
+        }
+        around.record.queue(self.id, self.queue.len(), around.now);
+    }
+}

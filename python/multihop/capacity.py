@@ -1,0 +1,227 @@
+"""What the stated channel can carry at all: upper bounds on goodput from airtime alone.
+
+Links that exclude each other share the airtime: the exchanges on the links of a clique of the conflict graph take, put
+together, at most all of the time. Under these constraints, one per maximal clique, the largest sum of goodputs is a
+linear programme (Jain, Padhye, Padmanabhan and Qiu, MobiCom 2003, section 4). See `LEVELS` for what is charged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import Any, Literal
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+from scipy.optimize import linprog
+
+from multihop import _core
+from multihop.scenario import Scenario
+
+#: Cliques beyond this many are left out. With fewer constraints a bound is higher, but still a bound.
+MAX_CLIQUES = 20_000
+
+Charge = Literal["data", "exchange", "exchange and access"]
+Conflicts = Literal["data_conflicts", "exchange_conflicts", "sensing_conflicts"]
+
+
+@dataclass(frozen=True)
+class Level:
+    """How strict a bound is.
+
+    Attributes:
+        name: of the level.
+        families: which conflicts exclude, and what is charged on the links that they exclude.
+        meaning: one sentence for people.
+    """
+
+    name: str
+    families: tuple[tuple[Conflicts, Charge], ...]
+    meaning: str
+
+
+#: From the highest bound to the lowest.
+LEVELS = (
+    Level(
+        "hard",
+        (("exchange_conflicts", "exchange"), ("data_conflicts", "data")),
+        "no MAC can do more: only what would destroy frames excludes, and only what cannot overlap is charged",
+    ),
+    Level(
+        "carrier-sense",
+        (("sensing_conflicts", "exchange"),),
+        "links that sense or destroy each other send one exchange after the other, without a gap",
+    ),
+    Level(
+        "idle-channel",
+        (("sensing_conflicts", "exchange and access"),),
+        "the same with DIFS and a mean first back-off before each exchange, as a station has that is alone",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The airtime that flows take from what they share.
+
+    Attributes:
+        airtime: one row per constraint, one column per flow: the share of the time that a goodput of 1 bit/s takes.
+        offered_bps: what each flow offers at most; infinite without limit.
+        cliques: the links (indices) of each constraint.
+        complete: were all maximal cliques taken?
+    """
+
+    airtime: np.ndarray
+    offered_bps: np.ndarray
+    cliques: tuple[tuple[int, ...], ...] = field(repr=False)
+    complete: bool = True
+
+    @property
+    def alone_bps(self) -> np.ndarray:
+        """The most that each flow can get where it is alone."""
+        limits: np.ndarray = np.minimum(1.0 / self.airtime.max(axis=0), self.offered_bps)
+        return limits
+
+    @property
+    def bottlenecks(self) -> list[tuple[int, ...]]:
+        """The links whose airtime limits each flow where it is alone."""
+        return [self.cliques[row] for row in self.airtime.argmax(axis=0)]
+
+    @cached_property
+    def total_bps(self) -> float:
+        """The largest sum of goodputs."""
+        # In units of what each flow gets alone, all numbers are near one.
+        unit = self.alone_bps
+        found = linprog(-unit, A_ub=self.airtime * unit, b_ub=np.ones(len(self.airtime)), bounds=(0, 1), method="highs")
+        if found.fun is None:
+            raise RuntimeError(f"the linear programme was not solved: {found.message}")
+        return float(-found.fun)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Upper bounds on the goodput of a scenario; see `LEVELS`.
+
+    Attributes:
+        view: the scenario, resolved.
+        capacity: what flows need of the channel, and which links share it.
+    """
+
+    view: _core.ScenarioView
+    capacity: _core.CapacityView = field(repr=False)
+
+    @property
+    def has_feedback(self) -> bool:
+        """Does any flow send acknowledgements of its transport?"""
+        return any(demand["feedback"] for demand in self.capacity["demands"])
+
+    def shares(self, level: str = "hard", *, feedback: bool = False) -> Shares:
+        """The constraints of a level; `feedback` charges the transport's acknowledgements too."""
+        chosen = {known.name: known for known in LEVELS}[level]
+        return shares(self.capacity, chosen, feedback=feedback)
+
+    @cached_property
+    def totals(self) -> pd.DataFrame:
+        """One row per level: the largest sum of goodputs in bit/s, without and with acknowledgements."""
+        rows = [
+            {
+                "level": level.name,
+                "total_bps": self._plain[level.name].total_bps,
+                "total_with_feedback_bps": self._charged[level.name].total_bps,
+            }
+            for level in LEVELS
+        ]
+        return pd.DataFrame(rows)
+
+    @cached_property
+    def flows(self) -> pd.DataFrame:
+        """One row per flow and level: what the flow could get alone in bit/s, and those of its links that limit it."""
+        names = [node["name"] for node in self.view["nodes"]]
+        links = [f"{names[a]}>{names[b]}" for a, b in self.capacity["links"]]
+        own = [{time["link"] for time in demand["forward"]} for demand in self.capacity["demands"]]
+        rows: list[dict[str, Any]] = []
+        for level in LEVELS:
+            plain, charged = self._plain[level.name], self._charged[level.name]
+            for index, flow in enumerate(self.view["flows"]):
+                rows.append(
+                    {
+                        "level": level.name,
+                        "flow": index,
+                        "name": flow["name"],
+                        "hops": flow["hops"],
+                        "alone_bps": plain.alone_bps[index],
+                        "alone_with_feedback_bps": charged.alone_bps[index],
+                        "bottleneck": [links[link] for link in plain.bottlenecks[index] if link in own[index]],
+                    }
+                )
+        return pd.DataFrame(rows)
+
+    def record(self) -> dict[str, Any]:
+        """Everything as plain data (JSON)."""
+        return {
+            "scenario": {"name": self.view["name"], "hash": self.view["hash"]},
+            "levels": {level.name: level.meaning for level in LEVELS},
+            "complete": all(share.complete for share in (*self._plain.values(), *self._charged.values())),
+            "totals": self.totals.to_dict("records"),
+            "flows": self.flows.to_dict("records"),
+        }
+
+    @cached_property
+    def _plain(self) -> dict[str, Shares]:
+        return {level.name: self.shares(level.name) for level in LEVELS}
+
+    @cached_property
+    def _charged(self) -> dict[str, Shares]:
+        if not self.has_feedback:
+            return self._plain
+        return {level.name: self.shares(level.name, feedback=True) for level in LEVELS}
+
+
+def bound(scenario: Scenario, overrides: Mapping[str, Any]) -> Bound:
+    """Bounds of a scenario with these overrides; `multihop.bound` is the same for everyday use."""
+    view = scenario.check(overrides)
+    return Bound(view, scenario.capacity(overrides))
+
+
+def shares(capacity: _core.CapacityView, level: Level, *, feedback: bool = False) -> Shares:
+    """The constraints of a level, one per maximal clique of each of its conflict graphs."""
+    demands = capacity["demands"]
+    rows: list[np.ndarray] = []
+    members: list[tuple[int, ...]] = []
+    complete = True
+    for conflicts, charge in level.families:
+        per_link = np.zeros((len(capacity["links"]), len(demands)))
+        for column, demand in enumerate(demands):
+            for time in demand["forward"] + (demand["feedback"] if feedback else []):
+                per_link[time["link"], column] += _charged(time, charge) / (demand["payload_bytes"] * 8)
+        cliques, all_there = maximal_cliques(len(per_link), capacity[conflicts])
+        complete &= all_there
+        members += cliques
+        rows += [per_link[list(clique)].sum(axis=0) for clique in cliques]
+    offered = [np.inf if demand["offered_bps"] is None else demand["offered_bps"] for demand in demands]
+    return Shares(np.array(rows), np.array(offered, dtype=float), tuple(members), complete)
+
+
+def maximal_cliques(
+    vertices: int, edges: Iterable[tuple[int, int]], limit: int = MAX_CLIQUES
+) -> tuple[list[tuple[int, ...]], bool]:
+    """The maximal cliques of a graph, each sorted, and whether these are all.
+
+    Beyond `limit` the rest is left out, but for each vertex as a clique of its own, so that every vertex is in one.
+    """
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_nodes_from(range(vertices))
+    graph.add_edges_from(edges)
+    found = [tuple(sorted(clique)) for clique in islice(nx.find_cliques(graph), limit + 1)]
+    if len(found) <= limit:
+        return sorted(found), True
+    return sorted({*found[:limit], *((vertex,) for vertex in range(vertices))}), False
+
+
+def _charged(time: _core.LinkTimeView, charge: Charge) -> float:
+    if charge == "data":
+        return time["data_s"]
+    return time["exchange_s"] + (time["access_s"] if charge == "exchange and access" else 0.0)

@@ -1,0 +1,57 @@
+"""`bound`: what the channel can carry at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multihop import api
+from multihop.capacity import LEVELS, Bound
+from multihop.cli import console
+from multihop.cli.settings import SetOption, read
+
+
+def bound(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario (TOML).", show_default=False)],
+    set: SetOption = None,
+    scheme: Annotated[str | None, typer.Option(help="Replaces the scheme of every flow.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Say what the channel of a scenario can carry at all, without running it."""
+    found = api.bound(scenario, set=read(set), scheme=scheme)
+    if as_json:
+        console.print_json(found.record())
+        return
+    _print_totals(found)
+    _print_flows(found)
+    for level in LEVELS:
+        print(f"{level.name}: {level.meaning}")
+
+
+def _print_totals(found: Bound) -> None:
+    heads = ["all flows together, at most", "kb/s", *(["with transport ACKs"] if found.has_feedback else [])]
+    rows = []
+    for row in found.totals.to_dict("records"):
+        with_feedback = [_kbps(row["total_with_feedback_bps"])] if found.has_feedback else []
+        rows.append([str(row["level"]), _kbps(row["total_bps"]), *with_feedback])
+    console.out().print(console.table(heads, rows))
+    print()
+
+
+def _print_flows(found: Bound) -> None:
+    heads = ["each flow alone, kb/s", "hops", *(level.name for level in LEVELS)]
+    heads += [f"{LEVELS[-1].name} with ACKs", "limited by"] if found.has_feedback else ["limited by"]
+    rows = []
+    for _, group in found.flows.groupby("flow", sort=True):
+        last = group.iloc[-1]
+        cells = [_kbps(value) for value in group["alone_bps"]]
+        cells += [_kbps(last["alone_with_feedback_bps"])] if found.has_feedback else []
+        rows.append([str(last["name"]), str(last["hops"]), *cells, " ".join(last["bottleneck"])])
+    console.out().print(console.table(heads, rows))
+    print()
+
+
+def _kbps(value: float) -> str:
+    return f"{value / 1e3:.1f}"

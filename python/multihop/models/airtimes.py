@@ -1,0 +1,54 @@
+"""The times that closed forms are made of, from the engine's own tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import tomli_w
+
+from multihop import _core
+
+#: 802.11 at 1 Mb/s with long preambles and the standard's slots: what most multi-hop papers of the time ran on.
+DSSS_1MBPS: Mapping[str, Any] = {"standard": "dsss", "data_rate": "1 Mb/s", "control_rate": "1 Mb/s"}
+
+
+@dataclass(frozen=True)
+class Airtimes:
+    """Spaces, slot and airtimes in seconds, preambles included; contention windows in slots."""
+
+    slot: float
+    sifs: float
+    difs: float
+    eifs: float
+    rts: float
+    cts: float
+    data: float
+    ack: float
+    cw_min: int
+    cw_max: int
+
+    @property
+    def stages(self) -> int:
+        """How many times the contention window doubles before it is the largest."""
+        return max(0, round((self.cw_max + 1) / (self.cw_min + 1)).bit_length() - 1)
+
+
+def airtimes(frame_bytes: int, phy: Mapping[str, Any] = DSSS_1MBPS) -> Airtimes:
+    """Times of a PHY, as the table `[phy]` of a scenario describes it.
+
+    Args:
+        frame_bytes: size of the DATA frame, MAC header and FCS included.
+        phy: keys of `[phy]`.
+
+    Raises:
+        ScenarioError: if this is no PHY.
+    """
+    scenario = {
+        "duration": "1 s",
+        "phy": dict(phy),
+        "topology": {"generator": "chain", "hops": 1},
+        "flows": [{"from": "n0", "to": "n1", "scheme": "udp"}],
+    }
+    return Airtimes(**_core.airtimes(tomli_w.dumps(scenario), "<phy>", frame_bytes))

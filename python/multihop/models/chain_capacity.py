@@ -1,0 +1,40 @@
+"""What a row of nodes can carry from one end to the other: the capacity bound over hops, rate and distance."""
+
+from __future__ import annotations
+
+from multihop.capacity import bound
+from multihop.scenario import load
+
+
+def chain_capacity(
+    hops: int, rate: str = "1 Mb/s", spacing: str = "200 m", standard: str = "dsss", payload: str = "1000 B"
+) -> dict[str, float]:
+    """Bounds on the goodput of one flow over a chain with RTS/CTS, in kb/s.
+
+    Args:
+        hops: hops of the flow.
+        rate: data rate; control frames go at 1 Mb/s.
+        spacing: distance of neighbours, with ns-2's ranges of 250 m and 550 m.
+        standard: physical layer, as in `[phy]`.
+        payload: of a packet, to which 40 bytes of TCP and IP are added.
+
+    Returns:
+        `end_to_end`, the most that arrives at the end (level "hard" of `multihop.capacity`); `idle_channel`, with DIFS and
+        mean back-off before each exchange; `all_hops`, `end_to_end` counted once at each hop.
+    """
+    made = bound(
+        load(
+            {
+                "duration": "1 s",
+                "phy": {"standard": standard, "data_rate": rate, "control_rate": "1 Mb/s"},
+                "mac": {"rules": "ns2", "rts_threshold": "0 B"},
+                "topology": {"generator": "chain", "hops": hops, "spacing": spacing},
+                "schemes": {"tcp-newreno": {"flavour": "ns2", "segment_size": payload}},
+                "flows": [{"from": "n0", "to": f"n{hops}", "scheme": "tcp-newreno"}],
+            }
+        ),
+        {},
+    )
+    most = made.shares("hard").total_bps / 1e3
+    idle = made.shares("idle-channel").total_bps / 1e3
+    return {"end_to_end": most, "idle_channel": idle, "all_hops": most * hops}

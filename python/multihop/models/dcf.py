@@ -1,0 +1,31 @@
+"""The DCF in saturation: how often a station transmits (Bianchi, IEEE JSAC 18(3), 2000)."""
+
+from __future__ import annotations
+
+from scipy.optimize import brentq
+
+
+def attempt_probability(collision: float, window: int = 32, stages: int = 5) -> float:
+    """Probability that a saturated station transmits in a slot (Bianchi 2000, Eq. 7).
+
+    Args:
+        collision: probability that a transmission collides.
+        window: slots of the first window: `CW_min + 1`.
+        stages: how many times the window doubles; then it stays, and the frame is tried until it gets through.
+    """
+    doubling = sum((2 * collision) ** i for i in range(stages))
+    return 2 / (1 + window + collision * window * doubling)
+
+
+def saturation(stations: int, window: int = 32, stages: int = 5) -> tuple[float, float]:
+    """The fixed point of `stations` saturated stations that all hear each other (Bianchi 2000, Eqs. 7 and 9).
+
+    Returns:
+        The probability that a station transmits in a slot, and the probability that a transmission collides.
+    """
+
+    def excess(collision: float) -> float:
+        return 1 - (1 - attempt_probability(collision, window, stages)) ** (stations - 1) - collision
+
+    collision = float(brentq(excess, 0.0, 0.999)) if stations > 1 else 0.0
+    return attempt_probability(collision, window, stages), collision

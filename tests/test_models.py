@@ -1,0 +1,172 @@
+"""Closed forms: printed values, laws, and simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from validation import closed_forms
+
+import multihop
+from multihop.models import dcf
+from multihop.models import frame_efficiency as fte
+from multihop.models.airtimes import airtimes
+
+#: 1 Mb/s, 1000 bytes and 28 bytes of MAC header and FCS, as in the paper.
+TIMES = airtimes(1028)
+
+ACCESS = st.sampled_from(["rts-cts", "basic"])
+
+
+def test_times_are_those_of_the_paper():
+    assert fte.success_time(TIMES) == pytest.approx(9406e-6)
+    assert fte.success_time(airtimes(1068)) == pytest.approx(9726e-6)
+    assert fte.success_time(TIMES, "basic") == pytest.approx(8730e-6)
+    assert fte.collision_time(TIMES) == pytest.approx(666e-6)
+    assert fte.collision_time(TIMES, "basic") == pytest.approx(8730e-6)
+    assert (TIMES.cw_min, TIMES.stages) == (31, 5)
+
+
+def test_times_are_those_of_the_validation():
+    cell = airtimes(1500 + 64, {"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "1 Mb/s"})
+    named = (cell.slot, cell.sifs, cell.difs, cell.eifs, cell.rts, cell.cts, cell.ack)
+    known = ("SLOT", "SIFS", "DIFS", "EIFS", "RTS", "CTS", "ACK")
+    assert named == pytest.approx([getattr(closed_forms, name) for name in known])
+    assert cell.data == pytest.approx(closed_forms.data_airtime(1500))
+
+
+def test_without_contention_only_the_first_back_off_and_difs_are_lost():
+    alone = 9406 / (9406 + 50 + 15.5 * 20)
+    assert fte.frame_transmission_efficiency(0.0, 1) == pytest.approx(alone) == pytest.approx(0.963, abs=5e-4)
+    assert fte.frame_transmission_efficiency(0.0, 9) == pytest.approx(alone), "silent neighbours cost nothing"
+    assert fte.efficiency(0.4, 1, TIMES, slots="others") == pytest.approx(alone), "nobody waits for himself"
+
+
+def test_the_delay_is_the_mean_over_frames():
+    """Frames drawn one by one, by Eqs. 8 and 18."""
+    tau, n, m = 0.05, 8, 7
+    p = 1 - (1 - tau) ** (n - 1)
+    slot = float(fte.slot_time(tau, n, TIMES))
+    rng = np.random.default_rng(1)
+    collisions = np.minimum(rng.geometric(1 - p, 400_000) - 1, m)
+    back_off = np.array([sum(31 * 2 ** min(j, 5) / 2 for j in range(k + 1)) for k in range(m + 1)])
+    delays = TIMES.difs + 9406e-6 + collisions * 666e-6 + back_off[collisions] * slot
+    assert fte.service_delay(tau, n, TIMES, collisions=m) == pytest.approx(delays.mean(), rel=5e-3)
+
+
+def test_slots_are_idle_or_used_by_one_or_by_several():
+    tau, n = 0.1, 4
+    idle, one = 0.9**4, 4 * 0.1 * 0.9**3
+    expected = idle * 20e-6 + one * 9406e-6 + (1 - idle - one) * 666e-6
+    assert fte.slot_time(tau, n, TIMES) == pytest.approx(expected)
+    assert fte.slot_time(tau, n + 1, TIMES, slots="others") == pytest.approx(expected)
+
+
+# Up to tau = 1 / n a slot is used the oftener the more stations there are and the more each transmits; beyond, successes
+# give way to collisions, which are shorter with RTS/CTS, and nothing is monotonic.
+@given(tau=st.floats(1e-6, 0.5), more=st.floats(1.0, 1.5), n=st.integers(2, 60), access=ACCESS)
+def test_more_transmissions_lower_the_efficiency(tau, more, n, access):
+    for slots in ("all", "others"):
+        if tau * more <= 1 / n:
+            pair = fte.efficiency(np.array([tau, tau * more]), n, TIMES, access, slots=slots)
+            assert 0 < pair[1] <= pair[0] * (1 + 1e-12) < 1
+
+
+@given(tau=st.floats(1e-6, 0.5), n=st.integers(1, 60), access=ACCESS)
+def test_more_stations_lower_the_efficiency(tau, n, access):
+    if tau <= 1 / (n + 1):
+        for slots in ("all", "others"):
+            pair = fte.efficiency(tau, np.array([n, n + 1]), TIMES, access, slots=slots)
+            assert 0 < pair[1] <= pair[0] * (1 + 1e-12) < 1
+
+
+@given(tau=st.floats(0, 1), n=st.integers(1, 200), access=ACCESS, m=st.integers(1, 12))
+def test_it_is_a_share_for_all_arguments(tau, n, access, m):
+    for slots in ("all", "others"):
+        assert 0 < fte.efficiency(tau, n, TIMES, access, collisions=m, slots=slots) < 1
+
+
+def test_arguments_broadcast():
+    tau, n = np.linspace(0.001, 0.2, 5), np.array([[2], [5], [20]])
+    grid = fte.efficiency(tau, n, TIMES)
+    assert grid.shape == (3, 5)
+    assert grid[1, 3] == pytest.approx(fte.frame_transmission_efficiency(float(tau[3]), 5))
+    assert fte.efficiency(tau, n, TIMES, literal=True).shape == (3, 5)
+
+
+def printed(p, slot, m, stages=5):
+    """Eq. 19 as printed, by its two cases."""
+    common = (TIMES.difs + 9406e-6) * (1 - p**m) + 666e-6 * (p - p ** (m + 1)) / (1 - p)
+    if m < stages:
+        return common + 31 * slot / (2 * (1 - 2 * p))
+    return common + 31 * slot * (1 - 2**m * p**m) / (2 * (1 - 2 * p))
+
+
+@pytest.mark.parametrize("m", [3, 6, 7])
+@pytest.mark.parametrize(("tau", "n"), [(0.01, 3), (0.05, 8), (0.1, 20)])
+def test_the_literal_form_is_equation_19(m, tau, n):
+    p = float(fte.collision_probability(tau, n))
+    expected = printed(p, float(fte.slot_time(tau, n, TIMES)), m)
+    assert fte.service_delay(tau, n, TIMES, collisions=m, literal=True) == pytest.approx(expected)
+
+
+def test_where_the_printed_form_differs_from_the_sum():
+    def off(tau, n, m):
+        literal, sum_ = (fte.efficiency(tau, n, TIMES, collisions=m, literal=wanted) for wanted in (True, False))
+        return float(literal / sum_ - 1)
+
+    assert abs(off(0.01, 5, 7)) < 1e-5, "with few collisions they agree"
+    assert -0.06 < off(0.1, 10, 7) < -0.04, "m > M: the window is printed to double beyond M"
+    assert off(0.03, 50, 4) < -1, "m < M: printed without an end to the series, which is negative for p > 1/2"
+    assert math.isfinite(fte.efficiency(0.5, 2, TIMES, literal=True)), "p = 1/2 is no singularity for m > M"
+
+
+#: Figures of Carvalho and Garcia-Luna-Aceves's model for these settings: nearly the airtime of successes, shared by n.
+SATURATED = [(2, 0.488), (3, 0.326), (5, 0.196), (10, 0.098)]
+
+
+@pytest.mark.parametrize(("n", "expected"), SATURATED)
+def test_saturated_cliques(n, expected):
+    tau, p = dcf.saturation(n)
+    assert fte.collision_probability(tau, n) == pytest.approx(p)
+    assert fte.efficiency(tau, n, TIMES, slots="others") == pytest.approx(expected, rel=0.015)
+    # The form as printed lets a station wait for itself.
+    assert fte.efficiency(tau, n, TIMES) < 0.96 * expected
+
+
+@pytest.mark.parametrize("rules", ["ieee", "ns2"])
+@pytest.mark.parametrize(("n", "expected"), SATURATED)
+def test_simulated_saturated_cliques(rules, n, expected):
+    scenario = {
+        "duration": "60 s",
+        "warmup": "10 s",
+        "phy": {"standard": "dsss", "data_rate": "1 Mb/s", "control_rate": "1 Mb/s"},
+        "mac": {"rules": rules, "rts_threshold": "0 B", "override": {"data_header": "28 B", "llc_header": "0 B"}},
+        "topology": {"generator": "circle", "stations": n, "radius": "10 m"},
+        "schemes": {"udp": {"segment_size": "1000 B", "header": "0 B"}},
+        "traffic": {"pattern": "canonical", "scheme": "udp", "app": {"kind": "saturated"}},
+    }
+    stations = multihop.run(scenario).nodes.iloc[1:]
+    ratio_of_means = fte.success_time(TIMES) / stations["service_delay_mean_s"].mean()
+    assert ratio_of_means == pytest.approx(expected, rel=0.02)
+    tau, _ = dcf.saturation(n)
+    assert ratio_of_means == pytest.approx(float(fte.efficiency(tau, n, TIMES, slots="others")), rel=0.03)
+    # Frames that get through fast weigh more in the mean of ratios, which RECN's routers see (Jensen's inequality).
+    assert stations["transmission_efficiency"].mean() > 1.2 * ratio_of_means
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(-0.1, 2), (1.1, 2), (0.1, 0), (0.1, 2, "csma")],
+)
+def test_arguments_out_of_range(arguments):
+    with pytest.raises(ValueError, match=r"tau|access"):
+        fte.frame_transmission_efficiency(*arguments)
+
+
+def test_a_phy_that_is_none_is_told_as_such():
+    with pytest.raises(multihop.ScenarioError, match=r"802\.11z"):
+        airtimes(1028, {"standard": "802.11z"})
+    with pytest.raises(ValueError, match="slots"):
+        fte.slot_time(0.1, 2, TIMES, slots="some")
