@@ -19,7 +19,6 @@ from multihop.report.study import claims, provenance, tables
 from multihop.report.study.figures import Figure, figures
 from multihop.storage import require_writable_file, write_text
 from multihop.study import StudyResult
-from multihop.study.export import metric_names
 
 __all__ = ["write_study"]
 
@@ -45,21 +44,13 @@ def write_study(
     for result in results:
         for source in (Path(result.study.origin), _scenario_file(result)):
             require_writable_file(path, source)
-    drawn = [(result, f"s{number}", _charts(result, f"s{number}")) for number, result in enumerate(results)]
+    drawn = [(result, f"s{number}", figures(result, f"s{number}")) for number, result in enumerate(results)]
     written = [write_text(path, _page(drawn, title, about, command))]
     for result, _, made in drawn:
         folder = path.parent / "figures"
         folder = folder / result.study.spec.name if len(results) > 1 else folder
         written += [write_text(folder / f"{figure.name}.svg", figure.svg) for figure in made]
     return written
-
-
-def _charts(result: StudyResult, prefix: str) -> list[Figure]:
-    # Point by point: a point's runs are read once, and all metrics are made from them.
-    for point in range(len(result.points)):
-        for name in metric_names(result):
-            result.values(point, name)
-    return figures(result, prefix)
 
 
 def _page(drawn: Sequence[tuple[StudyResult, str, list[Figure]]], title: str | None, about: str, command: str) -> str:

@@ -16,7 +16,8 @@ from multihop.study.store import engine
 def runs(result: StudyResult) -> int:
     """How many finished runs the results rest on."""
     plan = result.study.plan
-    return sum(result.store.has(plan.run_id(point, seed)) for point, seeds in result.seeds.items() for seed in seeds)
+    ids = {plan.run_id(point, seed) for point, seeds in result.seeds.items() for seed in seeds}
+    return sum(result.store.has(run) for run in ids)
 
 
 def incomplete(result: StudyResult) -> str:
