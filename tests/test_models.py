@@ -63,8 +63,8 @@ def test_slots_are_idle_or_used_by_one_or_by_several():
     assert fte.slot_time(tau, n + 1, TIMES, slots="others") == pytest.approx(expected)
 
 
-# Up to tau = 1 / n a slot is used the oftener the more stations there are and the more each transmits; beyond, successes
-# give way to collisions, which are shorter with RTS/CTS, and nothing is monotonic.
+# Up to tau = 1 / n a slot is used the oftener the more stations there are and the more each transmits; beyond that,
+# collisions take the place of successes, they are shorter with RTS/CTS, and nothing is monotonic.
 @given(tau=st.floats(1e-6, 0.5), more=st.floats(1.0, 1.5), n=st.integers(2, 60), access=ACCESS)
 def test_more_transmissions_lower_the_efficiency(tau, more, n, access):
     for slots in ("all", "others"):

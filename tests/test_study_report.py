@@ -340,6 +340,21 @@ def test_verdicts_numbers_and_sources_are_there(html, result):
     assert text.count("<b>none</b> - RECN") == 4 * 3
 
 
+def test_factors_may_be_called_as_columns_of_tables_are(folder, tmp_path):
+    keys = {"n": {"key": "topology.hops", "values": [3, 4]}, "metric": {"key": "topology.spacing", "values": ["150 m"]}}
+    study = Study(
+        name="names",
+        scenario=str(folder / "chain.toml"),
+        factors={**keys, "a": {"key": "schemes.tested.base", "values": ["tcp-newreno", "recn"]}},
+        compare="a",
+        seeds=2,
+    )
+    page = write_study([study.run(tmp_path / "runs")], tmp_path / "report.html")[0].read_text()
+    paired = page[page.index("paired differences") :]
+    row = '<td class="name">4</td><td class="name">150 m</td><td class="name">tcp-newreno - recn</td>'
+    assert row in paired
+
+
 def test_without_charts_there_is_one_per_metric(folder, result, tmp_path):
     study = Study.load(folder / "small.toml")
     study.spec = study.spec.model_copy(update={"charts": [], "claims": []})
@@ -446,8 +461,9 @@ def test_a_browser_draws_every_chart(html, result, tmp_path):
         tmp_path,
         """
         const charts = [...document.querySelectorAll("figure.chart-box")];
+        const wide = (chart) => chart.getBBox().width > 100;
         return {
-          drawn: charts.filter((f) => [...f.querySelectorAll("svg.chart")].every((s) => s.getBBox().width > 100)).length,
+          drawn: charts.filter((f) => [...f.querySelectorAll("svg.chart")].every(wide)).length,
           titles: document.querySelectorAll(".tip > title").length,
           wide: document.documentElement.scrollWidth <= window.innerWidth,
         };

@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -120,14 +120,14 @@ def require_writable_directory(directory: Path) -> None:
         raise UserError(f"{directory}: cannot be written: {reason}; name another place") from error
 
 
-def require_results_directory(directory: Path) -> None:
-    """As `require_writable_directory`; files that results would replace must be results as well.
+def require_results_directory(directory: Path, names: Sequence[str] = RESULT_NAMES) -> None:
+    """As `require_writable_directory`; files that results, of these names, would replace must be results as well.
 
     Raises:
         UserError: if the directory has a file of the same name as one of ours, but no manifest of ours.
     """
     require_writable_directory(directory)
-    there = [name for name in RESULT_NAMES if os.path.lexists(directory / name)]
+    there = [name for name in names if os.path.lexists(directory / name)]
     for name in there:
         require_writable_file(directory / name)
     if there and not _has_manifest(directory):

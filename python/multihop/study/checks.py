@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from multihop.errors import UserError
 from multihop.models import require_model
-from multihop.study.design import DESIGN_CHECKS, require_factor, require_labels
+from multihop.study.design import DESIGN_CHECKS, as_list, require_factor, require_labels
 from multihop.study.loading import place
 from multihop.study.metrics import check_metric, check_where, metric_of, shown_unit, split_column
 from multihop.study.spec import Chart, Claim, StudySpec, is_number
@@ -117,5 +117,10 @@ def _check_claim(spec: StudySpec, claim: Claim, at: str) -> None:
     if claim.by is not None:
         for label in claim.order or []:
             require_labels(spec, {claim.by: label}, f"{at}: order")
-    if claim.kind == "trend" and claim.over is not None and len(spec.factors[claim.over].names) < 2:
-        raise UserError(f"{at}: {claim.over} has one value, so there is no trend; give it more")
+            left_out = [one for one in as_list(label) if one not in as_list(claim.at.get(claim.by, label))]
+            if left_out:
+                raise UserError(f"{at}: order: names {left_out[0]}, which at leaves out; change one of the two")
+    if claim.kind == "trend" and claim.over is not None:
+        names = spec.factors[claim.over].names
+        if len(as_list(claim.at.get(claim.over, names))) < 2:
+            raise UserError(f"{at}: {claim.over} has one value, so there is no trend; give it more")

@@ -1,8 +1,8 @@
 """Holds what a paper says against what the runs of a study say.
 
 Every claim falls apart into cells, one for each number or comparison that it makes. A cell *holds*, *fails*, or is
-*undecided* where the seeds cannot tell. A claim is *reproduced* if all of its cells hold, *partly* if some do, and
-*not reproduced* if none does.
+*undecided* where the seeds cannot tell, as a single one never can. A claim is *reproduced* if all of its cells hold,
+*partly* if some do, and *not reproduced* if none does. Where a value is missing, it is *partly* reproduced at the most.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from multihop.columns import Metric
 from multihop.statistics import Estimate, PairedDifference
-from multihop.study.design import as_list
+from multihop.study.design import advancing_with, as_list
 from multihop.study.spec import Claim, Label, tolerance
 from multihop.verdict import with_interval
 
@@ -81,9 +81,12 @@ class Judgement:
         if not decided:
             return "nothing to judge by: no run has a value"
         held = sum(cell.state is State.HOLDS for cell in decided)
-        text = f"{held} of {len(decided)} hold"
         unsure = sum(cell.state is State.UNDECIDED for cell in decided)
-        return f"{text}, {unsure} undecided" if unsure else text
+        absent = len(self.cells) - len(decided)
+        parts = [f"{held} of {len(decided)} hold"]
+        parts += [f"{unsure} undecided"] if unsure else []
+        parts += [f"{absent} without a value"] if absent else []
+        return ", ".join(parts)
 
     @property
     def impossible(self) -> list[Cell]:
@@ -98,7 +101,7 @@ def judge(result: StudyResult, claim: Claim) -> Judgement:
         return Judgement(claim, _verdict(cells), cells)
     readings, every = [], []
     for label in result.study.spec.factors[claim.per].names:
-        chosen = result.select({**claim.at, claim.per: label})
+        chosen = [index for index in result.select(claim.at) if result.points[index].labels[claim.per] == label]
         if chosen:
             cells = _cells(result, claim, chosen, f"{claim.per} {label}")
             readings.append((label, _verdict(cells)))
@@ -111,20 +114,20 @@ def _overall(verdicts: Sequence[Verdict]) -> Verdict:
     known = [verdict for verdict in verdicts if verdict is not Verdict.UNKNOWN]
     if not known:
         return Verdict.UNKNOWN
-    if all(verdict is Verdict.REPRODUCED for verdict in known):
+    # A reading without runs may yet turn out either way.
+    if all(verdict is Verdict.REPRODUCED for verdict in verdicts):
         return Verdict.REPRODUCED
     return Verdict.NOT if all(verdict is Verdict.NOT for verdict in known) else Verdict.PARTLY
 
 
 def _verdict(cells: Sequence[Cell]) -> Verdict:
-    known = [cell for cell in cells if cell.state is not State.MISSING]
-    if not known:
-        return Verdict.UNKNOWN
     # A trend is one statement: its ends decide, and steps against it weaken it.
-    states = [cell.state for cell in known if not cell.is_step]
-    if states and all(state is State.HOLDS for state in states):
-        against = any(cell.is_step and cell.state is State.FAILS for cell in known)
-        return Verdict.PARTLY if against else Verdict.REPRODUCED
+    states = [cell.state for cell in cells if not cell.is_step]
+    if all(state is State.MISSING for state in states):
+        return Verdict.UNKNOWN
+    if all(state is State.HOLDS for state in states):
+        weak = any(cell.state in {State.FAILS, State.MISSING} for cell in cells)
+        return Verdict.PARTLY if weak else Verdict.REPRODUCED
     return Verdict.PARTLY if State.HOLDS in states else Verdict.NOT
 
 
@@ -155,9 +158,10 @@ def _value_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
         if found is None:
             yield Cell(what, "none", expected, State.MISSING, printed, possible, point=index)
             continue
-        mean, half = metric.shown(found.mean), metric.shown(found.half_width or 0.0)
+        mean, half = metric.shown(found.mean), metric.shown(_half_width(result, found))
         apart = abs(mean - printed)
-        state = State.HOLDS if apart <= allowed else State.UNDECIDED if apart - half <= allowed else State.FAILS
+        is_within = apart <= allowed and half < float("inf")
+        state = State.HOLDS if is_within else State.UNDECIDED if apart - half <= allowed else State.FAILS
         yield Cell(what, _shown(found, metric), expected, state, printed, possible, point=index)
 
 
@@ -165,14 +169,18 @@ def _trend_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
     """Step by step along the factor, and at last from one end to the other."""
     over = claim.over or ""
     lines: dict[object, list[int]] = {}
+    moving = advancing_with(result.study.spec, over)
     for index in points:
-        lines.setdefault(result.points[index].without(over), []).append(index)
+        others = result.points[index].without(*moving)
+        lines.setdefault(others, []).append(index)
     for line in lines.values():
+        if len(line) < 2:
+            continue
         steps = list(pairwise(line)) if len(line) > 2 else []
         for a, b in [*steps, (line[0], line[-1])]:
             labels = f"{over} {result.points[a].labels[over]} to {result.points[b].labels[over]}"
-            others = [f"{f} {label}" for f, label in result.points[a].without(over) if f not in (claim.per, *claim.at)]
-            what = ", ".join(part for part in (prefix, *others, labels) if part)
+            beside = _what(result, a, prefix, leave_out=(*moving, *claim.at))
+            what = ", ".join(part for part in (beside, labels) if part)
             cell = _trend_cell(result, claim, a, b, what)
             yield replace(cell, is_step=(a, b) in steps)
 
@@ -183,11 +191,11 @@ def _trend_cell(result: StudyResult, claim: Claim, a: int, b: int, what: str) ->
     difference = result.difference(b, a, claim.metric)
     if difference is None:
         return Cell(what, "none", expected, State.MISSING)
-    sign = _sign(difference)
+    sign = _sign(result, difference)
     if claim.direction == "constant":
         first = result.estimate(a, claim.metric)
         allowed = tolerance(claim.tolerance, metric.shown(first.mean)) if first else 0.0
-        within = abs(metric.shown(difference.mean)) <= allowed
+        within = abs(metric.shown(difference.mean)) <= allowed and not _is_single(result, difference)
         state = State.HOLDS if within else State.FAILS if sign != 0 else State.UNDECIDED
     else:
         wanted = 1 if claim.direction == "rises" else -1
@@ -200,8 +208,10 @@ def _order_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
     by = claim.by or ""
     metric = result.metric(claim.metric)
     lines: dict[object, dict[Label, int]] = {}
+    moving = advancing_with(result.study.spec, by)
     for index in points:
-        lines.setdefault(result.points[index].without(by), {})[result.points[index].labels[by]] = index
+        others = result.points[index].without(*moving)
+        lines.setdefault(others, {})[result.points[index].labels[by]] = index
     for line in lines.values():
         for higher, lower in pairwise(claim.order or []):
             for a in as_list(higher):
@@ -210,15 +220,15 @@ def _order_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
                         continue
                     relation = "at least" if claim.ties else "more than"
                     times = f"{claim.times:g} times " if claim.times != 1.0 else ""
-                    others = _what(result, line[a], prefix, leave_out=(by, *claim.at))
-                    what = ", ".join(part for part in (others, f"{a} against {b}") if part)
+                    beside = _what(result, line[a], prefix, leave_out=(*moving, *claim.at))
+                    what = ", ".join(part for part in (beside, f"{a} against {b}") if part)
                     expected = f"{a} {relation} {times}{b}"
                     difference = result.difference(line[a], line[b], claim.metric, claim.times)
                     if difference is None:
                         yield Cell(what, "none", expected, State.MISSING)
                         continue
-                    sign = _sign(difference)
-                    held = sign > 0 or (claim.ties and sign == 0)
+                    sign = _sign(result, difference)
+                    held = sign > 0 or (claim.ties and sign == 0 and not _is_single(result, difference))
                     state = State.HOLDS if held else State.UNDECIDED if sign == 0 else State.FAILS
                     measured = f"{_mean(result, line[a], metric)} against {_mean(result, line[b], metric)}"
                     yield Cell(what, f"{measured} ({_shown_difference(difference, metric)})", expected, state)
@@ -240,18 +250,32 @@ def _bound_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
         if found is None:
             yield Cell(what, "none", expected, State.MISSING)
             continue
-        mean, half = metric.shown(found.mean), metric.shown(found.half_width or 0.0)
+        mean, half = metric.shown(found.mean), metric.shown(_half_width(result, found))
         inside = low <= mean - half and mean + half <= high
         outside = mean + half < low or mean - half > high
         state = State.HOLDS if inside else State.FAILS if outside else State.UNDECIDED
         yield Cell(what, _shown(found, metric), expected, state)
 
 
-def _sign(difference: PairedDifference) -> int:
-    """Of a difference whose interval leaves out zero; of a single pair, as of a closed form, its own."""
+def _sign(result: StudyResult, difference: PairedDifference) -> int:
+    """Of a difference whose interval leaves out zero; of a closed form, which is exact, its own."""
+    if _is_single(result, difference):
+        return 0
     if difference.low is None or difference.high is None:
         return (difference.mean > 0) - (difference.mean < 0)
     return (difference.low > 0) - (difference.high < 0)
+
+
+def _is_single(result: StudyResult, difference: PairedDifference) -> bool:
+    """Whether this is of one seed, which cannot tell anything."""
+    return difference.low is None and result.study.spec.model is None
+
+
+def _half_width(result: StudyResult, found: Estimate) -> float:
+    """How far off the mean may be: no one knows with one seed, and a closed form is exact."""
+    if found.half_width is not None:
+        return found.half_width
+    return 0.0 if result.study.spec.model is not None else float("inf")
 
 
 def _possible(result: StudyResult, index: int, metric: Metric) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from functools import partial
 from itertools import combinations
@@ -14,12 +15,23 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from multihop.columns import METRICS, RUN_COLUMNS, TABLES, Column
+from multihop.columns import RUN_COLUMNS, TABLES, Column
 from multihop.provenance import commit, version
 from multihop.statistics import holm
-from multihop.storage import replace_file, require_writable_directory, write_text
+from multihop.storage import replace_file, require_results_directory, write_text
 from multihop.study.claims import Judgement
+from multihop.study.design import advancing_with
+from multihop.study.metrics import unit_of
 from multihop.study.result import StudyResult, column_name
+
+_TABLE_NAMES = (*TABLES, "metrics", "estimates", "differences")
+
+#: What an export may write.
+EXPORT_NAMES = (
+    "manifest.json",
+    "verdicts.json",
+    *(f"{name}.{kind}" for name in _TABLE_NAMES for kind in ("parquet", "csv")),
+)
 
 
 def export(result: StudyResult, directory: Path) -> list[Path]:
@@ -29,10 +41,10 @@ def export(result: StudyResult, directory: Path) -> list[Path]:
     `differences` a row per pair of the compared factor's values, both in SI units.
 
     Raises:
-        UserError: if the directory cannot be written.
+        UserError: if the directory cannot be written, or holds files of these names that are not results.
         OutputError: if the disk is full or broken.
     """
-    require_writable_directory(directory)
+    require_results_directory(directory, EXPORT_NAMES)
     about = manifest(result)
     tables = {} if result.study.spec.model is not None else {name: result.table(name) for name in TABLES}
     tables["metrics"] = result.table("metrics")
@@ -47,23 +59,22 @@ def export(result: StudyResult, directory: Path) -> list[Path]:
             path = directory / f"{name}.{kind}"
             replace_file(path, partial(write, table))
             paths.append(path)
-    verdicts = json.dumps([verdict_record(judgement) for judgement in result.judgements], indent=2) + "\n"
-    paths.append(write_text(directory / "verdicts.json", verdicts))
-    paths.append(write_text(directory / "manifest.json", json.dumps(about, indent=2) + "\n"))
+    verdicts = [verdict_record(judgement) for judgement in result.judgements]
+    paths.append(write_text(directory / "verdicts.json", _json(verdicts)))
+    paths.append(write_text(directory / "manifest.json", _json(about)))
     return paths
 
 
 def estimates(result: StudyResult) -> pd.DataFrame:
     """Mean and 95 % interval of every metric at every point, in SI units."""
     rows = []
-    for index, point in enumerate(result.points):
-        for name in metric_names(result):
+    for index in range(len(result.points)):
+        for name in result.metric_names:
             found = result.estimate(index, name)
             if found is not None:
-                numbers = {"metric": name, "mean": found.mean, "low": found.low, "high": found.high, "n": found.n}
-                rows.append({**_labels(result, index, "estimates"), **numbers})
-        del point
-    return pd.DataFrame(rows)
+                interval = {"mean": found.mean, "low": found.low, "high": found.high, "n": found.n}
+                rows.append({**_labels(result, index), "metric": name, "unit": _unit(result, name), **interval})
+    return _numeric(pd.DataFrame(rows))
 
 
 def differences(result: StudyResult) -> pd.DataFrame:
@@ -76,29 +87,34 @@ def differences(result: StudyResult) -> pd.DataFrame:
         return pd.DataFrame()
     lines: dict[Any, list[int]] = {}
     for index, point in enumerate(result.points):
-        lines.setdefault(point.without(by), []).append(index)
+        lines.setdefault(point.without(*advancing_with(result.study.spec, by)), []).append(index)
     rows: list[dict[str, Any]] = []
-    for shared, line in lines.items():
-        for name in metric_names(result):
+    for line in lines.values():
+        shared = {
+            name: label for name, label in _labels(result, line[0]).items() if name not in _columns_of(result, by)
+        }
+        for name in result.metric_names:
             made = []
             for a, b in combinations(line, 2):
                 d = result.difference(a, b, name)
                 if d is not None:
-                    pair = {"metric": name, "a": result.points[a].labels[by], "b": result.points[b].labels[by]}
+                    pair = {
+                        "metric": name,
+                        "unit": _unit(result, name),
+                        "a": result.label(a, by),
+                        "b": result.label(b, by),
+                    }
                     numbers = {"difference": d.mean, "low": d.low, "high": d.high, "n": d.n, "p_value": d.p_value}
-                    made.append({**dict(shared), **pair, **numbers})
+                    made.append({**shared, **pair, **numbers})
             known = [row["p_value"] for row in made]
             adjusted = holm(known) if known and all(p is not None for p in known) else [None] * len(made)
             rows += [{**row, "p_adjusted": p} for row, p in zip(made, adjusted, strict=True)]
-    return pd.DataFrame(rows)
+    return _numeric(pd.DataFrame(rows))
 
 
 def metric_names(result: StudyResult) -> list[str]:
     """The study's own metrics, or if it has none those that every run has."""
-    spec = result.study.spec
-    if spec.model is not None:
-        return [name for name in result.table("metrics").columns if name not in {*spec.factors, "seed", "factor_seed"}]
-    return [*spec.metrics] or [metric.name for metric in METRICS]
+    return result.metric_names
 
 
 def manifest(result: StudyResult) -> dict[str, Any]:
@@ -120,7 +136,9 @@ def manifest(result: StudyResult) -> dict[str, Any]:
             }
             for index, point in enumerate(plan.points)
         ],
-        "failures": [{"point": dict(f.point), "seed": f.seed, "error": f.error} for f in result.failures],
+        # What a run died of may name files of the machine that it ran on.
+        "failures": [{"point": dict(f.point), "seed": f.seed} for f in result.failures],
+        "tables": {name: f"{name}.parquet" for name in _TABLE_NAMES},
     }
 
 
@@ -140,34 +158,79 @@ def verdict_record(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def _labels(result: StudyResult, index: int, table: str) -> Mapping[str, Any]:
-    return {column_name(factor, table): label for factor, label in result.points[index].labels.items()}
+def _labels(result: StudyResult, index: int) -> Mapping[str, Any]:
+    return {column_name(name, _STATISTICS): result.label(index, name) for name in result.points[index].labels}
+
+
+def _columns_of(result: StudyResult, factor: str) -> list[str]:
+    """What the columns of a factor, and of those that advance with it, are called."""
+    return [column_name(name, _STATISTICS) for name in advancing_with(result.study.spec, factor)]
+
+
+def _unit(result: StudyResult, metric: str) -> str:
+    """The unit that a metric is computed in."""
+    if metric in result.study.spec.metrics:
+        return unit_of(result.study.spec.metrics[metric])
+    return TABLES["summary"][metric].unit if metric in TABLES["summary"] else ""
+
+
+def _numeric(df: pd.DataFrame) -> pd.DataFrame:
+    """Numbers that no row has are missing numbers, not a column without a type."""
+    return df.astype({name: float for name in _NUMBERS if name in df.columns})
+
+
+def _json(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    return json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """JSON has no word for what is not a finite number."""
+    if isinstance(value, Mapping):
+        return {str(key): _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 _STATISTICS = {
     "metric": Column("", "metric of the study"),
-    "mean": Column("SI", "mean over seeds, in the unit of the metric's column"),
-    "low": Column("SI", "lower end of the 95 % interval (Student t)"),
-    "high": Column("SI", "upper end of the 95 % interval"),
+    "unit": Column("", "unit of the row's numbers"),
+    "mean": Column("as in unit", "mean over seeds"),
+    "low": Column("as in unit", "lower end of the 95 % interval (Student t)"),
+    "high": Column("as in unit", "upper end of the 95 % interval"),
     "n": Column("1", "seeds"),
     "a": Column("", "value of the compared factor"),
     "b": Column("", "the value that it is compared with"),
-    "difference": Column("SI", "mean of a less b over common seeds"),
+    "difference": Column("as in unit", "mean of a less b over common seeds"),
     "p_value": Column("1", "two-sided p-value of no difference (paired t-test)"),
     "p_adjusted": Column("1", "the same, adjusted by Holm's method over the pairs of one metric at one point"),
 }
 
 
+_NUMBERS = ("mean", "low", "high", "difference", "p_value", "p_adjusted")
+
+
+def _columns(result: StudyResult, name: str) -> Mapping[str, Column]:
+    """The definitions of a table's own columns."""
+    if name != "metrics":
+        return TABLES.get(name, _STATISTICS)
+    made = {}
+    for metric in result.metric_names:
+        spec = result.study.spec.metrics.get(metric)
+        if spec is None:
+            made[metric] = TABLES["summary"].get(metric, Column("", f"{metric} of {result.study.spec.model}"))
+        else:
+            how = f"{spec.column} over {spec.per}, sums" if spec.per is not None else f"{spec.reduce} of {spec.column}"
+            made[metric] = Column(unit_of(spec), spec.title or how)
+    return made
+
+
 def _described(result: StudyResult, name: str, df: pd.DataFrame, about: dict[str, Any]) -> pa.Table:
     """The table with unit and meaning in each field's metadata, and the manifest in the schema's."""
-    known = {**RUN_COLUMNS, **TABLES.get(name, _STATISTICS)}
+    known = {"seed": RUN_COLUMNS["seed"], **_columns(result, name)}
     table = pa.Table.from_pandas(df, preserve_index=False)
     fields = []
     for field in table.schema:
-        meta = known.get(field.name)
-        if meta is None and field.name in result.study.spec.metrics:
-            metric = result.study.spec.metrics[field.name]
-            meta = Column("SI", f"{metric.reduce} of {metric.column}")
-        meta = meta or Column("", f"factor of the study: {field.name}")
+        meta = known.get(field.name) or Column("", f"factor of the study: {field.name.removeprefix('factor_')}")
         fields.append(field.with_metadata({"unit": meta.unit, "meaning": meta.meaning}))
     return table.cast(pa.schema(fields, metadata={"multihop": json.dumps(about)}))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ def metric_of(spec: StudySpec, name: str, where: str) -> Metric:
     """
     if name in spec.metrics:
         made = spec.metrics[name]
-        unit, scale = shown_unit(_unit_of(made), made.unit, f"metrics.{name}.unit")
+        unit, scale = shown_unit(unit_of(made), made.unit, f"metrics.{name}.unit")
         better = None if made.better is None else made.better == "higher"
         return Metric(name, made.title or name.replace("_", " "), unit, scale, higher_is_better=better)
     if name in METRIC:
@@ -81,17 +81,22 @@ def check_metric(name: str, metric: MetricSpec) -> None:
     for divisor in _per(metric):
         _require_column(table, divisor, f"{at}.per")
         _require_number(table, divisor, f"{at}.per")
-    shown_unit(_unit_of(metric), metric.unit, f"{at}.unit")
+    shown_unit(unit_of(metric), metric.unit, f"{at}.unit")
 
 
 def check_where(where: Mapping[str, Label | list[Label]], table: str, at: str) -> None:
-    """Checks that the columns of a condition exist.
+    """Checks that the columns of a condition exist, and can hold what is asked for.
 
     Raises:
         UserError: naming the one that does not.
     """
-    for column in where:
+    for column, wanted in where.items():
         _require_column(table, column, f"{at}.{column}")
+        if wanted == []:
+            raise UserError(f"{at}.{column}: has no value; name at least one, or remove it")
+        number = next((one for one in as_list(wanted) if not isinstance(one, str)), None)
+        if number is not None and column in _texts(table):
+            raise UserError(f'{at}.{column}: found {number!r}; {table}.{column} is text, write it as in "{number}"')
 
 
 def split_column(text: str, at: str) -> tuple[str, str]:
@@ -130,7 +135,7 @@ def per_seed(metric: MetricSpec, table: pd.DataFrame) -> pd.Series[float]:
             case "least-share":
                 made = grouped.min() / grouped.mean()
             case "zeros":
-                made = grouped.agg(lambda shares: float((shares == 0).sum()))
+                made = grouped.agg(lambda shares: float((shares == 0).sum()) if shares.notna().any() else np.nan)
             case name:
                 made = grouped.agg(name)
     return made.astype(float).reindex(seeds)
@@ -141,19 +146,30 @@ def matching(table: pd.DataFrame, where: Mapping[str, Label | list[Label]]) -> n
     chosen = np.ones(len(table), dtype=bool)
     for column, wanted in where.items():
         cells = table[column]
-        chosen &= np.any([_is(cells, one) for one in as_list(wanted)], axis=0)
+        some = [one for one in as_list(wanted) if not _negates(one)]
+        none = [str(one)[1:] for one in as_list(wanted) if _negates(one)]
+        if some:
+            chosen &= np.any([_is(cells, one) for one in some], axis=0)
+        for one in none:
+            chosen &= ~_is(cells, one)
     return chosen
+
+
+def _negates(wanted: Label) -> bool:
+    return isinstance(wanted, str) and wanted.startswith("!")
 
 
 def _is(cells: pd.Series[float], wanted: Label) -> np.ndarray:
     if not isinstance(wanted, str):
         return np.asarray(cells == wanted)
-    negated, pattern = wanted.startswith("!"), wanted.removeprefix("!")
-    distinct = {text: fnmatchcase(str(text), pattern) != negated for text in cells.unique()}
+    # Only the asterisk is special: names of nodes may well have brackets.
+    pattern = re.compile(".*".join(map(re.escape, wanted.split("*"))), re.DOTALL)
+    distinct = {text: pattern.fullmatch(str(text)) is not None for text in cells.unique()}
     return np.asarray(cells.map(distinct), dtype=bool)
 
 
-def _unit_of(metric: MetricSpec) -> str:
+def unit_of(metric: MetricSpec) -> str:
+    """The unit that the metric is computed in."""
     table, _, column = metric.column.partition(".")
     unit = TABLES[table][column].unit
     if metric.reduce in {"jain", "least-share", "zeros"}:
@@ -171,6 +187,11 @@ def _per(metric: MetricSpec) -> list[str]:
 def _require_column(table: str, column: str, at: str) -> None:
     if column not in TABLES[table]:
         raise UserError(f"{at}: the table {table} has no column {column!r}; it has {', '.join(TABLES[table])}")
+
+
+def _texts(table: str) -> set[str]:
+    """Columns of text; a seed has no unit either, but is a number."""
+    return {name for name, column in TABLES[table].items() if column.unit == "" and name != "seed"}
 
 
 def _require_number(table: str, column: str, at: str) -> None:

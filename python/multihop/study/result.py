@@ -53,6 +53,7 @@ class StudyResult:
         self.seeds = seeds
         self.failures = list(failures)
         self._known: dict[tuple[int, str], dict[int, float]] = {}
+        self._at_hand: tuple[tuple[int, ...], list[_core.Output]] = ((), [])
 
     @property
     def points(self) -> list[Point]:
@@ -101,7 +102,7 @@ class StudyResult:
             df = tables[source]
             of_runs = df.set_index("seed")[name] if made is None else per_seed(made, df)
             known = self._known.setdefault((point, name), {})
-            known |= {int(seed): float(value) for seed, value in zip(of_runs.index.to_numpy(), of_runs, strict=True)}
+            known |= dict(zip(map(int, of_runs.index.to_list()), of_runs.to_list(), strict=True))
 
     def estimate(self, point: int, metric: str) -> Estimate | None:
         """Mean and 95 % interval over seeds; `None` if no run has a value."""
@@ -122,6 +123,22 @@ class StudyResult:
         parts = [self.point_table(index, name) for index in range(len(self.points))]
         parts = [part for part in parts if len(part)]
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+    def point_table(self, point: int, name: str) -> pd.DataFrame:
+        """The rows of `table` that are of one point; empty if it has no runs."""
+        labels = self.points[point].labels
+        if name == "metrics":
+            df = pd.DataFrame({metric: self.values(point, metric) for metric in self.metric_names})
+            df.insert(0, "seed", df.index)
+        else:
+            outputs = self._outputs(point, self.seeds.get(point, []))
+            if not outputs:
+                return pd.DataFrame()
+            df = frames.table(name, self.study.plan.views[point], outputs)
+            df.insert(0, "seed", df.pop("seed"))
+        for position, factor in enumerate(labels):
+            df.insert(position, column_name(factor, df.columns), self.label(point, factor))
+        return df
 
     def label(self, point: int, factor: str) -> Label:
         """What a point's value of a factor is called in tables, whose columns hold one type."""
@@ -155,24 +172,14 @@ class StudyResult:
         return self.study.plan.seeds if self.study.spec.stop is None else self.seeds[point]
 
     def _outputs(self, point: int, seeds: Sequence[int]) -> list[_core.Output]:
+        """The finished runs of a point. Those of the point that was asked for last are at hand: reading takes time."""
+        if self._at_hand[0] == (point, *seeds):
+            return self._at_hand[1]
         read = (self.store.read(self.study.plan.run_id(point, seed)) for seed in seeds)
-        return [output for output in read if output is not None]
-
-    def point_table(self, point: int, name: str) -> pd.DataFrame:
-        """The rows of `table` that are of one point; empty if it has no runs."""
-        labels = self.points[point].labels
-        if name == "metrics":
-            df = pd.DataFrame({metric: self.values(point, metric) for metric in self.metric_names})
-            df.insert(0, "seed", df.index)
-        else:
-            outputs = self._outputs(point, self.seeds.get(point, []))
-            if not outputs:
-                return pd.DataFrame()
-            df = frames.table(name, self.study.plan.views[point], outputs)
-            df.insert(0, "seed", df.pop("seed"))
-        for position, factor in enumerate(labels):
-            df.insert(position, column_name(factor, df.columns), self.label(point, factor))
-        return df
+        outputs = [output for output in read if output is not None]
+        if len(outputs) == len(seeds):
+            self._at_hand = ((point, *seeds), outputs)
+        return outputs
 
     @cache  # noqa: B019 - lives as long as the result
     def _model(self, point: int) -> Mapping[str, float]:

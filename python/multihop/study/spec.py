@@ -76,7 +76,8 @@ class MetricSpec(_Table):
     column: str = Field(pattern=r"^(flows|nodes|links|series|summary)\.[a-z0-9_]+$", description="`table.column`.")
     where: dict[str, Label | list[Label]] = Field(
         default_factory=dict,
-        description="Rows that count: column -> value, or several; text may have `*`, a first `!` negates.",
+        description="Rows that count: column -> value, or several of which one will do; text may have `*`, and none of "
+        "those with a first `!` may be.",
     )
     reduce: Literal["sum", "mean", "min", "max", "median", "jain", "least-share", "zeros"] = "mean"
     weight: str | None = Field(None, description="For `mean`: the column to weigh by.")

@@ -102,9 +102,9 @@ class Study:
         self.spec = spec
         self.origin = origin
         self.text = text
-        self.is_quick = False
         #: The folder of a study that was run, if this was loaded from there.
         self.folder: Path | None = None
+        self.is_quick = False
         self._set_at_last: Mapping[str, Any] = {}
         self._directory = directory
 
@@ -126,10 +126,10 @@ class Study:
     def quick(self) -> Study:
         """The study as its `[quick]` says: fewer seeds, a shorter run, fewer values."""
         made = Study._made(_quick(self.spec, self.origin), self.origin, self._directory, self.text)
-        made.is_quick = True
         made.folder = self.folder
         # At last: what factors add, such as flows, is to be shortened as well.
         made._set_at_last = self.spec.quick.set
+        made.is_quick = True
         return made
 
     @property

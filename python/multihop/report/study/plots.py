@@ -15,7 +15,6 @@ from multihop.comparison import estimate_or_none
 from multihop.report.markup import with_unit
 from multihop.statistics import Estimate
 from multihop.study import StudyResult
-from multihop.study.export import metric_names
 from multihop.study.metrics import matching, shown_unit
 from multihop.study.spec import Chart, Label, StudySpec, is_number
 
@@ -110,7 +109,7 @@ def charts_of(result: StudyResult) -> list[Chart]:
     spec = result.study.spec
     if spec.charts:
         return spec.charts
-    names = metric_names(result)
+    names = result.metric_names
     if not spec.metrics and spec.model is None:
         names = list(_DEFAULT_METRICS)
     by = result.study.compared

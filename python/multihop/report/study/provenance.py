@@ -6,7 +6,8 @@ import shlex
 import tomllib
 from collections.abc import Sequence
 
-from multihop.provenance import commit, version
+from multihop.provenance import commit as commit
+from multihop.provenance import version as version
 from multihop.report.markup import disclosure, escape, facts, remark, table
 from multihop.report.study.plots import point_words, text
 from multihop.study import StudyResult
