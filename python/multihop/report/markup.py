@@ -13,7 +13,7 @@ from multihop.statistics import Estimate
 def document(title: str, body: str) -> str:
     """A whole page around `body`, with its style and script inside."""
     return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"<title>{escape(title)} - multihop</title>\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<link rel="icon" href="data:,">\n'
@@ -45,7 +45,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "", names: int = 1) -> str:
-    """A table of plain text that scrolls where it is too wide; the first `names` columns are names, others numbers."""
+    """A table of plain text that scrolls where it is too wide; its first `names` columns are names, others numbers."""
     head = "".join(f'<th scope="col"{_is_name(i, names)}>{escape(text)}</th>' for i, text in enumerate(heads))
     body = "".join(
         "<tr>" + "".join(f"<td{_is_name(i, names)}>{escape(text)}</td>" for i, text in enumerate(row)) + "</tr>"

@@ -23,6 +23,8 @@ FAINT = "#040506"
 #: Width of a chart that fills the page, in inches: it sets the size of text.
 PAGE_WIDTH = 11.0
 
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
+
 _STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "multihop",
@@ -77,7 +79,7 @@ class Chart:
         return self._drawn(transparent=False).replace(INK, "#1c2126").replace(FAINT, "#d5dade")
 
     def svg(self, sizes: str | None = None) -> str:
-        """The figure as an `<svg>` element of the page; as wide there as it is drawn, unless `sizes` (CSS) says."""
+        """The figure as an `<svg>` element of the page; as wide as it is drawn, unless `sizes` (CSS) says else."""
         text = self._drawn(transparent=True)
         text = text[text.index("<svg") :]
         text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
@@ -104,7 +106,7 @@ class Chart:
         buffer = io.StringIO()
         about = {"Date": None, "Creator": None}
         self.figure.savefig(buffer, format="svg", transparent=transparent, metadata=about)
-        return buffer.getvalue()
+        return _NOT_IN_XML.sub("", buffer.getvalue())
 
 
 @contextmanager

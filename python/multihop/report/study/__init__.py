@@ -1,11 +1,11 @@
 """One self-contained HTML file that shows studies: charts, verdicts, numbers, and where they come from.
 
-plots        what a chart shows: which points are where, and their estimates
-drawing      how it is drawn
-figures      the chart in the page, with legend, numbers and file
-claims       verdicts and what they rest on
-tables       estimates and paired differences
-provenance   versions, seeds, commands, files
+- plots: what a chart shows: which points are where, and their estimates
+- drawing: how it is drawn
+- figures: the chart in the page, with legend, numbers and file
+- claims: verdicts and what they rest on
+- tables: estimates and paired differences
+- provenance: versions, seeds, commands, files
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from multihop.provenance import version
 from multihop.report.markup import disclosure, document, escape, paragraphs, section
 from multihop.report.study import claims, provenance, tables
 from multihop.report.study.figures import Figure, figures
 from multihop.storage import require_writable_file, write_text
 from multihop.study import StudyResult
-from multihop.study.export import metric_names
 
 __all__ = ["write_study"]
 
@@ -44,7 +44,7 @@ def write_study(
     for result in results:
         for source in (Path(result.study.origin), _scenario_file(result)):
             require_writable_file(path, source)
-    drawn = [(result, f"s{number}", _charts(result, f"s{number}")) for number, result in enumerate(results)]
+    drawn = [(result, f"s{number}", figures(result, f"s{number}")) for number, result in enumerate(results)]
     written = [write_text(path, _page(drawn, title, about, command))]
     for result, _, made in drawn:
         folder = path.parent / "figures"
@@ -53,21 +53,12 @@ def write_study(
     return written
 
 
-def _charts(result: StudyResult, prefix: str) -> list[Figure]:
-    # Point by point: a point's runs are read once, and all metrics are made from them.
-    for point in range(len(result.points)):
-        for name in metric_names(result):
-            result.values(point, name)
-    return figures(result, prefix)
-
-
 def _page(drawn: Sequence[tuple[StudyResult, str, list[Figure]]], title: str | None, about: str, command: str) -> str:
     is_single = len(drawn) == 1
     first = drawn[0][0].study.spec
-    title = title or (_title(drawn[0][0]) if is_single else first.name)
-    subtitle = (
-        f'<p class="subtitle">{escape(_title(drawn[0][0]))}</p>' if is_single and title != _title(drawn[0][0]) else ""
-    )
+    own = _title(drawn[0][0])
+    title = title or (own if is_single else first.name)
+    subtitle = f'<p class="subtitle">{escape(own)}</p>' if is_single and title != own else ""
     citation = f'<p class="about">{escape(about)}</p>' if about else ""
     description = paragraphs(first.description) if is_single else ""
     all_of_it = f"<p>To make all of it again:</p><pre>{escape(command)}</pre>" if command else ""
@@ -119,7 +110,7 @@ def _extent(drawn: Sequence[tuple[StudyResult, str, list[Figure]]]) -> str:
     words.append(f"{sum(len(result.points) for result, _, _ in drawn)} points")
     if simulated:
         words.append(f"{sum(provenance.runs(result) for result in simulated)} runs")
-    words.append(f"multihop {escape(provenance.version())}")
+    words.append(f"multihop {escape(version())}")
     return f'<p class="note">{", ".join(words)}</p>'
 
 

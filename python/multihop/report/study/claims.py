@@ -89,9 +89,8 @@ def _claim(judgement: Judgement, key: str) -> str:
         )
     reason = paragraphs(claim.reason)
     return (
-        f'<div class="claim" id="{key}"><p>{badge(judgement.verdict)} '
-        f"<b>{escape(claim.where)}</b>: {escape(claim.says)} "
-        f'<span class="id">{escape(claim.id)}</span></p>{_readings(judgement)}{beyond}{reason}'
+        f'<div class="claim" id="{key}"><p>{badge(judgement.verdict)} <b>{escape(claim.where)}</b>: '
+        f'{escape(claim.says)} <span class="id">{escape(claim.id)}</span></p>{_readings(judgement)}{beyond}{reason}'
         f"{disclosure(judgement.summary, _cells(judgement), 'print')}</div>"
     )
 
@@ -102,11 +101,11 @@ def _cells(judgement: Judgement) -> str:
     cells = judgement.cells
     with_printed = any(cell.printed is not None for cell in cells)
     with_possible = any(cell.possible is not None for cell in cells)
-    heads = ["what", "measured", "expected"]
+    heads = ["what", "", "measured", "expected"]
     heads += ["paper"] if with_printed else []
     heads += ["channel at most"] if with_possible else []
     rows = "".join(_cell(cell, with_printed=with_printed, with_possible=with_possible) for cell in cells)
-    head = "".join(f'<th scope="col"{" class=name" if h == "what" else ""}>{h}</th>' for h in (*heads, ""))
+    head = "".join(f'<th scope="col"{" class=name" if h == "what" else ""}>{h}</th>' for h in heads)
     note = ""
     if any(cell.is_step for cell in cells):
         note = remark("Steps weaken a trend, but do not decide it: its ends do.")
@@ -118,9 +117,10 @@ def _cell(cell: Cell, *, with_printed: bool, with_possible: bool) -> str:
     step = " (step)" if cell.is_step else ""
     numbers = [cell.measured, cell.expected]
     numbers += ["" if cell.printed is None else f"{cell.printed:g}"] if with_printed else []
-    numbers += ["" if cell.possible is None else f"{cell.possible:.4g}"] if with_possible else []
-    is_beyond = cell.printed is not None and cell.possible is not None and cell.printed > cell.possible
-    beyond = '<br><span class="note">the printed number is more than the channel can carry</span>' if is_beyond else ""
     columns = "".join(f"<td>{escape(number)}</td>" for number in numbers)
+    if with_possible:
+        is_beyond = cell.printed is not None and cell.possible is not None and cell.printed > cell.possible
+        bound = "" if cell.possible is None else f"{cell.possible:.4g}"
+        columns += f'<td class="beyond">{bound}, less than printed</td>' if is_beyond else f"<td>{bound}</td>"
     state = f'<span class="badge {_STATES[cell.state]}">{escape(str(cell.state))}</span>'
-    return f'<tr><td class="name">{escape(cell.what)}{step}</td>{columns}<td>{state}{beyond}</td></tr>'
+    return f'<tr><td class="name">{escape(cell.what)}{step}</td><td class="name">{state}</td>{columns}</tr>'

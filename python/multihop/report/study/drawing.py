@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator, NullLocator
 
 from multihop.report.markup import estimate_words
 from multihop.report.study.plots import Mark, Panel, Plot, Series
@@ -85,7 +86,7 @@ def whole_chart(plot: Plot) -> Chart:
     width, height = size(plot)
     entries = _legend(plot)
     per_row = max(1, int(across * width * _LETTERS_PER_INCH / (max((len(n) for _, n in entries), default=1) + 8)))
-    legend_height = 0.25 * math.ceil(len(entries) / per_row)
+    legend_height = 0.25 * (math.ceil(len(entries) / per_row) + bool(plot.named_by and entries))
     chart = Chart(plot.key, plot.chart.title, across * width, down * height + legend_height)
     axes = chart.figure.subplots(down, across, squeeze=False)
     for number, axis in enumerate(axes.flat):
@@ -96,7 +97,9 @@ def whole_chart(plot: Plot) -> Chart:
     if entries:
         # A name that begins with an underscore would be left out.
         names = [f"\u200a{name}" if name.startswith("_") else name for _, name in entries]
-        chart.figure.legend([handle for handle, _ in entries], names, loc="outside upper left", ncols=per_row)
+        handles = [handle for handle, _ in entries]
+        title = plot.named_by or None
+        chart.figure.legend(handles, names, title=title, loc="outside upper left", ncols=per_row, alignment="left")
     return chart
 
 
@@ -129,10 +132,9 @@ def _draw(chart: Chart, axis: Any, plot: Plot, panel: Panel, width: float, *, is
     axis.set_xlabel(plot.x_label)
     if is_left:
         axis.set_ylabel(textwrap.fill(plot.y_label, 34))
-    if plot.chart.log_x:
-        axis.set_xscale("log")
-    if plot.chart.log_y:
-        axis.set_yscale("log")
+    for direction, is_log in (("x", plot.chart.log_x), ("y", plot.chart.log_y)):
+        if is_log:
+            _make_log(axis, direction)
     for series in panel.series:
         if plot.shape == "bars":
             _bars(chart, axis, plot, panel, series)
@@ -303,6 +305,15 @@ def _values(plot: Plot) -> list[float]:
     return [*means, *printed, *(mark.possible for mark in plot.marks if mark.possible is not None)]
 
 
+def _make_log(axis: Any, direction: str) -> None:  # noqa: ANN401 - an Axes
+    """A logarithmic axis whose ticks are plain numbers."""
+    axis.set(**{f"{direction}scale": "log"})
+    along = getattr(axis, f"{direction}axis")
+    along.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    along.set_major_formatter(lambda value, _: f"{value:g}")
+    along.set_minor_locator(NullLocator())
+
+
 def _ticks(axis: Any, plot: Plot, width: float) -> None:  # noqa: ANN401 - an Axes
     if plot.categories:
         names, how = _tick_names(plot.categories, width)
@@ -311,8 +322,9 @@ def _ticks(axis: Any, plot: Plot, width: float) -> None:  # noqa: ANN401 - an Ax
         return
     axis.margins(x=0.01 if plot.shape == "bands" else 0.06)
     if 0 < len(plot.ticks) <= _MOST_TICKS:
+        # Nothing drawn moves the axis to a place that no point has.
+        axis.plot(plot.ticks, [np.nan] * len(plot.ticks), linestyle="none")
         axis.set_xticks(plot.ticks, [f"{tick:g}" for tick in plot.ticks])
-        axis.set_xticks([], minor=True)
 
 
 def _tick_names(names: Sequence[str], width: float) -> tuple[list[str], dict[str, Any]]:

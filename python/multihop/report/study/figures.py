@@ -10,18 +10,8 @@ from typing import TYPE_CHECKING
 
 from multihop.columns import Metric
 from multihop.report.markup import disclosure, escape, paragraphs, table
-from multihop.report.study.drawing import (
-    EXTRAS,
-    Look,
-    columns,
-    is_cut,
-    is_narrow,
-    look,
-    panel_charts,
-    shows_legend,
-    size,
-    whole_chart,
-)
+from multihop.report.study import drawing
+from multihop.report.study.drawing import EXTRAS, Look, columns, look, size
 from multihop.report.study.plots import Mark, Panel, Plot, charts_of, plot
 from multihop.report.svg import style
 from multihop.verdict import with_interval
@@ -72,8 +62,8 @@ def figures(result: StudyResult, prefix: str) -> list[Figure]:
         name = _file_name(chart.title, taken)
         taken.add(name)
         with style():
-            panels = [panel.svg(_sizes(content)) for panel in panel_charts(content)]
-            file = whole_chart(content).file()
+            panels = [panel.svg(_sizes(content)) for panel in drawing.panel_charts(content)]
+            file = drawing.whole_chart(content).file()
         made.append(Figure(name, _figure(content, name, panels, file), file))
     return made
 
@@ -82,27 +72,27 @@ def _figure(plot: Plot, name: str, panels: list[str], file: str) -> str:
     least = int(size(plot)[0] * _POINTS_PER_INCH * _SMALLEST)
     grid = f' style="--least: {least}px; --columns: {columns(plot)}"' if columns(plot) > 1 else ""
     kind = "panels several" if columns(plot) > 1 else "panels"
-    box = "chart-box half" if is_narrow(plot) else "chart-box"
+    box = "chart-box half" if drawing.is_narrow(plot) else "chart-box"
     packed = base64.b64encode(gzip.compress(file.encode(), 9, mtime=0)).decode()
-    note = paragraphs(plot.chart.note) + (f"<p>{_CUT}</p>" if is_cut(plot) else "")
+    note = paragraphs(plot.chart.note) + (f"<p>{_CUT}</p>" if drawing.is_cut(plot) else "")
     return (
         f'<figure class="{box}" id="{plot.key}"><figcaption><b>{escape(plot.chart.title)}</b>{note}</figcaption>'
         f"{_legend(plot)}"
         f'<div class="{kind}"{grid}>{"".join(f"<div>{panel}</div>" for panel in panels)}</div>'
         f'<div class="below">{disclosure("numbers", _numbers(plot))}'
-        f'<a class="file" role="button" hidden download="{escape(name)}.svg" '
-        f'data-file="{packed}">SVG</a></div></figure>'
+        f'<a class="file" role="button" hidden download="{escape(name)}.svg" data-file="{packed}">SVG</a></div>'
+        "</figure>"
     )
 
 
 def _sizes(plot: Plot) -> str:
     width = size(plot)[0] * _POINTS_PER_INCH
-    most = "100%" if columns(plot) > 1 or is_narrow(plot) else f"{_PIXELS_PER_POINT * width:.0f}px"
+    most = "100%" if columns(plot) > 1 or drawing.is_narrow(plot) else f"{_PIXELS_PER_POINT * width:.0f}px"
     return f"min-width: {_SMALLEST * width:.0f}px; max-width: {most}"
 
 
 def _legend(plot: Plot) -> str:
-    if not shows_legend(plot):
+    if not drawing.shows_legend(plot):
         return ""
     title = f"<span>{escape(plot.named_by)}</span>" if plot.named_by else ""
     entries = "".join(
@@ -127,10 +117,9 @@ def _swatch(plot: Plot, how: Look) -> str:
         return _picture(f'<rect x="7" width="12" height="12" rx="2" fill="{how.colour}" opacity="{how.fade}"/>')
     dash = {"-": "", "--": ' stroke-dasharray="6 3"', ":": ' stroke-dasharray="2 2"'}[how.dash]
     line = f'<path d="M1 6H25" stroke="{how.colour}" stroke-width="2"{dash}/>'
-    marker = (
-        f'<g transform="translate(7)" fill="{how.colour}">{_SHAPES[how.marker]}</g>' if plot.shape == "lines" else ""
-    )
-    return _picture(line + marker)
+    if plot.shape == "lines":
+        line += f'<g transform="translate(7)" fill="{how.colour}">{_SHAPES[how.marker]}</g>'
+    return _picture(line)
 
 
 def _picture(content: str) -> str:

@@ -15,7 +15,6 @@ from multihop.comparison import estimate_or_none
 from multihop.report.markup import with_unit
 from multihop.statistics import Estimate
 from multihop.study import StudyResult
-from multihop.study.export import metric_names
 from multihop.study.metrics import matching, shown_unit
 from multihop.study.spec import Chart, Label, StudySpec, is_number
 
@@ -110,7 +109,7 @@ def charts_of(result: StudyResult) -> list[Chart]:
     spec = result.study.spec
     if spec.charts:
         return spec.charts
-    names = metric_names(result)
+    names = result.metric_names
     if not spec.metrics and spec.model is None:
         names = list(_DEFAULT_METRICS)
     by = result.study.compared
@@ -119,12 +118,8 @@ def charts_of(result: StudyResult) -> list[Chart]:
     kind = "lines" if x is not None else "bars"
     x = x or next(iter(free), None)
     panels = next((f for f in free if f != x), None)
-    return [
-        Chart.model_validate(
-            {"kind": kind, "metric": name, "x": x, "panels": panels, "title": result.metric(name).title}
-        )
-        for name in names
-    ]
+    keys = {"kind": kind, "x": x, "panels": panels}
+    return [Chart.model_validate({**keys, "metric": name, "title": result.metric(name).title}) for name in names]
 
 
 def plot(result: StudyResult, chart: Chart, key: str) -> Plot:
@@ -278,10 +273,8 @@ def _of_flows(result: StudyResult, chart: Chart, key: str) -> Plot:
             return [Mark(rank + 1.0, str(rank + 1), each) for rank, each in enumerate(found)]
         return [Mark(float(flows.index(str(n))), str(n), each) for n, each in zip(made.index, found, strict=True)]
 
-    return _plot_of_column(
-        key, chart, layout, column, unit, marks, "lines" if many else "bars",
-        "flows, from the least to the most" if many else "flow", [] if many else flows,
-    )  # fmt: skip
+    made = _plot_of_column(key, chart, layout, column, unit, marks, "bars", "flow", flows)
+    return replace(made, shape="lines", x_label="flows, from the least to the most", categories=[]) if many else made
 
 
 def _flow_values(result: StudyResult, chart: Chart, index: int, table: str, column: str) -> pd.DataFrame:
@@ -368,8 +361,5 @@ def point_words(spec: StudySpec, labels: Mapping[str, Label]) -> str:
 
 def _named(spec: StudySpec, factor: str, label: Label) -> str:
     """A label that stands alone: a number needs to be told what it counts."""
-    return (
-        label
-        if isinstance(label, str) and not label.replace(".", "").isdigit()
-        else f"{title_of(spec, factor)} {text(label)}"
-    )
+    speaks = isinstance(label, str) and not label.replace(".", "").isdigit()
+    return text(label) if speaks else f"{title_of(spec, factor)} {text(label)}"

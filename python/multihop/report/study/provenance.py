@@ -17,7 +17,8 @@ from multihop.study.store import engine
 def runs(result: StudyResult) -> int:
     """How many finished runs the results rest on."""
     plan = result.study.plan
-    return sum(result.store.has(plan.run_id(point, seed)) for point, seeds in result.seeds.items() for seed in seeds)
+    ids = {plan.run_id(point, seed) for point, seeds in result.seeds.items() for seed in seeds}
+    return sum(result.store.has(run) for run in ids)
 
 
 def incomplete(result: StudyResult) -> str:
@@ -82,12 +83,11 @@ def _commands(result: StudyResult) -> str:
     quick = " --quick" if result.study.is_quick else ""
     lines = [f"multihop study {what} study.toml{quick}" for what in ("run", "export", "report")]
     scenario = _scenario_name(result)
-    files = f"the study as study.toml and the base scenario as {scenario}" if scenario else "the study as study.toml"
+    files = "the study as study.toml" + (f" and the base scenario as {scenario}" if scenario else "")
+    which = "both below" if scenario else "below"
     return (
-        f"<h4>Exact commands</h4><p>Save {escape(files)} (both below) in a folder, and type there:</p>".replace(
-            " (both below)", " (below)" if not scenario else " (both below)"
-        )
-        + f"<pre>{escape(chr(10).join(lines))}</pre>"
+        f"<h4>Exact commands</h4><p>Save {escape(files)} ({which}) in a folder, and type there:</p>"
+        f"<pre>{escape(chr(10).join(lines))}</pre>"
         + remark("run makes the runs and the verdicts, export the tables as Parquet and CSV, report this page.")
     )
 

@@ -11,7 +11,8 @@ from multihop.comparison import SIGNIFICANCE
 from multihop.report.markup import escape, remark, table, with_unit
 from multihop.report.study.plots import text, title_of
 from multihop.study import StudyResult
-from multihop.study.export import differences, metric_names
+from multihop.study.design import advancing_with
+from multihop.study.export import differences
 from multihop.verdict import with_interval
 
 _MOST_ROWS = 1000
@@ -20,7 +21,7 @@ _MOST_ROWS = 1000
 def estimates(result: StudyResult) -> str:
     """A row per point, a column per metric."""
     spec = result.study.spec
-    metrics = [result.metric(name) for name in metric_names(result)]
+    metrics = [result.metric(name) for name in result.metric_names]
     factors = list(spec.factors)
     heads = [*(title_of(spec, factor) for factor in factors), "seeds", *(with_unit(metric) for metric in metrics)]
     rows = []
@@ -41,12 +42,14 @@ def paired(result: StudyResult) -> str:
     found = differences(result)
     if by is None or found.empty or int(found["n"].max()) < 2:
         return ""
-    shared = [factor for factor in result.study.spec.factors if factor != by]
-    metrics = {name: result.metric(name) for name in metric_names(result)}
+    # The factors' columns are the first ones; a factor whose name the table itself uses has another name there.
+    columns = list(found.columns)[: list(found.columns).index("metric")]
+    shared = [factor for factor in result.study.spec.factors if factor not in advancing_with(result.study.spec, by)]
+    metrics = {name: result.metric(name) for name in result.metric_names}
     # By metric, as that is what a reader looks for.
     order = {name: rank for rank, name in enumerate(metrics)}
     found = found.sort_values("metric", key=lambda column: column.map(order), kind="stable")
-    rows = "".join(_row(record, shared, metrics) for record in found.head(_MOST_ROWS).to_dict("records"))
+    rows = "".join(_row(record, columns, metrics) for record in found.head(_MOST_ROWS).to_dict("records"))
     names = ["metric", *(title_of(result.study.spec, factor) for factor in shared), "difference"]
     head = "".join(f'<th scope="col" class="name">{escape(name)}</th>' for name in names)
     head += "".join(f'<th scope="col">{name}</th>' for name in ("mean", "95 % interval", "pairs", "p (adjusted)"))
@@ -58,9 +61,9 @@ def paired(result: StudyResult) -> str:
     return f'<div class="scroll tall" tabindex="0">{body}</div>{remark(note)}'
 
 
-def _row(record: dict[Any, Any], shared: list[str], metrics: dict[str, Metric]) -> str:
+def _row(record: dict[Any, Any], columns: list[str], metrics: dict[str, Metric]) -> str:
     metric = metrics[record["metric"]]
-    names = [with_unit(metric), *(text(record[factor]) for factor in shared)]
+    names = [with_unit(metric), *(text(record[factor]) for factor in columns)]
     names.append(f"{text(record['a'])} - {text(record['b'])}")
     has_interval = pd.notna(record["low"]) and pd.notna(record["high"])
     interval = f"{metric.shown(record['low']):+.3g} to {metric.shown(record['high']):+.3g}" if has_interval else ""
