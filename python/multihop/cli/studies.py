@@ -60,7 +60,7 @@ def run(
         _print_metrics(result)
         print_judgements(result.judgements)
         command = f"multihop study report {folder}"
-        if result.missing < sum(len(seeds) for seeds in result.seeds.values()) or asked.spec.model:
+        if any(result.seeds.values()) or asked.spec.model:
             console.note(f"report and figures: {command}", quiet=quiet)
     if result.failures:
         _tell_failures(result.failures)
@@ -79,19 +79,16 @@ def status(
     asked, folder = load(study, out, quick=quick)
     result = asked.result(folder, store=store)
     plan = asked.plan
-    done = {
-        p: sum(result.store.has(plan.run_id(p, s)) for s in plan.seeds) if plan.views else 0
-        for p in range(len(plan.points))
-    }
-    keys = {plan.run_id(p, s).key for p in range(len(plan.points)) for s in plan.seeds} if plan.views else set()
+    # Points that are the same run, such as two readings that agree on a number, are one run.
+    wanted = {plan.run_id(p, s) for p in range(len(plan.points)) for s in plan.seeds} if plan.views else set()
     record: dict[str, Any] = {
         "study": asked.spec.name,
         "folder": str(folder),
         "points": len(plan.points),
-        "finished": sum(done.values()),
+        "finished": sum(result.store.has(run) for run in wanted),
         "missing": result.missing,
         "failed": len(result.failures),
-        "other_runs_in_store": result.store.other_runs(keys),
+        "other_runs_in_store": result.store.other_runs({run.key for run in wanted}),
         "bytes": result.store.size(),
     }
     if as_json:
@@ -147,8 +144,7 @@ def load(study: Path, out: Path | None, *, quick: bool) -> tuple[Study, Path]:
     """A study and its folder."""
     asked = Study.load(study)
     asked = asked.quick() if quick else asked
-    own = study if study.is_dir() else Path("results") / asked.spec.name
-    return asked, out or own
+    return asked, out or asked.folder or Path("results") / asked.spec.name
 
 
 def simulate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +36,9 @@ class Paper:
             UserError: if the paper has no such item.
         """
         if item not in self.items:
-            raise UserError(f"{self.name}/{item}: {self.name} has no {item!r}; it has {', '.join(self.items)}")
+            raise UserError(
+                f"{self.name}/{item}: no such item; {_hint(item, self.items)}it has {', '.join(self.items)}"
+            )
         return Study.load(_FOLDER / self.name / f"{item}.toml")
 
 
@@ -53,7 +56,10 @@ def find(name: str) -> Paper:
     """
     known = {paper.name: paper for paper in papers()}
     if name not in known:
-        close = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {close[0]}? " if close else ""
-        raise UserError(f"{name}: no such paper; {hint}there are {', '.join(known)}")
+        raise UserError(f"{name}: no such paper; {_hint(name, known)}there are {', '.join(known)}")
     return known[name]
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]}? " if close else ""

@@ -157,12 +157,12 @@ class Store:
         content = self._content(run)
         if content is None:
             return False
-        try:
-            gzip.decompress(content)
-        except _DAMAGE:
-            self._set_aside(run)
-            return False
-        return True
+        with suppress(*_DAMAGE):
+            # Nothing at all decompresses to nothing.
+            if gzip.decompress(content):
+                return True
+        self._set_aside(run)
+        return False
 
     def read(self, run: RunId) -> _core.Output | None:
         """The run's output; `None` if it is not there, or damaged (by a power failure), which counts as missing.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
@@ -56,15 +57,15 @@ class Study:
 
         Study(name="hops", scenario="chain.toml", factors={"topology.hops": {...}}, seeds=20)
 
-    A factor may also be given as a plain list of values: `factors={"scheme": ["tcp-newreno", "recn"]}`.
+    A factor may also be given as plain values, `factors={"scheme": ["tcp-newreno", "recn"]}`, and under the path of
+    its key: `factors={"topology.hops": range(1, 5)}` makes the factor `topology-hops`. Tables and files use names.
+
+    Raises:
+        UserError: naming the key, what was found and what would do.
     """
 
     def __init__(self, **keys: Any) -> None:  # noqa: ANN401 - what a study file can hold
-        factors = keys.get("factors")
-        if isinstance(factors, Mapping):
-            keys["factors"] = {name: {"values": f} if isinstance(f, list | tuple) else f for name, f in factors.items()}
-        # A path is fine as a key of a factor, but names are what tables and files use.
-        spec = validate(_named(keys), "<study>")
+        spec = validate(_from_python(keys), "<study>")
         check_study(spec, "<study>", None)
         self._set(spec, "<study>", Path(), None)
 
@@ -352,20 +353,39 @@ def overrides_of(point: Point) -> dict[str, Any]:
     return {**scheme, **({"set": keys} if keys else {})}
 
 
-def _named(keys: dict[str, Any]) -> dict[str, Any]:
-    factors = keys.get("factors")
-    if not isinstance(factors, Mapping):
-        return keys
-    named = {}
-    for name, factor in factors.items():
-        if isinstance(factor, Mapping) and not {"key", "cases"} & factor.keys() and "." in name:
-            named[name.replace(".", "-").replace("[", "-").replace("]", "").replace("*", "all")] = {
-                **factor,
-                "key": name,
-            }
-        else:
-            named[name] = factor
-    return {**keys, "factors": named}
+def _from_python(keys: dict[str, Any]) -> dict[str, Any]:
+    """What a script may write more freely than a file, as a file would have it."""
+    made = {name: _plain(value) if name in {"seeds", "set"} else value for name, value in keys.items()}
+    if not isinstance(keys.get("factors"), Mapping):
+        return made
+    factors: dict[Any, Any] = {}
+    for given, values in keys["factors"].items():
+        factor = values if isinstance(values, Mapping) else {"values": values}
+        if "values" in factor:
+            factor = {**factor, "values": _plain(factor["values"])}
+        name = given
+        if isinstance(given, str) and not {"key", "cases"} & factor.keys() and not _NAME.fullmatch(given):
+            name = _NOT_IN_NAMES.sub("-", given.replace("*", "all")).strip("-")
+            factor = {**factor, "key": given}
+        if name in factors:
+            raise UserError(
+                f"<study>: factors.{given}: would be called {name}, as another is; give one a name and a key"
+            )
+        factors[name] = factor
+    return {**made, "factors": factors}
+
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a script has
+    """Lists for other sequences, and Python's numbers for NumPy's."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple | range) else value
 
 
 def _quick(spec: StudySpec, origin: str) -> StudySpec:

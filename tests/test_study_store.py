@@ -1,0 +1,328 @@
+"""The store: whole files or none, names from what a run is, nothing of others touched."""
+
+import gzip
+import json
+import math
+import os
+import shutil
+import socket
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from multihop import _core
+from multihop.errors import OutputError, UserError
+from multihop.study.store import Failure, RunId, Store, decode, encode
+from studies import NETWORK, SCENARIO, study
+
+RUN = RunId("0123", 7, "0.1.0+abc")
+
+
+@pytest.fixture(scope="module")
+def output():
+    return _core.run(SCENARIO, "tiny.toml", {})
+
+
+@pytest.fixture
+def store(tmp_path):
+    made = Store(tmp_path / "s")
+    made.open()
+    return made
+
+
+def files(store):
+    return sorted(str(p.relative_to(store.directory)) for p in store.directory.rglob("*") if p.is_file())
+
+
+def file_of(store):
+    (path,) = store.directory.glob("runs/*/*.json.gz")
+    return path
+
+
+def part_of(pid, host=None):
+    return f".run.json.gz.{(host or socket.gethostname()).replace('.', '-')}.{pid}.part"
+
+
+def test_what_is_written_is_read(store, output):
+    assert not store.has(RUN)
+    assert store.read(RUN) is None
+    store.write(RUN, encode(output))
+    assert store.has(RUN)
+    assert store.is_whole(RUN)
+    assert_same(store.read(RUN), output)
+
+
+@pytest.mark.parametrize("when", ["writing", "renaming"])
+@pytest.mark.parametrize("how", [KeyboardInterrupt, OSError])
+def test_no_half_result_is_left(store, output, monkeypatch, when, how):
+    write, rename = Path.write_bytes, Path.replace
+
+    def half(path, content):
+        write(path, content[: len(content) // 2])
+        raise how
+
+    def fail(*_):
+        raise how
+
+    monkeypatch.setattr(Path, "write_bytes", half if when == "writing" else write)
+    monkeypatch.setattr(Path, "replace", fail if when == "renaming" else rename)
+    with pytest.raises(OutputError if how is OSError else how):
+        store.write(RUN, encode(output))
+    monkeypatch.undo()
+    assert files(store) == ["store.json"]
+    store.write(RUN, encode(output))
+    assert store.is_whole(RUN)
+
+
+def test_left_over_parts_of_dead_processes_are_cleared(store):
+    dead = max(pid for pid in range(2, 2**15) if not Path(f"/proc/{pid}").exists())
+    folder = store.directory / "runs" / "ab"
+    folder.mkdir(parents=True)
+    for name in (part_of(dead), part_of(os.getpid()), part_of(dead, "another-host"), part_of(1, "gone")):
+        (folder / name).write_text("half")
+    yesterday = time.time() - 25 * 3600
+    os.utime(folder / part_of(1, "gone"), (yesterday, yesterday))
+    (store.directory / part_of(dead)).write_text("half")
+    store.open()
+    kept = {part_of(os.getpid()), part_of(dead, "another-host")}
+    assert {path.name for path in folder.iterdir()} == kept
+    assert files(store) == sorted([*(f"runs/ab/{name}" for name in kept), "store.json"])
+
+
+def test_a_process_killed_at_its_first_file_does_not_bar_the_folder(tmp_path):
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / f".store.json.{socket.gethostname().replace('.', '-')}.{os.getpid()}.part").write_text("{")
+    Store(tmp_path / "s").open()
+    assert (tmp_path / "s" / "store.json").exists()
+
+
+DAMAGE = {
+    "empty": lambda content: b"",
+    "cut": lambda content: content[:-9],
+    "zeros": lambda content: bytes(len(content)),
+    "a flipped bit": lambda content: content[:300] + bytes([content[300] ^ 4]) + content[301:],
+}
+NOT_RUNS = {
+    "not JSON": b"{",
+    "a list": b"[1]",
+    "deep nesting": b"[" * 100_000,
+    "another format": b'{"format": 99}',
+    "no tables": b'{"format": 1, "summary": {}}',
+    "a number for a table": b'{"format": 1, "summary": {}, "flows": 3, "nodes": {}, "links": {}, "series": {}}',
+    "not text": b"\xff\xfe",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_file_is_set_aside(store, output, damage):
+    store.write(RUN, encode(output))
+    path = file_of(store)
+    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    damaged = path.read_bytes()
+    assert not store.is_whole(RUN)
+    assert not store.has(RUN)
+    assert store.read(RUN) is None
+    assert path.with_name(f"{path.name}.damaged").read_bytes() == damaged
+    assert store.other_runs(set()) == 0
+    store.write(RUN, encode(output))
+    assert_same(store.read(RUN), output)
+
+
+@pytest.mark.parametrize("content", NOT_RUNS)
+def test_what_is_no_run_is_no_run(store, output, content):
+    store.write(RUN, encode(output))
+    file_of(store).write_bytes(gzip.compress(NOT_RUNS[content]))
+    assert store.read(RUN) is None
+    assert not store.has(RUN)
+
+
+def test_a_file_that_cannot_be_read_now_is_not_set_aside(store, output, monkeypatch):
+    store.write(RUN, encode(output))
+
+    def fail(_):
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(Path, "read_bytes", fail)
+    with pytest.raises(UserError, match="Too many open files"):
+        store.read(RUN)
+    with pytest.raises(UserError, match="left as it is"):
+        store.is_whole(RUN)
+    monkeypatch.undo()
+    assert_same(store.read(RUN), output)
+
+
+def test_a_damaged_run_is_made_again_the_same(tmp_path):
+    asked = study(factors={}, seeds=2)
+    asked.run(tmp_path / "s")
+    paths = sorted((tmp_path / "s" / "runs").rglob("*.gz"))
+    before = [path.read_bytes() for path in paths]
+    paths[0].write_bytes(before[0][:100])
+    told = []
+    result = asked.run(tmp_path / "s", on_progress=lambda p: told.append((p.finished, p.found)))
+    assert told[-1] == (1, 1)
+    assert [path.read_bytes() for path in paths] == before
+    assert result.missing == 0
+
+
+MARKS = {
+    "another format": '{"what": "multihop study", "format": 99}',
+    "no format": '{"what": "multihop study"}',
+    "another program's": '{"format": 1, "stores": "groceries"}',
+    "a list": "[1]",
+    "not JSON": "{",
+    "not text": b"\xff",
+}
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_another_format_is_refused_and_nothing_touched(tmp_path, mark):
+    folder = tmp_path / "s"
+    folder.mkdir()
+    content = MARKS[mark] if isinstance(MARKS[mark], bytes) else MARKS[mark].encode()
+    (folder / "store.json").write_bytes(content)
+    (folder / "study.toml").write_text("mine")
+    left = folder / ".x.host.1.part"
+    left.write_text("")
+    os.utime(left, (0, 0))
+    for attempt in (lambda: study().run(folder), lambda: study().result(folder), lambda: Store(folder).open()):
+        with pytest.raises(UserError) as caught:
+            attempt()
+        assert str(folder) in str(caught.value)
+    assert (folder / "store.json").read_bytes() == content
+    assert (folder / "study.toml").read_text() == "mine"
+    assert left.exists()
+
+
+def test_a_foreign_folder_is_refused(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "scenario.toml").write_text("mine")
+    for store in (None, tmp_path / "store"):
+        with pytest.raises(UserError, match="not a study folder of multihop, and not empty"):
+            study().run(tmp_path / "mine", store=store)
+    assert [path.read_text() for path in (tmp_path / "mine").iterdir()] == ["mine"]
+
+
+def test_a_folder_knows_the_store_that_its_runs_are_in(tmp_path):
+    asked = study(factors={}, seeds=1)
+    asked.run(tmp_path / "a", store=tmp_path / "store")
+    assert not (tmp_path / "a" / "runs").exists()
+    assert asked.result(tmp_path / "a").missing == 0
+    shutil.move(tmp_path / "a", tmp_path / "b")
+    assert asked.result(tmp_path / "b").missing == 0
+    told = []
+    asked.run(tmp_path / "b", on_progress=lambda p: told.append(p.found))
+    assert told[-1] == 1
+
+
+@pytest.mark.parametrize(
+    "other", [RunId("0124", 7, "0.1.0+abc"), RunId("0123", 8, "0.1.0+abc"), RunId("0123", 7, "0.1.0+abd")]
+)
+def test_the_name_of_a_run_says_what_it_is_a_run_of(store, output, other):
+    assert other.key != RUN.key
+    store.write(RUN, encode(output))
+    assert not store.has(other)
+
+
+def test_what_changes_a_run_changes_its_name():
+    keys = {
+        study(factors={}, seeds=[seed], scenario={**NETWORK, **changes}).plan.run_id(0, seed).key
+        for seed, changes in [(1, {}), (2, {}), (1, {"duration": "4 s"}), (1, {"warmup": "2 s"}), (1, {"mac": {"queue": 9}})]
+    }
+    assert len(keys) == 5
+    # What does not change a run does not: the seed of the file, which is replaced.
+    assert study(factors={}, seeds=[1], scenario={**NETWORK, "seed": 5}).plan.run_id(0, 1).key in keys
+
+
+def test_a_run_is_the_same_file_wherever_it_was_made(tmp_path):
+    for name in ("a", "b"):
+        study(factors={}).run(tmp_path / name, jobs=1 if name == "a" else 3)
+    both = [sorted((tmp_path / name / "runs").rglob("*.gz")) for name in ("a", "b")]
+    assert [p.name for p in both[0]] == [p.name for p in both[1]]
+    assert [p.read_bytes() for p in both[0]] == [p.read_bytes() for p in both[1]]
+
+
+def test_tables_from_the_store_are_those_of_a_run(tmp_path):
+    import multihop
+
+    result = study(factors={}, seeds=[5]).run(tmp_path / "s")
+    direct = multihop.run(NETWORK, seed=5)
+    for name in ("flows", "nodes", "links", "series"):
+        kept = result.table(name).drop(columns="seed")
+        assert kept.astype(str).equals(direct.table(name).astype(str)), name
+    kept = result.table("summary").to_dict("records")[0]
+    assert all(kept[name] == value or math.isnan(value) for name, value in direct.summary.items())
+
+
+def test_failures_are_kept_until_the_run_succeeds(store, output):
+    failure = Failure({"scheme": "recn", "load": 3}, 7, "ValueError: no", "multihop run …")
+    store.write_failure(RUN, failure)
+    assert store.has_failed(RUN)
+    assert list(store.failures({RUN.key: RUN})) == [failure]
+    # As if killed between keeping the run and removing the note.
+    note = store.directory / "failures" / f"{RUN.key}.json"
+    text = note.read_text()
+    store.write(RUN, encode(output))
+    assert not note.exists()
+    note.write_text(text)
+    assert list(store.failures({RUN.key: RUN})) == []
+    assert not store.has_failed(RUN)
+
+
+def test_a_damaged_note_of_a_failure_is_no_failure(store):
+    store.write_failure(RUN, Failure({}, 7, "x", "y"))
+    (store.directory / "failures" / f"{RUN.key}.json").write_text("{")
+    assert list(store.failures({RUN.key: RUN})) == []
+
+
+def test_sizes_and_other_runs(store, output):
+    assert (store.size(), store.other_runs(set())) == (0, 0)
+    store.write(RUN, encode(output))
+    assert store.size() == file_of(store).stat().st_size
+    assert store.other_runs({RUN.key}) == 0
+    assert store.other_runs({"another"}) == 1
+
+
+floats = st.floats(width=64)
+integers = st.integers(0, 2**64 - 1)
+columns = st.one_of(
+    st.lists(floats, max_size=20).map(lambda v: np.array(v, dtype=float)),
+    st.lists(integers, max_size=20).map(lambda v: np.array(v, dtype=np.uint64)),
+    st.lists(st.text(max_size=9), max_size=20),
+)
+tables = st.dictionaries(st.text(min_size=1, max_size=9), columns, max_size=4)
+outputs = st.fixed_dictionaries(
+    {
+        "summary": st.dictionaries(st.text(max_size=9), st.one_of(floats, integers, st.text(max_size=9)), max_size=4),
+        **dict.fromkeys(("flows", "nodes", "links", "series"), tables),
+    }
+)
+
+
+@given(made=outputs)
+def test_encoding_keeps_every_value(made):
+    content = encode(made)
+    assert encode(made) == content
+    assert_same(decode(content), made)
+    json.loads(gzip.decompress(content))
+
+
+def assert_same(found, made):
+    assert found.keys() == made.keys()
+    assert found["summary"].keys() == made["summary"].keys()
+    assert all(found["summary"][n] == v or v != v for n, v in made["summary"].items())
+    for name in ("flows", "nodes", "links", "series"):
+        assert found[name].keys() == made[name].keys()
+        for column, values in made[name].items():
+            kept = found[name][column]
+            assert len(kept) == len(values)
+            if isinstance(values, np.ndarray):
+                if len(values):
+                    assert kept.dtype.kind == values.dtype.kind or (kept.dtype.kind, values.dtype.kind) == ("i", "u")
+                # Exactly, and a missing number stays one.
+                assert kept.tolist() == values.tolist() or np.array_equal(kept, values, equal_nan=True)
+            else:
+                assert list(kept) == values
