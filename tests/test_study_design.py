@@ -51,7 +51,9 @@ def test_cases_list_what_exists_and_others_are_crossed_with_them():
 
 
 def test_labels_are_what_points_are_called_and_values_what_is_set():
-    made = spec(factors={"load": {"key": ["p.rate", "q.rate"], "values": ["1 Mb/s", "9 Mb/s"], "labels": ["low", "high"]}})
+    made = spec(
+        factors={"load": {"key": ["p.rate", "q.rate"], "values": ["1 Mb/s", "9 Mb/s"], "labels": ["low", "high"]}}
+    )
     assert labels(made) == [("low",), ("high",)]
     assert [point.settings for point in points(made)] == [
         {"p.rate": "1 Mb/s", "q.rate": "1 Mb/s"},

@@ -101,7 +101,7 @@ def test_a_process_killed_at_its_first_file_does_not_bar_the_folder(tmp_path):
 
 
 DAMAGE = {
-    "empty": lambda content: b"",
+    "empty": lambda content: content[:0],
     "cut": lambda content: content[:-9],
     "zeros": lambda content: bytes(len(content)),
     "a flipped bit": lambda content: content[:300] + bytes([content[300] ^ 4]) + content[301:],
@@ -230,7 +230,13 @@ def test_the_name_of_a_run_says_what_it_is_a_run_of(store, output, other):
 def test_what_changes_a_run_changes_its_name():
     keys = {
         study(factors={}, seeds=[seed], scenario={**NETWORK, **changes}).plan.run_id(0, seed).key
-        for seed, changes in [(1, {}), (2, {}), (1, {"duration": "4 s"}), (1, {"warmup": "2 s"}), (1, {"mac": {"queue": 9}})]
+        for seed, changes in [
+            (1, {}),
+            (2, {}),
+            (1, {"duration": "4 s"}),
+            (1, {"warmup": "2 s"}),
+            (1, {"mac": {"queue": 9}}),
+        ]
     }
     assert len(keys) == 5
     # What does not change a run does not: the seed of the file, which is replaced.
