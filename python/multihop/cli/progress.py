@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rich.console import Console
 from rich.progress import (
@@ -21,9 +21,7 @@ from rich.progress import (
 from rich.progress import Progress as Bar
 
 from multihop.results import Result
-
-if TYPE_CHECKING:
-    from multihop.study import Progress
+from multihop.study import Progress
 
 
 class RunProgress:
