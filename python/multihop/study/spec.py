@@ -81,8 +81,8 @@ class MetricSpec(_Table):
     )
     reduce: Literal["sum", "mean", "min", "max", "median", "jain", "least-share", "zeros"] = Field(
         "mean",
-        description="What makes one number of a run's rows. `jain`: Jain's index; `least-share`: the least over the mean; "
-        "`zeros`: how many are zero.",
+        description="What makes one number of a run's rows. `jain`: Jain's index; `least-share`: the least over the "
+        "mean; `zeros`: how many are zero.",
     )
     weight: str | None = Field(None, description="For `mean`: the column to weigh by.")
     per: str | list[str] | None = Field(
@@ -104,7 +104,8 @@ class Chart(_Table):
 
     kind: Literal["lines", "bars", "flows", "time"] = Field(
         "lines",
-        description="`lines` and `bars`: a metric over a factor; `flows`: what each flow gets; `time`: a column over time.",
+        description="`lines` and `bars`: a metric over a factor; `flows`: what each flow gets; `time`: a column over "
+        "time.",
     )
     metric: str | None = Field(None, description="Of `lines` and `bars`: a metric; others have a column.")
     column: str | None = Field(None, description="Of `flows` and `time`: a column of the table flows or series.")
@@ -133,8 +134,8 @@ class Claim(_Table):
     where: str = Field(description="Where the paper says it, as in `Table 3`.")
     says: str = Field(description="What is claimed, in a sentence.")
     kind: Literal["value", "trend", "order", "bound"] = Field(
-        description="`value`: a mean is near a printed number; `trend`: it moves one way along a factor; `order`: values "
-        "of a factor are ranked; `bound`: a mean keeps a limit."
+        description="`value`: a mean is near a printed number; `trend`: it moves one way along a factor; `order`: "
+        "values of a factor are ranked; `bound`: a mean keeps a limit."
     )
     metric: str = Field(description="Metric that it is about.")
     at: dict[str, Label | list[Label]] = Field(default_factory=dict, description="Only these points.")
@@ -143,9 +144,11 @@ class Claim(_Table):
     values: list[float | None] | None = Field(
         None, description="`value`: the paper's numbers, one per value of `over`; nan where it gives none."
     )
-    tolerance: str | float = Field("10 %", description="`value` and constant trends: as a share, or absolute in the metric's unit.")
+    tolerance: str | float = Field(
+        "10 %", description="`value` and constant trends: as a share, or absolute in the metric's unit."
+    )
     direction: Literal["rises", "falls", "constant"] | None = Field(
-        None, description="`trend`: which way; constant means that a difference stays within the tolerance of the first."
+        None, description="`trend`: which way; constant: a difference stays within the tolerance of the first."
     )
     by: str | None = Field(None, description="`order`: the factor that is ordered.")
     order: list[Label | list[Label]] | None = Field(None, description="`order`: from the most to the least.")
