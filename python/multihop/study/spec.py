@@ -153,7 +153,7 @@ class Claim(_Table):
     by: str | None = Field(None, description="`order`: the factor that is ordered.")
     order: list[Label | list[Label]] | None = Field(None, description="`order`: from the most to the least.")
     ties: bool = Field(False, description="`order`: a difference that seeds cannot tell from none will do.")
-    times: float = Field(1.0, gt=0, description="`order`: at least so many times the next.")
+    times: float = Field(1.0, gt=0, description="`order`: held not against the next, but against so many times it.")
     at_least: float | None = Field(None, description="`bound`: in the metric's unit.")
     at_most: float | None = Field(None, description="`bound`: in the metric's unit.")
     channel: bool = Field(False, description="`value`: hold the paper's numbers against what the channel can carry.")
