@@ -59,9 +59,9 @@ def study_page(schema: dict[str, Any]) -> str:
     lines = [
         "# Study reference",
         "",
-        "Generated from the JSON Schema that `multihop schema study` prints. A study is one TOML file beside its scenario; see",
-        "[Your first study](../first-study.md). A *label* is what a factor's value is called: the value itself, if it has no",
-        "other name. Any other key is an error.",
+        "Generated from the JSON Schema that `multihop schema study` prints. A study is one TOML file beside its",
+        "scenario; see [Your first study](../first-study.md). A *label* is what a factor's value is called: the value",
+        "itself, if it has no other name. Any other key is an error.",
         "",
         "## Top level",
         "",
@@ -99,10 +99,7 @@ def schemes_page(schemes: list[dict[str, Any]]) -> str:
 def names_page(catalogue: dict[str, list[dict[str, Any]]]) -> str:
     """Everything that can be named, besides schemes."""
     lines = ["# What a scenario can name", "", "Generated; the same as `multihop list`.", ""]
-    lines += [
-        "Schemes have [a page of their own](schemes.md). A study names `models`, and `multihop reproduce` papers.",
-        "",
-    ]
+    lines += ["[Schemes](schemes.md) have a page of their own. Studies name models, `multihop reproduce` papers.", ""]
     for kind, entries in catalogue.items():
         if kind == "schemes":
             continue
