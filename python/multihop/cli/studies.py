@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -37,6 +38,9 @@ app = typer.Typer(
 )
 
 _MOST_ROWS = 60
+
+#: How long a Dask scheduler may take to answer.
+_CONNECT_WITHIN_S = 10
 
 
 @app.command("run")
@@ -241,8 +245,10 @@ def _executor(address: str | None) -> Iterator[Executor | None]:
         from dask.distributed import Client
     except ImportError as error:
         raise UserError('--dask: Dask is not installed; pip install "multihop[cluster]"') from error
+    # Of a scheduler that went away it logs a traceback; we say it ourselves.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
-        client = Client(address, timeout="10 s")
+        client = Client(address, timeout=f"{_CONNECT_WITHIN_S} s")
     except (OSError, ValueError) as error:
         raise UserError(f"--dask: no scheduler at {address}: {error}") from error
     with client:
