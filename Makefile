@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python bench bench-peers validation docs figures clean
+.PHONY: build demo test lint format test-rust test-python bench bench-peers bench-study validation docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -62,6 +62,10 @@ docs: build
 	$(BIN)/python docs/generate.py
 	$(BIN)/sphinx-build -q -W -b html docs site
 	@echo "Open site/index.html"
+
+# A study of 1000 runs: how busy it keeps the cores, and whether kills change what it leaves.
+bench-study: build
+	$(BIN)/python benches/study.py
 
 # The pictures of the README, from a real run.
 figures: build

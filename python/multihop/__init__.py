@@ -6,10 +6,14 @@
 >>> both = multihop.compare("scenarios/chain.toml", ["tcp-newreno", "recn"], seeds=10)   # doctest: +SKIP
 >>> both.report("report.html")                                   # doctest: +SKIP
 
-`run` simulates one seed, `compare` several schemes over common seeds, `check` reads a scenario without running it, and
-`bound` says what its channel can carry at all. The work is done in Rust with the GIL released; columns arrive as NumPy
-arrays and are handed out as DataFrames.
+`run` simulates one seed, `compare` several schemes over common seeds, and a `Study` a scenario over factors and seeds,
+with claims that are tested. `check` reads a scenario without running it, and `bound` says what its channel can carry at
+all. The work is done in Rust with the GIL released; columns arrive as NumPy arrays and are handed out as DataFrames.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from multihop._core import ScenarioError
 from multihop.api import bound, catalogue, check, compare, run, schema
@@ -19,11 +23,16 @@ from multihop.errors import UserError
 from multihop.provenance import commit, version
 from multihop.results import Result
 
+if TYPE_CHECKING:
+    from multihop.study import Study, StudyResult
+
 __all__ = [
     "Bound",
     "Comparison",
     "Result",
     "ScenarioError",
+    "Study",
+    "StudyResult",
     "UserError",
     "bound",
     "catalogue",
@@ -36,3 +45,12 @@ __all__ = [
 ]
 
 __version__ = version()
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any attribute of a module
+    # Studies bring pydantic with them, which one run does not need.
+    if name in ("Study", "StudyResult"):
+        from multihop import study
+
+        return getattr(study, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

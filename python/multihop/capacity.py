@@ -13,10 +13,8 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Literal
 
-import networkx as nx
 import numpy as np
 import pandas as pd
-from scipy.optimize import linprog
 
 from multihop import _core
 from multihop.scenario import Scenario
@@ -93,6 +91,9 @@ class Shares:
     @cached_property
     def total_bps(self) -> float:
         """The largest sum of goodputs."""
+        # Imported here, as networkx below: what only a bound needs would slow down the start of every command.
+        from scipy.optimize import linprog
+
         # In units of what each flow gets alone, all numbers are near one.
         unit = self.alone_bps
         found = linprog(-unit, A_ub=self.airtime * unit, b_ub=np.ones(len(self.airtime)), bounds=(0, 1), method="highs")
@@ -212,6 +213,8 @@ def maximal_cliques(
 
     Beyond `limit` the rest is left out, but for each vertex as a clique of its own, so that every vertex is in one.
     """
+    import networkx as nx
+
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(vertices))
     graph.add_edges_from(edges)
