@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 from multihop.errors import UserError
@@ -12,6 +13,9 @@ from multihop.study.spec import Factor, Label, StudySpec
 
 #: More is a mistake, or several studies.
 MOST_POINTS = 100_000
+
+#: How tables call the column of a factor that is named like a column of theirs.
+RESERVED = "factor_"
 
 
 @dataclass(frozen=True)
@@ -127,15 +131,40 @@ def _check_cases(spec: StudySpec) -> None:
 
 def _check_factors(spec: StudySpec) -> None:
     """Of two factors that set one key the first would have no effect."""
-    owner: dict[str, str] = {}
-    for name, factor in spec.factors.items():
-        for key in keys_of(name, factor):
-            other = owner.setdefault(key, name)
-            if other != name:
-                raise UserError(f"factors.{name}: sets {key}, which {other} sets as well; leave it to one of the two")
+    reserved = next((name for name in spec.factors if name.startswith(RESERVED)), None)
+    if reserved is not None:
+        raise UserError(f"factors.{reserved}: {RESERVED} begins names of columns of ours; choose another name")
+    keys = [(name, key) for name, factor in spec.factors.items() for key in keys_of(name, factor)]
+    # The scheme replaces those of all flows after everything else was set.
+    keys.sort(key=lambda pair: pair[1] == "scheme")
+    for (first, earlier), (name, key) in combinations(keys, 2):
+        if key == earlier:
+            raise UserError(f"factors.{name}: sets {key}, which {first} sets as well; leave it to one of the two")
+        if first != name and _covers(key, earlier):
+            raise UserError(
+                f"factors.{first}: sets {earlier}, which {name} replaces by setting {key} after it; leave it to one of "
+                "the two, or let the one that sets less come last"
+            )
     count = _count(spec)
     if count > MOST_POINTS:
         raise UserError(f"factors: make {count} points; needs at most {MOST_POINTS}: use fewer values, zip or cases")
+
+
+def _covers(later: str, earlier: str) -> bool:
+    """Whether setting a key path replaces all that was set at an earlier one."""
+    replaced = _STEP.findall(earlier)
+    kept = _STEP.findall("flows[*].scheme" if later == "scheme" else later)
+    return len(kept) <= len(replaced) and all(map(_is_among, replaced, kept))
+
+
+def _is_among(step: str, pattern: str) -> bool:
+    """Whether a step of a key path, as in `flows` or `[0]`, is one of those that another stands for, as in `[*]`."""
+    if not (step.startswith("[") and pattern.startswith("[")):
+        return step == pattern
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), step) is not None
+
+
+_STEP = re.compile(r'\[[^\]]*\]|"(?:[^"\\]|\\.)*"|[^.\["]+')
 
 
 def _check_compare(spec: StudySpec) -> None:

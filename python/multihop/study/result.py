@@ -17,9 +17,9 @@ from multihop.errors import UserError
 from multihop.models import evaluate
 from multihop.statistics import Estimate, PairedDifference, paired_difference
 from multihop.study.claims import Judgement, judge
-from multihop.study.design import Point
+from multihop.study.design import RESERVED, Point
 from multihop.study.metrics import metric_of, per_seed
-from multihop.study.spec import Label
+from multihop.study.spec import Label, is_number
 from multihop.study.store import Failure, Store
 
 if TYPE_CHECKING:
@@ -143,8 +143,9 @@ class StudyResult:
     def label(self, point: int, factor: str) -> Label:
         """What a point's value of a factor is called in tables, whose columns hold one type."""
         label, names = self.points[point].labels[factor], self.study.spec.factors[factor].names
-        is_number = [isinstance(name, int | float) and not isinstance(name, bool) for name in names]
-        return label if all(is_number) or len({type(name) for name in names}) == 1 else str(label)
+        if len({type(name) for name in names}) == 1:
+            return label
+        return float(label) if all(map(is_number, names)) else str(label)
 
     @property
     def metric_names(self) -> list[str]:
@@ -188,4 +189,4 @@ class StudyResult:
 
 def column_name(factor: str, taken: Iterable[str]) -> str:
     """What a factor's column is called in a table that may have a column of that name itself."""
-    return f"factor_{factor}" if factor in taken else factor
+    return f"{RESERVED}{factor}" if factor in taken else factor

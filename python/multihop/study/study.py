@@ -350,6 +350,8 @@ def overrides_of(point: Point) -> dict[str, Any]:
     """What replaces keys of the base scenario at a point. `scheme`, which is no key, is that of every flow."""
     keys = settings({path: value for path, value in point.settings.items() if path != "scheme"})
     scheme = {"scheme": point.settings["scheme"]} if "scheme" in point.settings else {}
+    if not all(isinstance(name, str) for name in scheme.values()):
+        raise UserError(f"--set scheme: found {scheme['scheme']!r}; needs the name of a scheme")
     return {**scheme, **({"set": keys} if keys else {})}
 
 
