@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -32,7 +33,6 @@ DaskOption = Annotated[str | None, typer.Option(help="Run on the Dask cluster wh
 
 app = typer.Typer(
     help="A base scenario, factors and seeds, with statistics and claims.",
-    no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -63,7 +63,7 @@ def run(
     else:
         _print_metrics(result)
         print_judgements(result.judgements)
-        command = f"multihop study report {folder}"
+        command = shlex.join(["multihop", "study", "report", str(folder), *(["--quick"] if quick else [])])
         if any(result.seeds.values()) or asked.spec.model:
             console.note(f"report and figures: {command}", quiet=quiet)
     if result.failures:
@@ -170,9 +170,9 @@ def simulate(
                 folder, store=store, executor=executor, jobs=jobs, fail_fast=fail_fast, on_progress=bar.update
             )
         except KeyboardInterrupt as error:
-            raise Interrupted(
-                f"{bar.kept()} finished runs are kept in {store or folder}, the same command goes on"
-            ) from error
+            # Before the first runs were counted there may be more of them than none.
+            count = f"{bar.kept()} finished runs" if bar.kept() else "finished runs"
+            raise Interrupted(f"{count} are kept in {store or folder}, the same command goes on") from error
         console.note(bar.summary(), quiet=quiet)
     return result
 

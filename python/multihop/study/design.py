@@ -54,7 +54,8 @@ def points(spec: StudySpec, at_last: Mapping[str, Any] | None = None) -> list[Po
     """
     for check in DESIGN_CHECKS.values():
         check(spec)
-    return [_point(spec, dict(combination), at_last or {}) for combination in _combinations(spec)]
+    made = {name: _settings(name, factor) for name, factor in spec.factors.items()}
+    return [_point(spec, dict(combination), made, at_last or {}) for combination in _combinations(spec)]
 
 
 def advancing_with(spec: StudySpec, name: str) -> tuple[str, ...]:
@@ -211,15 +212,23 @@ def _combinations(spec: StudySpec) -> Iterable[list[tuple[str, Label]]]:
         yield sorted((pair for part in row for pair in part), key=lambda pair: order[pair[0]])
 
 
-def _point(spec: StudySpec, labels: dict[str, Label], at_last: Mapping[str, Any]) -> Point:
+def _settings(name: str, factor: Factor) -> Mapping[Any, Mapping[str, Any]]:
+    """Label -> what it sets."""
+    if factor.cases is not None:
+        return factor.cases
+    keys = keys_of(name, factor)
+    return {label: dict.fromkeys(keys, v) for label, v in zip(factor.names, factor.values or [], strict=True)}
+
+
+def _point(
+    spec: StudySpec,
+    labels: dict[str, Label],
+    made: Mapping[str, Mapping[Any, Mapping[str, Any]]],
+    at_last: Mapping[str, Any],
+) -> Point:
     settings: dict[str, Any] = dict(spec.set)
     for name, label in labels.items():
-        factor = spec.factors[name]
-        if factor.cases is not None:
-            settings.update(factor.cases[str(label)])
-            continue
-        value = (factor.values or [])[factor.names.index(label)]
-        settings.update(dict.fromkeys(keys_of(name, factor), value))
+        settings.update(made[name][label])
     for key, value in at_last.items():
         # A key that was set before moves to the end: its order among the others matters.
         settings.pop(key, None)

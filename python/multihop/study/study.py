@@ -249,11 +249,11 @@ class Study:
         """File and line of the setting that a message names, or of the study as a whole."""
         at: list[str | int] = ["name"]
         for name in point.labels:
-            if any(f"--set {key}" in message for key in keys_of(name, self.spec.factors[name])):
+            if any(_is_named(key, message) for key in keys_of(name, self.spec.factors[name])):
                 at = ["factors", name]
-        if any(f"--set {key}" in message for key in self._set_at_last):
+        if any(_is_named(key, message) for key in self._set_at_last):
             at = ["quick", "set"]
-        elif at == ["name"] and any(f"--set {key}" in message for key in self.spec.set):
+        elif at == ["name"] and any(_is_named(key, message) for key in self.spec.set):
             at = ["set"]
         return place(self.origin, self.text, at) if at != ["name"] else self.origin
 
@@ -332,6 +332,11 @@ class Study:
             return shlex.join([*words, "--seed", str(run.seed)])
 
         return command
+
+
+def _is_named(key: str, message: str) -> bool:
+    """Whether a message is about the setting of this key."""
+    return f"--set {key}" in message or (key == "scheme" and "--scheme:" in message)
 
 
 def _folders(directory: str | Path, store: str | Path | None) -> tuple[Path, Store]:
