@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import shlex
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -32,12 +34,14 @@ DaskOption = Annotated[str | None, typer.Option(help="Run on the Dask cluster wh
 
 app = typer.Typer(
     help="A base scenario, factors and seeds, with statistics and claims.",
-    no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
 _MOST_ROWS = 60
+
+#: How long a Dask scheduler may take to answer.
+_CONNECT_WITHIN_S = 10
 
 
 @app.command("run")
@@ -61,7 +65,7 @@ def run(
     else:
         _print_metrics(result)
         print_judgements(result.judgements, cells=cells)
-        command = f"multihop study report {folder}"
+        command = shlex.join(["multihop", "study", "report", str(folder), *(["--quick"] if quick else [])])
         if any(result.seeds.values()) or asked.spec.model:
             console.note(f"report and figures: {command}", quiet=quiet)
     if result.failures:
@@ -168,9 +172,9 @@ def simulate(
                 folder, store=store, executor=executor, jobs=jobs, fail_fast=fail_fast, on_progress=bar.update
             )
         except KeyboardInterrupt as error:
-            raise Interrupted(
-                f"{bar.kept()} finished runs are kept in {store or folder}, the same command goes on"
-            ) from error
+            # Before the first runs were counted there may be more of them than none.
+            count = f"{bar.kept()} finished runs" if bar.kept() else "finished runs"
+            raise Interrupted(f"{count} are kept in {store or folder}, the same command goes on") from error
         console.note(bar.summary(), quiet=quiet)
     return result
 
@@ -263,8 +267,10 @@ def _executor(address: str | None) -> Iterator[Executor | None]:
         from dask.distributed import Client
     except ImportError as error:
         raise UserError('--dask: Dask is not installed; pip install "multihop[cluster]"') from error
+    # Of a scheduler that went away it logs a traceback; we say it ourselves.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
-        client = Client(address, timeout="10 s")
+        client = Client(address, timeout=f"{_CONNECT_WITHIN_S} s")
     except (OSError, ValueError) as error:
         raise UserError(f"--dask: no scheduler at {address}: {error}") from error
     with client:
