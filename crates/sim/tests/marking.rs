@@ -3,13 +3,16 @@
 mod common;
 
 use common::{Datagrams, add_flow, chain, saturate, saturated_cell};
-use multihop_core::{Rate, Span};
+use multihop_core::{Fate, LinkEvent, NodeId, Packet, Rate, Span};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
-use multihop_schemes::find;
+use multihop_link::{Departure, LinkView, RouterPolicy, Verdict};
+use multihop_schemes::{Scheme, TcpNewReno, find};
 use multihop_sim::config::{AppConfig, Config, DsdvConfig, RoutingProtocol, SchemeConfig};
 use multihop_sim::run;
+use multihop_transport::Endpoint;
 use serde_json::json;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const MARKING: [&str; 4] = ["recn", "ecn-rts", "ecn-fsd", "ecn-busy"];
 
@@ -41,6 +44,66 @@ fn datagrams_are_never_marked() {
         for flow in datagrams {
             assert_eq!(flow.marked, 0, "{name}: {flow:?}");
             assert!(flow.packets_delivered > 100, "{name}: {flow:?}");
+        }
+    }
+}
+
+/// TCP whose nodes compare each prediction with what comes of it.
+struct Foretelling {
+    tcp: TcpNewReno,
+    fulfilled: Arc<AtomicU64>,
+}
+
+struct Prophet {
+    predicted: Option<Span>,
+    fulfilled: Arc<AtomicU64>,
+}
+
+impl Scheme for Foretelling {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        self.tcp.sender()
+    }
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        self.tcp.receiver()
+    }
+    fn segment_size(&self) -> u32 {
+        self.tcp.segment_size()
+    }
+    fn router(&self, _node: NodeId) -> Option<Box<dyn RouterPolicy>> {
+        Some(Box::new(Prophet { predicted: None, fulfilled: self.fulfilled.clone() }))
+    }
+}
+
+impl RouterPolicy for Prophet {
+    fn on_data(&mut self, departure: &Departure, _packet: &mut Packet, _view: &LinkView) -> Verdict {
+        self.predicted = Some(departure.predicted_service_delay());
+        Verdict::Pass
+    }
+
+    fn on_link(&mut self, event: &LinkEvent) {
+        let LinkEvent::Exchange(exchange) = event else { return };
+        let predicted = self.predicted.take();
+        if exchange.fate == Fate::Acknowledged {
+            assert_eq!(predicted, Some(exchange.service_delay()), "{exchange:?}");
+            self.fulfilled.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What the last DATA of a frame foretells is what its acknowledgement brings: retries, freezing and propagation are all in it.
+#[test]
+fn the_predicted_service_delay_of_an_acknowledged_frame_comes_true() {
+    for rules in [DcfRules::IEEE, DcfRules::NS2] {
+        for rts_threshold in [None, Some(0)] {
+            let fulfilled = Arc::new(AtomicU64::new(0));
+            let mut config = chain(rules, 4);
+            config.mac.rts_threshold = rts_threshold;
+            config.medium.packet_error_rate = 0.1;
+            let scheme = Foretelling { tcp: TcpNewReno::default(), fulfilled: fulfilled.clone() };
+            config.schemes = vec![SchemeConfig { name: "foretelling".into(), scheme: Arc::new(scheme) }];
+            saturate(&mut config, 0, 4);
+            run(&config);
+            assert!(fulfilled.load(Ordering::Relaxed) > 1_000);
         }
     }
 }
