@@ -72,6 +72,9 @@ class TestValues:
         assert found.verdict is Verdict.NOT
         assert found.summary == "0 of 3 hold, 2 undecided"
 
+    def test_an_interval_that_reaches_out_leaves_it_open(self):
+        assert states(value({1: 100 + 30 * ONE, 2: 200 + 19 * ONE, 3: 300 + 31 * ONE})) == [UNDECIDED, HOLDS, UNDECIDED]
+
     def test_some(self):
         found = value({1: 100 + ONE, 2: 500 + ONE, 3: 700 + ONE})
         assert found.verdict is Verdict.PARTLY
@@ -160,6 +163,8 @@ class TestTrends:
         wide = constant(120 + 90 * ONE)
         assert states(wide)[-1] is UNDECIDED
         assert wide.verdict is Verdict.NOT
+        # Equal means whose seeds differ by more than the tolerance are not known to be equal.
+        assert states(constant(100 + 60 * ONE))[-1] is UNDECIDED
 
     def test_seed_by_seed_a_small_rise_shows(self):
         noise = np.array([0.0, 500.0, -300.0, 80.0])
@@ -232,6 +237,14 @@ class TestOrders:
     def test_so_many_times(self, times, state):
         found = order({"a": 200 + ONE, "b": 100 - ONE}, order=["a", "b"], times=times)
         assert states(found) == [state]
+
+    def test_cells_of_several_points_are_told_apart(self):
+        data = {(load, name): 10 * index + ONE for index, name in enumerate("abc") for load in (1, 2, 3)}
+        asked = {"kind": "order", "by": "scheme", "order": ["b", "a"]}
+        several = judged(data, {**LOADS, **SCHEMES}, **asked, at={"load": [2, 3]})
+        assert [cell.what for cell in several.cells] == ["load 2, b against a", "load 3, b against a"]
+        one = judged(data, {**LOADS, **SCHEMES}, **asked, at={"load": 2})
+        assert [cell.what for cell in one.cells] == ["b against a"]
 
     def test_what_has_no_runs(self):
         found = order({"a": 30 + ONE, "b": 20 + ONE})

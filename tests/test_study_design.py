@@ -223,3 +223,39 @@ def test_what_a_point_cannot_set_is_told_with_the_point():
         _ = study(factors={"topology.hops": [3, 0], "scheme": ["udp"]}).plan
     assert "at topology-hops=0, scheme=udp: " in str(caught.value)
     assert "--set topology.hops" in str(caught.value)
+
+
+COVERED = {
+    "a table after its key": [("mac.queue", [5, 6]), ("mac", [{"queue": 7}])],
+    "all entries after one": [("flows[0].start", ["1 s"]), ("flows[*].start", ["0 s"])],
+    "entries by a wider name": [("flows[long].start", ["1 s"]), ("flows[lo*].start", ["0 s"])],
+    "the list after an entry": [("flows[long].start", ["1 s"]), ("flows", [[]])],
+    "a quoted key": [('schemes."a.b".threshold', [0.5]), ('schemes."a.b"', [{"base": "recn"}])],
+    "the scheme after one flow's": [("flows[0].scheme", ["recn"]), ("scheme", ["tcp-sack"])],
+    "the scheme before one flow's": [("scheme", ["tcp-sack"]), ("flows[0].scheme", ["recn"])],
+}
+
+
+@pytest.mark.parametrize("case", COVERED)
+def test_a_factor_that_a_later_one_replaces_is_refused(case):
+    pairs = COVERED[case]
+    factors = {f"f{index}": {"key": key, "values": values} for index, (key, values) in enumerate(pairs)}
+    lost, kept = (1, 0) if pairs[0][0] == "scheme" else (0, 1)
+    with pytest.raises(UserError) as caught:
+        study(factors=factors)
+    assert f"factors.f{lost}: sets {pairs[lost][0]}, which f{kept} replaces by setting {pairs[kept][0]}" in str(
+        caught.value
+    )
+
+
+def test_a_factor_may_refine_what_an_earlier_one_set():
+    asked = study(
+        factors={
+            "mac": {"values": [{"queue": 7}, {"queue": 8}]},
+            "retries": {"key": "mac.short_retry_limit", "values": [5, 6]},
+            "start": {"key": "flows[*].start", "values": ["0 s"]},
+            "first": {"key": "flows[0].start", "values": ["1 s", "2 s"]},
+            "other": {"key": "flows[short].scheme", "values": ["recn", "tcp-sack"]},
+        }
+    )
+    assert len({view["hash"] for view in asked.plan.views}) == 16

@@ -142,7 +142,7 @@ def _cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str
 
 
 def _value_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
-    """The mean is within the tolerance of the printed number; undecided if only a part of its interval is."""
+    """The whole interval is within the tolerance of the printed number; undecided if only a part of it is."""
     metric = result.metric(claim.metric)
     over = claim.over or ""
     printed_at = dict(zip(result.study.spec.factors[over].names, claim.values or [], strict=False))
@@ -160,8 +160,8 @@ def _value_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
             continue
         mean, half = metric.shown(found.mean), metric.shown(_half_width(result, found))
         apart = abs(mean - printed)
-        is_within = apart <= allowed and half < float("inf")
-        state = State.HOLDS if is_within else State.UNDECIDED if apart - half <= allowed else State.FAILS
+        is_within, is_outside = apart + half <= allowed, apart - half > allowed
+        state = State.HOLDS if is_within else State.FAILS if is_outside else State.UNDECIDED
         yield Cell(what, _shown(found, metric), expected, state, printed, possible, point=index)
 
 
@@ -179,7 +179,7 @@ def _trend_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
         steps = list(pairwise(line)) if len(line) > 2 else []
         for a, b in [*steps, (line[0], line[-1])]:
             labels = f"{over} {result.points[a].labels[over]} to {result.points[b].labels[over]}"
-            beside = _what(result, a, prefix, leave_out=(*moving, *claim.at))
+            beside = _what(result, a, prefix, leave_out=(*moving, *_fixed(claim)))
             what = ", ".join(part for part in (beside, labels) if part)
             cell = _trend_cell(result, claim, a, b, what)
             yield replace(cell, is_step=(a, b) in steps)
@@ -191,13 +191,14 @@ def _trend_cell(result: StudyResult, claim: Claim, a: int, b: int, what: str) ->
     difference = result.difference(b, a, claim.metric)
     if difference is None:
         return Cell(what, "none", expected, State.MISSING)
-    sign = _sign(result, difference)
     if claim.direction == "constant":
         first = result.estimate(a, claim.metric)
         allowed = tolerance(claim.tolerance, metric.shown(first.mean)) if first else 0.0
-        within = abs(metric.shown(difference.mean)) <= allowed and not _is_single(result, difference)
-        state = State.HOLDS if within else State.FAILS if sign != 0 else State.UNDECIDED
+        apart = abs(metric.shown(difference.mean))
+        half = metric.shown(_half_of_difference(result, difference))
+        state = State.HOLDS if apart + half <= allowed else State.FAILS if apart - half > allowed else State.UNDECIDED
     else:
+        sign = _sign(result, difference)
         wanted = 1 if claim.direction == "rises" else -1
         state = State.HOLDS if sign == wanted else State.UNDECIDED if sign == 0 else State.FAILS
     return Cell(what, _shown_difference(difference, metric), expected, state)
@@ -220,7 +221,7 @@ def _order_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
                         continue
                     relation = "at least" if claim.ties else "more than"
                     times = f"{claim.times:g} times " if claim.times != 1.0 else ""
-                    beside = _what(result, line[a], prefix, leave_out=(*moving, *claim.at))
+                    beside = _what(result, line[a], prefix, leave_out=(*moving, *_fixed(claim)))
                     what = ", ".join(part for part in (beside, f"{a} against {b}") if part)
                     expected = f"{a} {relation} {times}{b}"
                     difference = result.difference(line[a], line[b], claim.metric, claim.times)
@@ -271,6 +272,12 @@ def _is_single(result: StudyResult, difference: PairedDifference) -> bool:
     return difference.low is None and result.study.spec.model is None
 
 
+def _half_of_difference(result: StudyResult, difference: PairedDifference) -> float:
+    if difference.low is None or difference.high is None:
+        return float("inf") if _is_single(result, difference) else 0.0
+    return (difference.high - difference.low) / 2
+
+
 def _half_width(result: StudyResult, found: Estimate) -> float:
     """How far off the mean may be: no one knows with one seed, and a closed form is exact."""
     if found.half_width is not None:
@@ -297,6 +304,11 @@ def _what(result: StudyResult, index: int, prefix: str, leave_out: Sequence[str]
     return ", ".join(mine)
 
 
+def _fixed(claim: Claim) -> list[str]:
+    """Factors that have one value for the whole claim, which its words tell already."""
+    return [factor for factor, labels in claim.at.items() if len(as_list(labels)) == 1]
+
+
 def _mean(result: StudyResult, index: int, metric: Metric) -> str:
     found = result.estimate(index, metric.name)
     return "none" if found is None else f"{metric.shown(found.mean):.4g}"
@@ -311,7 +323,9 @@ def _shown_difference(difference: PairedDifference, metric: Metric) -> str:
     if difference.low is None or difference.high is None:
         return f"{mean:+.3g}{_unit(metric)}"
     half = metric.shown((difference.high - difference.low) / 2)
-    return f"{mean:+.3g} ± {half:.2g}{_unit(metric)}"
+    # Two figures, but never as a power of ten.
+    shown = f"{half:.2g}" if half < 100 else f"{half:.0f}"
+    return f"{mean:+.3g} ± {shown}{_unit(metric)}"
 
 
 def _unit(metric: Metric) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 from multihop.errors import UserError
@@ -12,6 +13,9 @@ from multihop.study.spec import Factor, Label, StudySpec
 
 #: More is a mistake, or several studies.
 MOST_POINTS = 100_000
+
+#: How tables call the column of a factor that is named like a column of theirs.
+RESERVED = "factor_"
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,8 @@ def points(spec: StudySpec, at_last: Mapping[str, Any] | None = None) -> list[Po
     """
     for check in DESIGN_CHECKS.values():
         check(spec)
-    return [_point(spec, dict(combination), at_last or {}) for combination in _combinations(spec)]
+    made = {name: _settings(name, factor) for name, factor in spec.factors.items()}
+    return [_point(spec, dict(combination), made, at_last or {}) for combination in _combinations(spec)]
 
 
 def advancing_with(spec: StudySpec, name: str) -> tuple[str, ...]:
@@ -127,15 +132,40 @@ def _check_cases(spec: StudySpec) -> None:
 
 def _check_factors(spec: StudySpec) -> None:
     """Of two factors that set one key the first would have no effect."""
-    owner: dict[str, str] = {}
-    for name, factor in spec.factors.items():
-        for key in keys_of(name, factor):
-            other = owner.setdefault(key, name)
-            if other != name:
-                raise UserError(f"factors.{name}: sets {key}, which {other} sets as well; leave it to one of the two")
+    reserved = next((name for name in spec.factors if name.startswith(RESERVED)), None)
+    if reserved is not None:
+        raise UserError(f"factors.{reserved}: {RESERVED} begins names of columns of ours; choose another name")
+    keys = [(name, key) for name, factor in spec.factors.items() for key in keys_of(name, factor)]
+    # The scheme replaces those of all flows after everything else was set.
+    keys.sort(key=lambda pair: pair[1] == "scheme")
+    for (first, earlier), (name, key) in combinations(keys, 2):
+        if key == earlier:
+            raise UserError(f"factors.{name}: sets {key}, which {first} sets as well; leave it to one of the two")
+        if first != name and _covers(key, earlier):
+            raise UserError(
+                f"factors.{first}: sets {earlier}, which {name} replaces by setting {key} after it; leave it to one of "
+                "the two, or let the one that sets less come last"
+            )
     count = _count(spec)
     if count > MOST_POINTS:
         raise UserError(f"factors: make {count} points; needs at most {MOST_POINTS}: use fewer values, zip or cases")
+
+
+def _covers(later: str, earlier: str) -> bool:
+    """Whether setting a key path replaces all that was set at an earlier one."""
+    replaced = _STEP.findall(earlier)
+    kept = _STEP.findall("flows[*].scheme" if later == "scheme" else later)
+    return len(kept) <= len(replaced) and all(map(_is_among, replaced, kept))
+
+
+def _is_among(step: str, pattern: str) -> bool:
+    """Whether a step of a key path, as in `flows` or `[0]`, is one of those that another stands for, as in `[*]`."""
+    if not (step.startswith("[") and pattern.startswith("[")):
+        return step == pattern
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), step) is not None
+
+
+_STEP = re.compile(r'\[[^\]]*\]|"(?:[^"\\]|\\.)*"|[^.\["]+')
 
 
 def _check_compare(spec: StudySpec) -> None:
@@ -182,15 +212,23 @@ def _combinations(spec: StudySpec) -> Iterable[list[tuple[str, Label]]]:
         yield sorted((pair for part in row for pair in part), key=lambda pair: order[pair[0]])
 
 
-def _point(spec: StudySpec, labels: dict[str, Label], at_last: Mapping[str, Any]) -> Point:
+def _settings(name: str, factor: Factor) -> Mapping[Any, Mapping[str, Any]]:
+    """Label -> what it sets."""
+    if factor.cases is not None:
+        return factor.cases
+    keys = keys_of(name, factor)
+    return {label: dict.fromkeys(keys, v) for label, v in zip(factor.names, factor.values or [], strict=True)}
+
+
+def _point(
+    spec: StudySpec,
+    labels: dict[str, Label],
+    made: Mapping[str, Mapping[Any, Mapping[str, Any]]],
+    at_last: Mapping[str, Any],
+) -> Point:
     settings: dict[str, Any] = dict(spec.set)
     for name, label in labels.items():
-        factor = spec.factors[name]
-        if factor.cases is not None:
-            settings.update(factor.cases[str(label)])
-            continue
-        value = (factor.values or [])[factor.names.index(label)]
-        settings.update(dict.fromkeys(keys_of(name, factor), value))
+        settings.update(made[name][label])
     for key, value in at_last.items():
         # A key that was set before moves to the end: its order among the others matters.
         settings.pop(key, None)

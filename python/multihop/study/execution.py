@@ -122,6 +122,8 @@ class _Campaign:
         self._queue: deque[Run] = deque()
         #: Who waits for a run, by key: points of several comparisons may be the same run.
         self._waiting: dict[str, list[Group]] = {}
+        #: Runs that were found, made or failed: each counts once, however many comparisons it is in.
+        self._settled: set[str] = set()
         self._under_way: dict[Future[bytes], Run] = {}
         self._done: SimpleQueue[Future[bytes]] = SimpleQueue()
         self._failures: list[Failure] = []
@@ -155,8 +157,11 @@ class _Campaign:
                 if key in self._waiting:
                     if group not in self._waiting[key]:
                         self._waiting[key].append(group)
+                elif key in self._settled:
+                    group.open.discard(key)
                 elif self._store.is_whole(run.id):
                     self._progress.found += 1
+                    self._settled.add(key)
                     group.open.discard(key)
                 else:
                     self._waiting[key] = [group]
@@ -194,6 +199,7 @@ class _Campaign:
             self._store.write(run.id, content)
             self._progress.finished += 1
             self._progress.simulated_s += run.duration_s
+        self._settled.add(run.id.key)
         for group in self._waiting.pop(run.id.key):
             group.open.discard(run.id.key)
             if not group.open and not self._stopped:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -45,15 +45,14 @@ def export(result: StudyResult, directory: Path) -> list[Path]:
         OutputError: if the disk is full or broken.
     """
     require_results_directory(directory, EXPORT_NAMES)
-    about = manifest(result)
     tables = {} if result.study.spec.model is not None else {name: result.table(name) for name in TABLES}
     tables["metrics"] = result.table("metrics")
     tables["estimates"] = estimates(result)
     tables["differences"] = differences(result)
+    tables = {name: df for name, df in tables.items() if not df.empty}
+    about = manifest(result, list(tables))
     paths = []
     for name, df in tables.items():
-        if df.empty:
-            continue
         table = _described(result, name, df, about)
         for kind, write in (("parquet", pa.parquet.write_table), ("csv", pa.csv.write_csv)):
             path = directory / f"{name}.{kind}"
@@ -62,6 +61,10 @@ def export(result: StudyResult, directory: Path) -> list[Path]:
     verdicts = [verdict_record(judgement) for judgement in result.judgements]
     paths.append(write_text(directory / "verdicts.json", _json(verdicts)))
     paths.append(write_text(directory / "manifest.json", _json(about)))
+    # A table of an earlier export that has no rows any more would be taken for one of this.
+    for name in EXPORT_NAMES:
+        if directory / name not in paths:
+            (directory / name).unlink(missing_ok=True)
     return paths
 
 
@@ -117,8 +120,8 @@ def metric_names(result: StudyResult) -> list[str]:
     return result.metric_names
 
 
-def manifest(result: StudyResult) -> dict[str, Any]:
-    """What was run, by what, and how to run it again. Nothing in it depends on the machine."""
+def manifest(result: StudyResult, tables: Sequence[str]) -> dict[str, Any]:
+    """What was run, by what, how to run it again, and which tables there are. Nothing in it depends on the machine."""
     spec, plan = result.study.spec, result.study.plan
     return {
         "format": 1,
@@ -138,7 +141,7 @@ def manifest(result: StudyResult) -> dict[str, Any]:
         ],
         # What a run died of may name files of the machine that it ran on.
         "failures": [{"point": dict(f.point), "seed": f.seed} for f in result.failures],
-        "tables": {name: f"{name}.parquet" for name in _TABLE_NAMES},
+        "tables": {name: f"{name}.parquet" for name in tables},
     }
 
 

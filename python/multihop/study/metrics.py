@@ -11,7 +11,7 @@ import pandas as pd
 from multihop.columns import METRIC, TABLES, Metric
 from multihop.errors import UserError
 from multihop.statistics import jain
-from multihop.study.design import as_list
+from multihop.study.design import RESERVED, as_list
 from multihop.study.spec import Label, MetricSpec, StudySpec
 
 #: (unit of a column, unit to show) -> factor.
@@ -70,6 +70,8 @@ def check_metric(name: str, metric: MetricSpec) -> None:
         UserError: naming what does not.
     """
     at = f"metrics.{name}"
+    if name == "seed" or name.startswith(RESERVED):
+        raise UserError(f"{at}: {name} is the name of a column of ours; choose another name")
     table, column = split_column(metric.column, f"{at}.column")
     _require_number(table, column, f"{at}.column")
     check_where(metric.where, table, f"{at}.where")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from multihop.errors import UserError
 from multihop.models import evaluate
 from multihop.statistics import Estimate, PairedDifference, paired_difference
 from multihop.study.claims import Judgement, judge
-from multihop.study.design import Point
+from multihop.study.design import RESERVED, Point
 from multihop.study.metrics import metric_of, per_seed
 from multihop.study.spec import Label
 from multihop.study.store import Failure, Store
@@ -142,9 +142,7 @@ class StudyResult:
 
     def label(self, point: int, factor: str) -> Label:
         """What a point's value of a factor is called in tables, whose columns hold one type."""
-        label, names = self.points[point].labels[factor], self.study.spec.factors[factor].names
-        is_number = [isinstance(name, int | float) and not isinstance(name, bool) for name in names]
-        return label if all(is_number) or len({type(name) for name in names}) == 1 else str(label)
+        return self._column_types[factor](self.points[point].labels[factor])
 
     @property
     def metric_names(self) -> list[str]:
@@ -152,6 +150,15 @@ class StudyResult:
         if self.study.spec.model is not None:
             return list(self._model(0))
         return [*self.study.spec.metrics] or [metric.name for metric in METRICS]
+
+    @cached_property
+    def _column_types(self) -> Mapping[str, Callable[[Label], Label]]:
+        """Factor -> what makes its labels one type."""
+        made: dict[str, Callable[[Label], Label]] = {}
+        for name, factor in self.study.spec.factors.items():
+            types = {type(label) for label in factor.names}
+            made[name] = types.pop() if len(types) == 1 else float if types == {int, float} else str
+        return made
 
     @cached_property
     def missing(self) -> int:
@@ -188,4 +195,4 @@ class StudyResult:
 
 def column_name(factor: str, taken: Iterable[str]) -> str:
     """What a factor's column is called in a table that may have a column of that name itself."""
-    return f"factor_{factor}" if factor in taken else factor
+    return f"{RESERVED}{factor}" if factor in taken else factor

@@ -7,10 +7,15 @@ from typing import Annotated, Any, Literal, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_serializer, field_validator, model_validator
 
+from multihop.scenario import inline_toml
+
 #: A value of a factor as people and claims name it.
 Label = str | int | float | bool
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=80)]
+
+
+_INTEGERS_BELOW = 2**63
 
 
 class _Table(BaseModel):
@@ -42,11 +47,18 @@ class Factor(_Table):
             raise ValueError(f"has key = {self.key}; name at least one, and each once")
         if self.labels is not None and self.values is not None and len(self.labels) != len(self.values):
             raise ValueError(f"has {len(self.values)} values and {len(self.labels)} labels; give one label for each")
-        names = self.names
-        repeated = next((name for name in names if names.count(name) > 1), None)
-        if repeated is not None:
-            raise ValueError(f"has {repeated!r} more than once; each value once, and labels that differ")
+        self._check_names()
         return self
+
+    def _check_names(self) -> None:
+        seen: set[Label] = set()
+        for name in self.names:
+            # Where one label is text, tables write all of them as text.
+            if name in seen or str(name) in seen:
+                raise ValueError(f"has {name!r} more than once; each value once, and labels that differ")
+            if isinstance(name, int) and not -_INTEGERS_BELOW <= name < _INTEGERS_BELOW:
+                raise ValueError(f"has {name}, but columns of tables hold 64 bits; give it a label of text")
+            seen |= {name, str(name)}
 
     @property
     def names(self) -> list[Label]:
@@ -279,7 +291,9 @@ def is_number(label: Label) -> TypeGuard[int | float]:
 
 
 def _label(value: Any) -> Label:  # noqa: ANN401 - any value that TOML has
-    return value if isinstance(value, str | int | float | bool) else str(value)
+    if isinstance(value, str | int | float | bool):
+        return value
+    return inline_toml(value) if isinstance(value, list | dict) else str(value)
 
 
 def _published(part: Any) -> Any:  # noqa: ANN401 - any part of a JSON Schema

@@ -32,6 +32,9 @@ STORE_FORMAT = 1
 _DAMAGE = (EOFError, OSError, zlib.error)
 
 _MARK = "store.json"
+
+#: Files of a study's folder that nothing may replace, for without them it is none or does not explain itself.
+KEPT_NAMES = (_MARK, "study.toml", "scenario.toml")
 _WHAT = "multihop study"
 _PART = re.compile(r"^\..*\.(?P<host>[^.]*)\.(?P<pid>\d+)\.part$")
 

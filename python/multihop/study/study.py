@@ -249,11 +249,11 @@ class Study:
         """File and line of the setting that a message names, or of the study as a whole."""
         at: list[str | int] = ["name"]
         for name in point.labels:
-            if any(f"--set {key}" in message for key in keys_of(name, self.spec.factors[name])):
+            if any(_is_named(key, message) for key in keys_of(name, self.spec.factors[name])):
                 at = ["factors", name]
-        if any(f"--set {key}" in message for key in self._set_at_last):
+        if any(_is_named(key, message) for key in self._set_at_last):
             at = ["quick", "set"]
-        elif at == ["name"] and any(f"--set {key}" in message for key in self.spec.set):
+        elif at == ["name"] and any(_is_named(key, message) for key in self.spec.set):
             at = ["set"]
         return place(self.origin, self.text, at) if at != ["name"] else self.origin
 
@@ -334,6 +334,11 @@ class Study:
         return command
 
 
+def _is_named(key: str, message: str) -> bool:
+    """Whether a message is about the setting of this key."""
+    return f"--set {key}" in message or (key == "scheme" and "--scheme:" in message)
+
+
 def _folders(directory: str | Path, store: str | Path | None) -> tuple[Path, Store]:
     folder = Path(directory)
     return folder, Store.of(folder) if store is None else Store(Path(store))
@@ -350,6 +355,8 @@ def overrides_of(point: Point) -> dict[str, Any]:
     """What replaces keys of the base scenario at a point. `scheme`, which is no key, is that of every flow."""
     keys = settings({path: value for path, value in point.settings.items() if path != "scheme"})
     scheme = {"scheme": point.settings["scheme"]} if "scheme" in point.settings else {}
+    if not all(isinstance(name, str) for name in scheme.values()):
+        raise UserError(f"--set scheme: found {scheme['scheme']!r}; needs the name of a scheme")
     return {**scheme, **({"set": keys} if keys else {})}
 
 

@@ -19,6 +19,7 @@ from multihop.report.study import claims, provenance, tables
 from multihop.report.study.figures import Figure, figures
 from multihop.storage import require_writable_file, write_text
 from multihop.study import StudyResult
+from multihop.study.store import KEPT_NAMES
 
 __all__ = ["write_study"]
 
@@ -42,7 +43,8 @@ def write_study(
         UserError: if a file cannot be written, or would replace what the study is made from.
     """
     for result in results:
-        for source in (Path(result.study.origin), _scenario_file(result)):
+        ours = [folder / name for folder in (result.directory, result.store.directory) for name in KEPT_NAMES]
+        for source in (Path(result.study.origin), _scenario_file(result), *ours):
             require_writable_file(path, source)
     drawn = [(result, f"s{number}", figures(result, f"s{number}")) for number, result in enumerate(results)]
     written = [write_text(path, _page(drawn, title, about, command))]

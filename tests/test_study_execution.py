@@ -1,0 +1,520 @@
+"""Running a study: what is missing and no more, on any executor, and nothing lost whatever ends it."""
+
+import json
+import os
+import random
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+
+import multihop
+from multihop.errors import OutputError, UserError
+from multihop.study import Study
+from multihop.study.execution import execute
+from studies import NETWORK, STUDY, start, study, tree, write_study
+
+#: A hundred runs that take a few seconds: time to be killed in.
+LONG = STUDY.replace("seeds = 3", 'seeds = 25\nset = { duration = "30 s" }')
+
+
+class Watched(ThreadPoolExecutor):
+    """Threads that remember what they were given, and fail with these seeds."""
+
+    def __init__(self, bad=(), error=RuntimeError, **options):
+        super().__init__(**options)
+        self.seeds = []
+        self._bad, self._error = bad, error
+
+    def submit(self, function, text, origin, overrides, engine):
+        self.seeds.append(overrides["seed"])
+        if overrides["seed"] in self._bad:
+            return super().submit(self._raise)
+        return super().submit(function, text, origin, overrides, engine)
+
+    def _raise(self):
+        raise self._error("the wheels came off")
+
+
+class Breaking(Executor):
+    """Runs a few at once, in the caller's thread, and then no more, in one way or another."""
+
+    def __init__(self, after, how):
+        self._left, self._how = after, how
+
+    def submit(self, function, *arguments):
+        future = Future()
+        if self._left > 0:
+            self._left -= 1
+            future.set_result(function(*arguments))
+        elif self._how == "refuses":
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        elif self._how == "cancels":
+            future.cancel()
+        else:
+            future.set_exception(BrokenExecutor("a worker is gone"))
+        return future
+
+
+def last_progress(asked, folder, **options):
+    """How far a run of the study has come in the end: finished, found, failed, total."""
+    told = []
+    asked.run(folder, on_progress=lambda p: told.append((p.finished, p.found, p.failed, p.total)), **options)
+    return told[-1]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The study of a hundred runs, run without a break."""
+    folder = tmp_path_factory.mktemp("whole")
+    Study.load(write_study(folder, LONG)).run(folder / "out")
+    runs = tree(folder / "out")
+    assert len(runs) == 100
+    return runs
+
+
+# Seeds
+
+
+def test_all_points_get_the_same_seeds(tmp_path):
+    asked = study(scenario={**NETWORK, "seed": 40})
+    result = asked.run(tmp_path / "s")
+    assert {tuple(seeds) for seeds in result.seeds.values()} == {(40, 41, 42)}
+    table = result.table("summary")
+    assert sorted(table.groupby("scheme")["seed"].agg(tuple).to_list()) == [(40, 41, 42, 40, 41, 42)] * 2
+    # A pair is a difference of the same seeds: it is exactly the mean of the differences.
+    values = [result.values(point, "goodput_total_bps") for point in (0, 1)]
+    difference = result.difference(0, 1, "goodput_total_bps")
+    assert difference.mean == pytest.approx((values[0] - values[1]).mean())
+    assert difference.n == 3
+
+
+def test_a_run_of_a_study_is_the_run_of_its_scenario(tmp_path):
+    result = study(seeds=[9]).run(tmp_path / "s")
+    for index, point in enumerate(result.points):
+        alone = multihop.run(
+            NETWORK, seed=9, scheme=point.labels["scheme"], set={"topology.spacing": point.labels["topology-spacing"]}
+        )
+        kept = result.point_table(index, "summary")["fingerprint"].to_list()
+        assert kept == [alone.summary["fingerprint"]]
+
+
+# The stop rule
+
+
+def stopping(half_width, **options):
+    return {"metric": "goodput_total_bps", "half_width": half_width, **options}
+
+
+def interval_share(values):
+    from multihop.statistics import estimate
+
+    found = estimate(values.to_numpy())
+    return found.half_width / abs(found.mean)
+
+
+@pytest.mark.parametrize(("at_least", "step"), [(3, 1), (2, 4)])
+def test_seeds_are_added_until_the_interval_is_narrow(tmp_path, at_least, step):
+    asked = study(seeds=20, stop=stopping("10 %", at_least=at_least, step=step))
+    result = asked.run(tmp_path / "s")
+    assert result.missing == 0
+    everything = study(seeds=20).run(tmp_path / "all")
+    for members in ([0, 1], [2, 3]):
+        # Of all points of a comparison the interval is narrow at the first look at which it is for both.
+        looks = [*range(at_least, 20, step), 20]
+        for seeds in looks:
+            shares = [interval_share(everything.values(m, "goodput_total_bps")[:seeds]) for m in members]
+            if max(shares) <= 0.1:
+                break
+        assert [len(result.seeds[m]) for m in members] == [seeds, seeds]
+    lengths = [len(result.seeds[m]) for m in (0, 2)]
+    assert len(tree(tmp_path / "s")) == 2 * sum(lengths)
+    assert min(lengths) < 20
+
+
+def test_a_goal_out_of_reach_ends_at_the_most_seeds(tmp_path):
+    result = study(seeds=5, stop=stopping("0.001 %")).run(tmp_path / "s")
+    assert {len(seeds) for seeds in result.seeds.values()} == {5}
+    assert result.missing == 0
+
+
+def test_runs_that_were_there_do_not_change_where_a_stop_rule_ends(tmp_path):
+    asked = study(seeds=12, stop=stopping("10 %"))
+    alone = asked.run(tmp_path / "a")
+    study(seeds=12).run(tmp_path / "b")
+    assert last_progress(asked, tmp_path / "b")[0] == 0
+    assert asked.result(tmp_path / "b").seeds == alone.seeds
+    # A stricter goal only adds.
+    stricter = study(seeds=12, stop=stopping("7 %"))
+    finished, found, _, _ = last_progress(stricter, tmp_path / "a")
+    assert found == sum(len(seeds) for seeds in alone.seeds.values())
+    assert finished > 0
+
+
+def test_failures_do_not_keep_a_stop_rule_waiting(tmp_path):
+    asked = study(seeds=6, stop=stopping("0.001 %"))
+    with Watched(bad={2, 5}) as pool:
+        result = asked.run(tmp_path / "s", executor=pool)
+    assert len(result.failures) == 8
+    assert len(tree(tmp_path / "s")) == 16
+
+
+# Only what is missing
+
+
+def test_only_what_is_missing_runs(tmp_path):
+    folder = tmp_path / "s"
+    assert last_progress(study(seeds=2), folder) == (8, 0, 0, 8)
+    first = tree(folder)
+    assert last_progress(study(seeds=2), folder) == (0, 8, 0, 8)
+    with Watched() as pool:
+        more = study(seeds=3, factors={"topology.spacing": ["150 m", "200 m"], "scheme": ["recn", "tcp-sack"]})
+        assert last_progress(more, folder, executor=pool) == (8, 4, 0, 12)
+    assert sorted(pool.seeds) == [1, 1, 2, 2, 3, 3, 3, 3]
+    assert first.items() <= tree(folder).items()
+    victim = folder / next(iter(first))
+    victim.unlink()
+    assert last_progress(study(seeds=2), folder) == (1, 7, 0, 8)
+    assert first.items() <= tree(folder).items()
+
+
+def test_runs_that_points_share_are_made_and_counted_once(tmp_path):
+    twice = {"warmup": ["1 s", "1000 ms"], "scheme": ["tcp-newreno", "recn"]}
+    for compare in ("scheme", "warmup"):
+        asked = study(factors=twice, compare=compare)
+        assert last_progress(asked, tmp_path / compare) == (6, 0, 0, 6)
+        assert last_progress(asked, tmp_path / compare) == (0, 6, 0, 6)
+        result = asked.result(tmp_path / compare)
+        assert result.missing == 0
+        assert len(result.table("summary")) == 12
+    for compare in ("scheme", "warmup"):
+        with Watched(bad={2}) as pool:
+            told = last_progress(study(factors=twice, compare=compare), tmp_path / f"failing-{compare}", executor=pool)
+        assert told == (4, 0, 2, 6)
+        assert sorted(pool.seeds) == [1, 1, 2, 2, 3, 3]
+
+
+def test_comparisons_that_share_runs_try_a_failing_one_once(tmp_path):
+    # The first comparison asks for one seed after the other, long before the second does.
+    asked = study(
+        factors={"warmup": ["1 s", "1000 ms"], "length": {"key": "duration", "values": ["2 s", "3 s"]}},
+        compare="length",
+        seeds=6,
+        stop=stopping("0.001 %", at_least=2),
+    )
+    with Watched(bad={2, 4}, max_workers=1) as pool:
+        assert last_progress(asked, tmp_path / "s", executor=pool) == (8, 0, 4, 12)
+    assert sorted(pool.seeds) == sorted([1, 2, 3, 4, 5, 6] * 2)
+
+
+# Failures
+
+
+def test_a_failure_is_kept_with_what_replays_it(tmp_path, monkeypatch):
+    folder = tmp_path / "has a space"
+    asked = study(
+        scenario={**NETWORK, "schemes": {"mine": {"base": "recn"}}},
+        factors={
+            "scheme": ["tcp-newreno", "mine"],
+            "case": {
+                "cases": {
+                    "it's": {"flows[0].start": "100 ms", "mac": {"queue": 7}, "schemes.mine.threshold": 0.5},
+                    "all": {"flows[*].start_jitter": "1 s", "topology.hops": 4, "flows[s*].to": "n4"},
+                }
+            },
+        },
+        zip=[["scheme", "case"]],
+        seeds=[2**63 + 5, 1],
+    )
+    with Watched(bad={2**63 + 5}) as pool:
+        result = asked.run(folder, executor=pool)
+    failures = result.failures
+    assert [dict(f.point) for f in failures] == [dict(p.labels) for p in asked.plan.points]
+    assert {f.seed for f in failures} == {2**63 + 5}
+    assert {f.error for f in failures} == {"RuntimeError: the wheels came off"}
+    # What went wrong is over: the next attempt makes the runs, and the notes go.
+    told = []
+    result = asked.run(folder, on_progress=lambda p: told.append((p.finished, p.failed)))
+    assert told[-1] == (2, 0)
+    assert result.failures == []
+    assert not list((folder / "failures").iterdir())
+    monkeypatch.chdir(tmp_path)
+    for index, failure in enumerate(failures):
+        words = shlex.split(failure.command)
+        assert words[0] == "multihop"
+        done = subprocess.run(
+            [sys.executable, "-m", *words, "--json"], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        replayed = json.loads(done.stdout)["runs"][0]["summary"]["fingerprint"]
+        table = result.point_table(index, "summary")
+        assert table.set_index("seed")["fingerprint"][2**63 + 5] == replayed
+
+
+def test_one_failure_does_not_stop_the_others(tmp_path):
+    with Watched(bad={2}) as pool:
+        result = study().run(tmp_path / "s", executor=pool)
+    assert len(result.failures) == 4
+    assert len(tree(tmp_path / "s")) == 8
+    assert {tuple(seeds) for seeds in result.seeds.values()} == {(1, 3)}
+    assert result.missing == 4
+    assert result.estimate(0, "goodput_total_bps").n == 2
+
+
+def test_fail_fast_begins_no_further_run(tmp_path):
+    asked = study(seeds=50)
+    with Watched(bad={3}, max_workers=1) as pool:
+        result = asked.run(tmp_path / "s", executor=pool, fail_fast=True)
+    assert {failure.seed for failure in result.failures} == {3}
+    # Seed by seed, all points of a comparison: two seeds come before the failure, and little is made beyond.
+    made = len(tree(tmp_path / "s"))
+    assert 4 <= made < 100
+    assert last_progress(asked, tmp_path / "s") == (200 - made, made, 0, 200)
+    assert asked.result(tmp_path / "s").failures == []
+
+
+@pytest.mark.parametrize("error", [RuntimeError, ValueError, MemoryError, RecursionError, KeyError])
+def test_whatever_a_run_dies_of_is_kept(tmp_path, error):
+    with Watched(bad={1}, error=error) as pool:
+        result = study(factors={}, seeds=2).run(tmp_path / "s", executor=pool)
+    (failure,) = result.failures
+    assert failure.error.startswith(error.__name__)
+    assert failure.seed == 1
+
+
+# Executors
+
+
+def test_any_executor_makes_the_same_files(tmp_path):
+    asked = study()
+    asked.run(tmp_path / "threads")
+    with ProcessPoolExecutor(2) as pool:
+        asked.run(tmp_path / "processes", executor=pool)
+    asked.run(tmp_path / "made-up", executor=Breaking(100, "refuses"))
+    runs = tree(tmp_path / "threads")
+    assert len(runs) == 12
+    assert tree(tmp_path / "processes") == runs
+    assert tree(tmp_path / "made-up") == runs
+
+
+def test_an_executor_of_the_callers_is_left_open(tmp_path):
+    with ThreadPoolExecutor(1) as pool:
+        study(factors={}).run(tmp_path / "s", executor=pool)
+        assert pool.submit(int, "3").result() == 3
+
+
+@pytest.mark.parametrize("how", ["refuses", "cancels", "breaks"])
+@pytest.mark.parametrize("after", [0, 5])
+def test_an_executor_that_breaks_leaves_what_is_finished(tmp_path, how, after):
+    asked = study()
+    with pytest.raises(OutputError, match="the workers are gone") as caught:
+        asked.run(tmp_path / "s", executor=Breaking(after, how))
+    assert "run again" in str(caught.value)
+    kept = tree(tmp_path / "s")
+    assert how == "refuses" or len(kept) == after
+    asked.run(tmp_path / "s")
+    asked.run(tmp_path / "unbroken")
+    assert tree(tmp_path / "s") == tree(tmp_path / "unbroken")
+    assert kept.items() <= tree(tmp_path / "s").items()
+
+
+def kill_with_seed_two(*arguments):
+    """What a worker process runs: the run, unless somebody kills the process."""
+    if arguments[2]["seed"] == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return execute(*arguments)
+
+
+class Killing(ProcessPoolExecutor):
+    """Processes of which one is killed when it gets the second seed."""
+
+    def submit(self, _function, *arguments):
+        return super().submit(kill_with_seed_two, *arguments)
+
+
+def test_a_killed_worker_process_is_one_message(tmp_path):
+    asked = study(seeds=4)
+    with Killing(1) as pool, pytest.raises(OutputError, match=r"the workers are gone .*terminated abruptly"):
+        asked.run(tmp_path / "s", executor=pool)
+    kept = tree(tmp_path / "s")
+    assert asked.result(tmp_path / "s").failures == []
+    asked.run(tmp_path / "s")
+    asked.run(tmp_path / "unbroken")
+    assert kept.items() <= tree(tmp_path / "s").items()
+    assert tree(tmp_path / "s") == tree(tmp_path / "unbroken")
+
+
+def test_a_worker_of_another_build_is_refused(tmp_path):
+    class Elsewhere(ThreadPoolExecutor):
+        def submit(self, function, *arguments):
+            return super().submit(function, *arguments[:3], "0.0.1+0123")
+
+    with Elsewhere(1) as pool, pytest.raises(OutputError, match=r"multihop .*0\.0\.1\+0123.*install the same build"):
+        study().run(tmp_path / "s", executor=pool)
+    assert tree(tmp_path / "s") == {}
+    assert study().result(tmp_path / "s").failures == []
+
+
+@pytest.mark.parametrize("jobs", [0, -1])
+def test_no_threads_are_no_way_to_run(tmp_path, jobs):
+    with pytest.raises(UserError, match=f"jobs: found {jobs}"):
+        study().run(tmp_path / "s", jobs=jobs)
+    assert not (tmp_path / "s").exists()
+
+
+def test_an_error_of_the_callers_own_ends_it_and_keeps_what_is_there(tmp_path):
+    def complain(progress):
+        if progress.finished == 3:
+            raise ArithmeticError("enough")
+
+    asked = study()
+    with pytest.raises(ArithmeticError):
+        asked.run(tmp_path / "s", jobs=1, on_progress=complain)
+    assert len(tree(tmp_path / "s")) == 3
+    asked.run(tmp_path / "s")
+    assert asked.result(tmp_path / "s").missing == 0
+
+
+def test_two_processes_may_run_the_same_study(tmp_path):
+    write_study(tmp_path)
+    both = [start("study", "run", "small.toml", "--out", "s", "-j", 1, cwd=tmp_path) for _ in range(2)]
+    ended = [process.communicate(timeout=60) for process in both]
+    assert [process.returncode for process in both] == [0, 0], ended
+    assert ended[0][0] == ended[1][0]
+    assert len(tree(tmp_path / "s")) == 12
+    assert not list((tmp_path / "s").rglob("*.part"))
+
+
+# Whatever ends it
+
+
+def wait_for_runs(folder, count, process):
+    """Until so many runs are finished."""
+    end = time.monotonic() + 60
+    while len(list(folder.glob("runs/*/*.gz"))) < count:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_ctrl_c_is_one_message_and_keeps_finished_runs(tmp_path, whole, times):
+    write_study(tmp_path, LONG)
+    process = start("study", "run", "small.toml", "--out", "s", cwd=tmp_path)
+    wait_for_runs(tmp_path / "s", 5, process)
+    for _ in range(times):
+        process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out == ""
+    if times == 1:
+        (line,) = err.splitlines()
+        kept = len(tree(tmp_path / "s"))
+        assert line.startswith(f"multihop: interrupted; {kept} finished runs are kept in s")
+        assert "the same command goes on" in line
+    assert "Traceback" not in err
+    assert not list((tmp_path / "s").rglob("*.part"))
+    assert tree(tmp_path / "s").items() <= whole.items()
+
+
+def test_killed_three_times_and_resumed_is_as_if_never_broken(tmp_path, whole):
+    write_study(tmp_path, LONG)
+    chance = random.Random()
+    before = 0
+    for kills in range(3):
+        process = start("study", "run", "small.toml", "--out", "s", "-j", 1, cwd=tmp_path, start_new_session=True)
+        if kills < 2:
+            wait_for_runs(tmp_path / "s", before + 1, process)
+        delay = chance.uniform(0, 0.4)
+        time.sleep(delay)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        runs = tree(tmp_path / "s")
+        damaged = {name for name in runs if name.endswith(".gz") and whole.get(name) != runs[name]}
+        assert not damaged, f"killed after {delay} s"
+        before = len([name for name in runs if name.endswith(".gz")])
+        assert before < 100
+    process = start("study", "run", "small.toml", "--out", "s", cwd=tmp_path)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert f"{100 - before} runs made, {before} were there" in err
+    assert tree(tmp_path / "s") == whole
+    assert not list((tmp_path / "s").rglob("*.part"))
+
+
+# A cluster
+
+
+class Cluster:
+    """A Dask scheduler and workers, each a process of its own."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self._processes = []
+        file = folder / "scheduler.json"
+        self.scheduler = self._begin("dask_scheduler", "--host", "127.0.0.1", "--port", 0, "--scheduler-file", file)
+        end = time.monotonic() + 30
+        while not file.exists():
+            assert self.scheduler.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        self.address = json.loads(file.read_text())["address"]
+
+    def worker(self):
+        """One more worker."""
+        return self._begin(
+            "dask_worker", self.address, "--no-nanny", "--nthreads", 1, "--local-directory", self._folder
+        )
+
+    def close(self):
+        """Ends what was begun."""
+        for process in self._processes:
+            process.kill()
+            process.wait()
+
+    def _begin(self, name, *words):
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.{name}", *map(str, words), "--no-dashboard"],
+            cwd=self._folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self._processes.append(process)
+        return process
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'multihop[cluster]'")
+    (tmp_path / "cluster").mkdir()
+    made = Cluster(tmp_path / "cluster")
+    yield made
+    made.close()
+
+
+def test_a_cluster_that_loses_a_worker_makes_the_same_files_and_one_that_is_gone_is_a_message(tmp_path, cluster, whole):
+    workers = [cluster.worker(), cluster.worker()]
+    write_study(tmp_path, LONG)
+    command = ("study", "run", "small.toml", "--dask", cluster.address, "--out")
+    process = start(*command, "s", cwd=tmp_path)
+    wait_for_runs(tmp_path / "s", 20, process)
+    workers[0].kill()
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "100 runs made" in err
+    assert "reproduced" in out
+    assert tree(tmp_path / "s") == whole
+
+    process = start(*command, "t", cwd=tmp_path)
+    wait_for_runs(tmp_path / "t", 5, process)
+    cluster.scheduler.kill()
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert out == ""
+    (line,) = err.splitlines()
+    assert line.startswith("multihop: the workers are gone")
+    assert 5 <= len(tree(tmp_path / "t")) < 100
+    assert tree(tmp_path / "t").items() <= whole.items()
