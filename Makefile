@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python bench bench-peers bench-study validation docs figures clean
+.PHONY: build demo test lint format test-rust test-python bench bench-peers bench-study validation results docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -49,6 +49,12 @@ test-python: build
 # The validation page, docs/validation.md, from runs against closed forms and figures of ns-2 and ns-3.
 validation: build
 	$(BIN)/python -m validation
+
+# The page of RECN's results, docs/results-recn.md, from all runs of its studies; RESULTS=--quick for a quick look.
+# Interrupted, it goes on where it was.
+results: build
+	$(BIN)/multihop reproduce recn $(RESULTS)
+	$(BIN)/python docs/results.py recn results/reproduce/recn $(RESULTS)
 
 # Events per second and CPU per simulated second; with ns-2 and ns-3 beside it where they are installed.
 bench: build

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ def main() -> None:
     TARGET.mkdir(exist_ok=True)
     pages = {
         "scenario.md": scenario_page(multihop.schema()),
+        "study.md": study_page(multihop.schema("study")),
         "schemes.md": schemes_page(multihop.catalogue()["schemes"]),
         "names.md": names_page(multihop.catalogue()),
         "results.md": results_page(),
@@ -42,6 +44,40 @@ def scenario_page(schema: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def study_page(schema: dict[str, Any]) -> str:
+    """Every key of a study, from the JSON Schema."""
+    known = schema["$defs"]
+    keys = schema["properties"]
+    tables = {
+        "[factors.NAME]": "Factor",
+        "[stop]": "Stop",
+        "[metrics.NAME]": "MetricSpec",
+        "[[charts]]": "Chart",
+        "[[claims]]": "Claim",
+        "[quick]": "Quick",
+    }
+    lines = [
+        "# Study reference",
+        "",
+        "Generated from the JSON Schema that `multihop schema study` prints. A study is one TOML file beside its",
+        "scenario; see [Your first study](../first-study.md). A *label* is what a factor's value is called: the value",
+        "itself, if it has no other name. Any other key is an error.",
+        "",
+        "## Top level",
+        "",
+        *_key_table({name: keys[name] for name in keys if name not in _TABLES_OF_STUDIES}, known, schema["required"]),
+        "",
+    ]
+    for heading, name in tables.items():
+        about = known[name]
+        lines += [f"## {heading}", "", _one_line(about["description"]), ""]
+        lines += [*_key_table(about["properties"], known, about.get("required", [])), ""]
+    return "\n".join(lines)
+
+
+_TABLES_OF_STUDIES = ("factors", "stop", "metrics", "charts", "claims", "quick")
+
+
 def schemes_page(schemes: list[dict[str, Any]]) -> str:
     """Every scheme with its parameters."""
     lines = [
@@ -63,6 +99,7 @@ def schemes_page(schemes: list[dict[str, Any]]) -> str:
 def names_page(catalogue: dict[str, list[dict[str, Any]]]) -> str:
     """Everything that can be named, besides schemes."""
     lines = ["# What a scenario can name", "", "Generated; the same as `multihop list`.", ""]
+    lines += ["[Schemes](schemes.md) have a page of their own. Studies name models, `multihop reproduce` papers.", ""]
     for kind, entries in catalogue.items():
         if kind == "schemes":
             continue
@@ -156,7 +193,7 @@ def _table_section(name: str, about: dict[str, Any], known: dict[str, Any]) -> l
     return lines
 
 
-def _key_table(properties: dict[str, Any], known: dict[str, Any]) -> list[str]:
+def _key_table(properties: dict[str, Any], known: dict[str, Any], required: Sequence[str] = ()) -> list[str]:
     if not properties:
         return ["No keys."]
     rows = []
@@ -170,7 +207,8 @@ def _key_table(properties: dict[str, Any], known: dict[str, Any]) -> list[str]:
             listed = ", ".join(f"`{n}`" for n in names)
             meaning = f"{meaning} One of {listed}." if len(names) > 1 else f"{meaning} Or {listed}."
         default = about.get("default")
-        shown = "" if default is None or isinstance(default, dict) else f"`{_toml(default)}`"
+        shown = "" if default in (None, "") or isinstance(default, dict) else f"`{_toml(default)}`"
+        shown = "required" if name in required else shown
         rows.append(f"| `{name}` | {shown} | {_cell(meaning)} |")
     return ["| key | default | meaning |", "|---|---|---|", *rows]
 

@@ -13,7 +13,9 @@ import jsonschema
 import pyarrow.parquet as pq
 import pytest
 
-from conftest import CHAIN
+from conftest import CHAIN, ROOT
+from multihop import models
+from multihop.papers import papers
 
 
 def test_run_prints_flows_and_metrics(multihop, chain):
@@ -197,12 +199,50 @@ def test_check(multihop, chain):
 
 def test_list(multihop):
     everything = multihop("list", "--json").json()
-    assert {"schemes", "phys", "media", "apps", "generators", "estimators"} <= set(everything)
+    assert {"schemes", "phys", "media", "apps", "generators", "estimators", "models", "papers"} <= set(everything)
     schemes = multihop("list", "schemes", "--json").json()
     assert schemes == {"schemes": everything["schemes"]}
     assert {"udp", "tcp-newreno", "tcp-sack", "recn"} <= {entry["name"] for entry in schemes["schemes"]}
     assert all(entry["summary"] for entries in everything.values() for entry in entries)
     assert "recn" in multihop("list").out
+
+
+def test_list_names_papers_with_their_items(multihop):
+    papers = multihop("list", "papers", "--json").json()["papers"]
+    assert "table3" in next(paper["keys"] for paper in papers if paper["name"] == "recn")
+    out = multihop("list", "papers").out
+    for paper in papers:
+        assert all(f"{item} " in out and title for item, title in paper["keys"].items())
+
+
+def test_list_names_models_with_their_arguments(multihop):
+    found = {entry["name"]: entry["keys"] for entry in multihop("list", "models", "--json").json()["models"]}
+    assert set(found) == set(models.MODELS)
+    assert found["frame-transmission-efficiency"]["payload_bytes"] == "what a DATA frame carries (default 1000)"
+    assert "Eq. 19 as it is printed" in multihop("list", "models").out
+
+
+def test_the_schema_of_studies_accepts_our_studies_and_refuses_others(multihop):
+    schema = multihop("schema", "study").json()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    ours = [paper.study(item).file_text for paper in papers() for item in paper.items]
+    ours += [path.read_text("utf-8") for path in sorted((ROOT / "studies").glob("*.toml"))]
+    for text in ours:
+        jsonschema.validate(tomllib.loads(text), schema)
+    study = tomllib.loads(ours[0])
+    wrong = [
+        {**study, "sedes": 3},
+        {key: value for key, value in study.items() if key != "name"},
+        {**study, "factors": {"no name": {"values": [1]}}},
+        {**study, "claims": [{**study["claims"][0], "kind": "feeling"}]},
+    ]
+    for one in wrong:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(one, schema)
+
+
+def test_schema_of_something_else(multihop):
+    assert "scenario, study" in multihop("schema", "paper").fails_cleanly()
 
 
 def test_the_schema_accepts_our_scenarios_and_refuses_others(multihop):

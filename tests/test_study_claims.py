@@ -163,6 +163,8 @@ class TestTrends:
         wide = constant(120 + 90 * ONE)
         assert states(wide)[-1] is UNDECIDED
         assert wide.verdict is Verdict.NOT
+        # Equal means whose seeds differ by more than the tolerance are not known to be equal.
+        assert states(constant(100 + 60 * ONE))[-1] is UNDECIDED
 
     def test_seed_by_seed_a_small_rise_shows(self):
         noise = np.array([0.0, 500.0, -300.0, 80.0])

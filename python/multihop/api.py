@@ -131,16 +131,31 @@ def bound(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, schem
     return capacity.bound(load(scenario), _overrides({"set": set, "scheme": scheme}))
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of scenarios."""
+def schema(of: str = "scenario") -> dict[str, Any]:
+    """The JSON Schema of scenarios, or `of="study"` of study files.
+
+    Raises:
+        UserError: if there are no files of that kind.
+    """
+    if of == "study":
+        from multihop.study.spec import schema as schema_of_studies
+
+        return schema_of_studies()
+    if of != "scenario":
+        raise UserError(f"schema: found {of!r}; there is a schema of: scenario, study")
     loaded: dict[str, Any] = json.loads(_core.schema())
     return loaded
 
 
 def catalogue() -> dict[str, list[dict[str, Any]]]:
-    """What a scenario can name: kind -> entries, each with at least a name and a summary."""
+    """What a scenario, a study (`models`) or `multihop reproduce` (`papers`) can name.
+
+    Kind -> entries, each with at least a name and a summary.
+    """
+    from multihop import models, papers
+
     loaded: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
-    return loaded
+    return {**loaded, "models": models.catalogue(), "papers": papers.catalogue()}
 
 
 def seed_list(seeds: int | Iterable[int], first: int) -> list[int]:

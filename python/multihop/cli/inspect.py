@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -63,7 +64,7 @@ def list_names(
     kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="Only these, as in: list schemes.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what a scenario can name: schemes, PHYs, media, routing, apps, generators, estimators."""
+    """List what can be named: schemes, PHYs, media, routing, apps, generators, estimators, models, papers."""
     catalogue = api.catalogue()
     wanted = kind.lower() if kind is not None else None
     if wanted is not None and wanted not in catalogue and wanted not in _ALIASES:
@@ -85,9 +86,11 @@ def list_names(
         print()
 
 
-def schema() -> None:
-    """Print the JSON Schema of scenarios, for editors and checkers."""
-    console.print_json(api.schema())
+def schema(
+    of: Annotated[str, typer.Argument(metavar="[KIND]", help="Of which files: scenario or study.")] = "scenario",
+) -> None:
+    """Print the JSON Schema of scenarios or of studies, for editors and checkers."""
+    console.print_json(api.schema(of))
 
 
 def doctor(as_json: JsonOption = False) -> None:
@@ -120,7 +123,8 @@ def _keys(entry: dict[str, Any]) -> dict[str, str]:
     """The keys that a thing takes in a scenario, and the first sentence on each."""
     parameters = entry.get("parameters", {}).get("properties", {})
     texts = {key: about.get("description") for key, about in parameters.items()} or entry.get("keys", {})
-    return {key: " ".join(str(text or "").split()).split(". ")[0] for key, text in texts.items()}
+    # A full stop ends a sentence if a capital follows, unlike that of "Eq. 19".
+    return {key: re.split(r"\. (?=[A-Z])", " ".join(str(text or "").split()))[0] for key, text in texts.items()}
 
 
 def _try(test: Callable[[], None]) -> str | None:

@@ -9,7 +9,7 @@ import typer
 
 from multihop.cli import console
 from multihop.cli.runs import JobsOption, JsonOption, QuietOption
-from multihop.cli.studies import DaskOption, QuickOption, print_judgements, simulate
+from multihop.cli.studies import CellsOption, DaskOption, QuickOption, print_judgements, simulate
 from multihop.papers import Paper, find, papers
 from multihop.study import Failure, Study, StudyResult
 from multihop.study.export import verdict_record
@@ -24,6 +24,7 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Runs, tables and reports go here.")] = Path("results/reproduce"),
     jobs: JobsOption = None,
     dask: DaskOption = None,
+    cells: CellsOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -41,7 +42,7 @@ def reproduce(
         failures += [failure for result in results for failure in result.failures]
         if not as_json:
             print(f"{paper.authors}: {paper.title}. {paper.published}")
-            print_judgements(judgements)
+            print_judgements(judgements, cells=cells)
         _report(paper, results, out / paper.name, is_whole=len(items) == len(paper.items), quiet=quiet or as_json)
     if as_json:
         console.print_json(records)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +16,7 @@ from multihop.cli import console
 from multihop.cli.progress import StudyBar
 from multihop.cli.runs import JobsOption, JsonOption, QuietOption
 from multihop.errors import Interrupted, UserError
-from multihop.study import Failure, Judgement, Study, StudyResult
+from multihop.study import Failure, Judgement, Study, StudyResult, Verdict
 from multihop.study.export import export as export_tables
 from multihop.study.export import verdict_record
 from multihop.verdict import with_interval
@@ -29,6 +29,7 @@ OutOption = Annotated[
 ]
 StoreOption = Annotated[Path | None, typer.Option(help="Keep finished runs here, for studies that share runs.")]
 QuickOption = Annotated[bool, typer.Option("--quick", help="As the study's [quick] says: fewer seeds, shorter runs.")]
+CellsOption = Annotated[bool, typer.Option("--cells", help="Print every number that a verdict rests on.")]
 DaskOption = Annotated[str | None, typer.Option(help="Run on the Dask cluster whose scheduler is at this address.")]
 
 app = typer.Typer(
@@ -52,6 +53,7 @@ def run(
     jobs: JobsOption = None,
     dask: DaskOption = None,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Begin no further run once one has failed.")] = False,
+    cells: CellsOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -62,7 +64,7 @@ def run(
         console.print_json(_record(result))
     else:
         _print_metrics(result)
-        print_judgements(result.judgements)
+        print_judgements(result.judgements, cells=cells)
         command = shlex.join(["multihop", "study", "report", str(folder), *(["--quick"] if quick else [])])
         if any(result.seeds.values()) or asked.spec.model:
             console.note(f"report and figures: {command}", quiet=quiet)
@@ -177,12 +179,32 @@ def simulate(
     return result
 
 
-def print_judgements(judgements: list[Judgement]) -> None:
-    """The table of verdicts, and why where it is otherwise than the paper says."""
+def print_judgements(judgements: Sequence[Judgement], *, cells: bool = False) -> None:
+    """The table of verdicts, and why where it comes out otherwise than the paper says; every number, if asked for."""
     if not judgements:
         return
     rows = [[j.claim.id, j.claim.where, str(j.verdict), j.summary] for j in judgements]
     console.out().print(console.table(["claim", "where", "verdict", "cells"], rows))
+    print()
+    for judgement in judgements:
+        if cells or judgement.verdict is not Verdict.REPRODUCED:
+            _print_judgement(judgement, cells=cells)
+
+
+def _print_judgement(judgement: Judgement, *, cells: bool) -> None:
+    claim = judgement.claim
+    write = console.out().print
+    write(f"{claim.id}: {claim.says}: {judgement.verdict}", style="bold")
+    if len(judgement.readings) > 1:
+        write("; ".join(f"{label}: {verdict}" for label, verdict in judgement.readings))
+    if claim.reason and judgement.verdict is not Verdict.REPRODUCED:
+        write(claim.reason)
+    if judgement.impossible:
+        most = max(judgement.impossible, key=lambda cell: (cell.printed or 0) / (cell.possible or 1))
+        write(f"{most.what}: {most.printed:g} is more than the channel can carry at all, {most.possible:.4g}")
+    if cells:
+        rows = [[cell.what or "all", cell.measured, cell.expected, str(cell.state)] for cell in judgement.cells]
+        write(console.table(["at", "measured", "claimed", "state"], rows))
     print()
 
 

@@ -5,7 +5,10 @@ Times are in seconds, sizes in bytes; arguments broadcast as in NumPy where a mo
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 
 from multihop.errors import UserError
@@ -13,6 +16,7 @@ from multihop.models.chain_capacity import chain_capacity
 from multihop.models.frame_efficiency import frame_transmission_efficiency
 
 
+@wraps(frame_transmission_efficiency)
 def _frame_transmission_efficiency(**arguments: Any) -> dict[str, float]:  # noqa: ANN401 - checked by the function
     return {"efficiency": frame_transmission_efficiency(**arguments)}
 
@@ -22,6 +26,13 @@ MODELS: dict[str, Callable[..., Mapping[str, float]]] = {
     "frame-transmission-efficiency": _frame_transmission_efficiency,
     "chain-capacity": chain_capacity,
 }
+
+
+def catalogue() -> list[dict[str, Any]]:
+    """Every closed form: its name, what it computes, and its arguments, which a study varies."""
+    return [
+        {"name": name, "summary": _summary(function), "keys": _arguments(function)} for name, function in MODELS.items()
+    ]
 
 
 def require_model(name: str) -> Callable[..., Mapping[str, float]]:
@@ -46,3 +57,17 @@ def evaluate(name: str, arguments: Mapping[str, Any]) -> Mapping[str, float]:
         return model(**arguments)
     except (TypeError, ValueError) as error:
         raise UserError(f"closed form {name}: {error}") from error
+
+
+def _summary(function: Callable[..., Any]) -> str:
+    return (inspect.getdoc(function) or "").partition("\n\n")[0]
+
+
+def _arguments(function: Callable[..., Any]) -> dict[str, str]:
+    """Name -> meaning, and the default if it is a word or a number, from the docstring and the signature."""
+    meanings = dict(re.findall(r"^    (\w+): (.*?)\.?$", inspect.getdoc(function) or "", re.MULTILINE))
+    defaults = {
+        name: f" (default {about.default})" if isinstance(about.default, str | int) else ""
+        for name, about in inspect.signature(function).parameters.items()
+    }
+    return {name: meanings[name] + default for name, default in defaults.items()}

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from multihop.errors import UserError
 from multihop.study import Study
@@ -46,6 +47,18 @@ def papers() -> list[Paper]:
     """All papers, by name."""
     folders = sorted(path.parent for path in _FOLDER.glob("*/paper.toml"))
     return [Paper(folder.name, **tomllib.loads((folder / "paper.toml").read_text("utf-8"))) for folder in folders]
+
+
+def catalogue() -> list[dict[str, Any]]:
+    """Every paper, and its items with what each is about."""
+    return [
+        {
+            "name": paper.name,
+            "summary": f"{paper.authors}: {paper.title}. {paper.published}",
+            "keys": {item: paper.study(item).spec.title or "" for item in paper.items},
+        }
+        for paper in papers()
+    ]
 
 
 def find(name: str) -> Paper:

@@ -191,13 +191,14 @@ def _trend_cell(result: StudyResult, claim: Claim, a: int, b: int, what: str) ->
     difference = result.difference(b, a, claim.metric)
     if difference is None:
         return Cell(what, "none", expected, State.MISSING)
-    sign = _sign(result, difference)
     if claim.direction == "constant":
         first = result.estimate(a, claim.metric)
         allowed = tolerance(claim.tolerance, metric.shown(first.mean)) if first else 0.0
-        within = abs(metric.shown(difference.mean)) <= allowed and not _is_single(result, difference)
-        state = State.HOLDS if within else State.FAILS if sign != 0 else State.UNDECIDED
+        apart = abs(metric.shown(difference.mean))
+        half = metric.shown(_half_of_difference(result, difference))
+        state = State.HOLDS if apart + half <= allowed else State.FAILS if apart - half > allowed else State.UNDECIDED
     else:
+        sign = _sign(result, difference)
         wanted = 1 if claim.direction == "rises" else -1
         state = State.HOLDS if sign == wanted else State.UNDECIDED if sign == 0 else State.FAILS
     return Cell(what, _shown_difference(difference, metric), expected, state)
@@ -269,6 +270,12 @@ def _sign(result: StudyResult, difference: PairedDifference) -> int:
 def _is_single(result: StudyResult, difference: PairedDifference) -> bool:
     """Whether this is of one seed, which cannot tell anything."""
     return difference.low is None and result.study.spec.model is None
+
+
+def _half_of_difference(result: StudyResult, difference: PairedDifference) -> float:
+    if difference.low is None or difference.high is None:
+        return float("inf") if _is_single(result, difference) else 0.0
+    return (difference.high - difference.low) / 2
 
 
 def _half_width(result: StudyResult, found: Estimate) -> float:

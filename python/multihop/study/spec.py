@@ -71,7 +71,7 @@ class Factor(_Table):
 class Stop(_Table):
     """When there are seeds enough: once the interval of a metric is narrow, at every point of a comparison."""
 
-    metric: str
+    metric: str = Field(description="Metric whose interval is looked at.")
     half_width: str = Field(pattern=r"^\d+(\.\d+)? ?%$", description='Share of the mean, as in "2 %".')
     at_least: int = Field(3, ge=2, description="Seeds before the interval is looked at.")
     step: int = Field(1, ge=1, description="Seeds that are added at a time.")
@@ -91,14 +91,18 @@ class MetricSpec(_Table):
         description="Rows that count: column -> value, or several of which one will do; text may have `*`, and none of "
         "those with a first `!` may be.",
     )
-    reduce: Literal["sum", "mean", "min", "max", "median", "jain", "least-share", "zeros"] = "mean"
+    reduce: Literal["sum", "mean", "min", "max", "median", "jain", "least-share", "zeros"] = Field(
+        "mean",
+        description="What makes one number of a run's rows. `jain`: Jain's index; `least-share`: the least over the "
+        "mean; `zeros`: how many are zero.",
+    )
     weight: str | None = Field(None, description="For `mean`: the column to weigh by.")
     per: str | list[str] | None = Field(
         None, description="Instead of reduce: the sum of the column over the sum of this one, or of these together."
     )
-    title: str | None = None
+    title: str | None = Field(None, description="What axes and tables call it; by default the metric's name.")
     unit: str | None = Field(None, description="Unit to show it in, as in kb/s, ms or %; the column's by default.")
-    better: Literal["higher", "lower"] | None = None
+    better: Literal["higher", "lower"] | None = Field(None, description="Which way is better, if one is.")
 
     @model_validator(mode="after")
     def _one_way(self) -> MetricSpec:
@@ -110,13 +114,17 @@ class MetricSpec(_Table):
 class Chart(_Table):
     """A figure of the report."""
 
-    kind: Literal["lines", "bars", "flows", "time"] = "lines"
-    metric: str | None = Field(None, description="Of `lines` and `bars`: a metric; others: a column.")
+    kind: Literal["lines", "bars", "flows", "time"] = Field(
+        "lines",
+        description="`lines` and `bars`: a metric over a factor; `flows`: what each flow gets; `time`: a column over "
+        "time.",
+    )
+    metric: str | None = Field(None, description="Of `lines` and `bars`: a metric; others have a column.")
     column: str | None = Field(None, description="Of `flows` and `time`: a column of the table flows or series.")
     where: dict[str, Label | list[Label]] = Field(
         default_factory=dict, description="As in a metric, for flows and time."
     )
-    unit: str | None = None
+    unit: str | None = Field(None, description="Of `flows` and `time`: unit to show the column in.")
     x: str | None = Field(None, description="Factor along the axis.")
     x_metric: str | None = Field(
         None,
@@ -125,34 +133,41 @@ class Chart(_Table):
     by: str | None = Field(None, description="Factor that tells the lines or bars apart; the compared one by default.")
     panels: str | None = Field(None, description="Factor with one panel for each of its values.")
     at: dict[str, Label | list[Label]] = Field(default_factory=dict, description="Only these points.")
-    title: str
-    note: str = ""
-    log_x: bool = False
-    log_y: bool = False
+    title: str = Field(description="Heading of the chart.")
+    note: str = Field("", description="A line below the chart.")
+    log_x: bool = Field(False, description="Of `lines`: a logarithmic axis, for values above zero.")
+    log_y: bool = Field(False, description="A logarithmic axis upwards.")
 
 
 class Claim(_Table):
     """Something that a paper says that it saw, in our own words, as a statement about this study that can be tested."""
 
-    id: str
+    id: str = Field(description="Name of the claim, of which there is one in the study.")
     where: str = Field(description="Where the paper says it, as in `Table 3`.")
-    says: str
-    kind: Literal["value", "trend", "order", "bound"]
-    metric: str
+    says: str = Field(description="What is claimed, in a sentence.")
+    kind: Literal["value", "trend", "order", "bound"] = Field(
+        description="`value`: a mean is near a printed number; `trend`: it moves one way along a factor; `order`: "
+        "values of a factor are ranked; `bound`: a mean keeps a limit."
+    )
+    metric: str = Field(description="Metric that it is about.")
     at: dict[str, Label | list[Label]] = Field(default_factory=dict, description="Only these points.")
     per: str | None = Field(None, description="Factor whose values are readings of the paper: a verdict for each.")
     over: str | None = Field(None, description="Factor along which values are listed or a trend runs.")
     values: list[float | None] | None = Field(
         None, description="`value`: the paper's numbers, one per value of `over`; nan where it gives none."
     )
-    tolerance: str | float = Field("10 %", description="`value`: as a share of the paper's number, or absolute.")
-    direction: Literal["rises", "falls", "constant"] | None = None
+    tolerance: str | float = Field(
+        "10 %", description="`value` and constant trends: as a share, or absolute in the metric's unit."
+    )
+    direction: Literal["rises", "falls", "constant"] | None = Field(
+        None, description="`trend`: which way; constant: a difference stays within the tolerance of the first."
+    )
     by: str | None = Field(None, description="`order`: the factor that is ordered.")
     order: list[Label | list[Label]] | None = Field(None, description="`order`: from the most to the least.")
     ties: bool = Field(False, description="`order`: a difference that seeds cannot tell from none will do.")
-    times: float = Field(1.0, gt=0, description="`order`: at least so many times the next.")
-    at_least: float | None = None
-    at_most: float | None = None
+    times: float = Field(1.0, gt=0, description="`order`: held not against the next, but against so many times it.")
+    at_least: float | None = Field(None, description="`bound`: in the metric's unit.")
+    at_most: float | None = Field(None, description="`bound`: in the metric's unit.")
     channel: bool = Field(False, description="`value`: hold the paper's numbers against what the channel can carry.")
     reason: str = Field("", description="Why it comes out otherwise than the paper says, as far as it was found.")
 
@@ -203,8 +218,8 @@ class Claim(_Table):
 class Quick(_Table):
     """What a quick look does otherwise: fewer seeds, a shorter run, fewer values."""
 
-    seeds: StrictInt | None = Field(None, ge=1)
-    set: dict[str, Any] = Field(default_factory=dict)
+    seeds: StrictInt | None = Field(None, ge=1, description="So many seeds, of a list the first.")
+    set: dict[str, Any] = Field(default_factory=dict, description="Key path -> value, set after all factors.")
     keep: dict[str, Annotated[list[Label], Field(min_length=1)]] = Field(
         default_factory=dict, description="Factor -> the values to keep."
     )
@@ -213,26 +228,26 @@ class Quick(_Table):
 class StudySpec(_Table):
     """A study of `multihop`: a base scenario, what varies, seeds, and what is asked of the results."""
 
-    name: Name
-    title: str | None = None
-    description: str = ""
+    name: Name = Field(description="Name of the study: letters, digits, - and _, of which the first is a letter.")
+    title: str | None = Field(None, description="Heading of the report.")
+    description: str = Field("", description="What is asked, for the report.")
     scenario: str | dict[str, Any] | None = Field(None, description="File beside the study, or the scenario itself.")
     model: str | None = Field(None, description="Instead of a scenario: a closed form, whose arguments vary.")
     seeds: StrictInt | list[StrictInt] = Field(
         10, description="How many, counted up from the scenario's; or the seeds themselves."
     )
     set: dict[str, Any] = Field(default_factory=dict, description="Key path -> value, for all points.")
-    factors: dict[Name, Factor] = Field(default_factory=dict)
+    factors: dict[Name, Factor] = Field(default_factory=dict, description="What varies, by name.")
     zip: list[list[str]] = Field(default_factory=list, description="Groups of factors that advance together.")
     cases: list[dict[str, Label]] | None = Field(
         None, min_length=1, description="Combinations of labels that exist, instead of all of these factors."
     )
     compare: str | None = Field(None, description="Factor whose values are compared, seed by seed.")
-    stop: Stop | None = None
-    metrics: dict[Name, MetricSpec] = Field(default_factory=dict)
-    charts: list[Chart] = Field(default_factory=list)
-    claims: list[Claim] = Field(default_factory=list)
-    quick: Quick = Field(default_factory=lambda: Quick(seeds=None))
+    stop: Stop | None = Field(None, description="When there are seeds enough; by default once all are run.")
+    metrics: dict[Name, MetricSpec] = Field(default_factory=dict, description="Numbers per run, by name.")
+    charts: list[Chart] = Field(default_factory=list, description="Figures of the report.")
+    claims: list[Claim] = Field(default_factory=list, description="Statements that are tested.")
+    quick: Quick = Field(default_factory=lambda: Quick(seeds=None), description="What `--quick` does otherwise.")
 
     @model_validator(mode="after")
     def _one_source(self) -> StudySpec:
@@ -243,6 +258,11 @@ class StudySpec(_Table):
         if self.model is not None and self.metrics:
             raise ValueError("has metrics, but a closed form has no tables to make them from; remove them")
         return self
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of study files. TOML has no null: a key that is not there is left out."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_published(StudySpec.model_json_schema())}
 
 
 def tolerance(text: str | float, printed: float) -> float:
@@ -274,3 +294,21 @@ def _label(value: Any) -> Label:  # noqa: ANN401 - any value that TOML has
     if isinstance(value, str | int | float | bool):
         return value
     return inline_toml(value) if isinstance(value, list | dict) else str(value)
+
+
+def _published(part: Any) -> Any:  # noqa: ANN401 - any part of a JSON Schema
+    """Pydantic's schema without its headings and nulls, and with names of tables that are held to their pattern."""
+    if isinstance(part, list):
+        return [_published(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    # A heading is text; `title` may also be the name of a key.
+    kept = {key: value for key, value in part.items() if not (key == "title" and isinstance(value, str))}
+    made = {key: _published(value) for key, value in kept.items() if not (key == "default" and value is None)}
+    if "anyOf" in made:
+        made["anyOf"] = [one for one in made["anyOf"] if one != {"type": "null"}]
+        if len(made["anyOf"]) == 1:
+            made |= made.pop("anyOf")[0]
+    if "patternProperties" in made:
+        made["additionalProperties"] = False
+    return made

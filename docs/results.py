@@ -1,0 +1,198 @@
+"""Writes the page of a paper's results from the runs that `multihop reproduce` made, with its charts.
+
+    multihop reproduce recn
+    python docs/results.py recn results/reproduce/recn
+
+writes docs/results-recn.md, and the charts into docs/images/results-recn. It runs nothing, and needs the build of
+multihop that made the runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from multihop import UserError
+from multihop.papers import Paper, find
+from multihop.provenance import commit, version
+from multihop.report.study.figures import figures
+from multihop.report.study.provenance import runs, spans
+from multihop.study import Cell, Judgement, State, StudyResult, Verdict
+from multihop.study.spec import Label
+
+DOCS = Path(__file__).parent
+
+
+def main() -> None:
+    """Reads the arguments, writes the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("paper")
+    parser.add_argument("folder", type=Path, help="where multihop reproduce put the paper's studies")
+    parser.add_argument("--quick", action="store_true", help="of runs that were made with --quick")
+    parser.add_argument("--to", type=Path, help="the page; docs/results-PAPER.md by default")
+    given = parser.parse_args()
+    try:
+        paper = find(given.paper)
+        results = [_result(paper, item, given.folder / item, quick=given.quick) for item in paper.items]
+    except UserError as error:
+        sys.exit(f"results.py: {error}")
+    target = given.to or DOCS / f"results-{paper.name}.md"
+    images = target.parent / "images" / target.stem
+    images.mkdir(parents=True, exist_ok=True)
+    for old in images.glob("*.svg"):
+        old.unlink()
+    charts = {}
+    for item, result in zip(paper.items, results, strict=True):
+        charts[item] = [(f"{item}-{figure.name}.svg", figure.svg) for figure in figures(result, item)]
+        for name, svg in charts[item]:
+            (images / name).write_text(svg, encoding="utf-8")
+    names = {item: [f"images/{target.stem}/{name}" for name, _ in made] for item, made in charts.items()}
+    target.write_text(page(paper, results, names), encoding="utf-8")
+
+
+def page(paper: Paper, results: Sequence[StudyResult], charts: dict[str, list[str]]) -> str:
+    """The page: verdicts, then each study with its charts, claims and printed numbers.
+
+    Args:
+        paper: what was reproduced.
+        results: one for each item, in their order.
+        charts: item -> paths of its charts, relative to the page.
+    """
+    judgements = [judgement for result in results for judgement in result.judgements]
+    quick = any(result.study.is_quick for result in results)
+    command = f"multihop reproduce {paper.name}{' --quick' if quick else ''}"
+    lines = [
+        f"# Results: {paper.name}",
+        "",
+        f"{paper.authors}: *{paper.title}*. {paper.published}.",
+        "",
+        f"Written by `docs/results.py` from the runs of `{command}`, with multihop {version()}, commit",
+        f"{commit() or 'unknown'}. The command makes the same runs again, and a report with every cell and interval.",
+        "[What a verdict means](verdicts.md) says how claims are judged.",
+        "",
+    ]
+    if quick:
+        lines += ["**This is a quick look**: fewer seeds, shorter runs and fewer values than the studies ask for.", ""]
+    lines += ["## Verdicts", "", f"{_counted(judgements)}.", "", *_summary(judgements)]
+    for item, result in zip(paper.items, results, strict=True):
+        lines += _study(paper, item, result, charts.get(item, []))
+    return "\n".join(lines)
+
+
+def _result(paper: Paper, item: str, folder: Path, *, quick: bool) -> StudyResult:
+    study = paper.study(item)
+    result = (study.quick() if quick else study).result(folder)
+    if study.spec.model is None and not any(result.seeds.values()):
+        raise UserError(f"{folder}: no runs of this build; make them with multihop reproduce {paper.name}")
+    if result.missing:
+        raise UserError(f"{folder}: {result.missing} runs are missing; make them with multihop reproduce {paper.name}")
+    return result
+
+
+def _counted(judgements: Sequence[Judgement]) -> str:
+    counts = Counter(judgement.verdict for judgement in judgements)
+    kinds = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    return f"{len(judgements)} claims: {kinds}"
+
+
+def _summary(judgements: Iterable[Judgement]) -> list[str]:
+    rows = [
+        [f"`{j.claim.id}`", j.claim.where, j.claim.says, f"**{j.verdict}**", j.summary + _impossible(j)]
+        for j in judgements
+    ]
+    return _table(["claim", "where", "it says", "verdict", "cells"], rows)
+
+
+def _study(paper: Paper, item: str, result: StudyResult, charts: Sequence[str]) -> list[str]:
+    spec = result.study.spec
+    lines = [
+        f"## {spec.title or spec.name}",
+        "",
+        " ".join(spec.description.split()),
+        "",
+        _extent(paper, item, result),
+        "",
+    ]
+    for chart in charts:
+        lines += [f"![{Path(chart).stem.replace('-', ' ')}]({chart})", ""]
+    for judgement in result.judgements:
+        lines += _claim(result, judgement)
+    return lines
+
+
+def _extent(paper: Paper, item: str, result: StudyResult) -> str:
+    command = f"`multihop reproduce {paper.name}/{item}`"
+    if result.study.spec.model is not None:
+        return f"Closed form, {len(result.points)} points; {command}."
+    used = sorted({seed for seeds in result.seeds.values() for seed in seeds})
+    return f"{len(result.points)} points, seeds {spans(used)}, {runs(result)} runs; {command}."
+
+
+def _claim(result: StudyResult, judgement: Judgement) -> list[str]:
+    claim = judgement.claim
+    says = claim.says[:1].upper() + claim.says[1:]
+    lines = [
+        f"**{says}** ({claim.where}; `{claim.id}`): {judgement.verdict}, {judgement.summary}{_impossible(judgement)}."
+    ]
+    reason = " ".join(claim.reason.split())
+    lines += [reason, ""] if reason else [""]
+    if claim.kind == "value":
+        return lines + _numbers(result, judgement)
+    if len({verdict for _, verdict in judgement.readings}) > 1:
+        rows = [[_text(label), str(verdict)] for label, verdict in judgement.readings]
+        return lines + _table([_title(result, claim.per or ""), "verdict"], rows)
+    return lines
+
+
+def _numbers(result: StudyResult, judgement: Judgement) -> list[str]:
+    """The paper's numbers and ours: a row for each of its numbers, a column for each reading."""
+    claim = judgement.claim
+    columns: dict[str, None] = {}
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    for cell in judgement.cells:
+        if cell.point is None or cell.printed is None:
+            continue
+        labels = result.points[cell.point].labels
+        column = _text(labels[claim.per]) if claim.per is not None else "ours"
+        columns[column] = None
+        others = [name for name, factor in result.study.spec.factors.items() if name not in (claim.per, claim.over)]
+        others = [name for name in others if name not in claim.at and len(result.study.spec.factors[name].names) > 1]
+        key = (*(_text(labels[name]) for name in (claim.over or "", *others)), f"{cell.printed:g}")
+        rows.setdefault(key, {})[column] = _measured(cell)
+    heads = [_title(result, claim.over or ""), *(_title(result, name) for name in others), "paper", *columns]
+    body = [[*key, *(found.get(column, "") for column in columns)] for key, found in rows.items()]
+    unit = result.metric(claim.metric).unit
+    note = f"In {unit}. " if unit else ""
+    return [f"{note}Bold where the claim holds, italic where seeds cannot tell.", "", *_table(heads, body)]
+
+
+def _measured(cell: Cell) -> str:
+    # The unit stands above the table.
+    mean, plus_minus, rest = cell.measured.partition(" ± ")
+    text = f"{mean} ± {rest.split()[0]}" if plus_minus else mean.split()[0]
+    return {State.HOLDS: f"**{text}**", State.UNDECIDED: f"*{text}*"}.get(cell.state, text)
+
+
+def _impossible(judgement: Judgement) -> str:
+    count = len(judgement.impossible)
+    return f"; {count} printed numbers are more than the channel can carry" if count else ""
+
+
+def _title(result: StudyResult, factor: str) -> str:
+    return result.study.spec.factors[factor].title or factor.replace("_", " ")
+
+
+def _text(label: Label) -> str:
+    return f"{label:g}" if isinstance(label, float) else str(label)
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    made = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *made, ""]
+
+
+if __name__ == "__main__":
+    main()

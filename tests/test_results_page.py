@@ -1,0 +1,86 @@
+"""The page of a paper's results that `docs/results.py` writes."""
+
+import subprocess
+import sys
+
+import pytest
+from docs import results as page_of_results
+
+from conftest import ROOT
+from multihop.papers import Paper
+from multihop.study import Study
+
+CLAIMS = [
+    {
+        "id": "mine/value",
+        "where": "Table 9",
+        "says": "six hops carry a quarter",
+        "kind": "value",
+        "metric": "end_to_end",
+        "per": "rate",
+        "over": "hops",
+        "values": [10.0, 820.0],
+        "reason": "Because.",
+    },
+    {
+        "id": "mine/bound",
+        "where": "Fig. 9",
+        "says": "much crosses",
+        "kind": "bound",
+        "metric": "end_to_end",
+        "per": "rate",
+        "at": {"hops": 1},
+        "at_least": 1000.0,
+    },
+]
+
+
+@pytest.fixture
+def page(tmp_path):
+    study = Study(
+        name="mine",
+        title="Mine",
+        model="chain-capacity",
+        factors={"hops": [3, 1], "rate": ["1 Mb/s", "2 Mb/s"]},
+        claims=CLAIMS,
+    )
+    result = study.run(tmp_path / "mine")
+    paper = Paper("mine", "A title", "An author", "A journal, 2026", ["item"])
+    return page_of_results.page(paper, [result], {"item": ["images/item-a-chart.svg"]})
+
+
+def test_every_claim_has_its_verdict(page):
+    assert "2 claims: 2 partly." in page
+    row = next(line for line in page.splitlines() if line.startswith("| `mine/value`"))
+    assert "six hops carry a quarter | **partly** | 1 of 4 hold" in row
+    assert "Because." in page
+    assert "![item a chart](images/item-a-chart.svg)" in page
+
+
+def test_printed_numbers_stand_beside_ours(page):
+    lines = page.splitlines()
+    start = lines.index("| hops | paper | 1 Mb/s | 2 Mb/s |")
+    small, large = lines[start + 2], lines[start + 3]
+    assert small.startswith("| 3 | 10 | ")
+    assert "**" not in small
+    assert large.startswith("| 1 | 820 | **"), "one hop at 1 Mb/s carries about that"
+    assert large.count("**") == 2
+
+
+def test_readings_that_differ_are_told(page):
+    assert "| 1 Mb/s | not reproduced |" in page
+    assert "| 2 Mb/s | reproduced |" in page
+
+
+def test_without_runs_there_is_one_message(tmp_path):
+    done = subprocess.run(
+        [sys.executable, ROOT / "docs" / "results.py", "recn", tmp_path, "--to", tmp_path / "page.md"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "multihop reproduce recn" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "page.md").exists()
