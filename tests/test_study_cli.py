@@ -2,18 +2,14 @@
 
 import builtins
 import errno
-import io
 import json
 import resource
 import subprocess
-import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 
 from conftest import Outcome
-from multihop import cli
 from studies import SCENARIO, STUDY, start, tree, write_study
 
 #: A study without anything but what it must have; cases add to it.
@@ -21,19 +17,10 @@ BARE = 'name = "bare"\nscenario = "tiny.toml"\nseeds = 1\n'
 
 
 @pytest.fixture
-def command(tmp_path, monkeypatch):
-    """The command line, in this process: starting one takes most of the time."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
+def command(tmp_path, inline):
+    """The command line, beside a study and its scenario."""
     write_study(tmp_path)
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["multihop", *map(str, arguments)])
-        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
-            code = cli._run()
-        return Outcome(code, out.getvalue(), err.getvalue())
-
-    return run
+    return inline
 
 
 def files(folder):
