@@ -2,7 +2,6 @@
 
 import builtins
 import errno
-import json
 import resource
 import subprocess
 from pathlib import Path
@@ -222,6 +221,23 @@ STUDIES = {
         factor('key = "mac.queue"\nvalues = [5]') + "[quick]\nkeep = { f = [7] }",
         ["quick.keep", "f has no value 7"],
     ),
+    "a quick look that replaces a factor": (
+        factor('key = "flows[0].start"\nvalues = ["0 s", "1 s"]') + '[quick]\nset = { "flows[*].start" = "0 s" }',
+        ["quick.set", "flows[*].start", "f varies", "quick.keep"],
+    ),
+    "a tolerance that is no number": (
+        claim(kind='"value"', over='"f"', values="[1]", tolerance='"nan %"') + "\n[factors.f]\nvalues = [1]",
+        [":4", "claims[0]", "nan %"],
+    ),
+    "an unknown closed form": ('name = "m"\nmodel = "chain"', [":2", "closed form 'chain'", "chain-capacity"]),
+    "an unknown argument of a closed form": (
+        'name = "m"\nmodel = "chain-capacity"\n[factors.hop]\nvalues = [1]',
+        ["hop=1", "no argument 'hop'", "hops"],
+    ),
+    "an impossible argument of a closed form": (
+        'name = "m"\nmodel = "chain-capacity"\n[factors.hops]\nvalues = [1, 0]',
+        ["hops=0", "topology.hops", "from 1"],
+    ),
     "brackets without end": ("a = " + "[" * 100_000, ["TOML"]),
 }
 
@@ -432,9 +448,16 @@ def test_odd_names_and_labels_go_through_everything(tmp_path, command):
 
 def test_a_study_of_a_closed_form_has_no_runs(command):
     Path("model.toml").write_text('name = "m"\nmodel = "chain-capacity"\n[factors.hops]\nvalues = [1, 2]\n')
-    ran = command("study", "run", "model.toml", "--out", "m", "--json")
+    ran = command("study", "run", "model.toml", "--out", "m")
     assert ran.code == 0, ran.err
-    assert [point["point"] for point in json.loads(ran.out)["points"]] == [{"hops": 1}, {"hops": 2}]
+    heads, *rows = [line.split() for line in ran.out.splitlines() if line]
+    assert heads[0] == "hops"
+    assert "seeds" not in heads
+    assert [row[0] for row in rows] == ["1", "2"]
+    points = command("study", "run", "model.toml", "--out", "m", "--json").json()["points"]
+    assert [point["point"] for point in points] == [{"hops": 1}, {"hops": 2}]
+    values = [point["metrics"]["end_to_end"]["mean"] for point in points]
+    assert values[0] == pytest.approx(2 * values[1])
     assert "2 points, 0 runs finished, 0 missing" in command("study", "status", "m").out
     for what in ("report", "export"):
         assert command("study", what, "m").code == 0
