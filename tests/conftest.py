@@ -1,14 +1,18 @@
 """What tests share: the command as a user types it, and small scenarios."""
 
+import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from multihop import cli
 
 ROOT = Path(__file__).parent.parent
 SCENARIOS = ROOT / "scenarios"
@@ -79,6 +83,21 @@ def multihop(tmp_path: Path) -> Callable[..., Outcome]:
             env={**os.environ, "COLUMNS": "200"},
         )
         return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def inline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
+    """As `multihop`, but in this process: where there are many commands, starting them would take most of the time."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*arguments: str | Path) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["multihop", *map(str, arguments)])
+        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+            code = cli._run()
+        return Outcome(code, out.getvalue(), err.getvalue())
 
     return run
 

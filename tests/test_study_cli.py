@@ -2,18 +2,13 @@
 
 import builtins
 import errno
-import io
-import json
 import resource
 import subprocess
-import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 
 from conftest import Outcome
-from multihop import cli
 from studies import SCENARIO, STUDY, start, tree, write_study
 
 #: A study without anything but what it must have; cases add to it.
@@ -21,19 +16,10 @@ BARE = 'name = "bare"\nscenario = "tiny.toml"\nseeds = 1\n'
 
 
 @pytest.fixture
-def command(tmp_path, monkeypatch):
-    """The command line, in this process: starting one takes most of the time."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
+def command(tmp_path, inline):
+    """The command line, beside a study and its scenario."""
     write_study(tmp_path)
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["multihop", *map(str, arguments)])
-        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
-            code = cli._run()
-        return Outcome(code, out.getvalue(), err.getvalue())
-
-    return run
+    return inline
 
 
 def files(folder):
@@ -234,6 +220,23 @@ STUDIES = {
     "nothing quick to keep": (
         factor('key = "mac.queue"\nvalues = [5]') + "[quick]\nkeep = { f = [7] }",
         ["quick.keep", "f has no value 7"],
+    ),
+    "a quick look that replaces a factor": (
+        factor('key = "flows[0].start"\nvalues = ["0 s", "1 s"]') + '[quick]\nset = { "flows[*].start" = "0 s" }',
+        ["quick.set", "flows[*].start", "f varies", "quick.keep"],
+    ),
+    "a tolerance that is no number": (
+        claim(kind='"value"', over='"f"', values="[1]", tolerance='"nan %"') + "\n[factors.f]\nvalues = [1]",
+        [":4", "claims[0]", "nan %"],
+    ),
+    "an unknown closed form": ('name = "m"\nmodel = "chain"', [":2", "closed form 'chain'", "chain-capacity"]),
+    "an unknown argument of a closed form": (
+        'name = "m"\nmodel = "chain-capacity"\n[factors.hop]\nvalues = [1]',
+        ["hop=1", "no argument 'hop'", "hops"],
+    ),
+    "an impossible argument of a closed form": (
+        'name = "m"\nmodel = "chain-capacity"\n[factors.hops]\nvalues = [1, 0]',
+        ["hops=0", "topology.hops", "from 1"],
     ),
     "brackets without end": ("a = " + "[" * 100_000, ["TOML"]),
 }
@@ -445,9 +448,16 @@ def test_odd_names_and_labels_go_through_everything(tmp_path, command):
 
 def test_a_study_of_a_closed_form_has_no_runs(command):
     Path("model.toml").write_text('name = "m"\nmodel = "chain-capacity"\n[factors.hops]\nvalues = [1, 2]\n')
-    ran = command("study", "run", "model.toml", "--out", "m", "--json")
+    ran = command("study", "run", "model.toml", "--out", "m")
     assert ran.code == 0, ran.err
-    assert [point["point"] for point in json.loads(ran.out)["points"]] == [{"hops": 1}, {"hops": 2}]
+    heads, *rows = [line.split() for line in ran.out.splitlines() if line]
+    assert heads[0] == "hops"
+    assert "seeds" not in heads
+    assert [row[0] for row in rows] == ["1", "2"]
+    points = command("study", "run", "model.toml", "--out", "m", "--json").json()["points"]
+    assert [point["point"] for point in points] == [{"hops": 1}, {"hops": 2}]
+    values = [point["metrics"]["end_to_end"]["mean"] for point in points]
+    assert values[0] == pytest.approx(2 * values[1])
     assert "2 points, 0 runs finished, 0 missing" in command("study", "status", "m").out
     for what in ("report", "export"):
         assert command("study", what, "m").code == 0

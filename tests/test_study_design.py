@@ -259,3 +259,10 @@ def test_a_factor_may_refine_what_an_earlier_one_set():
         }
     )
     assert len({view["hash"] for view in asked.plan.views}) == 16
+
+
+def test_a_value_that_no_file_can_say_is_refused_and_named():
+    for value in (object(), [object()], {"a": object()}, {"a": None}):
+        asked = study(factors={"mac.queue": [value, 5]})
+        with pytest.raises(UserError, match=r"mac\.queue: found"):
+            asked.plan  # noqa: B018 - made when it is asked for

@@ -210,7 +210,8 @@ def _print_judgement(judgement: Judgement, *, cells: bool) -> None:
 
 def _record(result: StudyResult) -> dict[str, Any]:
     points = []
-    names = [*result.study.spec.metrics] or (["goodput_total_bps", "jain"] if result.study.spec.model is None else [])
+    names = result.metric_names if result.study.spec.model is not None else [*result.study.spec.metrics]
+    names = names or ["goodput_total_bps", "jain"]
     for index, point in enumerate(result.points):
         estimates = {}
         for name in names:
@@ -229,15 +230,16 @@ def _record(result: StudyResult) -> dict[str, Any]:
 
 def _print_metrics(result: StudyResult) -> None:
     spec = result.study.spec
-    if spec.model is not None:
-        return
-    names = [*spec.metrics] or ["goodput_total_bps", "jain", "delay_p95_s"]
+    names = result.metric_names if spec.model is not None else [*spec.metrics]
+    names = names or ["goodput_total_bps", "jain", "delay_p95_s"]
     metrics = [result.metric(name) for name in names]
     rows = []
     for index, point in enumerate(result.points[:_MOST_ROWS]):
         cells = [with_interval(result.estimate(index, metric.name), metric) for metric in metrics]
-        rows.append([*(str(label) for label in point.labels.values()), str(len(result.seeds.get(index, []))), *cells])
-    heads = [*result.points[0].labels, "seeds", *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in metrics)]
+        seeds = [str(len(result.seeds.get(index, [])))] if spec.model is None else []
+        rows.append([*(str(label) for label in point.labels.values()), *seeds, *cells])
+    seeds = ["seeds"] if spec.model is None else []
+    heads = [*result.points[0].labels, *seeds, *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in metrics)]
     console.out().print(console.table(heads, rows))
     if len(result.points) > _MOST_ROWS:
         print(f"... and {len(result.points) - _MOST_ROWS} more points: see the report, or --json")

@@ -53,6 +53,10 @@ def evaluate(name: str, arguments: Mapping[str, Any]) -> Mapping[str, float]:
         UserError: if it does not know an argument, or one makes no sense.
     """
     model = require_model(name)
+    known = inspect.signature(model).parameters
+    unknown = next((argument for argument in arguments if argument not in known), None)
+    if unknown is not None:
+        raise UserError(f"closed form {name}: has no argument {unknown!r}; it has {', '.join(known)}")
     try:
         return model(**arguments)
     except (TypeError, ValueError) as error:

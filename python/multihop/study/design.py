@@ -151,6 +151,14 @@ def _check_factors(spec: StudySpec) -> None:
         raise UserError(f"factors: make {count} points; needs at most {MOST_POINTS}: use fewer values, zip or cases")
 
 
+def _check_quick(spec: StudySpec) -> None:
+    """What a quick look sets comes last: a factor whose key it sets would have no effect."""
+    keys = [(name, key) for name, factor in spec.factors.items() for key in keys_of(name, factor)]
+    for key, (name, varied) in product(spec.quick.set, keys):
+        if _covers(key, varied):
+            raise UserError(f"quick.set: {key} replaces {varied}, which {name} varies; leave it out, or use quick.keep")
+
+
 def _covers(later: str, earlier: str) -> bool:
     """Whether setting a key path replaces all that was set at an earlier one."""
     replaced = _STEP.findall(earlier)
@@ -179,6 +187,7 @@ DESIGN_CHECKS: Mapping[str, Callable[[StudySpec], None]] = {
     "cases": _check_cases,
     "factors": _check_factors,
     "compare": _check_compare,
+    "quick": _check_quick,
 }
 
 

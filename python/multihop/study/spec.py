@@ -277,7 +277,7 @@ def tolerance(text: str | float, printed: float) -> float:
             share = float(number)
         except ValueError:
             share = -1.0
-        if not text.strip().endswith("%") or share < 0:
+        if not text.strip().endswith("%") or not 0 <= share < math.inf:
             raise ValueError(f'tolerance {text!r} is no share; write it as in "10 %", or as a number')
         return abs(printed) * share / 100
     if text < 0:
@@ -293,7 +293,11 @@ def is_number(label: Label) -> TypeGuard[int | float]:
 def _label(value: Any) -> Label:  # noqa: ANN401 - any value that TOML has
     if isinstance(value, str | int | float | bool):
         return value
-    return inline_toml(value) if isinstance(value, list | dict) else str(value)
+    try:
+        return inline_toml(value) if isinstance(value, list | dict) else str(value)
+    except (TypeError, ValueError, AttributeError, RecursionError):
+        # What no file can say is refused where the scenario is told; until then it needs a name.
+        return object.__repr__(value)
 
 
 def _published(part: Any) -> Any:  # noqa: ANN401 - any part of a JSON Schema

@@ -17,6 +17,7 @@ import tomli_w
 from multihop import _core
 from multihop.api import seed_list
 from multihop.errors import UserError
+from multihop.models import evaluate
 from multihop.scenario import Scenario, for_core, inline_toml, load, read_text, settings
 from multihop.statistics import estimate
 from multihop.study.checks import check_study
@@ -152,6 +153,8 @@ class Study:
         except UserError as error:
             raise UserError(f"{self.origin}: {error}") from error
         if self.spec.model is not None:
+            for point in found:
+                self._check_arguments(self.spec.model, point)
             return Plan(found, [], [0])
         views = [self._check(point) for point in found]
         try:
@@ -244,6 +247,13 @@ class Study:
             if not point.settings:
                 raise
             raise UserError(f"{self._where_set(point, str(error))}: at {point.name}: {error}") from error
+
+    def _check_arguments(self, model: str, point: Point) -> None:
+        """Whether a closed form takes what a point sets."""
+        try:
+            evaluate(model, point.settings)
+        except UserError as error:
+            raise UserError(f"{self.origin}: at {point.name}: {error}") from error
 
     def _where_set(self, point: Point, message: str) -> str:
         """File and line of the setting that a message names, or of the study as a whole."""
