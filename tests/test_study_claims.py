@@ -110,7 +110,7 @@ class TestValues:
     def test_one_seed_cannot_tell(self):
         found = value({1: [100], 2: [900], 3: [300]})
         assert states(found) == [UNDECIDED] * 3
-        assert found.verdict is Verdict.NOT
+        assert found.verdict is Verdict.UNDECIDED
 
     def test_what_is_said_has_units(self):
         cell = value({1: 109 + ONE, 2: [], 3: []}).cells[0]
@@ -162,7 +162,7 @@ class TestTrends:
         assert states(constant(120 + ONE))[-1] is FAILS
         wide = constant(120 + 90 * ONE)
         assert states(wide)[-1] is UNDECIDED
-        assert wide.verdict is Verdict.NOT
+        assert wide.verdict is Verdict.UNDECIDED
         # Equal means whose seeds differ by more than the tolerance are not known to be equal.
         assert states(constant(100 + 60 * ONE))[-1] is UNDECIDED
 
@@ -205,7 +205,7 @@ class TestTrends:
 
     def test_one_seed_cannot_tell(self):
         found = judged({1: [1], 2: [2], 3: [3]}, kind="trend", over="load", direction="rises")
-        assert found.verdict is Verdict.NOT
+        assert found.verdict is Verdict.UNDECIDED
         assert states(found) == [UNDECIDED] * 3
 
 
@@ -283,7 +283,8 @@ class TestBounds:
     def test_inside_outside_and_straddling(self, limits, state):
         found = judged({1: 100 + ONE}, kind="bound", at={"load": 1}, **limits)
         assert states(found) == [state]
-        assert found.verdict is (Verdict.REPRODUCED if state is HOLDS else Verdict.NOT)
+        verdicts = {HOLDS: Verdict.REPRODUCED, FAILS: Verdict.NOT, UNDECIDED: Verdict.UNDECIDED}
+        assert found.verdict is verdicts[state]
 
     def test_missing_points(self):
         found = judged({1: 100 + ONE}, kind="bound", at_least=1)
@@ -308,6 +309,12 @@ class TestReadings:
         found = self.judged(GOOD, BAD)
         assert list(found.readings) == [("x", Verdict.REPRODUCED), ("y", Verdict.NOT)]
         assert found.verdict is Verdict.PARTLY
+
+    def test_what_seeds_cannot_tell_is_no_evidence_against_it(self):
+        unsure = dict.fromkeys((1, 2, 3), 5 + 9 * ONE)
+        assert self.judged(unsure, unsure).verdict is Verdict.UNDECIDED
+        assert self.judged(unsure, BAD).verdict is Verdict.NOT
+        assert self.judged(unsure, GOOD).verdict is Verdict.PARTLY
 
     def test_all_or_none(self):
         assert self.judged(GOOD, GOOD).verdict is Verdict.REPRODUCED

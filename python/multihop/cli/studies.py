@@ -269,8 +269,9 @@ def _executor(address: str | None) -> Iterator[Executor | None]:
         from dask.distributed import Client
     except ImportError as error:
         raise UserError('--dask: Dask is not installed; pip install "multihop[cluster]"') from error
-    # Of a scheduler that went away it logs a traceback; we say it ourselves.
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+    # Of a scheduler that went away they log tracebacks; we say it ourselves.
+    for name in ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(address, timeout=f"{_CONNECT_WITHIN_S} s")
     except (OSError, ValueError) as error:

@@ -2,7 +2,8 @@
 
 Every claim falls apart into cells, one for each number or comparison that it makes. A cell *holds*, *fails*, or is
 *undecided* where the seeds cannot tell, as a single one never can. A claim is *reproduced* if all of its cells hold,
-*partly* if some do, and *not reproduced* if none does. Where a value is missing, it is *partly* reproduced at the most.
+*partly* if some do, *not reproduced* if none does and some fail, and *undecided* if none does either. Where a value is
+missing, it is *partly* reproduced at the most.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Verdict(StrEnum):
     REPRODUCED = "reproduced"
     PARTLY = "partly"
     NOT = "not reproduced"
+    UNDECIDED = "undecided"
     UNKNOWN = "no runs"
 
 
@@ -117,7 +119,9 @@ def _overall(verdicts: Sequence[Verdict]) -> Verdict:
     # A reading without runs may yet turn out either way.
     if all(verdict is Verdict.REPRODUCED for verdict in verdicts):
         return Verdict.REPRODUCED
-    return Verdict.NOT if all(verdict is Verdict.NOT for verdict in known) else Verdict.PARTLY
+    if {Verdict.REPRODUCED, Verdict.PARTLY} & set(known):
+        return Verdict.PARTLY
+    return Verdict.NOT if Verdict.NOT in known else Verdict.UNDECIDED
 
 
 def _verdict(cells: Sequence[Cell]) -> Verdict:
@@ -128,7 +132,10 @@ def _verdict(cells: Sequence[Cell]) -> Verdict:
     if all(state is State.HOLDS for state in states):
         weak = any(cell.state in {State.FAILS, State.MISSING} for cell in cells)
         return Verdict.PARTLY if weak else Verdict.REPRODUCED
-    return Verdict.PARTLY if State.HOLDS in states else Verdict.NOT
+    if State.HOLDS in states:
+        return Verdict.PARTLY
+    # That seeds are too few to tell is no evidence against it.
+    return Verdict.NOT if any(cell.state is State.FAILS for cell in cells) else Verdict.UNDECIDED
 
 
 def _cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str) -> list[Cell]:

@@ -13,6 +13,7 @@ _BADGES = {
     Verdict.REPRODUCED: "good",
     Verdict.PARTLY: "fair",
     Verdict.NOT: "bad",
+    Verdict.UNDECIDED: "none",
     Verdict.UNKNOWN: "none",
 }
 _STATES = {State.HOLDS: "good", State.UNDECIDED: "fair", State.FAILS: "bad", State.MISSING: "none"}
