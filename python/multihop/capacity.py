@@ -3,6 +3,9 @@
 Links that exclude each other share the airtime: the exchanges on the links of a clique of the conflict graph take, put
 together, at most all of the time. Under these constraints, one per maximal clique, the largest sum of goodputs is a
 linear programme (Jain, Padhye, Padmanabhan and Qiu, MobiCom 2003, section 4). See `LEVELS` for what is charged.
+
+Routes are those of a scenario with static routes. A routing protocol may take others; then these are bounds for the
+shortest ones only.
 """
 
 from __future__ import annotations

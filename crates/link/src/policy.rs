@@ -28,6 +28,8 @@ pub struct Departure {
     pub ack: Span,
     /// The short inter-frame space between the two.
     pub sifs: Span,
+    /// How long a signal takes to the next hop.
+    pub propagation: Span,
     /// Airtime of a whole successful exchange (`T_SL`), from the first bit of the RTS, if one is used.
     pub exchange: Span,
     /// RTS transmissions of this frame so far.
@@ -39,11 +41,11 @@ pub struct Departure {
 }
 
 impl Departure {
-    /// The frame's service delay (He et al. 2017, Eq. 6) if this DATA is acknowledged at once: the delay so far plus DATA, SIFS
-    /// and ACK. The paper leaves out the SIFS of 10 us; it is counted here, so that prediction and
-    /// [`multihop_core::Exchange::service_delay`] agree.
+    /// The frame's service delay (He et al. 2017, Eq. 6) if this DATA is acknowledged at once: the delay so far plus DATA, SIFS,
+    /// ACK, and propagation there and back. The paper leaves out the SIFS of 10 us and counts propagation once; here it is the
+    /// [`multihop_core::Exchange::service_delay`] that follows, to the nanosecond.
     pub fn predicted_service_delay(&self) -> Span {
-        self.service_so_far + self.data + self.sifs + self.ack
+        self.service_so_far + self.data + self.sifs + self.ack + self.propagation * 2
     }
 }
 

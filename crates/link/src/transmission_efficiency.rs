@@ -83,6 +83,7 @@ mod tests {
             data: Span::from_us(8_416),
             ack: Span::from_us(304),
             sifs: Span::from_us(10),
+            propagation: Span::ZERO,
             exchange: Span::from_us(9_406),
             rts_tries: 1,
             rts_failures: 0,

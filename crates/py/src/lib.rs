@@ -116,8 +116,10 @@ fn airtimes<'py>(
     origin: &str,
     frame_bytes: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let config = scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
-    let times = Airtimes::new(&config, frame_bytes);
+    let times = panics::caught(|| {
+        let config = scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
+        Ok(Airtimes::new(&config, frame_bytes))
+    })?;
     let made = PyDict::new(py);
     let spans = [
         ("slot", times.slot),

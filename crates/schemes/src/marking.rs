@@ -160,6 +160,7 @@ pub(crate) mod testing {
             data,
             ack,
             sifs,
+            propagation: Span::ZERO,
             exchange: Span::from_us(352 + 304 + 20 + REST_US),
             rts_tries: rts_failures + 1,
             rts_failures,

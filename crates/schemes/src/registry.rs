@@ -3,6 +3,7 @@
 use crate::Scheme;
 use crate::{EcnBusy, EcnFsd, EcnRts, Recn, TcpNewReno, TcpSack, Udp};
 use schemars::{JsonSchema, schema_for};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -19,7 +20,7 @@ pub const REGISTRY: &[Entry] = &[
 ];
 
 /// The parameters of a scheme, which are its factory. Doc comments of the fields are the documentation of the parameters.
-pub trait Parameters: DeserializeOwned + JsonSchema + Scheme + 'static {
+pub trait Parameters: DeserializeOwned + JsonSchema + Scheme + Serialize + 'static {
     /// As it is called in scenarios.
     const NAME: &str;
     /// What it is, in a line.
@@ -44,6 +45,7 @@ pub struct Entry {
     pub reference: &'static str,
     schema: fn() -> Value,
     build: fn(&Value) -> Result<Arc<dyn Scheme>, String>,
+    resolve: fn(&Value) -> Result<Value, String>,
 }
 
 impl Entry {
@@ -53,7 +55,8 @@ impl Entry {
             summary: P::SUMMARY,
             reference: P::REFERENCE,
             schema: schema::<P>,
-            build: build::<P>,
+            build: |parameters| Ok(Arc::new(parse::<P>(parameters)?)),
+            resolve: |parameters| Ok(json!(parse::<P>(parameters)?)),
         }
     }
 
@@ -68,6 +71,15 @@ impl Entry {
     /// A sentence that names the parameter, what was found, and what would do.
     pub fn build(&self, parameters: &Value) -> Result<Arc<dyn Scheme>, String> {
         (self.build)(parameters)
+    }
+
+    /// All parameters of the scheme with these, in the one form that each value has, whatever unit it was given in. A default
+    /// that follows from other parameters is null.
+    ///
+    /// # Errors
+    /// As [`Entry::build`].
+    pub fn resolve(&self, parameters: &Value) -> Result<Value, String> {
+        (self.resolve)(parameters)
     }
 }
 
@@ -89,7 +101,7 @@ fn schema<P: Parameters>() -> Value {
     schema
 }
 
-fn build<P: Parameters>(parameters: &Value) -> Result<Arc<dyn Scheme>, String> {
+fn parse<P: Parameters>(parameters: &Value) -> Result<P, String> {
     let Value::Object(given) = parameters else {
         return Err(format!("parameters of {} must be a table, not {parameters}", P::NAME));
     };
@@ -101,7 +113,7 @@ fn build<P: Parameters>(parameters: &Value) -> Result<Arc<dyn Scheme>, String> {
     }
     let parsed: P = serde_json::from_value(parameters.clone()).map_err(|error| blame::<P>(given, &error))?;
     parsed.check()?;
-    Ok(Arc::new(parsed))
+    Ok(parsed)
 }
 
 /// serde does not say which key of a table it stumbled over; since every key has a default, each can be tried alone.

@@ -273,6 +273,9 @@ impl FlowBook {
 impl NodeBook {
     fn advance_queue(&mut self, from: Time, now: Time) {
         let span = now.since(self.queue_since.max(from));
+        if span > Span::ZERO {
+            self.queue_max = self.queue_max.max(self.queue_now);
+        }
         self.queue_area += u128::from(span.ns()) * u128::from(self.queue_now);
         self.queue_since = now;
     }
@@ -397,6 +400,9 @@ mod tests {
         books.queue(NodeId(0), 4, at(5));
         books.queue(NodeId(0), 2, at(15));
         assert_eq!(books.queue_mean(NodeId(0), at(20)), 3.0);
-        assert_eq!(books.nodes[0].queue_max, 2);
+        assert_eq!(
+            books.nodes[0].queue_max, 4,
+            "it was that long after the warm-up, though not for the first time"
+        );
     }
 }

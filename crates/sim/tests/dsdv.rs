@@ -79,6 +79,19 @@ fn packets_wait_for_a_route_and_are_conserved() {
     assert_eq!(of_flows, books.sent, "updates are in no flow's books");
 }
 
+/// A datagram that only waits for a route is offered ten times a second at most, whatever the link layer's delay.
+#[test]
+fn without_a_route_a_saturated_source_does_not_flood_its_own_node() {
+    for rules in [DcfRules::IEEE, DcfRules::NS2] {
+        let mut config = network(rules, &[[0.0, 0.0], [5_000.0, 0.0]]);
+        (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(10_000));
+        saturate(&mut config, 0, 1);
+        let outcome = run(&dsdv(config, DsdvConfig::default()));
+        let sent = outcome.flows[0].packets_sent;
+        assert!((50..=210).contains(&sent), "{sent} datagrams in 10 s");
+    }
+}
+
 /// b hears a, but a does not hear b: b's table says that a is a neighbour, and only the MAC knows better.
 fn one_way(use_mac: bool) -> Outcome {
     let mut config = network(DcfRules::IEEE, &[[0.0; 2]; 3]);

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{add_flow, chain, network, saturate};
-use multihop_core::{NodeId, Rate, Span};
+use multihop_core::{DropCause, NodeId, Rate, Span};
 use multihop_dot11::DcfRules;
 use multihop_schemes::find;
 use multihop_sim::config::{
@@ -30,15 +30,21 @@ fn a_station_goes_on_after_a_frame_that_it_talked_over() {
     assert!(flow.packets_sent > 20 && flow.packets_delivered + 1 >= flow.packets_sent, "{flow:?}");
 }
 
-/// A saturated source whose datagrams are lost at once waits until its route is usable again.
+/// A saturated source whose datagrams are lost at once, or as soon as the link layer has passed them on, waits until its route is
+/// usable again.
 #[test]
 fn a_saturated_source_survives_a_broken_route() {
-    let mut config = chain(DcfRules::IEEE, 1);
-    config.medium.packet_error_rate = 0.6;
-    config.routing.on_link_failure = LinkFailureRule::Break { failures: 1, hold: Span::from_ms(500) };
-    saturate(&mut config, 0, 1);
-    let outcome = run(&config);
-    assert!(outcome.flows[0].delivered_bytes > 0 && outcome.conservation.dropped[1] > 5, "{outcome:?}");
+    for rules in [DcfRules::IEEE, DcfRules::NS2] {
+        let mut config = chain(rules, 1);
+        config.medium.packet_error_rate = 0.6;
+        config.routing.on_link_failure = LinkFailureRule::Break { failures: 1, hold: Span::from_ms(500) };
+        saturate(&mut config, 0, 1);
+        let outcome = run(&config);
+        let dropped = |cause: DropCause| outcome.conservation.dropped[cause as usize];
+        assert!(outcome.flows[0].delivered_bytes > 0 && dropped(DropCause::RetryLimit) > 5, "{outcome:?}");
+        let breaks = dropped(DropCause::RetryLimit);
+        assert!(dropped(DropCause::LinkBroken) <= 4 * breaks, "{:?}", outcome.conservation);
+    }
 }
 
 #[test]

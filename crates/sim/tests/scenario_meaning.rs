@@ -380,6 +380,13 @@ fn the_hash_is_that_of_the_meaning() {
     for (from, to) in same {
         assert_eq!(hash(&text.replacen(from, to, 1)), original, "{to:?}");
     }
+    let marking = text.replace("tcp-sack", "ecn-fsd");
+    let with = |parameter: &str| {
+        hash(&marking.replacen("[topology]", &format!("[schemes.ecn-fsd]\n{parameter}\n[topology]"), 1))
+    };
+    assert_eq!(with("threshold = \"0.03 s\""), hash(&marking), "the default, in another unit");
+    assert_eq!(with("smoothing = 1"), hash(&marking), "the default, as a whole number");
+    assert_ne!(with("threshold = \"31 ms\""), hash(&marking));
     let rewritten = toml::to_string_pretty(&toml::from_str::<toml::Table>(&text).unwrap()).unwrap();
     assert_eq!(hash(&rewritten), original, "written by another hand:\n{rewritten}");
     let different = [

@@ -1,5 +1,6 @@
 //! What the stated channel can carry at all: the airtime that each flow needs on each link of its path, and which links cannot
-//! be used at once. Nothing runs; links, airtimes and routes are those that a run would use.
+//! be used at once. Nothing runs; links, airtimes and static routes are those that a run would use. A routing protocol may find
+//! other routes, of which this knows nothing.
 //!
 //! From this a bound on goodput follows by linear programming over sets of links that exclude each other, which is left to the
 //! caller.

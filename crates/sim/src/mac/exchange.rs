@@ -72,6 +72,7 @@ impl Mac {
             data: out.data,
             ack: ctx.timing.ack,
             sifs: ctx.timing.sifs,
+            propagation: ctx.timing.propagation,
             exchange: ctx.timing.exchange(out.data, out.with_rts),
             rts_tries: out.rts_tries,
             rts_failures: out.rts_failures,

@@ -98,7 +98,9 @@ impl<'a> Schemes<'a> {
         let entry = self.entry(&at, name, table)?;
         let parameters = table.map(|table| table.parameters.clone()).unwrap_or_default();
         self.check_keys(&at, entry, &parameters)?;
-        let scheme = entry.build(&Value::Object(parameters.clone())).map_err(|error| {
+        let given = Value::Object(parameters.clone());
+        let built = entry.build(&given).and_then(|scheme| Ok((scheme, entry.resolve(&given)?)));
+        let (scheme, resolved) = built.map_err(|error| {
             // The registry's messages begin with the parameter that they are about.
             let culprit = parameters.keys().find(|key| error.starts_with(&format!("{key} is ")));
             let at = culprit.map_or_else(|| at.clone(), |key| at.join(key));
@@ -106,8 +108,7 @@ impl<'a> Schemes<'a> {
                 error.split_once("; ").unwrap_or((&error, "see the parameters in `multihop list`"));
             self.document.fail(&at, one_line(found), one_line(remedy))
         })?;
-        let identity = (entry.name, with_defaults(entry, parameters));
-        Ok((SchemeConfig { name: name.to_owned(), scheme }, identity))
+        Ok((SchemeConfig { name: name.to_owned(), scheme }, (entry.name, resolved)))
     }
 
     fn entry(&self, at: &KeyPath, name: &str, table: Option<&Parameters>) -> Result<&'static Entry> {
@@ -144,17 +145,6 @@ impl<'a> Schemes<'a> {
             }
         }
     }
-}
-
-/// The parameters, with the schema's default for each that is absent.
-fn with_defaults(entry: &Entry, mut parameters: Map<String, Value>) -> Value {
-    let schema = entry.schema();
-    for (key, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-        if let Some(default) = property.get("default") {
-            parameters.entry(key.clone()).or_insert_with(|| default.clone());
-        }
-    }
-    Value::Object(parameters)
 }
 
 /// A message of another crate without its line breaks.

@@ -272,9 +272,15 @@ fn name_of<'t>(entry: &'t Spanned<DeValue<'_>>) -> Option<&'t str> {
 
 /// Whether a name fits a pattern, in which `*` is any text.
 fn matches(pattern: &str, name: &str) -> bool {
-    let Some((head, tail)) = pattern.split_once('*') else { return pattern == name };
-    let Some(rest) = name.strip_prefix(head) else { return false };
-    (0..=rest.len()).any(|at| rest.is_char_boundary(at) && matches(tail, &rest[at..]))
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|head| name.strip_prefix(head)) else { return false };
+    let Some(tail) = parts.next_back() else { return rest.is_empty() };
+    // The first place where a part fits leaves the most for those that follow.
+    for part in parts {
+        let Some((_, after)) = rest.split_once(part) else { return false };
+        rest = after;
+    }
+    rest.ends_with(tail)
 }
 
 /// The key that a text begins with, bare or in double quotes, and what follows.
@@ -333,13 +339,24 @@ mod tests {
 
     #[test]
     fn a_star_in_a_name_is_any_text() {
-        for (pattern, name) in [("udp*", "udp"), ("udp*", "udp12"), ("*", "ü"), ("*p*2", "udp12"), ("a", "a")]
-        {
+        for (pattern, name) in [
+            ("udp*", "udp"),
+            ("udp*", "udp12"),
+            ("*", "ü"),
+            ("*p*2", "udp12"),
+            ("a", "a"),
+            ("**", ""),
+            ("a*a", "aa"),
+        ] {
             assert!(matches(pattern, name), "{pattern} {name}");
         }
-        for (pattern, name) in [("udp*", "tcp1"), ("*3", "udp12"), ("a", "ab"), ("a*b*c", "acb")] {
+        for (pattern, name) in
+            [("udp*", "tcp1"), ("*3", "udp12"), ("a", "ab"), ("a*b*c", "acb"), ("a*a", "a"), ("*ab*b", "ab")]
+        {
             assert!(!matches(pattern, name), "{pattern} {name}");
         }
+        // Trying all ways to share out the text would not end.
+        assert!(!matches(&format!("{}b", "*a".repeat(20)), &"a".repeat(60)));
     }
 
     #[test]

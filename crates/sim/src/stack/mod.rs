@@ -1,6 +1,8 @@
 //! What lies above a node's MAC: interface queue, router policies, estimators, and the ends of flows.
 
 mod end;
+mod failures;
+mod followers;
 mod routed;
 
 pub use end::End;
@@ -10,6 +12,8 @@ use crate::config::{LinkFailureRule, MacConfig};
 use crate::record::Recorder;
 use crate::routing::Routes;
 use crate::slab::{Handle, Slab};
+use failures::Failures;
+use followers::Followers;
 use multihop_core::{DropCause, Dropped, LinkEvent, NodeId, Packet, Span, Time};
 use multihop_link::{Departure, DropTail, Estimator, LinkView, Priority, RouterPolicy, Verdict};
 use routed::Agent;
@@ -64,14 +68,6 @@ enum Direction {
     Up,
 }
 
-/// A next hop that failed lately.
-#[derive(Clone, Copy, Debug)]
-struct Failing {
-    peer: NodeId,
-    failures: u32,
-    broken_until: Time,
-}
-
 /// What a stack may touch besides itself.
 pub struct Surroundings<'a> {
     pub now: Time,
@@ -116,13 +112,10 @@ pub struct Stack {
     /// Packets in the link layer, with the instant at which they leave it.
     passing: VecDeque<(Time, Direction, Handle)>,
     link_slot: Slot,
-    failing: Vec<Failing>,
+    failures: Failures,
     /// Ends whose endpoint changed since it was last drained.
     touched: Vec<u32>,
-    /// Ends that offer a datagram whenever the queue has room; whose turn it is.
-    followers: Vec<u32>,
-    turn: usize,
-    on_link_failure: LinkFailureRule,
+    followers: Followers,
     /// Who finds routes; none if they are static.
     agent: Option<Agent>,
     lifetime: Option<Span>,
@@ -150,11 +143,9 @@ impl Stack {
             inbox: VecDeque::new(),
             passing: VecDeque::new(),
             link_slot,
-            failing: Vec::new(),
+            failures: Failures::new(on_link_failure),
             touched: Vec::new(),
-            followers: Vec::new(),
-            turn: 0,
-            on_link_failure,
+            followers: Followers::default(),
             agent: None,
             lifetime: mac.lifetime,
             observed,
@@ -245,25 +236,9 @@ impl Stack {
         packets: &mut Slab,
         record: &mut Recorder,
     ) {
-        let LinkFailureRule::Break { failures, hold } = self.on_link_failure else { return };
-        let known = self.failing.iter().position(|failing| failing.peer == peer);
-        if delivered {
-            if let Some(at) = known {
-                self.failing[at].failures = 0;
-            }
+        if !self.failures.on_delivery(now, peer, delivered) {
             return;
         }
-        let at = known.unwrap_or_else(|| {
-            self.failing.push(Failing { peer, failures: 0, broken_until: Time::ZERO });
-            self.failing.len() - 1
-        });
-        let failing = &mut self.failing[at];
-        failing.failures += 1;
-        if failing.failures < failures {
-            return;
-        }
-        failing.failures = 0;
-        failing.broken_until = now + hold;
         let mut stranded = Vec::new();
         self.queue.purge(|waiting| waiting.peer == Some(peer), |waiting| stranded.push(waiting.handle));
         for handle in stranded {
@@ -348,8 +323,8 @@ impl Stack {
         if offer.withdraw {
             end.endpoint.withdraw();
         }
-        if app.follows_queue(around.now) && !self.followers.contains(&index) {
-            self.followers.push(index);
+        if app.follows_queue(around.now) {
+            self.followers.add(index);
         }
         if offer.bytes > 0 {
             end.endpoint.push(around.now, offer.bytes);
@@ -388,56 +363,6 @@ impl Stack {
         }
     }
 
-    /// Gives the next follower a datagram to send, if the queue runs low.
-    fn refill(&mut self, around: &mut Surroundings) -> bool {
-        const LOW: usize = 2;
-        if self.followers.is_empty() || self.waiting() >= LOW.min(self.queue.limit()) {
-            return false;
-        }
-        self.turn = (self.turn + 1) % self.followers.len();
-        let index = self.followers[self.turn];
-        let goes_on =
-            self.ends[index as usize].app.as_ref().is_some_and(|(app, _)| app.follows_queue(around.now));
-        let before = self.waiting();
-        if goes_on {
-            let end = &mut self.ends[index as usize];
-            end.endpoint.push(around.now, end.segment_size);
-            self.drain(around, index);
-        }
-        if self.waiting() == before {
-            self.put_aside(around, index, goes_on);
-        }
-        true
-    }
-
-    /// Packets in the queue, or on their way to it.
-    fn waiting(&self) -> usize {
-        self.queue.len() + self.passing.len()
-    }
-
-    /// A follower that has stopped, or whose datagram did not get into the queue, follows no more. In the second case its
-    /// application is called again: when the route is usable again, or a little later.
-    fn put_aside(&mut self, around: &mut Surroundings, index: u32, goes_on: bool) {
-        const LATER: Span = Span::from_ms(1);
-        /// Protocols need longer to find a route.
-        const MUCH_LATER: Span = Span::from_ms(100);
-        self.followers.retain(|follower| *follower != index);
-        let end = &self.ends[index as usize];
-        if self.agent.is_some() {
-            if let (true, Some((_, slot))) = (goes_on, &end.app) {
-                around.agenda.arm(*slot, around.now + MUCH_LATER, Lane::Upper);
-            }
-            return;
-        }
-        let hop = around.network.routes.next_hop(self.id, end.peer);
-        if let (true, Some(hop), Some((_, slot))) = (goes_on, hop, &end.app) {
-            let broken =
-                self.failing.iter().find(|failing| failing.peer == hop).map(|failing| failing.broken_until);
-            let again = broken.filter(|until| *until > around.now).unwrap_or(around.now + LATER);
-            around.agenda.arm(*slot, again, Lane::Upper);
-        }
-    }
-
     /// Lets an end send what it wants to, and arms its deadline.
     fn drain(&mut self, around: &mut Surroundings, index: u32) {
         while let Some(segment) = self.ends[index as usize].endpoint.poll_segment(around.now) {
@@ -470,35 +395,40 @@ impl Stack {
         self.passing.push_back((due, direction, handle));
     }
 
+    /// Looks up where a packet goes, and puts it into the queue.
     fn enqueue(&mut self, around: &mut Surroundings, handle: Handle) {
         if self.agent.is_some() {
             self.enqueue_routed(around, handle);
             return;
         }
+        let packet = &around.packets.get(handle).packet;
+        let cause = match around.network.routes.next_hop(self.id, packet.destination) {
+            None => DropCause::NoRoute,
+            Some(peer) if self.failures.broken_until(peer, around.now).is_some() => DropCause::LinkBroken,
+            Some(_) if packet.hops >= around.network.hop_limit => DropCause::HopLimit,
+            Some(peer) => return self.admit(around, handle, peer),
+        };
+        self.lose(around.now, handle, cause, around.packets, around.record);
+    }
+
+    /// Puts a packet with a next hop into the queue, if the policy lets it.
+    fn admit(&mut self, around: &mut Surroundings, handle: Handle, peer: NodeId) {
         let packet = &mut around.packets.get_mut(handle).packet;
         let verdict = self
             .consult(around.now, packet, |policy, packet, view| policy.on_arrival(around.now, packet, view));
-        let packet = around.packets.get(handle).packet;
-        let peer = around.network.routes.next_hop(self.id, packet.destination);
-        let cause = match peer {
-            None => Some(DropCause::NoRoute),
-            Some(_) if verdict == Verdict::Drop => Some(DropCause::Policy),
-            Some(peer) if self.is_broken(peer, around.now) => Some(DropCause::LinkBroken),
-            Some(_) if packet.hops >= around.network.hop_limit => Some(DropCause::HopLimit),
-            Some(_) => self
-                .queue
-                .push(around.now, Priority::Data, Waiting { handle, peer })
-                .err()
-                .map(|_| DropCause::QueueFull),
-        };
-        if let Some(cause) = cause {
-            self.lose(around.now, handle, cause, around.packets, around.record);
+        if verdict == Verdict::Drop {
+            self.lose(around.now, handle, DropCause::Policy, around.packets, around.record);
+        } else {
+            self.queue_up(around, Priority::Data, Waiting { handle, peer: Some(peer) });
         }
-        around.record.queue(self.id, self.queue.len(), around.now);
     }
 
-    fn is_broken(&self, peer: NodeId, now: Time) -> bool {
-        self.failing.iter().any(|failing| failing.peer == peer && failing.broken_until > now)
+    /// Puts a packet into the interface queue; if that is full, one is lost.
+    fn queue_up(&mut self, around: &mut Surroundings, priority: Priority, waiting: Waiting) {
+        if let Err(lost) = self.queue.push(around.now, priority, waiting) {
+            self.lose(around.now, lost.handle, DropCause::QueueFull, around.packets, around.record);
+        }
+        around.record.queue(self.id, self.queue.len(), around.now);
     }
 
     /// Forwards a packet, or delivers it to its end.

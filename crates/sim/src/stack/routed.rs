@@ -6,7 +6,7 @@ use crate::record::Recorder;
 use crate::routing::{Action, Message, RoutingAgent};
 use crate::slab::{Handle, Slab};
 use multihop_core::{DropCause, FlowId, NodeId, Packet, Port, Segment, Time};
-use multihop_link::{Priority, Verdict};
+use multihop_link::Priority;
 use std::sync::Arc;
 
 /// A routing protocol at a node.
@@ -15,6 +15,13 @@ pub(super) struct Agent {
     timer: Slot,
     /// It was called and not yet asked what it wants.
     pub(super) pending: bool,
+}
+
+impl Agent {
+    /// Where packets for this destination go at present.
+    pub(super) fn next_hop(&self, destination: NodeId) -> Option<NodeId> {
+        self.protocol.next_hop(destination)
+    }
 }
 
 impl Stack {
@@ -111,25 +118,10 @@ impl Stack {
             return;
         }
         let agent = self.agent.as_ref().expect("only stacks with an agent route by it");
-        let Some(peer) = agent.protocol.next_hop(packet.destination) else {
+        let Some(peer) = agent.next_hop(packet.destination) else {
             self.call(|protocol| protocol.on_no_route(around.now, packet.destination, handle));
             return;
         };
-        let packet = &mut around.packets.get_mut(handle).packet;
-        let verdict = self
-            .consult(around.now, packet, |policy, packet, view| policy.on_arrival(around.now, packet, view));
-        if verdict == Verdict::Drop {
-            self.lose(around.now, handle, DropCause::Policy, around.packets, around.record);
-        } else {
-            self.queue_up(around, Priority::Data, Waiting { handle, peer: Some(peer) });
-        }
-    }
-
-    /// Puts a packet into the interface queue; if that is full, one is lost.
-    fn queue_up(&mut self, around: &mut Surroundings, priority: Priority, waiting: Waiting) {
-        if let Err(lost) = self.queue.push(around.now, priority, waiting) {
-            self.lose(around.now, lost.handle, DropCause::QueueFull, around.packets, around.record);
-        }
-        around.record.queue(self.id, self.queue.len(), around.now);
+        self.admit(around, handle, peer);
     }
 }

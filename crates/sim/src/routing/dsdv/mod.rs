@@ -164,10 +164,12 @@ impl Dsdv {
 
     /// The neighbour is alive. One that is not in the table gets an entry that is never advertised, just for its timeout.
     fn keep_alive(&mut self, now: Time, neighbour: NodeId) {
-        let silence = self.parameters.update_period * u64::from(self.parameters.missed_updates);
+        let periods = u64::from(self.parameters.missed_updates);
+        // A hundred years, a million times over, are more than the clock has; no run sees the end of either.
+        let silence = self.parameters.update_period.ns().saturating_mul(periods).min(Time::NEVER.ns());
         let settling = self.parameters.settling_time;
         let entry = self.table.entry(neighbour).or_insert_with(|| Entry::silent(neighbour, 1, settling, now));
-        entry.lost_at = Some(now + silence);
+        entry.lost_at = Some(now + Span::from_ns(silence));
     }
 
     /// Routes through this neighbour are broken.

@@ -94,6 +94,16 @@ fn a_break_is_found_by_silence_of_45_seconds() {
     assert!(update.0.contains(&broken(B, 5)) && update.0.contains(&broken(FAR, 9)), "{update:?}");
 }
 
+#[test]
+fn a_silence_longer_than_the_clock_is_never_over() {
+    let year = Span::from_ms(365 * 24 * 3_600_000);
+    let parameters = DsdvConfig { update_period: year * 100, missed_updates: 1_000_000, ..quiet() };
+    let mut dsdv = started(parameters);
+    hear(&mut dsdv, 10.0, B, &[advert(B, 0, 4)]);
+    run(&mut dsdv, Time::ZERO + year * 50);
+    assert_eq!(dsdv.next_hop(B), Some(B));
+}
+
 /// PROTOCOLS: a settling time of 6 s and a best route that came after 2 s make 5.5 s.
 #[test]
 fn the_settling_time_is_a_weighted_mean() {

@@ -1,0 +1,56 @@
+//! Next hops that failed lately: how static routes break, and for how long.
+
+use crate::config::LinkFailureRule;
+use multihop_core::{NodeId, Time};
+
+/// The next hops of a node that the MAC could not reach.
+#[derive(Debug)]
+pub(super) struct Failures {
+    rule: LinkFailureRule,
+    hops: Vec<Failing>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Failing {
+    peer: NodeId,
+    /// In a row.
+    failures: u32,
+    broken_until: Time,
+}
+
+impl Failures {
+    /// None yet.
+    pub(super) fn new(rule: LinkFailureRule) -> Failures {
+        Failures { rule, hops: Vec::new() }
+    }
+
+    /// The MAC delivered a packet to a next hop, or gave it up. Returns whether that breaks the route.
+    pub(super) fn on_delivery(&mut self, now: Time, peer: NodeId, delivered: bool) -> bool {
+        let LinkFailureRule::Break { failures, hold } = self.rule else { return false };
+        let known = self.hops.iter().position(|failing| failing.peer == peer);
+        if delivered {
+            if let Some(at) = known {
+                self.hops[at].failures = 0;
+            }
+            return false;
+        }
+        let at = known.unwrap_or_else(|| {
+            self.hops.push(Failing { peer, failures: 0, broken_until: Time::ZERO });
+            self.hops.len() - 1
+        });
+        let failing = &mut self.hops[at];
+        failing.failures += 1;
+        if failing.failures < failures {
+            return false;
+        }
+        failing.failures = 0;
+        failing.broken_until = now + hold;
+        true
+    }
+
+    /// When the route over this next hop is usable again, if it is broken.
+    pub(super) fn broken_until(&self, peer: NodeId, now: Time) -> Option<Time> {
+        let failing = self.hops.iter().find(|failing| failing.peer == peer)?;
+        (failing.broken_until > now).then_some(failing.broken_until)
+    }
+}
