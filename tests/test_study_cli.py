@@ -133,6 +133,22 @@ def test_failures_are_told_and_the_exit_code_says_so(command, monkeypatch):
     monkeypatch.undo()
 
 
+def test_ctrl_c_after_the_runs_says_that_they_are_kept(tmp_path, inline, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    write_study(tmp_path)
+    for module, arguments, kept in (
+        ("studies", ["study", "run", "small.toml", "--out", "s", "-q"], "s"),
+        ("reproduce", ["reproduce", "recn/channel", "--out", "out", "-q"], "out/recn"),
+    ):
+        monkeypatch.setattr(f"multihop.cli.{module}.print_judgements", interrupt)
+        ended = inline(*arguments)
+        assert ended.code == 130
+        assert ended.err == f"multihop: interrupted; finished runs are kept in {kept}, the same command goes on\n"
+    assert len(tree(tmp_path / "s")) == 12
+
+
 def test_an_export_or_report_needs_runs(command):
     for what in ("report", "export"):
         message = command("study", what, "small.toml").fails_cleanly()

@@ -9,7 +9,7 @@ import typer
 
 from multihop.cli import console
 from multihop.cli.runs import JobsOption, JsonOption, QuietOption
-from multihop.cli.studies import CellsOption, DaskOption, QuickOption, print_judgements, simulate
+from multihop.cli.studies import CellsOption, DaskOption, QuickOption, print_judgements, runs_are_kept, simulate
 from multihop.papers import Paper, find, papers
 from multihop.study import Failure, Study, StudyResult
 from multihop.study.export import verdict_record
@@ -37,13 +37,14 @@ def reproduce(
             _run(paper, item, out / paper.name, quick=quick, jobs=jobs, dask=dask, quiet=quiet or as_json)
             for item in items
         ]
-        judgements = [judgement for result in results for judgement in result.judgements]
-        records += [verdict_record(judgement) for judgement in judgements]
-        failures += [failure for result in results for failure in result.failures]
-        if not as_json:
-            print(f"{paper.authors}: {paper.title}. {paper.published}")
-            print_judgements(judgements, cells=cells)
-        _report(paper, results, out / paper.name, is_whole=len(items) == len(paper.items), quiet=quiet or as_json)
+        with runs_are_kept(out / paper.name):
+            judgements = [judgement for result in results for judgement in result.judgements]
+            records += [verdict_record(judgement) for judgement in judgements]
+            failures += [failure for result in results for failure in result.failures]
+            if not as_json:
+                print(f"{paper.authors}: {paper.title}. {paper.published}")
+                print_judgements(judgements, cells=cells)
+            _report(paper, results, out / paper.name, is_whole=len(items) == len(paper.items), quiet=quiet or as_json)
     if as_json:
         console.print_json(records)
     for failure in failures:

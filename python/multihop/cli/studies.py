@@ -60,14 +60,15 @@ def run(
     """Run what is missing of a study, then say what it found. Interrupted, it goes on where it was."""
     asked, folder = load(study, out, quick=quick)
     result = simulate(asked, folder, store, jobs=jobs, dask=dask, fail_fast=fail_fast, quiet=quiet or as_json)
-    if as_json:
-        console.print_json(_record(result))
-    else:
-        _print_metrics(result)
-        print_judgements(result.judgements, cells=cells)
-        command = shlex.join(["multihop", "study", "report", str(folder), *(["--quick"] if quick else [])])
-        if any(result.seeds.values()) or asked.spec.model:
-            console.note(f"report and figures: {command}", quiet=quiet)
+    with runs_are_kept(store or folder):
+        if as_json:
+            console.print_json(_record(result))
+        else:
+            _print_metrics(result)
+            print_judgements(result.judgements, cells=cells)
+            command = shlex.join(["multihop", "study", "report", str(folder), *(["--quick"] if quick else [])])
+            if any(result.seeds.values()) or asked.spec.model:
+                console.note(f"report and figures: {command}", quiet=quiet)
     if result.failures:
         _tell_failures(result.failures)
         raise typer.Exit(1)
@@ -177,6 +178,15 @@ def simulate(
             raise Interrupted(f"{count} are kept in {store or folder}, the same command goes on") from error
         console.note(bar.summary(), quiet=quiet)
     return result
+
+
+@contextmanager
+def runs_are_kept(where: Path) -> Iterator[None]:
+    """Says so on Ctrl-C, where otherwise it would be said that nothing was written."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise Interrupted(f"finished runs are kept in {where}, the same command goes on") from error
 
 
 def print_judgements(judgements: Sequence[Judgement], *, cells: bool = False) -> None:
