@@ -478,3 +478,19 @@ def test_a_study_of_a_closed_form_has_no_runs(command):
     for what in ("report", "export"):
         assert command("study", what, "m").code == 0
     assert Path("m/tables/manifest.json").exists()
+
+
+def test_a_store_within_the_new_folder_of_its_study(inline, tmp_path):
+    write_study(tmp_path)
+    where = ("--quick", "--out", tmp_path / "x")
+    done = inline("study", "run", tmp_path / "small.toml", *where, "--store", tmp_path / "x" / "store")
+    assert done.code == 0, done.err
+    again = inline("study", "status", tmp_path / "small.toml", *where)
+    assert "0 missing" in again.out
+
+
+def test_the_status_of_a_file(inline, tmp_path):
+    path = write_study(tmp_path)
+    done = inline("study", "status", path, "--out", path)
+    assert done.code == 2
+    assert "is a file" in done.err

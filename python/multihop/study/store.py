@@ -128,7 +128,9 @@ class Store:
         mark = self.directory / _MARK
         try:
             found = json.loads(mark.read_text(encoding="utf-8"))
-        except (FileNotFoundError, NotADirectoryError):
+        except NotADirectoryError as error:
+            raise UserError(f"{self.directory}: is a file; name a folder with --out") from error
+        except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError) as error:
             raise UserError(

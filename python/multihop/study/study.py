@@ -194,9 +194,10 @@ class Study:
             raise UserError(f"jobs: found {jobs}; needs at least 1")
         folder, runs = _folders(directory, store)
         self.plan  # noqa: B018 - whatever is wrong with a point is said before anything is written
-        runs.open()
+        # The folder first: its store may be within it.
         if folder.resolve() != runs.directory.resolve():
             Store(folder).open(runs_in=runs.directory)
+        runs.open()
         self._keep_inputs(folder)
         result = self.result(folder, store=runs.directory)
         if self.spec.model is None:
