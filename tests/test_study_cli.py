@@ -493,4 +493,4 @@ def test_the_status_of_a_file(inline, tmp_path):
     path = write_study(tmp_path)
     done = inline("study", "status", path, "--out", path)
     assert done.code == 2
-    assert "is a file" in done.err
+    assert "a file is in the way" in done.err

@@ -101,12 +101,7 @@ class Store:
             UserError: if it cannot be written, or is something else.
             OutputError: if the disk is full or broken.
         """
-        there = self.mark()
-        # A process that was killed before its first file was whole leaves a part of it.
-        if there is None and any(not _PART.match(name) for name in self._names()):
-            raise UserError(
-                f"{self.directory}: not a study folder of multihop, and not empty; name another place with --out"
-            )
+        there = self.check()
         require_writable_directory(self.directory)
         for pattern in (".*.part", "*/.*.part", "*/*/.*.part"):
             for part in self.directory.glob(pattern):
@@ -119,6 +114,20 @@ class Store:
         if there != wanted:
             self._write(self.directory / _MARK, json.dumps(wanted).encode() + b"\n")
 
+    def check(self) -> dict[str, Any] | None:
+        """The mark, if the directory is a store, or may become one. Writes nothing.
+
+        Raises:
+            UserError: if it is something else.
+        """
+        there = self.mark()
+        # A process that was killed before its first file was whole leaves a part of it.
+        if there is None and any(not _PART.match(name) for name in self._names()):
+            raise UserError(
+                f"{self.directory}: not a study folder of multihop, and not empty; name another place with --out"
+            )
+        return there
+
     def mark(self) -> dict[str, Any] | None:
         """What the directory says of itself; `None` if it is no store yet.
 
@@ -129,7 +138,7 @@ class Store:
         try:
             found = json.loads(mark.read_text(encoding="utf-8"))
         except NotADirectoryError as error:
-            raise UserError(f"{self.directory}: is a file; name a folder with --out") from error
+            raise UserError(f"{self.directory}: a file is in the way; name another place with --out") from error
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError) as error:

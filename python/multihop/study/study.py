@@ -194,7 +194,8 @@ class Study:
             raise UserError(f"jobs: found {jobs}; needs at least 1")
         folder, runs = _folders(directory, store)
         self.plan  # noqa: B018 - whatever is wrong with a point is said before anything is written
-        # The folder first: its store may be within it.
+        # Both are looked at before anything is written, and the folder is made first: its store may be within it.
+        runs.check()
         if folder.resolve() != runs.directory.resolve():
             Store(folder).open(runs_in=runs.directory)
         runs.open()
