@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// Crate, and the crates of ours that it may use.
-const EDGES: [(&str, &[&str]); 7] = [
+const EDGES: [(&str, &[&str]); 8] = [
     ("multihop-core", &[]),
     ("multihop-dot11", &["multihop-core"]),
+    ("multihop-capture", &["multihop-core", "multihop-dot11"]),
     ("multihop-transport", &["multihop-core"]),
     ("multihop-link", &["multihop-core", "multihop-dot11"]),
     ("multihop-schemes", &["multihop-core", "multihop-link", "multihop-transport"]),

@@ -1,0 +1,232 @@
+//! Capture files as streams of records.
+
+mod error;
+mod pcap;
+mod pcapng;
+mod source;
+
+pub use error::CaptureError;
+
+use crate::LinkType;
+use crate::bytes::Order;
+use flate2::read::MultiGzDecoder;
+use multihop_core::Time;
+use source::Source;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Bytes of a record that are accepted: the largest that libpcap writes for radio links.
+pub const MAX_RECORD_BYTES: u32 = 262_144;
+
+/// File format.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Format {
+    /// The format of libpcap, version 2.4 (draft-ietf-opsawg-pcap).
+    Pcap,
+    /// Its successor, with blocks and several interfaces (draft-ietf-opsawg-pcapng).
+    Pcapng,
+}
+
+/// Something that packets were captured at.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Interface {
+    /// What its records begin with.
+    pub link_type: LinkType,
+    /// Bytes of a packet that were kept at most; zero for no limit.
+    pub snap_length: u32,
+    /// Length of the frame check sequence at the end of each packet, in bytes, where the file says so. Headers such as radiotap
+    /// know better.
+    pub fcs_bytes: Option<u8>,
+    /// Its name, where the file has one, cut to 256 bytes.
+    pub name: Option<String>,
+}
+
+/// A captured packet.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Record<'c> {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Index in [`Capture::interfaces`].
+    pub interface: usize,
+    /// What `bytes` begins with.
+    pub link_type: LinkType,
+    /// When the host got it, since 1970; none where the file does not say, or says more than fits (2116).
+    pub time: Option<Time>,
+    /// Bytes of the packet before it was cut to the snap length; never less than those of `bytes`.
+    pub original_length: u32,
+    /// Length of the frame check sequence at the end, where the file says so ([`Interface::fcs_bytes`]).
+    pub fcs_bytes: Option<u8>,
+    /// What was captured.
+    pub bytes: &'c [u8],
+}
+
+/// An open capture.
+///
+/// ```no_run
+/// let mut capture = multihop_capture::Capture::open("a.pcapng.gz")?;
+/// while let Some(record) = capture.next() {
+///     println!("{} bytes", record?.bytes.len());
+/// }
+/// # Ok::<(), multihop_capture::CaptureError>(())
+/// ```
+pub struct Capture<'r> {
+    source: Source<'r>,
+    reader: Reader,
+    interfaces: Vec<Interface>,
+    records: u64,
+    finished: bool,
+}
+
+enum Reader {
+    Pcap(pcap::Pcap),
+    Pcapng(pcapng::Pcapng),
+}
+
+impl Capture<'static> {
+    /// Opens a file: pcap or pcapng, in either byte order, plain or compressed by gzip.
+    ///
+    /// # Errors
+    /// If it cannot be read or is no capture.
+    pub fn open(path: impl AsRef<Path>) -> Result<Capture<'static>, CaptureError> {
+        let path = path.as_ref();
+        let file = File::open(path)
+            .map_err(|source| CaptureError::Open { path: path.display().to_string(), source })?;
+        Capture::from_reader(file)
+    }
+}
+
+impl<'r> Capture<'r> {
+    /// Reads a capture from any stream, which need not be buffered.
+    ///
+    /// # Errors
+    /// If it cannot be read or is no capture.
+    pub fn from_reader(mut reader: impl Read + Send + 'r) -> Result<Capture<'r>, CaptureError> {
+        let mut magic = Vec::with_capacity(GZIP_MAGIC.len());
+        let at_start = |source| CaptureError::Read { offset: 0, records: 0, source };
+        reader.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut magic).map_err(at_start)?;
+        let compressed = magic == GZIP_MAGIC;
+        let whole = io::Cursor::new(magic).chain(reader);
+        let mut source = Source::new(if compressed {
+            Box::new(MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, whole)))
+        } else {
+            Box::new(whole)
+        });
+        let found = source.fill(4).map_err(at_start)?;
+        let mut interfaces = Vec::new();
+        let reader = match *source.peek(found) {
+            [] => return Err(CaptureError::Empty),
+            [0x0a, 0x0d, 0x0d, 0x0a] => Reader::Pcapng(pcapng::Pcapng::default()),
+            [0xa1, 0xb2, 0xc3, 0xd4] => {
+                Reader::Pcap(pcap::begin(&mut source, Order::Big, 1_000, &mut interfaces)?)
+            }
+            [0xa1, 0xb2, 0x3c, 0x4d] => {
+                Reader::Pcap(pcap::begin(&mut source, Order::Big, 1, &mut interfaces)?)
+            }
+            [0xd4, 0xc3, 0xb2, 0xa1] => {
+                Reader::Pcap(pcap::begin(&mut source, Order::Little, 1_000, &mut interfaces)?)
+            }
+            [0x4d, 0x3c, 0xb2, 0xa1] => {
+                Reader::Pcap(pcap::begin(&mut source, Order::Little, 1, &mut interfaces)?)
+            }
+            ref other => return Err(CaptureError::UnknownFormat { found: known_magic(other) }),
+        };
+        Ok(Capture { source, reader, interfaces, records: 0, finished: false })
+    }
+
+    /// The next record; none at the end of the file.
+    ///
+    /// An error is the last thing that there is: after it there is nothing. All records before it are whole.
+    #[allow(clippy::should_implement_trait, reason = "an `Iterator` cannot lend from its own buffer")]
+    pub fn next(&mut self) -> Option<Result<Record<'_>, CaptureError>> {
+        if self.finished {
+            return None;
+        }
+        let next = match &mut self.reader {
+            Reader::Pcap(pcap) => pcap.next(&mut self.source, self.records),
+            Reader::Pcapng(pcapng) => pcapng.next(&mut self.source, &mut self.interfaces, self.records),
+        };
+        match next {
+            Err(error) => {
+                self.finished = true;
+                Some(Err(error))
+            }
+            Ok(None) => {
+                self.finished = true;
+                None
+            }
+            Ok(Some(found)) => {
+                self.records += 1;
+                let Interface { link_type, fcs_bytes, .. } = self.interfaces[found.interface];
+                let bytes = &self.source.peek(found.skip + found.length)[found.skip..];
+                let original_length = found.original_length.max(found.length as u32);
+                let Found { interface, time, .. } = found;
+                let number = self.records;
+                Some(Ok(Record { number, interface, link_type, time, original_length, fcs_bytes, bytes }))
+            }
+        }
+    }
+
+    /// The interfaces that were described so far; pcapng may add some between records.
+    pub fn interfaces(&self) -> &[Interface] {
+        &self.interfaces
+    }
+
+    /// The format of the file.
+    pub fn format(&self) -> Format {
+        match self.reader {
+            Reader::Pcap(_) => Format::Pcap,
+            Reader::Pcapng(_) => Format::Pcapng,
+        }
+    }
+
+    /// Bytes of the decompressed file that have been read and used so far.
+    pub fn position(&self) -> u64 {
+        self.source.offset()
+    }
+}
+
+impl fmt::Debug for Capture<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Capture")
+            .field("format", &self.format())
+            .field("interfaces", &self.interfaces)
+            .field("records", &self.records)
+            .field("position", &self.position())
+            .finish_non_exhaustive()
+    }
+}
+
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// A packet in the window of the source: `length` bytes, after `skip` bytes of headers.
+struct Found {
+    interface: usize,
+    time: Option<Time>,
+    original_length: u32,
+    skip: usize,
+    length: usize,
+}
+
+/// What a file is that begins with these bytes.
+fn known_magic(bytes: &[u8]) -> String {
+    let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let meaning = match *bytes {
+        [0xa1, 0xb2, 0xcd, 0x34] | [0x34, 0xcd, 0xb2, 0xa1] => " (the modified pcap of Kuznetsov)",
+        [0x28, 0xb5, 0x2f, 0xfd] => " (zstd; decompress it first)",
+        [0xfd, b'7', b'z', b'X'] => " (xz; decompress it first)",
+        [0x04, 0x22, 0x4d, 0x18] => " (lz4; decompress it first)",
+        [b'B', b'Z', b'h', _] => " (bzip2; decompress it first)",
+        [b'P', b'K', 3, 4] => " (zip; unpack it first)",
+        [b's', b'n', b'o', b'o'] => " (snoop)",
+        _ => "",
+    };
+    hex.join(" ") + meaning
+}
+
+/// A read error, told with where it happened.
+fn read_error(source: &Source<'_>, records: u64) -> impl Fn(io::Error) -> CaptureError + use<> {
+    let offset = source.offset();
+    move |error| CaptureError::Read { offset, records, source: error }
+}

@@ -1,0 +1,95 @@
+//! Control frames (9.3.1).
+
+use super::{Address, Frame, FrameError, FrameType, HT_CONTROL, address, need};
+use crate::bytes::{Order, array, bit, field};
+
+/// What a control frame is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Control {
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// Acknowledgement.
+    Ack,
+    /// Acknowledgement of several frames.
+    BlockAck(BlockAck),
+    /// The request for one: the first sequence number that it asks for, if it asks for one traffic identifier.
+    BlockAckRequest(Option<u16>),
+    /// A station that slept asks for what waits for it; with its association identifier.
+    PsPoll(u16),
+    /// The end of a contention-free period, or of what was reserved.
+    CfEnd,
+    /// The same, with an acknowledgement.
+    CfEndAck,
+    /// Announcement of a frame for sounding.
+    NdpAnnouncement,
+    /// Asks stations to send together.
+    Trigger,
+    /// A control frame with an HT control field; the subtype of the frame that it wraps.
+    Wrapper(u8),
+    /// Another one: its subtype.
+    Other(u8),
+}
+
+/// An acknowledgement of several frames (9.3.1.9).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct BlockAck {
+    /// Traffic identifier.
+    pub tid: u8,
+    /// The sequence number that bit 0 stands for.
+    pub start: Option<u16>,
+    /// One bit for each frame that arrived, in the compressed variant with 64 of them.
+    pub bitmap: Option<u64>,
+}
+
+impl Frame {
+    pub(super) fn control(&mut self, bytes: &[u8], subtype: u8) -> Result<(), FrameError> {
+        const ONE_ADDRESS: usize = 10;
+        const TWO_ADDRESSES: usize = 16;
+        let two = matches!(subtype, 2..=5 | 8..=11 | 14..=15);
+        need("a control header", bytes, if two { TWO_ADDRESSES } else { ONE_ADDRESS })?;
+        self.receiver = address(bytes, 4);
+        self.transmitter = if two { address(bytes, 10).map(Address::individual) } else { None };
+        self.header_bytes = if two { TWO_ADDRESSES } else { ONE_ADDRESS } as u32;
+        let control = match subtype {
+            2 => Control::Trigger,
+            5 => Control::NdpAnnouncement,
+            7 => {
+                const CARRIED: usize = 12;
+                need("a control wrapper", bytes, CARRIED)?;
+                self.header_bytes = CARRIED as u32 + HT_CONTROL;
+                Control::Wrapper(
+                    Order::Little.u16(bytes, ONE_ADDRESS).map_or(0, |carried| field(carried, 4, 4)),
+                )
+            }
+            8 => Control::BlockAckRequest(block_ack(bytes, TWO_ADDRESSES).and_then(|request| request.start)),
+            9 => {
+                let unread = BlockAck { tid: 0, start: None, bitmap: None };
+                Control::BlockAck(block_ack(bytes, TWO_ADDRESSES).unwrap_or(unread))
+            }
+            10 => {
+                self.bssid = self.receiver;
+                Control::PsPoll(Order::Little.u16(bytes, 2).unwrap_or_default() & 0x3fff)
+            }
+            11 => Control::Rts,
+            12 => Control::Cts,
+            13 => Control::Ack,
+            14 => Control::CfEnd,
+            15 => Control::CfEndAck,
+            other => Control::Other(other),
+        };
+        self.kind = FrameType::Control(control);
+        Ok(())
+    }
+}
+
+/// The fields that a block acknowledgement and the request for one share, and the bitmap.
+fn block_ack(bytes: &[u8], at: usize) -> Option<BlockAck> {
+    let control = Order::Little.u16(bytes, at)?;
+    // Type 2 is compressed; bit 1 of it says the same in the older variants, bit 0 that there are several identifiers (table 9-24).
+    let (several, compressed) = (bit(control, 1), bit(control, 2));
+    let start = Order::Little.u16(bytes, at + 2).filter(|_| !several).map(|start| start >> 4);
+    let bitmap = array(bytes, at + 4).filter(|_| compressed && !several).map(u64::from_le_bytes);
+    Some(BlockAck { tid: field(control, 12, 4), start, bitmap })
+}

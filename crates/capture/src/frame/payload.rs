@@ -1,0 +1,221 @@
+//! What a data frame carries: LLC and SNAP (RFC 1042), IPv4 (RFC 791), IPv6 (RFC 8200), TCP (RFC 9293), UDP (RFC 768).
+
+use super::{Data, Frame};
+use crate::bytes::{Order, array};
+
+/// A payload with an LLC and SNAP header.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Payload {
+    /// Its type: 0x0800 for IPv4, 0x86dd for IPv6, 0x0806 for ARP, 0x888e for EAPOL.
+    pub ethertype: u16,
+    /// What its IP header says.
+    pub network: Option<Network>,
+}
+
+/// A packet of IP.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Network {
+    /// 4 or 6.
+    pub version: u8,
+    /// Bytes of the packet, its header included.
+    pub total_bytes: u32,
+    /// Protocol of what it carries: 6 for TCP, 17 for UDP.
+    pub protocol: u8,
+    /// What the header of the transport says; not in fragments other than the first.
+    pub transport: Option<Transport>,
+}
+
+/// A segment or datagram.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Transport {
+    /// TCP.
+    Tcp {
+        /// Ports.
+        ports: Ports,
+        /// Bytes of data, as far as this packet goes.
+        payload_bytes: u32,
+    },
+    /// UDP.
+    Udp {
+        /// Ports.
+        ports: Ports,
+        /// Bytes of data, as the header of UDP says.
+        payload_bytes: u32,
+    },
+}
+
+/// From where to where.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Ports {
+    /// Source port.
+    pub source: u16,
+    /// Destination port.
+    pub destination: u16,
+}
+
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+/// What `body` carries; none where it is encrypted, empty, a later fragment, an A-MSDU, or without an LLC header.
+pub(super) fn read(body: &[u8], frame: &Frame, data: Data) -> Option<Payload> {
+    let later_fragment = frame.sequence.is_some_and(|sequence| sequence.fragment > 0);
+    if frame.protected || data.null || data.a_msdu || later_fragment {
+        return None;
+    }
+    snap(body).or_else(|| snap(behind_mesh_control(body).filter(|_| data.qos)?))
+}
+
+/// What follows the mesh control field, whose two lowest bits say how many addresses it has (9.2.4.7.3).
+fn behind_mesh_control(body: &[u8]) -> Option<&[u8]> {
+    let addresses = body.first()? & 3;
+    if addresses == 3 { None } else { body.get(6 + 6 * usize::from(addresses)..) }
+}
+
+/// LLC with SNAP, whose organization is that of RFC 1042 or of 802.1H.
+fn snap(body: &[u8]) -> Option<Payload> {
+    let ([0xaa, 0xaa, 0x03, 0, 0, 0 | 0xf8], ethertype) = (array(body, 0)?, Order::Big.u16(body, 6)?) else {
+        return None;
+    };
+    let packet = &body[8..];
+    let network = match ethertype {
+        IPV4 => ipv4(packet),
+        IPV6 => ipv6(packet),
+        _ => None,
+    };
+    Some(Payload { ethertype, network })
+}
+
+fn ipv4(packet: &[u8]) -> Option<Network> {
+    let first = *packet.first()?;
+    let (version, header) = (first >> 4, usize::from(first & 0x0f) * 4);
+    let total = usize::from(Order::Big.u16(packet, 2)?);
+    let protocol = *packet.get(9)?;
+    if version != 4 || header < 20 || total < header {
+        return None;
+    }
+    let fragment_offset = Order::Big.u16(packet, 6)? & 0x1fff;
+    let segment = packet.get(header..).filter(|_| fragment_offset == 0);
+    let transport = segment.and_then(|segment| transport(protocol, segment, total - header));
+    Some(Network { version, total_bytes: total as u32, protocol, transport })
+}
+
+fn ipv6(packet: &[u8]) -> Option<Network> {
+    const FIXED: usize = 40;
+    // Headers that may stand in between: hop-by-hop options, routing, fragment, destination options.
+    const FRAGMENT: u8 = 44;
+    const BETWEEN: [u8; 4] = [0, 43, FRAGMENT, 60];
+    let version = packet.first()? >> 4;
+    let mut left = usize::from(Order::Big.u16(packet, 4)?);
+    let mut protocol = *packet.get(6)?;
+    if version != 6 {
+        return None;
+    }
+    let network = |protocol, transport| {
+        let total_bytes = (FIXED + usize::from(Order::Big.u16(packet, 4)?)) as u32;
+        Some(Network { version, total_bytes, protocol, transport })
+    };
+    let mut rest = packet.get(FIXED..).unwrap_or_default();
+    while BETWEEN.contains(&protocol) {
+        let (Some(&next), Some(&units)) = (rest.first(), rest.get(1)) else { return network(protocol, None) };
+        let later_fragment =
+            protocol == FRAGMENT && Order::Big.u16(rest, 2).is_none_or(|offset| offset & 0xfff8 != 0);
+        let length = if protocol == FRAGMENT { 8 } else { 8 + 8 * usize::from(units) };
+        if later_fragment || left < length {
+            return network(next, None);
+        }
+        left -= length;
+        rest = rest.get(length..).unwrap_or_default();
+        protocol = next;
+    }
+    network(protocol, transport(protocol, rest, left))
+}
+
+/// The header of a transport at the beginning of `segment`, of which there were `length` bytes on the air.
+fn transport(protocol: u8, segment: &[u8], length: usize) -> Option<Transport> {
+    let ports = Ports { source: Order::Big.u16(segment, 0)?, destination: Order::Big.u16(segment, 2)? };
+    match protocol {
+        TCP => {
+            let header = usize::from(segment.get(12)? >> 4) * 4;
+            let payload_bytes = length.checked_sub(header).filter(|_| header >= 20)? as u32;
+            Some(Transport::Tcp { ports, payload_bytes })
+        }
+        UDP => {
+            let payload_bytes = u32::from(Order::Big.u16(segment, 4)?).checked_sub(8)?;
+            Some(Transport::Udp { ports, payload_bytes })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// LLC and SNAP, then `packet`.
+    fn body(ethertype: u16, packet: &[u8]) -> Vec<u8> {
+        let mut body = vec![0xaa, 0xaa, 3, 0, 0, 0];
+        body.extend(ethertype.to_be_bytes());
+        body.extend(packet);
+        body
+    }
+
+    fn v4(protocol: u8, total: u16, fragment: u16, segment: &[u8]) -> Vec<u8> {
+        let mut packet = vec![0x45, 0];
+        packet.extend(total.to_be_bytes());
+        packet.extend([0, 0]);
+        packet.extend(fragment.to_be_bytes());
+        packet.extend([64, protocol]);
+        packet.extend([0; 10]);
+        packet.extend(segment);
+        packet
+    }
+
+    fn network(bytes: &[u8]) -> Network {
+        snap(bytes).unwrap().network.unwrap()
+    }
+
+    const PORTS: Ports = Ports { source: 1000, destination: 80 };
+
+    fn tcp_header() -> Vec<u8> {
+        let mut header = vec![0x03, 0xe8, 0, 80, 0, 0, 0, 0, 0, 0, 0, 0, 0x80];
+        header.resize(32, 0);
+        header
+    }
+
+    #[test]
+    fn tcp_over_ipv4_by_the_length_of_the_packet() {
+        // 20 + 32 + 100 bytes, of which the last were not captured.
+        let packet = body(IPV4, &v4(TCP, 152, 0x4000, &tcp_header()));
+        let found = network(&packet);
+        assert_eq!((found.version, found.total_bytes), (4, 152));
+        assert_eq!(found.transport, Some(Transport::Tcp { ports: PORTS, payload_bytes: 100 }));
+        let later = network(&body(IPV4, &v4(TCP, 152, 0x2001, &tcp_header())));
+        assert_eq!((later.protocol, later.transport), (TCP, None));
+        assert_eq!(network(&packet[..30]).transport, None, "cut in the IP header");
+    }
+
+    #[test]
+    fn udp_over_ipv6_behind_an_options_header() {
+        let mut packet = vec![0x60, 0, 0, 0];
+        packet.extend((8 + 8 + 4_u16).to_be_bytes());
+        packet.extend([0, 64]);
+        packet.extend([0; 32]);
+        packet.extend([UDP, 0, 0, 0, 0, 0, 0, 0]);
+        packet.extend([0x03, 0xe8, 0, 80, 0, 12, 0, 0]);
+        let found = network(&body(IPV6, &packet));
+        assert_eq!((found.version, found.total_bytes, found.protocol), (6, 60, UDP));
+        assert_eq!(found.transport, Some(Transport::Udp { ports: PORTS, payload_bytes: 4 }));
+    }
+
+    #[test]
+    fn other_bodies() {
+        assert_eq!(snap(&body(0x0806, &[1, 2])), Some(Payload { ethertype: 0x0806, network: None }));
+        assert_eq!(snap(&[0x42, 0x42, 3, 0, 0, 0, 0, 0]), None, "LLC without SNAP");
+        assert_eq!(snap(&body(IPV4, &[0x65; 30])).unwrap().network, None, "version 6 as IPv4");
+        let mut behind_mesh = vec![1, 31, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6];
+        behind_mesh.extend(body(0x0806, &[]));
+        assert_eq!(behind_mesh_control(&behind_mesh).and_then(snap).unwrap().ethertype, 0x0806);
+    }
+}

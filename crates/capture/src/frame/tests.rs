@@ -1,0 +1,160 @@
+//! Frames by hand.
+
+use super::*;
+
+const A: [u8; 6] = [2, 0, 0, 0, 0, 0xa];
+const B: [u8; 6] = [2, 0, 0, 0, 0, 0xb];
+const C: [u8; 6] = [2, 0, 0, 0, 0, 0xc];
+
+/// Frame control, duration 314, addresses.
+fn header(control: [u8; 2], addresses: &[[u8; 6]]) -> Vec<u8> {
+    let mut bytes = control.to_vec();
+    bytes.extend(314_u16.to_le_bytes());
+    bytes.extend(addresses.iter().flatten());
+    bytes
+}
+
+fn parse(bytes: &[u8]) -> Frame {
+    let reception = Reception { fcs_present: Some(false), ..Reception::default() };
+    Frame::parse(bytes, 0, &reception).unwrap()
+}
+
+#[test]
+fn rts_cts_and_ack() {
+    let rts = parse(&header([0xb4, 0], &[A, [3, 0, 0, 0, 0, 0xb]]));
+    assert_eq!(rts.kind, FrameType::Control(Control::Rts));
+    assert_eq!(
+        (rts.receiver, rts.transmitter),
+        (Some(Address(A)), Some(Address(B))),
+        "without its group bit"
+    );
+    assert_eq!((rts.duration, rts.air_bytes), (Some(Span::from_us(314)), 20));
+    let cts = parse(&header([0xc4, 0], &[A]));
+    assert_eq!((cts.kind, cts.transmitter, cts.air_bytes), (FrameType::Control(Control::Cts), None, 14));
+    let ack = parse(&header([0xd4, 0x08], &[A]));
+    assert_eq!((ack.kind, ack.retry, ack.air_bytes), (FrameType::Control(Control::Ack), true, 14));
+    assert_eq!(ack.type_subtype, 0x1d);
+}
+
+#[test]
+fn block_acks_and_their_requests() {
+    let mut bytes = header([0x94, 0], &[A, B]);
+    bytes.extend([0x05, 0x60, 0x30, 0x12, 7, 0, 0, 0, 0, 0, 0, 0]);
+    let seen = parse(&bytes);
+    let expected = BlockAck { tid: 6, start: Some(0x123), bitmap: Some(7) };
+    assert_eq!(seen.kind, FrameType::Control(Control::BlockAck(expected)));
+    assert_eq!(seen.air_bytes, 32);
+    bytes[0] = 0x84;
+    let seen = parse(&bytes[..20]);
+    assert_eq!(seen.kind, FrameType::Control(Control::BlockAckRequest(Some(0x123))));
+}
+
+#[test]
+fn ps_poll_has_an_identifier_for_a_duration() {
+    let mut bytes = header([0xa4, 0], &[A, B]);
+    bytes[2..4].copy_from_slice(&0xc005_u16.to_le_bytes());
+    let poll = parse(&bytes);
+    assert_eq!((poll.kind, poll.duration), (FrameType::Control(Control::PsPoll(5)), None));
+}
+
+#[test]
+fn a_wrapper_tells_what_it_wraps() {
+    let mut bytes = header([0x74, 0], &[A]);
+    bytes.extend([0xd4, 0, 0, 0, 0, 0]);
+    let seen = parse(&bytes);
+    assert_eq!((seen.kind, seen.air_bytes), (FrameType::Control(Control::Wrapper(13)), 20));
+}
+
+/// Flags 1: to DS; 2: from DS.
+fn data(flags: u8, qos: Option<[u8; 2]>, body: &[u8]) -> Vec<u8> {
+    let mut bytes = header([if qos.is_some() { 0x88 } else { 0x08 }, flags], &[A, B, C]);
+    bytes.extend([0x31, 0x12]);
+    if flags & 3 == 3 {
+        bytes.extend(A);
+    }
+    bytes.extend(qos.into_iter().flatten());
+    bytes.extend(body);
+    bytes
+}
+
+#[test]
+fn data_with_three_and_four_addresses() {
+    for (flags, bssid) in [(0, Some(C)), (1, Some(A)), (2, Some(B)), (3, None)] {
+        let seen = parse(&data(flags, None, &[0; 100]));
+        assert_eq!((seen.receiver, seen.transmitter), (Some(Address(A)), Some(Address(B))));
+        assert_eq!(seen.bssid, bssid.map(Address), "flags {flags}");
+        assert_eq!(seen.sequence, Some(Sequence { number: 0x123, fragment: 1 }));
+        let header = if flags == 3 { 30 } else { 24 };
+        assert_eq!((seen.header_bytes, seen.body_bytes, seen.air_bytes), (header, 100, header + 104));
+    }
+}
+
+#[test]
+fn qos_data() {
+    let seen = parse(&data(0x01, Some([0xa5, 0]), &[0; 10]));
+    let FrameType::Data(data_frame) = seen.kind else { panic!("{seen:?}") };
+    assert_eq!((data_frame.tid, data_frame.ack_policy, data_frame.a_msdu), (Some(5), Some(1), true));
+    assert_eq!((seen.header_bytes, seen.body_bytes), (26, 10));
+    let with_ht_control = parse(&data(0x81, Some([0, 0]), &[0; 10]));
+    assert_eq!((with_ht_control.header_bytes, with_ht_control.body_bytes), (30, 6));
+    let mut null = data(0x01, None, &[]);
+    null[0] = 0x48;
+    assert!(matches!(parse(&null).kind, FrameType::Data(Data { null: true, qos: false, .. })));
+}
+
+#[test]
+fn padding_behind_the_header_was_not_on_the_air() {
+    let reception = Reception { padded: true, fcs_present: Some(false), ..Reception::default() };
+    let mut bytes = data(0x01, Some([0, 0]), &[0, 0]);
+    bytes[22] = 0x30; // the first fragment
+    bytes.extend([0xaa, 0xaa, 3, 0, 0, 0, 0x08, 0x06]);
+    let seen = Frame::parse(&bytes, 0, &reception).unwrap();
+    assert_eq!((seen.header_bytes, seen.body_bytes, seen.air_bytes), (26, 8, 38));
+    assert_eq!(seen.payload.unwrap().ethertype, 0x0806);
+}
+
+#[test]
+fn the_frame_check_sequence_is_taken_off_and_verified() {
+    let ack = header([0xd4, 0], &[A]);
+    let right = crc32fast::hash(&ack);
+    let with = |sequence: u32| [&ack[..], &sequence.to_le_bytes()].concat();
+    let seen = |bytes: &[u8], cut, present| {
+        let reception = Reception { fcs_present: present, ..Reception::default() };
+        let frame = Frame::parse(bytes, cut, &reception).unwrap();
+        (frame.fcs, frame.air_bytes)
+    };
+    assert_eq!(seen(&with(right), 0, Some(true)), (Fcs::Right, 14));
+    assert_eq!(seen(&with(right ^ 1), 0, Some(true)), (Fcs::Wrong, 14));
+    assert_eq!(seen(&with(0), 0, Some(true)), (Fcs::Zero, 14), "as simulators write");
+    assert_eq!(seen(&with(right), 0, None), (Fcs::Right, 14), "found without being told of");
+    assert_eq!(seen(&with(right ^ 1), 0, None), (Fcs::Absent, 18));
+    assert_eq!(seen(&ack, 0, None), (Fcs::Absent, 14));
+    assert_eq!(seen(&with(right)[..12], 2, Some(true)), (Fcs::Cut, 14));
+    assert_eq!(seen(&with(right), 100, Some(true)), (Fcs::Cut, 114));
+    assert_eq!(seen(&ack, 100, Some(false)), (Fcs::Absent, 114));
+}
+
+#[test]
+fn management() {
+    let mut bytes = header([0x80, 0], &[[0xff; 6], B, B]);
+    bytes.extend([0x30, 0x12]);
+    bytes.extend([0; 12]);
+    let beacon = parse(&bytes);
+    assert_eq!(beacon.kind, FrameType::Management(8));
+    assert!(beacon.receiver.unwrap().is_group() && beacon.receiver == Some(Address::BROADCAST));
+    assert_eq!((beacon.bssid, beacon.body_bytes), (Some(Address(B)), 12));
+    assert_eq!(beacon.sequence, Some(Sequence { number: 0x123, fragment: 0 }));
+    assert_eq!(beacon.transmitter.unwrap().to_string(), "02:00:00:00:00:0b");
+}
+
+#[test]
+fn what_is_no_frame() {
+    let error = |bytes: &[u8]| {
+        let reception = Reception { fcs_present: Some(false), ..Reception::default() };
+        Frame::parse(bytes, 0, &reception).unwrap_err().to_string()
+    };
+    assert_eq!(error(&[0xd4]), "a MAC header needs 4 bytes, 1 were captured");
+    assert_eq!(error(&[0xd4, 0, 0, 0, 1]), "a control header needs 10 bytes, 5 were captured");
+    assert_eq!(error(&header([0x88, 0], &[A, B, C])), "a data header needs 26 bytes, 22 were captured");
+    assert!(error(&[0xd5, 0, 0, 0]).starts_with("version 1 of the frame format"));
+}

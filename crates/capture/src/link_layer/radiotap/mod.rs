@@ -1,0 +1,247 @@
+//! Radiotap, the header that most systems write (radiotap.org).
+//!
+//! A header is a length and words of bits that say which fields follow. [`fields`] goes through them one by one; [`parse`] puts
+//! together what they say.
+
+mod fields;
+mod high_rates;
+
+pub use fields::{Field, Fields};
+
+use super::{Aggregate, Channel, Encoding, HeaderError, Reception, split};
+use crate::bytes::{Order, bit};
+use multihop_core::Rate;
+use multihop_dot11::Preamble;
+
+const HEADER: &str = "radiotap";
+
+/// The fields of the header that `packet` begins with.
+///
+/// # Errors
+/// If the header is not all there or of an unknown version.
+pub fn fields(packet: &[u8]) -> Result<Fields<'_>, HeaderError> {
+    header(packet).map(|(header, _)| Fields::new(header))
+}
+
+/// What the header that `packet` begins with says, and the bytes of the frame behind it.
+///
+/// Where a field comes again, for each antenna, the first stands for the frame.
+///
+/// # Errors
+/// If the header is not all there or of an unknown version. If only its fields are damaged, the frame is found all the same:
+/// see [`Reception::damaged`].
+pub fn parse(packet: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
+    let (header, frame) = header(packet)?;
+    let mut reception = Reception::default();
+    for field in Fields::new(header) {
+        match field {
+            Field::Known { bit, round: 0, bytes } => read(bit, bytes, &mut reception),
+            Field::Known { .. } | Field::Vendor { .. } => {}
+            Field::Damaged => reception.damaged = true,
+        }
+    }
+    Ok((reception, frame))
+}
+
+/// The header, and the frame behind it.
+fn header(packet: &[u8]) -> Result<(&[u8], &[u8]), HeaderError> {
+    const LEAST: u16 = 8;
+    let length = Order::Little.u16(packet, 2);
+    let (Some(&version), Some(length)) = (packet.first(), length) else {
+        return Err(HeaderError::Cut { header: HEADER, needed: LEAST.into(), found: packet.len() });
+    };
+    if version != 0 {
+        let found = version.into();
+        return Err(HeaderError::Value { header: HEADER, what: "version", found, known: "0" });
+    }
+    if length < LEAST {
+        let found = length.into();
+        return Err(HeaderError::Value { header: HEADER, what: "length", found, known: "8 or more" });
+    }
+    split(HEADER, packet, length.into())
+}
+
+/// Takes over a field. Its bytes are as many as the table says.
+fn read(number: u8, bytes: &[u8], reception: &mut Reception) {
+    let u16 = |at| Order::Little.u16(bytes, at).unwrap_or_default();
+    let u32 = |at| Order::Little.u32(bytes, at).unwrap_or_default();
+    match number {
+        0 => reception.tsft_us = Order::Little.u64(bytes, 0),
+        1 => read_flags(bytes[0], reception),
+        // Of 500 kb/s. Zero is what drivers write who do not know.
+        2 if bytes[0] != 0 => {
+            let rate = Rate::from_kbps(500 * u64::from(bytes[0]));
+            reception.encoding.get_or_insert(Encoding::Legacy(rate));
+        }
+        3 => reception.channel = Some(Channel { mhz: u16(0), flags: u16(2).into() }),
+        5 => reception.signal_dbm = Some(bytes[0] as i8),
+        6 => reception.noise_dbm = Some(bytes[0] as i8),
+        11 => reception.antenna = Some(bytes[0]),
+        // Only frames that were sent have flags and counts of sending.
+        15..=17 => reception.sent = true,
+        18 => {
+            let extended = Channel { mhz: u16(4), flags: u32(0) };
+            reception.channel.get_or_insert(extended);
+        }
+        19 => reception.encoding = Some(Encoding::Ht(high_rates::ht(bytes))),
+        20 => {
+            let flags = u16(4);
+            let last = bit(flags, 2).then(|| bit(flags, 3));
+            reception.aggregate = Some(Aggregate { reference: u32(0), last });
+        }
+        21 => reception.encoding = Some(Encoding::Vht(high_rates::vht(bytes))),
+        23 => reception.encoding = Some(Encoding::He(high_rates::he(bytes))),
+        _ => {}
+    }
+}
+
+fn read_flags(flags: u8, reception: &mut Reception) {
+    reception.preamble = Some(if bit(flags, 1) { Preamble::Short } else { Preamble::Long });
+    reception.fcs_present = Some(bit(flags, 4));
+    reception.padded = bit(flags, 5);
+    reception.bad_fcs = Some(bit(flags, 6));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{HtEncoding, VhtEncoding};
+    use super::*;
+    use multihop_dot11::Bandwidth;
+
+    /// A header with these presence words and fields, and the length filled in.
+    fn packet(words: &[u32], fields: &[u8]) -> Vec<u8> {
+        let length = (4 + 4 * words.len() + fields.len()) as u16;
+        let mut packet = vec![0, 0];
+        packet.extend(length.to_le_bytes());
+        packet.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        packet.extend(fields);
+        packet
+    }
+
+    fn reception(words: &[u32], fields: &[u8]) -> Reception {
+        parse(&packet(words, fields)).unwrap().0
+    }
+
+    #[test]
+    fn fields_are_aligned_and_the_frame_follows() {
+        // TSFT, flags, rate, channel, signal, noise, antenna: the channel begins at an even byte, as it happens.
+        let mut bytes = packet(
+            &[0b1000_0110_1111],
+            &[1, 0, 0, 0, 0, 0, 0, 0, 0x52, 22, 0x6c, 0x09, 0xa0, 0, 0xd0, 0xa1, 3],
+        );
+        bytes.extend([0xaa, 0xbb]);
+        let (reception, frame) = parse(&bytes).unwrap();
+        assert_eq!(frame, [0xaa, 0xbb]);
+        assert_eq!(
+            reception,
+            Reception {
+                tsft_us: Some(1),
+                encoding: Some(Encoding::Legacy(Rate::from_kbps(11_000))),
+                preamble: Some(Preamble::Short),
+                channel: Some(Channel { mhz: 2_412, flags: 0xa0 }),
+                signal_dbm: Some(-48),
+                noise_dbm: Some(-95),
+                antenna: Some(3),
+                fcs_present: Some(true),
+                bad_fcs: Some(true),
+                ..Reception::default()
+            }
+        );
+    }
+
+    #[test]
+    fn padding_before_an_aligned_field_is_passed() {
+        // Flags, then XChannel at a multiple of four: 8 + 1 becomes 12.
+        let seen = reception(&[1 << 18 | 1 << 1], &[0, 9, 9, 9, 0x80, 0, 1, 0, 0x85, 0x09, 6, 0]);
+        assert_eq!(seen.channel, Some(Channel { mhz: 2_437, flags: 0x1_0080 }));
+        assert!(seen.channel.unwrap().is_2_4_ghz() && !seen.damaged);
+    }
+
+    #[test]
+    fn per_antenna_fields_do_not_replace_those_of_the_frame() {
+        let first = 1 << 31 | 1 << 29 | 1 << 5;
+        let seen = reception(&[first, first | 1 << 11, 1 << 5], &[0xd0, 0xc0, 1, 0xb0]);
+        assert_eq!((seen.signal_dbm, seen.antenna, seen.damaged), (Some(-48), None, false));
+        let bytes = packet(&[first, 1 << 5], &[0xd0, 0xc0]);
+        let rounds: Vec<Field<'_>> = fields(&bytes).unwrap().collect();
+        assert_eq!(
+            rounds,
+            [
+                Field::Known { bit: 5, round: 0, bytes: &[0xd0] },
+                Field::Known { bit: 5, round: 1, bytes: &[0xc0] },
+            ]
+        );
+    }
+
+    #[test]
+    fn what_lies_beyond_the_header_is_not_read() {
+        let mut bytes = packet(&[0b11], &[1, 2, 3, 4]);
+        bytes.extend([5, 6, 7, 8, 9]);
+        let (seen, frame) = parse(&bytes).unwrap();
+        assert_eq!(seen, Reception { damaged: true, ..Reception::default() });
+        assert_eq!(frame, [5, 6, 7, 8, 9]);
+        assert!(reception(&[1 << 31], &[]).damaged, "words without end");
+        assert!(reception(&[1 << 31, 1], &[]).damaged, "a second word without a new name space");
+        assert!(reception(&[1 << 28], &[]).damaged, "type-length-value fields");
+    }
+
+    #[test]
+    fn headers_that_are_none() {
+        assert_eq!(
+            parse(&[0x30, 0x30, 8, 0, 0, 0, 0, 0]).unwrap_err().to_string(),
+            "the radiotap header says version 48; 0 would do"
+        );
+        assert_eq!(
+            parse(&[0, 0, 7, 0, 0, 0, 0, 0]).unwrap_err().to_string(),
+            "the radiotap header says length 7; 8 or more would do"
+        );
+        let cut = HeaderError::Cut { header: "radiotap", needed: 9, found: 8 };
+        assert_eq!(parse(&[0, 0, 9, 0, 0, 0, 0, 0]), Err(cut));
+        assert!(parse(&[0, 0, 9]).is_err());
+    }
+
+    #[test]
+    fn only_known_parts_of_the_mcs_field_count() {
+        let known = reception(&[1 << 19], &[0x3f, 0b0011_1101, 7]);
+        let ht = HtEncoding {
+            mcs: Some(7),
+            bandwidth: Some(Bandwidth::Mhz40),
+            short_gi: Some(true),
+            greenfield: Some(true),
+            ldpc: Some(true),
+            stbc: Some(1),
+            extension_streams: None,
+        };
+        assert_eq!(known.encoding, Some(Encoding::Ht(ht)));
+        let unknown = reception(&[1 << 19], &[0, 0xff, 7]);
+        assert_eq!(unknown.encoding, Some(Encoding::Ht(HtEncoding::default())));
+        let sounding = reception(&[1 << 19], &[0xc0, 0x80, 0]).encoding;
+        let three = HtEncoding { extension_streams: Some(3), ..HtEncoding::default() };
+        assert_eq!(sounding, Some(Encoding::Ht(three)));
+    }
+
+    #[test]
+    fn the_vht_field() {
+        // STBC, GI, LDPC symbol and bandwidth known; 80 MHz; first user MCS 9 with two streams, LDPC.
+        let field = [0x55, 0, 0b0001_0100, 4, 0x92, 0, 0, 0, 1, 0, 0, 0];
+        let vht = VhtEncoding {
+            mcs: Some(9),
+            streams: Some(2),
+            bandwidth: Some(Bandwidth::Mhz80),
+            short_gi: Some(true),
+            ldpc: Some(true),
+            ldpc_extra_symbol: Some(true),
+            stbc: Some(false),
+            users: 1,
+        };
+        assert_eq!(reception(&[1 << 21], &field).encoding, Some(Encoding::Vht(vht)));
+    }
+
+    #[test]
+    fn the_ampdu_field() {
+        let last = reception(&[1 << 20], &[7, 0, 0, 0, 0b1100, 0, 0, 0]).aggregate;
+        assert_eq!(last, Some(Aggregate { reference: 7, last: Some(true) }));
+        let unknown = reception(&[1 << 20], &[7, 0, 0, 0, 0b1000, 0, 0, 0]).aggregate;
+        assert_eq!(unknown, Some(Aggregate { reference: 7, last: None }));
+    }
+}

@@ -1,0 +1,73 @@
+//! How many symbols low-density parity check codes take (802.11-2016, 19.3.11.7.5).
+
+/// A payload that is to be encoded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Codewords {
+    /// Bits of payload.
+    pub payload: u64,
+    /// Coded bits that fit into the symbols that the payload takes without regard to code words.
+    pub available: u64,
+    /// Code rate.
+    pub code: (u64, u64),
+}
+
+/// Whether so many bits of the code words would have to be left out that one more symbol (or block of symbols) is sent.
+///
+/// Equations 19-37 to 19-41; all fractions are multiplied out.
+pub(crate) fn needs_extra_symbol(Codewords { payload, available, code: (k, n) }: Codewords) -> bool {
+    let (words, length) = code_words(payload, available, k, n);
+    let coded = words * length;
+    // R and 1 - R of all code words.
+    let information = coded * k / n;
+    let parity = coded - information;
+    let shortened = information.saturating_sub(payload);
+    let punctured = coded.saturating_sub(available + shortened);
+    // Shortened < 1.2 * punctured * R / (1 - R).
+    let little_shortened = 10 * shortened * (n - k) < 12 * punctured * k;
+    (10 * punctured > parity && little_shortened) || 10 * punctured > 3 * parity
+}
+
+/// Number and length of the code words (table 19-16).
+fn code_words(payload: u64, available: u64, k: u64, n: u64) -> (u64, u64) {
+    // Does the room exceed the payload by `bits * (1 - R)`?
+    let roomy = |bits: u64| available * n >= payload * n + bits * (n - k);
+    match available {
+        ..=648 => (1, if roomy(912) { 1_296 } else { 648 }),
+        649..=1_296 => (1, if roomy(1_464) { 1_944 } else { 1_296 }),
+        1_297..=1_944 => (1, 1_944),
+        1_945..=2_592 => (2, if roomy(2_916) { 1_944 } else { 1_296 }),
+        _ => ((payload * n).div_ceil(1_944 * k), 1_944),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// MCS 7 at 20 MHz: 312 coded bits a symbol, 260 of them data.
+    fn at_mcs_7(bytes: u64) -> Codewords {
+        let payload = 16 + 8 * bytes;
+        Codewords { payload, available: payload.div_ceil(260) * 312, code: (5, 6) }
+    }
+
+    /// 14 bytes: 128 bits, one word of 648 whose 540 information bits are shortened by 412; 648 - 412 = 236 bits fit into 312.
+    /// 65 bytes: 536 bits in 3 symbols, 936 bits: one word of 1296, 1080 - 536 = 544 shortened, 752 bits fit.
+    /// 1500 bytes: 12016 bits, 47 symbols, 14664 bits; 8 words of 1944, 12960 - 12016 = 944 shortened, 14608 bits fit.
+    #[test]
+    fn words_that_fit_need_no_more() {
+        for bytes in [14, 65, 1500] {
+            assert!(!needs_extra_symbol(at_mcs_7(bytes)), "{bytes} bytes");
+        }
+    }
+
+    /// 1616 bytes: 12944 bits, 50 symbols, 15600 bits; 8 words of 1944 are 15552: they fit.
+    /// 1619 bytes: 12968 bits, 50 symbols, 15600 bits; 9 words are 17496, shortened by 1612: 284 bits are over, 9.7 % of the
+    /// parity of 2916. That is just borne. 1622 bytes: 12992 bits, 1588 shortened, 308 over: 10.6 %, but 1588 is not below
+    /// 1.2 * 308 * 5 = 1848? It is: one more symbol.
+    #[test]
+    fn punctured_words_take_another_symbol() {
+        assert!(!needs_extra_symbol(at_mcs_7(1616)));
+        assert!(!needs_extra_symbol(at_mcs_7(1619)));
+        assert!(needs_extra_symbol(at_mcs_7(1622)));
+    }
+}

@@ -1,0 +1,516 @@
+//! PPDUs of every generation, and how long they are on the air.
+//!
+//! Clauses are those of IEEE 802.11-2016, and of 802.11ax-2021 for HE.
+
+use crate::ldpc::{Codewords, needs_extra_symbol};
+use crate::{Microseconds, Phy, Preamble, Standard};
+use multihop_core::{Rate, Span};
+
+/// Where the channel lies: at 2.4 GHz a silence of 6 us belongs to every frame of OFDM.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Band {
+    /// 2.4 GHz.
+    Ghz2_4,
+    /// Any other.
+    Other,
+}
+
+/// Width of a channel, or of a part of it (a resource unit of HE, by the number of its tones).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Bandwidth {
+    /// 20 MHz.
+    Mhz20,
+    /// 40 MHz.
+    Mhz40,
+    /// 80 MHz.
+    Mhz80,
+    /// 160 MHz, or twice 80 MHz.
+    Mhz160,
+    /// 26 tones.
+    Tones26,
+    /// 52 tones.
+    Tones52,
+    /// 106 tones.
+    Tones106,
+}
+
+/// How fast the clock of an OFDM PHY runs (17.1): half and quarter make channels of 10 and 5 MHz.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Clock {
+    /// 20 MHz.
+    Full,
+    /// 10 MHz.
+    Half,
+    /// 5 MHz.
+    Quarter,
+}
+
+/// A PPDU of high throughput (clause 19).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct HtPpdu {
+    /// Modulation and coding scheme, which says how many streams there are; 0 to 32 are known here.
+    pub mcs: u8,
+    /// 20 or 40 MHz.
+    pub bandwidth: Bandwidth,
+    /// Guard intervals of 0.4 us instead of 0.8 us.
+    pub short_gi: bool,
+    /// Without the part that older stations understand.
+    pub greenfield: bool,
+    /// Streams added by space-time block coding, 0 to 2.
+    pub stbc: u8,
+    /// Low-density parity check instead of convolutional coding.
+    pub ldpc: bool,
+    /// Extension spatial streams, for sounding, 0 to 3.
+    pub extension_streams: u8,
+}
+
+/// A PPDU of very high throughput to one user (clause 21).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct VhtPpdu {
+    /// Modulation and coding scheme, 0 to 9.
+    pub mcs: u8,
+    /// Spatial streams, 1 to 8.
+    pub streams: u8,
+    /// 20 to 160 MHz.
+    pub bandwidth: Bandwidth,
+    /// Guard intervals of 0.4 us instead of 0.8 us.
+    pub short_gi: bool,
+    /// Space-time block coding, which doubles the streams.
+    pub stbc: bool,
+    /// Low-density parity check instead of convolutional coding.
+    pub ldpc: bool,
+    /// Whether LDPC took a symbol more, where that is known; otherwise it is computed.
+    pub ldpc_extra_symbol: Option<bool>,
+}
+
+/// A PPDU of high efficiency to one user (802.11ax-2021, clause 27).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct HePpdu {
+    /// Modulation and coding scheme, 0 to 11.
+    pub mcs: u8,
+    /// Space-time streams, 1 to 8.
+    pub streams: u8,
+    /// Width.
+    pub bandwidth: Bandwidth,
+    /// Guard interval: 800, 1600 or 3200 ns.
+    pub guard: Span,
+    /// Length of a long training symbol without its guard interval: 3200, 6400 or 12800 ns.
+    pub training: Span,
+    /// Extended range, whose signal field is sent twice.
+    pub extended_range: bool,
+    /// Dual carrier modulation, which sends everything twice.
+    pub dual_carrier: bool,
+    /// Space-time block coding: half of the streams carry the same.
+    pub stbc: bool,
+    /// Low-density parity check instead of convolutional coding.
+    pub ldpc: bool,
+}
+
+/// How a PPDU is sent: what its airtime follows from.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Ppdu {
+    /// Direct sequence and CCK (clauses 15 and 16).
+    Dsss {
+        /// 1, 2, 5.5 or 11 Mb/s.
+        rate: Rate,
+        /// Its preamble.
+        preamble: Preamble,
+    },
+    /// OFDM, at 5 GHz (clause 17) or 2.4 GHz (clause 18).
+    Ofdm {
+        /// 6 to 54 Mb/s, or a half or a quarter of that.
+        rate: Rate,
+        /// Its clock.
+        clock: Clock,
+    },
+    /// High throughput.
+    Ht(HtPpdu),
+    /// Very high throughput.
+    Vht(VhtPpdu),
+    /// High efficiency.
+    He(HePpdu),
+}
+
+impl Ppdu {
+    /// For how long a PSDU of `bytes` bytes is on the air, preamble included: TXTIME of the standard (16.3.4, 17.4.3, 18.5.3.2,
+    /// 19.4.3, 21.4.3; 27.4.3). At 2.4 GHz it includes the silence after OFDM, [`Ppdu::signal_extension`].
+    ///
+    /// `bytes` counts from the first byte of the first MAC header to the last byte of the last FCS, with what lies between the
+    /// frames of an A-MPDU. HE is without the packet extension of 0 to 16 us and without mid-ambles, which depend on capabilities of the
+    /// receiver; its LDPC may take a symbol more.
+    ///
+    /// None for combinations that the standard does not have.
+    pub fn airtime(&self, bytes: u32, band: Band) -> Option<Span> {
+        let timing = |standard, rate: Rate, preamble| {
+            let phy = Phy::new(standard, preamble);
+            phy.modulation(rate)?;
+            Some(phy.airtime(rate, bytes, Microseconds::Up))
+        };
+        let span = match self {
+            Ppdu::Dsss { rate, preamble } => timing(Standard::Dot11b, *rate, *preamble)?,
+            Ppdu::Ofdm { rate, clock } => {
+                let slower = clock.slower();
+                timing(Standard::Dot11a, Rate::from_bps(rate.bps() * slower), Preamble::Long)? * slower
+            }
+            Ppdu::Ht(ht) => ht.preamble() + ht.data(bytes)?,
+            Ppdu::Vht(vht) => vht.preamble() + vht.data(bytes)?,
+            Ppdu::He(he) => he.preamble() + he.data(bytes)?,
+        };
+        Some(span + self.signal_extension(band))
+    }
+
+    /// The silence at the end of every frame of OFDM at 2.4 GHz, which keeps the SIFS of 10 us there and gives the decoder the
+    /// time that 16 us give it elsewhere (18.3.2.4, 19.3.2).
+    pub fn signal_extension(&self, band: Band) -> Span {
+        match (self, band) {
+            (Ppdu::Dsss { .. }, _) | (_, Band::Other) => Span::ZERO,
+            (_, Band::Ghz2_4) => Span::from_us(6),
+        }
+    }
+
+    /// Bits per second of the PSDU; none for combinations that the standard does not have.
+    pub fn rate(&self) -> Option<Rate> {
+        let symbols = |bits: u64, symbol: Span| Rate::from_bps(bits * 1_000_000_000 / symbol.ns());
+        match self {
+            Ppdu::Dsss { rate, .. } | Ppdu::Ofdm { rate, .. } => Some(*rate),
+            Ppdu::Ht(ht) => Some(symbols(ht.symbol_code()?.data_bits, symbol(ht.short_gi))),
+            Ppdu::Vht(vht) => Some(symbols(vht.symbol_code()?.data_bits, symbol(vht.short_gi))),
+            Ppdu::He(he) => Some(symbols(he.symbol_code()?.data_bits, he.symbol())),
+        }
+    }
+}
+
+/// What a symbol carries, and how it is coded.
+#[derive(Clone, Copy)]
+struct SymbolCode {
+    /// `N_DBPS`: bits of data.
+    data_bits: u64,
+    /// `N_CBPS`: bits on the air.
+    coded_bits: u64,
+    /// Code rate.
+    code: (u64, u64),
+}
+
+impl Clock {
+    fn slower(self) -> u64 {
+        match self {
+            Clock::Full => 1,
+            Clock::Half => 2,
+            Clock::Quarter => 4,
+        }
+    }
+}
+
+impl HtPpdu {
+    fn streams(self) -> u8 {
+        if self.mcs == DUPLICATE_MCS { 1 } else { self.mcs / 8 + 1 }
+    }
+
+    fn symbol_code(self) -> Option<SymbolCode> {
+        let carriers = match self.bandwidth {
+            // 6 Mb/s, twice over 40 MHz.
+            Bandwidth::Mhz40 if self.mcs == DUPLICATE_MCS => 48,
+            _ if self.mcs >= DUPLICATE_MCS => return None,
+            Bandwidth::Mhz20 => 52,
+            Bandwidth::Mhz40 => 108,
+            _ => return None,
+        };
+        symbol_code(if self.mcs == DUPLICATE_MCS { 0 } else { self.mcs % 8 }, self.streams(), carriers)
+    }
+
+    /// 19.3.9: training for each space-time stream, and for extension streams.
+    fn preamble(self) -> Span {
+        let extension = [0, 1, 2, 4][usize::from(self.extension_streams.min(3))];
+        let training = training_symbols(self.streams() + self.stbc) + extension;
+        Span::from_us(if self.greenfield {
+            8 + 8 + 8 + 4 * (training - 1)
+        } else {
+            LEGACY_PREAMBLE_US + 8 + 4 + 4 * training
+        })
+    }
+
+    /// 19.3.11 and 19.4.3. With short guard intervals the mixed format ends at a multiple of 4 us, as its legacy length says.
+    fn data(self, bytes: u32) -> Option<Span> {
+        let code = self.symbol_code()?;
+        let block = if self.stbc > 0 { 2 } else { 1 };
+        let payload = SERVICE_BITS + 8 * u64::from(bytes);
+        let symbols = if self.ldpc {
+            let symbols = blocks(payload, code.data_bits, block);
+            let words = Codewords { payload, available: symbols * code.coded_bits, code: code.code };
+            if needs_extra_symbol(words) { symbols + block } else { symbols }
+        } else {
+            // Above 300 Mb/s, 1200 bits a symbol, two encoders work (tables 19-27 to 19-36).
+            let encoders = if code.data_bits > 1_200 { 2 } else { 1 };
+            blocks(payload + TAIL_BITS * encoders, code.data_bits, block)
+        };
+        let span = symbol(self.short_gi) * symbols;
+        Some(if self.greenfield { span } else { span.rounded_up(symbol(false)) })
+    }
+}
+
+impl VhtPpdu {
+    fn symbol_code(self) -> Option<SymbolCode> {
+        let carriers = match self.bandwidth {
+            Bandwidth::Mhz20 => 52,
+            Bandwidth::Mhz40 => 108,
+            Bandwidth::Mhz80 => 234,
+            Bandwidth::Mhz160 => 468,
+            _ => return None,
+        };
+        if self.mcs > 9 {
+            return None;
+        }
+        // Schemes whose symbols would carry a fraction of a bit do not exist (21.5).
+        let code = symbol_code(self.mcs, self.streams, carriers)?;
+        (code.data_bits * code.code.1 == code.coded_bits * code.code.0).then_some(code)
+    }
+
+    /// 21.3.4: signal fields A and B, and training for each space-time stream.
+    fn preamble(self) -> Span {
+        let streams = if self.stbc { 2 * self.streams } else { self.streams };
+        Span::from_us(LEGACY_PREAMBLE_US + 8 + 4 + 4 * training_symbols(streams) + 4)
+    }
+
+    /// 21.3.10 and 21.4.3.
+    fn data(self, bytes: u32) -> Option<Span> {
+        let code = self.symbol_code()?;
+        let block = if self.stbc { 2 } else { 1 };
+        let payload = SERVICE_BITS + 8 * u64::from(bytes);
+        let symbols = if self.ldpc {
+            let symbols = blocks(payload, code.data_bits, block);
+            // The payload is padded to fill whole symbols first.
+            let words = Codewords {
+                payload: symbols * code.data_bits,
+                available: symbols * code.coded_bits,
+                code: code.code,
+            };
+            let extra = self.ldpc_extra_symbol.unwrap_or_else(|| needs_extra_symbol(words));
+            if extra { symbols + block } else { symbols }
+        } else {
+            // An encoder serves up to 540 Mb/s at long guard intervals (tables of 21.5, which have a few more encoders at 7 and
+            // 8 streams; each has 6 bits of tail).
+            let encoders = code.data_bits.div_ceil(2_160);
+            blocks(payload + TAIL_BITS * encoders, code.data_bits, block)
+        };
+        Some((symbol(self.short_gi) * symbols).rounded_up(symbol(false)))
+    }
+}
+
+impl HePpdu {
+    fn symbol_code(&self) -> Option<SymbolCode> {
+        let carriers = match self.bandwidth {
+            Bandwidth::Mhz20 => 234,
+            Bandwidth::Mhz40 => 468,
+            Bandwidth::Mhz80 => 980,
+            Bandwidth::Mhz160 => 1_960,
+            Bandwidth::Tones26 => 24,
+            Bandwidth::Tones52 => 48,
+            Bandwidth::Tones106 => 102,
+        };
+        let carriers = if self.dual_carrier { carriers / 2 } else { carriers };
+        let streams = if self.stbc { self.streams / 2 } else { self.streams };
+        if self.mcs > 11 { None } else { symbol_code(self.mcs, streams, carriers) }
+    }
+
+    fn symbol(&self) -> Span {
+        Span::from_ns(12_800) + self.guard
+    }
+
+    /// 27.3.4: the repeated legacy signal field, signal field A, short training, and long training for each stream.
+    fn preamble(&self) -> Span {
+        let signal_us = if self.extended_range { 16 } else { 8 };
+        let training = (self.training + self.guard) * training_symbols(self.streams);
+        Span::from_us(LEGACY_PREAMBLE_US + 4 + signal_us + 4) + training
+    }
+
+    /// 27.3.12 and 27.4.3.
+    fn data(&self, bytes: u32) -> Option<Span> {
+        let code = self.symbol_code()?;
+        let block = if self.stbc { 2 } else { 1 };
+        let tail = if self.ldpc { 0 } else { TAIL_BITS };
+        let payload = SERVICE_BITS + 8 * u64::from(bytes) + tail;
+        Some(self.symbol() * blocks(payload, code.data_bits, block))
+    }
+}
+
+/// Legacy training fields and signal field, in front of the mixed format and of all later ones.
+const LEGACY_PREAMBLE_US: u64 = 16 + 4;
+const SERVICE_BITS: u64 = 16;
+const TAIL_BITS: u64 = 6;
+
+/// The one scheme of HT that sends the same in both halves of 40 MHz.
+const DUPLICATE_MCS: u8 = 32;
+
+/// Bits per carrier and code rate of the schemes that HT, VHT and HE number alike (tables of 19.5, 21.5 and 27.5).
+const SCHEMES: [(u64, (u64, u64)); 12] = [
+    (1, (1, 2)),
+    (2, (1, 2)),
+    (2, (3, 4)),
+    (4, (1, 2)),
+    (4, (3, 4)),
+    (6, (2, 3)),
+    (6, (3, 4)),
+    (6, (5, 6)),
+    (8, (3, 4)),
+    (8, (5, 6)),
+    (10, (3, 4)),
+    (10, (5, 6)),
+];
+
+fn symbol_code(scheme: u8, streams: u8, carriers: u64) -> Option<SymbolCode> {
+    let (bits, code) = *SCHEMES.get(usize::from(scheme))?;
+    let coded_bits = carriers * bits * u64::from(streams);
+    let data_bits = coded_bits * code.0 / code.1;
+    ((1..=8).contains(&streams) && data_bits > 0).then_some(SymbolCode { data_bits, coded_bits, code })
+}
+
+/// A symbol of HT and VHT.
+fn symbol(short_gi: bool) -> Span {
+    Span::from_ns(if short_gi { 3_600 } else { 4_000 })
+}
+
+/// Long training symbols for so many space-time streams (table 21-13).
+fn training_symbols(streams: u8) -> u64 {
+    [1, 1, 2, 4, 4, 6, 6, 8, 8][usize::from(streams.min(8))]
+}
+
+/// Symbols for `bits` bits, in whole blocks.
+fn blocks(bits: u64, bits_per_symbol: u64, block: u64) -> u64 {
+    block * bits.div_ceil(block * bits_per_symbol)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ht(mcs: u8) -> HtPpdu {
+        HtPpdu {
+            mcs,
+            bandwidth: Bandwidth::Mhz20,
+            short_gi: false,
+            greenfield: false,
+            stbc: 0,
+            ldpc: false,
+            extension_streams: 0,
+        }
+    }
+
+    fn vht(mcs: u8, streams: u8, bandwidth: Bandwidth) -> VhtPpdu {
+        VhtPpdu {
+            mcs,
+            streams,
+            bandwidth,
+            short_gi: false,
+            stbc: false,
+            ldpc: false,
+            ldpc_extra_symbol: None,
+        }
+    }
+
+    fn he(mcs: u8, streams: u8, bandwidth: Bandwidth) -> HePpdu {
+        HePpdu {
+            mcs,
+            streams,
+            bandwidth,
+            guard: Span::from_ns(800),
+            training: Span::from_ns(6_400),
+            extended_range: false,
+            dual_carrier: false,
+            stbc: false,
+            ldpc: true,
+        }
+    }
+
+    fn kbps(ppdu: Ppdu) -> Option<u64> {
+        ppdu.rate().map(|rate| rate.bps() / 1_000)
+    }
+
+    fn ns(ppdu: Ppdu, bytes: u32) -> u64 {
+        ppdu.airtime(bytes, Band::Other).unwrap().ns()
+    }
+
+    /// Tables 19-27, 19-31 to 19-36, 21-30 and following, 27-55 and following.
+    #[test]
+    fn rates_are_those_of_the_tables() {
+        assert_eq!(kbps(Ppdu::Ht(ht(0))), Some(6_500));
+        assert_eq!(kbps(Ppdu::Ht(ht(7))), Some(65_000));
+        assert_eq!(kbps(Ppdu::Ht(ht(31))), Some(260_000));
+        let wide = |mcs| HtPpdu { bandwidth: Bandwidth::Mhz40, short_gi: true, ..ht(mcs) };
+        assert_eq!(kbps(Ppdu::Ht(wide(7))), Some(150_000));
+        assert_eq!(kbps(Ppdu::Ht(wide(15))), Some(300_000));
+        assert_eq!(kbps(Ppdu::Ht(HtPpdu { short_gi: false, ..wide(32) })), Some(6_000));
+        assert_eq!(kbps(Ppdu::Ht(ht(32))), None, "only over 40 MHz");
+        assert_eq!(kbps(Ppdu::Ht(wide(33))), None);
+        assert_eq!(kbps(Ppdu::Vht(vht(8, 1, Bandwidth::Mhz20))), Some(78_000));
+        assert_eq!(kbps(Ppdu::Vht(vht(9, 1, Bandwidth::Mhz20))), None, "a fraction of a bit");
+        assert_eq!(kbps(Ppdu::Vht(vht(9, 3, Bandwidth::Mhz20))), Some(260_000));
+        assert_eq!(kbps(Ppdu::Vht(vht(9, 2, Bandwidth::Mhz80))), Some(780_000));
+        assert_eq!(kbps(Ppdu::Vht(vht(9, 1, Bandwidth::Mhz160))), Some(780_000));
+        assert_eq!(kbps(Ppdu::Vht(vht(0, 0, Bandwidth::Mhz80))), None);
+        assert_eq!(kbps(Ppdu::Vht(vht(10, 1, Bandwidth::Mhz80))), None);
+        assert_eq!(kbps(Ppdu::He(he(0, 1, Bandwidth::Mhz20))), Some(8_602));
+        assert_eq!(kbps(Ppdu::He(he(11, 2, Bandwidth::Mhz80))), Some(1_200_955), "1201 Mb/s");
+    }
+
+    /// 1500 bytes are 12022 bits with service and tail: 47 symbols of 260 bits, after 20 + 8 + 4 + 4 us of preamble.
+    #[test]
+    fn high_throughput_by_hand() {
+        assert_eq!(ns(Ppdu::Ht(ht(7)), 1500), 36_000 + 47 * 4_000);
+        let short = HtPpdu { short_gi: true, ..ht(7) };
+        assert_eq!(ns(Ppdu::Ht(short), 1500), 36_000 + 172_000, "169.2 us, up to a multiple of 4");
+        let greenfield = HtPpdu { greenfield: true, ..short };
+        assert_eq!(ns(Ppdu::Ht(greenfield), 1500), 24_000 + 169_200);
+        assert_eq!(ns(Ppdu::Ht(ht(15)), 1500), 40_000 + 24 * 4_000, "two streams: one more training symbol");
+        assert_eq!(ns(Ppdu::Ht(HtPpdu { stbc: 1, ..ht(7) }), 1500), 40_000 + 48 * 4_000, "symbols in pairs");
+        let sounding = HtPpdu { extension_streams: 3, ..ht(0) };
+        assert_eq!(ns(Ppdu::Ht(sounding), 0), 36_000 + 16_000 + 4_000);
+        let fast = HtPpdu { bandwidth: Bandwidth::Mhz40, ..ht(31) };
+        assert_eq!(ns(Ppdu::Ht(fast), 4_047 / 8), 48_000 + 8_000, "4040 + 16 + 2 * 6 bits, 2160 a symbol");
+    }
+
+    /// At 2.4 GHz 6 us of silence follow; clause 18 is clause 17 and the silence.
+    #[test]
+    fn the_silence_at_2_4_ghz() {
+        let ofdm = Ppdu::Ofdm { rate: Rate::from_kbps(54_000), clock: Clock::Full };
+        assert_eq!(ofdm.airtime(1528, Band::Other), Some(Span::from_us(248)));
+        assert_eq!(ofdm.airtime(1528, Band::Ghz2_4), Some(Span::from_us(254)));
+        assert_eq!(Ppdu::Ht(ht(7)).airtime(1500, Band::Ghz2_4), Some(Span::from_us(36 + 188 + 6)));
+        let cck = Ppdu::Dsss { rate: Rate::from_kbps(11_000), preamble: Preamble::Short };
+        assert_eq!(cck.airtime(14, Band::Ghz2_4), Some(Span::from_us(107)));
+        let unknown = Ppdu::Dsss { rate: Rate::from_kbps(22_000), preamble: Preamble::Long };
+        assert_eq!(unknown.airtime(14, Band::Ghz2_4), None);
+    }
+
+    /// 27 Mb/s at half the clock is 54 Mb/s at full clock, twice as long.
+    #[test]
+    fn slower_clocks() {
+        let ofdm = |kbps, clock| Ppdu::Ofdm { rate: Rate::from_kbps(kbps), clock };
+        assert_eq!(ns(ofdm(27_000, Clock::Half), 1528), 496_000);
+        assert_eq!(ns(ofdm(1_500, Clock::Quarter), 14), 4 * 44_000);
+        assert_eq!(ofdm(54_000, Clock::Half).airtime(14, Band::Other), None);
+    }
+
+    /// VHT at 80 MHz, MCS 9, one stream: 1560 bits a symbol. 3000 bytes are 24016 bits, 24022 with the tail.
+    #[test]
+    fn very_high_throughput_by_hand() {
+        assert_eq!(ns(Ppdu::Vht(vht(9, 1, Bandwidth::Mhz80)), 3000), 40_000 + 16 * 4_000);
+        let short = VhtPpdu { short_gi: true, ..vht(9, 1, Bandwidth::Mhz80) };
+        assert_eq!(ns(Ppdu::Vht(short), 3000), 40_000 + 60_000, "57.6 us, up to a multiple of 4");
+        let told =
+            |extra| VhtPpdu { ldpc: true, ldpc_extra_symbol: Some(extra), ..vht(9, 1, Bandwidth::Mhz80) };
+        assert_eq!(ns(Ppdu::Vht(told(true)), 3000), 40_000 + 17 * 4_000);
+        assert_eq!(ns(Ppdu::Vht(told(false)), 3000), 40_000 + 16 * 4_000);
+        assert_eq!(ns(Ppdu::Vht(vht(0, 8, Bandwidth::Mhz20)), 100), 68_000 + 4 * 4_000, "8 training symbols");
+    }
+
+    /// HE at 20 MHz, MCS 0, one stream: 117 bits a symbol of 13.6 us, after 36 us and one training symbol of 7.2 us.
+    #[test]
+    fn high_efficiency_by_hand() {
+        let slow = he(0, 1, Bandwidth::Mhz20);
+        assert_eq!(ns(Ppdu::He(slow), 100), 36_000 + 7_200 + 7 * 13_600);
+        let extended = HePpdu { extended_range: true, ..slow };
+        assert_eq!(ns(Ppdu::He(extended), 100), 44_000 + 7_200 + 7 * 13_600);
+        let dual = HePpdu { dual_carrier: true, ..slow };
+        assert_eq!(ns(Ppdu::He(dual), 100), 36_000 + 7_200 + 15 * 13_600, "816 bits, 58 a symbol");
+    }
+}
