@@ -168,6 +168,17 @@ impl Ppdu {
         }
     }
 
+    /// The part of the airtime before the first bit of the first MAC header: preamble and PLCP header or signal fields.
+    pub fn overhead(&self) -> Span {
+        match self {
+            Ppdu::Dsss { rate, preamble } => Phy::new(Standard::Dot11b, *preamble).overhead(*rate),
+            Ppdu::Ofdm { clock, .. } => Span::from_us(20) * clock.slower(),
+            Ppdu::Ht(ht) => ht.preamble(),
+            Ppdu::Vht(vht) => vht.preamble(),
+            Ppdu::He(he) => he.preamble(),
+        }
+    }
+
     /// Bits per second of the PSDU; none for combinations that the standard does not have.
     pub fn rate(&self) -> Option<Rate> {
         let symbols = |bits: u64, symbol: Span| Rate::from_bps(bits * 1_000_000_000 / symbol.ns());

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// Crate, and the crates of ours that it may use.
-const EDGES: [(&str, &[&str]); 8] = [
+const EDGES: [(&str, &[&str]); 9] = [
     ("multihop-core", &[]),
     ("multihop-dot11", &["multihop-core"]),
     ("multihop-capture", &["multihop-core", "multihop-dot11"]),
+    ("multihop-measure", &["multihop-capture", "multihop-core", "multihop-dot11"]),
     ("multihop-transport", &["multihop-core"]),
     ("multihop-link", &["multihop-core", "multihop-dot11"]),
     ("multihop-schemes", &["multihop-core", "multihop-link", "multihop-transport"]),
@@ -16,7 +17,7 @@ const EDGES: [(&str, &[&str]); 8] = [
         "multihop-sim",
         &["multihop-core", "multihop-dot11", "multihop-link", "multihop-schemes", "multihop-transport"],
     ),
-    ("multihop-py", &["multihop-core", "multihop-link", "multihop-sim"]),
+    ("multihop-py", &["multihop-capture", "multihop-core", "multihop-link", "multihop-measure", "multihop-sim"]),
 ];
 
 #[test]

@@ -1,0 +1,98 @@
+//! One time line from two clocks.
+
+use multihop_core::{Span, Time};
+
+/// Steps of up to so much are the latency of the host, which stamps a frame when it gets around to it.
+const LATENCY: Span = Span::from_ms(500);
+
+/// Makes one time line of the stamps of records, which the host wrote, and of the timer of the receiving radio (TSFT), which is
+/// exact but may be set anew whenever the radio hears a beacon.
+///
+/// Where there is a timer its differences count; the host's stamps say where the line begins, and where it goes on after a step of
+/// the timer. Without a timer the host's stamps are taken as they are, but never backwards.
+#[derive(Clone, Debug, Default)]
+pub struct Clock {
+    /// Host stamp and timer, in nanoseconds, at the last setting.
+    anchor: Option<(u64, u64)>,
+    last: Time,
+    /// Times that the timer was set anew.
+    pub timer_steps: u64,
+    /// Times that the host's stamps went backwards.
+    pub backward: u64,
+    host: Option<u64>,
+}
+
+impl Clock {
+    /// The instant of a frame with these stamps, never before that of the frame before it; none without any stamp.
+    pub fn read(&mut self, host: Option<Time>, timer_us: Option<u64>) -> Option<Time> {
+        let host = host.map(Time::ns);
+        if let (Some(now), Some(before)) = (host, self.host)
+            && now < before
+        {
+            self.backward += 1;
+        }
+        self.host = host.or(self.host);
+        let timer = timer_us.and_then(|us| us.checked_mul(1_000));
+        let instant = match (host, timer) {
+            (Some(host), Some(timer)) => self.by_timer(host, timer),
+            (None, Some(timer)) => self.by_timer(timer, timer),
+            (Some(host), None) => host,
+            (None, None) => return None,
+        };
+        // Frames of one aggregate, and of two antennas, may be told of in another order. Absurd stamps end at the end of time.
+        self.last = Time::from_ns(instant.max(self.last.ns()).min(Time::NEVER.ns()));
+        Some(self.last)
+    }
+
+    fn by_timer(&mut self, host: u64, timer: u64) -> u64 {
+        let (anchor_host, anchor_timer) = *self.anchor.get_or_insert((host, timer));
+        let line = timer.checked_sub(anchor_timer).and_then(|since| anchor_host.checked_add(since));
+        match line {
+            Some(line) if line.abs_diff(host) <= LATENCY.ns() => line,
+            _ => {
+                self.timer_steps += 1;
+                self.anchor = Some((host, timer));
+                host
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Option<Time> {
+        Some(Time::from_ns(ms * 1_000_000))
+    }
+
+    #[test]
+    fn the_timer_says_how_long_and_the_host_where() {
+        let mut clock = Clock::default();
+        assert_eq!(clock.read(ms(1_000), Some(77)), ms(1_000));
+        // The host was busy for 30 ms.
+        assert_eq!(clock.read(ms(1_040), Some(10_077)), ms(1_010));
+        // The radio took over the timer of an access point.
+        assert_eq!(clock.read(ms(1_050), Some(5_000_000_000)), ms(1_050));
+        assert_eq!(clock.read(ms(1_060), Some(5_000_007_000)), ms(1_057));
+        assert_eq!((clock.timer_steps, clock.backward), (1, 0));
+    }
+
+    #[test]
+    fn hosts_that_step_back_are_counted_and_not_followed() {
+        let mut clock = Clock::default();
+        assert_eq!(clock.read(ms(1_000), None), ms(1_000));
+        assert_eq!(clock.read(ms(400), None), ms(1_000));
+        assert_eq!(clock.read(ms(1_200), None), ms(1_200));
+        assert_eq!(clock.backward, 1);
+        assert_eq!(clock.read(None, None), None);
+    }
+
+    #[test]
+    fn absurd_timers_are_no_panic() {
+        let mut clock = Clock::default();
+        for timer in [0, u64::MAX, u64::MAX / 1_000, 5, u64::MAX] {
+            assert!(clock.read(ms(7), Some(timer)).is_some());
+        }
+    }
+}

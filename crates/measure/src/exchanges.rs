@@ -1,0 +1,201 @@
+//! Exchanges, put together from frames that follow each other.
+
+use crate::{Sighting, StationId};
+use multihop_capture::{Control, FrameType};
+use multihop_core::{Interval, Rate, Span, Time};
+
+/// An answer begins SIFS after what it answers. Stamps of hosts are late by much more, so that what counts is that nothing was heard
+/// in between; after so long, though, it answers something else.
+const LATEST_ANSWER: Span = Span::from_ms(2);
+
+/// An exchange, as far as it was seen.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// Who sent the data.
+    pub sender: Option<StationId>,
+    /// Whom it is for; none for a group.
+    pub receiver: Option<StationId>,
+    /// The RTS.
+    pub rts: Option<Interval>,
+    /// The CTS.
+    pub cts: Option<Interval>,
+    /// The DATA, of several the last.
+    pub data: Option<Interval>,
+    /// The ACK or BlockAck.
+    pub ack: Option<Interval>,
+    /// Bytes of the frame body, which the MAC was asked to carry.
+    pub size: u32,
+    /// Bit rate of the DATA.
+    pub rate: Option<Rate>,
+    /// SIFS of the band.
+    pub sifs: Span,
+    /// It is data, not management.
+    pub is_data: bool,
+    /// It was sent before.
+    pub retry: bool,
+    /// It was to be answered.
+    pub wants_ack: bool,
+    /// The answer is one for several frames.
+    pub block: bool,
+}
+
+impl Seen {
+    /// The last instant of it.
+    pub fn end(&self) -> Time {
+        [self.ack, self.data, self.cts, self.rts].into_iter().flatten().map(|air| air.end).next().unwrap_or(Time::ZERO)
+    }
+
+    /// What the link carries of such packets while it does, in bits per second, by rt-Winf as printed: `S / (T_ACK - T_CTS - 2 SIFS)`
+    /// with RTS/CTS, every time being that of the end of a frame (Barreto 2015, Eqs. 1 and 6), and `S / (T_ACK - T_DATA)` without,
+    /// where `T_DATA` is the beginning of the DATA (Eq. 12). None unless DATA and ACK were seen.
+    pub fn capacity_bps(&self) -> Option<f64> {
+        let (data, ack) = (self.data?, self.ack?);
+        let transfer = match self.cts {
+            Some(cts) => ack.end.since(cts.end).saturating_sub(self.sifs * 2),
+            None => ack.end.since(data.start),
+        };
+        (self.size > 0 && !self.block && data.length() > Span::ZERO && transfer > Span::ZERO)
+            .then(|| f64::from(self.size) * 8.0 / transfer.seconds())
+    }
+}
+
+/// Puts exchanges together. At any time there is at most one: the medium is shared.
+#[derive(Clone, Debug, Default)]
+pub struct Exchanges {
+    open: Option<Seen>,
+    /// ACKs that answer no frame that was seen.
+    pub orphan_acks: u64,
+    /// BlockAcks that answer no data that was seen.
+    pub orphan_block_acks: u64,
+    /// CTS that answer no RTS that was seen; those that stations send to themselves are among them.
+    pub lone_cts: u64,
+}
+
+impl Exchanges {
+    /// The next frame, which was on the air at `air`. Returns the exchange that it ends, if any, and who sent the frame, as far as
+    /// this follows from the frames before.
+    pub fn see(&mut self, frame: &Sighting, air: Interval) -> (Option<Seen>, Option<StationId>) {
+        let open = self.open.take_if(|open| air.start.since(open.end()) <= LATEST_ANSWER);
+        let stale = self.open.take();
+        let (done, sender) = match frame.control() {
+            Some(Control::Rts) => {
+                self.open = Some(Seen { rts: Some(air), ..begin(frame) });
+                (open, frame.transmitter)
+            }
+            Some(Control::Cts) => self.clear_to_send(frame, air, open),
+            Some(Control::Ack) => self.acknowledge(frame, air, open),
+            Some(Control::BlockAck(_)) => self.acknowledge_block(frame, air, open),
+            Some(_) => (open, frame.transmitter),
+            None => self.data(frame, air, open),
+        };
+        (stale.or(done).filter(|seen| seen.data.is_some() || seen.rts.is_some()), sender)
+    }
+
+    /// Who sends this answer, if it is one to what was heard last.
+    pub fn answerer(&self, frame: &Sighting) -> Option<StationId> {
+        let open = self.open.filter(|open| open.sender == frame.receiver)?;
+        match frame.control() {
+            Some(Control::Cts) if open.rts.is_some() && open.cts.is_none() && open.data.is_none() => open.receiver,
+            Some(Control::Ack | Control::BlockAck(_)) if open.data.is_some() => open.receiver,
+            _ => None,
+        }
+    }
+
+    /// What is under way when the capture ends.
+    pub fn finish(&mut self) -> Option<Seen> {
+        self.open.take().filter(|seen| seen.data.is_some())
+    }
+
+    fn clear_to_send(
+        &mut self,
+        frame: &Sighting,
+        air: Interval,
+        open: Option<Seen>,
+    ) -> (Option<Seen>, Option<StationId>) {
+        match open {
+            Some(asked) if asked.rts.is_some() && asked.cts.is_none() && asked.sender == frame.receiver => {
+                self.open = Some(Seen { cts: Some(air), ..asked });
+                (None, asked.receiver)
+            }
+            other => {
+                self.lone_cts += 1;
+                self.open = Some(Seen { sender: frame.receiver, receiver: None, cts: Some(air), ..begin(frame) });
+                (other, None)
+            }
+        }
+    }
+
+    fn data(&mut self, frame: &Sighting, air: Interval, open: Option<Seen>) -> (Option<Seen>, Option<StationId>) {
+        let (FrameType::Data(_) | FrameType::Management(_)) = frame.frame.kind else {
+            return (open, frame.transmitter);
+        };
+        let mine = open.filter(|open| open.sender == frame.transmitter && open.data.is_none());
+        let before = mine.unwrap_or_else(|| begin(frame));
+        let now = Seen {
+            sender: frame.transmitter,
+            receiver: frame.receiver,
+            data: Some(air),
+            size: frame.frame.body_bytes,
+            rate: frame.rate,
+            is_data: matches!(frame.frame.kind, FrameType::Data(_)),
+            retry: frame.frame.retry,
+            wants_ack: frame.wants_ack(),
+            ..before
+        };
+        let replaced = if mine.is_some() { None } else { open };
+        self.open = Some(now);
+        (replaced, frame.transmitter)
+    }
+
+    fn acknowledge(
+        &mut self,
+        frame: &Sighting,
+        air: Interval,
+        open: Option<Seen>,
+    ) -> (Option<Seen>, Option<StationId>) {
+        match open {
+            Some(sent) if sent.data.is_some() && sent.wants_ack && sent.sender == frame.receiver => {
+                (Some(Seen { ack: Some(air), ..sent }), sent.receiver)
+            }
+            other => {
+                self.orphan_acks += 1;
+                (other, None)
+            }
+        }
+    }
+
+    fn acknowledge_block(
+        &mut self,
+        frame: &Sighting,
+        air: Interval,
+        open: Option<Seen>,
+    ) -> (Option<Seen>, Option<StationId>) {
+        match open {
+            Some(sent) if sent.data.is_some() && sent.sender == frame.receiver => {
+                (Some(Seen { ack: Some(air), block: true, ..sent }), frame.transmitter)
+            }
+            other => {
+                self.orphan_block_acks += 1;
+                (other, frame.transmitter)
+            }
+        }
+    }
+}
+
+fn begin(frame: &Sighting) -> Seen {
+    Seen {
+        sender: frame.transmitter,
+        receiver: frame.receiver,
+        rts: None,
+        cts: None,
+        data: None,
+        ack: None,
+        size: 0,
+        rate: None,
+        sifs: frame.sifs,
+        is_data: false,
+        retry: false,
+        wants_ack: false,
+        block: false,
+    }
+}

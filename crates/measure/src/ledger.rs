@@ -1,0 +1,215 @@
+//! Airtime by time, station and kind.
+
+use crate::StationId;
+use multihop_core::{Interval, Span, Time};
+
+/// What airtime was used for.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Kind {
+    /// Beacons, probes, associations.
+    Management,
+    /// RTS and CTS.
+    Reservation,
+    /// ACK and BlockAck, and requests for them.
+    Acknowledgement,
+    /// Other control frames.
+    Control,
+    /// Data, for the first time.
+    Data,
+    /// Data that was sent before.
+    Retry,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 6] =
+        [Kind::Management, Kind::Reservation, Kind::Acknowledgement, Kind::Control, Kind::Data, Kind::Retry];
+
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Management => "management",
+            Kind::Reservation => "reservation",
+            Kind::Acknowledgement => "acknowledgement",
+            Kind::Control => "control",
+            Kind::Data => "data",
+            Kind::Retry => "retry",
+        }
+    }
+}
+
+/// Frames of one kind, from one station, in one bin.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Cell {
+    /// How many.
+    pub frames: u64,
+    /// Bytes on the air.
+    pub bytes: u64,
+    /// For how long they were on the air, as far as it is known.
+    pub airtime: Span,
+}
+
+impl Cell {
+    fn add(&mut self, other: Cell) {
+        self.frames += other.frames;
+        self.bytes += other.bytes;
+        self.airtime += other.airtime;
+    }
+}
+
+/// A cell that is not empty.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Row {
+    /// Number of the bin, from the start.
+    pub bin: u64,
+    /// Who sent the frames; none where nobody can tell.
+    pub station: Option<StationId>,
+    /// What they were.
+    pub kind: Kind,
+    /// How much of them there was.
+    pub cell: Cell,
+}
+
+/// Rows beyond so many make bins twice as wide.
+const MOST_ROWS: usize = 200_000;
+
+/// Adds up airtime. Bins begin at the first frame; when there are too many rows, two become one.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    width: Span,
+    start: Option<Time>,
+    bin: u64,
+    /// The bin that is being filled, by station: the first is that of unknown senders.
+    now: Vec<[Cell; 6]>,
+    rows: Vec<Row>,
+    /// Time of each bin in which at least one frame was on the air.
+    busy: Vec<Span>,
+    until: Time,
+}
+
+impl Ledger {
+    /// With bins of this width, which must not be zero.
+    pub fn new(width: Span) -> Ledger {
+        Ledger {
+            width,
+            start: None,
+            bin: 0,
+            now: Vec::new(),
+            rows: Vec::new(),
+            busy: Vec::new(),
+            until: Time::ZERO,
+        }
+    }
+
+    /// A frame. Its airtime counts in the bin in which it began.
+    pub fn add(&mut self, station: Option<StationId>, kind: Kind, bytes: u32, air: Interval) {
+        let start = *self.start.get_or_insert(air.start);
+        let bin = air.start.since(start).whole(self.width);
+        if bin > self.bin {
+            self.turn(bin);
+        }
+        let index = station.map_or(0, |station| station.index() + 1);
+        if index >= self.now.len() {
+            self.now.resize(index + 1, [Cell::default(); 6]);
+        }
+        self.now[index][kind as usize].add(Cell { frames: 1, bytes: bytes.into(), airtime: air.length() });
+        self.occupy(start, air);
+    }
+
+    /// Overlaps count once.
+    fn occupy(&mut self, start: Time, air: Interval) {
+        let mut from = air.start.max(self.until).max(start);
+        while from < air.end {
+            let bin = from.since(start).whole(self.width);
+            let end = air.end.min(start + self.width * (bin + 1));
+            let index = usize::try_from(bin).unwrap_or(usize::MAX).min(MOST_BINS);
+            if index >= self.busy.len() {
+                self.busy.resize(index + 1, Span::ZERO);
+            }
+            self.busy[index] += end.since(from);
+            from = end;
+        }
+        self.until = self.until.max(air.end);
+    }
+
+    fn turn(&mut self, bin: u64) {
+        self.flush();
+        self.bin = bin;
+        while self.rows.len() > MOST_ROWS || self.bin >= MOST_BINS as u64 {
+            self.widen();
+        }
+    }
+
+    fn flush(&mut self) {
+        for (index, cells) in self.now.iter_mut().enumerate() {
+            for kind in Kind::ALL {
+                let cell = std::mem::take(&mut cells[kind as usize]);
+                if cell.frames > 0 {
+                    let station = index.checked_sub(1).map(StationId::of);
+                    self.rows.push(Row { bin: self.bin, station, kind, cell });
+                }
+            }
+        }
+    }
+
+    fn widen(&mut self) {
+        self.width = self.width * 2;
+        self.bin /= 2;
+        for row in &mut self.rows {
+            row.bin /= 2;
+        }
+        self.rows.sort_by_key(|row| (row.bin, row.station, row.kind));
+        self.rows.dedup_by(|later, kept| {
+            let same = (later.bin, later.station, later.kind) == (kept.bin, kept.station, kept.kind);
+            if same {
+                kept.cell.add(later.cell);
+            }
+            same
+        });
+        self.busy = self.busy.chunks(2).map(|pair| pair.iter().copied().sum()).collect();
+    }
+
+    /// Width of the bins, rows in order, busy time of each bin, and when the first begins.
+    pub fn finish(mut self) -> (Span, Vec<Row>, Vec<Span>, Option<Time>) {
+        self.flush();
+        self.rows.sort_by_key(|row| (row.bin, row.station, row.kind));
+        (self.width, self.rows, self.busy, self.start)
+    }
+}
+
+/// Bins at the most, whatever is in them.
+const MOST_BINS: usize = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn air(start_us: u64, end_us: u64) -> Interval {
+        Interval { start: Time::from_ns(start_us * 1_000), end: Time::from_ns(end_us * 1_000) }
+    }
+
+    #[test]
+    fn overlaps_count_once_and_frames_cross_bins() {
+        let mut ledger = Ledger::new(Span::from_us(1_000));
+        ledger.add(None, Kind::Data, 10, air(5_000, 5_300));
+        ledger.add(None, Kind::Data, 10, air(5_200, 5_400));
+        ledger.add(Some(StationId::of(0)), Kind::Retry, 10, air(5_900, 6_150));
+        let (width, rows, busy, start) = ledger.finish();
+        assert_eq!((width, start), (Span::from_us(1_000), Some(Time::from_ns(5_000_000))));
+        assert_eq!(busy, [Span::from_us(500), Span::from_us(150)]);
+        assert_eq!(rows.len(), 2);
+        assert_eq!(rows[0].cell, Cell { frames: 2, bytes: 20, airtime: Span::from_us(500) });
+    }
+
+    #[test]
+    fn a_gap_of_years_widens_bins_instead_of_making_millions() {
+        let mut ledger = Ledger::new(Span::from_us(1));
+        ledger.add(None, Kind::Data, 10, air(0, 1));
+        ledger.add(None, Kind::Data, 10, air(3_000_000_000_000_000, 3_000_000_000_000_001));
+        let (width, rows, busy, _) = ledger.finish();
+        assert!(busy.len() <= MOST_BINS + 1);
+        assert_eq!(rows.len(), 2);
+        assert_eq!(busy.iter().copied().sum::<Span>(), Span::from_us(2));
+        assert!(width > Span::from_ms(1_000));
+    }
+}

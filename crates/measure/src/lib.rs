@@ -1,0 +1,32 @@
+//! What a monitor-mode capture says of a channel: who took the airtime, what links carried, and how far to trust it.
+//!
+//! An [`Onlooker`] is one interface of a capture. Each frame that it saw goes through these steps:
+//!
+//! * [`Clock`] makes one time line of the stamps of records and of the receiver's own timer, and counts their steps.
+//! * [`Stamps`] finds out what the stamps mark, the beginning of a frame or its end, from frames and their answers; until that
+//!   is known, a bounded number of frames waits.
+//! * [`Exchanges`] puts RTS, CTS, DATA and ACK together by their spacing, and names who sent what has no transmitter address.
+//! * `ledger` adds up airtime by time, station and kind; `links` and `stations` what became of data; `quality` what the onlooker
+//!   must have missed.
+//!
+//! Memory does not depend on the length of the capture: the bins of the ledger widen as it goes on, and stations are bounded.
+
+mod clock;
+mod exchanges;
+mod ledger;
+mod links;
+mod onlooker;
+mod quality;
+mod sighting;
+mod stamps;
+mod stations;
+
+pub use clock::Clock;
+pub use exchanges::{Exchanges, Seen};
+pub use ledger::{Cell, Kind, Ledger, Row};
+pub use links::{Link, Links, Samples};
+pub use onlooker::{Findings, Onlooker, Options};
+pub use quality::{Grade, Quality};
+pub use sighting::Sighting;
+pub use stamps::{Marks, Stamps};
+pub use stations::{Station, StationId, Stations};

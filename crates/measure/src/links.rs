@@ -1,0 +1,124 @@
+//! What became of data between two stations.
+
+use crate::{Seen, StationId};
+use multihop_core::Span;
+use std::collections::BTreeMap;
+
+/// Number, mean and spread of what was measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Samples {
+    /// How many.
+    pub count: u64,
+    /// Their mean; zero if there are none.
+    pub mean: f64,
+    squares: f64,
+}
+
+impl Samples {
+    /// One more (Welford 1962).
+    pub fn add(&mut self, sample: f64) {
+        self.count += 1;
+        let off = sample - self.mean;
+        self.mean += off / self.count as f64;
+        self.squares += off * (sample - self.mean);
+    }
+
+    /// Standard deviation of one; none of fewer than two.
+    pub fn deviation(&self) -> Option<f64> {
+        (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).sqrt())
+    }
+}
+
+/// Exchanges from one station to another.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Link {
+    /// Exchanges with data for one station, whether answered or not.
+    pub exchanges: u64,
+    /// Those of which the answer was seen.
+    pub answered: u64,
+    /// Those that were sent before.
+    pub retries: u64,
+    /// Those that began with RTS and CTS.
+    pub reserved: u64,
+    /// Those that a BlockAck answered.
+    pub blocks: u64,
+    /// Bytes of the bodies of answered frames.
+    pub bytes: u64,
+    /// Time from the first to the last frame of answered exchanges.
+    pub occupied: Span,
+    /// Capacity by rt-Winf, in bits per second: means of batches of consecutive exchanges, which depend less on each other than
+    /// exchanges do.
+    pub capacity_bps: Samples,
+    batch: Samples,
+}
+
+/// Exchanges of a batch.
+const BATCH: u64 = 16;
+
+impl Link {
+    fn add(&mut self, seen: &Seen) {
+        self.exchanges += 1;
+        self.retries += u64::from(seen.retry);
+        self.reserved += u64::from(seen.rts.is_some() || seen.cts.is_some());
+        if let Some(ack) = seen.ack {
+            self.answered += 1;
+            self.blocks += u64::from(seen.block);
+            self.bytes += u64::from(seen.size);
+            let first = [seen.rts, seen.cts, seen.data].into_iter().flatten().next();
+            self.occupied += first.map_or(Span::ZERO, |air| ack.end.since(air.start));
+        }
+        if let Some(capacity) = seen.capacity_bps() {
+            self.batch.add(capacity);
+            if self.batch.count == BATCH {
+                self.capacity_bps.add(std::mem::take(&mut self.batch).mean);
+            }
+        }
+    }
+
+    /// With the batch that is not full, if there is no other.
+    fn finish(&mut self) {
+        if self.capacity_bps.count == 0 && self.batch.count > 0 {
+            self.capacity_bps.add(self.batch.mean);
+        }
+    }
+}
+
+/// All links of a capture.
+#[derive(Clone, Debug, Default)]
+pub struct Links(BTreeMap<(StationId, StationId), Link>);
+
+/// Links beyond so many are not told apart.
+const MOST: usize = 16_384;
+
+impl Links {
+    /// An exchange; those of management, and to groups, are none of a link.
+    pub fn add(&mut self, seen: &Seen) {
+        if let (Some(sender), Some(receiver), true, Some(_)) = (seen.sender, seen.receiver, seen.is_data, seen.data)
+            && (self.0.len() < MOST || self.0.contains_key(&(sender, receiver)))
+        {
+            self.0.entry((sender, receiver)).or_default().add(seen);
+        }
+    }
+
+    /// Sender, receiver, and what became of their exchanges.
+    pub fn finish(mut self) -> Vec<(StationId, StationId, Link)> {
+        self.0.values_mut().for_each(Link::finish);
+        self.0.into_iter().map(|((sender, receiver), link)| (sender, receiver, link)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_by_hand() {
+        let mut samples = Samples::default();
+        assert_eq!(samples.deviation(), None);
+        for sample in [2.0, 4.0, 9.0] {
+            samples.add(sample);
+        }
+        assert_eq!(samples.mean, 5.0);
+        assert!((samples.deviation().unwrap() - 13f64.sqrt()).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,98 @@
+//! What the stamps of a capture mark.
+
+use crate::{Sighting, StationId};
+use multihop_capture::Control;
+use multihop_core::Span;
+use std::collections::BTreeMap;
+
+/// What a stamp marks.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Marks {
+    /// The beginning of the preamble.
+    Begin,
+    /// The first bit of the MAC header, as radiotap defines TSFT.
+    Mpdu,
+    /// The end of the frame, as hosts stamp it.
+    End,
+}
+
+/// An answer follows a frame after SIFS: the difference between their stamps tells what the stamps mark.
+///
+/// Capture formats leave this open or are not kept to, and on the beginning of frames hangs all that is said of spacing. An
+/// onlooker that sends too may stamp its own frames when they begin and those of others when they end, as ns-3 does.
+#[derive(Clone, Debug, Default)]
+pub struct Stamps {
+    before: Option<Sighting>,
+    /// Pairs that fit `Begin`, `Mpdu` and `End` for both frames.
+    pub votes: [u64; 3],
+    /// Pairs of which one frame was stamped when it began and the other when it ended, by the station of the former.
+    mixed: BTreeMap<StationId, u64>,
+}
+
+/// Timers count microseconds, and hosts are late.
+const TOLERANCE: Span = Span::from_us(4);
+
+/// From so many pairs on, the onlooker is taken to be a station itself.
+const ENOUGH_MIXED: u64 = 4;
+
+impl Stamps {
+    /// Looks at the next frame.
+    pub fn see(&mut self, now: &Sighting) {
+        let Some(before) = self.before.replace(*now) else { return };
+        let (true, Some(first), Some(second)) = (is_answer(&before, now), before.airtime, now.airtime) else { return };
+        let gap = now.stamp.since(before.stamp).ns();
+        let begin = (first + before.sifs).ns();
+        let mpdu = (begin + now.preamble.ns()).saturating_sub(before.preamble.ns());
+        let end = (before.sifs + second).ns();
+        let off = [begin, mpdu, end, begin + second.ns(), before.sifs.ns()].map(|expected| expected.abs_diff(gap));
+        let least = *off.iter().min().unwrap_or(&u64::MAX);
+        // Frames for which two of them are the same, such as RTS and CTS at one rate, tell nothing.
+        let close = off.iter().filter(|&&one| one <= least + TOLERANCE.ns()).count();
+        if least > TOLERANCE.ns() || close > 1 {
+            return;
+        }
+        match off.iter().position(|&one| one == least) {
+            Some(which @ 0..=2) => self.votes[which] += 1,
+            Some(3) => self.mix(before.transmitter),
+            _ => self.mix(before.receiver),
+        }
+    }
+
+    fn mix(&mut self, own: Option<StationId>) {
+        if let Some(own) = own {
+            *self.mixed.entry(own).or_default() += 1;
+        }
+    }
+
+    /// Pairs that said something.
+    pub fn pairs(&self) -> u64 {
+        self.votes.iter().sum::<u64>() + self.mixed.values().sum::<u64>()
+    }
+
+    /// What most pairs say; the end of frames, where none says anything.
+    pub fn marks(&self) -> Marks {
+        let [begin, mpdu, end] = self.votes;
+        if end >= begin && end >= mpdu {
+            Marks::End
+        } else if begin >= mpdu {
+            Marks::Begin
+        } else {
+            Marks::Mpdu
+        }
+    }
+
+    /// The station that the onlooker is itself, if its frames are stamped when they begin and those of others when they end.
+    pub fn own(&self) -> Option<StationId> {
+        let (&own, &pairs) = self.mixed.iter().max_by_key(|&(_, pairs)| pairs)?;
+        (self.marks() == Marks::End && pairs >= ENOUGH_MIXED).then_some(own)
+    }
+}
+
+fn is_answer(before: &Sighting, now: &Sighting) -> bool {
+    let to_its_sender = before.transmitter.is_some() && now.receiver == before.transmitter;
+    match now.control() {
+        Some(Control::Ack) => to_its_sender && before.wants_ack(),
+        Some(Control::Cts) => to_its_sender && before.control() == Some(Control::Rts),
+        _ => false,
+    }
+}

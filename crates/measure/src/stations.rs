@@ -1,0 +1,155 @@
+//! Who was heard.
+
+use crate::Samples;
+use multihop_capture::{Address, Frame, FrameType};
+use multihop_core::{Span, Time};
+use std::collections::BTreeMap;
+
+/// Number of a station, in the order in which they were heard.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct StationId(u32);
+
+impl StationId {
+    pub(crate) fn of(index: usize) -> StationId {
+        StationId(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+
+    /// Its place in the list of stations.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A damaged frame, or a phone that hides, brings a new address each time: beyond so many, stations are not told apart.
+const MOST: usize = 4_096;
+
+/// Sequence numbers count modulo this.
+const SEQUENCES: u16 = 4_096;
+
+/// A larger step is no loss but another count: the station began anew, or sleeps.
+const LARGEST_GAP: u16 = 64;
+
+/// What was heard of a station.
+#[derive(Clone, Debug)]
+pub struct Station {
+    /// Its address.
+    pub address: Address,
+    /// Frames that it sent.
+    pub frames: u64,
+    /// Data frames among them, and those that were sent again.
+    pub data: u64,
+    /// Data frames that were sent before.
+    pub retries: u64,
+    /// Airtime of its frames.
+    pub airtime: Span,
+    /// Its signal in dBm.
+    pub signal_dbm: Samples,
+    /// From the first sight of a data frame to its acknowledgement, in seconds.
+    pub service_s: Samples,
+    /// Frames that its sequence numbers say were sent.
+    pub numbered: u64,
+    /// Those of them that were not seen.
+    pub missed: u64,
+    /// The last number of each count: of management and plain data, and of each traffic identifier.
+    last: [Option<u16>; 17],
+    first_try: Option<(u16, Time)>,
+}
+
+impl Station {
+    fn new(address: Address) -> Station {
+        Station {
+            address,
+            frames: 0,
+            data: 0,
+            retries: 0,
+            airtime: Span::ZERO,
+            signal_dbm: Samples::default(),
+            service_s: Samples::default(),
+            numbered: 0,
+            missed: 0,
+            last: [None; 17],
+            first_try: None,
+        }
+    }
+
+    /// A frame that it sent, which began at `start`.
+    pub(crate) fn sent(&mut self, frame: &Frame, airtime: Span, start: Time, signal_dbm: Option<i8>) {
+        self.frames += 1;
+        self.airtime += airtime;
+        if let Some(signal) = signal_dbm {
+            self.signal_dbm.add(f64::from(signal));
+        }
+        if let FrameType::Data(_) = frame.kind {
+            self.data += 1;
+            self.retries += u64::from(frame.retry);
+        }
+        self.count(frame);
+        if let Some(sequence) = frame.sequence
+            && self.first_try.is_none_or(|(number, _)| number != sequence.number || !frame.retry)
+        {
+            self.first_try = Some((sequence.number, start));
+        }
+    }
+
+    /// Its data frame was acknowledged.
+    pub(crate) fn acknowledged(&mut self, at: Time) {
+        if let Some((_, start)) = self.first_try.take() {
+            self.service_s.add(at.since(start).seconds());
+        }
+    }
+
+    /// Gaps in its sequence numbers. Frames to groups have a count of their own in some stations, and are left out.
+    fn count(&mut self, frame: &Frame) {
+        let Some(sequence) = frame.sequence else { return };
+        let group = frame.receiver.is_some_and(Address::is_group);
+        let count = match frame.kind {
+            FrameType::Data(data) if !group && !data.null => data.tid.map_or(0, |tid| 1 + usize::from(tid & 15)),
+            FrameType::Management(_) if !group => 0,
+            _ => return,
+        };
+        let before = self.last[count].replace(sequence.number);
+        let Some(before) = before else { return };
+        let step = (SEQUENCES + sequence.number % SEQUENCES - before % SEQUENCES) % SEQUENCES;
+        if (1..=LARGEST_GAP).contains(&step) {
+            self.numbered += u64::from(step);
+            self.missed += u64::from(step - 1);
+        }
+    }
+}
+
+/// All stations of a capture.
+#[derive(Clone, Debug, Default)]
+pub struct Stations {
+    ids: BTreeMap<Address, StationId>,
+    all: Vec<Station>,
+    /// Addresses that came when there were too many stations.
+    pub beyond: u64,
+}
+
+impl Stations {
+    /// The station with this address; none for a group, or if there are too many.
+    pub fn id(&mut self, address: Option<Address>) -> Option<StationId> {
+        let address = address.filter(|address| !address.is_group())?;
+        if let Some(&known) = self.ids.get(&address) {
+            return Some(known);
+        }
+        if self.all.len() >= MOST {
+            self.beyond += 1;
+            return None;
+        }
+        let id = StationId::of(self.all.len());
+        self.ids.insert(address, id);
+        self.all.push(Station::new(address));
+        Some(id)
+    }
+
+    /// One of them.
+    pub fn get_mut(&mut self, id: StationId) -> Option<&mut Station> {
+        self.all.get_mut(id.index())
+    }
+
+    /// In the order of their numbers.
+    pub fn all(&self) -> &[Station] {
+        &self.all
+    }
+}
