@@ -24,11 +24,13 @@ from multihop.provenance import commit, version
 from multihop.results import Result
 
 if TYPE_CHECKING:
+    from multihop.measurement import Measurement, measure
     from multihop.study import Study, StudyResult
 
 __all__ = [
     "Bound",
     "Comparison",
+    "Measurement",
     "Result",
     "ScenarioError",
     "Study",
@@ -39,6 +41,7 @@ __all__ = [
     "check",
     "commit",
     "compare",
+    "measure",
     "run",
     "schema",
     "version",
@@ -53,4 +56,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - any attribute of a module
         from multihop import study
 
         return getattr(study, name)
+    if name in ("Measurement", "measure"):
+        from multihop import measurement
+
+        return getattr(measurement, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,6 @@
 """The compiled part: see crates/py. It holds no logic; scenarios and the engine live in crates/sim."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypedDict
 
 import numpy as np
@@ -147,3 +147,11 @@ def version() -> str:
 
 def commit() -> str | None:
     """The commit that the engine was built from, with `-modified` if sources differed; `None` if unknown."""
+
+class CaptureError(ValueError):
+    """A file that is no capture of 802.11."""
+
+def measure(
+    path: str, bin_s: float, stamps: str | None = None, watch: Callable[[int], object] | None = None
+) -> dict[str, Any]:
+    """What a capture says: records, bytes, broken, and columns for each of its interfaces; see crates/measure."""

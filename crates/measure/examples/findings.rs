@@ -1,42 +1,26 @@
 //! Prints what each interface of a capture saw: `cargo run --release -p multihop-measure --example findings -- FILE`.
 
 use multihop_capture::Capture;
-use multihop_measure::{Onlooker, Options};
+use multihop_measure::{Options, StationId, survey};
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("name a capture")?;
-    let mut capture = Capture::open(path)?;
-    let mut onlookers: Vec<Onlooker> = Vec::new();
-    let mut broken = None;
-    while let Some(record) = capture.next() {
-        match record {
-            Ok(record) => {
-                while onlookers.len() <= record.interface {
-                    onlookers.push(Onlooker::new(Options::default()));
-                }
-                onlookers[record.interface].see(&record);
-            }
-            Err(error) => {
-                broken = Some(error);
-                break;
-            }
-        }
-    }
-    for (number, onlooker) in onlookers.into_iter().enumerate() {
-        let found = onlooker.finish();
+    let found = survey(Capture::open(path)?, Options::default(), |_| true)?;
+    println!("{} records, {} bytes", found.records, found.bytes);
+    for (number, name, found) in &found.interfaces {
         let busy: f64 = found.busy.iter().map(|span| span.seconds()).sum();
         println!(
-            "interface {number}: {} s, busy {:.3}, stamps {:?} by {} pairs, {} stations, {:?}",
+            "interface {number} {}: {} s, on the air {busy:.3} s, stamps mark {:?} by {} pairs, {} stations, {:?}",
+            name.as_deref().unwrap_or_default(),
             found.length.seconds(),
-            busy / found.length.seconds(),
             found.marks,
             found.pairs,
             found.stations.len(),
             found.quality.verdict()
         );
         for (sender, receiver, link) in &found.links {
-            let name = |id: multihop_measure::StationId| found.stations[id.index()].address;
+            let name = |id: StationId| found.stations[id.index()].address;
             println!(
                 "  {} > {}: {} exchanges, {} answered, {} retries, {} reserved, capacity {:.3} Mb/s in {} batches",
                 name(*sender),
@@ -50,8 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             );
         }
     }
-    if let Some(error) = broken {
-        println!("{error}");
+    if let Some(why) = found.broken {
+        println!("{why}");
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What a monitor-mode capture says of a channel: who took the airtime, what links carried, and how far to trust it.
 //!
-//! An [`Onlooker`] is one interface of a capture. Each frame that it saw goes through these steps:
+//! [`survey`] reads a capture to its end. An [`Onlooker`] is one interface of it. Each frame that it saw goes through these steps:
 //!
 //! * [`Clock`] makes one time line of the stamps of records and of the receiver's own timer, and counts their steps.
 //! * [`Stamps`] finds out what the stamps mark, the beginning of a frame or its end, from frames and their answers; until that
@@ -20,6 +20,7 @@ mod quality;
 mod sighting;
 mod stamps;
 mod stations;
+mod survey;
 
 pub use clock::Clock;
 pub use exchanges::{Exchanges, Seen};
@@ -30,3 +31,4 @@ pub use quality::{Grade, Quality};
 pub use sighting::Sighting;
 pub use stamps::{Marks, Stamps};
 pub use stations::{Station, StationId, Stations};
+pub use survey::{Survey, survey};

@@ -1,8 +1,9 @@
 //! The Python module `multihop._core`: scenarios in, columns out.
 //!
-//! It holds no logic. Scenarios are read by [`multihop_sim::scenario`], run by [`multihop_sim::run`] with the GIL released, and
+//! It holds no logic. Captures are measured by [`multihop_measure`] ([`measure`]). Scenarios are read by [`multihop_sim::scenario`], run by [`multihop_sim::run`] with the GIL released, and
 //! results cross as `NumPy` arrays ([`tables`]). A panic of the engine, which is a bug, becomes an `InternalError` ([`panics`]).
 
+mod measure;
 mod panics;
 mod tables;
 
@@ -16,6 +17,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 create_exception!(multihop._core, ScenarioError, PyValueError, "A scenario that cannot be run.");
+create_exception!(multihop._core, CaptureError, PyValueError, "A file that is no capture of 802.11.");
 create_exception!(multihop._core, InternalError, PyRuntimeError, "A broken invariant of the engine: a bug.");
 
 /// The compiled part of multihop.
@@ -23,11 +25,13 @@ create_exception!(multihop._core, InternalError, PyRuntimeError, "A broken invar
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     panics::remember_where();
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("CaptureError", module.py().get_type::<CaptureError>())?;
     module.add("InternalError", module.py().get_type::<InternalError>())?;
     module.add_class::<Meter>()?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(airtimes, module)?)?;
+    module.add_function(wrap_pyfunction!(measure::measure, module)?)?;
     module.add_function(wrap_pyfunction!(capacity, module)?)?;
     module.add_function(wrap_pyfunction!(locate, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from multihop.cli import bounds, imports, inspect, runs, studies
+from multihop.cli.measure import measure
 from multihop.cli.reproduce import reproduce
 from multihop.provenance import commit, version
 
@@ -37,6 +38,7 @@ app.command("compare")(runs.compare)
 app.add_typer(studies.app, name="study")
 app.command("reproduce")(reproduce)
 app.command("bound")(bounds.bound)
+app.command("measure")(measure)
 app.command("import")(imports.import_mesh)
 app.command("check")(inspect.check)
 app.command("list")(inspect.list_names)

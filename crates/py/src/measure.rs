@@ -1,0 +1,177 @@
+//! What a capture says, as columns: a dictionary per interface.
+
+use crate::{CaptureError, panics};
+use multihop_capture::Capture;
+use multihop_core::Span;
+use multihop_measure::{Findings, Kind, Marks, Options, Samples, StationId, Survey, survey};
+use numpy::{Element, IntoPyArray};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// Surveys a capture file with the GIL released; `watch` is called with the bytes read, and may raise.
+#[pyfunction]
+#[pyo3(signature = (path, bin_s, stamps = None, watch = None))]
+pub fn measure<'py>(
+    py: Python<'py>,
+    path: &str,
+    bin_s: f64,
+    stamps: Option<&str>,
+    watch: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let marks = match stamps {
+        Some("begin") => Some(Marks::Begin),
+        Some("mpdu") => Some(Marks::Mpdu),
+        Some("end") => Some(Marks::End),
+        _ => None,
+    };
+    let options = Options { bin: Span::from_seconds(bin_s).max(Span::from_us(1)), marks };
+    let mut raised = None;
+    let found = py.detach(|| {
+        panics::caught(|| {
+            let capture = Capture::open(path).map_err(capture_error)?;
+            survey(capture, options, |bytes| {
+                raised = Python::attach(|py| {
+                    py.check_signals()?;
+                    watch.as_ref().map(|watch| watch.call1(py, (bytes,))).transpose()
+                })
+                .err();
+                raised.is_none()
+            })
+            .map_err(capture_error)
+        })
+    })?;
+    raised.map_or_else(|| view(py, &found), Err)
+}
+
+fn capture_error(error: multihop_capture::CaptureError) -> PyErr {
+    CaptureError::new_err(error.to_string())
+}
+
+fn view<'py>(py: Python<'py>, found: &Survey) -> PyResult<Bound<'py, PyDict>> {
+    let made = PyDict::new(py);
+    made.set_item("records", found.records)?;
+    made.set_item("bytes", found.bytes)?;
+    made.set_item("broken", found.broken.as_deref())?;
+    let interfaces = PyList::empty(py);
+    for (number, name, findings) in &found.interfaces {
+        let one = interface(py, findings)?;
+        one.set_item("interface", number)?;
+        one.set_item("name", name.as_deref())?;
+        interfaces.append(one)?;
+    }
+    made.set_item("interfaces", interfaces)?;
+    Ok(made)
+}
+
+fn interface<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict>> {
+    let made = PyDict::new(py);
+    made.set_item("start_s", found.start.map(|start| start.seconds()))?;
+    made.set_item("length_s", found.length.seconds())?;
+    made.set_item("bin_s", found.bin.seconds())?;
+    let marks = match found.marks {
+        Marks::Begin => "begin",
+        Marks::Mpdu => "mpdu",
+        Marks::End => "end",
+    };
+    made.set_item("stamps", marks)?;
+    made.set_item("stamp_pairs", found.pairs)?;
+    made.set_item("own", found.own.map(|own| name(found, own)))?;
+    made.set_item("busy_s", array(py, found.busy.iter().map(|span| span.seconds())))?;
+    made.set_item("airtime", airtime(py, found)?)?;
+    made.set_item("stations", stations(py, found)?)?;
+    made.set_item("links", links(py, found)?)?;
+    made.set_item("quality", quality(py, found)?)?;
+    Ok(made)
+}
+
+fn airtime<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict>> {
+    let rows = &found.rows;
+    let made = PyDict::new(py);
+    made.set_item("bin", array(py, rows.iter().map(|row| row.bin)))?;
+    let unknown = i64::from(-1_i8);
+    let station = |id: StationId| i64::try_from(id.index()).unwrap_or(unknown);
+    made.set_item("station", array(py, rows.iter().map(|row| row.station.map_or(unknown, station))))?;
+    made.set_item("kind", rows.iter().map(|row| row.kind.name()).collect::<Vec<_>>())?;
+    made.set_item("frames", array(py, rows.iter().map(|row| row.cell.frames)))?;
+    made.set_item("bytes", array(py, rows.iter().map(|row| row.cell.bytes)))?;
+    made.set_item("airtime_s", array(py, rows.iter().map(|row| row.cell.airtime.seconds())))?;
+    made.set_item("kinds", Kind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>())?;
+    Ok(made)
+}
+
+fn stations<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict>> {
+    let all = &found.stations;
+    let made = PyDict::new(py);
+    made.set_item("station", all.iter().map(|station| station.address.to_string()).collect::<Vec<_>>())?;
+    made.set_item("frames", array(py, all.iter().map(|station| station.frames)))?;
+    made.set_item("data_frames", array(py, all.iter().map(|station| station.data)))?;
+    made.set_item("retries", array(py, all.iter().map(|station| station.retries)))?;
+    made.set_item("airtime_s", array(py, all.iter().map(|station| station.airtime.seconds())))?;
+    made.set_item("signal_mean_dbm", array(py, all.iter().map(|station| mean(&station.signal_dbm))))?;
+    made.set_item("service_mean_s", array(py, all.iter().map(|station| mean(&station.service_s))))?;
+    made.set_item("service_count", array(py, all.iter().map(|station| station.service_s.count)))?;
+    made.set_item("frames_numbered", array(py, all.iter().map(|station| station.numbered)))?;
+    made.set_item("frames_missed", array(py, all.iter().map(|station| station.missed)))?;
+    Ok(made)
+}
+
+fn links<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict>> {
+    let all = &found.links;
+    let made = PyDict::new(py);
+    made.set_item("sender", all.iter().map(|(sender, _, _)| name(found, *sender)).collect::<Vec<_>>())?;
+    made.set_item("receiver", all.iter().map(|(_, receiver, _)| name(found, *receiver)).collect::<Vec<_>>())?;
+    made.set_item("exchanges", array(py, all.iter().map(|(_, _, link)| link.exchanges)))?;
+    made.set_item("answered", array(py, all.iter().map(|(_, _, link)| link.answered)))?;
+    made.set_item("retries", array(py, all.iter().map(|(_, _, link)| link.retries)))?;
+    made.set_item("reserved", array(py, all.iter().map(|(_, _, link)| link.reserved)))?;
+    made.set_item("blocks", array(py, all.iter().map(|(_, _, link)| link.blocks)))?;
+    made.set_item("bytes", array(py, all.iter().map(|(_, _, link)| link.bytes)))?;
+    made.set_item("occupied_s", array(py, all.iter().map(|(_, _, link)| link.occupied.seconds())))?;
+    made.set_item("capacity_bps", array(py, all.iter().map(|(_, _, link)| mean(&link.capacity_bps))))?;
+    let deviation = |samples: &Samples| samples.deviation().unwrap_or(f64::NAN);
+    made.set_item("capacity_deviation_bps", array(py, all.iter().map(|(_, _, link)| deviation(&link.capacity_bps))))?;
+    made.set_item("capacity_batches", array(py, all.iter().map(|(_, _, link)| link.capacity_bps.count)))?;
+    Ok(made)
+}
+
+fn quality<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict>> {
+    let (grade, said) = found.quality.verdict();
+    let made = PyDict::new(py);
+    made.set_item("grade", grade.name())?;
+    made.set_item("reasons", said)?;
+    let q = &found.quality;
+    for (name, count) in [
+        ("records", q.records),
+        ("unreadable", q.unreadable),
+        ("damaged", q.damaged),
+        ("cut", q.cut),
+        ("unknown_airtime", q.unknown_airtime),
+        ("numbered", q.numbered),
+        ("missed", q.missed),
+        ("acks", q.acks),
+        ("orphan_acks", q.orphan_acks),
+        ("to_answer", q.to_answer),
+        ("unanswered", q.unanswered),
+        ("block_acks", q.block_acks),
+        ("orphan_block_acks", q.orphan_block_acks),
+        ("timer_steps", q.timer_steps),
+        ("backward", q.backward),
+        ("stations_beyond", q.stations_beyond),
+    ] {
+        made.set_item(name, count)?;
+    }
+    made.set_item("broken", q.broken)?;
+    Ok(made)
+}
+
+fn name(found: &Findings, id: StationId) -> String {
+    found.stations[id.index()].address.to_string()
+}
+
+fn mean(samples: &Samples) -> f64 {
+    if samples.count == 0 { f64::NAN } else { samples.mean }
+}
+
+fn array<T: Element>(py: Python<'_>, values: impl Iterator<Item = T>) -> Bound<'_, PyAny> {
+    values.collect::<Vec<T>>().into_pyarray(py).into_any()
+}

@@ -1,0 +1,128 @@
+"""`measure`: what a capture says of a channel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multihop import measurement
+from multihop.cli import console
+from multihop.cli.runs import JsonOption
+from multihop.errors import UserError
+from multihop.measurement import Measurement, Onlooker
+
+#: Stations and links of each interface that are printed.
+_MOST_ROWS = 20
+
+
+def measure(
+    capture: Annotated[
+        Path, typer.Argument(metavar="CAPTURE", help="A monitor-mode capture: pcap, pcapng.", show_default=False)
+    ],
+    bin: Annotated[str, typer.Option(help="Width of the bins of time.")] = "1 s",
+    stamps: Annotated[
+        str | None, typer.Option(help="What stamps mark: begin, mpdu or end of a frame; found out by default.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the tables (Parquet and CSV) into this folder.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say who used the channel of a capture, what its links can carry, and how far to trust that."""
+    if stamps not in (None, "begin", "mpdu", "end"):
+        raise UserError(f"--stamps: found {stamps!r}; begin, mpdu or end would do")
+    found = measurement.measure(capture, bin=bin, stamps=stamps)  # type: ignore[arg-type]
+    if as_json:
+        console.print_json(found.record())
+    else:
+        for onlooker in found.onlookers:
+            _print(found, onlooker)
+    if out is not None:
+        from multihop.measurement_files import save
+
+        for path in save(found, out):
+            console.note(f"written: {path}", quiet=as_json)
+    if found.broken is not None:
+        raise UserError(f"{capture}: {found.broken}; what was read before it is above")
+
+
+def _print(found: Measurement, onlooker: Onlooker) -> None:
+    frames = onlooker.quality["records"]
+    print(f"{onlooker.title}: {frames} records in {onlooker.length_s:.3f} s, {len(_of(found.stations, onlooker))} stations")
+    print(f"capture quality: {onlooker.grade}")
+    for reason in onlooker.reasons:
+        print(f"  {reason}")
+    print()
+    _print_kinds(found, onlooker)
+    _print_stations(found, onlooker)
+    _print_links(found, onlooker)
+
+
+def _print_kinds(found: Measurement, onlooker: Onlooker) -> None:
+    table = _of(found.airtime, onlooker)
+    length = onlooker.length_s or float("nan")
+    rows = [
+        [str(kind), f"{group['frames'].sum()}", f"{group['bytes'].sum()}", _share(group["airtime_s"].sum() / length)]
+        for kind, group in table.groupby("kind", sort=False)
+    ]
+    rows.append(["nothing that was decoded", "", "", _share(1 - found.busy_ratio(onlooker))])
+    console.out().print(console.table(["airtime", "frames", "bytes", "share"], rows))
+    print()
+
+
+def _print_stations(found: Measurement, onlooker: Onlooker) -> None:
+    table = _of(found.stations, onlooker).sort_values(["airtime_s", "frames"], ascending=False)
+    rows = [
+        [
+            str(row["station"]),
+            str(row["frames"]),
+            _share(row["share"]),
+            _share(row["retry_ratio"]),
+            "" if row["signal_mean_dbm"] != row["signal_mean_dbm"] else f"{row['signal_mean_dbm']:.0f}",
+            "" if row["service_mean_s"] != row["service_mean_s"] else f"{1e3 * row['service_mean_s']:.2f}",
+        ]
+        for row in table.head(_MOST_ROWS).to_dict("records")
+    ]
+    heads = ["station", "frames", "airtime", "retries", "signal [dBm]", "service [ms]"]
+    console.out().print(console.table(heads, rows))
+    _tell_more(len(table))
+
+
+def _print_links(found: Measurement, onlooker: Onlooker) -> None:
+    table = _of(found.links, onlooker).sort_values("bytes", ascending=False)
+    rows = [
+        [
+            f"{row['sender']} > {row['receiver']}",
+            str(row["exchanges"]),
+            str(row["answered"]),
+            _mbps(row["goodput_bps"]),
+            _mbps(row["capacity_bps"]) + _half(row["capacity_high_bps"] - row["capacity_bps"]),
+            _mbps(row["available_bps"]),
+        ]
+        for row in table.head(_MOST_ROWS).to_dict("records")
+    ]
+    heads = ["link", "exchanges", "answered", "goodput [Mb/s]", "capacity [Mb/s]", "available [Mb/s]"]
+    console.out().print(console.table(heads, rows))
+    _tell_more(len(table))
+
+
+def _of(table, onlooker: Onlooker):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    return table[table["interface"] == onlooker.interface]
+
+
+def _tell_more(rows: int) -> None:
+    if rows > _MOST_ROWS:
+        print(f"... and {rows - _MOST_ROWS} more: see --json or --out")
+    print()
+
+
+def _share(value: float) -> str:
+    return "" if value != value else f"{100 * value:.1f} %"
+
+
+def _mbps(value: float) -> str:
+    return "" if value != value else f"{value / 1e6:.3f}"
+
+
+def _half(value: float) -> str:
+    return "" if value != value else f" ± {value / 1e6:.3f}"

@@ -1,0 +1,225 @@
+"""What a monitor-mode capture says of a channel: airtime, links, stations, and how far to trust it.
+
+    >>> import multihop
+    >>> found = multihop.measure("capture.pcapng")              # doctest: +SKIP
+    >>> found.links[["sender", "receiver", "capacity_bps", "available_bps"]]     # doctest: +SKIP
+
+Each interface of a capture is an onlooker of its own. Memory does not depend on the length of the capture.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from multihop import _core
+from multihop.errors import UserError
+
+#: What stamps may mark: the beginning of the preamble, the first bit of the MAC header, the end of the frame.
+Stamps = Literal["begin", "mpdu", "end"]
+
+_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0}
+
+
+@dataclass(frozen=True)
+class Onlooker:
+    """One interface of a capture.
+
+    Attributes:
+        interface: its number in the file.
+        start_s: when its first frame began: seconds since 1970, or of the radio's timer.
+        length_s: from there to the end of the last frame.
+        bin_s: width of the bins of `airtime` and `busy`; longer than asked for if the capture is very long.
+        stamps: what stamps mark, `begin`, `mpdu` or `end`, found from `stamp_pairs` frames with their answers.
+        own: the station that the onlooker is itself, if the capture tells.
+        grade: how far to trust the rest, `good`, `fair` or `poor`, for these `reasons`.
+        quality: the counts behind it.
+    """
+
+    interface: int
+    name: str
+    start_s: float | None
+    length_s: float
+    bin_s: float
+    stamps: Stamps
+    stamp_pairs: int
+    own: str | None
+    grade: str
+    reasons: list[str]
+    quality: dict[str, int]
+
+    @property
+    def title(self) -> str:
+        """What to call it."""
+        return self.name or f"interface {self.interface}"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a capture says.
+
+    Attributes:
+        path: the capture.
+        records: how many could be read.
+        bytes: of the file, uncompressed.
+        broken: why it could not be read to its end, if it could not.
+        onlookers: one per interface.
+    """
+
+    path: Path
+    records: int
+    bytes: int
+    broken: str | None
+    onlookers: list[Onlooker]
+    _raw: list[dict[str, Any]]
+
+    @cached_property
+    def airtime(self) -> pd.DataFrame:
+        """Airtime by bin, station and kind: interface, time_s (begin of the bin), station (empty: unknown), kind, frames,
+        bytes, airtime_s, share (of the bin).
+        """
+        tables = []
+        for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
+            columns = {key: value for key, value in raw["airtime"].items() if key != "kinds"}
+            table = pd.DataFrame(columns)
+            names = np.array([*raw["stations"]["station"], ""], dtype=object)
+            table["station"] = names[table["station"].to_numpy()]
+            table.insert(0, "interface", onlooker.interface)
+            table.insert(1, "time_s", table.pop("bin") * onlooker.bin_s)
+            table["share"] = table["airtime_s"] / self._widths(onlooker, table["time_s"].to_numpy())
+            tables.append(table)
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+    @cached_property
+    def busy(self) -> pd.DataFrame:
+        """Share of each bin in which a frame that the onlooker decoded was on the air: interface, time_s, busy_ratio.
+
+        What it sensed and could not decode is not in a capture, so that the medium was busy at least so much.
+        """
+        tables = []
+        for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
+            time = np.arange(len(raw["busy_s"])) * onlooker.bin_s
+            ratio = raw["busy_s"] / self._widths(onlooker, time)
+            tables.append(pd.DataFrame({"interface": onlooker.interface, "time_s": time, "busy_ratio": ratio}))
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+    @cached_property
+    def stations(self) -> pd.DataFrame:
+        """Who was heard: frames, retries, airtime_s, share, signal, and service time from the first sight of a data frame to
+        its acknowledgement.
+        """
+        tables = []
+        for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
+            table = pd.DataFrame(raw["stations"])
+            table.insert(0, "interface", onlooker.interface)
+            table["share"] = table["airtime_s"] / onlooker.length_s if onlooker.length_s > 0 else np.nan
+            table["retry_ratio"] = table["retries"] / table["data_frames"].where(table["data_frames"] > 0)
+            tables.append(table[table["frames"] > 0])
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+    @cached_property
+    def links(self) -> pd.DataFrame:
+        """What links carried. `capacity_bps` is rt-Winf's as printed (Barreto 2015, Eqs. 6 and 12), the mean of batches of 16
+        exchanges, with its 95 % interval; `available_bps` is that times the share of time in which nothing was on the air.
+        """
+        tables = []
+        for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
+            table = pd.DataFrame(raw["links"])
+            table.insert(0, "interface", onlooker.interface)
+            count = table["capacity_batches"].to_numpy()
+            with np.errstate(invalid="ignore", divide="ignore"):
+                half = special.stdtrit(count - 1.0, 0.975) * table.pop("capacity_deviation_bps") / np.sqrt(count)
+            table["capacity_low_bps"] = table["capacity_bps"] - half
+            table["capacity_high_bps"] = table["capacity_bps"] + half
+            table["available_bps"] = table["capacity_bps"] * (1.0 - self.busy_ratio(onlooker))
+            table["goodput_bps"] = table["bytes"] * 8 / onlooker.length_s if onlooker.length_s > 0 else np.nan
+            tables.append(table)
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+    def busy_ratio(self, onlooker: Onlooker) -> float:
+        """Share of the whole capture in which a frame was on the air."""
+        raw = self._raw[self.onlookers.index(onlooker)]
+        return float(raw["busy_s"].sum() / onlooker.length_s) if onlooker.length_s > 0 else float("nan")
+
+    def record(self) -> dict[str, Any]:
+        """All of it but what changes over time, as plain values."""
+        return {
+            "capture": str(self.path),
+            "records": self.records,
+            "bytes": self.bytes,
+            "broken": self.broken,
+            "onlookers": [
+                {**vars(onlooker), "busy_ratio": self.busy_ratio(onlooker)} for onlooker in self.onlookers
+            ],
+            "links": self.links.to_dict("records"),
+            "stations": self.stations.to_dict("records"),
+        }
+
+    @staticmethod
+    def _widths(onlooker: Onlooker, begins: np.ndarray) -> np.ndarray:
+        # The last bin is as long as the capture goes on.
+        left = np.maximum(onlooker.length_s - begins, 1e-9)
+        return np.minimum(left, onlooker.bin_s)
+
+
+def measure(
+    capture: str | Path,
+    *,
+    bin: str | float = "1 s",
+    stamps: Stamps | None = None,
+    watch: Callable[[int], object] | None = None,
+) -> Measurement:
+    """Measures a monitor-mode capture: pcap or pcapng, plain or gzip, with radiotap, Prism, AVS, PPI or bare headers.
+
+    Args:
+        capture: the file.
+        bin: width of the bins of time, as text with a unit or in seconds.
+        stamps: what stamps mark; found out if not given.
+        watch: called with the bytes read, now and then.
+
+    Raises:
+        UserError: if the file cannot be read as a capture of 802.11, or an argument is not understood.
+    """
+    if stamps not in (None, "begin", "mpdu", "end"):
+        raise UserError(f"stamps: found {stamps!r}; begin, mpdu or end would do")
+    path = Path(capture)
+    try:
+        found = _core.measure(str(path), _seconds(bin), stamps, watch)
+    except _core.CaptureError as error:
+        raise UserError(f"{path}: {error}") from error
+    onlookers = [
+        Onlooker(
+            interface=raw["interface"],
+            name=raw["name"] or "",
+            start_s=raw["start_s"],
+            length_s=raw["length_s"],
+            bin_s=raw["bin_s"],
+            stamps=raw["stamps"],
+            stamp_pairs=raw["stamp_pairs"],
+            own=raw["own"],
+            grade=raw["quality"]["grade"],
+            reasons=raw["quality"]["reasons"],
+            quality={key: value for key, value in raw["quality"].items() if key not in ("grade", "reasons")},
+        )
+        for raw in found["interfaces"]
+    ]
+    return Measurement(path, found["records"], found["bytes"], found["broken"], onlookers, found["interfaces"])
+
+
+def _seconds(text: str | float) -> float:
+    found = re.fullmatch(r"\s*([0-9.]+(?:e[+-]?\d+)?)\s*(s|ms|us|min)?\s*", str(text))
+    try:
+        seconds = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
+    except ValueError:
+        seconds = 0.0
+    if not 1e-6 <= seconds <= 1e6:
+        raise UserError(f'bin: found {text!r}; a time such as "1 s" or "100 ms" would do')
+    return seconds

@@ -1,0 +1,56 @@
+"""A measurement on disk: tidy tables, a manifest, and a page with pictures."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from multihop.provenance import commit, version
+from multihop.report.measurement import page
+from multihop.storage import replace_file, require_results_directory, write_text
+
+if TYPE_CHECKING:
+    from multihop.measurement import Measurement
+
+_TABLES = ("airtime", "busy", "links", "stations")
+
+#: What a measurement is called in its directory.
+_NAMES = ("manifest.json", "report.html", *(f"{name}.{kind}" for name in _TABLES for kind in ("parquet", "csv")))
+
+
+def save(found: Measurement, directory: Path) -> list[Path]:
+    """Writes the tables as Parquet and CSV, in SI units, the report, and the manifest last. Returns what was written.
+
+    Raises:
+        UserError: if the directory cannot be written, or holds files of these names that are not results.
+        OutputError: if the disk is full or broken.
+    """
+    require_results_directory(directory, _NAMES)
+    about = {
+        "format": 1,
+        "what": "multihop measurement",
+        "multihop": version(),
+        "commit": commit(),
+        "capture": found.path.name,
+        "records": found.records,
+        "bytes": found.bytes,
+        "broken": found.broken,
+    }
+    written = []
+    for name in _TABLES:
+        table: pd.DataFrame = getattr(found, name)
+        arrow = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata({"multihop": json.dumps(about)})
+        for kind, write in (("parquet", pa.parquet.write_table), ("csv", pa.csv.write_csv)):
+            path = directory / f"{name}.{kind}"
+            replace_file(path, partial(write, arrow))
+            written.append(path)
+    written.append(write_text(directory / "report.html", page(found)))
+    written.append(write_text(directory / "manifest.json", json.dumps(about, indent=2) + "\n"))
+    return written

@@ -1,0 +1,140 @@
+"""The page of a measured capture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from multihop.provenance import commit, version
+from multihop.report.markup import document, escape, facts, section, table
+from multihop.report.svg import Chart, style
+
+if TYPE_CHECKING:
+    from multihop.measurement import Measurement, Onlooker
+
+#: In the order in which they are stacked.
+_KINDS = {
+    "data": "#0072b2",
+    "retry": "#d55e00",
+    "reservation": "#e69f00",
+    "acknowledgement": "#009e73",
+    "management": "#cc79a7",
+    "control": "#56b4e9",
+}
+
+#: Stations and links that are listed.
+_MOST_ROWS = 50
+
+
+def page(found: Measurement) -> str:
+    """The report as HTML: one file that needs no network."""
+    parts = [f"<header><h1>{escape(found.path.name)}</h1></header>"]
+    if found.broken is not None:
+        parts.append(section("Broken", f"<p>{escape(found.broken)}</p>"))
+    with style():
+        for onlooker in found.onlookers:
+            parts += _onlooker(found, onlooker)
+    about = [
+        ("multihop", version()),
+        ("commit", commit() or "unknown"),
+        ("records", f"{found.records}"),
+        ("bytes", f"{found.bytes}"),
+        ("command", f"multihop measure {found.path.name}"),
+    ]
+    parts.append(section("Where this comes from", facts(about)))
+    return document(f"{found.path.name}: measured", "\n".join(parts))
+
+
+def _onlooker(found: Measurement, onlooker: Onlooker) -> list[str]:
+    reasons = "".join(f"<li>{escape(reason)}</li>" for reason in onlooker.reasons)
+    stamps = {"begin": "the beginning of frames", "mpdu": "the first bit of their MAC header", "end": "their end"}
+    about = [
+        ("capture quality", onlooker.grade),
+        ("length", f"{onlooker.length_s:.3f} s"),
+        ("on the air", f"{100 * found.busy_ratio(onlooker):.1f} % of the time, of what was decoded"),
+        ("stamps mark", f"{stamps[onlooker.stamps]}, by {onlooker.stamp_pairs} pairs of a frame and its answer"),
+        *([("the onlooker is", onlooker.own)] if onlooker.own else []),
+    ]
+    over_time = _over_time(found, onlooker)
+    return [
+        section(onlooker.title, facts(about) + (f"<ul>{reasons}</ul>" if reasons else "")),
+        section("Airtime over time", over_time, "Of each bin, by kind of frame; the rest is idle, or was not decoded."),
+        section("Stations", _stations(found, onlooker), "By airtime. Service: from the first sight of a data frame to its ACK."),
+        section(
+            "Links",
+            _links(found, onlooker),
+            "By bytes that were acknowledged. Capacity: rt-Winf as printed (Barreto 2015, Eqs. 6 and 12), means of batches of "
+            "16 exchanges with 95 % intervals. Available: capacity times the share of time with nothing on the air.",
+        ),
+    ]
+
+
+def _over_time(found: Measurement, onlooker: Onlooker) -> str:
+    rows = found.airtime[found.airtime["interface"] == onlooker.interface]
+    chart = Chart(f"air{onlooker.interface}", f"Airtime over time at {onlooker.title}", 9.0, 2.8)
+    axis: Any = chart.figure.subplots()
+    shares = rows.pivot_table(index="time_s", columns="kind", values="share", aggfunc="sum", fill_value=0.0)
+    bins = max(1, int(np.ceil(onlooker.length_s / onlooker.bin_s)))
+    # More bins than a picture has room for are averaged.
+    group = int(np.ceil(bins / 300))
+    numbers = (shares.index.to_numpy() / onlooker.bin_s + 0.5).astype(int) // group
+    shares = shares.groupby(numbers).sum() / group
+    shares = shares.reindex(range(-(-bins // group)), fill_value=0.0)
+    width = onlooker.bin_s * group
+    under = np.zeros(len(shares))
+    for kind, colour in _KINDS.items():
+        if kind in shares:
+            axis.bar(shares.index * width, shares[kind], width, under, align="edge", color=colour, label=kind, linewidth=0)
+            under = under + shares[kind].to_numpy()
+    axis.set_xlabel("time [s]")
+    axis.set_ylabel("share of airtime")
+    axis.set_ylim(0, max(1.0, float(under.max(initial=0.0))))
+    if len(axis.patches) > 0:
+        axis.legend(ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
+    return chart.svg()
+
+
+def _stations(found: Measurement, onlooker: Onlooker) -> str:
+    rows = found.stations[found.stations["interface"] == onlooker.interface].sort_values("airtime_s", ascending=False)
+    heads = ["station", "frames", "airtime", "data sent again", "signal [dBm]", "service [ms]"]
+    cells = [
+        [
+            row["station"],
+            f"{row['frames']}",
+            _number(100 * row["share"], 1, " %"),
+            _number(100 * row["retry_ratio"], 1, " %"),
+            _number(row["signal_mean_dbm"], 0),
+            _number(1e3 * row["service_mean_s"], 2),
+        ]
+        for row in rows.head(_MOST_ROWS).to_dict("records")
+    ]
+    return table(heads, cells) + _rest(rows)
+
+
+def _links(found: Measurement, onlooker: Onlooker) -> str:
+    rows = found.links[found.links["interface"] == onlooker.interface].sort_values("bytes", ascending=False)
+    heads = ["from", "to", "exchanges", "answered", "goodput [Mb/s]", "capacity [Mb/s]", "available [Mb/s]"]
+    cells = [
+        [
+            row["sender"],
+            row["receiver"],
+            f"{row['exchanges']}",
+            f"{row['answered']}",
+            _number(row["goodput_bps"] / 1e6, 3),
+            _number(row["capacity_bps"] / 1e6, 3)
+            + _number((row["capacity_high_bps"] - row["capacity_bps"]) / 1e6, 3, before=" ± "),
+            _number(row["available_bps"] / 1e6, 3),
+        ]
+        for row in rows.head(_MOST_ROWS).to_dict("records")
+    ]
+    return table(heads, cells, names=2) + _rest(rows)
+
+
+def _rest(rows: pd.DataFrame) -> str:
+    return f"<p>... and {len(rows) - _MOST_ROWS} more</p>" if len(rows) > _MOST_ROWS else ""
+
+
+def _number(value: float, decimals: int, after: str = "", before: str = "") -> str:
+    return "" if value != value else f"{before}{value:.{decimals}f}{after}"
