@@ -6,7 +6,7 @@ use common::{gzip, pcap, pcapng};
 use multihop_capture::{Capture, DissectError, Frame, LinkType, Reception, airtime, dissect, radiotap};
 use proptest::prelude::*;
 
-/// A QoS data frame with LLC, IPv4 and TCP behind a radiotap header with most fields.
+/// A data frame with a quality-of-service field, LLC, IPv4 and TCP behind a radiotap header with most fields.
 fn packet() -> Vec<u8> {
     // TSFT, flags, rate, channel, signal, noise, antenna, XChannel, MCS, A-MPDU, VHT; another antenna; a vendor; HE.
     let words = [0xa03c_086f_u32, 0xc000_0820, 0xa000_0001, 0x0080_0000];
