@@ -170,8 +170,15 @@ fn the_seeds_are_good() {
     assert!(Frame::parse(frame, 0, &reception).unwrap().payload.unwrap().network.is_some());
 }
 
+/// Some thousand cases, or as many as the environment variable `PROPTEST_CASES` says.
+fn config() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { 4_000 };
+    ProptestConfig { cases, failure_persistence: None, ..default }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn mutated_files_give_records_or_a_sentence(
