@@ -8,11 +8,18 @@ use multihop_dot11::{Band, Bandwidth, Clock, HePpdu, HtPpdu, Ppdu, Preamble, Vht
 /// For how long a frame of `air_bytes` bytes, MAC header and frame check sequence included, was on the air by itself, from its
 /// preamble to its last symbol.
 ///
-/// None where the receiver did not say enough ([`ppdu`]) or said something that cannot be. The silence at the end of OFDM frames at
-/// 2.4 GHz, in which the medium is idle, is not part of it. For the frames of an A-MPDU, which share a preamble, use [`ppdu`] and the
+/// None where the receiver did not say enough ([`ppdu`]) or said something that cannot be. The silence that belongs to OFDM frames
+/// at 2.4 GHz is not part of it: see [`txtime`]. For the frames of an A-MPDU, which share a preamble, use [`ppdu`] and the
 /// sum of their bytes.
 pub fn airtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
     ppdu(reception)?.airtime(air_bytes, Band::Other)
+}
+
+/// The same with that silence of 6 us, where the receiver named a channel at 2.4 GHz: TXTIME of the standard, after which SIFS and
+/// DIFS count (18.3.2.4).
+pub fn txtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
+    let low = reception.channel.is_some_and(Channel::is_2_4_ghz);
+    ppdu(reception)?.airtime(air_bytes, if low { Band::Ghz2_4 } else { Band::Other })
 }
 
 /// How a frame was sent, by what its receiver said.
@@ -89,4 +96,67 @@ fn he(encoding: HeEncoding) -> Option<HePpdu> {
         stbc: encoding.stbc.unwrap_or_default(),
         ldpc: encoding.ldpc.unwrap_or(usual_ldpc),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(kbps: u64, mhz: u16, flags: u32) -> Reception {
+        Reception {
+            encoding: Some(Encoding::Legacy(Rate::from_kbps(kbps))),
+            channel: Some(Channel { mhz, flags }),
+            ..Reception::default()
+        }
+    }
+
+    fn us(span: Option<Span>) -> Option<u64> {
+        span.map(|span| span.ns() / 1_000)
+    }
+
+    #[test]
+    fn the_silence_is_part_of_txtime_only() {
+        let low = at(54_000, 2_437, 0xc0);
+        assert_eq!((us(airtime(&low, 1_528)), us(txtime(&low, 1_528))), (Some(248), Some(254)));
+        let high = at(54_000, 5_180, 0x140);
+        assert_eq!(us(txtime(&high, 1_528)), Some(248));
+        let cck = at(11_000, 2_437, 0xa0);
+        assert_eq!(us(txtime(&cck, 14)), Some(203), "long preamble where none is told");
+        let short = Reception { preamble: Some(Preamble::Short), ..cck };
+        assert_eq!(us(txtime(&short, 14)), Some(107));
+    }
+
+    #[test]
+    fn narrow_channels_are_slower() {
+        assert_eq!(us(airtime(&at(27_000, 5_890, 1 << 14), 1_528)), Some(496));
+        assert_eq!(us(airtime(&at(27_000, 5_890, 0), 1_528)), None, "no rate at full clock");
+        assert_eq!(us(airtime(&at(13_500, 5_890, 1 << 15), 1_528)), Some(992));
+    }
+
+    #[test]
+    fn schemes_need_their_bandwidth_and_streams() {
+        let with = |encoding| Reception { encoding: Some(encoding), ..Reception::default() };
+        let ht = HtEncoding { mcs: Some(7), bandwidth: Some(Bandwidth::Mhz20), ..HtEncoding::default() };
+        assert_eq!(us(airtime(&with(Encoding::Ht(ht)), 1_500)), Some(36 + 188));
+        let unknown = HtEncoding { bandwidth: None, ..ht };
+        assert_eq!(airtime(&with(Encoding::Ht(unknown)), 1_500), None);
+        let vht = VhtEncoding {
+            mcs: Some(9),
+            streams: Some(1),
+            bandwidth: Some(Bandwidth::Mhz80),
+            ..VhtEncoding::default()
+        };
+        assert_eq!(us(airtime(&with(Encoding::Vht(vht)), 3_000)), Some(40 + 64));
+        let he = HeEncoding {
+            mcs: Some(0),
+            streams: Some(1),
+            bandwidth: Some(Bandwidth::Mhz20),
+            ldpc: Some(true),
+            ..HeEncoding::default()
+        };
+        assert_eq!(airtime(&with(Encoding::He(he)), 100), Some(Span::from_ns(36_000 + 7_200 + 7 * 13_600)));
+        let several = HeEncoding { format: HeFormat::MultiUser, ..he };
+        assert_eq!(airtime(&with(Encoding::He(several)), 100), None);
+        assert_eq!(airtime(&Reception::default(), 100), None);
+    }
 }

@@ -152,9 +152,9 @@ impl Ppdu {
                 let slower = clock.slower();
                 timing(Standard::Dot11a, Rate::from_bps(rate.bps() * slower), Preamble::Long)? * slower
             }
-            Ppdu::Ht(ht) => ht.preamble() + ht.data(bytes)?,
-            Ppdu::Vht(vht) => vht.preamble() + vht.data(bytes)?,
-            Ppdu::He(he) => he.preamble() + he.data(bytes)?,
+            Ppdu::Ht(ht) => ht.data(bytes)? + ht.preamble(),
+            Ppdu::Vht(vht) => vht.data(bytes)? + vht.preamble(),
+            Ppdu::He(he) => he.data(bytes)? + he.preamble(),
         };
         Some(span + self.signal_extension(band))
     }
@@ -218,6 +218,11 @@ impl HtPpdu {
     }
 
     fn symbol_code(self) -> Option<SymbolCode> {
+        // What there are streams for, there must be antennas for: four at most (19.3.9.4.6).
+        if self.mcs <= DUPLICATE_MCS && self.streams() + self.stbc.min(4) + self.extension_streams.min(4) > 4
+        {
+            return None;
+        }
         let carriers = match self.bandwidth {
             // 6 Mb/s, twice over 40 MHz.
             Bandwidth::Mhz40 if self.mcs == DUPLICATE_MCS => 48,
@@ -268,7 +273,7 @@ impl VhtPpdu {
             Bandwidth::Mhz160 => 468,
             _ => return None,
         };
-        if self.mcs > 9 {
+        if self.mcs > 9 || (self.stbc && self.streams > 4) {
             return None;
         }
         // Schemes whose symbols would carry a fraction of a bit do not exist (21.5).
@@ -320,7 +325,7 @@ impl HePpdu {
         };
         let carriers = if self.dual_carrier { carriers / 2 } else { carriers };
         let streams = if self.stbc { self.streams / 2 } else { self.streams };
-        if self.mcs > 11 { None } else { symbol_code(self.mcs, streams, carriers) }
+        if self.mcs > 11 || self.streams > 8 { None } else { symbol_code(self.mcs, streams, carriers) }
     }
 
     fn symbol(&self) -> Span {
@@ -388,140 +393,4 @@ fn training_symbols(streams: u8) -> u64 {
 /// Symbols for `bits` bits, in whole blocks.
 fn blocks(bits: u64, bits_per_symbol: u64, block: u64) -> u64 {
     block * bits.div_ceil(block * bits_per_symbol)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ht(mcs: u8) -> HtPpdu {
-        HtPpdu {
-            mcs,
-            bandwidth: Bandwidth::Mhz20,
-            short_gi: false,
-            greenfield: false,
-            stbc: 0,
-            ldpc: false,
-            extension_streams: 0,
-        }
-    }
-
-    fn vht(mcs: u8, streams: u8, bandwidth: Bandwidth) -> VhtPpdu {
-        VhtPpdu {
-            mcs,
-            streams,
-            bandwidth,
-            short_gi: false,
-            stbc: false,
-            ldpc: false,
-            ldpc_extra_symbol: None,
-        }
-    }
-
-    fn he(mcs: u8, streams: u8, bandwidth: Bandwidth) -> HePpdu {
-        HePpdu {
-            mcs,
-            streams,
-            bandwidth,
-            guard: Span::from_ns(800),
-            training: Span::from_ns(6_400),
-            extended_range: false,
-            dual_carrier: false,
-            stbc: false,
-            ldpc: true,
-        }
-    }
-
-    fn kbps(ppdu: Ppdu) -> Option<u64> {
-        ppdu.rate().map(|rate| rate.bps() / 1_000)
-    }
-
-    fn ns(ppdu: Ppdu, bytes: u32) -> u64 {
-        ppdu.airtime(bytes, Band::Other).unwrap().ns()
-    }
-
-    /// Tables 19-27, 19-31 to 19-36, 21-30 and following, 27-55 and following.
-    #[test]
-    fn rates_are_those_of_the_tables() {
-        assert_eq!(kbps(Ppdu::Ht(ht(0))), Some(6_500));
-        assert_eq!(kbps(Ppdu::Ht(ht(7))), Some(65_000));
-        assert_eq!(kbps(Ppdu::Ht(ht(31))), Some(260_000));
-        let wide = |mcs| HtPpdu { bandwidth: Bandwidth::Mhz40, short_gi: true, ..ht(mcs) };
-        assert_eq!(kbps(Ppdu::Ht(wide(7))), Some(150_000));
-        assert_eq!(kbps(Ppdu::Ht(wide(15))), Some(300_000));
-        assert_eq!(kbps(Ppdu::Ht(HtPpdu { short_gi: false, ..wide(32) })), Some(6_000));
-        assert_eq!(kbps(Ppdu::Ht(ht(32))), None, "only over 40 MHz");
-        assert_eq!(kbps(Ppdu::Ht(wide(33))), None);
-        assert_eq!(kbps(Ppdu::Vht(vht(8, 1, Bandwidth::Mhz20))), Some(78_000));
-        assert_eq!(kbps(Ppdu::Vht(vht(9, 1, Bandwidth::Mhz20))), None, "a fraction of a bit");
-        assert_eq!(kbps(Ppdu::Vht(vht(9, 3, Bandwidth::Mhz20))), Some(260_000));
-        assert_eq!(kbps(Ppdu::Vht(vht(9, 2, Bandwidth::Mhz80))), Some(780_000));
-        assert_eq!(kbps(Ppdu::Vht(vht(9, 1, Bandwidth::Mhz160))), Some(780_000));
-        assert_eq!(kbps(Ppdu::Vht(vht(0, 0, Bandwidth::Mhz80))), None);
-        assert_eq!(kbps(Ppdu::Vht(vht(10, 1, Bandwidth::Mhz80))), None);
-        assert_eq!(kbps(Ppdu::He(he(0, 1, Bandwidth::Mhz20))), Some(8_602));
-        assert_eq!(kbps(Ppdu::He(he(11, 2, Bandwidth::Mhz80))), Some(1_200_955), "1201 Mb/s");
-    }
-
-    /// 1500 bytes are 12022 bits with service and tail: 47 symbols of 260 bits, after 20 + 8 + 4 + 4 us of preamble.
-    #[test]
-    fn high_throughput_by_hand() {
-        assert_eq!(ns(Ppdu::Ht(ht(7)), 1500), 36_000 + 47 * 4_000);
-        let short = HtPpdu { short_gi: true, ..ht(7) };
-        assert_eq!(ns(Ppdu::Ht(short), 1500), 36_000 + 172_000, "169.2 us, up to a multiple of 4");
-        let greenfield = HtPpdu { greenfield: true, ..short };
-        assert_eq!(ns(Ppdu::Ht(greenfield), 1500), 24_000 + 169_200);
-        assert_eq!(ns(Ppdu::Ht(ht(15)), 1500), 40_000 + 24 * 4_000, "two streams: one more training symbol");
-        assert_eq!(ns(Ppdu::Ht(HtPpdu { stbc: 1, ..ht(7) }), 1500), 40_000 + 48 * 4_000, "symbols in pairs");
-        let sounding = HtPpdu { extension_streams: 3, ..ht(0) };
-        assert_eq!(ns(Ppdu::Ht(sounding), 0), 36_000 + 16_000 + 4_000);
-        let fast = HtPpdu { bandwidth: Bandwidth::Mhz40, ..ht(31) };
-        assert_eq!(ns(Ppdu::Ht(fast), 4_047 / 8), 48_000 + 8_000, "4040 + 16 + 2 * 6 bits, 2160 a symbol");
-    }
-
-    /// At 2.4 GHz 6 us of silence follow; clause 18 is clause 17 and the silence.
-    #[test]
-    fn the_silence_at_2_4_ghz() {
-        let ofdm = Ppdu::Ofdm { rate: Rate::from_kbps(54_000), clock: Clock::Full };
-        assert_eq!(ofdm.airtime(1528, Band::Other), Some(Span::from_us(248)));
-        assert_eq!(ofdm.airtime(1528, Band::Ghz2_4), Some(Span::from_us(254)));
-        assert_eq!(Ppdu::Ht(ht(7)).airtime(1500, Band::Ghz2_4), Some(Span::from_us(36 + 188 + 6)));
-        let cck = Ppdu::Dsss { rate: Rate::from_kbps(11_000), preamble: Preamble::Short };
-        assert_eq!(cck.airtime(14, Band::Ghz2_4), Some(Span::from_us(107)));
-        let unknown = Ppdu::Dsss { rate: Rate::from_kbps(22_000), preamble: Preamble::Long };
-        assert_eq!(unknown.airtime(14, Band::Ghz2_4), None);
-    }
-
-    /// 27 Mb/s at half the clock is 54 Mb/s at full clock, twice as long.
-    #[test]
-    fn slower_clocks() {
-        let ofdm = |kbps, clock| Ppdu::Ofdm { rate: Rate::from_kbps(kbps), clock };
-        assert_eq!(ns(ofdm(27_000, Clock::Half), 1528), 496_000);
-        assert_eq!(ns(ofdm(1_500, Clock::Quarter), 14), 4 * 44_000);
-        assert_eq!(ofdm(54_000, Clock::Half).airtime(14, Band::Other), None);
-    }
-
-    /// VHT at 80 MHz, MCS 9, one stream: 1560 bits a symbol. 3000 bytes are 24016 bits, 24022 with the tail.
-    #[test]
-    fn very_high_throughput_by_hand() {
-        assert_eq!(ns(Ppdu::Vht(vht(9, 1, Bandwidth::Mhz80)), 3000), 40_000 + 16 * 4_000);
-        let short = VhtPpdu { short_gi: true, ..vht(9, 1, Bandwidth::Mhz80) };
-        assert_eq!(ns(Ppdu::Vht(short), 3000), 40_000 + 60_000, "57.6 us, up to a multiple of 4");
-        let told =
-            |extra| VhtPpdu { ldpc: true, ldpc_extra_symbol: Some(extra), ..vht(9, 1, Bandwidth::Mhz80) };
-        assert_eq!(ns(Ppdu::Vht(told(true)), 3000), 40_000 + 17 * 4_000);
-        assert_eq!(ns(Ppdu::Vht(told(false)), 3000), 40_000 + 16 * 4_000);
-        assert_eq!(ns(Ppdu::Vht(vht(0, 8, Bandwidth::Mhz20)), 100), 68_000 + 4 * 4_000, "8 training symbols");
-    }
-
-    /// HE at 20 MHz, MCS 0, one stream: 117 bits a symbol of 13.6 us, after 36 us and one training symbol of 7.2 us.
-    #[test]
-    fn high_efficiency_by_hand() {
-        let slow = he(0, 1, Bandwidth::Mhz20);
-        assert_eq!(ns(Ppdu::He(slow), 100), 36_000 + 7_200 + 7 * 13_600);
-        let extended = HePpdu { extended_range: true, ..slow };
-        assert_eq!(ns(Ppdu::He(extended), 100), 44_000 + 7_200 + 7 * 13_600);
-        let dual = HePpdu { dual_carrier: true, ..slow };
-        assert_eq!(ns(Ppdu::He(dual), 100), 36_000 + 7_200 + 15 * 13_600, "816 bits, 58 a symbol");
-    }
 }

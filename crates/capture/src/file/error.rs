@@ -26,7 +26,10 @@ pub enum CaptureError {
         source: io::Error,
     },
     /// There are no bytes at all.
-    #[error("the file is empty; a capture begins with a header of pcap or pcapng")]
+    #[error(
+        "there is nothing to read: the file is empty, or compressed and cut before the first byte; \
+         a capture begins with a header of pcap or pcapng"
+    )]
     Empty,
     /// It is something else than pcap or pcapng.
     #[error(

@@ -1,7 +1,7 @@
 //! Control frames (9.3.1).
 
 use super::{Address, Frame, FrameError, FrameType, HT_CONTROL, address, need};
-use crate::bytes::{Order, array, bit, field};
+use crate::bytes::{Order, array, field};
 
 /// What a control frame is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,9 +37,9 @@ pub enum Control {
 pub struct BlockAck {
     /// Traffic identifier.
     pub tid: u8,
-    /// The sequence number that bit 0 stands for.
+    /// The sequence number that bit 0 stands for, in the basic and the compressed variant.
     pub start: Option<u16>,
-    /// One bit for each frame that arrived, in the compressed variant with 64 of them.
+    /// One bit for each frame that arrived, in the compressed variant; the first 64 of them if there are more.
     pub bitmap: Option<u64>,
 }
 
@@ -56,9 +56,10 @@ impl Frame {
             2 => Control::Trigger,
             5 => Control::NdpAnnouncement,
             7 => {
-                const CARRIED: usize = 12;
-                need("a control wrapper", bytes, CARRIED)?;
-                self.header_bytes = CARRIED as u32 + HT_CONTROL;
+                // The frame control of what it carries, and HT control.
+                const LENGTH: usize = ONE_ADDRESS + 2 + HT_CONTROL;
+                need("a control wrapper", bytes, LENGTH)?;
+                self.header_bytes = LENGTH as u32;
                 Control::Wrapper(
                     Order::Little.u16(bytes, ONE_ADDRESS).map_or(0, |carried| field(carried, 4, 4)),
                 )
@@ -87,9 +88,9 @@ impl Frame {
 /// The fields that a block acknowledgement and the request for one share, and the bitmap.
 fn block_ack(bytes: &[u8], at: usize) -> Option<BlockAck> {
     let control = Order::Little.u16(bytes, at)?;
-    // Type 2 is compressed; bit 1 of it says the same in the older variants, bit 0 that there are several identifiers (table 9-24).
-    let (several, compressed) = (bit(control, 1), bit(control, 2));
-    let start = Order::Little.u16(bytes, at + 2).filter(|_| !several).map(|start| start >> 4);
-    let bitmap = array(bytes, at + 4).filter(|_| compressed && !several).map(u64::from_le_bytes);
+    // Types 0 and 2, basic and compressed, have one start behind the control field (table 9-24).
+    let kind = field(control, 1, 4);
+    let start = Order::Little.u16(bytes, at + 2).filter(|_| matches!(kind, 0 | 2)).map(|start| start >> 4);
+    let bitmap = array(bytes, at + 4).filter(|_| kind == 2).map(u64::from_le_bytes);
     Some(BlockAck { tid: field(control, 12, 4), start, bitmap })
 }

@@ -205,7 +205,8 @@ impl Frame {
         }
         let present = (bytes.len() as u32).saturating_add(missing);
         frame.body_bytes = present.saturating_sub(frame.header_bytes + padding);
-        frame.air_bytes = (frame.header_bytes + FCS_BYTES as u32).saturating_add(frame.body_bytes);
+        frame.air_bytes =
+            frame.header_bytes.saturating_add(frame.body_bytes).saturating_add(FCS_BYTES as u32);
         if let FrameType::Data(data) = frame.kind {
             let body = bytes.get((frame.header_bytes + padding) as usize..).unwrap_or_default();
             frame.payload = payload::read(body, &frame, data);
@@ -215,13 +216,14 @@ impl Frame {
 
     fn management(&mut self, bytes: &[u8], subtype: u8, htc: bool) -> Result<(), FrameError> {
         const FIXED: usize = 24;
-        need("a management header", bytes, FIXED)?;
+        let length = if htc { FIXED + HT_CONTROL } else { FIXED };
+        need("a management header", bytes, length)?;
         self.kind = FrameType::Management(subtype);
         self.receiver = address(bytes, 4);
         self.transmitter = address(bytes, 10);
         self.bssid = address(bytes, 16);
         self.sequence = sequence(bytes, 22);
-        self.header_bytes = if htc { FIXED as u32 + HT_CONTROL } else { FIXED as u32 };
+        self.header_bytes = length as u32;
         Ok(())
     }
 
@@ -229,7 +231,8 @@ impl Frame {
         let four_addresses = self.to_ds && self.from_ds;
         let qos = bit(subtype, 3);
         let before_qos = if four_addresses { 30 } else { 24 };
-        let length = before_qos + if qos { 2 } else { 0 };
+        // In frames without QoS the bit for HT control has an older meaning.
+        let length = before_qos + if qos { 2 } else { 0 } + if qos && htc { HT_CONTROL } else { 0 };
         need("a data header", bytes, length)?;
         let control = Order::Little.u16(bytes, before_qos).filter(|_| qos);
         self.kind = FrameType::Data(Data {
@@ -250,14 +253,13 @@ impl Frame {
             (true, true) => None,
         };
         self.sequence = sequence(bytes, 22);
-        // In frames without QoS the bit has an older meaning.
-        self.header_bytes = length as u32 + if qos && htc { HT_CONTROL } else { 0 };
+        self.header_bytes = length as u32;
         Ok(())
     }
 }
 
 /// Bytes of the HT control field, which the bit `+HTC` announces.
-const HT_CONTROL: u32 = 4;
+const HT_CONTROL: usize = 4;
 
 /// Bytes on the air, frame check sequence included, of a frame that need not be readable. As for [`Frame::parse`]; padding behind
 /// its header counts.

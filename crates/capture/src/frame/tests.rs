@@ -44,6 +44,10 @@ fn block_acks_and_their_requests() {
     let expected = BlockAck { tid: 6, start: Some(0x123), bitmap: Some(7) };
     assert_eq!(seen.kind, FrameType::Control(Control::BlockAck(expected)));
     assert_eq!(seen.air_bytes, 32);
+    bytes[16] = 0x0d; // GCR: an address comes first
+    let other = BlockAck { tid: 6, start: None, bitmap: None };
+    assert_eq!(parse(&bytes).kind, FrameType::Control(Control::BlockAck(other)));
+    bytes[16] = 0x05;
     bytes[0] = 0x84;
     let seen = parse(&bytes[..20]);
     assert_eq!(seen.kind, FrameType::Control(Control::BlockAckRequest(Some(0x123))));
@@ -156,5 +160,6 @@ fn what_is_no_frame() {
     assert_eq!(error(&[0xd4]), "a MAC header needs 4 bytes, 1 were captured");
     assert_eq!(error(&[0xd4, 0, 0, 0, 1]), "a control header needs 10 bytes, 5 were captured");
     assert_eq!(error(&header([0x88, 0], &[A, B, C])), "a data header needs 26 bytes, 22 were captured");
+    assert_eq!(error(&data(0x81, Some([0, 0]), &[])), "a data header needs 30 bytes, 26 were captured");
     assert!(error(&[0xd5, 0, 0, 0]).starts_with("version 1 of the frame format"));
 }
