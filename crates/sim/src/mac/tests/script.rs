@@ -315,5 +315,6 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         schemes: Vec::new(),
         flows: Vec::new(),
         extra_header: 0,
+        measurements: Vec::new(),
     }
 }
