@@ -30,11 +30,11 @@ pub enum Measure {
     /// Capacity of a path, at its end, from pairs of packets sent back to back (Chen et al. 2009).
     #[serde(rename = "adhoc-probe")]
     AdHocProbe(AdHocProbe),
-    /// Channel busyness ratio R_b over the latest window (Zhai, Chen and Fang 2007).
+    /// Channel busyness ratio over the latest window (Zhai, Chen and Fang 2007).
     BusyRatio(BusyRatio),
     /// Frame service delay from the head of the line to the ACK, smoothed (He et al. 2017).
     Fsd(ServiceDelay),
-    /// Frame transmission efficiency R_FTE from the service delay of each frame, smoothed with 1/8 (He et al. 2017).
+    /// Frame transmission efficiency from the service delay of each frame, smoothed with 1/8 (He et al. 2017).
     Fte(TransmissionEfficiency),
     /// What the network layer gets of the link while the MAC has its packets (Qazi, section V).
     PacketThroughput(PacketThroughput),
