@@ -38,7 +38,7 @@ impl Occupied {
         if period.length() == Span::ZERO {
             return;
         }
-        self.start.get_or_insert(period.start);
+        self.start = Some(self.start.map_or(period.start, |start| start.min(period.start)));
         let first = self.periods.partition_point(|known| known.end < period.start);
         let mut merged = period;
         while let Some(known) = self.periods.get(first).copied().filter(|known| known.start <= merged.end) {

@@ -417,6 +417,7 @@ impl SlotPlan {
 }
 
 fn build_nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
+    let phy = timing.phy_times();
     let scheme_of: Arc<[usize]> = config.flows.iter().map(|flow| flow.scheme).collect();
     let mut nodes: Vec<Node> = (0..config.nodes.len() as u32)
         .map(|index| {
@@ -430,7 +431,7 @@ fn build_nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<No
             let failure = config.routing.on_link_failure;
             Node {
                 mac: Mac::new(id, timer, air, timing, rng),
-                stack: Stack::new(id, &config.mac, policies, scheme_of.clone(), link_slot, failure),
+                stack: Stack::new(id, &config.mac, &phy, policies, scheme_of.clone(), link_slot, failure),
             }
         })
         .collect();

@@ -15,7 +15,7 @@ use crate::slab::{Handle, Slab};
 use failures::Failures;
 use followers::Followers;
 use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Span, Time};
-use multihop_link::{Departure, DropTail, Estimator, LinkView, Priority, RouterPolicy, Verdict};
+use multihop_link::{Departure, DropTail, Estimator, LinkView, PhyTimes, Priority, RouterPolicy, Verdict};
 use routed::Agent;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -84,8 +84,8 @@ struct Router {
 }
 
 impl Router {
-    fn new(policy: Box<dyn RouterPolicy>) -> Router {
-        Router { estimators: policy.estimators(), policy }
+    fn new(policy: Box<dyn RouterPolicy>, phy: &PhyTimes) -> Router {
+        Router { estimators: policy.estimators(phy), policy }
     }
 
     fn on_link(&mut self, event: &LinkEvent) {
@@ -130,6 +130,7 @@ impl Stack {
     pub fn new(
         id: NodeId,
         mac: &MacConfig,
+        phy: &PhyTimes,
         policies: Vec<Option<Box<dyn RouterPolicy>>>,
         scheme_of: Arc<[usize]>,
         link_slot: Slot,
@@ -139,7 +140,10 @@ impl Stack {
         Stack {
             id,
             queue: DropTail::new(mac.queue_limit),
-            routers: policies.into_iter().map(|policy| policy.map(Router::new)).collect(),
+            routers: policies
+                .into_iter()
+                .map(|policy| policy.map(|policy| Router::new(policy, phy)))
+                .collect(),
             scheme_of,
             ends: Vec::new(),
             inbox: VecDeque::new(),
