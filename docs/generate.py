@@ -157,7 +157,7 @@ def _column_table(columns: dict[str, Column]) -> list[str]:
 
 
 def _in_reading_order(properties: dict[str, Any]) -> list[tuple[str, Any]]:
-    order = ["phy", "mac", "medium", "topology", "routing", "network", "schemes", "flows", "traffic"]
+    order = ["phy", "mac", "medium", "topology", "routing", "network", "schemes", "flows", "traffic", "measure"]
     return sorted(properties.items(), key=lambda item: order.index(item[0]) if item[0] in order else -1)
 
 

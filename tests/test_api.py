@@ -52,6 +52,36 @@ def test_series_add_up_to_what_was_delivered():
     assert per_flow.tolist() == result.flows["delivered_bytes"].tolist()
 
 
+def test_measurements_have_a_row_for_each_step_node_and_estimator():
+    asked = '[[measure]]\nestimator = "rt-winf"\nat = ["n1"]\n[[measure]]\nestimator = "busy-ratio"\nname = "R_b"\n'
+    plain, result = multihop.run(CHAIN), multihop.run(f"{CHAIN}\n{asked}")
+    df = result.measurements
+    assert list(df.columns) == list(TABLES["measurements"])
+    steps = result.series["time_s"].nunique()
+    assert df.groupby(["estimator", "name"]).size().to_dict() == {
+        ("rt-winf", "n1"): steps,
+        **{("R_b", f"n{node}"): steps for node in range(4)},
+    }
+    winf, busy = df[df["estimator"] == "rt-winf"], df[df["estimator"] == "R_b"]
+    assert winf["capacity_bps"].notna().all()
+    assert (winf["available_bps"] <= winf["capacity_bps"]).all()
+    assert winf["busy_ratio"].isna().all()
+    assert busy["capacity_bps"].isna().all()
+    assert df["true_busy_ratio"].between(0, 1).all()
+    # Who measures changes nothing, and who does not has an empty table.
+    assert result.summary == plain.summary
+    assert plain.measurements.empty
+
+
+def test_measurements_of_many_runs_are_kept(tmp_path):
+    text = f'{CHAIN}\n[[measure]]\nestimator = "fsd"\n'
+    comparison = multihop.compare(text, ["tcp-newreno", "recn"], seeds=2)
+    folder = comparison.save(tmp_path / "results")
+    kept = pd.read_parquet(folder / "measurements.parquet")
+    assert len(kept) == 4 * len(multihop.run(text).measurements)
+    assert kept["service_delay_s"].notna().any()
+
+
 def test_a_scenario_is_a_path_a_text_or_a_dictionary(chain):
     by_path = multihop.run(chain)
     by_text = multihop.run(CHAIN)

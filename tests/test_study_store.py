@@ -256,11 +256,21 @@ def test_tables_from_the_store_are_those_of_a_run(tmp_path):
 
     result = study(factors={}, seeds=[5]).run(tmp_path / "s")
     direct = multihop.run(NETWORK, seed=5)
-    for name in ("flows", "nodes", "links", "series"):
+    for name in ("flows", "nodes", "links", "series", "measurements"):
         kept = result.table(name).drop(columns="seed")
         assert kept.astype(str).equals(direct.table(name).astype(str)), name
     kept = result.table("summary").to_dict("records")[0]
     assert all(kept[name] == value or math.isnan(value) for name, value in direct.summary.items())
+
+
+def test_measurements_from_the_store_are_those_of_a_run(tmp_path):
+    import multihop
+
+    measured = {**NETWORK, "measure": [{"estimator": "busy-ratio"}]}
+    kept = study(factors={}, seeds=[5], scenario=measured).run(tmp_path / "s").table("measurements")
+    direct = multihop.run(measured, seed=5).measurements
+    assert len(direct) > 0
+    assert kept.drop(columns="seed").astype(str).equals(direct.astype(str))
 
 
 def test_failures_are_kept_until_the_run_succeeds(store, output):

@@ -1,7 +1,7 @@
 """The compiled part: see crates/py. It holds no logic; scenarios and the engine live in crates/sim."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -92,13 +92,14 @@ class AirtimesView(TypedDict):
     cw_max: int
 
 class Output(TypedDict):
-    """The columns of a run's tables and its scalars."""
+    """The columns of a run's tables and its scalars. Measurements are there if the scenario asks for some."""
 
     summary: dict[str, int | float | str]
     flows: dict[str, Column]
     nodes: dict[str, Column]
     links: dict[str, Column]
     series: dict[str, Column]
+    measurements: NotRequired[dict[str, Column]]
 
 class ScenarioError(ValueError):
     """A scenario that cannot be run. The message is `file:line: key: what was found; what would do`."""

@@ -141,6 +141,26 @@ _SERIES: dict[str, Column] = {
     ),
 }
 
+_MEASUREMENTS: dict[str, Column] = {
+    "time_s": Column("s", "end of the step, from the start of the run (warm-up included)"),
+    "estimator": Column("", "name of the measurement: that of the estimator, unless the scenario gives another"),
+    "node": Column("1", "index of the node"),
+    "name": Column("", "name of the node"),
+    "capacity_bps": Column(
+        "bit/s", "estimate of what the link carries at the end of the step; missing if the estimator makes none"
+    ),
+    "available_bps": Column("bit/s", "estimate of the part of it that is unused"),
+    "packet_throughput_bps": Column("bit/s", "bits of packets per time that the MAC had them, smoothed"),
+    "service_delay_s": Column("s", "from the head of the line to the acknowledgement, smoothed over frames"),
+    "transmission_efficiency": Column("1", "frame transmission efficiency, smoothed over frames"),
+    "busy_ratio": Column("1", "estimate of the channel busyness ratio"),
+    "true_busy_ratio": Column(
+        "1",
+        "the truth, as the simulator knows it: share of the step during which the node could not use the medium,"
+        " physically busy or held back by the network allocation vector",
+    ),
+}
+
 _SUMMARY: dict[str, Column] = {
     "seed": Column("", "seed of every random stream of the run"),
     "measured_s": Column("s", "time that results cover: duration less warm-up"),
@@ -170,6 +190,7 @@ TABLES: dict[str, dict[str, Column]] = {
     "nodes": _NODES,
     "links": _LINKS,
     "series": _SERIES,
+    "measurements": _MEASUREMENTS,
     "summary": _SUMMARY,
 }
 

@@ -103,7 +103,7 @@ class Comparison:
     def table(self, name: str) -> pd.DataFrame:
         """The tables of all runs below each other, with columns `variant` and `seed` in front.
 
-        `name` is flows, nodes, links, series or summary.
+        `name` is flows, nodes, links, series, measurements or summary.
         """
         parts = []
         for variant, results in self.results.items():
@@ -135,6 +135,11 @@ class Comparison:
     def series(self) -> pd.DataFrame:
         """One row per variant, seed, flow and step."""
         return self.table("series")
+
+    @property
+    def measurements(self) -> pd.DataFrame:
+        """One row per variant, seed, step, node and estimator that the scenario asks for."""
+        return self.table("measurements")
 
     @property
     def summary(self) -> pd.DataFrame:

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 
 def table(name: str, view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
-    """The table of that name (flows, nodes, links, series or summary) of all runs, below each other."""
+    """The table of that name (flows, nodes, links, series, measurements or summary) of all runs, below each other."""
     make: dict[str, Callable[[_core.ScenarioView, Outputs], pd.DataFrame]] = {
         "flows": _flows,
         "nodes": _nodes,
         "links": _links,
         "series": _series,
+        "measurements": _measurements,
         "summary": _summary,
     }
     return make[name](view, outputs)
@@ -81,6 +82,17 @@ def _series(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
     names = np.array([flow["name"] for flow in view["flows"]], dtype=object)
     df["name"] = names[df["flow"].to_numpy(dtype=int)]
     return df[["seed", *TABLES["series"]]]
+
+
+def _measurements(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
+    columns = TABLES["measurements"]
+    if "measurements" not in outputs[0]:
+        empty = {name: pd.Series(dtype=float if column.unit else object) for name, column in columns.items()}
+        return pd.DataFrame({"seed": pd.Series(dtype=np.uint64), **empty})
+    df = _stacked("measurements", outputs)
+    names = np.array([node["name"] for node in view["nodes"]], dtype=object)
+    df["name"] = names[df["node"].to_numpy(dtype=int)]
+    return df[["seed", *columns]]
 
 
 def _summary(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:

@@ -64,11 +64,17 @@ class Result:
         """One row per flow and step, from the start of the run."""
         return self._frame("series")
 
+    @cached_property
+    def measurements(self) -> pd.DataFrame:
+        """One row per step, node and estimator that the scenario asks for, from the start of the run."""
+        return self._frame("measurements")
+
     def table(self, name: str) -> pd.DataFrame:
-        """The table of that name: flows, nodes, links, series or summary."""
+        """The table of that name: flows, nodes, links, series, measurements or summary."""
         if name == "summary":
             return pd.DataFrame([self.summary])
-        return {"flows": self.flows, "nodes": self.nodes, "links": self.links, "series": self.series}[name]
+        tables = {"flows": self.flows, "nodes": self.nodes, "links": self.links}
+        return {**tables, "series": self.series, "measurements": self.measurements}[name]
 
     def report(self, path: str | Path) -> Path:
         """Writes a self-contained HTML report and returns its path."""

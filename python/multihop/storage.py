@@ -38,7 +38,7 @@ _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}
 
 
 def save(comparison: Comparison, directory: Path) -> Path:
-    """Writes `flows`, `nodes`, `links`, `series` and `summary` as Parquet and CSV, the scenario, and `manifest.json`.
+    """Writes every table as Parquet and CSV, the scenario, and `manifest.json`.
 
     Each file is written whole and then moved into place, the manifest last: where there is a manifest, all is there.
 

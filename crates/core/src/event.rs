@@ -4,7 +4,7 @@
 //! from the moment it was queued until it was acknowledged or given up. Quantities that papers derive from them are methods
 //! here, so that each has one definition.
 
-use crate::{DropCause, FlowId, NodeId, Span, Time};
+use crate::{DropCause, FlowId, NodeId, Rate, Span, Time};
 
 /// A stretch of time, `start..end`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -56,7 +56,7 @@ pub enum Fate {
     GivenUp,
 }
 
-/// A frame's whole life at one node.
+/// A frame's whole life at one node. It is told right after the last [`Attempt`] of the frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exchange {
     /// The sending node.
@@ -67,6 +67,8 @@ pub struct Exchange {
     pub flow: FlowId,
     /// Bytes that the MAC was asked to carry.
     pub size: u32,
+    /// Bit rate of its DATA frames: of the last one, where they differ.
+    pub rate: Rate,
     /// Payload bytes of the transport among them; none in acknowledgements and other packets of control.
     pub payload: u32,
     /// When the packet entered the interface queue.
@@ -138,6 +140,25 @@ pub struct Heard {
     pub duration: Span,
     /// Bytes that the MAC was asked to carry; zero for control frames.
     pub size: u32,
+    /// Its bit rate.
+    pub rate: Rate,
+}
+
+/// A packet of data reached the node that it is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrived {
+    /// The node.
+    pub node: NodeId,
+    /// The flow of the packet.
+    pub flow: FlowId,
+    /// Its number among those of the flow, in the order in which they were sent.
+    pub number: u64,
+    /// Bytes that the MAC was asked to carry.
+    pub size: u32,
+    /// When the transport sent it, by the clock of its source.
+    pub sent: Time,
+    /// When it came.
+    pub at: Time,
 }
 
 /// A packet was lost at a node.
@@ -176,6 +197,8 @@ pub enum LinkEvent {
     NavReset(Time),
     /// A packet was lost here.
     Dropped(Dropped),
+    /// A packet of data came to its end here.
+    Arrived(Arrived),
 }
 
 #[cfg(test)]
@@ -191,6 +214,7 @@ mod tests {
             peer: NodeId(1),
             flow: FlowId(0),
             size: 1000,
+            rate: Rate::from_kbps(1_000),
             payload: 960,
             enqueued: at(100),
             head_of_line: at(1_000),

@@ -21,7 +21,7 @@ mod rate;
 mod rng;
 mod time;
 
-pub use event::{Attempt, Dropped, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent};
+pub use event::{Arrived, Attempt, Dropped, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent};
 pub use ids::{FlowId, NodeId, Port};
 pub use packet::{DropCause, Ecn, Flags, Packet, SackBlock, SackBlocks, Segment};
 pub use rate::Rate;

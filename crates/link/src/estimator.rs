@@ -11,6 +11,14 @@ pub struct LinkView {
     /// Channel busyness ratio `R_b`, in [0, 1]: the share of the latest window in which the medium could not be used (Zhai, Chen
     /// and Fang 2007).
     pub busy_ratio: Option<f64>,
+    /// What a link carries, in bits per second: by its estimator, of the MAC's service data, or of the PHY.
+    pub capacity_bps: Option<f64>,
+    /// The part of it that is unused, in bits per second.
+    pub available_bps: Option<f64>,
+    /// What the network layer gets while the MAC is busy with its packets, in bits per second: smoothed (Qazi, section V).
+    pub packet_throughput_bps: Option<f64>,
+    /// Frame service delay `T_FSD` in seconds: the smoothed value (He et al. 2017).
+    pub service_delay_s: Option<f64>,
 }
 
 /// Turns link events of one node into numbers.

@@ -3,20 +3,43 @@
 //! Everything here is fed by [`LinkEvent`](multihop_core::LinkEvent)s and packets, and knows nothing of the simulator, so that
 //! the same code runs on captures.
 //!
-//! * [`Estimator`]s turn link events into numbers, one file each: [`TransmissionEfficiency`], [`BusyRatio`]. Those that a policy
-//!   asks for run.
+//! * [`Estimator`]s turn link events into numbers, one file each: of capacity and available bandwidth [`RtWinf`],
+//!   [`RtWinfProbe`], [`IdleGap`], [`AdHocProbe`] and [`PacketThroughput`]; of contention [`TransmissionEfficiency`],
+//!   [`ServiceDelay`] and [`BusyRatio`]. Those run that a policy asks for, or somebody who writes them down.
+//! * [`PhyTimes`] is what they know of the PHY, and the upper bound that follows from it.
 //! * [`LinkView`] is the node's cross-layer database: estimators write it, router policies and local controllers read it.
 //! * [`RouterPolicy`] is what a forwarding node does to packets.
 //! * [`DropTail`] is the interface queue.
 
+mod adhoc_probe;
 mod busy_ratio;
 mod estimator;
+mod idle_gap;
+mod node_capacity;
+mod occupied;
+mod packet_throughput;
+mod phy_times;
 mod policy;
 mod queue;
+mod rt_winf;
+mod rt_winf_probe;
+mod service_delay;
+mod smoothed;
 mod transmission_efficiency;
 
+#[cfg(test)]
+mod testing;
+
+pub use adhoc_probe::{AdHocProbe, AdHocProbeOptions};
 pub use busy_ratio::BusyRatio;
 pub use estimator::{Estimator, LinkView};
+pub use idle_gap::IdleGap;
+pub use occupied::Elapsed;
+pub use packet_throughput::{PacketThroughput, PacketThroughputOptions};
+pub use phy_times::PhyTimes;
 pub use policy::{Departure, RouterPolicy, Verdict};
 pub use queue::{DropTail, Priority};
+pub use rt_winf::{RtWinf, RtWinfOptions, WinfReading};
+pub use rt_winf_probe::{RtWinfProbe, RtWinfProbeOptions};
+pub use service_delay::ServiceDelay;
 pub use transmission_efficiency::TransmissionEfficiency;

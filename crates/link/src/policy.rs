@@ -1,6 +1,6 @@
 //! What a forwarding node does to packets.
 
-use crate::{Estimator, LinkView};
+use crate::{Estimator, LinkView, PhyTimes};
 use multihop_core::{LinkEvent, Packet, Span, Time};
 
 /// A policy's decision about a packet.
@@ -52,8 +52,8 @@ impl Departure {
 /// What a forwarding node does to the packets of one scheme's flows. It acts at four instants; each method may change the
 /// packet's headers.
 pub trait RouterPolicy: Send {
-    /// The estimators that write what it reads in its views. They watch the node from the start of the run.
-    fn estimators(&self) -> Vec<Box<dyn Estimator>> {
+    /// The estimators that write what it reads in its views, for a node with this PHY. They watch it from the start of the run.
+    fn estimators(&self, _phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         Vec::new()
     }
     /// The packet is about to enter the interface queue.

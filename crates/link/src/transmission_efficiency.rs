@@ -38,7 +38,7 @@ impl Estimator for TransmissionEfficiency {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multihop_core::{Fate, FlowId, NodeId, Span};
+    use multihop_core::{Fate, FlowId, NodeId, Rate, Span};
 
     fn exchange(service_us: u64, fate: Fate) -> LinkEvent {
         LinkEvent::Exchange(Exchange {
@@ -46,6 +46,7 @@ mod tests {
             peer: NodeId(1),
             flow: FlowId(0),
             size: 1000,
+            rate: Rate::from_kbps(1_000),
             payload: 960,
             enqueued: Time::ZERO,
             head_of_line: Time::ZERO,

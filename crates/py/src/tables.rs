@@ -2,12 +2,12 @@
 
 use multihop_core::DropCause;
 use multihop_sim::config::{AppConfig, Config};
-use multihop_sim::outcome::{FlowOutcome, LinkOutcome, NodeOutcome, Outcome, SeriesRow};
+use multihop_sim::outcome::{FlowOutcome, LinkOutcome, MeasurementRow, NodeOutcome, Outcome, SeriesRow};
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// All tables.
+/// All tables; that of measurements only if there are any in the configuration.
 pub fn output<'py>(py: Python<'py>, config: &Config, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let made = PyDict::new(py);
     made.set_item("summary", summary(py, outcome)?)?;
@@ -15,6 +15,9 @@ pub fn output<'py>(py: Python<'py>, config: &Config, outcome: &Outcome) -> PyRes
     made.set_item("nodes", nodes(py, config, &outcome.nodes)?)?;
     made.set_item("links", links(py, &outcome.links)?)?;
     made.set_item("series", series(py, &outcome.series)?)?;
+    if !config.measurements.is_empty() {
+        made.set_item("measurements", measurements(py, config, &outcome.measurements)?)?;
+    }
     Ok(made)
 }
 
@@ -129,6 +132,26 @@ fn series<'py>(py: Python<'py>, rows: &[SeriesRow]) -> PyResult<Bound<'py, PyDic
     table.optional("rtt_s", |row| row.rtt_s)?;
     table.each("source_queue", |row| row.source_queue)?;
     table.optional("transmission_efficiency", |row| row.transmission_efficiency)?;
+    Ok(table.made)
+}
+
+fn measurements<'py>(
+    py: Python<'py>,
+    config: &Config,
+    rows: &[MeasurementRow],
+) -> PyResult<Bound<'py, PyDict>> {
+    let estimator = |row: &MeasurementRow| config.measurements[row.measurement as usize].name.as_str();
+    let mut table = Columns::new(py, rows);
+    table.each("time_s", |row| row.time_s)?;
+    table.names("estimator", rows.iter().map(estimator))?;
+    table.each("node", |row| row.node)?;
+    table.optional("capacity_bps", |row| row.view.capacity_bps)?;
+    table.optional("available_bps", |row| row.view.available_bps)?;
+    table.optional("packet_throughput_bps", |row| row.view.packet_throughput_bps)?;
+    table.optional("service_delay_s", |row| row.view.service_delay_s)?;
+    table.optional("transmission_efficiency", |row| row.view.transmission_efficiency)?;
+    table.optional("busy_ratio", |row| row.view.busy_ratio)?;
+    table.each("true_busy_ratio", |row| row.busy_ratio)?;
     Ok(table.made)
 }
 

@@ -56,7 +56,7 @@ impl Metric for Busyness {
 mod tests {
     use super::*;
     use crate::Scheme;
-    use crate::marking::testing::{departure, marks};
+    use crate::marking::testing::{departure, marks, phy};
     use multihop_core::{Interval, LinkEvent, NodeId, Time};
 
     #[test]
@@ -75,7 +75,7 @@ mod tests {
             let metric = Busyness { busy_window: window.parse().unwrap(), ..Busyness::default() };
             let router = EcnBusy { metric, ..EcnBusy::default() }.router(NodeId(0)).unwrap();
             let mut view = LinkView::default();
-            for mut estimator in router.estimators() {
+            for mut estimator in router.estimators(&phy()) {
                 estimator.on_link(&LinkEvent::BusyFrom(at(920)));
                 estimator.on_link(&LinkEvent::Busy(Interval { start: at(920), end: at(1_000) }));
                 estimator.write(at(1_000), &mut view);

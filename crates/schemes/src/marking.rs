@@ -7,7 +7,7 @@
 use crate::tcp::TcpParameters;
 use crate::{Parameters, Scheme};
 use multihop_core::{NodeId, Packet};
-use multihop_link::{Departure, Estimator, LinkView, RouterPolicy, Verdict};
+use multihop_link::{Departure, Estimator, LinkView, PhyTimes, RouterPolicy, Verdict};
 use multihop_transport::{Endpoint, Recovery};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -126,7 +126,7 @@ struct Marker<M> {
 }
 
 impl<M: Metric> RouterPolicy for Marker<M> {
-    fn estimators(&self) -> Vec<Box<dyn Estimator>> {
+    fn estimators(&self, _phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         self.metric.estimators()
     }
 
@@ -145,7 +145,7 @@ impl<M: Metric> RouterPolicy for Marker<M> {
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
-    use multihop_core::{Ecn, FlowId, Port, Segment, Span, Time};
+    use multihop_core::{Ecn, FlowId, Port, Rate, Segment, Span, Time};
 
     /// 1 Mb/s, 1000 bytes: DATA 8416, ACK 304 and SIFS 10 us.
     pub const REST_US: u64 = 8_416 + 10 + 304;
@@ -165,6 +165,21 @@ pub(crate) mod testing {
             rts_tries: rts_failures + 1,
             rts_failures,
             data_tries: 0,
+        }
+    }
+
+    /// The PHY of that frame.
+    pub fn phy() -> PhyTimes {
+        PhyTimes {
+            sifs: Span::from_us(10),
+            difs: Span::from_us(50),
+            backoff: Span::from_us(310),
+            rts: Span::from_us(352),
+            cts: Span::from_us(304),
+            ack: Span::from_us(304),
+            data_rate: Rate::from_kbps(1_000),
+            data_overhead: Span::from_us(192),
+            data_header: 28,
         }
     }
 

@@ -4,6 +4,7 @@
 
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy};
+use multihop_link::{AdHocProbeOptions, Elapsed, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions};
 use multihop_schemes::Scheme;
 use std::sync::Arc;
 
@@ -43,6 +44,8 @@ pub struct Config {
     pub flows: Vec<FlowConfig>,
     /// Header bytes added to every packet below the transport, besides those of its scheme: ns-2 adds 20 with DSDV.
     pub extra_header: u32,
+    /// Estimators whose values are recorded, in steps of `record_interval`.
+    pub measurements: Vec<MeasurementConfig>,
 }
 
 /// A node.
@@ -301,6 +304,47 @@ pub struct FlowConfig {
     pub start: Span,
     /// When it stops offering data; none for never.
     pub stop: Option<Span>,
+}
+
+/// An estimator at some nodes, whose values are recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasurementConfig {
+    /// What results call it.
+    pub name: String,
+    /// The nodes, each once.
+    pub nodes: Vec<NodeId>,
+    /// What each of them has.
+    pub estimator: EstimatorConfig,
+}
+
+/// An estimator of [`multihop_link`] with its options.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EstimatorConfig {
+    /// [`multihop_link::RtWinf`].
+    RtWinf(RtWinfOptions),
+    /// [`multihop_link::RtWinfProbe`].
+    RtWinfProbe(RtWinfProbeOptions),
+    /// [`multihop_link::IdleGap`].
+    IdleGap {
+        /// What the time of NAVs is divided by.
+        elapsed: Elapsed,
+    },
+    /// [`multihop_link::AdHocProbe`].
+    AdHocProbe(AdHocProbeOptions),
+    /// [`multihop_link::BusyRatio`].
+    BusyRatio {
+        /// How far it looks back.
+        window: Span,
+    },
+    /// [`multihop_link::ServiceDelay`].
+    ServiceDelay {
+        /// Weight of a new frame.
+        gain: f64,
+    },
+    /// [`multihop_link::TransmissionEfficiency`].
+    TransmissionEfficiency,
+    /// [`multihop_link::PacketThroughput`].
+    PacketThroughput(PacketThroughputOptions),
 }
 
 /// What a flow sends.

@@ -8,6 +8,7 @@
 //! * `stack`: what lies above it: interface queue, router policies, estimators, ends of flows. `apps`: what flows send.
 //! * [`routing`]: static shortest paths, and routing protocols. [`capacity`]: the airtime that flows need and which links share it,
 //!   without a run.
+//! * `measure`: estimators whose values are written down.
 //! * `node` wires MAC and stack; [`World`] owns the nodes and pops events. `record` keeps the books.
 //!
 //! Invariants: a node never touches another node, only the medium does; nothing on the per-frame path allocates or hashes; the
@@ -18,6 +19,7 @@ mod apps;
 pub mod capacity;
 pub mod config;
 mod mac;
+mod measure;
 mod medium;
 mod node;
 pub mod outcome;

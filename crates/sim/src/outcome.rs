@@ -1,6 +1,7 @@
 //! What a run found out. Everything counts from the end of the warm-up, unless it says otherwise.
 
 use multihop_core::DropCause;
+use multihop_link::LinkView;
 
 /// The results of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,6 +22,8 @@ pub struct Outcome {
     pub links: Vec<LinkOutcome>,
     /// Time series, one row per flow and step, from the start of the run.
     pub series: Vec<SeriesRow>,
+    /// Time series of estimators, one row per step, node and measurement, from the start of the run.
+    pub measurements: Vec<MeasurementRow>,
     /// Conservation, from the start of the run; it was asserted.
     pub conservation: Conservation,
 }
@@ -170,4 +173,19 @@ pub struct SeriesRow {
     pub source_queue: u32,
     /// Mean frame transmission efficiency of its data packets' frames that were acknowledged during the step, at any hop.
     pub transmission_efficiency: Option<f64>,
+}
+
+/// A step of an estimator's time series.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MeasurementRow {
+    /// End of the step, in seconds.
+    pub time_s: f64,
+    /// Index into [`crate::config::Config::measurements`].
+    pub measurement: u32,
+    /// Index of the node.
+    pub node: u32,
+    /// What the estimator wrote at the end of the step.
+    pub view: LinkView,
+    /// The truth: the share of the step during which the node could not use the medium, as in [`NodeOutcome::busy_ratio`].
+    pub busy_ratio: f64,
 }

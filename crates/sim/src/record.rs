@@ -55,6 +55,8 @@ pub struct NodeBook {
     pub receiving: Span,
     pub busy: Span,
     pub nav_only: Span,
+    /// Since the start of the run, for the measurements: physically busy, or with the NAV set.
+    pub unusable: Span,
     pub dropped: [u64; DropCause::ALL.len()],
     pub frames: FrameBook,
     pub queue_max: u64,
@@ -206,13 +208,17 @@ impl Recorder {
     /// A busy period of a node's medium ended.
     pub fn busy(&mut self, node: NodeId, period: Interval) {
         let counted = self.after_warmup(period, period.end);
-        self.nodes[node.index()].busy += counted;
+        let book = &mut self.nodes[node.index()];
+        book.busy += counted;
+        book.unusable += period.length();
     }
 
     /// An idle period during which the NAV was set ended; the end may lie before the start.
     pub fn reserved(&mut self, node: NodeId, period: Interval) {
         let counted = self.after_warmup(period, period.end);
-        self.nodes[node.index()].nav_only += counted;
+        let book = &mut self.nodes[node.index()];
+        book.nav_only += counted;
+        book.unusable += period.length();
     }
 
     /// A node's interface queue holds this many packets from now on.
@@ -321,7 +327,7 @@ pub fn quantiles(delays: &mut [u64]) -> Quantiles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multihop_core::FlowId;
+    use multihop_core::{FlowId, Rate};
 
     #[test]
     fn quantiles_are_nearest_ranks() {
@@ -342,6 +348,7 @@ mod tests {
             peer: NodeId(node + 1),
             flow: FlowId(0),
             size: payload + 40,
+            rate: Rate::from_kbps(1_000),
             payload,
             enqueued: at(done_ms - service_ms),
             head_of_line: at(done_ms - service_ms),

@@ -6,6 +6,7 @@ use crate::agenda::{Agenda, Lane, Slot};
 use crate::apps::App;
 use crate::config::Config;
 use crate::mac::{Mac, Timing};
+use crate::measure::Measurements;
 use crate::medium::{Links, Radio};
 use crate::node::{Node, at_node, settle};
 use crate::outcome::{FlowOutcome, NodeOutcome, Outcome, SeriesRow};
@@ -57,6 +58,7 @@ pub struct World {
     events: u64,
     fingerprint: u64,
     samples: Samples,
+    measurements: Measurements,
 }
 
 /// The periodic look at the flows.
@@ -104,6 +106,7 @@ impl World {
         let mut plan = SlotPlan::default();
         let mut nodes = build_nodes(config, &timing, &mut plan);
         let agents = routing_agents(config, &mut plan);
+        let measurements = Measurements::new(config, &timing, &mut nodes.0);
         let samples = Samples::new(config, &mut plan);
         let warmup = plan.add(u32::MAX, Purpose::WarmUpEnds);
         let mut agenda = match ties {
@@ -147,6 +150,7 @@ impl World {
             events: 0,
             fingerprint: 0,
             samples,
+            measurements,
         }
     }
 
@@ -293,6 +297,8 @@ impl World {
                         .get(),
                 });
             }
+            let step = self.samples.every * self.samples.per_row;
+            self.measurements.take(now, step, &self.nodes, &self.record);
         }
         self.agenda.arm(Slot(self.samples.slot), now + self.samples.every, Lane::AirStart);
     }
@@ -321,6 +327,7 @@ impl World {
             nodes,
             links,
             series: self.samples.series,
+            measurements: self.measurements.into_rows(),
             conservation: books,
         }
     }
@@ -410,6 +417,7 @@ impl SlotPlan {
 }
 
 fn build_nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
+    let phy = timing.phy_times();
     let scheme_of: Arc<[usize]> = config.flows.iter().map(|flow| flow.scheme).collect();
     let mut nodes: Vec<Node> = (0..config.nodes.len() as u32)
         .map(|index| {
@@ -423,7 +431,7 @@ fn build_nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<No
             let failure = config.routing.on_link_failure;
             Node {
                 mac: Mac::new(id, timer, air, timing, rng),
-                stack: Stack::new(id, &config.mac, policies, scheme_of.clone(), link_slot, failure),
+                stack: Stack::new(id, &config.mac, &phy, policies, scheme_of.clone(), link_slot, failure),
             }
         })
         .collect();

@@ -154,7 +154,18 @@ fn the_catalogue_names_everything_with_a_summary() {
     assert_eq!(names("apps"), ["saturated", "bulk", "cbr", "poisson", "transfers"]);
     assert_eq!(names("traffic"), ["canonical", "random-pairs", "to-gateway", "all-to-one"]);
     assert_eq!(names("generators").len(), 9);
-    assert_eq!(names("estimators"), ["transmission-efficiency", "busy-ratio"]);
+    let estimators = [
+        "rt-winf",
+        "rt-winf-probe",
+        "idlegap",
+        "adhoc-probe",
+        "busy-ratio",
+        "fsd",
+        "fte",
+        "packet-throughput",
+    ];
+    assert_eq!(names("estimators"), estimators);
+    assert!(catalogue["estimators"][0]["keys"]["full_busy"].as_str().unwrap().contains("NAVs"));
     for list in ["preambles", "link_quantities", "distributions"] {
         assert_eq!(names(list).len(), 2, "{list}");
     }

@@ -1,9 +1,13 @@
 //! What scenarios mean: geometry of generators, choice of pairs, defaults, overrides, and the hash.
 
-use multihop_core::Span;
+use multihop_core::{FlowId, NodeId, Span};
 use multihop_dot11::{DcfRules, EifsRule};
+use multihop_link::{
+    AdHocProbeOptions, Elapsed, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions, WinfReading,
+};
 use multihop_sim::config::{
-    AppConfig, Config, DsdvConfig, LinkFailureRule, MediumModel, PathLoss, RouteMetric, RoutingProtocol,
+    AppConfig, Config, DsdvConfig, EstimatorConfig, LinkFailureRule, MeasurementConfig, MediumModel,
+    PathLoss, RouteMetric, RoutingProtocol,
 };
 use multihop_sim::scenario::{Overrides, Setting, Step, locate, resolve};
 
@@ -249,6 +253,42 @@ fn names_that_the_user_gave_stay() {
 }
 
 #[test]
+fn estimators_have_the_published_parameters_unless_told_otherwise() {
+    let measured = |table: &str| config(&format!("{PLAIN}[[measure]]\n{table}\n")).measurements.remove(0);
+    let plain = measured("estimator = \"rt-winf\"");
+    assert_eq!((plain.name.as_str(), plain.nodes.len()), ("rt-winf", 3));
+    assert_eq!(plain.estimator, EstimatorConfig::RtWinf(RtWinfOptions::default()));
+    for (name, expected) in [
+        ("rt-winf-probe", EstimatorConfig::RtWinfProbe(RtWinfProbeOptions::default())),
+        ("adhoc-probe", EstimatorConfig::AdHocProbe(AdHocProbeOptions::default())),
+        ("packet-throughput", EstimatorConfig::PacketThroughput(PacketThroughputOptions::default())),
+        ("idlegap", EstimatorConfig::IdleGap { elapsed: Elapsed::Window(Span::from_ms(1_000)) }),
+        ("busy-ratio", EstimatorConfig::BusyRatio { window: Span::from_ms(1_000) }),
+        ("fsd", EstimatorConfig::ServiceDelay { gain: 0.125 }),
+        ("fte", EstimatorConfig::TransmissionEfficiency),
+    ] {
+        assert_eq!(measured(&format!("estimator = {name:?}")).estimator, expected);
+    }
+    let other = measured(
+        "estimator = \"rt-winf\"\nname = \"mine\"\nat = [\"n2\", \"n0\"]\nreading = \"strict\"\nwindow = \"off\"\n\
+         total_per_exchange = true\nfull_busy = true\nreference_size = \"1.5 kB\"\nsmoothing = 1",
+    );
+    let options = RtWinfOptions {
+        reading: WinfReading::Strict,
+        elapsed: Elapsed::SinceStart,
+        total_per_exchange: true,
+        full_busy: true,
+        reference_size: Some(1500),
+        gain: 1.0,
+    };
+    let (name, nodes) = ("mine".to_owned(), vec![NodeId(2), NodeId(0)]);
+    assert_eq!(other, MeasurementConfig { name, nodes, estimator: EstimatorConfig::RtWinf(options) });
+    let probe = measured("estimator = \"adhoc-probe\"\nflow = \"n0->n2\"\npairs = 7");
+    let options = AdHocProbeOptions { flow: Some(FlowId(0)), pairs: 7 };
+    assert_eq!(probe.estimator, EstimatorConfig::AdHocProbe(options));
+}
+
+#[test]
 fn starts_are_jittered_by_the_seed_of_the_run() {
     let start = |seed| {
         let text = format!("{PLAIN}start = \"5 s\"\nstart_jitter = \"2 s\"\n");
@@ -403,6 +443,10 @@ fn the_hash_is_that_of_the_meaning() {
         ("[topology]", "[routing]\nprotocol = \"dsdv\"\n[topology]"),
         ("[topology]", "[network]\nextra_header = \"1 B\"\n[topology]"),
         ("[topology]", "[phy]\ncontrol_rate = \"1 Mb/s\"\n[topology]"),
+        ("[topology]", "[[measure]]\nestimator = \"fte\"\n[topology]"),
+        ("[topology]", "[[measure]]\nestimator = \"fte\"\nat = [\"n1\"]\n[topology]"),
+        ("[topology]", "[[measure]]\nestimator = \"rt-winf\"\n[topology]"),
+        ("[topology]", "[[measure]]\nestimator = \"rt-winf\"\nwindow = \"2 s\"\n[topology]"),
     ];
     let mut seen = vec![original];
     for (from, to) in different {

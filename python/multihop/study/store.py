@@ -320,13 +320,17 @@ def decode(content: bytes) -> _core.Output:
         raise ValueError(f"not a finished run: {error}") from error
 
 
+#: Tables that a run may be without.
+_OPTIONAL = {"measurements"}
+
+
 def _decoded(plain: dict[str, Any]) -> _core.Output:
-    if plain["format"] != STORE_FORMAT or not {"summary", *TABLES} <= plain.keys():
+    if plain["format"] != STORE_FORMAT or not {"summary", *TABLES} - _OPTIONAL <= plain.keys():
         raise ValueError("a run of another format")
     made = {
         name: {column: _column(values) for column, values in plain[name].items()}
         for name in TABLES
-        if name != "summary"
+        if name != "summary" and name in plain
     }
     return cast("_core.Output", {"summary": plain["summary"], **made})
 

@@ -179,6 +179,7 @@ impl Mac {
             peer: out.peer.unwrap_or(NodeId::BROADCAST),
             flow: out.flow,
             size: out.size,
+            rate: ctx.timing.rate(if out.peer.is_some() { RateClass::Data } else { RateClass::Control }),
             payload: ctx.packets.get(out.handle).packet.segment.payload,
             enqueued: out.enqueued,
             head_of_line: out.head_of_line,

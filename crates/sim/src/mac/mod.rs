@@ -163,10 +163,20 @@ impl Mac {
     /// Books the period, busy or idle, that the end of the run cuts off.
     pub fn close(&self, record: &mut Recorder, now: Time) {
         if self.busy {
-            record.busy(self.id, Interval { start: self.busy_since, end: now });
+            record.busy(self.id, self.unusable(now));
         } else {
-            self.book_reserved(record, now);
+            record.reserved(self.id, self.unusable(now));
         }
+    }
+
+    /// Of the present period, busy or idle, the part up to now during which the station could not use the medium: all of it,
+    /// or while the NAV was set, which may be over before it begins.
+    pub fn unusable(&self, now: Time) -> Interval {
+        if self.busy {
+            return Interval { start: self.busy_since, end: now };
+        }
+        let nav = self.nav_reset.map_or(self.nav, |reset| self.nav.min(reset));
+        Interval { start: self.idle_since, end: nav.min(now) }
     }
 
     /// Has it something to do, but no timer and no signal that it waits for? Then it would be silent for ever.
@@ -239,16 +249,10 @@ impl Mac {
 
     #[inline]
     fn turn_busy(&mut self, ctx: &mut Context) {
+        ctx.record.reserved(self.id, self.unusable(ctx.now));
         self.busy = true;
         self.busy_since = ctx.now;
-        self.book_reserved(ctx.record, ctx.now);
         ctx.stack.on_link(&LinkEvent::BusyFrom(ctx.now));
-    }
-
-    /// Books the part of the idle period up to now during which the NAV was set.
-    fn book_reserved(&self, record: &mut Recorder, now: Time) {
-        let nav = self.nav_reset.map_or(self.nav, |reset| self.nav.min(reset));
-        record.reserved(self.id, Interval { start: self.idle_since, end: nav.min(now) });
     }
 
     fn arm(&self, ctx: &mut Context, at: Time) {

@@ -46,6 +46,7 @@ impl Mac {
             air: frame.air,
             duration: frame.duration,
             size,
+            rate: ctx.timing.rate(frame.rate),
         }));
         if frame.to.is_some_and(|to| to != self.id) {
             self.fail_if_overtime(ctx);

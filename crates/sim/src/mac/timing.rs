@@ -6,6 +6,7 @@ use multihop_core::{FrameKind, Interval, NodeId, Rate, Span, Time};
 use multihop_dot11::{
     ACK_BYTES, BackoffDraw, CTS_BYTES, DcfRules, ErrorTable, FrameTiming, RTS_BYTES, ResponseTimeout,
 };
+use multihop_link::PhyTimes;
 
 /// Rules, inter-frame spaces, airtimes and limits: what every station of a run shares.
 #[derive(Clone, Debug)]
@@ -50,6 +51,7 @@ pub struct Timing {
     pub busy_from: u64,
     rts_threshold: Option<u32>,
     rates: [FrameTiming; 4],
+    bit_rates: [Rate; 4],
 }
 
 impl Timing {
@@ -95,7 +97,13 @@ impl Timing {
             busy_from,
             rts_threshold: config.mac.rts_threshold,
             rates,
+            bit_rates: by_class,
         }
+    }
+
+    /// Bit rate of a class of frames.
+    pub fn rate(&self, class: RateClass) -> Rate {
+        self.bit_rates[class as usize]
     }
 
     /// MAC bytes of a DATA frame that carries `size` network-layer bytes.
@@ -127,6 +135,21 @@ impl Timing {
             BackoffDraw::Exclusive => self.cw_min - 1,
         };
         self.difs + self.slot * u64::from(most) / 2
+    }
+
+    /// What estimators know of all this.
+    pub fn phy_times(&self) -> PhyTimes {
+        PhyTimes {
+            sifs: self.sifs,
+            difs: self.difs,
+            backoff: self.mean_access() - self.difs,
+            rts: self.rts,
+            cts: self.cts,
+            ack: self.ack,
+            data_rate: self.rate(RateClass::Data),
+            data_overhead: self.overhead(RateClass::Data),
+            data_header: self.data_bytes(0),
+        }
     }
 
     /// A frame that starts now, without packet.

@@ -3,6 +3,7 @@
 use super::flows::{App, Distribution};
 use super::generate::Generator;
 use super::mac::RuleSet;
+use super::measure::Measure;
 use super::medium::{Medium, PathLossModel, Quantity};
 use super::phy::{Preamble, Standard};
 use super::routing::{Metric, OnLinkFailure, Routing};
@@ -42,16 +43,7 @@ pub fn catalogue() -> Value {
         "traffic": names::<Pattern>(),
         "apps": names::<App>(),
         "distributions": names::<Distribution>(),
-        "estimators": [
-            {
-                "name": "transmission-efficiency",
-                "summary": "frame transmission efficiency R_FTE from the service delay of each frame (He et al. 2017)",
-            },
-            {
-                "name": "busy-ratio",
-                "summary": "channel busyness ratio R_b over the latest window (Zhai, Chen and Fang 2007)",
-            },
-        ],
+        "estimators": names::<Measure>(),
     })
 }
 

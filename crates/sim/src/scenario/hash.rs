@@ -32,6 +32,7 @@ pub(super) fn hash(
         schemes,
         flows,
         extra_header,
+        measurements,
     } = config;
     let mut sink = Sink(Sha256::new());
     let general = (name, duration, warmup, record_interval, extra_header);
@@ -40,6 +41,9 @@ pub(super) fn hash(
     write!(sink, "{general:?} {network:?} {names:?} {flows:?} {jitters:?}").expect("a digest takes all text");
     for (base, parameters) in identities {
         write!(sink, " {base} {parameters}").expect("a digest takes all text");
+    }
+    if !measurements.is_empty() {
+        write!(sink, " {measurements:?}").expect("a digest takes all text");
     }
     sink.0.finalize().iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }

@@ -20,6 +20,7 @@ mod flows;
 mod generate;
 mod hash;
 mod mac;
+mod measure;
 mod medium;
 mod phy;
 mod reach;
@@ -46,6 +47,10 @@ pub use generate::{
     Bar, Chain, Circle, Cross, ExposedTerminal, Generator, Grid, ParkingLot, RandomGeometric, Star,
 };
 pub use mac::{BackoffDraw, Eifs, Mac, Microseconds, ResponseTimeout, RuleOverrides, RuleSet};
+pub use measure::{
+    AdHocProbe, BusyRatio, IdleGap, Measure, PacketThroughput, Reading, RtWinf, RtWinfProbe, ServiceDelay,
+    TransmissionEfficiency,
+};
 pub use medium::{Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
 pub use phy::{Phy, Preamble, Standard};
 pub use resolve::{Overrides, Resolved, load, resolve};
@@ -98,6 +103,9 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// Flows by pattern, besides those that are listed.
     pub traffic: Option<Traffic>,
+    /// Estimators whose values are recorded.
+    #[serde(default)]
+    pub measure: Vec<Measure>,
 }
 
 /// JSON Schema of scenario files, as data of the types that TOML has.

@@ -24,6 +24,7 @@ use toml::de::{DeTable, DeValue};
 const TAGS: &[(&str, &str, Option<&str>)] = &[
     ("App", "kind", None),
     ("Generator", "generator", None),
+    ("Measure", "estimator", None),
     ("Medium", "model", None),
     ("PathLossModel", "model", None),
     ("Routing", "protocol", Some("static")),
@@ -153,6 +154,7 @@ fn example(field: &str) -> &'static str {
         "model" => "\"ranges\"",
         "protocol" => "\"dsdv\"",
         "kind" => "\"saturated\"",
+        "estimator" => "\"rt-winf\"",
         "quantity" => "\"delivery\"",
         "rate" => "\"500 kb/s\"",
         "packet" => "\"1000 B\"",

@@ -5,6 +5,7 @@ use super::document::{Document, Result, key, seconds};
 use super::flows::{Flows, Made};
 use super::hash::hash;
 use super::mac::RuleSet;
+use super::measure;
 use super::reach::Reach;
 use super::schemes::Schemes;
 use super::settings::Setting;
@@ -83,6 +84,7 @@ pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolv
         schemes: Vec::new(),
         flows: Vec::new(),
         extra_header: scenario.network.resolve(&document)?,
+        measurements: Vec::new(),
     };
     let nodes = scenario.topology.resolve(&document, &mut config)?;
     config.nodes.clone_from(&nodes.list);
@@ -92,6 +94,8 @@ pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolv
     let limited = scenario.mac.rules == RuleSet::Ieee;
     schemes.check_sizes(&config.mac.rules, limited, config.extra_header)?;
     config.record_interval = record_interval(&document, &scenario, duration, made.len() as u64)?;
+    config.measurements = measure::resolve(&scenario.measure, &document, &nodes, &made)?;
+    check_measurements(&document, &config)?;
     config.schemes = schemes.used;
     config.flows = made.iter().map(|made| made.flow.clone()).collect();
     let jitters: Vec<Span> = made.iter().map(|made| made.jitter).collect();
@@ -175,6 +179,21 @@ fn record_interval(document: &Document<'_>, scenario: &Scenario, duration: Span,
         return Err(document.bad(&at, why, remedy));
     }
     Ok(step)
+}
+
+/// Refuses more rows of measurements than are kept.
+fn check_measurements(document: &Document<'_>, config: &Config) -> Result<()> {
+    let steps = config.duration.ns() / config.record_interval.ns();
+    let gauges: u64 = config.measurements.iter().map(|measurement| measurement.nodes.len() as u64).sum();
+    let rows = steps.saturating_mul(gauges);
+    if rows <= SERIES_ROWS_MAX {
+        return Ok(());
+    }
+    let found = format!("{steps} steps of {gauges} estimators make {rows} rows");
+    let remedy = format!(
+        "at most {SERIES_ROWS_MAX} are kept; name fewer nodes with at, or make record_interval longer"
+    );
+    Err(document.fail(&key!["measure"], found, remedy))
 }
 
 /// All flows, each with a path.

@@ -14,8 +14,8 @@ use crate::routing::Routes;
 use crate::slab::{Handle, Slab};
 use failures::Failures;
 use followers::Followers;
-use multihop_core::{DropCause, Dropped, LinkEvent, NodeId, Packet, Span, Time};
-use multihop_link::{Departure, DropTail, Estimator, LinkView, Priority, RouterPolicy, Verdict};
+use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Span, Time};
+use multihop_link::{Departure, DropTail, Estimator, LinkView, PhyTimes, Priority, RouterPolicy, Verdict};
 use routed::Agent;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -84,8 +84,8 @@ struct Router {
 }
 
 impl Router {
-    fn new(policy: Box<dyn RouterPolicy>) -> Router {
-        Router { estimators: policy.estimators(), policy }
+    fn new(policy: Box<dyn RouterPolicy>, phy: &PhyTimes) -> Router {
+        Router { estimators: policy.estimators(phy), policy }
     }
 
     fn on_link(&mut self, event: &LinkEvent) {
@@ -119,6 +119,8 @@ pub struct Stack {
     /// Who finds routes; none if they are static.
     agent: Option<Agent>,
     lifetime: Option<Span>,
+    /// Estimators whose values are written down, each with the number of its measurement.
+    gauges: Vec<(u32, Box<dyn Estimator>)>,
     /// Somebody here wants to know of link events.
     observed: bool,
 }
@@ -128,6 +130,7 @@ impl Stack {
     pub fn new(
         id: NodeId,
         mac: &MacConfig,
+        phy: &PhyTimes,
         policies: Vec<Option<Box<dyn RouterPolicy>>>,
         scheme_of: Arc<[usize]>,
         link_slot: Slot,
@@ -137,7 +140,10 @@ impl Stack {
         Stack {
             id,
             queue: DropTail::new(mac.queue_limit),
-            routers: policies.into_iter().map(|policy| policy.map(Router::new)).collect(),
+            routers: policies
+                .into_iter()
+                .map(|policy| policy.map(|policy| Router::new(policy, phy)))
+                .collect(),
             scheme_of,
             ends: Vec::new(),
             inbox: VecDeque::new(),
@@ -148,6 +154,7 @@ impl Stack {
             followers: Followers::default(),
             agent: None,
             lifetime: mac.lifetime,
+            gauges: Vec::new(),
             observed,
         }
     }
@@ -157,6 +164,21 @@ impl Stack {
         self.observed |= end.endpoint.controller().is_some();
         self.ends.push(end);
         (self.ends.len() - 1) as u32
+    }
+
+    /// Adds an estimator whose values are written down, for the measurement of this number.
+    pub fn add_gauge(&mut self, measurement: u32, estimator: Box<dyn Estimator>) {
+        self.observed = true;
+        self.gauges.push((measurement, estimator));
+    }
+
+    /// What the estimators say that are written down, each alone, with the number of its measurement.
+    pub fn gauges(&self, now: Time) -> impl Iterator<Item = (u32, LinkView)> {
+        self.gauges.iter().map(move |(measurement, estimator)| {
+            let mut view = LinkView::default();
+            estimator.write(now, &mut view);
+            (*measurement, view)
+        })
     }
 
     /// How many ends it has.
@@ -220,6 +242,7 @@ impl Stack {
     #[inline(never)]
     fn tell(&mut self, event: &LinkEvent) {
         self.routers.iter_mut().flatten().for_each(|router| router.on_link(event));
+        self.gauges.iter_mut().for_each(|(_, estimator)| estimator.on_link(event));
         for end in &mut self.ends {
             if let Some(controller) = end.endpoint.controller() {
                 controller.on_link(event);
@@ -443,6 +466,16 @@ impl Stack {
             return;
         }
         around.packets.remove(handle);
+        if packet.carries_data() {
+            self.on_link(&LinkEvent::Arrived(Arrived {
+                node: self.id,
+                flow: packet.flow,
+                number: packet.number,
+                size: packet.size,
+                sent: packet.created,
+                at: around.now,
+            }));
+        }
         let index = around.network.flows[packet.flow.index()].ends[packet.port as usize];
         let end = &mut self.ends[index as usize];
         let delivered = end.endpoint.on_segment(around.now, &packet.segment);

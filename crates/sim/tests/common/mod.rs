@@ -83,6 +83,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         }],
         flows: Vec::new(),
         extra_header: 0,
+        measurements: Vec::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::script::{A, B, C, Script, Signal, us};
 use multihop_core::FrameKind::{Ack, Cts, Rts};
-use multihop_core::{Attempt, DropCause, Exchange, Fate, Heard, Interval, LinkEvent, Span};
+use multihop_core::{Attempt, DropCause, Exchange, Fate, Heard, Interval, LinkEvent, Rate, Span};
 use multihop_dot11::DcfRules;
 
 fn air(start: u64, length: u64) -> Interval {
@@ -122,6 +122,7 @@ fn an_overheard_frame_is_heard_sets_the_nav_and_makes_the_medium_busy() {
         air: air(100, end - 100),
         duration: Span::from_us(3_000),
         size: 0,
+        rate: Rate::from_kbps(1_000),
     };
     let nav = LinkEvent::NavSet(air(end, 3_000));
     let busy = LinkEvent::Busy(air(100, end - 100));

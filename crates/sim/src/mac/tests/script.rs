@@ -105,8 +105,9 @@ impl Script {
         let agenda = Agenda::new(&[0, 0, 0, 0]);
         let seen = Arc::new(Mutex::new(Vec::new()));
         let probe: Box<dyn RouterPolicy> = Box::new(Probe(seen.clone()));
-        let stack =
-            Stack::new(A, &config.mac, vec![Some(probe)], Arc::new([0]), Slot(3), LinkFailureRule::Ignore);
+        let (policies, phy) = (vec![Some(probe)], timing.phy_times());
+        let failure = LinkFailureRule::Ignore;
+        let stack = Stack::new(A, &config.mac, &phy, policies, Arc::new([0]), Slot(3), failure);
         Script {
             seen,
             mac: Mac::new(A, TIMER, AIR, &timing, Rng::at(1, &["script"])),
@@ -315,5 +316,6 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         schemes: Vec::new(),
         flows: Vec::new(),
         extra_header: 0,
+        measurements: Vec::new(),
     }
 }

@@ -1,0 +1,177 @@
+//! How much of the latest time exchanges took up.
+
+use multihop_core::{Interval, Span, Time};
+use std::collections::VecDeque;
+
+/// What sums of time are divided by: `T_Total` of Barreto 2015.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Elapsed {
+    /// The latest time of this length, which must not be zero; at first, the time since the start.
+    Window(Span),
+    /// The time since the first exchange, however long ago that was.
+    SinceStart,
+}
+
+/// Periods of time in which overlaps count once.
+#[derive(Clone, Debug)]
+pub(crate) struct Occupied {
+    elapsed: Elapsed,
+    /// In order, disjoint, and not yet forgotten; and how long they are altogether.
+    periods: VecDeque<Interval>,
+    total: Span,
+    /// Those that are forgotten but count, as there is no window.
+    gone: Span,
+    start: Option<Time>,
+}
+
+/// Periods may be told of late, but not later than that so many others have begun since.
+const KEPT: usize = 16;
+
+impl Occupied {
+    /// No periods yet.
+    pub(crate) fn new(elapsed: Elapsed) -> Occupied {
+        Occupied { elapsed, periods: VecDeque::new(), total: Span::ZERO, gone: Span::ZERO, start: None }
+    }
+
+    /// Adds a period, which may end in the future. An empty one changes nothing.
+    pub(crate) fn add(&mut self, period: Interval) {
+        if period.length() == Span::ZERO {
+            return;
+        }
+        self.start = Some(self.start.map_or(period.start, |start| start.min(period.start)));
+        let first = self.periods.partition_point(|known| known.end < period.start);
+        let mut merged = period;
+        while let Some(known) = self.periods.get(first).copied().filter(|known| known.start <= merged.end) {
+            merged = Interval { start: merged.start.min(known.start), end: merged.end.max(known.end) };
+            self.periods.remove(first);
+            self.total -= known.length();
+        }
+        self.periods.insert(first, merged);
+        self.total += merged.length();
+        self.forget(period.start);
+    }
+
+    /// Takes back what lies after an instant: a reservation was given up.
+    pub(crate) fn cut(&mut self, at: Time) {
+        while let Some(last) = self.periods.back_mut().filter(|last| last.end > at) {
+            self.total -= last.end - last.start.max(at);
+            if last.start < at {
+                last.end = at;
+                return;
+            }
+            self.periods.pop_back();
+        }
+    }
+
+    /// The share of the elapsed time that the periods take up, in [0, 1]; zero if no time has elapsed.
+    pub(crate) fn share(&self, now: Time) -> f64 {
+        let from = match self.elapsed {
+            Elapsed::Window(window) if now > Time::ZERO + window => now - window,
+            Elapsed::Window(_) => Time::ZERO,
+            Elapsed::SinceStart => self.start.unwrap_or(now),
+        };
+        let elapsed = now.since(from);
+        if elapsed == Span::ZERO {
+            return 0.0;
+        }
+        let before = self.periods.iter().take_while(|period| period.start < from);
+        let early: Span = before.map(|period| period.end.min(from).since(period.start)).sum();
+        let after = self.periods.iter().rev().take_while(|period| period.end > now);
+        let late: Span = after.map(|period| period.end.since(period.start.max(now))).sum();
+        (self.gone + self.total - early - late).seconds() / elapsed.seconds()
+    }
+
+    /// Drops what no question will be about any more.
+    fn forget(&mut self, now: Time) {
+        while self.periods.len() > KEPT {
+            let oldest = self.periods[0];
+            match self.elapsed {
+                Elapsed::Window(window) if oldest.end + window > now => return,
+                Elapsed::Window(_) => {}
+                Elapsed::SinceStart => self.gone += oldest.length(),
+            }
+            self.periods.pop_front();
+            self.total -= oldest.length();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(us: u64) -> Time {
+        Time::from_ns(us * 1_000)
+    }
+
+    fn period(start: u64, end: u64) -> Interval {
+        Interval { start: us(start), end: us(end) }
+    }
+
+    /// Occupied microseconds of the last 1000.
+    fn share_us(occupied: &Occupied, now: u64) -> u64 {
+        (occupied.share(us(now)) * 1_000.0).round() as u64
+    }
+
+    #[test]
+    fn overlaps_count_once_in_whatever_order_they_are_told() {
+        let periods =
+            [period(100, 200), period(150, 300), period(500, 600), period(300, 320), period(50, 90)];
+        let mut orders = [periods; 5];
+        (0..5).for_each(|by| orders[by].rotate_left(by));
+        for order in orders {
+            let mut occupied = Occupied::new(Elapsed::Window(Span::from_ms(1)));
+            for period in order {
+                occupied.add(period);
+            }
+            assert_eq!(share_us(&occupied, 1_000), 40 + 220 + 100, "{order:?}");
+            assert_eq!(share_us(&occupied, 1_250), 70 + 100, "the window cuts 100-320 at 250");
+            occupied.add(period(80, 550));
+            assert_eq!(share_us(&occupied, 1_000), 550, "one period is left: 50-600");
+        }
+    }
+
+    #[test]
+    fn what_is_reserved_for_later_does_not_count_yet_and_may_be_taken_back() {
+        let mut occupied = Occupied::new(Elapsed::Window(Span::from_ms(1)));
+        occupied.add(period(900, 1_500));
+        occupied.add(period(1_600, 1_700));
+        assert_eq!(share_us(&occupied, 1_000), 100);
+        occupied.cut(us(1_100));
+        assert_eq!(share_us(&occupied, 1_800), 200);
+        occupied.cut(us(1_100));
+        assert_eq!(share_us(&occupied, 1_800), 200);
+    }
+
+    #[test]
+    fn a_window_that_is_not_full_yet_counts_from_the_start() {
+        let mut occupied = Occupied::new(Elapsed::Window(Span::from_ms(1)));
+        assert_eq!(occupied.share(Time::ZERO), 0.0);
+        occupied.add(period(100, 200));
+        assert_eq!(occupied.share(us(200)), 0.5);
+        assert_eq!(occupied.share(us(400)), 0.25);
+    }
+
+    #[test]
+    fn without_a_window_everything_counts_from_the_first_period_on() {
+        let mut occupied = Occupied::new(Elapsed::SinceStart);
+        assert_eq!(occupied.share(us(700)), 0.0);
+        for start in (1_000..1_001_000).step_by(100) {
+            occupied.add(period(start, start + 30));
+            assert!(occupied.periods.len() <= KEPT);
+        }
+        assert!((occupied.share(us(1_001_000)) - 0.3).abs() < 1e-12);
+    }
+
+    /// A window of a second with an exchange each 100 us keeps what it holds, and no more.
+    #[test]
+    fn what_has_left_the_window_is_forgotten() {
+        let mut occupied = Occupied::new(Elapsed::Window(Span::from_ms(5)));
+        for start in (0..1_000_000).step_by(100) {
+            occupied.add(period(start, start + 40));
+            assert!(occupied.periods.len() <= 52, "{}", occupied.periods.len());
+        }
+        assert!((occupied.share(us(1_000_000)) - 0.4).abs() < 1e-12);
+        assert_eq!(occupied.periods.iter().map(|period| period.length()).sum::<Span>(), occupied.total);
+    }
+}

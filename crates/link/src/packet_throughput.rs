@@ -1,0 +1,214 @@
+//! Capacity from the transmission times of packets (Qazi, "Improving Performance of Router-Assisted Transport Protocols over
+//! Variable Capacity Links", section V).
+
+use crate::smoothed::Smoothed;
+use crate::{Estimator, LinkView};
+use multihop_core::{Exchange, Fate, LinkEvent, NodeId, Span, Time};
+use std::collections::VecDeque;
+
+/// Options of [`PacketThroughput`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PacketThroughputOptions {
+    /// Time over which a sample is taken, `T`; not zero.
+    pub interval: Span,
+    /// Weight of a new sample, `1 - a`, in (0, 1]; 1 keeps the last sample alone.
+    pub gain: f64,
+    /// Each packet counts as if it had the mean size of the last so many packets sent. None: as it is.
+    pub normalise_over: Option<u32>,
+}
+
+impl Default for PacketThroughputOptions {
+    /// 200 ms, the interval of BMCC, with weight 1/8, and sizes as they are.
+    fn default() -> PacketThroughputOptions {
+        PacketThroughputOptions { interval: Span::from_ms(200), gain: 1.0 / 8.0, normalise_over: None }
+    }
+}
+
+/// Estimates what the network layer gets of the link, in bits per second of what the MAC is asked to carry: of the packets of an
+/// interval, all bits over all transmission times, `sum X / sum (t_e - t_s)`, smoothed over intervals. (The mean of the packets'
+/// rates would be too high.)
+///
+/// `t_s` is when the MAC takes a packet and `t_e` when its ACK has come, so that contention and retries count, and the
+/// interface queue does not. A packet that was given up adds its time, and no bits. An interval in which nothing was delivered
+/// changes nothing but that its time is lost; the estimate of a node that does not send grows old. Broadcasts do not count.
+///
+/// With sizes made alike, a packet of `X` bits counts as the mean size `X_av`, sent in `T_X + X_av / R - X / R`, where `R` is
+/// its bit rate.
+#[derive(Clone, Debug)]
+pub struct PacketThroughput {
+    options: PacketThroughputOptions,
+    smoothed: Smoothed,
+    /// The interval under way, by number, and what happened in it.
+    number: u64,
+    sums: Sums,
+    /// The latest sizes in bits, and their sum.
+    sizes: VecDeque<u64>,
+    bits: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    delivered: u64,
+    bits: u64,
+    seconds: f64,
+    /// Over what was delivered: time of a bit, and of all bits, at the packet's bit rate.
+    seconds_per_bit: f64,
+    seconds_of_bits: f64,
+}
+
+impl PacketThroughput {
+    /// An estimator of a node that has sent nothing yet.
+    pub fn new(options: PacketThroughputOptions) -> PacketThroughput {
+        let room = options.normalise_over.unwrap_or(0) as usize;
+        PacketThroughput {
+            options,
+            smoothed: Smoothed::new(options.gain),
+            number: 0,
+            sums: Sums::default(),
+            sizes: VecDeque::with_capacity(room),
+            bits: 0,
+        }
+    }
+
+    /// In bits per second at `now`, once there was an interval that is over and in which a packet was delivered.
+    pub fn at(&self, now: Time) -> Option<f64> {
+        let is_over = self.interval_of(now) > self.number;
+        match self.sample().filter(|_| is_over) {
+            Some(sample) => Some(self.smoothed.with(sample)),
+            None => self.smoothed.get(),
+        }
+    }
+
+    fn on_exchange(&mut self, exchange: &Exchange) {
+        if exchange.peer == NodeId::BROADCAST {
+            return;
+        }
+        let number = self.interval_of(exchange.done);
+        if number > self.number {
+            if let Some(sample) = self.sample() {
+                self.smoothed.add(sample);
+            }
+            (self.number, self.sums) = (number, Sums::default());
+        }
+        let bits = u64::from(exchange.size) * 8;
+        self.remember(bits);
+        self.sums.seconds += exchange.service_delay().seconds();
+        if exchange.fate == Fate::Acknowledged {
+            let bit = 1.0 / exchange.rate.bps() as f64;
+            self.sums.delivered += 1;
+            self.sums.bits += bits;
+            self.sums.seconds_per_bit += bit;
+            self.sums.seconds_of_bits += bit * bits as f64;
+        }
+    }
+
+    fn remember(&mut self, bits: u64) {
+        let Some(limit) = self.options.normalise_over else { return };
+        if self.sizes.len() >= limit.max(1) as usize {
+            self.bits -= self.sizes.pop_front().unwrap_or(0);
+        }
+        self.sizes.push_back(bits);
+        self.bits += bits;
+    }
+
+    /// What the packets of the interval under way make.
+    fn sample(&self) -> Option<f64> {
+        let Sums { delivered, bits, seconds, seconds_per_bit, seconds_of_bits } = self.sums;
+        if delivered == 0 {
+            return None;
+        }
+        let (bits, seconds) = if self.sizes.is_empty() {
+            (bits as f64, seconds)
+        } else {
+            let mean = self.bits as f64 / self.sizes.len() as f64;
+            (mean * delivered as f64, seconds + mean * seconds_per_bit - seconds_of_bits)
+        };
+        (seconds > 0.0).then(|| bits / seconds)
+    }
+
+    fn interval_of(&self, now: Time) -> u64 {
+        now.since(Time::ZERO).whole(self.options.interval)
+    }
+}
+
+impl Estimator for PacketThroughput {
+    fn on_link(&mut self, event: &LinkEvent) {
+        if let LinkEvent::Exchange(exchange) = event {
+            self.on_exchange(exchange);
+        }
+    }
+
+    fn write(&self, now: Time, view: &mut LinkView) {
+        view.packet_throughput_bps = self.at(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{exchange, us};
+
+    /// A packet of `size` bytes at 8 Mb/s that the MAC had from `start` to `end`, in ms.
+    fn sent(estimator: &mut PacketThroughput, size: u32, start: u64, end: u64, fate: Fate) {
+        let event = Exchange {
+            rate: multihop_core::Rate::from_kbps(8_000),
+            ..exchange(size, start * 1_000, end * 1_000, fate)
+        };
+        estimator.on_link(&LinkEvent::Exchange(event));
+    }
+
+    fn kbps(estimator: &PacketThroughput, at_ms: u64) -> Option<f64> {
+        estimator.at(us(at_ms * 1_000)).map(|bps| (bps * 1e-3).round())
+    }
+
+    /// 2000 bytes in 8 ms are 2 Mb/s; the mean of the two rates, 4 and 1.33 Mb/s, would be 2.67.
+    #[test]
+    fn a_sample_is_a_ratio_of_sums_at_the_end_of_its_interval() {
+        let mut estimator = PacketThroughput::new(PacketThroughputOptions::default());
+        sent(&mut estimator, 1000, 0, 2, Fate::Acknowledged);
+        sent(&mut estimator, 1000, 10, 16, Fate::Acknowledged);
+        assert_eq!(kbps(&estimator, 199), None);
+        assert_eq!(kbps(&estimator, 200), Some(2_000.0));
+        // 1000 bytes in 2 ms, which count an eighth, when that interval is over: 2 + (4 - 2) / 8.
+        sent(&mut estimator, 1000, 300, 302, Fate::Acknowledged);
+        assert_eq!(kbps(&estimator, 399), Some(2_000.0));
+        assert_eq!(kbps(&estimator, 400), Some(2_250.0));
+        sent(&mut estimator, 1000, 500, 502, Fate::Acknowledged);
+        assert_eq!(kbps(&estimator, 599), Some(2_250.0), "asking has changed nothing");
+        assert_eq!(kbps(&estimator, 60_000), Some(2_469.0), "and an idle node keeps what it had");
+    }
+
+    #[test]
+    fn a_packet_that_was_given_up_adds_its_time_alone() {
+        let mut estimator = PacketThroughput::new(PacketThroughputOptions::default());
+        sent(&mut estimator, 1500, 0, 6, Fate::GivenUp);
+        assert_eq!(kbps(&estimator, 200), None, "nothing was delivered");
+        let mut estimator = PacketThroughput::new(PacketThroughputOptions::default());
+        sent(&mut estimator, 1500, 0, 6, Fate::GivenUp);
+        sent(&mut estimator, 1000, 10, 12, Fate::Acknowledged);
+        assert_eq!(kbps(&estimator, 200), Some(1_000.0));
+    }
+
+    /// At 8 Mb/s, 500 and 1500 bytes with 1 ms of overhead: 1.5 and 2.5 ms. As 1000 bytes each they take 2 ms: 4 Mb/s.
+    #[test]
+    fn sizes_made_alike_give_the_rate_of_the_mean_size() {
+        let alike = PacketThroughputOptions { normalise_over: Some(2), ..PacketThroughputOptions::default() };
+        for order in [[500, 1500], [1500, 500]] {
+            let mut estimator = PacketThroughput::new(alike);
+            sent(&mut estimator, 9_000, 0, 1, Fate::GivenUp); // left the mean, but not the time
+            for (n, size) in order.into_iter().enumerate() {
+                let start = 1_000 * n as u64;
+                let event = Exchange {
+                    rate: multihop_core::Rate::from_kbps(8_000),
+                    ..exchange(size, start, start + 1_000 + u64::from(size), Fate::Acknowledged)
+                };
+                estimator.on_link(&LinkEvent::Exchange(event));
+            }
+            assert_eq!(kbps(&estimator, 200), Some(3_200.0), "16000 bits in 1 + 4 ms");
+        }
+        let mut plain = PacketThroughput::new(PacketThroughputOptions::default());
+        let one = |size| exchange(size, 0, 1_000 + u64::from(size), Fate::Acknowledged);
+        plain.on_link(&LinkEvent::Exchange(one(500)));
+        assert_eq!(kbps(&plain, 200), Some(2_667.0), "one of 500 bytes alone is slower");
+    }
+}

@@ -1,0 +1,266 @@
+//! rt-Winf with RTS/CTS (Barreto 2015, section 3.1).
+
+use crate::node_capacity::{NodeCapacity, capacity_bps};
+use crate::occupied::Occupied;
+use crate::{Elapsed, Estimator, LinkView, PhyTimes};
+use multihop_core::{
+    Attempt, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent, NodeId, Rate, Span, Time,
+};
+
+/// How the capacity equations are read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum WinfReading {
+    /// As printed, every time being that of the end of a frame. Then Eqs. 1 and 6 divide by DATA and ACK, and Eq. 4 by DATA and
+    /// CTS less a SIFS: 1500 bytes at 11 Mb/s have 7.47 and 7.51 Mb/s, as both contain one control frame.
+    Printed,
+    /// As meant: all three divide by the airtime of DATA. `T_ACK` is the beginning of the ACK, and from `T_DATA - T_RTS` two
+    /// SIFS and the CTS are taken off. The same bytes have 9.21 Mb/s.
+    Strict,
+}
+
+/// Options of [`RtWinf`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RtWinfOptions {
+    /// How the capacity equations are read.
+    pub reading: WinfReading,
+    /// What the busy time is divided by. (The paper has the time since the initial transmission, without an end.)
+    pub elapsed: Elapsed,
+    /// Overheard exchanges are divided by `NAV_RTS + T_RTS` (Eq. 8), or `NAV_CTS + T_CTS + 2 SIFS` (Eq. 7), as printed. The
+    /// available bandwidth is then a constant fraction of the capacity, whatever the load, as long as the latest exchange was
+    /// overheard.
+    pub total_per_exchange: bool,
+    /// The whole of each exchange counts as busy, and each frame of others: what a NAV reserves, and besides RTS, SIFS and CTS
+    /// before it. As printed, NAVs alone count, so that 0.39 of the capacity is left of a saturated medium with 1500 bytes at
+    /// 11 Mb/s; with this, 0.14.
+    pub full_busy: bool,
+    /// Capacities are those of packets of so many bytes, whatever the sizes that were seen: `S_ref / (T + (S_ref - S) / R)`.
+    /// Without it, a packet of 40 bytes has a tenth of the capacity of one of 1500. None: as printed.
+    pub reference_size: Option<u32>,
+    /// Weight of a new sample of capacity, in (0, 1]; 1 keeps the last sample alone. The paper says nothing of it.
+    pub gain: f64,
+}
+
+impl Default for RtWinfOptions {
+    /// The printed equations over the last second, smoothed with 1/8.
+    fn default() -> RtWinfOptions {
+        RtWinfOptions {
+            reading: WinfReading::Printed,
+            elapsed: Elapsed::Window(Span::from_ms(1_000)),
+            total_per_exchange: false,
+            full_busy: false,
+            reference_size: None,
+            gain: 1.0 / 8.0,
+        }
+    }
+}
+
+/// Estimates capacity and available bandwidth from the times of RTS, CTS, DATA and ACK and from their NAVs, in bits per second
+/// of what the MAC is asked to carry.
+///
+/// | role in an exchange | capacity | busy time |
+/// |---|---|---|
+/// | sender | `S / (T_ACK - T_CTS - 2 SIFS)` (Eq. 1) | NAV of the CTS (Eq. 3) |
+/// | receiver | `S / (T_DATA - T_RTS - 3 SIFS)` (Eq. 4) | NAV of the RTS (Eq. 5) |
+/// | onlooker | `S / (T_ACK - T_CTS - 2 SIFS)` (Eq. 6) | NAV of the RTS; of the CTS if it heard no RTS (Eqs. 7, 8) |
+///
+/// The available bandwidth is `C (1 - busy / elapsed)`, in all roles together: NAVs of all exchanges count, overlaps once. A
+/// node that was an onlooker takes the smaller of what it saw then and its own next sample (Eqs. 9, 10). Eq. 11, the smaller of
+/// sender and receiver, needs a field in the ACK that 802.11 does not have; with one packet size and rate it changes nothing in
+/// the strict reading, and in the printed one the sender's is the smaller of the two by itself.
+///
+/// Before the first sample the capacity is the nominal data rate. An onlooker that cannot decode the DATA takes its size from
+/// the NAV. A NAV that stations drop because nothing followed its RTS does not count from then on.
+#[derive(Clone, Debug)]
+pub struct RtWinf {
+    options: RtWinfOptions,
+    phy: PhyTimes,
+    occupied: Occupied,
+    capacity: NodeCapacity,
+    /// The last RTS for this node.
+    asked: Option<Heard>,
+    overheard: Option<Overheard>,
+    /// The end of the CTS, and the ACK, of the attempt that succeeded.
+    succeeded: Option<(Time, Interval)>,
+    /// `NAV / T_Total` of Eq. 7 or 8, if the latest exchange was overheard.
+    share_of_exchange: Option<f64>,
+}
+
+/// An exchange of others, so far.
+#[derive(Clone, Copy, Debug)]
+struct Overheard {
+    sender: Option<NodeId>,
+    share: f64,
+    /// The end of the CTS, and its duration field.
+    cts: Option<(Time, Span)>,
+    data: Option<(u32, Rate)>,
+}
+
+impl RtWinf {
+    /// An estimator that has heard nothing yet.
+    pub fn new(options: RtWinfOptions, phy: PhyTimes) -> RtWinf {
+        RtWinf {
+            options,
+            phy,
+            occupied: Occupied::new(options.elapsed),
+            capacity: NodeCapacity::new(options.gain),
+            asked: None,
+            overheard: None,
+            succeeded: None,
+            share_of_exchange: None,
+        }
+    }
+
+    /// Capacity in bits per second.
+    pub fn capacity_bps(&self) -> f64 {
+        self.capacity.get().unwrap_or(self.phy.data_rate.bps() as f64)
+    }
+
+    /// Available bandwidth in bits per second at `now`, which must not lie before the last event.
+    pub fn available_bps(&self, now: Time) -> f64 {
+        let of_exchange = self.share_of_exchange.filter(|_| self.options.total_per_exchange);
+        let busy = of_exchange.unwrap_or_else(|| self.occupied.share(now));
+        self.capacity_bps() * (1.0 - busy).max(0.0)
+    }
+
+    fn on_heard(&mut self, heard: &Heard) {
+        let mine = heard.to == Some(heard.node);
+        if self.options.full_busy || (matches!(heard.kind, FrameKind::Rts | FrameKind::Cts)) {
+            self.occupy(heard, mine);
+        }
+        match heard.kind {
+            FrameKind::Rts if mine => self.asked = Some(*heard),
+            FrameKind::Data if mine => self.receive(heard),
+            FrameKind::Cts | FrameKind::Ack if mine => {}
+            FrameKind::Rts => self.overhear_rts(heard),
+            FrameKind::Cts => self.overhear_cts(heard),
+            FrameKind::Data => self.overhear_data(heard),
+            FrameKind::Ack => self.overhear_ack(heard),
+        }
+    }
+
+    /// Counts what a frame reserves. An RTS for this node reserves nothing until DATA shows that it was answered.
+    fn occupy(&mut self, heard: &Heard, mine: bool) {
+        let reserved = heard.air.end + heard.duration;
+        let before = if heard.kind == FrameKind::Cts { self.phy.rts + self.phy.sifs } else { Span::ZERO };
+        let start = if self.options.full_busy {
+            Time::ZERO + heard.air.start.since(Time::ZERO + before)
+        } else {
+            heard.air.end
+        };
+        let end = if heard.kind == FrameKind::Rts && mine { heard.air.end } else { reserved };
+        self.occupied.add(Interval { start, end });
+    }
+
+    /// DATA for this node (Eqs. 4, 5, 9).
+    fn receive(&mut self, data: &Heard) {
+        let asked = self.asked.take().filter(|rts| rts.from == data.from);
+        let Some(rts) = asked.filter(|rts| data.air.end <= rts.air.end + rts.duration) else { return };
+        self.occupied.add(Interval { start: rts.air.end, end: rts.air.end + rts.duration });
+        let others = match self.options.reading {
+            WinfReading::Printed => self.phy.sifs * 3,
+            WinfReading::Strict => self.phy.sifs * 2 + self.phy.cts,
+        };
+        let transfer = data.air.end.since(rts.air.end).saturating_sub(others);
+        self.take_part(data.size, transfer, data.rate);
+    }
+
+    /// An attempt of this node ended.
+    fn on_attempt(&mut self, attempt: &Attempt) {
+        if self.options.full_busy {
+            let frames = [attempt.rts, attempt.cts, attempt.data, attempt.ack];
+            let mut sent = frames.into_iter().flatten();
+            if let Some(first) = sent.next() {
+                self.occupied.add(Interval { end: sent.last().unwrap_or(first).end, ..first });
+            }
+        }
+        self.succeeded = attempt.cts.zip(attempt.ack).map(|(cts, ack)| (cts.end, ack));
+    }
+
+    /// A frame's life at this node ended (Eqs. 1, 10).
+    fn on_exchange(&mut self, exchange: &Exchange) {
+        let succeeded = self.succeeded.take().filter(|_| exchange.fate == Fate::Acknowledged);
+        let Some((cts, ack)) = succeeded else { return };
+        self.take_part(exchange.size, self.transfer(cts, ack), exchange.rate);
+    }
+
+    fn overhear_rts(&mut self, rts: &Heard) {
+        let nav = rts.duration.seconds();
+        let share = nav / (nav + rts.air.length().seconds());
+        self.overheard = Some(Overheard { sender: Some(rts.from), share, cts: None, data: None });
+    }
+
+    fn overhear_cts(&mut self, cts: &Heard) {
+        let nav = cts.duration.seconds();
+        let alone = nav / (nav + cts.air.length().seconds() + 2.0 * self.phy.sifs.seconds());
+        let after_rts = self.overheard.filter(|exchange| exchange.sender == cts.to && exchange.cts.is_none());
+        let share = after_rts.map_or(alone, |exchange| exchange.share);
+        let cts_seen = Some((cts.air.end, cts.duration));
+        self.overheard = Some(Overheard { sender: cts.to, share, cts: cts_seen, data: None });
+    }
+
+    fn overhear_data(&mut self, data: &Heard) {
+        if let Some(exchange) = &mut self.overheard
+            && exchange.sender == Some(data.from)
+        {
+            exchange.data = Some((data.size, data.rate));
+        }
+    }
+
+    /// The end of an exchange of others (Eq. 6).
+    fn overhear_ack(&mut self, ack: &Heard) {
+        let Some(exchange) = self.overheard.take().filter(|exchange| exchange.sender == ack.to) else {
+            return;
+        };
+        // Whole microseconds in the duration field and propagation may put the ACK a little beyond the reservation.
+        let Some((cts, reserved)) = exchange.cts else { return };
+        if ack.air.end > cts + reserved + self.phy.sifs {
+            return;
+        }
+        let hidden = || {
+            let data = reserved.saturating_sub(self.phy.sifs * 2 + self.phy.ack);
+            (self.phy.size_of(data), self.phy.data_rate)
+        };
+        let (size, rate) = exchange.data.unwrap_or_else(hidden);
+        let transfer = self.transfer(cts, ack.air);
+        if let Some(sample) = capacity_bps(size, transfer, rate, self.options.reference_size) {
+            self.capacity.look_on(sample);
+        }
+        self.share_of_exchange = Some(exchange.share);
+    }
+
+    /// The denominator of Eqs. 1 and 6.
+    fn transfer(&self, cts: Time, ack: Interval) -> Span {
+        let ack = match self.options.reading {
+            WinfReading::Printed => ack.end,
+            WinfReading::Strict => ack.start,
+        };
+        ack.since(cts).saturating_sub(self.phy.sifs * 2)
+    }
+
+    fn take_part(&mut self, size: u32, transfer: Span, rate: Rate) {
+        if let Some(sample) = capacity_bps(size, transfer, rate, self.options.reference_size) {
+            self.capacity.take_part(sample);
+        }
+        self.share_of_exchange = None;
+    }
+}
+
+impl Estimator for RtWinf {
+    fn on_link(&mut self, event: &LinkEvent) {
+        match event {
+            LinkEvent::Heard(heard) => self.on_heard(heard),
+            LinkEvent::Attempt(attempt) => self.on_attempt(attempt),
+            LinkEvent::Exchange(exchange) => self.on_exchange(exchange),
+            LinkEvent::NavReset(at) => self.occupied.cut(*at),
+            _ => {}
+        }
+    }
+
+    fn write(&self, now: Time, view: &mut LinkView) {
+        view.capacity_bps = Some(self.capacity_bps());
+        view.available_bps = Some(self.available_bps(now));
+    }
+}
+
+#[cfg(test)]
+mod tests;

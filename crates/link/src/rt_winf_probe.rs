@@ -1,0 +1,225 @@
+//! rt-Winf without RTS/CTS (Barreto 2015, section 3.2).
+
+use crate::node_capacity::{NodeCapacity, capacity_bps};
+use crate::occupied::Occupied;
+use crate::{Elapsed, Estimator, LinkView, PhyTimes};
+use multihop_core::{Attempt, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent, Rate, Span, Time};
+
+/// Options of [`RtWinfProbe`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RtWinfProbeOptions {
+    /// What the busy time is divided by. (The paper has the time since the beginning of the process.)
+    pub elapsed: Elapsed,
+    /// As [`crate::RtWinfOptions::reference_size`].
+    pub reference_size: Option<u32>,
+    /// Weight of a new sample of capacity, in (0, 1]; 1 keeps the last sample alone.
+    pub gain: f64,
+}
+
+impl Default for RtWinfProbeOptions {
+    /// Over the last second, smoothed with 1/8.
+    fn default() -> RtWinfProbeOptions {
+        RtWinfProbeOptions {
+            elapsed: Elapsed::Window(Span::from_ms(1_000)),
+            reference_size: None,
+            gain: 1.0 / 8.0,
+        }
+    }
+}
+
+/// Estimates capacity and available bandwidth from pairs of DATA and ACK, in bits per second of what the MAC is asked to carry:
+/// probes before a communication, and its ordinary frames afterwards, which look the same to it.
+///
+/// `C = S / T_Transfer` (Eq. 12) with `T_Transfer = T_ACK - T_DATA`, from the beginning of DATA to the end of its ACK: DATA, SIFS
+/// and ACK. A receiver knows when its own ACK ends; an onlooker needs to hear both frames. Roles are combined as in
+/// [`crate::RtWinf`] (Eqs. 9, 10).
+///
+/// `AB = C (1 - sum of T_Transfer / T_Total)` (Eq. 13). It is printed as `1 - (sum / T_Total) C`, which takes bits per second
+/// from a number.
+///
+/// Before the first sample the capacity is the nominal data rate.
+#[derive(Clone, Debug)]
+pub struct RtWinfProbe {
+    options: RtWinfProbeOptions,
+    phy: PhyTimes,
+    occupied: Occupied,
+    capacity: NodeCapacity,
+    /// The last DATA of others.
+    overheard: Option<Heard>,
+    /// From the DATA to the ACK of the attempt that succeeded.
+    succeeded: Option<Interval>,
+}
+
+impl RtWinfProbe {
+    /// An estimator that has heard nothing yet.
+    pub fn new(options: RtWinfProbeOptions, phy: PhyTimes) -> RtWinfProbe {
+        RtWinfProbe {
+            options,
+            phy,
+            occupied: Occupied::new(options.elapsed),
+            capacity: NodeCapacity::new(options.gain),
+            overheard: None,
+            succeeded: None,
+        }
+    }
+
+    /// Capacity in bits per second.
+    pub fn capacity_bps(&self) -> f64 {
+        self.capacity.get().unwrap_or(self.phy.data_rate.bps() as f64)
+    }
+
+    /// Available bandwidth in bits per second at `now`, which must not lie before the last event.
+    pub fn available_bps(&self, now: Time) -> f64 {
+        self.capacity_bps() * (1.0 - self.occupied.share(now)).max(0.0)
+    }
+
+    fn on_heard(&mut self, heard: &Heard) {
+        match (heard.kind, heard.to) {
+            (FrameKind::Data, Some(to)) if to == heard.node => {
+                let end = heard.air.end + self.phy.sifs + self.phy.ack;
+                let transfer = Interval { start: heard.air.start, end };
+                if let Some(sample) = self.transferred(heard.size, transfer, heard.rate) {
+                    self.capacity.take_part(sample);
+                }
+            }
+            (FrameKind::Data, to) => self.overheard = to.map(|_| *heard),
+            (FrameKind::Ack, to) if to != Some(heard.node) => self.overhear_ack(heard),
+            _ => {}
+        }
+    }
+
+    fn overhear_ack(&mut self, ack: &Heard) {
+        let Some(data) = self.overheard.take().filter(|data| ack.to == Some(data.from)) else { return };
+        // An ACK that does not follow at once is that of a frame that was not heard.
+        if ack.air.start > data.air.end + self.phy.sifs * 2 {
+            return;
+        }
+        let transfer = Interval { start: data.air.start, end: ack.air.end };
+        if let Some(sample) = self.transferred(data.size, transfer, data.rate) {
+            self.capacity.look_on(sample);
+        }
+    }
+
+    fn on_attempt(&mut self, attempt: &Attempt) {
+        let frames = attempt.data.zip(attempt.ack);
+        self.succeeded = frames.map(|(data, ack)| Interval { start: data.start, end: ack.end });
+    }
+
+    fn on_exchange(&mut self, exchange: &Exchange) {
+        let succeeded = self.succeeded.take().filter(|_| exchange.fate == Fate::Acknowledged);
+        let sample = succeeded.and_then(|transfer| self.transferred(exchange.size, transfer, exchange.rate));
+        if let Some(sample) = sample {
+            self.capacity.take_part(sample);
+        }
+    }
+
+    fn transferred(&mut self, size: u32, transfer: Interval, rate: Rate) -> Option<f64> {
+        self.occupied.add(transfer);
+        capacity_bps(size, transfer.length(), rate, self.options.reference_size)
+    }
+}
+
+impl Estimator for RtWinfProbe {
+    fn on_link(&mut self, event: &LinkEvent) {
+        match event {
+            LinkEvent::Heard(heard) => self.on_heard(heard),
+            LinkEvent::Attempt(attempt) => self.on_attempt(attempt),
+            LinkEvent::Exchange(exchange) => self.on_exchange(exchange),
+            _ => {}
+        }
+    }
+
+    fn write(&self, now: Time, view: &mut LinkView) {
+        view.capacity_bps = Some(self.capacity_bps());
+        view.available_bps = Some(self.available_bps(now));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phy_times::testing::dot11b;
+    use crate::testing::{A, B, C, exchange, us};
+    use multihop_core::{FlowId, NodeId};
+
+    /// 1500 bytes at 11 Mb/s: DATA 1303.273, SIFS 10, ACK 304 us; 12000 bits in 1617.273 us are 7.420 Mb/s.
+    const MBPS: f64 = 7.42;
+
+    fn frames(start: Time) -> [Interval; 2] {
+        let data = Interval { start, end: start + dot11b().data(1500) };
+        let ack = data.end + Span::from_us(10);
+        [data, Interval { start: ack, end: ack + Span::from_us(304) }]
+    }
+
+    fn hears(kind: FrameKind, from: NodeId, to: NodeId, air: Interval) -> LinkEvent {
+        let rate = Rate::from_kbps(11_000);
+        let duration = Span::ZERO;
+        LinkEvent::Heard(Heard { node: A, kind, from, to: Some(to), air, duration, size: 1500, rate })
+    }
+
+    fn sends(estimator: &mut RtWinfProbe, start: Time) {
+        let [data, ack] = frames(start).map(Some);
+        let (flow, rts, cts) = (FlowId(0), None, None);
+        let attempt = Attempt { node: A, peer: B, flow, cw: 31, slots: 0, rts, cts, data, ack };
+        estimator.on_link(&LinkEvent::Attempt(attempt));
+        estimator.on_link(&LinkEvent::Exchange(exchange(1500, 0, 1, Fate::Acknowledged)));
+    }
+
+    fn receives(estimator: &mut RtWinfProbe, start: Time) {
+        estimator.on_link(&hears(FrameKind::Data, B, A, frames(start)[0]));
+    }
+
+    fn overhears(estimator: &mut RtWinfProbe, start: Time) {
+        let [data, ack] = frames(start);
+        estimator.on_link(&hears(FrameKind::Data, B, C, data));
+        estimator.on_link(&hears(FrameKind::Ack, C, B, ack));
+    }
+
+    fn fresh() -> RtWinfProbe {
+        RtWinfProbe::new(RtWinfProbeOptions::default(), dot11b())
+    }
+
+    fn mbps(estimator: &RtWinfProbe) -> f64 {
+        (estimator.capacity_bps() * 1e-4).round() / 100.0
+    }
+
+    /// Eq. 12, and Eq. 13 with 100 transfers a second: 0.1617 s.
+    #[test]
+    fn the_same_in_each_role() {
+        let roles: [fn(&mut RtWinfProbe, Time); 3] = [sends, receives, overhears];
+        for role in roles {
+            let mut estimator = fresh();
+            assert_eq!(estimator.capacity_bps(), 11e6, "the PHY's rate, before the first sample");
+            (0..100).for_each(|n| role(&mut estimator, us(10_000 * n)));
+            assert_eq!(mbps(&estimator), MBPS);
+            let unused = estimator.available_bps(us(1_000_000)) / estimator.capacity_bps();
+            assert!((unused - (1.0 - 0.161_727_3)).abs() < 1e-9, "{unused}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_pair_is_no_sample() {
+        let mut estimator = fresh();
+        let [data, ack] = frames(us(1_000));
+        let [_, later] = frames(us(9_000));
+        estimator.on_link(&hears(FrameKind::Data, B, C, data));
+        estimator.on_link(&hears(FrameKind::Ack, C, B, later));
+        estimator.on_link(&hears(FrameKind::Ack, C, B, ack));
+        estimator.on_link(&hears(FrameKind::Data, B, C, data));
+        estimator.on_link(&hears(FrameKind::Ack, B, C, ack));
+        let attempt = Attempt {
+            node: A,
+            peer: B,
+            flow: FlowId(0),
+            cw: 31,
+            slots: 0,
+            rts: None,
+            cts: None,
+            data: Some(data),
+            ack: None,
+        };
+        estimator.on_link(&LinkEvent::Attempt(attempt));
+        estimator.on_link(&LinkEvent::Exchange(exchange(1500, 0, 1, Fate::GivenUp)));
+        assert_eq!((estimator.capacity_bps(), estimator.available_bps(us(20_000))), (11e6, 11e6));
+    }
+}

@@ -1,0 +1,67 @@
+//! Estimators whose values are written down while the run goes on, beside what the simulator itself knows.
+
+use crate::config::{Config, EstimatorConfig};
+use crate::mac::Timing;
+use crate::node::Node;
+use crate::outcome::MeasurementRow;
+use crate::record::Recorder;
+use multihop_core::{Span, Time};
+use multihop_link::{
+    AdHocProbe, BusyRatio, Estimator, IdleGap, PacketThroughput, RtWinf, RtWinfProbe, ServiceDelay,
+    TransmissionEfficiency,
+};
+
+/// The time series of estimators.
+#[derive(Debug, Default)]
+pub struct Measurements {
+    /// The nodes that have estimators, and for how long each could not use the medium up to the last row.
+    nodes: Vec<(u32, Span)>,
+    rows: Vec<MeasurementRow>,
+}
+
+impl Measurements {
+    /// Puts the estimators of a configuration into its nodes.
+    pub fn new(config: &Config, timing: &Timing, nodes: &mut [Node]) -> Measurements {
+        let mut measured = vec![false; nodes.len()];
+        for (index, measurement) in config.measurements.iter().enumerate() {
+            for node in &measurement.nodes {
+                nodes[node.index()].stack.add_gauge(index as u32, build(&measurement.estimator, timing));
+                measured[node.index()] = true;
+            }
+        }
+        let nodes = (0..nodes.len() as u32).filter(|node| measured[*node as usize]);
+        Measurements { nodes: nodes.map(|node| (node, Span::ZERO)).collect(), rows: Vec::new() }
+    }
+
+    /// Writes down a row for each, at the end of a step of this length.
+    pub fn take(&mut self, now: Time, step: Span, nodes: &[Node], record: &Recorder) {
+        for (index, before) in &mut self.nodes {
+            let node = &nodes[*index as usize];
+            let unusable = record.nodes[*index as usize].unusable + node.mac.unusable(now).length();
+            let busy_ratio = (unusable - std::mem::replace(before, unusable)).seconds() / step.seconds();
+            for (measurement, view) in node.stack.gauges(now) {
+                let time_s = now.seconds();
+                self.rows.push(MeasurementRow { time_s, measurement, node: *index, view, busy_ratio });
+            }
+        }
+    }
+
+    /// All rows.
+    pub fn into_rows(self) -> Vec<MeasurementRow> {
+        self.rows
+    }
+}
+
+fn build(estimator: &EstimatorConfig, timing: &Timing) -> Box<dyn Estimator> {
+    let phy = timing.phy_times();
+    match *estimator {
+        EstimatorConfig::RtWinf(options) => Box::new(RtWinf::new(options, phy)),
+        EstimatorConfig::RtWinfProbe(options) => Box::new(RtWinfProbe::new(options, phy)),
+        EstimatorConfig::IdleGap { elapsed } => Box::new(IdleGap::new(elapsed, phy.data_rate)),
+        EstimatorConfig::AdHocProbe(options) => Box::new(AdHocProbe::new(options)),
+        EstimatorConfig::BusyRatio { window } => Box::new(BusyRatio::new(window)),
+        EstimatorConfig::ServiceDelay { gain } => Box::new(ServiceDelay::new(gain)),
+        EstimatorConfig::TransmissionEfficiency => Box::new(TransmissionEfficiency::default()),
+        EstimatorConfig::PacketThroughput(options) => Box::new(PacketThroughput::new(options)),
+    }
+}
