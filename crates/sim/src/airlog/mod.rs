@@ -1,8 +1,9 @@
 //! What each node's radio sees, as a capture: pcapng, IEEE 802.11 with radiotap, one interface per node.
 //!
 //! A packet stands for one frame at one radio: one that it decoded, whoever it was for, or one that it sent itself. There is nothing
-//! of frames that were not decoded. Its bytes are those of a true 802.11 frame without FCS ([`mpdu`], [`datagram`]); its length is
-//! that of the simulated frame.
+//! of frames that were not decoded. Its bytes are those of a true 802.11 frame ([`mpdu`], [`datagram`], [`fcs`]); its length is that
+//! of the simulated frame. The FCS is there, because tshark reckons airtimes by what is there; it is right, as in every frame that
+//! was decoded. Of long frames only the headers are kept, the original length says how long they were.
 //!
 //! Two times are there, both of the node's own antenna. The packet's own is when the last bit had passed, in nanoseconds. That of
 //! radiotap, TSFT, is when the first bit of the MPDU came, after preamble and PLCP header, in whole microseconds. Packets are in the
@@ -11,6 +12,7 @@
 //! The log is written while the run goes on, and holds no more than the frames of one propagation delay.
 
 mod datagram;
+mod fcs;
 mod mpdu;
 mod pcapng;
 mod radiotap;
@@ -42,7 +44,7 @@ pub struct AirLog {
     /// By flow.
     transports: Vec<Transport>,
     has_powers: bool,
-    /// The frame that ends now, as it is on the air.
+    /// The first bytes of the frame that ends now.
     mpdu: Vec<u8>,
     packet: Vec<u8>,
     /// What may still be preceded: packets by their time and interface.
@@ -128,7 +130,7 @@ impl AirLog {
                 // Its powers only compare signals with each other.
                 MediumModel::Ranges { .. } => false,
             },
-            mpdu: Vec::with_capacity(mpdu::HEADERS),
+            mpdu: Vec::with_capacity(mpdu::HEADERS + mpdu::FCS as usize),
             packet: Vec::with_capacity(SNAP_LENGTH),
             pending: VecDeque::new(),
             failure: None,
@@ -143,7 +145,12 @@ impl AirLog {
             |packet: &Packet| self.transports.get(packet.flow.index()).copied().unwrap_or(Transport::Udp);
         self.mpdu.clear();
         mpdu::put(&mut self.mpdu, frame, packet.map(|packet| (packet, transport(packet))));
-        self.mpdu.resize((frame.bytes - mpdu::FCS).min(mpdu::HEADERS as u32) as usize, 0);
+        let length = (frame.bytes - mpdu::FCS) as usize;
+        self.mpdu.resize(length.min(mpdu::HEADERS), 0);
+        if length < mpdu::HEADERS {
+            self.mpdu.extend(fcs::fcs(&self.mpdu));
+            self.mpdu.truncate(mpdu::HEADERS);
+        }
     }
 
     /// A listener decoded the frame.
@@ -184,7 +191,7 @@ impl AirLog {
         let tsft_us = mpdu_starts.since(Time::ZERO).whole(Span::from_us(1));
         self.packet.clear();
         radiotap::put(&mut self.packet, tsft_us, self.rates[frame.rate as usize], seen);
-        let length = self.packet.len() as u32 + frame.bytes - mpdu::FCS;
+        let length = self.packet.len() as u32 + frame.bytes;
         self.packet.extend_from_slice(&self.mpdu);
         let mut bytes = [0; SNAP_LENGTH];
         bytes[..self.packet.len()].copy_from_slice(&self.packet);

@@ -15,6 +15,8 @@ const ANTENNA_SIGNAL: u32 = 1 << 5;
 const TX_FLAGS: u32 = 1 << 15;
 
 const FLAG_SHORT_PREAMBLE: u8 = 0x02;
+/// The frame ends with its FCS.
+const FLAG_FCS: u8 = 0x10;
 
 const CHANNEL_CCK: u16 = 0x0020;
 const CHANNEL_OFDM: u16 = 0x0040;
@@ -46,8 +48,7 @@ impl RateFields {
         };
         let is_ofdm = phy.modulation(rate).is_some_and(Modulation::is_ofdm);
         RateFields {
-            // Frames are written without their FCS, which would say nothing: it is right in every frame that was decoded.
-            flags: if phy.has_short_preamble(rate) { FLAG_SHORT_PREAMBLE } else { 0 },
+            flags: FLAG_FCS | if phy.has_short_preamble(rate) { FLAG_SHORT_PREAMBLE } else { 0 },
             rate: (rate.bps() / 500_000) as u8,
             mhz,
             channel: band | if is_ofdm { CHANNEL_OFDM } else { CHANNEL_CCK },
@@ -108,7 +109,7 @@ mod tests {
     fn every_field_is_where_its_alignment_puts_it() {
         let phy = Phy::new(Standard::Dot11b, Preamble::Short);
         let fields = RateFields::new(&phy, Rate::from_kbps(5_500));
-        let common = [2, 1, 0, 0, 0, 0, 0, 0, 0x02, 11, 0x6c, 0x09, 0xa0, 0x00];
+        let common = [2, 1, 0, 0, 0, 0, 0, 0, 0x12, 11, 0x6c, 0x09, 0xa0, 0x00];
         let heard = header(fields, Seen::Heard { dbm: Some(-70) });
         assert_eq!(heard[..8], [0, 0, 23, 0, 0x2f, 0, 0, 0]);
         assert_eq!(heard[8..22], common);
@@ -127,9 +128,13 @@ mod tests {
             let fields = RateFields::new(&Phy::new(standard, Preamble::Short), Rate::from_kbps(kbps));
             (fields.mhz, fields.channel, fields.rate, fields.flags)
         };
-        assert_eq!(of(Standard::Dot11a, 54_000), (5180, 0x0140, 108, 0));
-        assert_eq!(of(Standard::Dot11g, 6_000), (2412, 0x00c0, 12, 0));
-        assert_eq!(of(Standard::Dot11g, 11_000), (2412, 0x00a0, 22, 2));
-        assert_eq!(of(Standard::Dsss, 1_000), (2412, 0x00a0, 2, 0), "1 Mb/s frames keep the long preamble");
+        assert_eq!(of(Standard::Dot11a, 54_000), (5180, 0x0140, 108, 0x10));
+        assert_eq!(of(Standard::Dot11g, 6_000), (2412, 0x00c0, 12, 0x10));
+        assert_eq!(of(Standard::Dot11g, 11_000), (2412, 0x00a0, 22, 0x12));
+        assert_eq!(
+            of(Standard::Dsss, 1_000),
+            (2412, 0x00a0, 2, 0x10),
+            "1 Mb/s frames keep the long preamble"
+        );
     }
 }

@@ -38,7 +38,7 @@ pub struct Packet {
     pub dbm: Option<i8>,
     /// Of own frames.
     pub tx_flags: Option<u16>,
-    /// MAC bytes on the air, FCS included.
+    /// On the air, FCS included.
     pub bytes: u32,
     pub kind: Kind,
     pub retry: bool,
@@ -131,18 +131,18 @@ fn packet(block: &[u8], interfaces: usize) -> Packet {
         other => panic!("fields {other:#x}"),
     };
     assert_eq!(header, 22 + usize::from(dbm.is_some()) + 2 * usize::from(tx_flags.is_some()));
-    assert_eq!(bytes[16] & !0x02, 0, "no FCS, no other flag");
+    assert_eq!(bytes[16] & !0x02, 0x10, "there is an FCS, and no other flag");
     let mut packet = Packet {
         interface,
         end_ns: u64::from(word(1)) << 32 | u64::from(word(2)),
         tsft_us: u64::from_le_bytes(bytes[8..16].try_into().unwrap()),
-        short_preamble: bytes[16] == 0x02,
+        short_preamble: bytes[16] & 0x02 != 0,
         kbps: 500 * u64::from(bytes[17]),
         mhz: u16_at(bytes, 18),
         channel: u16_at(bytes, 20),
         dbm,
         tx_flags,
-        bytes: length - header as u32 + 4,
+        bytes: length - header as u32,
         kind: Kind::Data,
         retry: false,
         duration_us: 0,
@@ -151,8 +151,21 @@ fn packet(block: &[u8], interfaces: usize) -> Packet {
         sequence: None,
         body: Vec::new(),
     };
-    frame(&bytes[header..], &mut packet);
+    // A frame that was cut has lost its FCS.
+    let mut mpdu = &bytes[header..];
+    if captured == length as usize {
+        let (whole, fcs) = mpdu.split_at(mpdu.len() - 4);
+        assert_eq!(crc_32(whole).to_le_bytes(), fcs);
+        mpdu = whole;
+    }
+    frame(mpdu, &mut packet);
     packet
+}
+
+/// Bit by bit, as the standard's shift register.
+fn crc_32(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
+    !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
 }
 
 fn frame(mpdu: &[u8], packet: &mut Packet) {
