@@ -1,6 +1,7 @@
 """The compiled part: see crates/py. It holds no logic; scenarios and the engine live in crates/sim."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 import numpy as np
@@ -134,8 +135,17 @@ class Meter:
     def simulated_s(self) -> float:
         """Seconds of virtual time that have passed in the run."""
 
-def run(text: str, origin: str, overrides: Mapping[str, Any] | None = None, meter: Meter | None = None) -> Output:
-    """Runs a scenario with the GIL released."""
+def run(
+    text: str,
+    origin: str,
+    overrides: Mapping[str, Any] | None = None,
+    meter: Meter | None = None,
+    pcap: Path | None = None,
+) -> Output:
+    """Runs a scenario with the GIL released.
+
+    What each radio sees goes to the file `pcap`, if it is named; an `OSError` says why it cannot be written.
+    """
 
 def schema() -> str:
     """The JSON Schema of scenarios, as JSON text."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 from multihop import _core, capacity
@@ -13,6 +16,7 @@ from multihop.errors import UserError
 from multihop.results import Result
 from multihop.runner import Job, run_all
 from multihop.scenario import Scenario, ScenarioLike, load, settings
+from multihop.storage import whole_file
 
 #: Keys that `run` and `compare` accept besides the seed.
 OVERRIDES = ("duration", "warmup", "record_interval", "scheme")
@@ -22,26 +26,39 @@ MAX_SEEDS = 100_000
 
 
 def run(
-    scenario: ScenarioLike, *, seed: int | None = None, set: Mapping[str, Any] | None = None, **overrides: str | None
+    scenario: ScenarioLike,
+    *,
+    seed: int | None = None,
+    pcap: str | os.PathLike[str] | None = None,
+    set: Mapping[str, Any] | None = None,
+    **overrides: str | None,
 ) -> Result:
     """Runs a scenario once.
 
     Args:
         scenario: a path, TOML text, or a dictionary of the same shape.
         seed: replaces the scenario's seed; 0 to 2**64 - 1.
+        pcap: writes what each node's radio saw to this file, as pcapng with radiotap.
         set: replaces or adds any keys: paths as messages show them with TOML values, as in `{"topology.hops": 5}`.
             `flows[*].start` is a key of every flow; `flows.length` keeps that many first flows. Applied in this order.
         **overrides: `duration`, `warmup` and `record_interval` as text with a unit (`"60 s"`); `scheme` for all flows.
 
     Raises:
         ScenarioError: naming file, line, key, what was found and what would do.
-        UserError: if the file cannot be read, or an override is unknown.
+        UserError: if a file cannot be read or written, or an override is unknown.
+        OutputError: if the disk is full.
     """
     source = load(scenario)
     replaced = _overrides({**overrides, "set": set})
     if seed is not None:
         replaced["seed"] = _seed(seed)
-    return run_all([Job(source, replaced, source.check(replaced))])[0]
+    job = Job(source, replaced, source.check(replaced))
+    if pcap is None:
+        return run_all([job])[0]
+    if not isinstance(pcap, str | os.PathLike):
+        raise UserError(f"pcap: found {pcap!r}; needs the path of a file")
+    with whole_file(Path(pcap), source.file) as part:
+        return run_all([replace(job, pcap=part)])[0]
 
 
 def compare(
@@ -94,13 +111,22 @@ def run_variants(
     threads: int | None = None,
     on_done: Callable[[Result], None] | None = None,
     on_tick: Callable[[float], None] | None = None,
+    pcap: Path | None = None,
 ) -> Comparison:
-    """Runs each variant (a name and its overrides) over common seeds; everything is checked before anything runs."""
+    """Runs each variant (a name and its overrides) over common seeds; everything is checked before anything runs.
+
+    `pcap` is where the capture goes; then there must be one run only.
+    """
     views = [(name, _overrides(given)) for name, given in variants]
     checked = [(name, replaced, scenario.check(replaced)) for name, replaced in views]
     common = seed_list(seeds, checked[0][2]["seed"] if first_seed is None else first_seed)
     jobs = [Job(scenario, {**replaced, "seed": seed}, view) for _, replaced, view in checked for seed in common]
-    results = run_all(jobs, threads, on_done, on_tick)
+    if pcap is None:
+        results = run_all(jobs, threads, on_done, on_tick)
+    else:
+        (job,) = jobs
+        with whole_file(pcap, scenario.file) as part:
+            results = run_all([replace(job, pcap=part)], threads, on_done, on_tick)
     count = len(common)
     grouped = {name: tuple(results[index * count : (index + 1) * count]) for index, (name, _, _) in enumerate(checked)}
     return Comparison(scenario, grouped)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from multihop import _core
@@ -15,11 +16,12 @@ from multihop.scenario import Scenario, for_core
 
 @dataclass(frozen=True)
 class Job:
-    """One run: a scenario, what replaces its keys, and the scenario resolved with that."""
+    """One run: a scenario, what replaces its keys, the scenario resolved with that, and where its capture goes."""
 
     scenario: Scenario
     overrides: Mapping[str, Any]
     view: _core.ScenarioView
+    pcap: Path | None = None
 
 
 def run_all(
@@ -39,7 +41,7 @@ def run_all(
     meters = [_core.Meter() for _ in jobs]
 
     def work(job: Job, meter: _core.Meter) -> Result:
-        output = _core.run(job.scenario.text, job.scenario.origin, for_core(job.overrides), meter)
+        output = _core.run(job.scenario.text, job.scenario.origin, for_core(job.overrides), meter, job.pcap)
         result = Result(job.scenario, job.view, dict(job.overrides), output)
         if on_done is not None:
             on_done(result)

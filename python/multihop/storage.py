@@ -6,8 +6,8 @@ import errno
 import json
 import os
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -174,9 +174,28 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
         OutputError: if the disk is full or broken.
         UserError: if the place cannot be written.
     """
+    with _moved_into_place(path) as part:
+        write(part)
+
+
+@contextmanager
+def whole_file(path: Path, source: Path | None = None) -> Iterator[Path]:
+    """The name under which a file is to be written that is then moved to `path`; never over `source`.
+
+    Raises:
+        OutputError: if the disk is full or broken.
+        UserError: if the place cannot be written.
+    """
+    require_writable_file(path, source)
+    with _moved_into_place(path) as part:
+        yield part
+
+
+@contextmanager
+def _moved_into_place(path: Path) -> Iterator[Path]:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        write(part)
+        yield part
         part.replace(path)
     except OSError as error:
         if error.errno in _DISK_ERRORS:

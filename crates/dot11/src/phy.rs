@@ -120,6 +120,12 @@ impl Phy {
         self.rates().find(|(known, _)| *known == rate).map(|(_, modulation)| modulation)
     }
 
+    /// Do frames at `rate` have the short preamble? Those at 1 Mb/s and those of OFDM never do.
+    pub fn has_short_preamble(&self, rate: Rate) -> bool {
+        let chosen = self.preamble == Preamble::Short;
+        chosen && self.modulation(rate).is_some_and(|m| !m.is_ofdm() && m != Modulation::Dbpsk)
+    }
+
     /// The basic rates, ascending, at which every station of the network can receive.
     ///
     /// The standard leaves the choice to the network; here it is 1 and 2 Mb/s for direct sequence, so that stations of

@@ -7,13 +7,16 @@ mod measure;
 mod panics;
 mod tables;
 
+use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
 use multihop_sim::routing::{LinkQuality, Routes};
 use multihop_sim::scenario::{self, Overrides, Resolved, Setting, Step};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
+use std::fs::File;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 create_exception!(multihop._core, ScenarioError, PyValueError, "A scenario that cannot be run.");
@@ -86,26 +89,36 @@ impl Meter {
     }
 }
 
-/// Runs a scenario with the GIL released.
+/// Runs a scenario with the GIL released; what each radio sees goes to the file `pcap`, if it is named.
 #[pyfunction]
-#[pyo3(signature = (text, origin, overrides = None, meter = None))]
+#[pyo3(signature = (text, origin, overrides = None, meter = None, pcap = None))]
+#[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
 fn run<'py>(
     py: Python<'py>,
     text: &str,
     origin: &str,
     overrides: Option<&Bound<'py, PyDict>>,
     meter: Option<&Bound<'py, Meter>>,
+    pcap: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let overrides = read_overrides(overrides)?;
     let meter = meter.map(Bound::get);
     let (config, outcome) = py.detach(|| {
         panics::caught(|| {
             let config = scenario::load(text, origin, &overrides).map_err(scenario_error)?;
-            let outcome = multihop_sim::run_watched(&config, |now| {
+            let watch = |now: multihop_core::Time| {
                 if let Some(meter) = meter {
                     meter.simulated_ns.store(now.ns(), Ordering::Relaxed);
                 }
-            });
+            };
+            let outcome = match &pcap {
+                None => multihop_sim::run_watched(&config, watch),
+                Some(path) => File::create(path)
+                    .map_err(AirLogError::Io)
+                    .and_then(|file| AirLog::new(&config, Box::new(file)))
+                    .and_then(|log| multihop_sim::run_logged(&config, log, watch))
+                    .map_err(|error| air_log_error(error, origin))?,
+            };
             Ok((config, outcome))
         })
     })?;
@@ -236,6 +249,21 @@ fn commit() -> Option<&'static str> {
 #[allow(clippy::needless_pass_by_value)] // the shape that `map_err` wants
 fn scenario_error(error: scenario::ScenarioError) -> PyErr {
     ScenarioError::new_err(error.to_string())
+}
+
+fn air_log_error(error: AirLogError, origin: &str) -> PyErr {
+    match error {
+        AirLogError::Io(error) => match error.raw_os_error() {
+            // Python makes its errors of the number, which Rust has in the text as well.
+            Some(code) => {
+                let text = error.to_string();
+                let reason = text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text);
+                PyOSError::new_err((code, reason.to_owned()))
+            }
+            None => PyOSError::new_err(error.to_string()),
+        },
+        other @ AirLogError::NoRoomForHeader { .. } => ScenarioError::new_err(format!("{origin}: {other}")),
+    }
 }
 
 fn read_overrides(given: Option<&Bound<'_, PyDict>>) -> PyResult<Overrides> {

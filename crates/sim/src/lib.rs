@@ -10,11 +10,13 @@
 //!   without a run.
 //! * `measure`: estimators whose values are written down.
 //! * `node` wires MAC and stack; [`World`] owns the nodes and pops events. `record` keeps the books.
+//! * [`airlog`]: what each radio sees, as a capture; off unless [`run_logged`] is called.
 //!
 //! Invariants: a node never touches another node, only the medium does; nothing on the per-frame path allocates or hashes; the
 //! order of events at one instant within a lane changes nothing; every packet is accounted for at the end of every run.
 
 mod agenda;
+pub mod airlog;
 mod apps;
 pub mod capacity;
 pub mod config;
@@ -30,4 +32,4 @@ mod slab;
 mod stack;
 mod world;
 
-pub use world::{Ties, World, run, run_watched};
+pub use world::{Ties, World, run, run_logged, run_watched};

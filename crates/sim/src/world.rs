@@ -3,11 +3,12 @@
 //! Only the medium reaches other nodes, and only here, in [`World::air_starts`] and [`World::air_ends`].
 
 use crate::agenda::{Agenda, Lane, Slot};
+use crate::airlog::{AirLog, AirLogError};
 use crate::apps::App;
 use crate::config::Config;
 use crate::mac::{Mac, Timing};
 use crate::measure::Measurements;
-use crate::medium::{Links, Radio};
+use crate::medium::{Links, Radio, Reception};
 use crate::node::{Node, at_node, settle};
 use crate::outcome::{FlowOutcome, NodeOutcome, Outcome, SeriesRow};
 use crate::record::{Recorder, quantiles};
@@ -59,6 +60,7 @@ pub struct World {
     fingerprint: u64,
     samples: Samples,
     measurements: Measurements,
+    air_log: Option<Box<AirLog>>,
 }
 
 /// The periodic look at the flows.
@@ -95,6 +97,17 @@ pub fn run(config: &Config) -> Outcome {
 /// As [`run`].
 pub fn run_watched(config: &Config, watch: impl FnMut(Time)) -> Outcome {
     World::new(config, Ties::InOrder).finish_watched(watch)
+}
+
+/// The same; what every radio sees is written to `log`, which changes nothing in the run.
+///
+/// # Errors
+/// If the log cannot be written; the run ends soon after that.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_logged(config: &Config, log: AirLog, watch: impl FnMut(Time)) -> Result<Outcome, AirLogError> {
+    World::new(config, Ties::InOrder).finish_logged(log, watch)
 }
 
 impl World {
@@ -151,6 +164,7 @@ impl World {
             fingerprint: 0,
             samples,
             measurements,
+            air_log: None,
         }
     }
 
@@ -167,6 +181,33 @@ impl World {
     /// # Panics
     /// If packets are not conserved.
     pub fn finish_watched(mut self, mut watch: impl FnMut(Time)) -> Outcome {
+        self.process(|world| {
+            watch(world.now);
+            true
+        });
+        self.close()
+    }
+
+    /// The same; what every radio sees is written to `log`.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    ///
+    /// # Panics
+    /// If packets are not conserved.
+    pub fn finish_logged(mut self, log: AirLog, mut watch: impl FnMut(Time)) -> Result<Outcome, AirLogError> {
+        self.air_log = Some(Box::new(log));
+        self.process(|world| {
+            watch(world.now);
+            !world.air_log.as_ref().is_some_and(|log| log.has_failed())
+        });
+        let log = self.air_log.take().expect("it was put there");
+        log.finish()?;
+        Ok(self.close())
+    }
+
+    /// Handles events up to the end of the run, as long as `look`, which is asked now and then, says so.
+    fn process(&mut self, mut look: impl FnMut(&World) -> bool) {
         const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
         let end = Time::ZERO + self.config.duration;
         while self.agenda.next_time().is_some_and(|next| next <= end) {
@@ -176,12 +217,11 @@ impl World {
             self.events += 1;
             self.fingerprint = self.fingerprint.wrapping_add(mix(time.ns(), slot.0));
             self.handle(slot);
-            if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
-                watch(time);
+            if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && !look(self) {
+                return;
             }
         }
         self.now = end;
-        self.close()
     }
 
     fn handle(&mut self, slot: Slot) {
@@ -237,16 +277,27 @@ impl World {
     fn air_ends(&mut self, from: u32) {
         let frame = self.nodes[from as usize].mac.on_air();
         let loss = self.timing.packet_error_rate;
+        if let Some(log) = &mut self.air_log {
+            log.frame_ends(&frame, frame.packet.map(|handle| &self.packets.get(handle).packet));
+        }
         for link in self.links.of(frame.from) {
             at_node!(self, link.to, self.now, |mac, ctx| {
                 let was_busy = ctx.radio.is_busy();
                 let finished = ctx.radio.finish(&self.timing.collisions, link, &frame, loss, self.now);
+                if finished.reception == Reception::Decoded
+                    && let Some(log) = &mut self.air_log
+                {
+                    log.heard(&frame, link);
+                }
                 mac.on_signal_end(ctx, &frame, finished);
                 if was_busy && !ctx.radio.is_busy() {
                     mac.on_idle(ctx);
                 }
                 settle(mac, ctx, &self.network);
             });
+        }
+        if let Some(log) = &mut self.air_log {
+            log.sent(&frame);
         }
         at_node!(self, from, self.now, |mac, ctx| {
             mac.on_sent(ctx);

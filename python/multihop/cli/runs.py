@@ -29,6 +29,15 @@ OutOption = Annotated[
     Path | None, typer.Option(help="Write tables (Parquet, CSV), manifest and report to this directory.")
 ]
 ReportOption = Annotated[Path | None, typer.Option(help="Write the HTML report to this file.")]
+PcapOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--pcap",
+        metavar="FILE.pcapng",
+        help="Write what each node's radio saw to this file: 802.11 with radiotap, one interface per node.",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no remarks.")]
 
@@ -45,14 +54,17 @@ def run(
     jobs: JobsOption = None,
     out: OutOption = None,
     report: ReportOption = None,
+    pcap: PcapOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Simulate a scenario and say what each flow got."""
+    if pcap is not None and seeds > 1:
+        raise UserError(f"--pcap: one capture is of one run, found --seeds {seeds}; leave --seeds out")
     name = scheme or "scenario"
     replaced = {"duration": duration, "warmup": warmup, "record_interval": record_interval, "set": read(set)}
     variants = [(name, {**replaced, "scheme": scheme})]
-    comparison = _simulate(load(scenario), variants, seed, seeds, jobs, out, report, quiet=quiet or as_json)
+    comparison = _simulate(load(scenario), variants, seed, seeds, jobs, out, report, pcap, quiet=quiet or as_json)
     if as_json:
         console.print_json(_json(comparison))
     else:
@@ -103,6 +115,7 @@ def _simulate(
     jobs: int | None,
     out: Path | None,
     report: Path | None,
+    pcap: Path | None = None,
     *,
     quiet: bool,
 ) -> Comparison:
@@ -118,6 +131,9 @@ def _simulate(
         report = out / "report.html"
     if report is not None:
         require_writable_file(report, scenario.file)
+    if pcap is not None:
+        _require_own_file(pcap, report, out)
+        require_writable_file(pcap, scenario.file)
     with RunProgress(seeds * len(variants), quiet=quiet) as progress:
         comparison = run_variants(
             scenario,
@@ -127,15 +143,25 @@ def _simulate(
             threads=jobs,
             on_done=progress.done,
             on_tick=progress.tick,
+            pcap=pcap,
         )
         speed = progress.speed()
     count = seeds * len(variants)
     console.note(f"{count} {'run' if count == 1 else 'runs'}, {speed}", quiet=quiet)
+    if pcap is not None:
+        console.note(f"capture: {pcap}", quiet=quiet)
     if out is not None:
         console.note(f"tables: {comparison.save(out)}", quiet=quiet)
     if report is not None:
         console.note(f"report: {comparison.report(report)}", quiet=quiet)
     return comparison
+
+
+def _require_own_file(pcap: Path, report: Path | None, out: Path | None) -> None:
+    if report is not None and pcap.resolve() == report.resolve():
+        raise UserError(f"--pcap: found {pcap}, where the report goes; name another file")
+    if out is not None and pcap.name in RESULT_NAMES and _is_in(pcap, out):
+        raise UserError(f"--pcap: found {pcap}, which --out writes as well; name another file")
 
 
 def _is_in(file: Path, directory: Path) -> bool:

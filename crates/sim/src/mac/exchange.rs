@@ -92,6 +92,7 @@ impl Mac {
             rate,
             packet: Some(out.handle),
             sequence: self.sequence,
+            retry: out.data_tries > 0,
             overhead: ctx.timing.overhead(rate),
             air: Interval { start, end: start + out.data },
         };

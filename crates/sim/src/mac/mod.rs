@@ -16,7 +16,7 @@ mod timing;
 #[cfg(test)]
 mod tests;
 
-pub use timing::Timing;
+pub use timing::{Timing, rates};
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::medium::{Frame, Radio};

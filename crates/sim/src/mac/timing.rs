@@ -58,11 +58,8 @@ impl Timing {
     /// The shared numbers of a configuration.
     pub fn new(config: &Config) -> Timing {
         let (phy, rules) = (&config.phy, config.mac.rules);
-        let control = config.control_rate.unwrap_or_else(|| phy.response_rate(config.data_rate));
-        let cts_rate = config.control_rate.unwrap_or_else(|| phy.response_rate(control));
-        let ack_rate =
-            config.ack_rate.or(config.control_rate).unwrap_or_else(|| phy.response_rate(config.data_rate));
-        let by_class = [control, cts_rate, ack_rate, config.data_rate];
+        let by_class = rates(config);
+        let [_, cts_rate, ack_rate, _] = by_class;
         let rates = by_class.map(|rate| phy.timing(rate, rules.airtime));
         let (rts, cts, ack) =
             (rates[0].airtime(RTS_BYTES), rates[1].airtime(CTS_BYTES), rates[2].airtime(ACK_BYTES));
@@ -177,6 +174,7 @@ impl Timing {
             rate,
             packet: None,
             sequence: 0,
+            retry: false,
             overhead: self.rates[rate as usize].overhead(),
             air: Interval { start, end: start + airtime },
         }
@@ -186,6 +184,15 @@ impl Timing {
     pub fn overhead(&self, rate: RateClass) -> Span {
         self.rates[rate as usize].overhead()
     }
+}
+
+/// The rates of frames by [`RateClass`], in its order.
+pub fn rates(config: &Config) -> [Rate; 4] {
+    let phy = &config.phy;
+    let control = config.control_rate.unwrap_or_else(|| phy.response_rate(config.data_rate));
+    let cts = config.control_rate.unwrap_or_else(|| phy.response_rate(control));
+    let ack = config.ack_rate.or(config.control_rate).unwrap_or_else(|| phy.response_rate(config.data_rate));
+    [control, cts, ack, config.data_rate]
 }
 
 fn collisions(config: &Config, rates: [Rate; 4]) -> Collisions {

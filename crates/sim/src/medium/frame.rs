@@ -35,6 +35,8 @@ pub struct Frame {
     pub packet: Option<Handle>,
     /// The sender's sequence number of that packet, for the duplicate filter.
     pub sequence: u32,
+    /// It is DATA that was sent before (8.2.4.1.6).
+    pub retry: bool,
     /// Preamble and PLCP header.
     pub overhead: Span,
     /// When its first and last bit are at the listeners.

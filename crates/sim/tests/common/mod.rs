@@ -1,6 +1,8 @@
 //! Configurations for tests, built without scenario files.
 #![allow(dead_code)] // each test file uses its part
 
+pub mod capture;
+
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
 use multihop_schemes::Scheme;

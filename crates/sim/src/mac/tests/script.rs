@@ -151,6 +151,7 @@ impl Script {
             rate: RateClass::Data,
             packet: Some(self.packets.insert(packet)),
             sequence,
+            retry: false,
             overhead: self.timing.overhead(RateClass::Data),
             air: Interval { start: Time::ZERO, end: Time::ZERO + airtime },
         }

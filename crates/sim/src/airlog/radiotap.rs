@@ -1,0 +1,140 @@
+//! The radiotap header in front of each frame (radiotap.org, "defined fields").
+
+use multihop_core::Rate;
+use multihop_dot11::{Modulation, Phy, Standard};
+
+/// Bytes of the longest header that is written here.
+pub(super) const LONGEST: usize = 24;
+
+// Bits of the word that says which fields are present, in their order.
+const TSFT: u32 = 1 << 0;
+const FLAGS: u32 = 1 << 1;
+const RATE: u32 = 1 << 2;
+const CHANNEL: u32 = 1 << 3;
+const ANTENNA_SIGNAL: u32 = 1 << 5;
+const TX_FLAGS: u32 = 1 << 15;
+
+const FLAG_SHORT_PREAMBLE: u8 = 0x02;
+/// The frame ends with its FCS.
+const FLAG_FCS: u8 = 0x10;
+
+const CHANNEL_CCK: u16 = 0x0020;
+const CHANNEL_OFDM: u16 = 0x0040;
+const CHANNEL_2_GHZ: u16 = 0x0080;
+const CHANNEL_5_GHZ: u16 = 0x0100;
+
+/// It was sent after RTS and CTS.
+pub(super) const TX_WITH_RTS: u16 = 0x0004;
+/// No acknowledgement is awaited.
+pub(super) const TX_WITHOUT_ACK: u16 = 0x0008;
+
+/// What is the same for all frames at one rate.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct RateFields {
+    flags: u8,
+    /// In units of 500 kb/s.
+    rate: u8,
+    mhz: u16,
+    channel: u16,
+}
+
+impl RateFields {
+    /// The scenario names no channel: it is 1 at 2.4 GHz, and 36 at 5 GHz. Its flags are those of the frame's modulation, which is
+    /// how Linux tells 802.11g frames from 802.11b frames.
+    pub(super) fn new(phy: &Phy, rate: Rate) -> RateFields {
+        let (mhz, band) = match phy.standard() {
+            Standard::Dsss | Standard::Dot11b | Standard::Dot11g => (2412, CHANNEL_2_GHZ),
+            Standard::Dot11a => (5180, CHANNEL_5_GHZ),
+        };
+        let is_ofdm = phy.modulation(rate).is_some_and(Modulation::is_ofdm);
+        RateFields {
+            flags: FLAG_FCS | if phy.has_short_preamble(rate) { FLAG_SHORT_PREAMBLE } else { 0 },
+            rate: (rate.bps() / 500_000) as u8,
+            mhz,
+            channel: band | if is_ofdm { CHANNEL_OFDM } else { CHANNEL_CCK },
+        }
+    }
+}
+
+/// How the frame came to be seen by this radio.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Seen {
+    /// It was received; with the power in dBm where the medium has powers.
+    Heard {
+        /// At the antenna.
+        dbm: Option<i8>,
+    },
+    /// The node sent it itself.
+    Sent {
+        /// Of `TX_WITH_RTS` and `TX_WITHOUT_ACK`.
+        flags: u16,
+    },
+}
+
+/// Appends a header. `tsft_us` is when the first bit of the MPDU was at the antenna.
+pub(super) fn put(out: &mut Vec<u8>, tsft_us: u64, fields: RateFields, seen: Seen) {
+    let start = out.len();
+    let which = match seen {
+        Seen::Heard { dbm: None } => 0,
+        Seen::Heard { dbm: Some(_) } => ANTENNA_SIGNAL,
+        Seen::Sent { .. } => TX_FLAGS,
+    };
+    out.extend([0; 4]);
+    out.extend((TSFT | FLAGS | RATE | CHANNEL | which).to_le_bytes());
+    out.extend(tsft_us.to_le_bytes());
+    out.extend([fields.flags, fields.rate]);
+    out.extend(fields.mhz.to_le_bytes());
+    out.extend(fields.channel.to_le_bytes());
+    match seen {
+        Seen::Heard { dbm } => out.extend(dbm.map(i8::to_le_bytes).into_iter().flatten()),
+        Seen::Sent { flags } => out.extend(flags.to_le_bytes()),
+    }
+    let length = ((out.len() - start) as u16).to_le_bytes();
+    out[start + 2..start + 4].copy_from_slice(&length);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multihop_dot11::Preamble;
+
+    fn header(fields: RateFields, seen: Seen) -> Vec<u8> {
+        let mut out = Vec::new();
+        put(&mut out, 0x0102, fields, seen);
+        assert!(out.len() <= LONGEST);
+        out
+    }
+
+    #[test]
+    fn every_field_is_where_its_alignment_puts_it() {
+        let phy = Phy::new(Standard::Dot11b, Preamble::Short);
+        let fields = RateFields::new(&phy, Rate::from_kbps(5_500));
+        let common = [2, 1, 0, 0, 0, 0, 0, 0, 0x12, 11, 0x6c, 0x09, 0xa0, 0x00];
+        let heard = header(fields, Seen::Heard { dbm: Some(-70) });
+        assert_eq!(heard[..8], [0, 0, 23, 0, 0x2f, 0, 0, 0]);
+        assert_eq!(heard[8..22], common);
+        assert_eq!(heard[22..], [186]);
+        let powerless = header(fields, Seen::Heard { dbm: None });
+        assert_eq!((powerless.len(), powerless[4]), (22, 0x0f));
+        let sent = header(fields, Seen::Sent { flags: TX_WITH_RTS });
+        assert_eq!(sent[..8], [0, 0, 24, 0, 0x0f, 0x80, 0, 0]);
+        assert_eq!(sent[8..22], common);
+        assert_eq!(sent[22..], [4, 0]);
+    }
+
+    #[test]
+    fn the_channel_is_that_of_the_modulation() {
+        let of = |standard, kbps| {
+            let fields = RateFields::new(&Phy::new(standard, Preamble::Short), Rate::from_kbps(kbps));
+            (fields.mhz, fields.channel, fields.rate, fields.flags)
+        };
+        assert_eq!(of(Standard::Dot11a, 54_000), (5180, 0x0140, 108, 0x10));
+        assert_eq!(of(Standard::Dot11g, 6_000), (2412, 0x00c0, 12, 0x10));
+        assert_eq!(of(Standard::Dot11g, 11_000), (2412, 0x00a0, 22, 0x12));
+        assert_eq!(
+            of(Standard::Dsss, 1_000),
+            (2412, 0x00a0, 2, 0x10),
+            "1 Mb/s frames keep the long preamble"
+        );
+    }
+}

@@ -1,0 +1,201 @@
+"""`run --pcap`: what each radio saw, as tshark reads it."""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import multihop
+from conftest import ROOT, SCENARIOS
+
+# Traffic is over before the run is, so that no exchange is cut off: the tables count whole ones.
+SCENARIO = """
+name = "captured"
+duration = "30 s"
+
+[phy]
+standard = "{standard}"
+
+[mac]
+rules = "{rules}"
+rts_threshold = "{rts}"
+
+[medium]
+model = "ranges"
+packet_error_rate = 0.05
+
+[topology]
+generator = "chain"
+hops = 3
+spacing = "200 m"
+
+[[flows]]
+from = "n0"
+to = "n3"
+scheme = "{scheme}"
+app = {{ kind = "bulk", size = "80 kB" }}
+
+[[flows]]
+from = "n3"
+to = "n1"
+scheme = "udp"
+app = {{ kind = "cbr", rate = "200 kb/s", packet = "700 B" }}
+stop = "20 s"
+"""
+
+FRAMES = {"0x001b": "rts", "0x001c": "cts", "0x001d": "ack", "0x0020": "data"}
+
+
+@pytest.fixture
+def tshark():
+    """Fields of the packets that a filter leaves, one list per packet."""
+    if shutil.which("tshark") is None:
+        pytest.skip("needs tshark to read captures")
+
+    def read(path: Path, *fields: str, only: str = "frame") -> list[list[str]]:
+        command = [
+            "tshark",
+            "-o",
+            "wlan.check_checksum:TRUE",
+            "-r",
+            path,
+            "-Y",
+            only,
+            "-T",
+            "fields",
+            *(f"-e{field}" for field in fields),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+        return [line.split("\t") for line in done.stdout.splitlines()]
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("standard", "rules", "rts", "scheme"),
+    [
+        ("802.11b", "ieee", "500 B", "tcp-newreno"),
+        ("802.11a", "ieee", "off", "recn"),
+        ("dsss", "ns2", "0 B", "tcp-sack"),
+    ],
+)
+def test_tshark_decodes_and_counts_what_the_run_counted(tshark, tmp_path, standard, rules, rts, scheme):
+    path = tmp_path / "run.pcapng"
+    text = SCENARIO.format(standard=standard, rules=rules, rts=rts, scheme=scheme)
+    result = multihop.run(text, pcap=path)
+    errors = tshark(path, "frame.number", "_ws.expert.message", only="_ws.malformed || _ws.expert.severity == 0x800000")
+    assert errors == []
+    sent = Counter(
+        (name, FRAMES[kind])
+        for name, kind in tshark(path, "frame.interface_name", "wlan.fc.type_subtype", only="radiotap.txflags")
+    )
+    names = list(result.nodes["name"])
+    links = result.links.groupby("sender")[["rts", "data"]].sum()
+    for node, counts in links.iterrows():
+        assert sent[names[node], "rts"] == counts["rts"]
+        assert sent[names[node], "data"] == counts["data"]
+    heard_by_addressee = "!radiotap.txflags && wlan.fc.type_subtype == 29"
+    acks = Counter(
+        int(address[-2:], 16)
+        for name, address in tshark(path, "frame.interface_name", "wlan.ra", only=heard_by_addressee)
+        if name == names[int(address[-2:], 16)]
+    )
+    acknowledged = result.links.groupby("sender")["acknowledged"].sum()
+    assert dict(acks) == acknowledged.to_dict()
+
+
+@pytest.mark.parametrize(("standard", "preamble_us"), [("802.11b", 192), ("802.11a", 20)])
+def test_tshark_has_the_same_airtimes(tshark, tmp_path, standard, preamble_us):
+    path = tmp_path / "run.pcapng"
+    text = SCENARIO.format(standard=standard, rules="ieee", rts="0 B", scheme="tcp-newreno")
+    multihop.run(text, pcap=path)
+    fields = ("frame.time_epoch", "radiotap.mactime", "wlan_radio.duration")
+    rows = tshark(path, *fields)
+    assert len(rows) > 1000
+    for end, tsft, duration in rows:
+        # TSFT is after the preamble, and has no fractions.
+        assert float(end) * 1e6 - float(tsft) + preamble_us == pytest.approx(float(duration), abs=1.01)
+
+
+def test_tshark_finds_every_check_sequence_right(tshark, tmp_path):
+    path = tmp_path / "run.pcapng"
+    multihop.run(SCENARIO.format(standard="802.11b", rules="ieee", rts="0 B", scheme="tcp-newreno"), pcap=path)
+    checked = Counter(status for status, _ in tshark(path, "wlan.fcs.status", "frame.number", only="frame.len < 100"))
+    assert checked.keys() == {"1"}, "1 is good"
+    cut = Counter(status for status, _ in tshark(path, "wlan.fcs.status", "frame.number", only="frame.len > 400"))
+    assert sum(cut.values()) > 100
+    assert "0" not in cut, "0 is bad; cut frames have lost theirs"
+
+
+def test_what_routing_sends_is_counted(tshark, tmp_path):
+    path = tmp_path / "run.pcapng"
+    result = multihop.run(SCENARIOS / "dsdv-chain.toml", pcap=path, duration="60 s", warmup="0 s")
+    updates = tshark(path, "frame.interface_name", "ip.len", only="radiotap.txflags && udp.port == 49151")
+    by_node = Counter(name for name, _ in updates)
+    assert by_node == dict(zip(result.nodes["name"], result.nodes["routing_sent"], strict=True))
+    assert sum(int(length) for _, length in updates) == result.nodes["routing_bytes"].sum()
+    assert tshark(path, "frame.number", only="_ws.malformed || _ws.expert.severity == 0x800000") == []
+
+
+def test_a_capture_changes_nothing_and_is_reported(multihop, chain, tmp_path):
+    plain = multihop("run", chain, "--json").json()
+    done = multihop("run", chain, "--json", "--pcap", "air/run.pcapng")
+    assert done.code == 0, done.err
+    assert done.json() == plain
+    first = (tmp_path / "air" / "run.pcapng").read_bytes()
+    assert first[:4] == b"\x0a\x0d\x0d\x0a"
+    again = multihop("run", chain, "--pcap", "air/run.pcapng")
+    assert "capture: air/run.pcapng" in again.err
+    assert (tmp_path / "air" / "run.pcapng").read_bytes() == first, "one seed is one capture, to the last bit"
+    assert [path.name for path in (tmp_path / "air").iterdir()] == ["run.pcapng"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--pcap", "chain.toml"), "this is the file that is read"),
+        (("--pcap", "."), "this is a directory"),
+        (("--pcap", "chain.toml/x.pcapng"), "a file is in the way"),
+        (("--pcap", "/dev/null"), "this is a device or a pipe"),
+        (("--pcap", "x.pcapng", "--seeds", "2"), "one capture is of one run"),
+        (("--pcap", "x", "--report", "./x"), "where the report goes"),
+        (("--pcap", "o/series.csv", "--out", "o"), "which --out writes as well"),
+        (("--pcap", "x.pcapng", "--set", "mac.override.data_header=20 B"), "mac.override.data_header: 20 B"),
+    ],
+)
+def test_what_cannot_be_done_is_one_message(multihop, chain, tmp_path, arguments, expected):
+    told = multihop("run", chain, *arguments).fails_cleanly()
+    assert expected in told
+    assert not list(tmp_path.glob("*x*.p*")), "nothing half is left"
+
+
+def test_a_path_in_python_is_checked(chain):
+    with pytest.raises(multihop.UserError, match="pcap: found 5"):
+        multihop.run(chain, pcap=5)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX limits")
+def test_a_full_disk_leaves_nothing_under_the_name(chain, tmp_path):
+    folder = tmp_path / "air"
+    folder.mkdir()
+    (folder / "run.pcapng").write_text("what was there before")
+    done = subprocess.run(
+        [sys.executable, "-m", "multihop", "run", chain, "--pcap", folder / "run.pcapng", "--quiet"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
+    )
+    assert done.returncode == 1, done.stderr
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    assert "run.pcapng: cannot be written: " in lines[0]
+    assert [path.name for path in folder.iterdir()] == ["run.pcapng"]
+    assert (folder / "run.pcapng").read_text() == "what was there before"
