@@ -21,7 +21,7 @@ pub struct Seen {
     pub cts: Option<Interval>,
     /// The DATA, of several the last.
     pub data: Option<Interval>,
-    /// The ACK or BlockAck.
+    /// The ACK or block acknowledgement.
     pub ack: Option<Interval>,
     /// Bytes of the frame body, which the MAC was asked to carry.
     pub size: u32,
@@ -42,7 +42,12 @@ pub struct Seen {
 impl Seen {
     /// The last instant of it.
     pub fn end(&self) -> Time {
-        [self.ack, self.data, self.cts, self.rts].into_iter().flatten().map(|air| air.end).next().unwrap_or(Time::ZERO)
+        [self.ack, self.data, self.cts, self.rts]
+            .into_iter()
+            .flatten()
+            .map(|air| air.end)
+            .next()
+            .unwrap_or(Time::ZERO)
     }
 
     /// What the link carries of such packets while it does, in bits per second, by rt-Winf as printed: `S / (T_ACK - T_CTS - 2 SIFS)`
@@ -65,7 +70,7 @@ pub struct Exchanges {
     open: Option<Seen>,
     /// ACKs that answer no frame that was seen.
     pub orphan_acks: u64,
-    /// BlockAcks that answer no data that was seen.
+    /// Block acknowledgements that answer no data that was seen.
     pub orphan_block_acks: u64,
     /// CTS that answer no RTS that was seen; those that stations send to themselves are among them.
     pub lone_cts: u64,
@@ -95,7 +100,9 @@ impl Exchanges {
     pub fn answerer(&self, frame: &Sighting) -> Option<StationId> {
         let open = self.open.filter(|open| open.sender == frame.receiver)?;
         match frame.control() {
-            Some(Control::Cts) if open.rts.is_some() && open.cts.is_none() && open.data.is_none() => open.receiver,
+            Some(Control::Cts) if open.rts.is_some() && open.cts.is_none() && open.data.is_none() => {
+                open.receiver
+            }
             Some(Control::Ack | Control::BlockAck(_)) if open.data.is_some() => open.receiver,
             _ => None,
         }
@@ -119,13 +126,19 @@ impl Exchanges {
             }
             other => {
                 self.lone_cts += 1;
-                self.open = Some(Seen { sender: frame.receiver, receiver: None, cts: Some(air), ..begin(frame) });
+                self.open =
+                    Some(Seen { sender: frame.receiver, receiver: None, cts: Some(air), ..begin(frame) });
                 (other, None)
             }
         }
     }
 
-    fn data(&mut self, frame: &Sighting, air: Interval, open: Option<Seen>) -> (Option<Seen>, Option<StationId>) {
+    fn data(
+        &mut self,
+        frame: &Sighting,
+        air: Interval,
+        open: Option<Seen>,
+    ) -> (Option<Seen>, Option<StationId>) {
         let (FrameType::Data(_) | FrameType::Management(_)) = frame.frame.kind else {
             return (open, frame.transmitter);
         };

@@ -10,7 +10,7 @@ pub enum Kind {
     Management,
     /// RTS and CTS.
     Reservation,
-    /// ACK and BlockAck, and requests for them.
+    /// ACK and block acknowledgement, and requests for them.
     Acknowledgement,
     /// Other control frames.
     Control,

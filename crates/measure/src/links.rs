@@ -40,7 +40,7 @@ pub struct Link {
     pub retries: u64,
     /// Those that began with RTS and CTS.
     pub reserved: u64,
-    /// Those that a BlockAck answered.
+    /// Those that a block acknowledgement answered.
     pub blocks: u64,
     /// Bytes of the bodies of answered frames.
     pub bytes: u64,
@@ -93,7 +93,8 @@ const MOST: usize = 16_384;
 impl Links {
     /// An exchange; those of management, and to groups, are none of a link.
     pub fn add(&mut self, seen: &Seen) {
-        if let (Some(sender), Some(receiver), true, Some(_)) = (seen.sender, seen.receiver, seen.is_data, seen.data)
+        if let (Some(sender), Some(receiver), true, Some(_)) =
+            (seen.sender, seen.receiver, seen.is_data, seen.data)
             && (self.0.len() < MOST || self.0.contains_key(&(sender, receiver)))
         {
             self.0.entry((sender, receiver)).or_default().add(seen);

@@ -1,11 +1,12 @@
 //! One interface of a capture, frame by frame.
 
 use crate::{
-    Clock, Exchanges, Kind, Ledger, Link, Links, Marks, Quality, Row, Seen, Sighting, Stamps, Station, StationId,
-    Stations,
+    Clock, Exchanges, Kind, Ledger, Link, Links, Marks, Quality, Row, Seen, Sighting, Stamps, Station,
+    StationId, Stations,
 };
 use multihop_capture::{
-    Channel, Control, DissectError, Fcs, Frame, FrameError, FrameType, Reception, Record, airtime, dissect, ppdu,
+    Channel, Control, DissectError, Fcs, Frame, FrameError, FrameType, Reception, Record, airtime, dissect,
+    ppdu,
 };
 use multihop_core::{Span, Time};
 
@@ -233,7 +234,9 @@ fn kind(frame: &Frame) -> Kind {
     match frame.kind {
         FrameType::Management(_) => Kind::Management,
         FrameType::Control(Control::Rts | Control::Cts) => Kind::Reservation,
-        FrameType::Control(Control::Ack | Control::BlockAck(_) | Control::BlockAckRequest(_)) => Kind::Acknowledgement,
+        FrameType::Control(Control::Ack | Control::BlockAck(_) | Control::BlockAckRequest(_)) => {
+            Kind::Acknowledgement
+        }
         FrameType::Data(_) if frame.retry => Kind::Retry,
         FrameType::Data(_) => Kind::Data,
         FrameType::Control(_) | FrameType::Extension(_) => Kind::Control,
@@ -245,4 +248,3 @@ fn sifs(channel: Option<Channel>) -> Span {
     let is_high = channel.is_some_and(|channel| !channel.is_2_4_ghz() && channel.mhz > 3_000);
     Span::from_us(if is_high { 16 } else { 10 })
 }
-

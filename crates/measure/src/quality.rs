@@ -25,7 +25,7 @@ pub struct Quality {
     pub to_answer: u64,
     /// Those of which no answer was seen: it was lost, or the onlooker missed it.
     pub unanswered: u64,
-    /// BlockAcks.
+    /// Block acknowledgements.
     pub block_acks: u64,
     /// Those that answer no data that was seen: the onlooker does not decode such data.
     pub orphan_block_acks: u64,
@@ -92,7 +92,9 @@ impl Quality {
             (self.backward, "stamps that go backwards"),
             (self.stations_beyond, "frames of stations beyond those that are told apart"),
         ];
-        said.extend(others.iter().filter(|&&(count, _)| count > 0).map(|&(count, what)| format!("{count} {what}")));
+        said.extend(
+            others.iter().filter(|&&(count, _)| count > 0).map(|&(count, what)| format!("{count} {what}")),
+        );
         if self.broken {
             said.push("the file is broken, or ends in the middle of a record".into());
             grade = grade.max(Grade::Fair);
@@ -110,7 +112,11 @@ impl Quality {
         [
             (self.unreadable, self.records, "records have no frame that can be read"),
             (self.damaged, frames, "frames are damaged"),
-            (self.unknown_airtime, frames, "frames do not say how they were sent, so that their airtime is unknown"),
+            (
+                self.unknown_airtime,
+                frames,
+                "frames do not say how they were sent, so that their airtime is unknown",
+            ),
             (self.missed, self.numbered, "frames are missing from sequence numbers"),
             (self.orphan_acks, self.acks, "ACKs answer a frame that was not seen"),
             (self.orphan_block_acks, self.block_acks, "BlockAcks answer data that was not seen"),

@@ -39,12 +39,15 @@ impl Stamps {
     /// Looks at the next frame.
     pub fn see(&mut self, now: &Sighting) {
         let Some(before) = self.before.replace(*now) else { return };
-        let (true, Some(first), Some(second)) = (is_answer(&before, now), before.airtime, now.airtime) else { return };
+        let (true, Some(first), Some(second)) = (is_answer(&before, now), before.airtime, now.airtime) else {
+            return;
+        };
         let gap = now.stamp.since(before.stamp).ns();
         let begin = (first + before.sifs).ns();
         let mpdu = (begin + now.preamble.ns()).saturating_sub(before.preamble.ns());
         let end = (before.sifs + second).ns();
-        let off = [begin, mpdu, end, begin + second.ns(), before.sifs.ns()].map(|expected| expected.abs_diff(gap));
+        let off =
+            [begin, mpdu, end, begin + second.ns(), before.sifs.ns()].map(|expected| expected.abs_diff(gap));
         let least = *off.iter().min().unwrap_or(&u64::MAX);
         // Frames for which two of them are the same, such as RTS and CTS at one rate, tell nothing.
         let close = off.iter().filter(|&&one| one <= least + TOLERANCE.ns()).count();

@@ -103,7 +103,9 @@ impl Station {
         let Some(sequence) = frame.sequence else { return };
         let group = frame.receiver.is_some_and(Address::is_group);
         let count = match frame.kind {
-            FrameType::Data(data) if !group && !data.null => data.tid.map_or(0, |tid| 1 + usize::from(tid & 15)),
+            FrameType::Data(data) if !group && !data.null => {
+                data.tid.map_or(0, |tid| 1 + usize::from(tid & 15))
+            }
             FrameType::Management(_) if !group => 0,
             _ => return,
         };

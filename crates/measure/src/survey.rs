@@ -51,7 +51,8 @@ pub fn survey(
         }
     }
     let bytes = capture.position();
-    let names: Vec<Option<String>> = capture.interfaces().iter().map(|interface| interface.name.clone()).collect();
+    let names: Vec<Option<String>> =
+        capture.interfaces().iter().map(|interface| interface.name.clone()).collect();
     let interfaces = onlookers
         .into_iter()
         .enumerate()

@@ -1,7 +1,8 @@
 //! The Python module `multihop._core`: scenarios in, columns out.
 //!
-//! It holds no logic. Captures are measured by [`multihop_measure`] ([`measure`]). Scenarios are read by [`multihop_sim::scenario`], run by [`multihop_sim::run`] with the GIL released, and
-//! results cross as `NumPy` arrays ([`tables`]). A panic of the engine, which is a bug, becomes an `InternalError` ([`panics`]).
+//! It holds no logic. Scenarios are read by [`multihop_sim::scenario`], run by [`multihop_sim::run`] with the GIL released, and
+//! results cross as `NumPy` arrays ([`tables`]); captures are measured by [`multihop_measure`] ([`measure`]). A panic of the
+//! engine, which is a bug, becomes an `InternalError` ([`panics`]).
 
 mod measure;
 mod panics;

@@ -129,7 +129,10 @@ fn links<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict>>
     made.set_item("occupied_s", array(py, all.iter().map(|(_, _, link)| link.occupied.seconds())))?;
     made.set_item("capacity_bps", array(py, all.iter().map(|(_, _, link)| mean(&link.capacity_bps))))?;
     let deviation = |samples: &Samples| samples.deviation().unwrap_or(f64::NAN);
-    made.set_item("capacity_deviation_bps", array(py, all.iter().map(|(_, _, link)| deviation(&link.capacity_bps))))?;
+    made.set_item(
+        "capacity_deviation_bps",
+        array(py, all.iter().map(|(_, _, link)| deviation(&link.capacity_bps))),
+    )?;
     made.set_item("capacity_batches", array(py, all.iter().map(|(_, _, link)| link.capacity_bps.count)))?;
     Ok(made)
 }

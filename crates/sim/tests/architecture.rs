@@ -17,7 +17,10 @@ const EDGES: [(&str, &[&str]); 9] = [
         "multihop-sim",
         &["multihop-core", "multihop-dot11", "multihop-link", "multihop-schemes", "multihop-transport"],
     ),
-    ("multihop-py", &["multihop-capture", "multihop-core", "multihop-link", "multihop-measure", "multihop-sim"]),
+    (
+        "multihop-py",
+        &["multihop-capture", "multihop-core", "multihop-link", "multihop-measure", "multihop-sim"],
+    ),
 ];
 
 #[test]
