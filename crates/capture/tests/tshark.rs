@@ -190,7 +190,7 @@ fn same_header(frame: &Frame, said: &Said, place: &str) {
     }
     match network.and_then(|network| network.transport) {
         Some(Transport::Tcp { payload_bytes, .. }) => {
-            assert_eq!(Some(payload_bytes), said.tcp_bytes, "{place}")
+            assert_eq!(Some(payload_bytes), said.tcp_bytes, "{place}");
         }
         Some(Transport::Udp { payload_bytes, .. }) => {
             assert_eq!(Some(payload_bytes + 8), said.udp_bytes, "{place}");
