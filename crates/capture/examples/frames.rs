@@ -10,6 +10,9 @@ use std::error::Error;
 use std::fmt::Display;
 use std::io::{BufWriter, Write};
 
+/// Nanoseconds; as a fraction of a second in floating point, a stamp of this century would lose its last digits.
+const SECOND: u64 = 1_000_000_000;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("usage: frames CAPTURE")?;
     let mut out = BufWriter::new(std::io::stdout().lock());
@@ -22,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 break;
             }
         };
-        let time = shown(record.time.map(|time| format!("{:.9}", time.seconds())));
+        let time = shown(record.time.map(|time| format!("{}.{:09}", time.ns() / SECOND, time.ns() % SECOND)));
         match dissect(&record) {
             Ok((reception, frame)) => {
                 let us = microseconds(&reception, frame.air_bytes);

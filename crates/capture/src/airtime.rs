@@ -10,16 +10,25 @@ use multihop_dot11::{Band, Bandwidth, Clock, HePpdu, HtPpdu, Ppdu, Preamble, Vht
 ///
 /// None where the receiver did not say enough ([`ppdu`]) or said something that cannot be. The silence that belongs to OFDM frames
 /// at 2.4 GHz is not part of it: see [`txtime`]. For the frames of an A-MPDU, which share a preamble, use [`ppdu`] and the
-/// sum of their bytes.
+/// sum of their [`psdu_bytes`].
 pub fn airtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
-    ppdu(reception)?.airtime(air_bytes, Band::Other)
+    ppdu(reception)?.airtime(psdu_bytes(reception, air_bytes), Band::Other)
 }
 
 /// The same with that silence of 6 us, where the receiver named a channel at 2.4 GHz: TXTIME of the standard, after which SIFS and
 /// DIFS count (18.3.2.4).
 pub fn txtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
     let low = reception.channel.is_some_and(Channel::is_2_4_ghz);
-    ppdu(reception)?.airtime(air_bytes, if low { Band::Ghz2_4 } else { Band::Other })
+    ppdu(reception)?.airtime(psdu_bytes(reception, air_bytes), if low { Band::Ghz2_4 } else { Band::Other })
+}
+
+/// Bytes that a frame of `air_bytes` bytes takes in its PSDU: in an A-MPDU it stands behind a delimiter of four (9.7.1), and all
+/// frames of VHT and HE are in one, if need be alone (10.13.7). In an A-MPDU, all but the last are padded to a multiple of four,
+/// which is not counted here.
+pub fn psdu_bytes(reception: &Reception, air_bytes: u32) -> u32 {
+    const DELIMITER: u32 = 4;
+    let always = matches!(reception.encoding, Some(Encoding::Vht(_) | Encoding::He(_)));
+    if always || reception.aggregate.is_some() { air_bytes.saturating_add(DELIMITER) } else { air_bytes }
 }
 
 /// How a frame was sent, by what its receiver said.
@@ -154,7 +163,12 @@ mod tests {
             ldpc: Some(true),
             ..HeEncoding::default()
         };
-        assert_eq!(airtime(&with(Encoding::He(he)), 100), Some(Span::from_ns(36_000 + 7_200 + 7 * 13_600)));
+        let by_itself = Span::from_ns(36_000 + 7_200 + 7 * 13_600);
+        assert_eq!(airtime(&with(Encoding::He(he)), 96), Some(by_itself), "816 bits with the delimiter");
+        assert!(
+            airtime(&with(Encoding::He(he)), 97) > Some(by_itself),
+            "824 bits, and 819 fit into 7 symbols"
+        );
         let several = HeEncoding { format: HeFormat::MultiUser, ..he };
         assert_eq!(airtime(&with(Encoding::He(several)), 100), None);
         assert_eq!(airtime(&Reception::default(), 100), None);

@@ -174,7 +174,7 @@ fn errors_say_where_what_was_found_and_what_would_do() {
     let cut = pcap(true, false, 127, &TWO);
     assert_eq!(
         error(&cut[..61]),
-        "truncated at byte 61, in record 2: a packet at byte 43 needs 21 bytes, 18 are left; 1 records are whole"
+        "truncated at byte 61, in record 2: a packet at byte 43 needs 21 bytes, 18 are left; whole records before it: 1"
     );
     assert!(error(b"").starts_with("there is nothing to read: the file is empty"));
     assert!(

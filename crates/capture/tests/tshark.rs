@@ -6,7 +6,9 @@
 mod common;
 
 use common::{captures, name};
-use multihop_capture::{Capture, DissectError, Encoding, Fcs, Frame, FrameType, Reception, airtime, dissect};
+use multihop_capture::{
+    Capture, DissectError, Encoding, Fcs, Frame, FrameType, LinkType, Reception, Transport, airtime, dissect,
+};
 use multihop_core::Rate;
 use multihop_dot11::Preamble;
 use std::collections::BTreeMap;
@@ -24,7 +26,40 @@ struct Said {
     receiver: String,
     transmitter: String,
     sequence: Option<u16>,
+    /// Duration field, in microseconds.
+    duration: Option<u64>,
+    retry: Option<bool>,
+    tid: Option<u8>,
+    /// `wlan.fcs.status`: right or wrong.
+    fcs: Option<bool>,
+    /// Fields of radiotap, of which the first counts where there is one for each antenna.
+    tsft: Option<u64>,
+    signal: Option<i8>,
+    mhz: Option<u16>,
+    ip_bytes: Option<u32>,
+    tcp_bytes: Option<u32>,
+    /// With the 8 bytes of its header.
+    udp_bytes: Option<u32>,
 }
+
+/// What tshark is asked for, in the order of [`Said`].
+const FIELDS: [&str; 15] = [
+    "wlan.fc.type_subtype",
+    "wlan_radio.duration",
+    "wlan.ra",
+    "wlan.ta",
+    "wlan.seq",
+    "wlan.duration",
+    "wlan.fc.retry",
+    "wlan.qos.tid",
+    "wlan.fcs.status",
+    "radiotap.mactime",
+    "radiotap.dbm_antsignal",
+    "radiotap.channel.freq",
+    "ip.len",
+    "tcp.len",
+    "udp.length",
+];
 
 fn tshark(path: &Path) -> Vec<Said> {
     let output = Command::new("tshark")
@@ -32,8 +67,8 @@ fn tshark(path: &Path) -> Vec<Said> {
         .arg("-r")
         .arg(path)
         .args(["-T", "fields", "-E", "separator=|", "-E", "occurrence=f"])
-        .args(["-e", "wlan.fc.type_subtype", "-e", "wlan_radio.duration"])
-        .args(["-e", "wlan.ra", "-e", "wlan.ta", "-e", "wlan.seq"])
+        .args(["-o", "wlan.check_checksum:TRUE"])
+        .args(FIELDS.iter().flat_map(|field| ["-e", *field]))
         .output()
         .expect("it ran before");
     // It fails on the capture that is cut, after having printed what comes before the cut.
@@ -48,6 +83,16 @@ fn said(line: &str) -> Said {
         receiver: fields[2].to_owned(),
         transmitter: fields[3].to_owned(),
         sequence: fields[4].parse().ok(),
+        duration: fields[5].parse().ok(),
+        retry: fields[6].parse::<u8>().ok().map(|retry| retry == 1),
+        tid: fields[7].parse().ok(),
+        fcs: fields[8].parse::<u8>().ok().filter(|status| *status < 2).map(|status| status == 1),
+        tsft: fields[9].parse().ok(),
+        signal: fields[10].parse().ok(),
+        mhz: fields[11].parse().ok(),
+        ip_bytes: fields[12].parse().ok(),
+        tcp_bytes: fields[13].parse().ok(),
+        udp_bytes: fields[14].parse().ok(),
     }
 }
 
@@ -106,20 +151,51 @@ fn explain(us: f64, reception: &Reception, air_bytes: u32, fcs: Option<Fcs>) -> 
     }
 }
 
-fn same_header(frame: &Frame, said: &Said) {
-    assert_eq!(Some(frame.type_subtype), said.kind);
-    // What tshark shows of a wrapped frame are the addresses of that frame.
-    if frame.fcs == Fcs::Wrong {
-        return;
-    }
+fn same_reception(reception: &Reception, said: &Said, place: &str) {
+    assert_eq!(reception.tsft_us, said.tsft, "{place}");
+    assert_eq!(reception.signal_dbm, said.signal, "{place}");
+    assert_eq!(reception.channel.map(|channel| channel.mhz), said.mhz, "{place}");
+}
+
+fn same_header(frame: &Frame, said: &Said, place: &str) {
+    assert_eq!(Some(frame.type_subtype), said.kind, "{place}");
+    assert_eq!(Some(frame.retry), said.retry, "{place}");
+    assert_eq!(frame.duration.map(|span| span.ns() / 1_000), said.duration, "{place}");
+    let right = match frame.fcs {
+        Fcs::Right => Some(true),
+        Fcs::Wrong | Fcs::Zero => Some(false),
+        Fcs::Absent | Fcs::Cut => None,
+    };
+    // It looks for a sequence only where it was told of one.
+    assert!(right == said.fcs || (right == Some(true) && said.fcs.is_none()), "{place}: {:?}", frame.fcs);
     if let (Some(receiver), false) = (frame.receiver, said.receiver.is_empty()) {
-        assert_eq!(receiver.to_string(), said.receiver);
+        assert_eq!(receiver.to_string(), said.receiver, "{place}");
     }
     if let (Some(transmitter), false) = (frame.transmitter, said.transmitter.is_empty()) {
-        assert_eq!(transmitter.to_string(), said.transmitter);
+        assert_eq!(transmitter.to_string(), said.transmitter, "{place}");
     }
-    if let FrameType::Data(_) | FrameType::Management(_) = frame.kind {
-        assert_eq!(frame.sequence.map(|sequence| sequence.number), said.sequence);
+    match frame.kind {
+        FrameType::Data(data) => {
+            assert_eq!(data.tid, said.tid, "{place}");
+            assert_eq!(frame.sequence.map(|sequence| sequence.number), said.sequence, "{place}");
+        }
+        FrameType::Management(_) => {
+            assert_eq!(frame.sequence.map(|sequence| sequence.number), said.sequence, "{place}");
+        }
+        _ => {}
+    }
+    let network = frame.payload.and_then(|payload| payload.network);
+    if let Some(network) = network.filter(|network| network.version == 4) {
+        assert_eq!(Some(network.total_bytes), said.ip_bytes, "{place}");
+    }
+    match network.and_then(|network| network.transport) {
+        Some(Transport::Tcp { payload_bytes, .. }) => {
+            assert_eq!(Some(payload_bytes), said.tcp_bytes, "{place}");
+        }
+        Some(Transport::Udp { payload_bytes, .. }) => {
+            assert_eq!(Some(payload_bytes + 8), said.udp_bytes, "{place}");
+        }
+        None => assert_eq!((said.tcp_bytes, said.udp_bytes), (None, None), "{place}"),
     }
 }
 
@@ -139,7 +215,10 @@ fn types_and_airtimes_are_those_of_tshark() {
             let place = format!("frame {} of {}: {said:?}", record.number, name(&path));
             let (reception, air_bytes, fcs) = match dissect(&record) {
                 Ok((reception, frame)) => {
-                    same_header(&frame, &said);
+                    same_header(&frame, &said, &place);
+                    if record.link_type == LinkType::Radiotap {
+                        same_reception(&reception, &said, &place);
+                    }
                     (reception, frame.air_bytes, Some(frame.fcs))
                 }
                 Err(DissectError::Frame { reception, air_bytes, .. }) => {

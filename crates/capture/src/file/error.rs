@@ -54,7 +54,7 @@ pub enum CaptureError {
     /// The file ends in the middle of a header, record or block.
     #[error(
         "truncated at byte {end}, in record {record}: {what} at byte {offset} needs {needed} bytes, {found} are left; \
-         {complete} records are whole",
+         whole records before it: {complete}",
         end = offset + found,
         complete = record - 1
     )]
