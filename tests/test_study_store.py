@@ -256,7 +256,7 @@ def test_tables_from_the_store_are_those_of_a_run(tmp_path):
 
     result = study(factors={}, seeds=[5]).run(tmp_path / "s")
     direct = multihop.run(NETWORK, seed=5)
-    for name in ("flows", "nodes", "links", "series", "measurements"):
+    for name in ("flows", "nodes", "links", "series"):
         kept = result.table(name).drop(columns="seed")
         assert kept.astype(str).equals(direct.table(name).astype(str)), name
     kept = result.table("summary").to_dict("records")[0]
