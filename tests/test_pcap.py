@@ -142,6 +142,26 @@ def test_what_routing_sends_is_counted(tshark, tmp_path):
     assert tshark(path, "frame.number", only="_ws.malformed || _ws.expert.severity == 0x800000") == []
 
 
+@pytest.mark.parametrize(
+    ("rules", "scheme", "changed"),
+    [
+        ("ieee", "tcp-sack", {"mac.override.llc_header": "0 B"}),
+        ("ieee", "tcp-sack", {"schemes.tcp-sack.header": "0 B"}),
+        ("ieee", "tcp-sack", {"mac.override.data_header": "256 B", "mac.override.llc_header": "100 B"}),
+        ("ieee", "udp", {"mac.override.llc_header": "0 B", "schemes.udp": {"segment_size": "1 B", "header": "0 B"}}),
+        ("ieee", "recn", {"phy.preamble": "short", "network.extra_header": "60 B"}),
+        ("ns2", "tcp-newreno", {"schemes.tcp-newreno.timestamps": True}),
+        ("ns2", "udp", {"schemes.udp.segment_size": "65507 B"}),
+    ],
+)
+def test_whatever_headers_a_scenario_counts_tshark_has_nothing_to_complain_of(tshark, tmp_path, rules, scheme, changed):
+    path = tmp_path / "run.pcapng"
+    text = SCENARIO.format(standard="802.11b", rules=rules, rts="500 B", scheme=scheme)
+    multihop.run(text, pcap=path, set=changed, duration="3 s")
+    assert len(tshark(path, "frame.number", only="wlan.fc.type == 2")) > 100
+    assert tshark(path, "frame.number", only="_ws.malformed || _ws.expert.severity == 0x800000") == []
+
+
 def test_a_capture_changes_nothing_and_is_reported(multihop, chain, tmp_path):
     plain = multihop("run", chain, "--json").json()
     done = multihop("run", chain, "--json", "--pcap", "air/run.pcapng")

@@ -96,13 +96,12 @@ const PRINTED: f64 = 12_000.0 / ((DATA + CTS) as f64 * 1e-6);
 #[test]
 fn what_stamps_mark_is_found_out_and_changes_nothing() {
     let frames = exchanges(&[]);
-    let marks: [(Marks, fn(&Sent) -> u64); 3] = [
-        (Marks::Begin, |sent| sent.begin),
-        (Marks::Mpdu, |sent| sent.begin + 192),
-        (Marks::End, |sent| sent.end),
-    ];
-    for (expected, stamp) in marks {
-        let found = measured(&file(&frames, stamp));
+    for expected in [Marks::Begin, Marks::Mpdu, Marks::End] {
+        let found = measured(&file(&frames, |sent| match expected {
+            Marks::Begin => sent.begin,
+            Marks::Mpdu => sent.begin + 192,
+            Marks::End => sent.end,
+        }));
         // With one preamble for all, the first bits of frames are as far apart as their beginnings.
         let alike = expected == Marks::Mpdu;
         assert!(found.marks == expected || alike, "{expected:?}: {:?}", found.marks);
