@@ -49,12 +49,15 @@ impl Stamps {
         let off =
             [begin, mpdu, end, begin + second.ns(), before.sifs.ns()].map(|expected| expected.abs_diff(gap));
         let least = *off.iter().min().unwrap_or(&u64::MAX);
-        // Frames for which two of them are the same, such as RTS and CTS at one rate, tell nothing.
-        let close = off.iter().filter(|&&one| one <= least + TOLERANCE.ns()).count();
-        if least > TOLERANCE.ns() || close > 1 {
+        let close = |one: u64| one <= least + TOLERANCE.ns();
+        // Frames for which two of them are the same, such as RTS and CTS at one rate, tell nothing; but where all preambles are as
+        // long, it makes no difference whether they are before the stamp or after it.
+        let others = off[2..].iter().filter(|&&one| close(one)).count();
+        let told = if close(off[0]) { others == 0 } else { others + usize::from(close(off[1])) == 1 };
+        if least > TOLERANCE.ns() || !told {
             return;
         }
-        match off.iter().position(|&one| one == least) {
+        match off.iter().position(|&one| close(one)) {
             Some(which @ 0..=2) => self.votes[which] += 1,
             Some(3) => self.mix(before.transmitter),
             _ => self.mix(before.receiver),
