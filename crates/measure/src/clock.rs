@@ -62,28 +62,28 @@ impl Clock {
 mod tests {
     use super::*;
 
-    fn ms(ms: u64) -> Option<Time> {
-        Some(Time::from_ns(ms * 1_000_000))
+    fn at(ms: u64) -> Time {
+        Time::from_ns(ms * 1_000_000)
     }
 
     #[test]
     fn the_timer_says_how_long_and_the_host_where() {
         let mut clock = Clock::default();
-        assert_eq!(clock.read(ms(1_000), Some(77)), ms(1_000));
+        assert_eq!(clock.read(Some(at(1_000)), Some(77)), Some(at(1_000)));
         // The host was busy for 30 ms.
-        assert_eq!(clock.read(ms(1_040), Some(10_077)), ms(1_010));
+        assert_eq!(clock.read(Some(at(1_040)), Some(10_077)), Some(at(1_010)));
         // The radio took over the timer of an access point.
-        assert_eq!(clock.read(ms(1_050), Some(5_000_000_000)), ms(1_050));
-        assert_eq!(clock.read(ms(1_060), Some(5_000_007_000)), ms(1_057));
+        assert_eq!(clock.read(Some(at(1_050)), Some(5_000_000_000)), Some(at(1_050)));
+        assert_eq!(clock.read(Some(at(1_060)), Some(5_000_007_000)), Some(at(1_057)));
         assert_eq!((clock.timer_steps, clock.backward), (1, 0));
     }
 
     #[test]
     fn hosts_that_step_back_are_counted_and_not_followed() {
         let mut clock = Clock::default();
-        assert_eq!(clock.read(ms(1_000), None), ms(1_000));
-        assert_eq!(clock.read(ms(400), None), ms(1_000));
-        assert_eq!(clock.read(ms(1_200), None), ms(1_200));
+        assert_eq!(clock.read(Some(at(1_000)), None), Some(at(1_000)));
+        assert_eq!(clock.read(Some(at(400)), None), Some(at(1_000)));
+        assert_eq!(clock.read(Some(at(1_200)), None), Some(at(1_200)));
         assert_eq!(clock.backward, 1);
         assert_eq!(clock.read(None, None), None);
     }
@@ -92,7 +92,7 @@ mod tests {
     fn absurd_timers_are_no_panic() {
         let mut clock = Clock::default();
         for timer in [0, u64::MAX, u64::MAX / 1_000, 5, u64::MAX] {
-            assert!(clock.read(ms(7), Some(timer)).is_some());
+            assert!(clock.read(Some(at(7)), Some(timer)).is_some());
         }
     }
 }

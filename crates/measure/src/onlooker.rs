@@ -165,13 +165,20 @@ impl Onlooker {
         let air = sighting.air(if is_own { Marks::Begin } else { marks });
         self.first.get_or_insert(air.start);
         self.last = self.last.max(air.end);
+        let orphans = self.exchanges.orphan_acks;
         let (done, sender) = self.exchanges.see(sighting, air);
         if let Some(done) = done {
             self.exchange(&done);
         }
         let frame = &sighting.frame;
         match sighting.control() {
-            Some(Control::Ack) => self.quality.acks += 1,
+            Some(Control::Ack) => {
+                if let Some(station) = sighting.receiver.and_then(|receiver| self.stations.get_mut(receiver))
+                {
+                    station.acks += 1;
+                    station.orphan_acks += self.exchanges.orphan_acks - orphans;
+                }
+            }
             Some(Control::BlockAck(_)) => self.quality.block_acks += 1,
             _ => {}
         }
@@ -182,10 +189,6 @@ impl Onlooker {
     }
 
     fn exchange(&mut self, seen: &Seen) {
-        if seen.data.is_some() && seen.wants_ack {
-            self.quality.to_answer += 1;
-            self.quality.unanswered += u64::from(seen.ack.is_none());
-        }
         if let (Some(ack), Some(sender), true) = (seen.ack, seen.sender, seen.is_data)
             && let Some(station) = self.stations.get_mut(sender)
         {
@@ -204,10 +207,19 @@ impl Onlooker {
         }
         let (bin, rows, busy, start) = self.ledger.finish();
         let stations = self.stations.all().to_vec();
+        let links = self.links.finish();
+        // A station that is never heard is out of range: what it sends, and answers, is not missing.
+        let near = |id: StationId| stations[id.index()].frames > 0;
+        let answerable = || links.iter().filter(|(_, receiver, _)| near(*receiver)).map(|(_, _, link)| link);
+        let heard = || stations.iter().filter(|station| station.frames > 0);
+        let to_answer = answerable().map(|link| link.exchanges).sum();
         let quality = Quality {
+            acks: heard().map(|station| station.acks).sum(),
+            orphan_acks: heard().map(|station| station.orphan_acks).sum(),
+            to_answer,
+            unanswered: to_answer - answerable().map(|link| link.answered).sum::<u64>(),
             numbered: stations.iter().map(|station| station.numbered).sum(),
             missed: stations.iter().map(|station| station.missed).sum(),
-            orphan_acks: self.exchanges.orphan_acks,
             orphan_block_acks: self.exchanges.orphan_block_acks,
             timer_steps: self.clock.timer_steps,
             backward: self.clock.backward,
@@ -224,7 +236,7 @@ impl Onlooker {
             rows,
             busy,
             stations,
-            links: self.links.finish(),
+            links,
             quality,
         }
     }

@@ -17,11 +17,11 @@ pub struct Quality {
     pub numbered: u64,
     /// Those of them that were not seen.
     pub missed: u64,
-    /// ACKs, and ACKs that answer no frame that was seen.
+    /// ACKs to stations that are heard.
     pub acks: u64,
     /// Those that answer no frame that was seen.
     pub orphan_acks: u64,
-    /// Frames that were to be answered by an ACK.
+    /// Data frames to stations that are heard, which are to be answered.
     pub to_answer: u64,
     /// Those of which no answer was seen: it was lost, or the onlooker missed it.
     pub unanswered: u64,
@@ -118,10 +118,14 @@ impl Quality {
                 "frames do not say how they were sent, so that their airtime is unknown",
             ),
             (self.missed, self.numbered, "frames are missing from sequence numbers"),
-            (self.orphan_acks, self.acks, "ACKs answer a frame that was not seen"),
+            (self.orphan_acks, self.acks, "ACKs to stations in range answer a frame that was not seen"),
             (self.orphan_block_acks, self.block_acks, "BlockAcks answer data that was not seen"),
             (self.cut, frames, "frames are cut within their header"),
-            (self.unanswered, self.to_answer, "frames have no answer that was seen"),
+            (
+                self.unanswered,
+                self.to_answer,
+                "data frames to stations in range have no answer that was seen",
+            ),
         ]
     }
 }

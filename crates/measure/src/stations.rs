@@ -46,6 +46,10 @@ pub struct Station {
     pub signal_dbm: Samples,
     /// From the first sight of a data frame to its acknowledgement, in seconds.
     pub service_s: Samples,
+    /// ACKs to it.
+    pub acks: u64,
+    /// Those of them that answer no frame that was seen.
+    pub orphan_acks: u64,
     /// Frames that its sequence numbers say were sent.
     pub numbered: u64,
     /// Those of them that were not seen.
@@ -65,6 +69,8 @@ impl Station {
             airtime: Span::ZERO,
             signal_dbm: Samples::default(),
             service_s: Samples::default(),
+            acks: 0,
+            orphan_acks: 0,
             numbered: 0,
             missed: 0,
             last: [None; 17],

@@ -131,9 +131,13 @@ fn airtime_is_by_sender_also_of_frames_that_do_not_name_theirs() {
 #[test]
 fn a_sender_that_cannot_be_heard_leaves_orphans() {
     let found = measured(&file(&exchanges(&[0, 2]), |sent| sent.end));
+    assert!(found.links.is_empty());
+    // It is out of range, so that nothing of it is missing.
+    assert_eq!((found.quality.orphan_acks, found.quality.acks), (0, 0));
+    // Where it is heard, its RTS for one, its data is missing.
+    let found = measured(&file(&exchanges(&[2]), |sent| sent.end));
     assert_eq!((found.quality.orphan_acks, found.quality.acks), (40, 40));
     assert_eq!(found.quality.verdict().0, Grade::Poor);
-    assert!(found.links.is_empty());
 }
 
 #[test]
@@ -141,7 +145,11 @@ fn acks_that_were_missed_are_no_capacity() {
     let found = measured(&file(&exchanges(&[3]), |sent| sent.end));
     let (_, _, link) = found.links[0];
     assert_eq!((link.exchanges, link.answered, link.capacity_bps.count), (40, 0, 0));
-    assert_eq!((found.quality.unanswered, found.quality.to_answer), (40, 40));
+    assert_eq!(
+        (found.quality.unanswered, found.quality.to_answer),
+        (40, 40),
+        "the receiver is heard, by its CTS"
+    );
 }
 
 #[test]

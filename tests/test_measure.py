@@ -1,0 +1,130 @@
+"""`multihop measure`: captures of runs, in which the truth is known, and files that are none."""
+
+import gzip
+import json
+
+import pytest
+
+import multihop
+from multihop import UserError
+
+ONE_HOP = """
+name = "one hop"
+duration = "4 s"
+warmup = "1 s"
+
+[phy]
+standard = "802.11b"
+data_rate = "11 Mb/s"
+control_rate = "1 Mb/s"
+
+[mac]
+rules = "ieee"
+rts_threshold = "0 B"
+
+[topology]
+generator = "chain"
+hops = 1
+spacing = "100 m"
+
+[[flows]]
+from = "n0"
+to = "n1"
+scheme = "udp"
+app = { kind = "saturated", packet = "1472 B" }
+"""
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory):
+    path = tmp_path_factory.mktemp("capture") / "one-hop.pcapng"
+    result = multihop.run(ONE_HOP, pcap=path)
+    return path, result
+
+
+def test_one_saturated_hop_measured_back(capture):
+    path, result = capture
+    found = multihop.measure(path)
+    assert [onlooker.name for onlooker in found.onlookers] == ["n0", "n1"]
+    assert {onlooker.grade for onlooker in found.onlookers} == {"good"}
+    for onlooker in found.onlookers:
+        link = found.links[found.links["interface"] == onlooker.interface].iloc[0]
+        assert link["exchanges"] == pytest.approx(link["answered"], abs=1)
+        # Eq. 6 as printed, of 1500 bytes and the LLC header: PROTOCOLS has 7.466 Mb/s for 1500 bytes alone.
+        assert link["capacity_bps"] == pytest.approx(7.48e6, rel=5e-3)
+        assert link["capacity_low_bps"] <= link["capacity_bps"] <= link["capacity_high_bps"]
+        # The payload is 1472 of the 1508 bytes of each frame's body.
+        goodput = result.summary["goodput_total_bps"]
+        assert link["goodput_bps"] * 1472 / 1508 == pytest.approx(goodput, rel=2e-2)
+        assert 0.7 < found.busy_ratio(onlooker) < 0.95
+
+
+def test_airtime_adds_up(capture):
+    found = multihop.measure(capture[0], bin="500 ms")
+    for onlooker in found.onlookers:
+        mine = found.airtime[found.airtime["interface"] == onlooker.interface]
+        # One hop has no collisions, so that nothing overlaps.
+        busy = found.busy_ratio(onlooker) * onlooker.length_s
+        assert mine["airtime_s"].sum() == pytest.approx(busy, rel=1e-9)
+        assert mine["frames"].sum() == onlooker.quality["records"]
+        assert mine.groupby("time_s")["share"].sum().max() <= 1.01
+
+
+def test_the_command_prints_writes_and_is_json(cli, capture, tmp_path):
+    path, _ = capture
+    said = cli("measure", path, "--out", tmp_path / "m").stdout
+    assert "capture quality: good" in said
+    assert "02:00:00:00:00:00 > 02:00:00:00:00:01" in said
+    written = {one.name for one in (tmp_path / "m").iterdir()}
+    assert {"airtime.parquet", "links.csv", "report.html", "manifest.json"} <= written
+    assert "<svg" in (tmp_path / "m" / "report.html").read_text()
+    record = json.loads(cli("measure", path, "--json").stdout)
+    assert record["links"][0]["sender"] == "02:00:00:00:00:00"
+    # Again into the same folder, but not over what is not ours.
+    cli("measure", path, "--out", tmp_path / "m")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "links.csv").write_text("mine")
+    assert "not a results folder" in cli("measure", path, "--out", tmp_path / "other", code=2).stderr
+
+
+def test_a_cut_capture_gives_what_came_before_and_says_so(cli, capture, tmp_path):
+    content = capture[0].read_bytes()
+    cut = tmp_path / "cut.pcapng.gz"
+    cut.write_bytes(gzip.compress(content[: len(content) // 2 + 1]))
+    done = cli("measure", cut, code=2)
+    assert "capture quality" in done.stdout
+    assert "what was read before it is above" in done.stderr
+    assert multihop.measure(cut).broken is not None
+
+
+@pytest.mark.parametrize("content", [b"", b"hello, this is no capture", b"\x0a\x0d\x0d\x0a"])
+def test_files_that_are_no_captures(cli, tmp_path, content):
+    path = tmp_path / "x.pcap"
+    path.write_bytes(content)
+    done = cli("measure", path, code=2)
+    assert str(path) in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_bad_arguments(cli, capture, tmp_path):
+    path, _ = capture
+    assert "begin, mpdu or end" in cli("measure", path, "--stamps", "middle", code=2).stderr
+    for bin in ("0 s", "-1 s", "soon", "1 parsec", "nan"):
+        assert "bin" in cli("measure", path, "--bin", bin, code=2).stderr
+    with pytest.raises(UserError, match="No such file"):
+        multihop.measure(tmp_path / "nowhere.pcap")
+
+
+def test_five_onlookers_of_one_chain_agree(data):
+    """ns-3's captures of a 4-hop chain at 2 Mb/s with RTS/CTS: the same link has the same capacity, whoever looks on."""
+    seen = {}
+    for node in range(5):
+        found = multihop.measure(data.parent / "pcap" / f"gen-ns3-chain4-rts-node{node}.pcap")
+        assert found.onlookers[0].own is not None
+        for link in found.links.to_dict("records"):
+            if link["capacity_batches"] >= 4:
+                seen.setdefault((link["sender"], link["receiver"]), []).append(link["capacity_bps"])
+    down = [values for (sender, receiver), values in seen.items() if sender < receiver]
+    assert len(down) == 4
+    for values in down:
+        assert max(values) - min(values) < 0.02 * max(values)
