@@ -11,7 +11,7 @@ import pytest
 from multihop.columns import TABLES
 from multihop.errors import OutputError, UserError
 from multihop.study.export import EXPORT_NAMES, export
-from studies import study
+from studies import NETWORK, study
 
 METRICS = {
     "goodput": {"column": "flows.goodput_bps", "reduce": "sum", "unit": "kb/s", "better": "higher"},
@@ -21,7 +21,8 @@ METRICS = {
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory):
-    return study(metrics=METRICS).run(tmp_path_factory.mktemp("study") / "s")
+    measured = {**NETWORK, "measure": [{"estimator": "fte"}]}
+    return study(scenario=measured, metrics=METRICS).run(tmp_path_factory.mktemp("study") / "s")
 
 
 @pytest.fixture(scope="module")

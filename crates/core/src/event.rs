@@ -3,6 +3,14 @@
 //! There are two grains. An [`Attempt`] is one try to get a frame across; an [`Exchange`] is a frame's whole life at one node,
 //! from the moment it was queued until it was acknowledged or given up. Quantities that papers derive from them are methods
 //! here, so that each has one definition.
+//!
+//! Whoever tells of events, the simulator or a capture, keeps to this:
+//!
+//! * They are told to one node in the order of their ends, an event of the medium's state when it happens. An [`Attempt`] is told
+//!   when its outcome is known, which may be after frames that came later; its [`Exchange`] follows at once if it was the last.
+//! * [`Heard`] is every frame that the node decoded, those that were for it included, and none that it sent.
+//! * The node's own RTS and DATA are in its attempts; its own CTS and ACK are told of by nothing but the busy medium.
+//! * Times are those at the node: of what it hears, after propagation.
 
 use crate::{DropCause, FlowId, NodeId, Rate, Span, Time};
 

@@ -163,3 +163,48 @@ fn measuring_changes_nothing_and_depends_on_no_order() {
     assert_eq!(World::new(&config, Ties::Reversed).finish(), measured);
     assert_eq!(Outcome { measurements: Vec::new(), ..measured }, plain);
 }
+
+/// Collisions, hidden terminals, retries and losses, with and without RTS/CTS: whatever an estimator says is a number that can
+/// be, and the available bandwidth is a part of the capacity.
+#[test]
+fn estimates_are_possible_whatever_happens() {
+    for rules in [DcfRules::IEEE, DcfRules::NS2] {
+        for rts_threshold in [Some(0), Some(500), None] {
+            let mut config = chain(rules, 7);
+            config.mac.rts_threshold = rts_threshold;
+            config.medium.packet_error_rate = 0.1;
+            config.record_interval = Span::from_ms(50);
+            config.duration = Span::from_ms(6_000);
+            saturate(&mut config, 0, 7);
+            saturate(&mut config, 7, 0);
+            let rate = Rate::from_kbps(100);
+            add_flow(&mut config, 3, 4, AppConfig::Poisson { rate, packet: 60 });
+            measure_all(&mut config);
+            let since_start = RtWinfOptions {
+                elapsed: Elapsed::SinceStart,
+                total_per_exchange: true,
+                reference_size: Some(1500),
+                ..RtWinfOptions::default()
+            };
+            measure(&mut config, "since start", EstimatorConfig::RtWinf(since_start));
+            let alike =
+                PacketThroughputOptions { normalise_over: Some(20), ..PacketThroughputOptions::default() };
+            measure(&mut config, "alike", EstimatorConfig::PacketThroughput(alike));
+            let outcome = run(&config);
+            assert_eq!(outcome.measurements.len(), 11 * 8 * 120);
+            for row in &outcome.measurements {
+                let view = row.view;
+                let rates = [view.capacity_bps, view.packet_throughput_bps].into_iter().flatten();
+                assert!(rates.clone().all(|bps| bps > 0.0 && bps <= 11e6), "{row:?}");
+                let available = view.available_bps.unwrap_or_default();
+                assert!(available >= 0.0 && available <= view.capacity_bps.unwrap_or_default(), "{row:?}");
+                let shares = [view.busy_ratio, view.transmission_efficiency, Some(row.busy_ratio)];
+                assert!(
+                    shares.into_iter().flatten().all(|share| (0.0..=1.0 + 1e-9).contains(&share)),
+                    "{row:?}"
+                );
+                assert!(view.service_delay_s.is_none_or(|delay| delay > 0.0 && delay < 2.0), "{row:?}");
+            }
+        }
+    }
+}
