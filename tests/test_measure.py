@@ -1,12 +1,10 @@
 """`multihop measure`: captures of runs, in which the truth is known, and files that are none."""
 
 import gzip
-import json
 
 import pytest
 
-import multihop
-from multihop import UserError
+from multihop import UserError, measure, run
 
 ONE_HOP = """
 name = "one hop"
@@ -31,20 +29,21 @@ spacing = "100 m"
 from = "n0"
 to = "n1"
 scheme = "udp"
-app = { kind = "saturated", packet = "1472 B" }
+app = { kind = "saturated" }
+
 """
 
 
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory):
     path = tmp_path_factory.mktemp("capture") / "one-hop.pcapng"
-    result = multihop.run(ONE_HOP, pcap=path)
+    result = run(ONE_HOP, pcap=path)
     return path, result
 
 
 def test_one_saturated_hop_measured_back(capture):
     path, result = capture
-    found = multihop.measure(path)
+    found = measure(path)
     assert [onlooker.name for onlooker in found.onlookers] == ["n0", "n1"]
     assert {onlooker.grade for onlooker in found.onlookers} == {"good"}
     for onlooker in found.onlookers:
@@ -60,7 +59,7 @@ def test_one_saturated_hop_measured_back(capture):
 
 
 def test_airtime_adds_up(capture):
-    found = multihop.measure(capture[0], bin="500 ms")
+    found = measure(capture[0], bin="500 ms")
     for onlooker in found.onlookers:
         mine = found.airtime[found.airtime["interface"] == onlooker.interface]
         # One hop has no collisions, so that nothing overlaps.
@@ -70,56 +69,56 @@ def test_airtime_adds_up(capture):
         assert mine.groupby("time_s")["share"].sum().max() <= 1.01
 
 
-def test_the_command_prints_writes_and_is_json(cli, capture, tmp_path):
+def test_the_command_prints_writes_and_is_json(multihop, capture, tmp_path):
     path, _ = capture
-    said = cli("measure", path, "--out", tmp_path / "m").stdout
+    said = multihop("measure", path, "--out", tmp_path / "m").out
     assert "capture quality: good" in said
     assert "02:00:00:00:00:00 > 02:00:00:00:00:01" in said
     written = {one.name for one in (tmp_path / "m").iterdir()}
     assert {"airtime.parquet", "links.csv", "report.html", "manifest.json"} <= written
     assert "<svg" in (tmp_path / "m" / "report.html").read_text()
-    record = json.loads(cli("measure", path, "--json").stdout)
+    record = multihop("measure", path, "--json").json()
     assert record["links"][0]["sender"] == "02:00:00:00:00:00"
     # Again into the same folder, but not over what is not ours.
-    cli("measure", path, "--out", tmp_path / "m")
+    assert multihop("measure", path, "--out", tmp_path / "m").code == 0
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "links.csv").write_text("mine")
-    assert "not a results folder" in cli("measure", path, "--out", tmp_path / "other", code=2).stderr
+    assert "not a results folder" in multihop("measure", path, "--json", "--out", tmp_path / "other").err
+    assert (tmp_path / "other" / "links.csv").read_text() == "mine"
 
 
-def test_a_cut_capture_gives_what_came_before_and_says_so(cli, capture, tmp_path):
+def test_a_cut_capture_gives_what_came_before_and_says_so(multihop, capture, tmp_path):
     content = capture[0].read_bytes()
     cut = tmp_path / "cut.pcapng.gz"
     cut.write_bytes(gzip.compress(content[: len(content) // 2 + 1]))
-    done = cli("measure", cut, code=2)
-    assert "capture quality" in done.stdout
-    assert "what was read before it is above" in done.stderr
-    assert multihop.measure(cut).broken is not None
+    done = multihop("measure", cut)
+    assert done.code == 2
+    assert "capture quality" in done.out
+    assert "what was read before it is above" in done.err
+    assert measure(cut).broken is not None
 
 
 @pytest.mark.parametrize("content", [b"", b"hello, this is no capture", b"\x0a\x0d\x0d\x0a"])
-def test_files_that_are_no_captures(cli, tmp_path, content):
+def test_files_that_are_no_captures(multihop, tmp_path, content):
     path = tmp_path / "x.pcap"
     path.write_bytes(content)
-    done = cli("measure", path, code=2)
-    assert str(path) in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert str(path) in multihop("measure", path).fails_cleanly()
 
 
-def test_bad_arguments(cli, capture, tmp_path):
+def test_bad_arguments(inline, capture, tmp_path):
     path, _ = capture
-    assert "begin, mpdu or end" in cli("measure", path, "--stamps", "middle", code=2).stderr
+    assert "begin, mpdu or end" in inline("measure", path, "--stamps", "middle").fails_cleanly()
     for bin in ("0 s", "-1 s", "soon", "1 parsec", "nan"):
-        assert "bin" in cli("measure", path, "--bin", bin, code=2).stderr
+        assert "bin" in inline("measure", path, "--bin", bin).fails_cleanly()
     with pytest.raises(UserError, match="No such file"):
-        multihop.measure(tmp_path / "nowhere.pcap")
+        measure(tmp_path / "nowhere.pcap")
 
 
 def test_five_onlookers_of_one_chain_agree(data):
-    """ns-3's captures of a 4-hop chain at 2 Mb/s with RTS/CTS: the same link has the same capacity, whoever looks on."""
+    """ns-3's captures of a 4-hop chain at 2 Mb/s with RTS/CTS: a link has the same capacity, whoever looks on."""
     seen = {}
     for node in range(5):
-        found = multihop.measure(data.parent / "pcap" / f"gen-ns3-chain4-rts-node{node}.pcap")
+        found = measure(data.parent / "pcap" / f"gen-ns3-chain4-rts-node{node}.pcap")
         assert found.onlookers[0].own is not None
         for link in found.links.to_dict("records"):
             if link["capacity_batches"] >= 4:

@@ -83,8 +83,10 @@ class Measurement:
 
     @cached_property
     def airtime(self) -> pd.DataFrame:
-        """Airtime by bin, station and kind: interface, time_s (begin of the bin), station (empty: unknown), kind, frames,
-        bytes, airtime_s, share (of the bin).
+        """Airtime by bin, station and kind.
+
+        Columns: interface, time_s (begin of the bin), station (empty: unknown), kind, frames, bytes, airtime_s, and
+        share (of the bin).
         """
         tables = []
         for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
@@ -113,8 +115,9 @@ class Measurement:
 
     @cached_property
     def stations(self) -> pd.DataFrame:
-        """Who was heard: frames, retries, airtime_s, share, signal, and service time from the first sight of a data frame to
-        its acknowledgement.
+        """Who was heard: frames, retries, airtime_s, share, signal and service time.
+
+        Service is from the first sight of a data frame to its acknowledgement.
         """
         tables = []
         for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
@@ -127,8 +130,10 @@ class Measurement:
 
     @cached_property
     def links(self) -> pd.DataFrame:
-        """What links carried. `capacity_bps` is rt-Winf's as printed (Barreto 2015, Eqs. 6 and 12), the mean of batches of 16
-        exchanges, with its 95 % interval; `available_bps` is that times the share of time in which nothing was on the air.
+        """What links carried, and can carry.
+
+        `capacity_bps` is rt-Winf's as printed (Barreto 2015, Eqs. 6 and 12), the mean of batches of 16 exchanges, with
+        its 95 % interval; `available_bps` is that times the share of time in which nothing was on the air.
         """
         tables = []
         for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
@@ -156,9 +161,7 @@ class Measurement:
             "records": self.records,
             "bytes": self.bytes,
             "broken": self.broken,
-            "onlookers": [
-                {**vars(onlooker), "busy_ratio": self.busy_ratio(onlooker)} for onlooker in self.onlookers
-            ],
+            "onlookers": [{**vars(onlooker), "busy_ratio": self.busy_ratio(onlooker)} for onlooker in self.onlookers],
             "links": self.links.to_dict("records"),
             "stations": self.stations.to_dict("records"),
         }

@@ -38,7 +38,8 @@ def save(found: Measurement, directory: Path) -> list[Path]:
         "what": "multihop measurement",
         "multihop": version(),
         "commit": commit(),
-        "capture": found.path.name,
+        "command": ["multihop", "measure", found.path.name],
+        "tables": list(_TABLES),
         "records": found.records,
         "bytes": found.bytes,
         "broken": found.broken,
@@ -46,7 +47,9 @@ def save(found: Measurement, directory: Path) -> list[Path]:
     written = []
     for name in _TABLES:
         table: pd.DataFrame = getattr(found, name)
-        arrow = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata({"multihop": json.dumps(about)})
+        arrow = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(
+            {"multihop": json.dumps(about)}
+        )
         for kind, write in (("parquet", pa.parquet.write_table), ("csv", pa.csv.write_csv)):
             path = directory / f"{name}.{kind}"
             replace_file(path, partial(write, arrow))

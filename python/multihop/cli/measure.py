@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import pandas as pd
 import typer
 
 from multihop import measurement
@@ -47,8 +48,8 @@ def measure(
 
 
 def _print(found: Measurement, onlooker: Onlooker) -> None:
-    frames = onlooker.quality["records"]
-    print(f"{onlooker.title}: {frames} records in {onlooker.length_s:.3f} s, {len(_of(found.stations, onlooker))} stations")
+    records, stations = onlooker.quality["records"], len(_of(found.stations, onlooker))
+    print(f"{onlooker.title}: {records} records in {onlooker.length_s:.3f} s, {stations} stations")
     print(f"capture quality: {onlooker.grade}")
     for reason in onlooker.reasons:
         print(f"  {reason}")
@@ -106,7 +107,7 @@ def _print_links(found: Measurement, onlooker: Onlooker) -> None:
     _tell_more(len(table))
 
 
-def _of(table, onlooker: Onlooker):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _of(table: pd.DataFrame, onlooker: Onlooker) -> pd.DataFrame:
     return table[table["interface"] == onlooker.interface]
 
 

@@ -61,12 +61,17 @@ def _onlooker(found: Measurement, onlooker: Onlooker) -> list[str]:
     return [
         section(onlooker.title, facts(about) + (f"<ul>{reasons}</ul>" if reasons else "")),
         section("Airtime over time", over_time, "Of each bin, by kind of frame; the rest is idle, or was not decoded."),
-        section("Stations", _stations(found, onlooker), "By airtime. Service: from the first sight of a data frame to its ACK."),
+        section(
+            "Stations",
+            _stations(found, onlooker),
+            "By airtime. Service: from the first sight of a data frame to its ACK.",
+        ),
         section(
             "Links",
             _links(found, onlooker),
-            "By bytes that were acknowledged. Capacity: rt-Winf as printed (Barreto 2015, Eqs. 6 and 12), means of batches of "
-            "16 exchanges with 95 % intervals. Available: capacity times the share of time with nothing on the air.",
+            "By bytes that were acknowledged. Capacity: rt-Winf as printed (Barreto 2015, Eqs. 6 and 12), means of "
+            "batches of 16 exchanges with 95 % intervals. Available: capacity times the share of time with nothing on "
+            "the air.",
         ),
     ]
 
@@ -86,7 +91,9 @@ def _over_time(found: Measurement, onlooker: Onlooker) -> str:
     under = np.zeros(len(shares))
     for kind, colour in _KINDS.items():
         if kind in shares:
-            axis.bar(shares.index * width, shares[kind], width, under, align="edge", color=colour, label=kind, linewidth=0)
+            axis.bar(
+                shares.index * width, shares[kind], width, under, align="edge", color=colour, label=kind, linewidth=0
+            )
             under = under + shares[kind].to_numpy()
     axis.set_xlabel("time [s]")
     axis.set_ylabel("share of airtime")
