@@ -3,8 +3,10 @@
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -219,3 +221,25 @@ def test_a_full_disk_leaves_nothing_under_the_name(chain, tmp_path):
     assert "run.pcapng: cannot be written: " in lines[0]
     assert [path.name for path in folder.iterdir()] == ["run.pcapng"]
     assert (folder / "run.pcapng").read_text() == "what was there before"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_ctrl_c_leaves_nothing(chain, tmp_path):
+    folder = tmp_path / "air"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "multihop", "run", chain, "--pcap", folder / "run.pcapng", "--duration", "10000 s"],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: (
+            signal.signal(signal.SIGINT, signal.default_int_handler),
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30)),
+        ),
+    )
+    deadline = time.monotonic() + 60
+    while not list(folder.glob(".run.pcapng.*")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "interrupted; nothing was written" in err
+    assert not list(folder.iterdir())

@@ -9,6 +9,8 @@
 //! radiotap, TSFT, is when the first bit of the MPDU came, after preamble and PLCP header, in whole microseconds. Packets are in the
 //! order of their own time, those of one instant in the order of interfaces, whatever the order of events was.
 //!
+//! The medium tells it, not the stream of link events: those say what a MAC heard, but not the headers of what it heard.
+//!
 //! The log is written while the run goes on, and holds no more than the frames of one propagation delay.
 
 mod datagram;
