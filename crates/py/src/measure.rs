@@ -16,7 +16,7 @@ pub fn measure<'py>(
     path: &str,
     bin_s: f64,
     stamps: Option<&str>,
-    watch: Option<Py<PyAny>>,
+    watch: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let marks = match stamps {
         Some("begin") => Some(Marks::Begin),
@@ -25,10 +25,11 @@ pub fn measure<'py>(
         _ => None,
     };
     let options = Options { bin: Span::from_seconds(bin_s).max(Span::from_us(1)), marks };
+    let watch = watch.map(Bound::unbind);
     let mut raised = None;
     let found = py.detach(|| {
         panics::caught(|| {
-            let capture = Capture::open(path).map_err(capture_error)?;
+            let capture = Capture::open(path).map_err(|error| capture_error(&error))?;
             survey(capture, options, |bytes| {
                 raised = Python::attach(|py| {
                     py.check_signals()?;
@@ -37,13 +38,13 @@ pub fn measure<'py>(
                 .err();
                 raised.is_none()
             })
-            .map_err(capture_error)
+            .map_err(|error| capture_error(&error))
         })
     })?;
     raised.map_or_else(|| view(py, &found), Err)
 }
 
-fn capture_error(error: multihop_capture::CaptureError) -> PyErr {
+fn capture_error(error: &multihop_capture::CaptureError) -> PyErr {
     CaptureError::new_err(error.to_string())
 }
 
@@ -65,7 +66,7 @@ fn view<'py>(py: Python<'py>, found: &Survey) -> PyResult<Bound<'py, PyDict>> {
 
 fn interface<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict>> {
     let made = PyDict::new(py);
-    made.set_item("start_s", found.start.map(|start| start.seconds()))?;
+    made.set_item("start_s", found.start.map(multihop_core::Time::seconds))?;
     made.set_item("length_s", found.length.seconds())?;
     made.set_item("bin_s", found.bin.seconds())?;
     let marks = match found.marks {
