@@ -34,7 +34,7 @@ impl Sighting {
         match marks {
             crate::Marks::Begin => Interval { start: self.stamp, end: self.stamp + length },
             crate::Marks::Mpdu => {
-                let start = self.stamp - self.preamble.min(length);
+                let start = self.stamp - self.preamble.min(length).min(self.stamp.since(Time::ZERO));
                 Interval { start, end: start + length }
             }
             crate::Marks::End => {

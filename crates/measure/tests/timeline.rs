@@ -173,3 +173,16 @@ fn a_cut_file_gives_what_came_before() {
         }
     }
 }
+
+/// A timer that begins with the capture: the first frame began before it did.
+#[test]
+fn what_began_before_time_is_cut() {
+    let mut file = file(&exchanges(&[])[..4], |_| 0);
+    // The host's stamp of the first record becomes zero too.
+    file[24..32].fill(0);
+    for marks in [Marks::Begin, Marks::Mpdu, Marks::End] {
+        let capture = Capture::from_reader(&file[..]).unwrap();
+        let options = Options { marks: Some(marks), ..Options::default() };
+        assert_eq!(survey(capture, options, |_| true).unwrap().records, 4);
+    }
+}
