@@ -88,8 +88,8 @@ impl Exchanges {
                 (open, frame.transmitter)
             }
             Some(Control::Cts) => self.clear_to_send(frame, air, open),
-            Some(Control::Ack) => self.acknowledge(frame, air, open),
-            Some(Control::BlockAck(_)) => self.acknowledge_block(frame, air, open),
+            Some(Control::Ack) => self.acknowledge(frame, air, open, false),
+            Some(Control::BlockAck(_)) => self.acknowledge(frame, air, open, true),
             Some(_) => (open, frame.transmitter),
             None => self.data(frame, air, open),
         };
@@ -160,35 +160,24 @@ impl Exchanges {
         (replaced, frame.transmitter)
     }
 
+    /// An ACK, or a block acknowledgement.
     fn acknowledge(
         &mut self,
         frame: &Sighting,
         air: Interval,
         open: Option<Seen>,
+        block: bool,
     ) -> (Option<Seen>, Option<StationId>) {
         match open {
-            Some(sent) if sent.data.is_some() && sent.wants_ack && sent.sender == frame.receiver => {
-                (Some(Seen { ack: Some(air), ..sent }), sent.receiver)
+            Some(sent)
+                if sent.data.is_some() && (block || sent.wants_ack) && sent.sender == frame.receiver =>
+            {
+                let sender = if block { frame.transmitter } else { sent.receiver };
+                (Some(Seen { ack: Some(air), block, ..sent }), sender)
             }
             other => {
-                self.orphan_acks += 1;
-                (other, None)
-            }
-        }
-    }
-
-    fn acknowledge_block(
-        &mut self,
-        frame: &Sighting,
-        air: Interval,
-        open: Option<Seen>,
-    ) -> (Option<Seen>, Option<StationId>) {
-        match open {
-            Some(sent) if sent.data.is_some() && sent.sender == frame.receiver => {
-                (Some(Seen { ack: Some(air), block: true, ..sent }), frame.transmitter)
-            }
-            other => {
-                self.orphan_block_acks += 1;
+                let orphans = if block { &mut self.orphan_block_acks } else { &mut self.orphan_acks };
+                *orphans += 1;
                 (other, frame.transmitter)
             }
         }
