@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from validation import closed_forms
 
 import multihop
+from multihop import models
 from multihop.models import dcf
 from multihop.models import frame_efficiency as fte
 from multihop.models.airtimes import airtimes
@@ -170,3 +171,19 @@ def test_a_phy_that_is_none_is_told_as_such():
         airtimes(1028, {"standard": "802.11z"})
     with pytest.raises(ValueError, match="slots"):
         fte.slot_time(0.1, 2, TIMES, slots="some")
+
+
+@pytest.mark.parametrize(("rts", "printed"), [(True, 4.52), (False, 6.07)])
+def test_maximum_throughput_is_one_packet_after_the_other(rts, printed):
+    """Barreto 2015, Eq. 14: DIFS, the mean back-off, and the exchange. The number is that without LLC's 8 bytes."""
+    phy = {"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "1 Mb/s"}
+    for packet in (29, 200, 1500):
+        times = airtimes(packet + 36, phy)
+        exchange = times.data + times.sifs + times.ack
+        exchange += times.rts + times.cts + 2 * times.sifs if rts else 0.0
+        alone = times.difs + times.cw_min / 2 * times.slot + exchange
+        made = models.evaluate("maximum-throughput", {"packet": packet, "rts": rts})
+        # Each frame travels 200 m besides.
+        assert 0 <= made["time_s"] - alone < 5e-6
+        assert made["throughput_bps"] == pytest.approx(packet * 8 / made["time_s"])
+    assert made["throughput_bps"] / 1e6 == pytest.approx(printed, rel=6e-3)
