@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from validation import closed_forms
 
 import multihop
-from multihop import models
+from multihop import UserError, models
 from multihop.models import dcf
 from multihop.models import frame_efficiency as fte
 from multihop.models.airtimes import airtimes
@@ -187,3 +187,17 @@ def test_maximum_throughput_is_one_packet_after_the_other(rts, printed):
         assert 0 <= made["time_s"] - alone < 5e-6
         assert made["throughput_bps"] == pytest.approx(packet * 8 / made["time_s"])
     assert made["throughput_bps"] / 1e6 == pytest.approx(printed, rel=6e-3)
+
+
+def test_probing_overhead_of_the_paper():
+    """Barreto 2015, section 3.2: both printed numbers are 1500 bit/s."""
+    call = models.evaluate("probing-overhead", {"rate_bps": 90.4e3, "length_s": 32})
+    flow = models.evaluate("probing-overhead", {"rate_bps": 1e6, "length_s": 32})
+    assert (call["rate_bps"], round(call["share"], 4), flow["share"]) == (1500.0, 0.0166, 0.0015)
+    assert (
+        models.evaluate("probing-overhead", {"rate_bps": 64e3, "length_s": 1, "probes": 1, "packet": 80})["share"]
+        == 0.01
+    )
+    for wrong in ({"rate_bps": 0, "length_s": 1}, {"rate_bps": 1, "length_s": 0}):
+        with pytest.raises(UserError, match="above zero"):
+            models.evaluate("probing-overhead", wrong)

@@ -15,6 +15,7 @@ from multihop.errors import UserError
 from multihop.models.chain_capacity import chain_capacity
 from multihop.models.frame_efficiency import frame_transmission_efficiency
 from multihop.models.maximum_throughput import maximum_throughput
+from multihop.models.probing_overhead import probing_overhead
 
 
 @wraps(frame_transmission_efficiency)
@@ -27,6 +28,7 @@ MODELS: dict[str, Callable[..., Mapping[str, float]]] = {
     "frame-transmission-efficiency": _frame_transmission_efficiency,
     "chain-capacity": chain_capacity,
     "maximum-throughput": maximum_throughput,
+    "probing-overhead": probing_overhead,
 }
 
 
