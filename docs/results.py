@@ -134,7 +134,9 @@ def _extent(paper: Paper, item: str, result: StudyResult) -> str:
 
 def _claim(result: StudyResult, judgement: Judgement) -> list[str]:
     claim = judgement.claim
-    says = claim.says[:1].upper() + claim.says[1:]
+    first = claim.says.split()[0]
+    # Not of names such as rt-Winf.
+    says = claim.says[:1].upper() + claim.says[1:] if first.isalpha() and first.islower() else claim.says
     lines = [
         f"**{says}** ({claim.where}; `{claim.id}`): {judgement.verdict}, {judgement.summary}{_impossible(judgement)}."
     ]

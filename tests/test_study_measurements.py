@@ -148,6 +148,10 @@ def test_a_chart_over_time_has_a_line_for_each_estimator_and_node(result):
     assert at_two.y.mean == pytest.approx(values[values["size"] == "500 B"]["capacity_bps"].mean() * 1e-6)
     alone = plot(result, Chart(**keys, where={"estimator": "rt-winf", "name": "n0"}), "k")
     assert alone.names == ["500 B", "1000 B"]
+    both = plot(
+        result, Chart(**keys | {"column": "measurements.true_busy_ratio", "unit": "%"}, at={"size": "500 B"}), "k"
+    )
+    assert both.names == ["rt-winf at n0", "busy at n0", "rt-winf at n1"]
 
 
 WRONG = {

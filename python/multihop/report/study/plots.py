@@ -292,8 +292,8 @@ def _over_time(result: StudyResult, chart: Chart, key: str) -> Plot:
     table, column, unit, scale = _column(chart)
     layout = _layout(result, chart, None)
     lines = {index: _lines(result, chart, index, table, column) for index in result.select(chart.at)}
-    there = list(dict.fromkeys(line for found in lines.values() for line in found))
-    varying = [place for place in range(len(there[0]) if there else 0) if len({line[place] for line in there}) > 1]
+    # A name says no more than tells the lines of one point apart.
+    varying = [place for place in (0, 1) if any(len({line[place] for line in found}) > 1 for found in lines.values())]
     numbers: dict[tuple[int, str], int] = {}
     panels = []
     for title, groups in layout.panels:
