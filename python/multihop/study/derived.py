@@ -51,17 +51,22 @@ def check_model(spec: StudySpec, name: str, metric: MetricSpec) -> None:
         require_labels(spec, {factor: [known.get(label, label) for label in cases]}, at)
 
 
+def arguments_at(metric: MetricSpec, point: Point) -> dict[str, Any]:
+    """What a closed form is asked at a point."""
+    arguments: dict[str, Any] = dict(metric.arguments)
+    for factor, cases in metric.cases.items():
+        arguments |= cases.get(str(point.labels[factor]), {})
+    return arguments
+
+
 def of_model(name: str, metric: MetricSpec, point: Point) -> float:
     """What the closed form makes at a point.
 
     Raises:
         UserError: if it does not know an argument or makes no such number.
     """
-    arguments: dict[str, Any] = dict(metric.arguments)
-    for factor, cases in metric.cases.items():
-        arguments |= cases.get(str(point.labels[factor]), {})
     try:
-        made = evaluate(metric.model or "", arguments)
+        made = evaluate(metric.model or "", arguments_at(metric, point))
     except UserError as error:
         raise UserError(f"metrics.{name}: {error}") from error
     if metric.result is None or metric.result not in made:
