@@ -51,10 +51,11 @@ def estimate(values: Sequence[float] | np.ndarray, confidence: float = CONFIDENC
     x = x[np.isfinite(x)]
     if x.size == 0:
         raise ValueError("an estimate needs at least one finite value")
-    mean = _mean(x)
+    mean = float(np.clip(x.mean(), x.min(), x.max()))
     if x.size == 1:
         return Estimate(mean, None, None, 1)
-    half = _half_width(x, confidence)
+    # Of equal values, rounding would leave a spread of some 1e-17 of them.
+    half = _half_width(x, confidence) if x.min() < x.max() else 0.0
     return Estimate(mean, mean - half, mean + half, int(x.size))
 
 
@@ -73,11 +74,11 @@ def paired_difference(
     difference = difference[np.isfinite(difference)]
     if difference.size == 0:
         raise ValueError("a paired comparison needs at least one finite pair")
-    mean = _mean(difference)
+    mean = float(np.clip(difference.mean(), difference.min(), difference.max()))
     n = int(difference.size)
     if n == 1:
         return PairedDifference(mean, None, None, None, 1)
-    half = _half_width(difference, confidence)
+    half = _half_width(difference, confidence) if difference.min() < difference.max() else 0.0
     if half == 0.0:
         # Identical in every seed, or a constant offset: the t statistic is 0/0 or infinite.
         return PairedDifference(mean, mean, mean, 1.0 if mean == 0.0 else 0.0, n)
@@ -110,15 +111,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _mean(x: np.ndarray) -> float:
-    """The mean, which rounding does not put outside of the values: equal ones have themselves."""
-    return float(np.clip(x.mean(), x.min(), x.max()))
-
-
 def _half_width(x: np.ndarray, confidence: float) -> float:
-    if x.min() == x.max():
-        # Rounding of the mean would make a spread of some 1e-17 of it.
-        return 0.0
     # scipy.stats has the same functions, and takes half a second to import.
     quantile = float(special.stdtrit(x.size - 1, (1 + confidence) / 2))
     return quantile * float(x.std(ddof=1)) / math.sqrt(x.size)
