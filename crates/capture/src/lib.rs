@@ -30,6 +30,6 @@ pub use frame::{
     Transport,
 };
 pub use link_layer::{
-    Aggregate, Channel, Encoding, HeEncoding, HeFormat, HeaderError, HtEncoding, LinkType, Reception,
-    VhtEncoding, radiotap,
+    Aggregate, Channel, Encoding, HeEncoding, HeFormat, HeaderError, HtEncoding, LinkType, Position,
+    Reception, Timestamp, VhtEncoding, radiotap,
 };

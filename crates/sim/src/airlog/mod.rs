@@ -190,20 +190,18 @@ impl AirLog {
     /// A packet of the present frame, which was at the node's antenna `earlier` than at the listeners.
     fn add(&mut self, node: NodeId, frame: &Frame, earlier: Span, seen: Seen) {
         let mpdu_starts = frame.air.start + frame.overhead - earlier;
-        let tsft_us = mpdu_starts.since(Time::ZERO).whole(Span::from_us(1));
+        let at = frame.end() - earlier;
+        let stamps = radiotap::Stamps {
+            tsft_us: mpdu_starts.since(Time::ZERO).whole(Span::from_us(1)),
+            end_ns: at.ns(),
+        };
         self.packet.clear();
-        radiotap::put(&mut self.packet, tsft_us, self.rates[frame.rate as usize], seen);
+        radiotap::put(&mut self.packet, stamps, self.rates[frame.rate as usize], seen);
         let length = self.packet.len() as u32 + frame.bytes;
         self.packet.extend_from_slice(&self.mpdu);
         let mut bytes = [0; SNAP_LENGTH];
         bytes[..self.packet.len()].copy_from_slice(&self.packet);
-        let pending = Pending {
-            at: frame.end() - earlier,
-            interface: node.0,
-            length,
-            captured: self.packet.len() as u8,
-            bytes,
-        };
+        let pending = Pending { at, interface: node.0, length, captured: self.packet.len() as u8, bytes };
         let key = |pending: &Pending| (pending.at, pending.interface);
         let place = self.pending.partition_point(|other| key(other) <= key(&pending));
         self.pending.insert(place, pending);

@@ -5,10 +5,11 @@ use super::error::instead_of;
 use super::flows::Made;
 use super::topology::Nodes;
 use super::values::Switch;
-use crate::config::{EstimatorConfig, MeasurementConfig};
+use crate::config::MeasurementConfig;
 use multihop_core::{FlowId, NodeId, Span};
 use multihop_link::{
-    AdHocProbeOptions, Elapsed, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions, WinfReading,
+    AdHocProbeOptions, Elapsed, EstimatorConfig, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions,
+    WinfReading,
 };
 use multihop_schemes::quantity::{Duration, Size};
 use schemars::JsonSchema;
