@@ -163,6 +163,11 @@ class CaptureError(ValueError):
     """A file that is no capture of 802.11."""
 
 def measure(
-    path: str, bin_s: float, stamps: str | None = None, watch: Callable[[int], object] | None = None
+    path: str,
+    bin_s: float,
+    stamps: str | None = None,
+    station: str | None = None,
+    estimators: tuple[str, str] | None = None,
+    watch: Callable[[int], object] | None = None,
 ) -> dict[str, Any]:
     """What a capture says: records, bytes, broken, and columns for each of its interfaces; see crates/measure."""

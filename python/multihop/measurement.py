@@ -22,6 +22,7 @@ from scipy import special
 
 from multihop import _core
 from multihop.errors import UserError
+from multihop.scenario import read_text
 
 #: What stamps may mark: the beginning of the preamble, the first bit of the MAC header, the end of the frame.
 Stamps = Literal["begin", "mpdu", "end"]
@@ -40,6 +41,7 @@ class Onlooker:
         bin_s: width of the bins of `airtime` and `busy`; longer than asked for if the capture is very long.
         stamps: what stamps mark, `begin`, `mpdu` or `end`, found from `stamp_pairs` frames with their answers.
         own: the station that the onlooker is itself, if the capture tells.
+        at: the station whose estimators were run; none for an onlooker that sends nothing.
         grade: how far to trust the rest, `good`, `fair` or `poor`, for these `reasons`.
         quality: the counts behind it.
     """
@@ -52,6 +54,7 @@ class Onlooker:
     stamps: Stamps
     stamp_pairs: int
     own: str | None
+    at: str | None
     grade: str
     reasons: list[str]
     quality: dict[str, int]
@@ -149,6 +152,31 @@ class Measurement:
             tables.append(table)
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
+    @cached_property
+    def estimates(self) -> pd.DataFrame:
+        """What estimators said over time, at whole multiples of the bin on the capture's clock.
+
+        Columns: interface, time_s (since the first frame), estimator, and what it measures, NaN where it does not:
+        capacity_bps, available_bps, packet_throughput_bps, service_delay_s, transmission_efficiency, busy_ratio.
+        """
+        tables = []
+        for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
+            table = pd.DataFrame(raw["estimates"])
+            table.insert(0, "interface", onlooker.interface)
+            tables.append(table)
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+    @cached_property
+    def estimates_over_time(self) -> pd.DataFrame:
+        """What estimators said, summarised: interface, estimator, quantity, count, mean, and the 5 % and 95 % quantiles."""
+        keys = ["interface", "estimator"]
+        quantities = [column for column in self.estimates if column not in (*keys, "time_s")]
+        long = self.estimates.melt(keys, quantities, "quantity").dropna(subset="value")
+        grouped = long.groupby([*keys, "quantity"], sort=False)["value"]
+        table = grouped.agg(["count", "mean"])
+        table["q05"], table["q95"] = grouped.quantile(0.05), grouped.quantile(0.95)
+        return table.reset_index().sort_values(["interface", "estimator"], kind="stable", ignore_index=True)
+
     def busy_ratio(self, onlooker: Onlooker) -> float:
         """Share of the whole capture in which a frame was on the air."""
         raw = self._raw[self.onlookers.index(onlooker)]
@@ -164,6 +192,7 @@ class Measurement:
             "onlookers": [{**vars(onlooker), "busy_ratio": self.busy_ratio(onlooker)} for onlooker in self.onlookers],
             "links": self.links.to_dict("records"),
             "stations": self.stations.to_dict("records"),
+            "estimates": self.estimates_over_time.to_dict("records"),
         }
 
     @staticmethod
@@ -178,6 +207,8 @@ def measure(
     *,
     bin: str | float = "1 s",
     stamps: Stamps | None = None,
+    station: str | None = None,
+    estimators: str | Path | None = None,
     watch: Callable[[int], object] | None = None,
 ) -> Measurement:
     """Measures a monitor-mode capture: pcap or pcapng, plain or gzip, with radiotap, Prism, AVS, PPI or bare headers.
@@ -186,6 +217,10 @@ def measure(
         capture: the file.
         bin: width of the bins of time, as text with a unit or in seconds.
         stamps: what stamps mark; found out if not given.
+        station: the address of the station whose estimators are run, as far as its frames, and those around it, were
+            captured. By default the station that captured, if the capture tells, or an onlooker that sends nothing.
+        estimators: a file with `[[measure]]` tables as scenarios have them. By default all that a capture has enough
+            for, with their default options.
         watch: called with the bytes read, now and then.
 
     Raises:
@@ -194,8 +229,11 @@ def measure(
     if stamps not in (None, "begin", "mpdu", "end"):
         raise UserError(f"stamps: found {stamps!r}; begin, mpdu or end would do")
     path = Path(capture)
+    tables = (read_text(Path(estimators), "a file with estimators (TOML)"), str(estimators)) if estimators is not None else None
     try:
-        found = _core.measure(str(path), _seconds(bin), stamps, watch)
+        found = _core.measure(str(path), _seconds(bin), stamps, station, tables, watch)
+    except _core.ScenarioError as error:
+        raise UserError(str(error)) from error
     except _core.CaptureError as error:
         raise UserError(f"{path}: {error}") from error
     onlookers = [
@@ -208,12 +246,17 @@ def measure(
             stamps=raw["stamps"],
             stamp_pairs=raw["stamp_pairs"],
             own=raw["own"],
+            at=raw["at"],
             grade=raw["quality"]["grade"],
             reasons=raw["quality"]["reasons"],
             quality={key: value for key, value in raw["quality"].items() if key not in ("grade", "reasons")},
         )
         for raw in found["interfaces"]
     ]
+    if station is not None and not any(onlooker.at for onlooker in onlookers):
+        heard = sorted({name for raw in found["interfaces"] for name in raw["stations"]["station"]})
+        some = ", ".join(heard[:5]) or "none"
+        raise UserError(f"station: found {station!r}, which is in no frame of {path}; stations there: {some}")
     return Measurement(path, found["records"], found["bytes"], found["broken"], onlookers, found["interfaces"])
 
 

@@ -9,6 +9,12 @@ use multihop_core::{Interval, Rate, Span, Time};
 pub struct Sighting {
     /// Its stamp, on the time line of the onlooker.
     pub stamp: Time,
+    /// What that marks, if the radio says so itself.
+    pub marks: Option<crate::Marks>,
+    /// The onlooker's own host sent it.
+    pub sent: bool,
+    /// It is part of an A-MPDU.
+    pub aggregate: bool,
     /// For how long it was on the air; none if the receiver did not say enough.
     pub airtime: Option<Span>,
     /// The part of it before the MAC header: preamble and PLCP header.
@@ -28,10 +34,10 @@ pub struct Sighting {
 }
 
 impl Sighting {
-    /// When it was on the air, if its stamp marks what `marks` says.
+    /// When it was on the air, if its stamp marks what `marks` says; what the radio says of that goes first.
     pub fn air(&self, marks: crate::Marks) -> Interval {
         let length = self.airtime.unwrap_or(Span::ZERO);
-        match marks {
+        match self.marks.unwrap_or(marks) {
             crate::Marks::Begin => Interval { start: self.stamp, end: self.stamp + length },
             crate::Marks::Mpdu => {
                 let start = self.stamp - self.preamble.min(length).min(self.stamp.since(Time::ZERO));
@@ -53,6 +59,14 @@ impl Sighting {
             FrameType::Management(_) => unicast,
             _ => false,
         }
+    }
+
+    /// Bytes that the network layer asked the MAC to carry: the IP packet, where it can be read; otherwise what is left of the body
+    /// without LLC and SNAP (8 bytes) and, if it is encrypted, CCMP's header and check (16 bytes; 12.5.3.2), the most common.
+    pub fn network_bytes(&self) -> u32 {
+        let overhead = if self.frame.protected { 8 + 16 } else { 8 };
+        let network = self.frame.payload.and_then(|payload| payload.network);
+        network.map_or(self.frame.body_bytes.saturating_sub(overhead), |network| network.total_bytes)
     }
 
     /// What kind of control frame it is.

@@ -151,6 +151,11 @@ impl Stations {
         Some(id)
     }
 
+    /// The station with this address, if it was seen.
+    pub fn known(&self, address: Address) -> Option<StationId> {
+        self.ids.get(&address).copied()
+    }
+
     /// One of them.
     pub fn get_mut(&mut self, id: StationId) -> Option<&mut Station> {
         self.all.get_mut(id.index())

@@ -1,4 +1,4 @@
-//! A timeline by hand: one RTS/CTS exchange of 1500 bytes at 11 Mb/s, as captures of several kinds would have it.
+//! A timeline by hand: one RTS/CTS exchange of 1500 bytes behind LLC and SNAP at 11 Mb/s, as captures of several kinds would have it.
 
 use multihop_capture::Capture;
 use multihop_core::Span;
@@ -7,10 +7,10 @@ use multihop_measure::{Findings, Grade, Kind, Marks, Options, survey};
 const A: [u8; 6] = [2, 0, 0, 0, 0, 1];
 const B: [u8; 6] = [2, 0, 0, 0, 0, 2];
 
-/// Airtimes with a long preamble: RTS of 20 bytes and CTS and ACK of 14 at 1 Mb/s, DATA of 28 + 1500 at 11 Mb/s.
+/// Airtimes with a long preamble: RTS of 20 bytes and CTS and ACK of 14 at 1 Mb/s, DATA of 36 + 1500 at 11 Mb/s.
 const RTS: u64 = 192 + 160;
 const CTS: u64 = 192 + 112;
-const DATA: u64 = 192 + 1112;
+const DATA: u64 = 192 + 1118;
 const SIFS: u64 = 10;
 
 /// A frame: what it is, and when it was on the air, in microseconds.
@@ -36,15 +36,15 @@ fn data(sequence: u16, retry: bool) -> Vec<u8> {
     bytes.extend(A);
     bytes.extend([0xff; 6]);
     bytes.extend((sequence << 4).to_le_bytes());
-    bytes.resize(24 + 1500, 0);
+    bytes.resize(24 + 8 + 1500, 0);
     bytes
 }
 
 /// The exchange, begun at `start`; without the frames that `missed` numbers.
 fn exchange(start: u64, sequence: u16, missed: &[usize]) -> Vec<Sent> {
     let frames = [
-        (control(11, 1_941, B, Some(A)), 2, RTS),
-        (control(12, 1_627, A, None), 2, CTS),
+        (control(11, 1_947, B, Some(A)), 2, RTS),
+        (control(12, 1_633, A, None), 2, CTS),
         (data(sequence, false), 22, DATA),
         (control(13, 0, A, None), 2, CTS),
     ];
@@ -81,7 +81,7 @@ fn file(frames: &[Sent], stamp: impl Fn(&Sent) -> u64) -> Vec<u8> {
 
 fn measured(file: &[u8]) -> Findings {
     let capture = Capture::from_reader(file).unwrap();
-    let found = survey(capture, Options::default(), |_| true).unwrap();
+    let found = survey(capture, &Options::default(), |_| true).unwrap();
     assert_eq!(found.broken, None);
     found.interfaces.into_iter().next().unwrap().2
 }
@@ -167,7 +167,7 @@ fn a_cut_file_gives_what_came_before() {
     let whole = file(&exchanges(&[]), |sent| sent.end);
     for cut in [24, 30, 99, whole.len() - 1] {
         let capture = Capture::from_reader(&whole[..cut]).unwrap();
-        match survey(capture, Options::default(), |_| true) {
+        match survey(capture, &Options::default(), |_| true) {
             Ok(found) => assert!(found.broken.is_some() || cut == 24, "{cut}: {:?}", found.broken),
             Err(error) => assert!(!error.to_string().is_empty()),
         }
@@ -183,6 +183,6 @@ fn what_began_before_time_is_cut() {
     for marks in [Marks::Begin, Marks::Mpdu, Marks::End] {
         let capture = Capture::from_reader(&file[..]).unwrap();
         let options = Options { marks: Some(marks), ..Options::default() };
-        assert_eq!(survey(capture, options, |_| true).unwrap().records, 4);
+        assert_eq!(survey(capture, &options, |_| true).unwrap().records, 4);
     }
 }

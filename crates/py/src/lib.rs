@@ -4,6 +4,7 @@
 //! results cross as `NumPy` arrays ([`tables`]); captures are measured by [`multihop_measure`] ([`measure`]). A panic of the
 //! engine, which is a bug, becomes an `InternalError` ([`panics`]).
 
+mod columns;
 mod measure;
 mod panics;
 mod tables;

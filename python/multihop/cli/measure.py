@@ -26,13 +26,19 @@ def measure(
     stamps: Annotated[
         str | None, typer.Option(help="What stamps mark: begin, mpdu or end of a frame; found out by default.")
     ] = None,
+    station: Annotated[
+        str | None, typer.Option(help="Address of the station whose estimators are run; that of the radio by default.")
+    ] = None,
+    estimators: Annotated[
+        Path | None, typer.Option(help="A file with [[measure]] tables, as in scenarios: the estimators, and their options.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the tables (Parquet and CSV) into this folder.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say who used the channel of a capture, what its links can carry, and how far to trust that."""
     if stamps not in (None, "begin", "mpdu", "end"):
         raise UserError(f"--stamps: found {stamps!r}; begin, mpdu or end would do")
-    found = measurement.measure(capture, bin=bin, stamps=stamps)  # type: ignore[arg-type]
+    found = measurement.measure(capture, bin=bin, stamps=stamps, station=station, estimators=estimators)  # type: ignore[arg-type]
     if as_json:
         console.print_json(found.record())
     else:
@@ -57,6 +63,7 @@ def _print(found: Measurement, onlooker: Onlooker) -> None:
     _print_kinds(found, onlooker)
     _print_stations(found, onlooker)
     _print_links(found, onlooker)
+    _print_estimates(found, onlooker)
 
 
 def _print_kinds(found: Measurement, onlooker: Onlooker) -> None:
@@ -105,6 +112,28 @@ def _print_links(found: Measurement, onlooker: Onlooker) -> None:
     heads = ["link", "exchanges", "answered", "goodput [Mb/s]", "capacity [Mb/s]", "available [Mb/s]"]
     console.out().print(console.table(heads, rows))
     _tell_more(len(table))
+
+
+#: What is in a column of estimates, the unit that it is shown in, how many of these a base unit has, and decimals.
+_QUANTITIES = {
+    "capacity_bps": ("capacity [Mb/s]", 1e-6, 3),
+    "available_bps": ("available [Mb/s]", 1e-6, 3),
+    "packet_throughput_bps": ("packet throughput [Mb/s]", 1e-6, 3),
+    "service_delay_s": ("service delay [ms]", 1e3, 3),
+    "transmission_efficiency": ("transmission efficiency", 1.0, 3),
+    "busy_ratio": ("busy ratio", 1.0, 3),
+}
+
+
+def _print_estimates(found: Measurement, onlooker: Onlooker) -> None:
+    rows = []
+    for row in _of(found.estimates_over_time, onlooker).to_dict("records"):
+        name, scale, decimals = _QUANTITIES[str(row["quantity"])]
+        values = (f"{scale * row[key]:.{decimals}f}" for key in ("mean", "q05", "q95"))
+        rows.append([str(row["estimator"]), name, *values])
+    where = f"estimates at {onlooker.at or 'an onlooker'}"
+    console.out().print(console.table([where, "of", "mean", "5 %", "95 %"], rows))
+    print()
 
 
 def _of(table: pd.DataFrame, onlooker: Onlooker) -> pd.DataFrame:

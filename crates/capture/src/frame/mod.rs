@@ -12,6 +12,7 @@ use crate::Reception;
 use crate::bytes::{Order, array, bit, field};
 use multihop_core::Span;
 use std::fmt;
+use std::str::FromStr;
 use thiserror::Error;
 
 /// Bytes of a frame check sequence.
@@ -35,6 +36,11 @@ pub enum FrameError {
     Version(u8),
 }
 
+/// Text that is no MAC address.
+#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[error("six bytes such as 02:00:00:00:00:01 would do")]
+pub struct AddressError;
+
 /// A MAC address.
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Address(pub [u8; 6]);
@@ -54,6 +60,25 @@ impl Address {
         bytes[0] &= !1;
         Address(bytes)
     }
+}
+
+impl FromStr for Address {
+    type Err = AddressError;
+
+    /// Six bytes in hexadecimal with colons or hyphens between them.
+    fn from_str(text: &str) -> Result<Address, AddressError> {
+        let mut bytes = [0; 6];
+        let mut parts = text.trim().split([':', '-']);
+        for byte in &mut bytes {
+            let part = parts.next().filter(is_byte).ok_or(AddressError)?;
+            *byte = u8::from_str_radix(part, 16).map_err(|_| AddressError)?;
+        }
+        if parts.next().is_some() { Err(AddressError) } else { Ok(Address(bytes)) }
+    }
+}
+
+fn is_byte(text: &&str) -> bool {
+    text.len() == 2 && text.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
 impl fmt::Display for Address {

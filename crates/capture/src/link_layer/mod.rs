@@ -200,10 +200,8 @@ impl Channel {
 pub struct Timestamp {
     /// In nanoseconds.
     pub ns: u64,
-    /// It was counted in units of so many nanoseconds.
-    pub unit_ns: u32,
-    /// How far it may be off, in nanoseconds, if the station says so.
-    pub accuracy_ns: Option<u64>,
+    /// How far it may be off, in nanoseconds: as the station says, and at least the unit that it counts.
+    pub accuracy_ns: u32,
     /// Of which instant it is; none where the station does not know.
     pub position: Option<Position>,
 }

@@ -49,7 +49,7 @@ pub use generate::{
 pub use mac::{BackoffDraw, Eifs, Mac, Microseconds, ResponseTimeout, RuleOverrides, RuleSet};
 pub use measure::{
     AdHocProbe, BusyRatio, IdleGap, Measure, PacketThroughput, Reading, RtWinf, RtWinfProbe, ServiceDelay,
-    TransmissionEfficiency,
+    TransmissionEfficiency, gauges,
 };
 pub use medium::{Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
 pub use phy::{Phy, Preamble, Standard};

@@ -100,7 +100,7 @@ fn read(number: u8, bytes: &[u8], reception: &mut Reception) {
 fn timestamp(bytes: &[u8]) -> Option<Timestamp> {
     let (time, accuracy) = (Order::Little.u64(bytes, 0)?, Order::Little.u16(bytes, 8)?);
     let (&what, &flags) = (bytes.get(10)?, bytes.get(11)?);
-    let unit_ns = match what & 0x0f {
+    let unit_ns: u32 = match what & 0x0f {
         0 => 1_000_000,
         1 => 1_000,
         3 => 1,
@@ -116,9 +116,8 @@ fn timestamp(bytes: &[u8]) -> Option<Timestamp> {
     let is_half = flags & 1 != 0;
     let has_accuracy = flags & 2 != 0;
     Some(Timestamp {
-        ns: if is_half { return None } else { time.checked_mul(unit_ns)? },
-        unit_ns: unit_ns as u32,
-        accuracy_ns: has_accuracy.then(|| u64::from(accuracy) * unit_ns),
+        ns: time.checked_mul(unit_ns.into()).filter(|_| !is_half)?,
+        accuracy_ns: if has_accuracy { unit_ns.saturating_mul(accuracy.max(1).into()) } else { unit_ns },
         position,
     })
 }
@@ -232,15 +231,10 @@ mod tests {
     fn a_timestamp_says_what_it_is_the_time_of() {
         let of =
             |what, flags| reception(&[1 << 22], &[0x39, 5, 0, 0, 0, 0, 0, 0, 22, 0, what, flags]).timestamp;
-        let exact = Timestamp { ns: 1_337, unit_ns: 1, accuracy_ns: None, position: Some(Position::PpduEnd) };
+        let exact = Timestamp { ns: 1_337, accuracy_ns: 1, position: Some(Position::PpduEnd) };
         assert_eq!(of(0x23, 0), Some(exact));
         // As Intel's radios have it: microseconds at the beginning of the preamble, give or take 22.
-        let rough = Timestamp {
-            ns: 1_337_000,
-            unit_ns: 1_000,
-            accuracy_ns: Some(22_000),
-            position: Some(Position::Acquisition),
-        };
+        let rough = Timestamp { ns: 1_337_000, accuracy_ns: 22_000, position: Some(Position::Acquisition) };
         assert_eq!(of(0x11, 2), Some(rough));
         assert_eq!(of(0xf1, 0).unwrap().position, None);
         assert_eq!(of(0x31, 0).unwrap().position, Some(Position::MpduEnd));
