@@ -37,6 +37,7 @@ pub use busy_ratio::BusyRatio;
 pub use catalogue::EstimatorConfig;
 pub use estimator::{Estimator, LinkView};
 pub use idle_gap::IdleGap;
+pub use node_capacity::capacity_bps;
 pub use occupied::Elapsed;
 pub use packet_throughput::{PacketThroughput, PacketThroughputOptions};
 pub use phy_times::PhyTimes;

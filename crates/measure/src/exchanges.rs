@@ -3,6 +3,7 @@
 use crate::{Sighting, StationId};
 use multihop_capture::{Control, FrameType};
 use multihop_core::{Interval, Rate, Span, Time};
+use multihop_link::{WinfReading, capacity_bps};
 
 /// An answer begins SIFS after what it answers. Stamps of hosts are late by much more, so that what counts is that nothing was heard
 /// in between; after so long, though, it answers something else.
@@ -59,17 +60,16 @@ impl Seen {
         self.data.is_some() || self.rts.is_some()
     }
 
-    /// What the link carries of such packets while it does, in bits per second, by rt-Winf as printed: `S / (T_ACK - T_CTS - 2 SIFS)`
-    /// with RTS/CTS, every time being that of the end of a frame (Barreto 2015, Eqs. 1 and 6), and `S / (T_ACK - T_DATA)` without,
-    /// where `T_DATA` is the beginning of the DATA (Eq. 12). None unless DATA and ACK were seen.
+    /// What the link carries of such packets while it does, in bits per second, by rt-Winf as printed: with RTS/CTS of Eq. 6, and
+    /// without of Eq. 12 (Barreto 2015). None unless DATA and ACK were seen.
     pub fn capacity_bps(&self) -> Option<f64> {
         let (data, ack) = (self.data?, self.ack?);
         let transfer = match self.cts {
-            Some(cts) => ack.end.since(cts.end).saturating_sub(self.sifs * 2),
+            Some(cts) => WinfReading::Printed.transfer(cts.end, ack, self.sifs),
             None => ack.end.since(data.start),
         };
-        (self.size > 0 && !self.block && data.length() > Span::ZERO && transfer > Span::ZERO)
-            .then(|| f64::from(self.size) * 8.0 / transfer.seconds())
+        let is_whole = !self.block && data.length() > Span::ZERO;
+        capacity_bps(self.size, transfer, self.rate?, None).filter(|_| is_whole)
     }
 }
 
