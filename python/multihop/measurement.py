@@ -10,7 +10,7 @@ Each interface of a capture is an onlooker of its own. Memory does not depend on
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -168,7 +168,10 @@ class Measurement:
 
     @cached_property
     def estimates_over_time(self) -> pd.DataFrame:
-        """What estimators said, summarised: interface, estimator, quantity, count, mean, and the 5 % and 95 % quantiles."""
+        """What estimators said, summarised.
+
+        Columns: interface, estimator, quantity (a column of `estimates`), count, mean, and the quantiles q05 and q95.
+        """
         keys = ["interface", "estimator"]
         quantities = [column for column in self.estimates if column not in (*keys, "time_s")]
         long = self.estimates.melt(keys, quantities, "quantity").dropna(subset="value")
@@ -229,7 +232,11 @@ def measure(
     if stamps not in (None, "begin", "mpdu", "end"):
         raise UserError(f"stamps: found {stamps!r}; begin, mpdu or end would do")
     path = Path(capture)
-    tables = (read_text(Path(estimators), "a file with estimators (TOML)"), str(estimators)) if estimators is not None else None
+    tables = (
+        (read_text(Path(estimators), "a file with estimators (TOML)"), str(estimators))
+        if estimators is not None
+        else None
+    )
     try:
         found = _core.measure(str(path), _seconds(bin), stamps, station, tables, watch)
     except _core.ScenarioError as error:
@@ -258,6 +265,32 @@ def measure(
         some = ", ".join(heard[:5]) or "none"
         raise UserError(f"station: found {station!r}, which is in no frame of {path}; stations there: {some}")
     return Measurement(path, found["records"], found["bytes"], found["broken"], onlookers, found["interfaces"])
+
+
+def side_by_side(seen: Sequence[Measurement]) -> pd.DataFrame:
+    """Links that more than one onlooker saw: a row per sender and receiver, columns by onlooker of what `links` has."""
+    several = len(seen) > 1
+    tables = []
+    for found in seen:
+        names = {
+            onlooker.interface: f"{found.path.name}, {onlooker.title}"
+            if several and len(found.onlookers) > 1
+            else found.path.name
+            if several
+            else onlooker.title
+            for onlooker in found.onlookers
+        }
+        tables.append(found.links.assign(onlooker=found.links["interface"].map(names)))
+    links = pd.concat(tables, ignore_index=True)
+    links = links[links["capacity_bps"].notna()]
+    order = list(dict.fromkeys(links["onlooker"]))
+    table = links.pivot_table(
+        index=["sender", "receiver"], columns="onlooker", values=["capacity_bps", "available_bps", "exchanges"]
+    )
+    table = table.swaplevel(axis="columns").reindex(columns=order, level=0)
+    by_most = links.groupby(["sender", "receiver"])["bytes"].max().sort_values(ascending=False).index
+    seen_by = links.groupby(["sender", "receiver"])["onlooker"].nunique()
+    return table.reindex([link for link in by_most if seen_by[link] > 1])
 
 
 def _seconds(text: str | float) -> float:

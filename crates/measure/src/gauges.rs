@@ -41,7 +41,7 @@ impl Gauge {
 /// What an estimator said at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
-    /// When.
+    /// When, on the onlooker's time line.
     pub at: Time,
     /// Which one, as an index.
     pub gauge: usize,

@@ -48,6 +48,8 @@ pub struct Onlooker {
     /// The station that the radio is, and whether its frames are stamped when they begin and those of others when they end.
     own: Option<StationId>,
     own_begins: bool,
+    /// Where the time line of this onlooker begins: estimators take it that nothing was on the air before.
+    origin: Span,
     /// The station whose estimators are run.
     at: Option<StationId>,
     gauges: Option<Gauges>,
@@ -79,6 +81,9 @@ pub struct Findings {
     pub at: Option<StationId>,
     /// What estimators were told of the PHY; none if no frame was seen.
     pub phy: Option<PhyTimes>,
+    /// When the time line of the readings begins, as `start`: with the bin in which the first frame began, or with zero where
+    /// stamps are no dates.
+    pub origin: Time,
     /// The time series of the estimators, with [`Options::gauges`] by index.
     pub readings: Vec<Reading>,
     /// Width of the bins.
@@ -104,6 +109,7 @@ impl Onlooker {
             marks: None,
             own: None,
             own_begins: false,
+            origin: Span::ZERO,
             at: None,
             gauges: None,
             waiting: Vec::new(),
@@ -190,7 +196,8 @@ impl Onlooker {
             None => self.own,
         };
         if let Some(first) = waiting.first() {
-            let start = first.air(marks).start;
+            self.origin = origin(first.air(marks).start, self.options.bin);
+            let start = first.after(self.origin).air(marks).start;
             let profile = Profile::of(&waiting);
             if waiting.iter().all(|sighting| sighting.marks.is_some()) {
                 self.exchanges.expect_answers_within(profile.answer_timeout);
@@ -230,6 +237,7 @@ impl Onlooker {
     }
 
     fn account(&mut self, sighting: &Sighting, marks: Marks) {
+        let sighting = &sighting.after(self.origin);
         let sender = sighting.transmitter.or_else(|| self.exchanges.answerer(sighting));
         self.recognise(sighting, sender);
         let begins = self.own_begins && self.own.is_some() && sender == self.own;
@@ -306,13 +314,14 @@ impl Onlooker {
             ..self.quality
         };
         Findings {
-            start,
+            start: start.map(|start| start + self.origin),
             length: self.first.map_or(Span::ZERO, |first| self.last.since(first)),
             marks: self.marks.unwrap_or(Marks::End),
             pairs: self.stamps.pairs(),
             own: self.own,
             at: self.at,
             phy,
+            origin: Time::ZERO + self.origin,
             readings,
             bin,
             rows,
@@ -322,6 +331,14 @@ impl Onlooker {
             quality,
         }
     }
+}
+
+/// Where the time line begins of a capture whose first frame began at `start`: with a whole bin. Stamps that lie within three years of
+/// zero are no dates but times of a simulation, or of a radio's timer, which begin there themselves.
+fn origin(start: Time, bin: Span) -> Span {
+    const DATES: Span = Span::from_ms(100_000_000_000);
+    let since = start.since(Time::ZERO);
+    if since < DATES { Span::ZERO } else { bin * since.whole(bin) }
 }
 
 /// TSFT counts microseconds.

@@ -34,6 +34,12 @@ pub struct Sighting {
 }
 
 impl Sighting {
+    /// The same on a time line that begins later, but not after its stamp.
+    #[must_use]
+    pub fn after(&self, origin: Span) -> Sighting {
+        Sighting { stamp: self.stamp - origin.min(self.stamp.since(Time::ZERO)), ..*self }
+    }
+
     /// When it was on the air, if its stamp marks what `marks` says; what the radio says of that goes first.
     pub fn air(&self, marks: crate::Marks) -> Interval {
         let length = self.airtime.unwrap_or(Span::ZERO);

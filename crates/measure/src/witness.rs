@@ -14,6 +14,9 @@ const STRANGER: NodeId = NodeId(u32::MAX - 1);
 /// An onlooker that is none of the stations.
 const OUTSIDER: NodeId = NodeId(u32::MAX - 2);
 
+/// So many RTS without an answer end a frame of which nothing else is seen: the default of `dot11ShortRetryLimit` (annex C).
+const SHORT_RETRY_LIMIT: u32 = 7;
+
 /// Tells estimators what happened at the radio that captured, or at one of the stations as seen from there.
 ///
 /// It keeps to what [`multihop_core::LinkEvent`] asks of any source. A capture does not tell all that a node knows:
@@ -62,6 +65,8 @@ struct Trying {
     head_of_line: Time,
     rts_tries: u32,
     rts_failures: u32,
+    /// Those since the last CTS.
+    in_a_row: u32,
     data_tries: u32,
     size: u32,
     rate: Option<Rate>,
@@ -237,6 +242,7 @@ impl Witness {
             head_of_line: self.taken(first.start),
             rts_tries: 0,
             rts_failures: 0,
+            in_a_row: 0,
             data_tries: 0,
             size: 0,
             rate: None,
@@ -244,7 +250,10 @@ impl Witness {
         };
         let trying = self.trying.get_or_insert(fresh);
         trying.rts_tries += u32::from(rts.is_some());
-        trying.rts_failures += u32::from(rts.is_some() && cts.is_none() && data.is_none());
+        let failed = rts.is_some() && cts.is_none() && data.is_none();
+        trying.rts_failures += u32::from(failed);
+        trying.in_a_row = if failed { trying.in_a_row + 1 } else { 0 };
+        let limit = trying.in_a_row >= SHORT_RETRY_LIMIT;
         trying.end = seen.end() + if ack.is_some() { Span::ZERO } else { self.answer_timeout };
         if data.is_some() {
             trying.data_tries += 1;
@@ -254,6 +263,8 @@ impl Witness {
             let frames = [rts, cts, data, Some(ack)].into_iter().flatten();
             let airtime = frames.map(|air| air.length() + seen.sifs).sum::<Span>() - seen.sifs;
             self.finish(Fate::Acknowledged, ack.end, airtime, tell);
+        } else if limit {
+            self.finish(Fate::GivenUp, self.trying.map_or(first.end, |trying| trying.end), Span::ZERO, tell);
         }
     }
 
@@ -268,6 +279,7 @@ impl Witness {
             head_of_line: self.taken(air.start),
             rts_tries: 0,
             rts_failures: 0,
+            in_a_row: 0,
             data_tries: 1,
             size: frame.network_bytes(),
             rate: frame.rate,

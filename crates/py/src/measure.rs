@@ -131,9 +131,9 @@ fn airtime<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict
 
 fn estimates<'py>(py: Python<'py>, options: &Options, found: &Findings) -> PyResult<Bound<'py, PyDict>> {
     let rows = &found.readings;
-    let start = found.start.unwrap_or(Time::ZERO);
+    let start = found.start.unwrap_or(found.origin).since(found.origin);
     let mut table = Columns::new(py, rows);
-    table.each("time_s", |row| row.at.since(start).seconds())?;
+    table.each("time_s", |row| row.at.since(Time::ZERO + start).seconds())?;
     table.names("estimator", rows.iter().map(|row| options.gauges[row.gauge].name.as_str()))?;
     table.view(|row| row.view)?;
     Ok(table.made)

@@ -19,8 +19,13 @@ _MOST_ROWS = 20
 
 
 def measure(
-    capture: Annotated[
-        Path, typer.Argument(metavar="CAPTURE", help="A monitor-mode capture: pcap, pcapng.", show_default=False)
+    captures: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="CAPTURE...",
+            help="Monitor-mode captures, pcap or pcapng; several of the same scene are compared.",
+            show_default=False,
+        ),
     ],
     bin: Annotated[str, typer.Option(help="Width of the bins of time.")] = "1 s",
     stamps: Annotated[
@@ -30,7 +35,8 @@ def measure(
         str | None, typer.Option(help="Address of the station whose estimators are run; that of the radio by default.")
     ] = None,
     estimators: Annotated[
-        Path | None, typer.Option(help="A file with [[measure]] tables, as in scenarios: the estimators, and their options.")
+        Path | None,
+        typer.Option(help="A file with [[measure]] tables, as in scenarios: the estimators, and their options."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the tables (Parquet and CSV) into this folder.")] = None,
     as_json: JsonOption = False,
@@ -38,24 +44,34 @@ def measure(
     """Say who used the channel of a capture, what its links can carry, and how far to trust that."""
     if stamps not in (None, "begin", "mpdu", "end"):
         raise UserError(f"--stamps: found {stamps!r}; begin, mpdu or end would do")
-    found = measurement.measure(capture, bin=bin, stamps=stamps, station=station, estimators=estimators)  # type: ignore[arg-type]
+    if out is not None and len(captures) > 1:
+        raise UserError("--out: found with several captures; measure one at a time, or leave it out")
+    seen = []
+    for capture in captures:
+        found = measurement.measure(capture, bin=bin, stamps=stamps, station=station, estimators=estimators)  # type: ignore[arg-type]
+        seen.append(found)
+        if not as_json:
+            for onlooker in found.onlookers:
+                _print(found, onlooker, capture if len(captures) > 1 else None)
     if as_json:
-        console.print_json(found.record())
-    else:
-        for onlooker in found.onlookers:
-            _print(found, onlooker)
+        records = [found.record() for found in seen]
+        console.print_json(records if len(records) > 1 else records[0])
+    elif sum(len(found.onlookers) for found in seen) > 1:
+        _print_side_by_side(seen)
     if out is not None:
         from multihop.measurement_files import save
 
-        for path in save(found, out):
+        for path in save(seen[0], out):
             console.note(f"written: {path}", quiet=as_json)
-    if found.broken is not None:
-        raise UserError(f"{capture}: {found.broken}; what was read before it is above")
+    broken = [f"{found.path}: {found.broken}" for found in seen if found.broken is not None]
+    if broken:
+        raise UserError("; ".join(broken) + "; what was read before it is above")
 
 
-def _print(found: Measurement, onlooker: Onlooker) -> None:
+def _print(found: Measurement, onlooker: Onlooker, capture: Path | None) -> None:
     records, stations = onlooker.quality["records"], len(_of(found.stations, onlooker))
-    print(f"{onlooker.title}: {records} records in {onlooker.length_s:.3f} s, {stations} stations")
+    where = f"{capture}, " if capture is not None else ""
+    print(f"{where}{onlooker.title}: {records} records in {onlooker.length_s:.3f} s, {stations} stations")
     print(f"capture quality: {onlooker.grade}")
     for reason in onlooker.reasons:
         print(f"  {reason}")
@@ -114,21 +130,31 @@ def _print_links(found: Measurement, onlooker: Onlooker) -> None:
     _tell_more(len(table))
 
 
-#: What is in a column of estimates, the unit that it is shown in, how many of these a base unit has, and decimals.
-_QUANTITIES = {
-    "capacity_bps": ("capacity [Mb/s]", 1e-6, 3),
-    "available_bps": ("available [Mb/s]", 1e-6, 3),
-    "packet_throughput_bps": ("packet throughput [Mb/s]", 1e-6, 3),
-    "service_delay_s": ("service delay [ms]", 1e3, 3),
-    "transmission_efficiency": ("transmission efficiency", 1.0, 3),
-    "busy_ratio": ("busy ratio", 1.0, 3),
-}
+def _print_side_by_side(seen: list[Measurement]) -> None:
+    """Links as each onlooker saw them, for those that more than one saw."""
+    table = measurement.side_by_side(seen)
+    if table.empty:
+        return
+    print("capacity / available [Mb/s] of each link, as each onlooker saw it")
+    onlookers = list(dict.fromkeys(table.columns.get_level_values(0)))
+    columns = []
+    for name in onlookers:
+        both = zip(table[name, "capacity_bps"], table[name, "available_bps"], strict=True)
+        columns.append(
+            ["" if capacity != capacity else f"{_mbps(capacity)} / {_mbps(left)}" for capacity, left in both]
+        )
+    links = [f"{sender} > {receiver}" for sender, receiver in table.index.tolist()]
+    rows = [list(row) for row in zip(links, *columns, strict=True)]
+    console.out().print(console.table(["link", *onlookers], rows[:_MOST_ROWS]))
+    _tell_more(len(rows))
 
 
 def _print_estimates(found: Measurement, onlooker: Onlooker) -> None:
+    from multihop.report.measurement import QUANTITIES
+
     rows = []
     for row in _of(found.estimates_over_time, onlooker).to_dict("records"):
-        name, scale, decimals = _QUANTITIES[str(row["quantity"])]
+        name, scale, decimals = QUANTITIES[str(row["quantity"])]
         values = (f"{scale * row[key]:.{decimals}f}" for key in ("mean", "q05", "q95"))
         rows.append([str(row["estimator"]), name, *values])
     where = f"estimates at {onlooker.at or 'an onlooker'}"
