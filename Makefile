@@ -46,9 +46,11 @@ test-rust:
 test-python: build
 	$(BIN)/pytest -n auto
 
-# The validation page, docs/validation.md, from runs against closed forms and figures of ns-2 and ns-3.
+# The validation pages: docs/validation.md, from runs against closed forms and figures of ns-2 and ns-3, and
+# docs/measured-back.md, estimators in runs, on captures of them, and the truth.
 validation: build
 	$(BIN)/python -m validation
+	$(BIN)/python -m validation.measured_back
 
 # The page of RECN's results, docs/results-recn.md, from all runs of its studies; RESULTS=--quick for a quick look.
 # Interrupted, it goes on where it was.

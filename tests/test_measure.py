@@ -49,12 +49,12 @@ def test_one_saturated_hop_measured_back(capture):
     for onlooker in found.onlookers:
         link = found.links[found.links["interface"] == onlooker.interface].iloc[0]
         assert link["exchanges"] == pytest.approx(link["answered"], abs=1)
-        # Eq. 6 as printed, of 1500 bytes and the LLC header: PROTOCOLS has 7.466 Mb/s for 1500 bytes alone.
-        assert link["capacity_bps"] == pytest.approx(7.48e6, rel=5e-3)
+        # Eq. 6 as printed: 1500 bytes over DATA with LLC (1310 us), ACK (304), and 2 us of propagation.
+        assert link["capacity_bps"] == pytest.approx(12_000 / 1616e-6, rel=1e-6)
         assert link["capacity_low_bps"] <= link["capacity_bps"] <= link["capacity_high_bps"]
-        # The payload is 1472 of the 1508 bytes of each frame's body.
+        # The payload is 1472 of the 1500 bytes of each packet.
         goodput = result.summary["goodput_total_bps"]
-        assert link["goodput_bps"] * 1472 / 1508 == pytest.approx(goodput, rel=2e-2)
+        assert link["goodput_bps"] * 1472 / 1500 == pytest.approx(goodput, rel=2e-2)
         assert 0.7 < found.busy_ratio(onlooker) < 0.95
 
 

@@ -1,7 +1,7 @@
 """`python -m validation.measured_back [FILE]`: estimators in runs, on captures of the same runs, and the truth.
 
-A run writes down what estimators say at each node, and a capture of all frames at each node's radio. The capture is measured,
-without any knowledge of the run, and what estimators say of it is put beside what they said in the run.
+A run writes down what estimators say at each node, and a capture of all frames at each node's radio. The capture is
+measured, without any knowledge of the run, and what estimators say of it is put beside what they said in the run.
 """
 
 from __future__ import annotations
@@ -129,20 +129,20 @@ def link_alone_bps(scenario: Scenario) -> float:
 
 
 def _paired(run: multihop.Result, found: multihop.Measurement) -> pd.DataFrame:
-    """Both time series, by instant, node and estimator; the last instant is that of the run's end, after the last frame."""
+    """Both time series, by instant, node and estimator, but for the end of the run, which is after the last frame."""
     starts = {onlooker.interface: onlooker.start_s for onlooker in found.onlookers}
     names = {onlooker.interface: onlooker.name for onlooker in found.onlookers}
-    captured = found.estimates.assign(
-        name=found.estimates["interface"].map(names),
-        time_s=(found.estimates["time_s"] + found.estimates["interface"].map(starts)).round(6),
-    )
-    told = run.measurements.assign(time_s=run.measurements["time_s"].round(6))
+    captured = found.estimates.copy()
+    captured["name"] = captured["interface"].map(names)
+    captured["time_s"] = (captured["time_s"] + captured["interface"].map(starts)).round(6)
+    told: pd.DataFrame = run.measurements.copy()
+    told["time_s"] = told["time_s"].round(6)
     told = told[told["time_s"] < told["time_s"].max()]
     return told.merge(captured, on=["name", "time_s", "estimator"], how="left", suffixes=("", "_captured"))
 
 
 def _truths(run: multihop.Result, node: str, alone_bps: float) -> dict[str, float]:
-    of = run.nodes.set_index("name").loc[node]
+    of = run.nodes[run.nodes["name"] == node].to_dict("records")[0]
     busy = float(run.measurements.loc[run.measurements["name"] == node, "true_busy_ratio"].mean())
     return {
         "capacity_bps": alone_bps,
