@@ -18,12 +18,21 @@ pub enum Kind {
     Data,
     /// Data that was sent before.
     Retry,
+    /// Frames that arrived damaged, or whose header cannot be read: what they were, and who sent them, is unknown.
+    Damaged,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 6] =
-        [Kind::Management, Kind::Reservation, Kind::Acknowledgement, Kind::Control, Kind::Data, Kind::Retry];
+    pub const ALL: [Kind; 7] = [
+        Kind::Management,
+        Kind::Reservation,
+        Kind::Acknowledgement,
+        Kind::Control,
+        Kind::Data,
+        Kind::Retry,
+        Kind::Damaged,
+    ];
 
     /// Its name in tables.
     pub fn name(self) -> &'static str {
@@ -34,6 +43,7 @@ impl Kind {
             Kind::Control => "control",
             Kind::Data => "data",
             Kind::Retry => "retry",
+            Kind::Damaged => "damaged",
         }
     }
 }
@@ -80,7 +90,7 @@ pub struct Ledger {
     start: Option<Time>,
     bin: u64,
     /// The bin that is being filled, by station: the first is that of unknown senders.
-    now: Vec<[Cell; 6]>,
+    now: Vec<[Cell; Kind::ALL.len()]>,
     rows: Vec<Row>,
     /// Time of each bin in which at least one frame was on the air.
     busy: Vec<Span>,
@@ -110,7 +120,7 @@ impl Ledger {
         }
         let index = station.map_or(0, |station| station.index() + 1);
         if index >= self.now.len() {
-            self.now.resize(index + 1, [Cell::default(); 6]);
+            self.now.resize(index + 1, [Cell::default(); Kind::ALL.len()]);
         }
         self.now[index][kind as usize].add(Cell { frames: 1, bytes: bytes.into(), airtime: air.length() });
         self.occupy(start, air);

@@ -3,6 +3,7 @@
 //! [`survey`] reads a capture to its end. An [`Onlooker`] is one interface of it. Each frame that it saw goes through these steps:
 //!
 //! * [`Clock`] makes one time line of the stamps of records and of the receiver's own timer, and counts their steps.
+//! * [`Aggregates`] puts the frames of an A-MPDU together, which share a preamble.
 //! * [`Stamps`] finds out what the stamps mark, the beginning of a frame or its end, from frames and their answers; until that
 //!   is known, a bounded number of frames waits.
 //! * [`Exchanges`] puts RTS, CTS, DATA and ACK together by their spacing, and names who sent what has no transmitter address.
@@ -11,6 +12,7 @@
 //!
 //! Memory does not depend on the length of the capture: the bins of the ledger widen as it goes on, and stations are bounded.
 
+mod aggregates;
 mod clock;
 mod exchanges;
 mod ledger;
@@ -22,6 +24,7 @@ mod stamps;
 mod stations;
 mod survey;
 
+pub use aggregates::{Aggregates, Part};
 pub use clock::Clock;
 pub use exchanges::{Exchanges, Seen};
 pub use ledger::{Cell, Kind, Ledger, Row};

@@ -1,8 +1,8 @@
 //! One interface of a capture, frame by frame.
 
 use crate::{
-    Clock, Exchanges, Kind, Ledger, Link, Links, Marks, Quality, Row, Seen, Sighting, Stamps, Station,
-    StationId, Stations,
+    Aggregates, Clock, Exchanges, Kind, Ledger, Link, Links, Marks, Quality, Row, Seen, Sighting, Stamps,
+    Station, StationId, Stations,
 };
 use multihop_capture::{
     Channel, Control, DissectError, Fcs, Frame, FrameError, FrameType, Reception, Record, airtime, dissect,
@@ -38,6 +38,7 @@ pub struct Onlooker {
     stamps: Stamps,
     marks: Option<Marks>,
     own: Option<StationId>,
+    aggregates: Aggregates,
     waiting: Vec<Sighting>,
     stations: Stations,
     exchanges: Exchanges,
@@ -83,6 +84,7 @@ impl Onlooker {
             stamps: Stamps::default(),
             marks: options.marks,
             own: None,
+            aggregates: Aggregates::default(),
             waiting: Vec::new(),
             stations: Stations::default(),
             exchanges: Exchanges::default(),
@@ -99,9 +101,10 @@ impl Onlooker {
         self.quality.records += 1;
         match dissect(record) {
             Ok((reception, frame)) => self.frame(record.time, &reception, frame),
-            Err(DissectError::Frame { error: FrameError::Short { .. }, .. }) => {
+            Err(DissectError::Frame { error, reception, air_bytes }) => {
                 self.quality.unreadable += 1;
-                self.quality.cut += 1;
+                self.quality.cut += u64::from(matches!(error, FrameError::Short { .. }));
+                self.sighting(record.time, &reception, Frame::unreadable(air_bytes));
             }
             Err(_) => self.quality.unreadable += 1,
         }
@@ -114,28 +117,50 @@ impl Onlooker {
 
     fn frame(&mut self, time: Option<Time>, reception: &Reception, frame: Frame) {
         if frame.fcs == Fcs::Wrong || reception.bad_fcs == Some(true) || reception.damaged {
-            // Addresses and lengths of a damaged frame may be anything; that the medium was busy is all that is known.
+            // Addresses and lengths in it may be anything; that it was on the air, and for how long, is all that is known.
             self.quality.damaged += 1;
-            return;
-        }
-        let Some(stamp) = self.clock.read(time, reception.tsft_us) else {
+            self.sighting(time, reception, Frame::unreadable(frame.air_bytes));
+        } else if !self.sighting(time, reception, frame) {
             self.quality.unreadable += 1;
-            return;
-        };
+        }
+    }
+
+    /// Is there a stamp, so that it can be told when the frame was on the air?
+    fn sighting(&mut self, time: Option<Time>, reception: &Reception, frame: Frame) -> bool {
+        let Some(stamp) = self.clock.read(time, reception.tsft_us) else { return false };
         let how = ppdu(reception);
-        let airtime = airtime(reception, frame.air_bytes);
-        self.quality.unknown_airtime += u64::from(airtime.is_none());
         let sighting = Sighting {
             stamp,
-            airtime,
+            airtime: airtime(reception, frame.air_bytes),
             preamble: how.map_or(Span::ZERO, |how| how.overhead()),
             rate: how.and_then(|how| how.rate()),
             signal_dbm: reception.signal_dbm,
             transmitter: self.stations.id(frame.transmitter),
             receiver: self.stations.id(frame.receiver),
             sifs: sifs(reception.channel),
+            part: None,
             frame,
         };
+        if !self.aggregates.continues(&sighting, reception.aggregate, how) {
+            self.end_aggregate();
+        }
+        match reception.aggregate {
+            Some(aggregate) => self.aggregates.push(sighting, aggregate, how),
+            None => self.next(sighting),
+        }
+        true
+    }
+
+    fn end_aggregate(&mut self) {
+        let frames = self.aggregates.end();
+        for &frame in &frames {
+            self.next(frame);
+        }
+        self.aggregates.reuse(frames);
+    }
+
+    fn next(&mut self, sighting: Sighting) {
+        self.quality.unknown_airtime += u64::from(sighting.airtime.is_none() && !sighting.is_damaged());
         match self.marks {
             Some(marks) => self.account(&sighting, marks),
             None => self.wait(sighting),
@@ -162,11 +187,16 @@ impl Onlooker {
     fn account(&mut self, sighting: &Sighting, marks: Marks) {
         let sender = sighting.transmitter.or_else(|| self.exchanges.answerer(sighting));
         let is_own = self.own.is_some() && sender == self.own;
-        let air = sighting.air(if is_own { Marks::Begin } else { marks });
+        let marks = if is_own { Marks::Begin } else { marks };
+        let air = sighting.air(marks);
         self.first.get_or_insert(air.start);
         self.last = self.last.max(air.end);
         let orphans = self.exchanges.orphan_acks;
-        let (done, sender) = self.exchanges.see(sighting, air);
+        // An A-MPDU is one frame in an exchange.
+        let (done, sender) = match sighting.exchanged() {
+            Some(one) => self.exchanges.see(&one, one.ppdu(marks)),
+            None => (None, sender),
+        };
         if let Some(done) = done {
             self.exchange(&done);
         }
@@ -199,6 +229,7 @@ impl Onlooker {
 
     /// Whatever waits is accounted for.
     pub fn finish(mut self) -> Findings {
+        self.end_aggregate();
         if self.marks.is_none() {
             self.settle();
         }
@@ -220,6 +251,8 @@ impl Onlooker {
             unanswered: to_answer - answerable().map(|link| link.answered).sum::<u64>(),
             numbered: stations.iter().map(|station| station.numbered).sum(),
             missed: stations.iter().map(|station| station.missed).sum(),
+            aggregates: self.aggregates.count,
+            partial_aggregates: self.aggregates.partial,
             orphan_block_acks: self.exchanges.orphan_block_acks,
             timer_steps: self.clock.timer_steps,
             backward: self.clock.backward,
@@ -252,6 +285,7 @@ fn kind(frame: &Frame) -> Kind {
         FrameType::Data(_) if frame.retry => Kind::Retry,
         FrameType::Data(_) => Kind::Data,
         FrameType::Control(_) | FrameType::Extension(_) => Kind::Control,
+        FrameType::Unknown => Kind::Damaged,
     }
 }
 

@@ -1,6 +1,6 @@
 //! A frame, as an onlooker saw it.
 
-use crate::StationId;
+use crate::{Marks, Part, StationId};
 use multihop_capture::{Control, Frame, FrameType};
 use multihop_core::{Interval, Rate, Span, Time};
 
@@ -9,7 +9,7 @@ use multihop_core::{Interval, Rate, Span, Time};
 pub struct Sighting {
     /// Its stamp, on the time line of the onlooker.
     pub stamp: Time,
-    /// For how long it was on the air; none if the receiver did not say enough.
+    /// For how long it was on the air, of an A-MPDU its share; none if the receiver did not say enough.
     pub airtime: Option<Span>,
     /// The part of it before the MAC header: preamble and PLCP header.
     pub preamble: Span,
@@ -25,23 +25,49 @@ pub struct Sighting {
     pub receiver: Option<StationId>,
     /// SIFS of its band.
     pub sifs: Span,
+    /// Its place in its A-MPDU, if it was in one.
+    pub part: Option<Part>,
 }
 
 impl Sighting {
     /// When it was on the air, if its stamp marks what `marks` says.
-    pub fn air(&self, marks: crate::Marks) -> Interval {
-        let length = self.airtime.unwrap_or(Span::ZERO);
+    pub fn air(&self, marks: Marks) -> Interval {
+        let ppdu = self.ppdu(marks);
+        let Some(part) = self.part else { return ppdu };
+        let start = ppdu.end.min(ppdu.start + part.before);
+        Interval { start, end: ppdu.end.min(start + self.airtime.unwrap_or_default()) }
+    }
+
+    /// When the PPDU was on the air that it was part of. Receivers stamp each frame of an A-MPDU by itself, or all alike.
+    pub fn ppdu(&self, marks: Marks) -> Interval {
+        let own = (self.stamp, self.stamp, self.airtime.unwrap_or_default());
+        let (first, last, length) = self.part.map_or(own, |part| (part.stamps.0, part.stamps.1, part.whole));
         match marks {
-            crate::Marks::Begin => Interval { start: self.stamp, end: self.stamp + length },
-            crate::Marks::Mpdu => {
-                let start = self.stamp - self.preamble.min(length).min(self.stamp.since(Time::ZERO));
+            Marks::Begin => Interval { start: first, end: first + length },
+            Marks::Mpdu => {
+                let start = first - self.preamble.min(length).min(first.since(Time::ZERO));
                 Interval { start, end: start + length }
             }
-            crate::Marks::End => {
-                let length = length.min(self.stamp.since(Time::ZERO));
-                Interval { start: self.stamp - length, end: self.stamp }
-            }
+            Marks::End => Interval { start: last - length.min(last.since(Time::ZERO)), end: last },
         }
+    }
+
+    /// Itself if it is in no A-MPDU; none if it is in one in which another frame stands for all. If it is the one that stands for
+    /// them, the same with all their bytes.
+    pub fn exchanged(&self) -> Option<Sighting> {
+        let Some(part) = self.part else { return Some(*self) };
+        let body_bytes = part.stands_for?;
+        Some(Sighting { frame: Frame { body_bytes, ..self.frame }, ..*self })
+    }
+
+    /// It is all of its PPDU.
+    pub fn is_alone(&self) -> bool {
+        self.part.is_none_or(|part| self.airtime == Some(part.whole))
+    }
+
+    /// It arrived damaged, or cannot be read: of it only its time is known.
+    pub fn is_damaged(&self) -> bool {
+        self.frame.kind == FrameType::Unknown
     }
 
     /// A unicast data or management frame, which is answered by an ACK.

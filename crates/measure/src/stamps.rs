@@ -39,7 +39,9 @@ impl Stamps {
     /// Looks at the next frame.
     pub fn see(&mut self, now: &Sighting) {
         let Some(before) = self.before.replace(*now) else { return };
-        let (true, Some(first), Some(second)) = (is_answer(&before, now), before.airtime, now.airtime) else {
+        // What the stamp of one frame of several in an A-MPDU marks is another question.
+        let asks = is_answer(&before, now) && before.is_alone() && now.is_alone();
+        let (true, Some(first), Some(second)) = (asks, before.airtime, now.airtime) else {
             return;
         };
         let gap = now.stamp.since(before.stamp).ns();
