@@ -40,8 +40,8 @@ impl Sighting {
 
     /// When the PPDU was on the air that it was part of. Receivers stamp each frame of an A-MPDU by itself, or all alike.
     pub fn ppdu(&self, marks: Marks) -> Interval {
-        let own = (self.stamp, self.stamp, self.airtime.unwrap_or_default());
-        let (first, last, length) = self.part.map_or(own, |part| (part.stamps.0, part.stamps.1, part.whole));
+        let (first, last) = self.stamps();
+        let length = self.ppdu_airtime().unwrap_or_default();
         match marks {
             Marks::Begin => Interval { start: first, end: first + length },
             Marks::Mpdu => {
@@ -60,9 +60,14 @@ impl Sighting {
         Some(Sighting { frame: Frame { body_bytes, ..self.frame }, ..*self })
     }
 
-    /// It is all of its PPDU.
-    pub fn is_alone(&self) -> bool {
-        self.part.is_none_or(|part| self.airtime == Some(part.whole))
+    /// Stamps of the first and of the last frame of its PPDU.
+    pub fn stamps(&self) -> (Time, Time) {
+        self.part.map_or((self.stamp, self.stamp), |part| part.stamps)
+    }
+
+    /// For how long its PPDU was on the air.
+    pub fn ppdu_airtime(&self) -> Option<Span> {
+        self.airtime.map(|share| self.part.map_or(share, |part| part.whole))
     }
 
     /// It arrived damaged, or cannot be read: of it only its time is known.

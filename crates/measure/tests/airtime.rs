@@ -164,6 +164,38 @@ fn an_a_mpdu_is_one_ppdu_wherever_it_is_stamped() {
     }
 }
 
+/// Without ACKs and CTS, an A-MPDU and its block acknowledgement tell what stamps mark; a sender that stamps its own frames when they
+/// begin and those of others when they end is found too.
+#[test]
+fn a_mpdus_and_their_answers_tell_what_stamps_mark() {
+    let answer = PPDU + SIFS;
+    for (data, block_ack, marks, own) in [
+        (0, answer, Marks::Begin, false),
+        (36, answer + 20, Marks::Mpdu, false),
+        (PPDU, answer + BLOCK_ACK, Marks::End, false),
+        (0, answer + BLOCK_ACK, Marks::End, true),
+    ] {
+        let packets: Vec<Packet> = (0..10)
+            .flat_map(|n| {
+                let begin = 1_000 + n * 5_000;
+                let data = begin + data;
+                let mut packets = aggregate([data, data, data, begin + block_ack], [4, 4, 12]);
+                packets
+                    .iter_mut()
+                    .filter_map(|packet| packet.aggregate.as_mut())
+                    .for_each(|it| it.0 = n as u32);
+                packets
+            })
+            .collect();
+        let file = file(&packets);
+        let found = survey(Capture::from_reader(&file[..]).unwrap(), Options::default(), |_| true).unwrap();
+        let found = &found.interfaces[0].2;
+        assert_eq!((found.marks, found.pairs), (marks, 10));
+        assert_eq!(found.own.map(|own| found.stations[own.index()].address), own.then_some(Address(A)));
+        assert_eq!(busy(found), Span::from_us(10 * (PPDU + BLOCK_ACK)), "{marks:?}");
+    }
+}
+
 #[test]
 fn what_was_missed_of_an_a_mpdu_shows() {
     let stamps = [2_000, 2_000, 2_000, 3_000];
