@@ -146,24 +146,24 @@ impl Onlooker {
         }
         match reception.aggregate {
             Some(aggregate) => self.aggregates.push(sighting, aggregate, how),
-            None => self.next(sighting),
+            None => self.next(&sighting),
         }
         true
     }
 
     fn end_aggregate(&mut self) {
         let frames = self.aggregates.end();
-        for &frame in &frames {
+        for frame in &frames {
             self.next(frame);
         }
         self.aggregates.reuse(frames);
     }
 
-    fn next(&mut self, sighting: Sighting) {
+    fn next(&mut self, sighting: &Sighting) {
         self.quality.unknown_airtime += u64::from(sighting.airtime.is_none() && !sighting.is_damaged());
         match self.marks {
-            Some(marks) => self.account(&sighting, marks),
-            None => self.wait(sighting),
+            Some(marks) => self.account(sighting, marks),
+            None => self.wait(*sighting),
         }
     }
 
@@ -192,10 +192,11 @@ impl Onlooker {
         self.first.get_or_insert(air.start);
         self.last = self.last.max(air.end);
         let orphans = self.exchanges.orphan_acks;
-        // An A-MPDU is one frame in an exchange.
-        let (done, sender) = match sighting.exchanged() {
-            Some(one) => self.exchanges.see(&one, one.ppdu(marks)),
-            None => (None, sender),
+        // In an exchange an A-MPDU is one frame.
+        let (done, sender) = match sighting.part.map(|part| part.stands_for) {
+            None => self.exchanges.see(sighting, air),
+            Some(Some(bodies)) => self.exchanges.see(&sighting.with_body(bodies), sighting.ppdu(marks)),
+            Some(None) => (None, sender),
         };
         if let Some(done) = done {
             self.exchange(&done);

@@ -52,12 +52,10 @@ impl Sighting {
         }
     }
 
-    /// Itself if it is in no A-MPDU; none if it is in one in which another frame stands for all. If it is the one that stands for
-    /// them, the same with all their bytes.
-    pub fn exchanged(&self) -> Option<Sighting> {
-        let Some(part) = self.part else { return Some(*self) };
-        let body_bytes = part.stands_for?;
-        Some(Sighting { frame: Frame { body_bytes, ..self.frame }, ..*self })
+    /// With another number of bytes in its body.
+    #[must_use]
+    pub fn with_body(&self, body_bytes: u32) -> Sighting {
+        Sighting { frame: Frame { body_bytes, ..self.frame }, ..*self }
     }
 
     /// Stamps of the first and of the last frame of its PPDU.
