@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python bench bench-peers bench-study validation results docs figures clean
+.PHONY: build demo test lint format test-rust test-python bench bench-peers bench-capture bench-study validation results docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -64,6 +64,10 @@ bench: build
 
 bench-peers: build
 	$(BIN)/python benches/run.py --peers
+
+# Speed and memory of `multihop measure` on captures of up to 1 GB; with tshark beside it where it is installed.
+bench-capture: build
+	$(BIN)/python benches/capture.py
 
 docs: build
 	$(BIN)/maturin develop --quiet --release --extras dev,docs

@@ -127,6 +127,9 @@ def locate(text: str, path: list[str | int]) -> int | None:
     `None` if the text is not TOML. An index counts the entries of a list from 0.
     """
 
+def seconds(text: str) -> float:
+    """A length of time in seconds, as scenarios write it: a number and a unit. `ValueError` if it is none."""
+
 class Meter:
     """How far a run has come; any thread may look."""
 

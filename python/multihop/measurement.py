@@ -9,7 +9,6 @@ Each interface of a capture is an onlooker of its own. Memory does not depend on
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,16 +17,13 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
-from multihop import _core
+from multihop import _core, statistics
 from multihop.errors import UserError
 from multihop.scenario import read_text
 
 #: What stamps may mark: the beginning of the preamble, the first bit of the MAC header, the end of the frame.
 Stamps = Literal["begin", "mpdu", "end"]
-
-_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0}
 
 
 @dataclass(frozen=True)
@@ -142,9 +138,9 @@ class Measurement:
         for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
             table = pd.DataFrame(raw["links"])
             table.insert(0, "interface", onlooker.interface)
-            count = table["capacity_batches"].to_numpy()
-            with np.errstate(invalid="ignore", divide="ignore"):
-                half = special.stdtrit(count - 1.0, 0.975) * table.pop("capacity_deviation_bps") / np.sqrt(count)
+            half = statistics.half_width(
+                table.pop("capacity_deviation_bps").to_numpy(), table["capacity_batches"].to_numpy()
+            )
             table["capacity_low_bps"] = table["capacity_bps"] - half
             table["capacity_high_bps"] = table["capacity_bps"] + half
             table["available_bps"] = table["capacity_bps"] * (1.0 - self.busy_ratio(onlooker))
@@ -173,6 +169,8 @@ class Measurement:
         Columns: interface, estimator, quantity (a column of `estimates`), count, mean, and the quantiles q05 and q95.
         """
         keys = ["interface", "estimator"]
+        if self.estimates.empty:
+            return pd.DataFrame(columns=[*keys, "quantity", "count", "mean", "q05", "q95"])
         quantities = [column for column in self.estimates if column not in (*keys, "time_s")]
         long = self.estimates.melt(keys, quantities, "quantity").dropna(subset="value")
         grouped = long.groupby([*keys, "quantity"], sort=False)["value"]
@@ -293,12 +291,11 @@ def side_by_side(seen: Sequence[Measurement]) -> pd.DataFrame:
     return table.reindex([link for link in by_most if seen_by[link] > 1])
 
 
-def _seconds(text: str | float) -> float:
-    found = re.fullmatch(r"\s*([0-9.]+(?:e[+-]?\d+)?)\s*(s|ms|us|min)?\s*", str(text))
+def _seconds(bin: str | float) -> float:
     try:
-        seconds = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
-    except ValueError:
-        seconds = 0.0
+        seconds = _core.seconds(bin) if isinstance(bin, str) else float(bin)
+    except ValueError as error:
+        raise UserError(f"bin: {error}") from error
     if not 1e-6 <= seconds <= 1e6:
-        raise UserError(f'bin: found {text!r}; a time such as "1 s" or "100 ms" would do')
+        raise UserError(f"bin: found {bin!r}; a time from 1 us to 1e6 s would do")
     return seconds

@@ -86,6 +86,13 @@ def paired_difference(
     return PairedDifference(mean, mean - half, mean + half, p_value, n)
 
 
+def half_width(deviation: np.ndarray, count: np.ndarray, confidence: float = CONFIDENCE) -> np.ndarray:
+    """Half widths of Student-t intervals of means, by standard deviation and count; `nan` for fewer than two values."""
+    # scipy.stats has the same functions, and takes half a second to import.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(special.stdtrit(count - 1.0, (1 + confidence) / 2) * deviation / np.sqrt(count))
+
+
 def jain(values: Sequence[float] | np.ndarray) -> float:
     """Jain's fairness index of shares (Jain, Chiu, Hawe 1984): 1 if all are equal, 1/n if one takes everything.
 
@@ -111,6 +118,4 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _half_width(x: np.ndarray, confidence: float) -> float:
-    # scipy.stats has the same functions, and takes half a second to import.
-    quantile = float(special.stdtrit(x.size - 1, (1 + confidence) / 2))
-    return quantile * float(x.std(ddof=1)) / math.sqrt(x.size)
+    return float(half_width(np.array(x.std(ddof=1)), np.array(x.size), confidence))

@@ -61,14 +61,15 @@ impl Seen {
     }
 
     /// What the link carries of such packets while it does, in bits per second, by rt-Winf as printed: with RTS/CTS of Eq. 6, and
-    /// without of Eq. 12 (Barreto 2015). None unless DATA and ACK were seen.
+    /// without of Eq. 12 (Barreto 2015). An A-MPDU with its block
+    /// acknowledgement counts as one frame, all of which arrived. None unless DATA and ACK were seen.
     pub fn capacity_bps(&self) -> Option<f64> {
         let (data, ack) = (self.data?, self.ack?);
         let transfer = match self.cts {
             Some(cts) => WinfReading::Printed.transfer(cts.end, ack, self.sifs),
             None => ack.end.since(data.start),
         };
-        let is_whole = !self.block && data.length() > Span::ZERO;
+        let is_whole = (!self.block || self.aggregate) && data.length() > Span::ZERO;
         capacity_bps(self.size, transfer, self.rate?, None).filter(|_| is_whole)
     }
 }
@@ -177,12 +178,12 @@ impl Exchanges {
             receiver: frame.receiver,
             data: Some(air),
             sequence: frame.frame.sequence.map(|sequence| sequence.number),
-            size: frame.network_bytes(),
+            size: frame.size,
             rate: frame.rate,
             is_data: matches!(frame.frame.kind, FrameType::Data(_)),
             retry: frame.frame.retry,
             wants_ack: frame.wants_ack(),
-            aggregate: frame.aggregate,
+            aggregate: frame.part.is_some(),
             ..before
         };
         let replaced = if mine.is_some() { None } else { open };

@@ -2,9 +2,10 @@
 
 use crate::gauges::Gauges;
 use crate::profile::Profile;
+use crate::sighting::network_bytes;
 use crate::{
-    Clock, Exchanges, Gauge, Kind, Ledger, Link, Links, Marks, Quality, Reading, Row, Seen, Sighting, Stamps,
-    Station, StationId, Stations,
+    Aggregates, Clock, Exchanges, Gauge, Kind, Ledger, Link, Links, Marks, Quality, Reading, Row, Seen,
+    Sighting, Stamps, Station, StationId, Stations,
 };
 use multihop_capture::{
     Address, Channel, Control, DissectError, Fcs, Frame, FrameError, FrameType, Position, Reception, Record,
@@ -53,6 +54,7 @@ pub struct Onlooker {
     /// The station whose estimators are run.
     at: Option<StationId>,
     gauges: Option<Gauges>,
+    aggregates: Aggregates,
     waiting: Vec<Sighting>,
     stations: Stations,
     exchanges: Exchanges,
@@ -112,6 +114,7 @@ impl Onlooker {
             origin: Span::ZERO,
             at: None,
             gauges: None,
+            aggregates: Aggregates::default(),
             waiting: Vec::new(),
             stations: Stations::default(),
             exchanges: Exchanges::default(),
@@ -129,9 +132,10 @@ impl Onlooker {
         self.quality.records += 1;
         match dissect(record) {
             Ok((reception, frame)) => self.frame(record.time, &reception, frame),
-            Err(DissectError::Frame { error: FrameError::Short { .. }, .. }) => {
+            Err(DissectError::Frame { error, reception, air_bytes }) => {
                 self.quality.unreadable += 1;
-                self.quality.cut += 1;
+                self.quality.cut += u64::from(matches!(error, FrameError::Short { .. }));
+                self.sighting(record.time, &reception, Frame::unreadable(air_bytes));
             }
             Err(_) => self.quality.unreadable += 1,
         }
@@ -144,35 +148,57 @@ impl Onlooker {
 
     fn frame(&mut self, time: Option<Time>, reception: &Reception, frame: Frame) {
         if frame.fcs == Fcs::Wrong || reception.bad_fcs == Some(true) || reception.damaged {
-            // Addresses and lengths of a damaged frame may be anything; that the medium was busy is all that is known.
+            // Addresses and lengths in it may be anything; that it was on the air, and for how long, is all that is known.
             self.quality.damaged += 1;
-            return;
-        }
-        let (timer, marks) = timer(reception);
-        let Some(stamp) = self.clock.read(time, timer) else {
+            self.sighting(time, reception, Frame::unreadable(frame.air_bytes));
+        } else if !self.sighting(time, reception, frame) {
             self.quality.unreadable += 1;
-            return;
-        };
+        }
+    }
+
+    /// Is there a stamp, so that it can be told when the frame was on the air?
+    fn sighting(&mut self, time: Option<Time>, reception: &Reception, frame: Frame) -> bool {
+        let (timer, marks) = timer(reception);
+        let Some(stamp) = self.clock.read(time, timer) else { return false };
         let how = ppdu(reception);
-        let airtime = airtime(reception, frame.air_bytes);
-        self.quality.unknown_airtime += u64::from(airtime.is_none());
         let sighting = Sighting {
             stamp,
             marks,
             sent: reception.sent,
-            aggregate: reception.aggregate.is_some(),
-            airtime,
+            airtime: airtime(reception, frame.air_bytes),
             preamble: how.map_or(Span::ZERO, |how| how.overhead()),
             rate: how.and_then(|how| how.rate()),
             signal_dbm: reception.signal_dbm,
             transmitter: self.stations.id(frame.transmitter),
             receiver: self.stations.id(frame.receiver),
             sifs: sifs(reception.channel),
+            part: None,
+            size: network_bytes(&frame),
             frame,
         };
+        if !self.aggregates.continues(&sighting, reception.aggregate, how) {
+            self.end_aggregate();
+        }
+        match reception.aggregate {
+            Some(aggregate) => self.aggregates.push(sighting, aggregate, how),
+            None => self.next(&sighting),
+        }
+        true
+    }
+
+    fn end_aggregate(&mut self) {
+        let frames = self.aggregates.end();
+        for frame in &frames {
+            self.next(frame);
+        }
+        self.aggregates.reuse(frames);
+    }
+
+    fn next(&mut self, sighting: &Sighting) {
+        self.quality.unknown_airtime += u64::from(sighting.airtime.is_none() && !sighting.is_damaged());
         match self.marks {
-            Some(known) => self.account(&sighting, known),
-            None => self.wait(sighting),
+            Some(marks) => self.account(sighting, marks),
+            None => self.wait(*sighting),
         }
     }
 
@@ -241,15 +267,17 @@ impl Onlooker {
         let sender = sighting.transmitter.or_else(|| self.exchanges.answerer(sighting));
         self.recognise(sighting, sender);
         let begins = self.own_begins && self.own.is_some() && sender == self.own;
-        let air = sighting.air(if begins { Marks::Begin } else { marks });
+        let marks = if begins { Marks::Begin } else { marks };
+        let air = sighting.air(marks);
         self.first.get_or_insert(air.start);
         self.last = self.last.max(air.end);
         let orphans = self.exchanges.orphan_acks;
-        self.read_gauges(air);
-        let (done, sender) = self.exchanges.see(sighting, air);
-        if let Some(gauges) = &mut self.gauges {
-            gauges.frame(sighting, air, sender, done.as_ref());
-        }
+        // In an exchange an A-MPDU is one frame.
+        let (done, sender) = match sighting.part.map(|part| part.stands_for) {
+            None => self.exchange_frame(sighting, air),
+            Some(Some(size)) => self.exchange_frame(&sighting.with_size(size), sighting.ppdu(marks)),
+            Some(None) => (None, sender),
+        };
         if let Some(done) = done {
             self.exchange(&done);
         }
@@ -271,6 +299,16 @@ impl Onlooker {
         }
     }
 
+    /// A frame as part of an exchange, before the estimators too. Returns the exchange that it ends, and who sent it.
+    fn exchange_frame(&mut self, sighting: &Sighting, air: Interval) -> (Option<Seen>, Option<StationId>) {
+        self.read_gauges(air);
+        let (done, sender) = self.exchanges.see(sighting, air);
+        if let Some(gauges) = &mut self.gauges {
+            gauges.frame(sighting, air, sender, done.as_ref());
+        }
+        (done, sender)
+    }
+
     fn exchange(&mut self, seen: &Seen) {
         if let (Some(ack), Some(sender), true) = (seen.ack, seen.sender, seen.is_data)
             && let Some(station) = self.stations.get_mut(sender)
@@ -282,6 +320,7 @@ impl Onlooker {
 
     /// Whatever waits is accounted for.
     pub fn finish(mut self) -> Findings {
+        self.end_aggregate();
         if self.marks.is_none() {
             self.settle();
         }
@@ -307,6 +346,8 @@ impl Onlooker {
             unanswered: to_answer - answerable().map(|link| link.answered).sum::<u64>(),
             numbered: stations.iter().map(|station| station.numbered).sum(),
             missed: stations.iter().map(|station| station.missed).sum(),
+            aggregates: self.aggregates.count,
+            partial_aggregates: self.aggregates.partial,
             orphan_block_acks: self.exchanges.orphan_block_acks,
             timer_steps: self.clock.timer_steps,
             backward: self.clock.backward,
@@ -383,6 +424,7 @@ fn kind(frame: &Frame) -> Kind {
         FrameType::Data(_) if frame.retry => Kind::Retry,
         FrameType::Data(_) => Kind::Data,
         FrameType::Control(_) | FrameType::Extension(_) => Kind::Control,
+        FrameType::Unknown => Kind::Damaged,
     }
 }
 

@@ -25,8 +25,8 @@ const SHORT_RETRY_LIMIT: u32 = 7;
 /// * When a packet entered the queue, and when the MAC took it, follow from the times of frames: see [`Witness::own`].
 /// * Contention windows and slots of back-off are unknown, and told as zero; flows are not told apart, and packets not as having
 ///   arrived.
-/// * Management, aggregates with their block acknowledgements, and polls count as busy medium, and set the NAV; they are no part of
-///   an exchange.
+/// * An A-MPDU is one frame of data, and its block acknowledgement an ACK, as if all had arrived.
+/// * Management, other block acknowledgements, and polls count as busy medium, and set the NAV; they are no part of an exchange.
 #[derive(Clone, Debug)]
 pub(crate) struct Witness {
     me: Option<StationId>,
@@ -192,7 +192,7 @@ impl Witness {
                 to: frame.receiver.map(node_of).or(unknown_receiver.then_some(STRANGER)),
                 air,
                 duration,
-                size: if kind == FrameKind::Data { frame.network_bytes() } else { 0 },
+                size: if kind == FrameKind::Data { frame.size } else { 0 },
                 rate: frame.rate.unwrap_or(self.phy.data_rate),
             }));
         }
@@ -213,7 +213,7 @@ impl Witness {
     fn own(&mut self, seen: &Seen, tell: &mut dyn FnMut(&LinkEvent)) {
         let is_mine = self.me.is_some() && seen.sender == self.me;
         let to_group = seen.receiver.is_none() && seen.data.is_some();
-        if !is_mine || to_group || seen.block || seen.aggregate {
+        if !is_mine || to_group || (seen.block && !seen.aggregate) {
             return;
         }
         let node = self.node();
@@ -281,7 +281,7 @@ impl Witness {
             rts_failures: 0,
             in_a_row: 0,
             data_tries: 1,
-            size: frame.network_bytes(),
+            size: frame.size,
             rate: frame.rate,
             end: air.end,
         });
@@ -347,7 +347,12 @@ fn kind(frame: &Sighting, ended: Option<&Seen>) -> Option<FrameKind> {
         FrameType::Control(Control::Rts) => Some(FrameKind::Rts),
         FrameType::Control(Control::Cts) => Some(FrameKind::Cts),
         FrameType::Control(Control::Ack) if ended.is_none_or(|seen| seen.is_data) => Some(FrameKind::Ack),
-        FrameType::Data(_) if !frame.aggregate => Some(FrameKind::Data),
+        FrameType::Control(Control::BlockAck(_))
+            if ended.is_some_and(|seen| seen.is_data && seen.aggregate) =>
+        {
+            Some(FrameKind::Ack)
+        }
+        FrameType::Data(_) => Some(FrameKind::Data),
         _ => None,
     }
 }

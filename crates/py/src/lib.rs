@@ -9,6 +9,7 @@ mod measure;
 mod panics;
 mod tables;
 
+use multihop_schemes::quantity::Duration;
 use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
 use multihop_sim::routing::{LinkQuality, Routes};
@@ -39,6 +40,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(measure::measure, module)?)?;
     module.add_function(wrap_pyfunction!(capacity, module)?)?;
     module.add_function(wrap_pyfunction!(locate, module)?)?;
+    module.add_function(wrap_pyfunction!(seconds, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
@@ -222,6 +224,12 @@ fn locate(text: &str, path: Vec<PathStep>) -> Option<usize> {
         })
         .collect();
     scenario::locate(text, &steps)
+}
+
+/// A length of time, written with its unit as in scenarios, in seconds.
+#[pyfunction]
+fn seconds(text: &str) -> PyResult<f64> {
+    text.parse().map(|Duration(seconds)| seconds).map_err(PyValueError::new_err)
 }
 
 /// The JSON Schema of scenarios.

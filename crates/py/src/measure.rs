@@ -189,6 +189,8 @@ fn quality<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict
         ("damaged", q.damaged),
         ("cut", q.cut),
         ("unknown_airtime", q.unknown_airtime),
+        ("aggregates", q.aggregates),
+        ("partial_aggregates", q.partial_aggregates),
         ("numbered", q.numbered),
         ("missed", q.missed),
         ("acks", q.acks),

@@ -42,8 +42,6 @@ def measure(
     as_json: JsonOption = False,
 ) -> None:
     """Say who used the channel of a capture, what its links can carry, and how far to trust that."""
-    if stamps not in (None, "begin", "mpdu", "end"):
-        raise UserError(f"--stamps: found {stamps!r}; begin, mpdu or end would do")
     if out is not None and len(captures) > 1:
         raise UserError("--out: found with several captures; measure one at a time, or leave it out")
     seen = []

@@ -22,6 +22,7 @@ _KINDS = {
     "acknowledgement": "#009e73",
     "management": "#cc79a7",
     "control": "#56b4e9",
+    "damaged": "#999999",
 }
 
 #: Of the lines of estimators.
@@ -108,7 +109,7 @@ def _over_time(found: Measurement, onlooker: Onlooker) -> str:
     axis.set_ylabel("share of airtime")
     axis.set_ylim(0, max(1.0, float(under.max(initial=0.0))))
     if len(axis.patches) > 0:
-        axis.legend(ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
+        axis.legend(ncols=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     return chart.svg()
 
 

@@ -134,6 +134,8 @@ pub enum FrameType {
     Data(Data),
     /// Extension: its subtype.
     Extension(u8),
+    /// Nobody can tell: see [`Frame::unreadable`].
+    Unknown,
 }
 
 /// A frame's MAC header, and what can be read of its body.
@@ -178,6 +180,30 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// A frame of which nothing is known but that it was there, and how long: it arrived damaged, or its header cannot be read.
+    pub fn unreadable(air_bytes: u32) -> Frame {
+        Frame {
+            kind: FrameType::Unknown,
+            type_subtype: u8::MAX,
+            retry: false,
+            more_fragments: false,
+            power_save: false,
+            protected: false,
+            to_ds: false,
+            from_ds: false,
+            duration: None,
+            receiver: None,
+            transmitter: None,
+            bssid: None,
+            sequence: None,
+            header_bytes: 0,
+            body_bytes: 0,
+            air_bytes,
+            fcs: Fcs::Wrong,
+            payload: None,
+        }
+    }
+
     /// Reads a frame from `bytes`, of which `cut` more were not captured.
     ///
     /// `reception` says whether there is a frame check sequence at the end. If it does not, there is one if the last four bytes are
@@ -207,15 +233,9 @@ impl Frame {
             from_ds: bit(control, 9),
             // With the highest bit it is an association identifier, or the fixed value of a contention-free period (9.2.4.2).
             duration: (!bit(duration, 15)).then(|| Span::from_us(duration.into())),
-            receiver: None,
-            transmitter: None,
-            bssid: None,
-            sequence: None,
             header_bytes: 4,
-            body_bytes: 0,
-            air_bytes: 0,
             fcs,
-            payload: None,
+            ..Frame::unreadable(0)
         };
         let mut padding = 0;
         match kind {
