@@ -41,6 +41,8 @@ QUICK_REPEATED_S = 10
 PACKET_BLOCK = 6
 STAMP = 12
 TIMER = 28 + 8
+#: The packet time once more, in radiotap's timestamp field: 16 bytes behind TSFT.
+TIMESTAMP = TIMER + 16
 
 NOTE = (
     "Each command from its start to its exit: user CPU, and the largest resident set. `measure` is `multihop measure "
@@ -110,6 +112,8 @@ class Repeated:
             (STAMP + 4, stamps),
             (TIMER, timers),
             (TIMER + 4, timers >> np.uint64(32)),
+            (TIMESTAMP, stamps),
+            (TIMESTAMP + 4, stamps >> np.uint64(32)),
         ):
             bytes_ = (words & np.uint64(0xFFFF_FFFF)).astype("<u4").view(np.uint8).reshape(-1, 4)
             self._body[self._starts[:, None] + (at + np.arange(4))] = bytes_
