@@ -67,6 +67,10 @@ def test_airtime_adds_up(capture):
         assert mine["airtime_s"].sum() == pytest.approx(busy, rel=1e-9)
         assert mine["frames"].sum() == onlooker.quality["records"]
         assert mine.groupby("time_s")["share"].sum().max() <= 1.01
+        by_kind = mine.groupby("kind")[["frames", "bytes", "airtime_s"]].sum()
+        totals = found.kinds(onlooker).set_index("kind")
+        assert set(totals.index) == {"reservation", "acknowledgement", "data"}
+        assert (totals.sort_index() - by_kind).abs().to_numpy().max() < 1e-9
 
 
 def test_the_command_prints_writes_and_is_json(multihop, capture, tmp_path):
