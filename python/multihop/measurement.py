@@ -93,11 +93,23 @@ class Measurement:
             table = pd.DataFrame(columns)
             names = np.array([*raw["stations"]["station"], ""], dtype=object)
             table["station"] = names[table["station"].to_numpy()]
+            table["kind"] = np.array(raw["airtime"]["kinds"], dtype=object)[table["kind"].to_numpy()]
             table.insert(0, "interface", onlooker.interface)
             table.insert(1, "time_s", table.pop("bin") * onlooker.bin_s)
             table["share"] = table["airtime_s"] / self._widths(onlooker, table["time_s"].to_numpy())
             tables.append(table)
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+    def kinds(self, onlooker: Onlooker) -> pd.DataFrame:
+        """What an onlooker's `airtime` adds up to: kind, frames, bytes, airtime_s."""
+        raw = self._raw[self.onlookers.index(onlooker)]["airtime"]
+
+        def total(column: str) -> np.ndarray:
+            return np.bincount(raw["kind"], weights=raw[column], minlength=len(raw["kinds"]))
+
+        counts = {column: total(column).astype(np.int64) for column in ("frames", "bytes")}
+        table = pd.DataFrame({"kind": raw["kinds"], **counts, "airtime_s": total("airtime_s")})
+        return table[table["frames"] > 0].reset_index(drop=True)
 
     @cached_property
     def busy(self) -> pd.DataFrame:

@@ -150,6 +150,18 @@ fn what_was_missed_of_an_a_mpdu_shows() {
 }
 
 #[test]
+fn what_is_sent_again_among_later_numbers_is_no_gap() {
+    // 5, 6 and 7; then 6 again, and 8 and 9.
+    let mut second = aggregate([4_000, 4_000, 4_000, 5_000], [4, 4, 12]);
+    for (packet, (number, retry)) in second.iter_mut().zip([(6, true), (8, false), (9, false)]) {
+        packet.bytes = data(B, 1_501, number, retry);
+    }
+    let packets = [aggregate([2_000, 2_000, 2_000, 3_000], [4, 4, 12]), second].concat();
+    let quality = measured(&packets, Marks::End).quality;
+    assert_eq!((quality.missed, quality.numbered, quality.partial_aggregates), (0, 4, 0));
+}
+
+#[test]
 fn references_that_never_change_do_not_glue_frames_together() {
     let single = |n: u16, to| Packet {
         stamp_us: 1_000 + 20_000 * u64::from(n),

@@ -40,7 +40,7 @@ pub fn measure<'py>(
             .map_err(|error| capture_error(&error))
         })
     })?;
-    raised.map_or_else(|| view(py, &options, &found), Err)
+    raised.map_or_else(|| view(py, &options, found), Err)
 }
 
 fn options(
@@ -75,15 +75,16 @@ fn capture_error(error: &multihop_capture::CaptureError) -> PyErr {
     CaptureError::new_err(error.to_string())
 }
 
-fn view<'py>(py: Python<'py>, options: &Options, found: &Survey) -> PyResult<Bound<'py, PyDict>> {
+/// Each interface is dropped when its columns are made, as its rows may be many.
+fn view<'py>(py: Python<'py>, options: &Options, found: Survey) -> PyResult<Bound<'py, PyDict>> {
     let made = PyDict::new(py);
     made.set_item("records", found.records)?;
     made.set_item("bytes", found.bytes)?;
     made.set_item("broken", found.broken.as_deref())?;
     let interfaces = PyList::empty(py);
-    for (number, name, findings) in &found.interfaces {
-        let one = interface(py, findings)?;
-        one.set_item("estimates", estimates(py, options, findings)?)?;
+    for (number, name, findings) in found.interfaces {
+        let one = interface(py, &findings)?;
+        one.set_item("estimates", estimates(py, options, &findings)?)?;
         one.set_item("interface", number)?;
         one.set_item("name", name.as_deref())?;
         interfaces.append(one)?;
@@ -121,7 +122,7 @@ fn airtime<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict
     let unknown = i64::from(-1_i8);
     let station = |id: StationId| i64::try_from(id.index()).unwrap_or(unknown);
     made.set_item("station", array(py, rows.iter().map(|row| row.station.map_or(unknown, station))))?;
-    made.set_item("kind", rows.iter().map(|row| row.kind.name()).collect::<Vec<_>>())?;
+    made.set_item("kind", array(py, rows.iter().map(|row| row.kind as u8)))?;
     made.set_item("frames", array(py, rows.iter().map(|row| row.cell.frames)))?;
     made.set_item("bytes", array(py, rows.iter().map(|row| row.cell.bytes)))?;
     made.set_item("airtime_s", array(py, rows.iter().map(|row| row.cell.airtime.seconds())))?;

@@ -81,11 +81,10 @@ def _print(found: Measurement, onlooker: Onlooker, capture: Path | None) -> None
 
 
 def _print_kinds(found: Measurement, onlooker: Onlooker) -> None:
-    table = _of(found.airtime, onlooker)
     length = onlooker.length_s or float("nan")
     rows = [
-        [str(kind), f"{group['frames'].sum()}", f"{group['bytes'].sum()}", _share(group["airtime_s"].sum() / length)]
-        for kind, group in table.groupby("kind", sort=False)
+        [row["kind"], f"{row['frames']}", f"{row['bytes']}", _share(row["airtime_s"] / length)]
+        for row in found.kinds(onlooker).to_dict("records")
     ]
     rows.append(["nothing that was decoded", "", "", _share(1 - found.busy_ratio(onlooker))])
     console.out().print(console.table(["airtime", "frames", "bytes", "share"], rows))
