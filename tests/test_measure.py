@@ -53,6 +53,7 @@ def test_one_saturated_hop_measured_back(capture):
         # Eq. 6 as printed: 1500 bytes over DATA with LLC (1310 us), ACK (304), and 2 us of propagation.
         assert link["capacity_bps"] == pytest.approx(12_000 / 1616e-6, rel=1e-6)
         assert link["capacity_low_bps"] <= link["capacity_bps"] <= link["capacity_high_bps"]
+        assert 0 < link["available_low_bps"] < link["available_bps"] < link["available_high_bps"]
         # The payload is 1472 of the 1500 bytes of each packet.
         goodput = result.summary["goodput_total_bps"]
         assert link["goodput_bps"] * 1472 / 1500 == pytest.approx(goodput, rel=2e-2)

@@ -144,7 +144,8 @@ class Measurement:
         """What links carried, and can carry.
 
         `capacity_bps` is rt-Winf's as printed (Barreto 2015, Eqs. 6 and 12), the mean of batches of 16 exchanges, with
-        its 95 % interval; `available_bps` is that times the share of time in which nothing was on the air.
+        its 95 % interval; `available_bps` is that times the share of time in which nothing was on the air. Its interval
+        is of both: of the capacity's batches, and of that share over bins, taken as independent of each other.
         """
         tables = []
         for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
@@ -155,7 +156,11 @@ class Measurement:
             )
             table["capacity_low_bps"] = table["capacity_bps"] - half
             table["capacity_high_bps"] = table["capacity_bps"] + half
-            table["available_bps"] = table["capacity_bps"] * (1.0 - self.busy_ratio(onlooker))
+            idle = 1.0 - self.busy_ratio(onlooker)
+            table["available_bps"] = table["capacity_bps"] * idle
+            either = np.hypot(half * idle, table["capacity_bps"] * self._busy_half_width(onlooker))
+            table["available_low_bps"] = (table["available_bps"] - either).clip(lower=0.0)
+            table["available_high_bps"] = table["available_bps"] + either
             table["goodput_bps"] = table["bytes"] * 8 / onlooker.length_s if onlooker.length_s > 0 else np.nan
             tables.append(table)
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
@@ -194,6 +199,13 @@ class Measurement:
         """Share of the whole capture in which a frame was on the air."""
         raw = self._raw[self.onlookers.index(onlooker)]
         return float(raw["busy_s"].sum() / onlooker.length_s) if onlooker.length_s > 0 else float("nan")
+
+    def _busy_half_width(self, onlooker: Onlooker) -> float:
+        # Of whole bins: the last one may be short.
+        raw = self._raw[self.onlookers.index(onlooker)]
+        whole = raw["busy_s"][: int(onlooker.length_s / onlooker.bin_s)] / onlooker.bin_s
+        half = statistics.estimate(whole).half_width if len(whole) > 1 else None
+        return float("nan") if half is None else half
 
     def record(self) -> dict[str, Any]:
         """All of it but what changes over time, as plain values."""

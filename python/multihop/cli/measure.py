@@ -118,7 +118,7 @@ def _print_links(found: Measurement, onlooker: Onlooker) -> None:
             str(row["answered"]),
             _mbps(row["goodput_bps"]),
             _mbps(row["capacity_bps"]) + _half(row["capacity_high_bps"] - row["capacity_bps"]),
-            _mbps(row["available_bps"]),
+            _mbps(row["available_bps"]) + _half(row["available_high_bps"] - row["available_bps"]),
         ]
         for row in table.head(_MOST_ROWS).to_dict("records")
     ]

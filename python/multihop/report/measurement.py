@@ -187,7 +187,8 @@ def _links(found: Measurement, onlooker: Onlooker) -> str:
             _number(row["goodput_bps"] / 1e6, 3),
             _number(row["capacity_bps"] / 1e6, 3)
             + _number((row["capacity_high_bps"] - row["capacity_bps"]) / 1e6, 3, before=" ± "),
-            _number(row["available_bps"] / 1e6, 3),
+            _number(row["available_bps"] / 1e6, 3)
+            + _number((row["available_high_bps"] - row["available_bps"]) / 1e6, 3, before=" ± "),
         ]
         for row in rows.head(_MOST_ROWS).to_dict("records")
     ]
