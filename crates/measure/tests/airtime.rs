@@ -91,6 +91,9 @@ fn an_a_mpdu_is_one_ppdu_wherever_it_is_stamped() {
         let (_, _, link) = found.links[0];
         assert_eq!((link.exchanges, link.answered, link.blocks, link.bytes), (1, 1, 1, CARRIED));
         assert_eq!(link.occupied, found.length);
+        // Eq. 12, of all frames at once.
+        let capacity = (CARRIED * 8) as f64 / found.length.seconds();
+        assert!((link.capacity_bps.mean / capacity - 1.0).abs() < 1e-9, "{}", link.capacity_bps.mean);
         assert_eq!((found.quality.aggregates, found.quality.partial_aggregates), (1, 0));
     }
 }
