@@ -9,7 +9,6 @@ mod measure;
 mod panics;
 mod tables;
 
-use multihop_schemes::quantity::Duration;
 use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
 use multihop_sim::routing::{LinkQuality, Routes};
@@ -229,7 +228,7 @@ fn locate(text: &str, path: Vec<PathStep>) -> Option<usize> {
 /// A length of time, written with its unit as in scenarios, in seconds.
 #[pyfunction]
 fn seconds(text: &str) -> PyResult<f64> {
-    text.parse().map(|Duration(seconds)| seconds).map_err(PyValueError::new_err)
+    scenario::seconds(text).map_err(PyValueError::new_err)
 }
 
 /// The JSON Schema of scenarios.

@@ -59,7 +59,7 @@ pub use schemes::Parameters;
 pub use settings::Setting;
 pub use topology::{Link, Listed, Node, Topology};
 pub use traffic::{Pattern, Traffic};
-pub use values::{Limit, Switch};
+pub use values::{Limit, Switch, seconds};
 
 /// A scenario of `multihop`: a network, its MAC, and the flows that cross it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
