@@ -8,6 +8,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PAPERS ?= recn winf
 PY := benches docs python tests validation
 
 build: $(READY)
@@ -52,11 +53,13 @@ validation: build
 	$(BIN)/python -m validation
 	$(BIN)/python -m validation.measured_back
 
-# The page of RECN's results, docs/results-recn.md, from all runs of its studies; RESULTS=--quick for a quick look.
-# Interrupted, it goes on where it was.
+# The pages of papers' results, docs/results-PAPER.md, from all runs of their studies; PAPERS=winf for one of them,
+# RESULTS=--quick for a quick look. Interrupted, it goes on where it was.
 results: build
-	$(BIN)/multihop reproduce recn $(RESULTS)
-	$(BIN)/python docs/results.py recn results/reproduce/recn $(RESULTS)
+	for paper in $(PAPERS); do \
+	    $(BIN)/multihop reproduce $$paper $(RESULTS); \
+	    $(BIN)/python docs/results.py $$paper results/reproduce/$$paper $(RESULTS); \
+	done
 
 # Events per second and CPU per simulated second; with ns-2 and ns-3 beside it where they are installed.
 bench: build

@@ -99,7 +99,11 @@ def schemes_page(schemes: list[dict[str, Any]]) -> str:
 def names_page(catalogue: dict[str, list[dict[str, Any]]]) -> str:
     """Everything that can be named, besides schemes."""
     lines = ["# What a scenario can name", "", "Generated; the same as `multihop list`.", ""]
-    lines += ["[Schemes](schemes.md) have a page of their own. Studies name models, `multihop reproduce` papers.", ""]
+    lines += [
+        "[Schemes](schemes.md) have a page of their own. Studies name tables, reductions and models, and",
+        "`multihop reproduce` papers.",
+        "",
+    ]
     for kind, entries in catalogue.items():
         if kind == "schemes":
             continue

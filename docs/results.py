@@ -21,6 +21,7 @@ from multihop.provenance import commit, version
 from multihop.report.study.figures import figures
 from multihop.report.study.provenance import runs, spans
 from multihop.study import Cell, Judgement, State, StudyResult, Verdict
+from multihop.study.design import as_list
 from multihop.study.spec import Label
 
 DOCS = Path(__file__).parent
@@ -133,7 +134,9 @@ def _extent(paper: Paper, item: str, result: StudyResult) -> str:
 
 def _claim(result: StudyResult, judgement: Judgement) -> list[str]:
     claim = judgement.claim
-    says = claim.says[:1].upper() + claim.says[1:]
+    first = claim.says.split()[0]
+    # Not of names such as rt-Winf.
+    says = claim.says[:1].upper() + claim.says[1:] if first.isalpha() and first.islower() else claim.says
     lines = [
         f"**{says}** ({claim.where}; `{claim.id}`): {judgement.verdict}, {judgement.summary}{_impossible(judgement)}."
     ]
@@ -143,30 +146,37 @@ def _claim(result: StudyResult, judgement: Judgement) -> list[str]:
         return lines + _numbers(result, judgement)
     if len({verdict for _, verdict in judgement.readings}) > 1:
         rows = [[_text(label), str(verdict)] for label, verdict in judgement.readings]
-        return lines + _table([_title(result, claim.per or ""), "verdict"], rows)
-    return lines
+        lines += _table([_title(result, claim.per or ""), "verdict"], rows)
+    return lines + _numbers(result, judgement) if claim.kind == "bound" else lines
 
 
 def _numbers(result: StudyResult, judgement: Judgement) -> list[str]:
-    """The paper's numbers and ours: a row for each of its numbers, a column for each reading."""
+    """Our numbers at the points of a claim, and the paper's if it has some: a column for each reading."""
     claim = judgement.claim
+    factors = result.study.spec.factors
     columns: dict[str, None] = {}
     rows: dict[tuple[str, ...], dict[str, str]] = {}
+    others = [name for name in factors if name not in (claim.per, claim.over) and len(factors[name].names) > 1]
+    others = [name for name in others if name not in claim.at or len(as_list(claim.at[name])) > 1]
+    along = [name for name in (claim.over, *others) if name is not None]
     for cell in judgement.cells:
-        if cell.point is None or cell.printed is None:
+        if cell.point is None:
             continue
         labels = result.points[cell.point].labels
         column = _text(labels[claim.per]) if claim.per is not None else "ours"
         columns[column] = None
-        others = [name for name, factor in result.study.spec.factors.items() if name not in (claim.per, claim.over)]
-        others = [name for name in others if name not in claim.at and len(result.study.spec.factors[name].names) > 1]
-        key = (*(_text(labels[name]) for name in (claim.over or "", *others)), f"{cell.printed:g}")
-        rows.setdefault(key, {})[column] = _measured(cell)
-    heads = [_title(result, claim.over or ""), *(_title(result, name) for name in others), "paper", *columns]
+        printed = [] if cell.printed is None else [f"{cell.printed:g}"]
+        rows.setdefault((*(_text(labels[name]) for name in along), *printed), {})[column] = _measured(cell)
+    heads = [*(_title(result, name) for name in along), *(["paper"] if claim.kind == "value" else []), *columns]
     body = [[*key, *(found.get(column, "") for column in columns)] for key, found in rows.items()]
     unit = result.metric(claim.metric).unit
-    note = f"In {unit}. " if unit else ""
-    return [f"{note}Bold where the claim holds, italic where seeds cannot tell.", "", *_table(heads, body)]
+    about = [result.metric(claim.metric).title + (f", in {unit}" if unit else "")]
+    about += [judgement.cells[0].expected] if claim.kind == "bound" and judgement.cells else []
+    return [
+        f"{'; '.join(about)}. Bold where the claim holds, italic where seeds cannot tell.",
+        "",
+        *_table(heads, body),
+    ]
 
 
 def _measured(cell: Cell) -> str:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from validation import closed_forms
 
 import multihop
+from multihop import UserError, models
 from multihop.models import dcf
 from multihop.models import frame_efficiency as fte
 from multihop.models.airtimes import airtimes
@@ -170,3 +171,33 @@ def test_a_phy_that_is_none_is_told_as_such():
         airtimes(1028, {"standard": "802.11z"})
     with pytest.raises(ValueError, match="slots"):
         fte.slot_time(0.1, 2, TIMES, slots="some")
+
+
+@pytest.mark.parametrize(("rts", "printed"), [(True, 4.52), (False, 6.07)])
+def test_maximum_throughput_is_one_packet_after_the_other(rts, printed):
+    """Barreto 2015, Eq. 14: DIFS, the mean back-off, and the exchange. The number is that without LLC's 8 bytes."""
+    phy = {"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "1 Mb/s"}
+    for packet in (29, 200, 1500):
+        times = airtimes(packet + 36, phy)
+        exchange = times.data + times.sifs + times.ack
+        exchange += times.rts + times.cts + 2 * times.sifs if rts else 0.0
+        alone = times.difs + times.cw_min / 2 * times.slot + exchange
+        made = models.evaluate("maximum-throughput", {"packet": packet, "rts": rts})
+        # Each frame travels 200 m besides.
+        assert 0 <= made["time_s"] - alone < 5e-6
+        assert made["throughput_bps"] == pytest.approx(packet * 8 / made["time_s"])
+    assert made["throughput_bps"] / 1e6 == pytest.approx(printed, rel=6e-3)
+
+
+def test_probing_overhead_of_the_paper():
+    """Barreto 2015, section 3.2: both printed numbers are 1500 bit/s."""
+    call = models.evaluate("probing-overhead", {"rate_bps": 90.4e3, "length_s": 32})
+    flow = models.evaluate("probing-overhead", {"rate_bps": 1e6, "length_s": 32})
+    assert (call["rate_bps"], round(call["share"], 4), flow["share"]) == (1500.0, 0.0166, 0.0015)
+    assert (
+        models.evaluate("probing-overhead", {"rate_bps": 64e3, "length_s": 1, "probes": 1, "packet": 80})["share"]
+        == 0.01
+    )
+    for wrong in ({"rate_bps": 0, "length_s": 1}, {"rate_bps": 1, "length_s": 0}):
+        with pytest.raises(UserError, match="above zero"):
+            models.evaluate("probing-overhead", wrong)

@@ -150,6 +150,26 @@ def test_a_figure_is_made_again(tmp_path, inline):
     assert inline("study", "export", folder / "fig6", "--quick", "-q").code == 0
 
 
+def test_a_paper_on_estimators_is_made_again(tmp_path, inline):
+    paper = find("winf")
+    made = inline("reproduce", "winf", "--quick", "--out", "out", "--json")
+    assert made.code == 0, made.err
+    records = {record["id"]: record for record in json.loads(made.out)}
+    assert list(records) == [claim.id for item in paper.items for claim in paper.study(item).spec.claims]
+    # What follows from the equations, whatever the seeds.
+    assert records["winf/fig2-below"]["verdict"] == "not reproduced"
+    assert records["winf/fig2-steady"]["verdict"] == "reproduced"
+    assert records["winf/fig6-probes"]["verdict"] == "reproduced"
+    at_1500 = next(c for c in records["winf/fig2-below"]["cells"] if c["what"] == "packet 1500, estimator rt-Winf")
+    assert at_1500["measured"].startswith("1.649 ±"), "2664 over 1616 us"
+    folder = tmp_path / "out" / "winf"
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert all(name in page for name in records)
+    # Over time, a line for each estimator.
+    over_time = (folder / "figures" / "winf-fig2" / "figure-2-path-capacity-over-time.svg").read_text(encoding="utf-8")
+    assert all(label in over_time for label in ("rt-Winf, strict", "AdHoc Probe, 4 pairs"))
+
+
 def test_a_closed_form_needs_no_runs(tmp_path, inline):
     made = inline("reproduce", "recn/channel", "--out", "out")
     assert made.code == 0, made.err

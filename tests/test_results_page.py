@@ -72,6 +72,16 @@ def test_readings_that_differ_are_told(page):
     assert "| 2 Mb/s | reproduced |" in page
 
 
+def test_numbers_stand_beside_a_bound(page):
+    lines = page.splitlines()
+    about = next(index for index, line in enumerate(lines) if "at least 1000" in line and "Bold" in line)
+    assert lines[about + 2] == "| 1 Mb/s | 2 Mb/s |"
+    small, large = lines[about + 4].strip("| ").split(" | ")
+    assert float(small) < 1000, "one hop at 1 Mb/s"
+    assert large.startswith("**")
+    assert float(large.strip("*")) > 1000
+
+
 def test_without_runs_there_is_one_message(tmp_path):
     done = subprocess.run(
         [sys.executable, ROOT / "docs" / "results.py", "recn", tmp_path, "--to", tmp_path / "page.md"],

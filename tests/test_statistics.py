@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multihop.statistics import estimate, half_width, holm, jain, paired_difference
+from multihop.statistics import Estimate, estimate, half_width, holm, jain, paired_difference
 
 
 def test_interval_of_five_values():
@@ -27,6 +27,15 @@ def test_interval_of_two_values_uses_one_degree_of_freedom():
 def test_one_value_has_no_interval():
     found = estimate([7.0])
     assert (found.mean, found.low, found.high, found.n, found.half_width) == (7.0, None, None, 1, None)
+
+
+def test_equal_values_have_no_spread_that_rounding_makes():
+    values = [0.0015, 0.075, 0.1, 1 / 3]
+    for value in values:
+        for count in (2, 3, 7, 20):
+            assert estimate([value] * count) == Estimate(value, value, value, count)
+            constant = paired_difference([value] * count, [0.0] * count)
+            assert (constant.mean, constant.low, constant.high, constant.p_value) == (value, value, value, 0.0)
 
 
 def test_missing_values_are_left_out():

@@ -26,6 +26,12 @@ class FlowView(TypedDict):
     hops: int
     path: list[int]
 
+class MeasurementView(TypedDict):
+    """An estimator of a resolved scenario: what results call it, and the names of the nodes that have it."""
+
+    name: str
+    nodes: list[str]
+
 class ScenarioView(TypedDict):
     """A resolved scenario. `links` holds [from, to, delivery probability of a full DATA frame without interference]."""
 
@@ -38,6 +44,7 @@ class ScenarioView(TypedDict):
     nodes: list[NodeView]
     links: list[tuple[int, int, float]]
     flows: list[FlowView]
+    measurements: list[MeasurementView]
 
 class LinkTimeView(TypedDict):
     """Airtime on a link for one message of a flow, in seconds. `link` indexes the list of links.

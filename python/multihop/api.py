@@ -174,14 +174,19 @@ def schema(of: str = "scenario") -> dict[str, Any]:
 
 
 def catalogue() -> dict[str, list[dict[str, Any]]]:
-    """What a scenario, a study (`models`) or `multihop reproduce` (`papers`) can name.
+    """What can be named.
+
+    By scenarios; by studies: `tables` and `reductions`, of which metrics are made, and `models`; by `multihop
+    reproduce`: `papers`.
 
     Kind -> entries, each with at least a name and a summary.
     """
-    from multihop import models, papers
+    from multihop import columns, models, papers
+    from multihop.study.spec import REDUCTIONS
 
     loaded: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
-    return {**loaded, "models": models.catalogue(), "papers": papers.catalogue()}
+    made = {"tables": columns.catalogue(), "reductions": [{"name": n, "summary": s} for n, s in REDUCTIONS.items()]}
+    return {**loaded, **made, "models": models.catalogue(), "papers": papers.catalogue()}
 
 
 def seed_list(seeds: int | Iterable[int], first: int) -> list[int]:

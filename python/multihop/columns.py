@@ -4,6 +4,7 @@ The Parquet files carry this, and the documentation's results reference is gener
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 #: Named causes of loss, as the engine counts them, with what they mean.
 DROP_CAUSES: dict[str, str] = {
@@ -154,6 +155,11 @@ _MEASUREMENTS: dict[str, Column] = {
     "service_delay_s": Column("s", "from the head of the line to the acknowledgement, smoothed over frames"),
     "transmission_efficiency": Column("1", "frame transmission efficiency, smoothed over frames"),
     "busy_ratio": Column("1", "estimate of the channel busyness ratio"),
+    "implied_busy_ratio": Column(
+        "1",
+        "share of time that the estimates call busy, for comparison with the truth: `busy_ratio`, or else one less"
+        " `available_bps` over `capacity_bps`; missing if the estimator makes neither",
+    ),
     "true_busy_ratio": Column(
         "1",
         "the truth, as the simulator knows it: share of the step during which the node could not use the medium,"
@@ -193,6 +199,29 @@ TABLES: dict[str, dict[str, Column]] = {
     "measurements": _MEASUREMENTS,
     "summary": _SUMMARY,
 }
+
+#: What a row of each table is.
+_ROWS = {
+    "flows": "a row per flow",
+    "nodes": "a row per node",
+    "links": "a row per pair of nodes that exchanged frames",
+    "series": "a row per flow and step of `record_interval`",
+    "measurements": "a row per estimator of `[[measure]]`, node and step of `record_interval`",
+    "summary": "one row",
+}
+
+
+def catalogue() -> list[dict[str, Any]]:
+    """Every table, and its columns with unit and meaning: what metrics of studies are made of."""
+    return [
+        {
+            "name": table,
+            "summary": _ROWS[table],
+            "keys": {name: f"{c.meaning} [{c.unit}]" if c.unit else c.meaning for name, c in columns.items()},
+        }
+        for table, columns in TABLES.items()
+    ]
+
 
 #: What a comparison adds in front of each table.
 RUN_COLUMNS: dict[str, Column] = {

@@ -92,6 +92,8 @@ def _measurements(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
     df = _stacked("measurements", outputs)
     names = np.array([node["name"] for node in view["nodes"]], dtype=object)
     df["name"] = names[df["node"].to_numpy(dtype=int)]
+    called_busy = 1.0 - df["available_bps"] / df["capacity_bps"].where(df["capacity_bps"] > 0)
+    df["implied_busy_ratio"] = df["busy_ratio"].fillna(called_busy)
     return df[["seed", *columns]]
 
 

@@ -51,7 +51,7 @@ def estimate(values: Sequence[float] | np.ndarray, confidence: float = CONFIDENC
     x = x[np.isfinite(x)]
     if x.size == 0:
         raise ValueError("an estimate needs at least one finite value")
-    mean = float(x.mean())
+    mean = _mean(x)
     if x.size == 1:
         return Estimate(mean, None, None, 1)
     half = _half_width(x, confidence)
@@ -73,7 +73,7 @@ def paired_difference(
     difference = difference[np.isfinite(difference)]
     if difference.size == 0:
         raise ValueError("a paired comparison needs at least one finite pair")
-    mean = float(difference.mean())
+    mean = _mean(difference)
     n = int(difference.size)
     if n == 1:
         return PairedDifference(mean, None, None, None, 1)
@@ -117,5 +117,13 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def _mean(x: np.ndarray) -> float:
+    """The mean, which rounding does not put outside of the values: equal ones have themselves."""
+    return float(np.clip(x.mean(), x.min(), x.max()))
+
+
 def _half_width(x: np.ndarray, confidence: float) -> float:
+    if x.min() == x.max():
+        # Rounding of the mean would make a spread of some 1e-17 of it.
+        return 0.0
     return float(half_width(np.array(x.std(ddof=1)), np.array(x.size), confidence))

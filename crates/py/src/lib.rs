@@ -322,6 +322,14 @@ fn view<'py>(
         entry.set_item("path", path.iter().map(|node| node.0).collect::<Vec<_>>())?;
         flows.append(entry)?;
     }
+    let measurements = PyList::empty(py);
+    for measurement in &config.measurements {
+        let entry = PyDict::new(py);
+        let at = measurement.nodes.iter().map(|node| config.nodes[node.index()].name.as_str());
+        entry.set_item("name", &measurement.name)?;
+        entry.set_item("nodes", at.collect::<Vec<_>>())?;
+        measurements.append(entry)?;
+    }
     let made = PyDict::new(py);
     made.set_item("name", &config.name)?;
     made.set_item("description", resolved.description.as_deref().map(|text| PyString::new(py, text)))?;
@@ -335,5 +343,6 @@ fn view<'py>(
         links.iter().map(|(from, to, quality)| (from.0, to.0, *quality)).collect::<Vec<_>>(),
     )?;
     made.set_item("flows", flows)?;
+    made.set_item("measurements", measurements)?;
     Ok(made)
 }

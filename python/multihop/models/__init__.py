@@ -14,6 +14,8 @@ from typing import Any
 from multihop.errors import UserError
 from multihop.models.chain_capacity import chain_capacity
 from multihop.models.frame_efficiency import frame_transmission_efficiency
+from multihop.models.maximum_throughput import maximum_throughput
+from multihop.models.probing_overhead import probing_overhead
 
 
 @wraps(frame_transmission_efficiency)
@@ -25,6 +27,8 @@ def _frame_transmission_efficiency(**arguments: Any) -> dict[str, float]:  # noq
 MODELS: dict[str, Callable[..., Mapping[str, float]]] = {
     "frame-transmission-efficiency": _frame_transmission_efficiency,
     "chain-capacity": chain_capacity,
+    "maximum-throughput": maximum_throughput,
+    "probing-overhead": probing_overhead,
 }
 
 
@@ -61,6 +65,14 @@ def evaluate(name: str, arguments: Mapping[str, Any]) -> Mapping[str, float]:
         return model(**arguments)
     except (TypeError, ValueError) as error:
         raise UserError(f"closed form {name}: {error}") from error
+
+
+def unit_of_result(name: str) -> str:
+    """The unit of a number that a closed form makes, which its name ends with; `1` if it says none."""
+    return next((unit for suffix, unit in _UNITS.items() if name.endswith(suffix)), "1")
+
+
+_UNITS = {"_bps": "bit/s", "_bytes": "byte", "_s": "s"}
 
 
 def _summary(function: Callable[..., Any]) -> str:

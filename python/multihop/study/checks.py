@@ -9,8 +9,9 @@ from multihop.errors import UserError
 from multihop.models import require_model
 from multihop.study.design import DESIGN_CHECKS, as_list, require_factor, require_labels
 from multihop.study.loading import place
-from multihop.study.metrics import check_metric, check_where, metric_of, shown_unit, split_column
+from multihop.study.metrics import check_metric, check_where, metric_of, split_column
 from multihop.study.spec import Chart, Claim, StudySpec, is_number
+from multihop.study.units import shown_unit
 
 # Units that the capacity of the channel can be held against.
 _RATES = {"bit/s", "kb/s", "Mb/s"}
@@ -30,7 +31,7 @@ def check_study(spec: StudySpec, origin: str, text: str | None) -> None:
             check(spec)
     for name, metric in spec.metrics.items():
         with _at(origin, text, ["metrics", name]):
-            check_metric(name, metric)
+            check_metric(spec, name, metric)
     if spec.stop is not None:
         with _at(origin, text, ["stop"]):
             metric_of(spec, spec.stop.metric, "stop.metric")
@@ -76,11 +77,14 @@ def _check_chart(spec: StudySpec, chart: Chart, at: str) -> None:
     for key in ("x", "x_metric", "log_x"):
         if getattr(chart, key):
             raise UserError(f"{at}.{key}: has no effect in a chart of kind {chart.kind!r}; remove it")
-    table = "flows" if chart.kind == "flows" else "series"
+    tables = ["flows"] if chart.kind == "flows" else ["series", "measurements"]
+    names = " or ".join(tables)
     if chart.column is None or chart.metric is not None:
-        raise UserError(f"{at}: a chart of kind {chart.kind!r} needs column, of the table {table}, and no metric")
-    if chart.column.partition(".")[0] != table:
-        raise UserError(f"{at}.column: found {chart.column!r}; a chart of kind {chart.kind!r} needs {table}.<column>")
+        raise UserError(f"{at}: a chart of kind {chart.kind!r} needs column, of the table {names}, and no metric")
+    table = chart.column.partition(".")[0]
+    if table not in tables:
+        wanted = " or ".join(f"{one}.<column>" for one in tables)
+        raise UserError(f"{at}.column: found {chart.column!r}; a chart of kind {chart.kind!r} needs {wanted}")
     _, column = split_column(chart.column, f"{at}.column")
     check_where(chart.where, table, f"{at}.where")
     from multihop.columns import TABLES

@@ -54,7 +54,7 @@ class Cell:
         printed: the paper's number in the metric's unit, if it gives one.
         possible: the most that the channel can carry there, in the metric's unit, where the claim asks for it.
         is_step: a step of a trend, which weakens the verdict but does not decide it; the ends do.
-        point: index of the point that a printed number is about.
+        point: index of the point that a printed number or a bound is about.
     """
 
     what: str
@@ -256,13 +256,13 @@ def _bound_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
         what = _what(result, index, prefix)
         found = result.estimate(index, claim.metric)
         if found is None:
-            yield Cell(what, "none", expected, State.MISSING)
+            yield Cell(what, "none", expected, State.MISSING, point=index)
             continue
         mean, half = metric.shown(found.mean), metric.shown(_half_width(result, found))
         inside = low <= mean - half and mean + half <= high
         outside = mean + half < low or mean - half > high
         state = State.HOLDS if inside else State.FAILS if outside else State.UNDECIDED
-        yield Cell(what, _shown(found, metric), expected, state)
+        yield Cell(what, _shown(found, metric), expected, state, point=index)
 
 
 def _sign(result: StudyResult, difference: PairedDifference) -> int:

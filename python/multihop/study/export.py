@@ -21,8 +21,9 @@ from multihop.statistics import holm
 from multihop.storage import replace_file, require_results_directory, write_text
 from multihop.study.claims import Judgement
 from multihop.study.design import advancing_with
-from multihop.study.metrics import unit_of
 from multihop.study.result import StudyResult, column_name
+from multihop.study.spec import MetricSpec
+from multihop.study.units import unit_of
 
 _TABLE_NAMES = (*TABLES, "metrics", "estimates", "differences")
 
@@ -173,7 +174,7 @@ def _columns_of(result: StudyResult, factor: str) -> list[str]:
 def _unit(result: StudyResult, metric: str) -> str:
     """The unit that a metric is computed in."""
     if metric in result.study.spec.metrics:
-        return unit_of(result.study.spec.metrics[metric])
+        return unit_of(result.study.spec, result.study.spec.metrics[metric])
     return TABLES["summary"][metric].unit if metric in TABLES["summary"] else ""
 
 
@@ -223,9 +224,20 @@ def _columns(result: StudyResult, name: str) -> Mapping[str, Column]:
         if spec is None:
             made[metric] = TABLES["summary"].get(metric, Column("", f"{metric} of {result.study.spec.model}"))
         else:
-            how = f"{spec.column} over {spec.per}, sums" if spec.per is not None else f"{spec.reduce} of {spec.column}"
-            made[metric] = Column(unit_of(spec), spec.title or how)
+            made[metric] = Column(unit_of(result.study.spec, spec), spec.title or _made_how(spec))
     return made
+
+
+def _made_how(metric: MetricSpec) -> str:
+    if metric.model is not None:
+        return f"{metric.result} of {metric.model}"
+    if metric.metric is not None:
+        return (
+            f"{metric.metric} over {metric.over}" if metric.over is not None else f"{metric.metric} less {metric.less}"
+        )
+    return (
+        f"{metric.column} over {metric.per}, sums" if metric.per is not None else f"{metric.reduce} of {metric.column}"
+    )
 
 
 def _described(result: StudyResult, name: str, df: pd.DataFrame, about: dict[str, Any]) -> pa.Table:

@@ -11,20 +11,12 @@ import pandas as pd
 from multihop.columns import METRIC, TABLES, Metric
 from multihop.errors import UserError
 from multihop.statistics import jain
+from multihop.study.derived import check_combined, check_model
 from multihop.study.design import RESERVED, as_list
 from multihop.study.spec import Label, MetricSpec, StudySpec
+from multihop.study.units import divisors_of, shown_unit, unit_of
 
-#: (unit of a column, unit to show) -> factor.
-_SCALES: dict[tuple[str, str], float] = {
-    ("bit/s", "kb/s"): 1e-3,
-    ("bit/s", "Mb/s"): 1e-6,
-    ("byte", "kB"): 1e-3,
-    ("byte", "MB"): 1e-6,
-    ("s", "ms"): 1e3,
-    ("s", "us"): 1e6,
-    ("1", "%"): 1e2,
-    ("1", ""): 1.0,
-}
+_PERCENTILES = {"p5": 0.05, "p10": 0.1, "p25": 0.25, "p75": 0.75, "p90": 0.9, "p95": 0.95}
 
 
 def metric_of(spec: StudySpec, name: str, where: str) -> Metric:
@@ -35,7 +27,7 @@ def metric_of(spec: StudySpec, name: str, where: str) -> Metric:
     """
     if name in spec.metrics:
         made = spec.metrics[name]
-        unit, scale = shown_unit(unit_of(made), made.unit, f"metrics.{name}.unit")
+        unit, scale = shown_unit(unit_of(spec, made), made.unit, f"metrics.{name}.unit")
         better = None if made.better is None else made.better == "higher"
         return Metric(name, made.title or name.replace("_", " "), unit, scale, higher_is_better=better)
     if name in METRIC:
@@ -49,22 +41,8 @@ def metric_of(spec: StudySpec, name: str, where: str) -> Metric:
     raise UserError(f"{where}: there is no metric {name!r}; there are {known}; others are defined under [metrics]")
 
 
-def shown_unit(unit: str, wanted: str | None, where: str) -> tuple[str, float]:
-    """The unit to show a column in, and the factor.
-
-    Raises:
-        UserError: if the column's unit cannot be shown that way.
-    """
-    if wanted is None or wanted == unit:
-        return ("" if unit == "1" else unit), 1.0
-    if (unit, wanted) not in _SCALES:
-        can = [to for (source, to) in _SCALES if source == unit and to] or [unit]
-        raise UserError(f"{where}: {wanted!r} is no unit for a column in {unit}; use {' or '.join(can)}")
-    return wanted, _SCALES[unit, wanted]
-
-
-def check_metric(name: str, metric: MetricSpec) -> None:
-    """Checks that its columns exist and hold what it needs.
+def check_metric(spec: StudySpec, name: str, metric: MetricSpec) -> None:
+    """Checks that what it is made of exists and holds what it needs.
 
     Raises:
         UserError: naming what does not.
@@ -72,7 +50,17 @@ def check_metric(name: str, metric: MetricSpec) -> None:
     at = f"metrics.{name}"
     if name == "seed" or name.startswith(RESERVED):
         raise UserError(f"{at}: {name} is the name of a column of ours; choose another name")
-    table, column = split_column(metric.column, f"{at}.column")
+    if metric.column is not None:
+        _check_columns(metric, metric.column, at)
+    elif metric.metric is not None:
+        check_combined(spec, name, metric)
+    else:
+        check_model(spec, name, metric)
+    shown_unit(unit_of(spec, metric), metric.unit, f"{at}.unit")
+
+
+def _check_columns(metric: MetricSpec, of: str, at: str) -> None:
+    table, column = split_column(of, f"{at}.column")
     _require_number(table, column, f"{at}.column")
     check_where(metric.where, table, f"{at}.where")
     if metric.weight is not None:
@@ -80,10 +68,11 @@ def check_metric(name: str, metric: MetricSpec) -> None:
             raise UserError(f"{at}.weight: has no effect with reduce = {metric.reduce!r}; only a mean is weighed")
         _require_column(table, metric.weight, f"{at}.weight")
         _require_number(table, metric.weight, f"{at}.weight")
-    for divisor in _per(metric):
+    for divisor in divisors_of(metric):
         _require_column(table, divisor, f"{at}.per")
         _require_number(table, divisor, f"{at}.per")
-    shown_unit(unit_of(metric), metric.unit, f"{at}.unit")
+    if metric.between is not None and "time_s" not in TABLES[table]:
+        raise UserError(f"{at}.between: has no effect, as the table {table} has no steps of time; remove it")
 
 
 def check_where(where: Mapping[str, Label | list[Label]], table: str, at: str) -> None:
@@ -114,14 +103,23 @@ def split_column(text: str, at: str) -> tuple[str, str]:
     return table, column
 
 
-def per_seed(metric: MetricSpec, table: pd.DataFrame) -> pd.Series[float]:
-    """The metric of each run, by seed, from its table of all seeds. Missing where no row has a value."""
-    column = metric.column.partition(".")[2]
+def per_seed(metric: MetricSpec, table: pd.DataFrame, warmup: float = 0.0) -> pd.Series[float]:
+    """The metric of each run, by seed, from its table of all seeds. Missing where no row has a value.
+
+    Args:
+        metric: one that is made of a column.
+        table: the column's table.
+        warmup: of steps of time, those that end later than this count, unless the metric has a window of its own.
+    """
+    column = (metric.column or "").partition(".")[2]
     seeds = table["seed"].unique()
     rows = table[matching(table, metric.where)]
+    if "time_s" in rows.columns:
+        after, until = metric.between or (warmup, np.inf)
+        rows = rows[(rows["time_s"] > after) & (rows["time_s"] <= until)]
     values = rows[column].astype(float)
     if metric.per is not None:
-        divisors = rows[_per(metric)].astype(float).sum(axis=1).groupby(rows["seed"]).sum(min_count=1)
+        divisors = rows[divisors_of(metric)].astype(float).sum(axis=1).groupby(rows["seed"]).sum(min_count=1)
         return (values.groupby(rows["seed"]).sum(min_count=1) / divisors.where(divisors > 0)).reindex(seeds)
     if metric.weight is not None:
         weights = rows[metric.weight].astype(float).where(values.notna())
@@ -138,6 +136,10 @@ def per_seed(metric: MetricSpec, table: pd.DataFrame) -> pd.Series[float]:
                 made = grouped.min() / grouped.mean()
             case "zeros":
                 made = grouped.agg(lambda shares: float((shares == 0).sum()) if shares.notna().any() else np.nan)
+            case "cv":
+                made = grouped.std() / grouped.mean().abs().where(lambda means: means > 0)
+            case name if name in _PERCENTILES:
+                made = grouped.quantile(_PERCENTILES[name])
             case name:
                 made = grouped.agg(name)
     return made.astype(float).reindex(seeds)
@@ -157,6 +159,11 @@ def matching(table: pd.DataFrame, where: Mapping[str, Label | list[Label]]) -> n
     return chosen
 
 
+def fits(text: str, wanted: Label | list[Label]) -> bool:
+    """Whether a text fulfils a condition; no condition at all is fulfilled."""
+    return bool(matching(pd.DataFrame({"text": [text]}), {"text": wanted} if wanted != [] else {})[0])
+
+
 def _negates(wanted: Label) -> bool:
     return isinstance(wanted, str) and wanted.startswith("!")
 
@@ -168,22 +175,6 @@ def _is(cells: pd.Series[float], wanted: Label) -> np.ndarray:
     pattern = re.compile(".*".join(map(re.escape, wanted.split("*"))), re.DOTALL)
     distinct = {text: pattern.fullmatch(str(text)) is not None for text in cells.unique()}
     return np.asarray(cells.map(distinct), dtype=bool)
-
-
-def unit_of(metric: MetricSpec) -> str:
-    """The unit that the metric is computed in."""
-    table, _, column = metric.column.partition(".")
-    unit = TABLES[table][column].unit
-    if metric.reduce in {"jain", "least-share", "zeros"}:
-        return "1"
-    divisors = {TABLES[table][divisor].unit for divisor in _per(metric)}
-    if divisors in (set(), {"1"}):
-        return unit
-    return "1" if divisors == {unit} else f"{unit} per {'/'.join(sorted(divisors))}"
-
-
-def _per(metric: MetricSpec) -> list[str]:
-    return [metric.per] if isinstance(metric.per, str) else list(metric.per or [])
 
 
 def _require_column(table: str, column: str, at: str) -> None:

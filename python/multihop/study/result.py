@@ -17,6 +17,7 @@ from multihop.errors import UserError
 from multihop.models import evaluate
 from multihop.statistics import Estimate, PairedDifference, paired_difference
 from multihop.study.claims import Judgement, judge
+from multihop.study.derived import combined, of_model
 from multihop.study.design import RESERVED, Point
 from multihop.study.metrics import metric_of, per_seed
 from multihop.study.spec import Label
@@ -92,17 +93,35 @@ class StudyResult:
         outputs = self._outputs(point, seeds) if seeds else []
         if not outputs:
             return
-        view = self.study.plan.views[point]
+        specs = self.study.spec.metrics
+        seeds_read = pd.Index([int(output["summary"]["seed"]) for output in outputs])
         tables: dict[str, pd.DataFrame] = {}
-        for name in {metric: None, **self.study.spec.metrics}:
-            made = self.study.spec.metrics.get(name)
-            source = "summary" if made is None else made.column.partition(".")[0]
-            if source not in tables:
-                tables[source] = frames.table(source, view, outputs)
-            df = tables[source]
-            of_runs = df.set_index("seed")[name] if made is None else per_seed(made, df)
+        made: dict[str, pd.Series[float]] = {}
+        for name in specs if metric in specs else (metric, *specs):
+            spec = specs.get(name)
+            if spec is not None and spec.metric is not None:
+                # Those that it is made of stand above it.
+                made[name] = combined(spec, made)
+            elif spec is not None and spec.model is not None:
+                made[name] = pd.Series(of_model(name, spec, self.points[point]), index=seeds_read, dtype=float)
+            else:
+                made[name] = self._of_table(point, name, outputs, tables)
+        for name, of_runs in made.items():
             known = self._known.setdefault((point, name), {})
             known |= dict(zip(map(int, of_runs.index.to_list()), of_runs.to_list(), strict=True))
+
+    def _of_table(
+        self, point: int, name: str, outputs: list[_core.Output], tables: dict[str, pd.DataFrame]
+    ) -> pd.Series[float]:
+        """A metric that is a column, by seed. `tables` holds those that were made for others."""
+        view = self.study.plan.views[point]
+        spec = self.study.spec.metrics.get(name)
+        source = "summary" if spec is None else (spec.column or "").partition(".")[0]
+        if source not in tables:
+            tables[source] = frames.table(source, view, outputs)
+        df = tables[source]
+        made = df.set_index("seed")[name] if spec is None else per_seed(spec, df, view["warmup"])
+        return made.set_axis([int(seed) for seed in made.index])
 
     def estimate(self, point: int, metric: str) -> Estimate | None:
         """Mean and 95 % interval over seeds; `None` if no run has a value."""

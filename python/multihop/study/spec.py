@@ -82,32 +82,108 @@ class Stop(_Table):
         return float(self.half_width.rstrip("% ")) / 100
 
 
-class MetricSpec(_Table):
-    """A number per run, made from a column of its tables."""
+#: Way of reducing a run's rows to one number -> what it makes of them.
+REDUCTIONS: dict[str, str] = {
+    "sum": "sum",
+    "mean": "mean",
+    "min": "the least",
+    "max": "the greatest",
+    "median": "median",
+    "p5": "5th percentile",
+    "p10": "10th percentile",
+    "p25": "25th percentile",
+    "p75": "75th percentile",
+    "p90": "90th percentile",
+    "p95": "95th percentile",
+    "std": "standard deviation",
+    "cv": "coefficient of variation: standard deviation over mean",
+    "jain": "Jain's index",
+    "least-share": "the least over the mean",
+    "zeros": "how many are zero",
+}
 
-    column: str = Field(pattern=r"^(flows|nodes|links|series|summary)\.[a-z0-9_]+$", description="`table.column`.")
+
+class MetricSpec(_Table):
+    """A number per run: made from a column of its tables, of a closed form, or of two other metrics."""
+
+    column: str | None = Field(
+        None,
+        pattern=r"^(flows|nodes|links|series|measurements|summary)\.[a-z0-9_]+$",
+        description="`table.column`. Of `series` and `measurements`, steps that end after the warm-up count.",
+    )
     where: dict[str, Label | list[Label]] = Field(
         default_factory=dict,
         description="Rows that count: column -> value, or several of which one will do; text may have `*`, and none of "
         "those with a first `!` may be.",
     )
-    reduce: Literal["sum", "mean", "min", "max", "median", "jain", "least-share", "zeros"] = Field(
+    between: tuple[float, float] | None = Field(
+        None,
+        description="Of `series` and `measurements`, instead of all after the warm-up: steps that end after the first "
+        "and not after the second of these times, in seconds from the start of the run.",
+    )
+    reduce: Literal[
+        "sum",
         "mean",
-        description="What makes one number of a run's rows. `jain`: Jain's index; `least-share`: the least over the "
-        "mean; `zeros`: how many are zero.",
+        "min",
+        "max",
+        "median",
+        "p5",
+        "p10",
+        "p25",
+        "p75",
+        "p90",
+        "p95",
+        "std",
+        "cv",
+        "jain",
+        "least-share",
+        "zeros",
+    ] = Field(
+        "mean",
+        description="What makes one number of a run's rows. "
+        + "; ".join(f"`{name}`: {meaning}" for name, meaning in REDUCTIONS.items() if name != meaning)
+        + ".",
     )
     weight: str | None = Field(None, description="For `mean`: the column to weigh by.")
     per: str | list[str] | None = Field(
         None, description="Instead of reduce: the sum of the column over the sum of this one, or of these together."
     )
+    model: str | None = Field(
+        None, description="Instead of a column: a closed form of `multihop list models`, the same for all seeds."
+    )
+    result: str | None = Field(None, description="Of `model`: which of the numbers that it makes.")
+    arguments: dict[str, Any] = Field(default_factory=dict, description="Of `model`: its arguments.")
+    cases: dict[str, dict[str, dict[str, Any]]] = Field(
+        default_factory=dict, description="Of `model`: factor -> label -> arguments at its points."
+    )
+    metric: str | None = Field(None, description="Instead of a column: a metric above this one.")
+    over: str | None = Field(None, description="Of `metric`: divided by this one.")
+    less: str | None = Field(None, description="Of `metric`: less this one, which has the same unit.")
     title: str | None = Field(None, description="What axes and tables call it; by default the metric's name.")
     unit: str | None = Field(None, description="Unit to show it in, as in kb/s, ms or %; the column's by default.")
     better: Literal["higher", "lower"] | None = Field(None, description="Which way is better, if one is.")
 
     @model_validator(mode="after")
     def _one_way(self) -> MetricSpec:
+        if (self.column is not None) + (self.model is not None) + (self.metric is not None) != 1:
+            raise ValueError("needs one of column, model and metric")
+        of = {
+            "column": ("where", "between", "reduce", "weight", "per"),
+            "model": ("result", "arguments", "cases"),
+            "metric": ("over", "less"),
+        }
+        for kind, keys in of.items():
+            given = next((key for key in keys if key in self.model_fields_set), None)
+            if given is not None and getattr(self, kind) is None:
+                raise ValueError(f"has {given}, which goes with {kind}; remove one of the two")
         if self.per is not None and ({"reduce", "weight"} & self.model_fields_set):
             raise ValueError("has per, which makes a ratio of sums, and reduce or weight; keep one of them")
+        if self.model is not None and self.result is None:
+            raise ValueError("has model, and so needs result, which of its numbers is meant")
+        if self.metric is not None and (self.over is None) == (self.less is None):
+            raise ValueError("has metric, and so needs either over or less")
+        if self.between is not None and not 0 <= self.between[0] < self.between[1]:
+            raise ValueError("has a window between that is empty; give two times, the earlier one first")
         return self
 
 
@@ -120,7 +196,11 @@ class Chart(_Table):
         "time.",
     )
     metric: str | None = Field(None, description="Of `lines` and `bars`: a metric; others have a column.")
-    column: str | None = Field(None, description="Of `flows` and `time`: a column of the table flows or series.")
+    column: str | None = Field(
+        None,
+        description="Of `flows`: a column of the table flows; of `time`: of series, where flows that fit are averaged, "
+        "or of measurements, where each estimator at each node is a line.",
+    )
     where: dict[str, Label | list[Label]] = Field(
         default_factory=dict, description="As in a metric, for flows and time."
     )

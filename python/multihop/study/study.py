@@ -23,6 +23,7 @@ from multihop.statistics import estimate
 from multihop.study.checks import check_study
 from multihop.study.design import Point, advancing_with, keys_of, points
 from multihop.study.execution import Group, Progress, Run, run_missing
+from multihop.study.fitting import unfitting
 from multihop.study.loading import parse, place, validate
 from multihop.study.result import StudyResult
 from multihop.study.spec import Claim, Factor, StudySpec
@@ -157,6 +158,8 @@ class Study:
                 self._check_arguments(self.spec.model, point)
             return Plan(found, [], [0])
         views = [self._check(point) for point in found]
+        for path, problem in unfitting(self.spec, found, views):
+            raise UserError(f"{place(self.origin, self.text, path)}: {problem}")
         try:
             seeds = seed_list(self.spec.seeds, views[0]["seed"])
         except UserError as error:

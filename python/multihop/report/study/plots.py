@@ -15,8 +15,9 @@ from multihop.comparison import estimate_or_none
 from multihop.report.markup import with_unit
 from multihop.statistics import Estimate
 from multihop.study import StudyResult
-from multihop.study.metrics import matching, shown_unit
+from multihop.study.metrics import matching
 from multihop.study.spec import Chart, Label, StudySpec, is_number
+from multihop.study.units import shown_unit
 
 _MOST_NAMED_FLOWS = 20
 _DEFAULT_METRICS = ("goodput_total_bps", "jain", "delay_p95_s")
@@ -290,21 +291,43 @@ def _flow_values(result: StudyResult, chart: Chart, index: int, table: str, colu
 def _over_time(result: StudyResult, chart: Chart, key: str) -> Plot:
     table, column, unit, scale = _column(chart)
     layout = _layout(result, chart, None)
+    lines = {index: _lines(result, chart, index, table, column) for index in result.select(chart.at)}
+    # A name says no more than tells the lines of one point apart.
+    varying = [place for place in (0, 1) if any(len({line[place] for line in found}) > 1 for found in lines.values())]
+    numbers: dict[tuple[int, str], int] = {}
+    panels = []
+    for title, groups in layout.panels:
+        series = []
+        for group, points in groups.items():
+            for line, rows in (lines[points[0]] or {("", ""): pd.DataFrame()}).items():
+                words = " at ".join(line[place] for place in varying)
+                found = [estimate_or_none(row) for row in (rows * scale).to_numpy(dtype=float)]
+                marks = [Mark(float(t), f"{t:g} s", each) for t, each in zip(rows.index, found, strict=True)]
+                series.append(Series(numbers.setdefault((group, words), len(numbers)), marks))
+        warmup = max((result.study.plan.views[i]["warmup"] for points in groups.values() for i in points), default=0.0)
+        panels.append(Panel(title, series, warmup))
+    names = [", ".join(part for part in (layout.names[group], words) if part) for group, words in numbers]
+    made = replace(layout, names=names, panels=[])
+    plot = _plot_of_column(key, chart, made, column, unit, lambda _: [], "bands", "time [s]", [])
+    return replace(plot, panels=panels, x_unit="s")
 
-    def marks(points: Sequence[int]) -> list[Mark]:
-        rows = result.point_table(points[0], table)
-        if rows.empty:
-            return []
-        rows = rows[matching(rows, chart.where)].dropna(subset=[column])
-        made = rows.groupby(["time_s", "seed"])[column].mean().unstack("seed") * scale  # noqa: PD010 - as above
-        found = (estimate_or_none(row) for row in made.to_numpy(dtype=float))
-        return [Mark(float(time), f"{time:g} s", each) for time, each in zip(made.index, found, strict=True)]
 
-    made = _plot_of_column(key, chart, layout, column, unit, marks, "bands", "time [s]", [])
-    views = result.study.plan.views
-    warmups = [max((views[i]["warmup"] for p in s.values() for i in p), default=0.0) for _, s in layout.panels]
-    shaded = [replace(panel, shaded=warmup) for panel, warmup in zip(made.panels, warmups, strict=True)]
-    return replace(made, panels=shaded, x_unit="s")
+def _lines(
+    result: StudyResult, chart: Chart, index: int, table: str, column: str
+) -> dict[tuple[str, str], pd.DataFrame]:
+    """Estimator and node -> a row per time, a column per seed.
+
+    Flows make one line, as they are averaged. Estimators are not: what they say is not of one kind.
+    """
+    rows = result.point_table(index, table)
+    if rows.empty:
+        return {}
+    rows = rows[matching(rows, chart.where)].dropna(subset=[column])
+    apart = [rows["estimator"], rows["name"]] if table == "measurements" else [rows["name"] * 0] * 2
+    return {
+        (str(estimator), str(name)): part.groupby(["time_s", "seed"])[column].mean().unstack("seed")  # noqa: PD010 - as above
+        for (estimator, name), part in rows.groupby(apart, sort=False)
+    }
 
 
 def _plot_of_column(

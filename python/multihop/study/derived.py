@@ -1,0 +1,82 @@
+"""Metrics that are made of no column: closed forms beside runs, and ratios and differences of other metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multihop.errors import UserError
+from multihop.models import evaluate, require_model
+from multihop.study.design import Point, require_factor, require_labels
+from multihop.study.spec import MetricSpec, StudySpec
+from multihop.study.units import unit_of
+
+
+def check_combined(spec: StudySpec, name: str, metric: MetricSpec) -> None:
+    """Checks that the metrics that it is made of stand above it, and go together.
+
+    Raises:
+        UserError: naming what does not.
+    """
+    names = list(spec.metrics)
+    above = names[: names.index(name)]
+    for key in ("metric", "over", "less"):
+        wanted = getattr(metric, key)
+        if wanted is not None and wanted not in above:
+            there = f"there are {', '.join(above)}" if above else "there are none"
+            raise UserError(f"metrics.{name}.{key}: {wanted!r} is no metric above this one; {there}")
+    if metric.metric is not None and metric.less is not None:
+        units = [unit_of(spec, spec.metrics[one]) for one in (metric.metric, metric.less)]
+        if units[0] != units[1]:
+            raise UserError(f"metrics.{name}.less: {metric.less} is in {units[1]}, {metric.metric} in {units[0]}")
+
+
+def check_model(spec: StudySpec, name: str, metric: MetricSpec) -> None:
+    """Checks that there is such a closed form, and such factors and labels.
+
+    Raises:
+        UserError: naming what there is not.
+    """
+    try:
+        require_model(metric.model or "")
+    except UserError as error:
+        raise UserError(f"metrics.{name}.model: {error}") from error
+    for factor, cases in metric.cases.items():
+        at = f"metrics.{name}.cases"
+        require_factor(spec, factor, at)
+        known = {str(label): label for label in spec.factors[factor].names}
+        require_labels(spec, {factor: [known.get(label, label) for label in cases]}, at)
+
+
+def arguments_at(metric: MetricSpec, point: Point) -> dict[str, Any]:
+    """What a closed form is asked at a point."""
+    arguments: dict[str, Any] = dict(metric.arguments)
+    for factor, cases in metric.cases.items():
+        arguments |= cases.get(str(point.labels[factor]), {})
+    return arguments
+
+
+def of_model(name: str, metric: MetricSpec, point: Point) -> float:
+    """What the closed form makes at a point.
+
+    Raises:
+        UserError: if it does not know an argument or makes no such number.
+    """
+    try:
+        made = evaluate(metric.model or "", arguments_at(metric, point))
+    except UserError as error:
+        raise UserError(f"metrics.{name}: {error}") from error
+    if metric.result is None or metric.result not in made:
+        raise UserError(f"metrics.{name}.result: {metric.model} makes no {metric.result!r}; it makes {', '.join(made)}")
+    return float(made[metric.result])
+
+
+def combined(metric: MetricSpec, known: Mapping[str, pd.Series[float]]) -> pd.Series[float]:
+    """A ratio or a difference by seed, of metrics that are known. A ratio to zero is missing."""
+    first = known[metric.metric or ""]
+    if metric.less is not None:
+        return first - known[metric.less]
+    return (first / known[metric.over or ""]).replace([np.inf, -np.inf], np.nan)

@@ -1,0 +1,61 @@
+"""Units of metrics: what they are computed in, and what they are shown in."""
+
+from __future__ import annotations
+
+from multihop.columns import TABLES
+from multihop.errors import UserError
+from multihop.models import unit_of_result
+from multihop.study.spec import MetricSpec, StudySpec
+
+#: (unit of a column, unit to show) -> factor.
+_SCALES: dict[tuple[str, str], float] = {
+    ("bit/s", "kb/s"): 1e-3,
+    ("bit/s", "Mb/s"): 1e-6,
+    ("byte", "kB"): 1e-3,
+    ("byte", "MB"): 1e-6,
+    ("s", "ms"): 1e3,
+    ("s", "us"): 1e6,
+    ("1", "%"): 1e2,
+    ("1", ""): 1.0,
+}
+
+#: Ways of reducing that make a number without a unit of any column.
+_WITHOUT_UNIT = {"jain", "least-share", "zeros", "cv"}
+
+
+def shown_unit(unit: str, wanted: str | None, where: str) -> tuple[str, float]:
+    """The unit to show a column in, and the factor.
+
+    Raises:
+        UserError: if the column's unit cannot be shown that way.
+    """
+    if wanted is None or wanted == unit:
+        return ("" if unit == "1" else unit), 1.0
+    if (unit, wanted) not in _SCALES:
+        can = [to for (source, to) in _SCALES if source == unit and to] or [unit]
+        raise UserError(f"{where}: {wanted!r} is no unit for a column in {unit}; use {' or '.join(can)}")
+    return wanted, _SCALES[unit, wanted]
+
+
+def unit_of(spec: StudySpec, metric: MetricSpec) -> str:
+    """The unit that a metric is computed in; those that it is made of must exist."""
+    if metric.model is not None:
+        return unit_of_result(metric.result or "")
+    if metric.metric is not None:
+        unit = unit_of(spec, spec.metrics[metric.metric])
+        return unit if metric.over is None else _ratio(unit, {unit_of(spec, spec.metrics[metric.over])})
+    table, _, column = (metric.column or "").partition(".")
+    if metric.reduce in _WITHOUT_UNIT:
+        return "1"
+    return _ratio(TABLES[table][column].unit, {TABLES[table][divisor].unit for divisor in divisors_of(metric)})
+
+
+def divisors_of(metric: MetricSpec) -> list[str]:
+    """The columns of `per`."""
+    return [metric.per] if isinstance(metric.per, str) else list(metric.per or [])
+
+
+def _ratio(unit: str, divisors: set[str]) -> str:
+    if divisors in (set(), {"1"}):
+        return unit
+    return "1" if divisors == {unit} else f"{unit} per {'/'.join(sorted(divisors))}"
