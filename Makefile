@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python bench bench-peers bench-study validation results docs figures clean
+.PHONY: build demo test lint format test-rust test-python bench bench-peers bench-capture bench-study validation results docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -47,9 +47,11 @@ test-rust:
 test-python: build
 	$(BIN)/pytest -n auto
 
-# The validation page, docs/validation.md, from runs against closed forms and figures of ns-2 and ns-3.
+# The validation pages: docs/validation.md, from runs against closed forms and figures of ns-2 and ns-3, and
+# docs/measured-back.md, estimators in runs, on captures of them, and the truth.
 validation: build
 	$(BIN)/python -m validation
+	$(BIN)/python -m validation.measured_back
 
 # The pages of papers' results, docs/results-PAPER.md, from all runs of their studies; PAPERS=winf for one of them,
 # RESULTS=--quick for a quick look. Interrupted, it goes on where it was.
@@ -65,6 +67,10 @@ bench: build
 
 bench-peers: build
 	$(BIN)/python benches/run.py --peers
+
+# Speed and memory of `multihop measure` on captures of up to 1 GB; with tshark beside it where it is installed.
+bench-capture: build
+	$(BIN)/python benches/capture.py
 
 docs: build
 	$(BIN)/maturin develop --quiet --release --extras dev,docs

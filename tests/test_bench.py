@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-RUN = Path(__file__).parent.parent / "benches" / "run.py"
+from multihop import measure
+
+BENCHES = Path(__file__).parent.parent / "benches"
 
 
-def bench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(RUN), *map(str, arguments)]
+def bench(*arguments: str | Path, program: str = "run.py") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(BENCHES / program), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
@@ -42,3 +44,39 @@ def test_an_unknown_scenario_is_a_clean_error():
     assert done.returncode == 2
     assert "ring is not a scenario" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_quick_captures_are_measured_whole(tmp_path):
+    out, page = tmp_path / "capture.json", tmp_path / "capture.md"
+    done = bench("--quick", "--json", out, "--markdown", page, program="capture.py")
+    assert done.returncode == 0, done.stderr
+    results = json.loads(out.read_text())
+    ours = [sample for sample in results["samples"] if sample["command"] == "measure"]
+    # Whole repetitions of a capture of some megabytes: at least as much as asked for.
+    wanted = [5_000_000, 10_000_000, 20_000_000]
+    assert all(size <= sample["bytes"] <= 1.5 * size for size, sample in zip(wanted, ours, strict=True))
+    assert all(sample["frames"] > 50_000 and sample["cpu_s"] > 0 for sample in ours)
+    # A Python with its tables is in memory at least.
+    assert all(30_000 < sample["peak_kb"] < 1_000_000 for sample in ours)
+    assert f"{ours[-1]['frames']:,}" in page.read_text()
+    if results["tshark"] is None:
+        assert "tshark is left out" in done.stderr
+
+
+def test_a_repeated_capture_goes_on_in_time(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHES))
+    from capture import Repeated
+
+    repeated = Repeated(tmp_path, 10)
+    path = tmp_path / "capture.pcapng"
+    repeated.write(path, len(repeated.head) + 1)
+    once = measure(path)
+    frames = repeated.write(path, 2 * once.bytes)
+    thrice = measure(path)
+    assert (thrice.records, thrice.broken) == (3 * once.records, None) == (frames, None)
+    for before, after in zip(once.onlookers, thrice.onlookers, strict=True):
+        # Neither clock goes back or jumps, and what is on the air is on the air three times.
+        assert (after.quality["timer_steps"], after.quality["backward"]) == (0, 0)
+        assert after.length_s == pytest.approx(20 + before.length_s, abs=1e-6)
+        busy = once.busy_ratio(before) * before.length_s
+        assert thrice.busy_ratio(after) * after.length_s == pytest.approx(3 * busy, rel=1e-6)

@@ -1,6 +1,7 @@
 """`multihop measure`: captures of runs, in which the truth is known, and files that are none."""
 
 import gzip
+import re
 
 import pytest
 
@@ -49,12 +50,13 @@ def test_one_saturated_hop_measured_back(capture):
     for onlooker in found.onlookers:
         link = found.links[found.links["interface"] == onlooker.interface].iloc[0]
         assert link["exchanges"] == pytest.approx(link["answered"], abs=1)
-        # Eq. 6 as printed, of 1500 bytes and the LLC header: PROTOCOLS has 7.466 Mb/s for 1500 bytes alone.
-        assert link["capacity_bps"] == pytest.approx(7.48e6, rel=5e-3)
+        # Eq. 6 as printed: 1500 bytes over DATA with LLC (1310 us), ACK (304), and 2 us of propagation.
+        assert link["capacity_bps"] == pytest.approx(12_000 / 1616e-6, rel=1e-6)
         assert link["capacity_low_bps"] <= link["capacity_bps"] <= link["capacity_high_bps"]
-        # The payload is 1472 of the 1508 bytes of each frame's body.
+        assert 0 < link["available_low_bps"] < link["available_bps"] < link["available_high_bps"]
+        # The payload is 1472 of the 1500 bytes of each packet.
         goodput = result.summary["goodput_total_bps"]
-        assert link["goodput_bps"] * 1472 / 1508 == pytest.approx(goodput, rel=2e-2)
+        assert link["goodput_bps"] * 1472 / 1500 == pytest.approx(goodput, rel=2e-2)
         assert 0.7 < found.busy_ratio(onlooker) < 0.95
 
 
@@ -67,6 +69,10 @@ def test_airtime_adds_up(capture):
         assert mine["airtime_s"].sum() == pytest.approx(busy, rel=1e-9)
         assert mine["frames"].sum() == onlooker.quality["records"]
         assert mine.groupby("time_s")["share"].sum().max() <= 1.01
+        by_kind = mine.groupby("kind")[["frames", "bytes", "airtime_s"]].sum()
+        totals = found.kinds(onlooker).set_index("kind")
+        assert set(totals.index) == {"reservation", "acknowledgement", "data"}
+        assert (totals.sort_index() - by_kind).abs().to_numpy().max() < 1e-9
 
 
 def test_the_command_prints_writes_and_is_json(multihop, capture, tmp_path):
@@ -112,6 +118,33 @@ def test_bad_arguments(inline, capture, tmp_path):
         assert "bin" in inline("measure", path, "--bin", bin).fails_cleanly()
     with pytest.raises(UserError, match="No such file"):
         measure(tmp_path / "nowhere.pcap")
+
+
+def test_damaged_frames_are_a_kind_of_their_own_everywhere(multihop, tmp_path):
+    def record(at_us, flags, frame):
+        # Radiotap with flags (0x40: bad FCS) and a rate of 2 Mb/s.
+        packet = bytes([0, 0, 10, 0, 6, 0, 0, 0, flags, 4]) + frame
+        head = (1000, at_us, len(packet), len(packet))
+        return b"".join(word.to_bytes(4, "little") for word in head) + packet
+
+    words = (0xA1B2C3D4, 0x00040002, 0, 0, 65535, 127)
+    cts = bytes([0xC4, 0, 0, 0, 2, 0, 0, 0, 0, 1])
+    content = b"".join(word.to_bytes(4, "little") for word in words)
+    content += record(1_000, 0, cts) + record(9_000, 0x40, bytes(range(196))) + record(500_000, 0, cts)
+    path = tmp_path / "damaged.pcap"
+    path.write_bytes(content)
+    found = measure(path)
+    (row,) = found.airtime[found.airtime["kind"] == "damaged"].to_dict("records")
+    # 192 us of long preamble, and 200 bytes at 2 Mb/s.
+    assert (row["station"], row["frames"], row["bytes"]) == ("", 1, 200)
+    assert row["airtime_s"] == pytest.approx(992e-6, abs=1e-9)
+    assert found.onlookers[0].quality["damaged"] == 1
+    assert "1 of 3 frames are damaged (33.3 %)" in found.onlookers[0].reasons
+    said = multihop("measure", path, "--out", tmp_path / "out").out
+    assert re.search(r"damaged +1 +200 +0.2 %", said)
+    # In the picture, with the colour of its kind.
+    assert "#999999" in (tmp_path / "out" / "report.html").read_text()
+    assert "damaged" in (tmp_path / "out" / "airtime.csv").read_text()
 
 
 def test_five_onlookers_of_one_chain_agree(data):

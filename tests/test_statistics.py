@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multihop.statistics import estimate, holm, jain, paired_difference
+from multihop.statistics import Estimate, estimate, half_width, holm, jain, paired_difference
 
 
 def test_interval_of_five_values():
@@ -33,8 +33,7 @@ def test_equal_values_have_no_spread_that_rounding_makes():
     values = [0.0015, 0.075, 0.1, 1 / 3]
     for value in values:
         for count in (2, 3, 7, 20):
-            made = estimate([value] * count)
-            assert (made.mean, made.low, made.high, made.n) == (value, value, value, count)
+            assert estimate([value] * count) == Estimate(value, value, value, count)
             constant = paired_difference([value] * count, [0.0] * count)
             assert (constant.mean, constant.low, constant.high, constant.p_value) == (value, value, value, 0.0)
 
@@ -103,3 +102,10 @@ def test_holm_never_lowers_and_keeps_the_order(p_values):
     assert all(p <= q <= 1 for p, q in zip(p_values, adjusted, strict=True))
     for p, q in zip(p_values, adjusted, strict=True):
         assert all(q <= other_q for other, other_q in zip(p_values, adjusted, strict=True) if p < other)
+
+
+def test_half_widths_of_several_means():
+    found = half_width(np.array([math.sqrt(2.5), 1.0, np.nan]), np.array([5, 1, 0]))
+    # The t quantile for 4 degrees of freedom is 2.776445; of one value, or none, nothing can be said.
+    assert found[0] == pytest.approx(2.776445 * math.sqrt(0.5), rel=1e-6)
+    assert np.isnan(found[1:]).all()

@@ -134,6 +134,9 @@ def locate(text: str, path: list[str | int]) -> int | None:
     `None` if the text is not TOML. An index counts the entries of a list from 0.
     """
 
+def seconds(text: str) -> float:
+    """A length of time in seconds, as scenarios write it: a number and a unit. `ValueError` if it is none."""
+
 class Meter:
     """How far a run has come; any thread may look."""
 
@@ -170,6 +173,11 @@ class CaptureError(ValueError):
     """A file that is no capture of 802.11."""
 
 def measure(
-    path: str, bin_s: float, stamps: str | None = None, watch: Callable[[int], object] | None = None
+    path: str,
+    bin_s: float,
+    stamps: str | None = None,
+    station: str | None = None,
+    estimators: tuple[str, str] | None = None,
+    watch: Callable[[int], object] | None = None,
 ) -> dict[str, Any]:
     """What a capture says: records, bytes, broken, and columns for each of its interfaces; see crates/measure."""

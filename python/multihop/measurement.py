@@ -9,8 +9,7 @@ Each interface of a capture is an onlooker of its own. Memory does not depend on
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,15 +17,13 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
-from multihop import _core
+from multihop import _core, statistics
 from multihop.errors import UserError
+from multihop.scenario import read_text
 
 #: What stamps may mark: the beginning of the preamble, the first bit of the MAC header, the end of the frame.
 Stamps = Literal["begin", "mpdu", "end"]
-
-_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0}
 
 
 @dataclass(frozen=True)
@@ -40,6 +37,7 @@ class Onlooker:
         bin_s: width of the bins of `airtime` and `busy`; longer than asked for if the capture is very long.
         stamps: what stamps mark, `begin`, `mpdu` or `end`, found from `stamp_pairs` frames with their answers.
         own: the station that the onlooker is itself, if the capture tells.
+        at: the station whose estimators were run; none for an onlooker that sends nothing.
         grade: how far to trust the rest, `good`, `fair` or `poor`, for these `reasons`.
         quality: the counts behind it.
     """
@@ -52,6 +50,7 @@ class Onlooker:
     stamps: Stamps
     stamp_pairs: int
     own: str | None
+    at: str | None
     grade: str
     reasons: list[str]
     quality: dict[str, int]
@@ -94,11 +93,23 @@ class Measurement:
             table = pd.DataFrame(columns)
             names = np.array([*raw["stations"]["station"], ""], dtype=object)
             table["station"] = names[table["station"].to_numpy()]
+            table["kind"] = np.array(raw["airtime"]["kinds"], dtype=object)[table["kind"].to_numpy()]
             table.insert(0, "interface", onlooker.interface)
             table.insert(1, "time_s", table.pop("bin") * onlooker.bin_s)
             table["share"] = table["airtime_s"] / self._widths(onlooker, table["time_s"].to_numpy())
             tables.append(table)
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+    def kinds(self, onlooker: Onlooker) -> pd.DataFrame:
+        """What an onlooker's `airtime` adds up to: kind, frames, bytes, airtime_s."""
+        raw = self._raw[self.onlookers.index(onlooker)]["airtime"]
+
+        def total(column: str) -> np.ndarray:
+            return np.bincount(raw["kind"], weights=raw[column], minlength=len(raw["kinds"]))
+
+        counts = {column: total(column).astype(np.int64) for column in ("frames", "bytes")}
+        table = pd.DataFrame({"kind": raw["kinds"], **counts, "airtime_s": total("airtime_s")})
+        return table[table["frames"] > 0].reset_index(drop=True)
 
     @cached_property
     def busy(self) -> pd.DataFrame:
@@ -133,26 +144,68 @@ class Measurement:
         """What links carried, and can carry.
 
         `capacity_bps` is rt-Winf's as printed (Barreto 2015, Eqs. 6 and 12), the mean of batches of 16 exchanges, with
-        its 95 % interval; `available_bps` is that times the share of time in which nothing was on the air.
+        its 95 % interval; `available_bps` is that times the share of time in which nothing was on the air. Its interval
+        is of both: of the capacity's batches, and of that share over bins, taken as independent of each other.
         """
         tables = []
         for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
             table = pd.DataFrame(raw["links"])
             table.insert(0, "interface", onlooker.interface)
-            count = table["capacity_batches"].to_numpy()
-            with np.errstate(invalid="ignore", divide="ignore"):
-                half = special.stdtrit(count - 1.0, 0.975) * table.pop("capacity_deviation_bps") / np.sqrt(count)
+            half = statistics.half_width(
+                table.pop("capacity_deviation_bps").to_numpy(), table["capacity_batches"].to_numpy()
+            )
             table["capacity_low_bps"] = table["capacity_bps"] - half
             table["capacity_high_bps"] = table["capacity_bps"] + half
-            table["available_bps"] = table["capacity_bps"] * (1.0 - self.busy_ratio(onlooker))
+            idle = 1.0 - self.busy_ratio(onlooker)
+            table["available_bps"] = table["capacity_bps"] * idle
+            either = np.hypot(half * idle, table["capacity_bps"] * self._busy_half_width(onlooker))
+            table["available_low_bps"] = (table["available_bps"] - either).clip(lower=0.0)
+            table["available_high_bps"] = table["available_bps"] + either
             table["goodput_bps"] = table["bytes"] * 8 / onlooker.length_s if onlooker.length_s > 0 else np.nan
             tables.append(table)
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+    @cached_property
+    def estimates(self) -> pd.DataFrame:
+        """What estimators said over time, at whole multiples of the bin on the capture's clock.
+
+        Columns: interface, time_s (since the first frame), estimator, and what it measures, NaN where it does not:
+        capacity_bps, available_bps, packet_throughput_bps, service_delay_s, transmission_efficiency, busy_ratio.
+        """
+        tables = []
+        for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
+            table = pd.DataFrame(raw["estimates"])
+            table.insert(0, "interface", onlooker.interface)
+            tables.append(table)
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+    @cached_property
+    def estimates_over_time(self) -> pd.DataFrame:
+        """What estimators said, summarised.
+
+        Columns: interface, estimator, quantity (a column of `estimates`), count, mean, and the quantiles q05 and q95.
+        """
+        keys = ["interface", "estimator"]
+        if self.estimates.empty:
+            return pd.DataFrame(columns=[*keys, "quantity", "count", "mean", "q05", "q95"])
+        quantities = [column for column in self.estimates if column not in (*keys, "time_s")]
+        long = self.estimates.melt(keys, quantities, "quantity").dropna(subset="value")
+        grouped = long.groupby([*keys, "quantity"], sort=False)["value"]
+        table = grouped.agg(["count", "mean"])
+        table["q05"], table["q95"] = grouped.quantile(0.05), grouped.quantile(0.95)
+        return table.reset_index().sort_values(["interface", "estimator"], kind="stable", ignore_index=True)
 
     def busy_ratio(self, onlooker: Onlooker) -> float:
         """Share of the whole capture in which a frame was on the air."""
         raw = self._raw[self.onlookers.index(onlooker)]
         return float(raw["busy_s"].sum() / onlooker.length_s) if onlooker.length_s > 0 else float("nan")
+
+    def _busy_half_width(self, onlooker: Onlooker) -> float:
+        # Of whole bins: the last one may be short.
+        raw = self._raw[self.onlookers.index(onlooker)]
+        whole = raw["busy_s"][: int(onlooker.length_s / onlooker.bin_s)] / onlooker.bin_s
+        half = statistics.estimate(whole).half_width if len(whole) > 1 else None
+        return float("nan") if half is None else half
 
     def record(self) -> dict[str, Any]:
         """All of it but what changes over time, as plain values."""
@@ -164,6 +217,7 @@ class Measurement:
             "onlookers": [{**vars(onlooker), "busy_ratio": self.busy_ratio(onlooker)} for onlooker in self.onlookers],
             "links": self.links.to_dict("records"),
             "stations": self.stations.to_dict("records"),
+            "estimates": self.estimates_over_time.to_dict("records"),
         }
 
     @staticmethod
@@ -178,6 +232,8 @@ def measure(
     *,
     bin: str | float = "1 s",
     stamps: Stamps | None = None,
+    station: str | None = None,
+    estimators: str | Path | None = None,
     watch: Callable[[int], object] | None = None,
 ) -> Measurement:
     """Measures a monitor-mode capture: pcap or pcapng, plain or gzip, with radiotap, Prism, AVS, PPI or bare headers.
@@ -186,6 +242,10 @@ def measure(
         capture: the file.
         bin: width of the bins of time, as text with a unit or in seconds.
         stamps: what stamps mark; found out if not given.
+        station: the address of the station whose estimators are run, as far as its frames, and those around it, were
+            captured. By default the station that captured, if the capture tells, or an onlooker that sends nothing.
+        estimators: a file with `[[measure]]` tables as scenarios have them. By default all that a capture has enough
+            for, with their default options.
         watch: called with the bytes read, now and then.
 
     Raises:
@@ -194,8 +254,15 @@ def measure(
     if stamps not in (None, "begin", "mpdu", "end"):
         raise UserError(f"stamps: found {stamps!r}; begin, mpdu or end would do")
     path = Path(capture)
+    tables = (
+        (read_text(Path(estimators), "a file with estimators (TOML)"), str(estimators))
+        if estimators is not None
+        else None
+    )
     try:
-        found = _core.measure(str(path), _seconds(bin), stamps, watch)
+        found = _core.measure(str(path), _seconds(bin), stamps, station, tables, watch)
+    except _core.ScenarioError as error:
+        raise UserError(str(error)) from error
     except _core.CaptureError as error:
         raise UserError(f"{path}: {error}") from error
     onlookers = [
@@ -208,21 +275,51 @@ def measure(
             stamps=raw["stamps"],
             stamp_pairs=raw["stamp_pairs"],
             own=raw["own"],
+            at=raw["at"],
             grade=raw["quality"]["grade"],
             reasons=raw["quality"]["reasons"],
             quality={key: value for key, value in raw["quality"].items() if key not in ("grade", "reasons")},
         )
         for raw in found["interfaces"]
     ]
+    if station is not None and not any(onlooker.at for onlooker in onlookers):
+        heard = sorted({name for raw in found["interfaces"] for name in raw["stations"]["station"]})
+        some = ", ".join(heard[:5]) or "none"
+        raise UserError(f"station: found {station!r}, which is in no frame of {path}; stations there: {some}")
     return Measurement(path, found["records"], found["bytes"], found["broken"], onlookers, found["interfaces"])
 
 
-def _seconds(text: str | float) -> float:
-    found = re.fullmatch(r"\s*([0-9.]+(?:e[+-]?\d+)?)\s*(s|ms|us|min)?\s*", str(text))
+def side_by_side(seen: Sequence[Measurement]) -> pd.DataFrame:
+    """Links that more than one onlooker saw: a row per sender and receiver, columns by onlooker of what `links` has."""
+    several = len(seen) > 1
+    tables = []
+    for found in seen:
+        names = {
+            onlooker.interface: f"{found.path.name}, {onlooker.title}"
+            if several and len(found.onlookers) > 1
+            else found.path.name
+            if several
+            else onlooker.title
+            for onlooker in found.onlookers
+        }
+        tables.append(found.links.assign(onlooker=found.links["interface"].map(names)))
+    links = pd.concat(tables, ignore_index=True)
+    links = links[links["capacity_bps"].notna()]
+    order = list(dict.fromkeys(links["onlooker"]))
+    table = links.pivot_table(
+        index=["sender", "receiver"], columns="onlooker", values=["capacity_bps", "available_bps", "exchanges"]
+    )
+    table = table.swaplevel(axis="columns").reindex(columns=order, level=0)
+    by_most = links.groupby(["sender", "receiver"])["bytes"].max().sort_values(ascending=False).index
+    seen_by = links.groupby(["sender", "receiver"])["onlooker"].nunique()
+    return table.reindex([link for link in by_most if seen_by[link] > 1])
+
+
+def _seconds(bin: str | float) -> float:
     try:
-        seconds = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
-    except ValueError:
-        seconds = 0.0
+        seconds = _core.seconds(bin) if isinstance(bin, str) else float(bin)
+    except ValueError as error:
+        raise UserError(f"bin: {error}") from error
     if not 1e-6 <= seconds <= 1e6:
-        raise UserError(f'bin: found {text!r}; a time such as "1 s" or "100 ms" would do')
+        raise UserError(f"bin: found {bin!r}; a time from 1 us to 1e6 s would do")
     return seconds

@@ -19,7 +19,7 @@ from multihop.storage import replace_file, require_results_directory, write_text
 if TYPE_CHECKING:
     from multihop.measurement import Measurement
 
-_TABLES = ("airtime", "busy", "links", "stations")
+_TABLES = ("airtime", "busy", "estimates", "links", "stations")
 
 #: What a measurement is called in its directory.
 _NAMES = ("manifest.json", "report.html", *(f"{name}.{kind}" for name in _TABLES for kind in ("parquet", "csv")))

@@ -51,11 +51,10 @@ def estimate(values: Sequence[float] | np.ndarray, confidence: float = CONFIDENC
     x = x[np.isfinite(x)]
     if x.size == 0:
         raise ValueError("an estimate needs at least one finite value")
-    mean = float(np.clip(x.mean(), x.min(), x.max()))
+    mean = _mean(x)
     if x.size == 1:
         return Estimate(mean, None, None, 1)
-    # Of equal values, rounding would leave a spread of some 1e-17 of them.
-    half = _half_width(x, confidence) if x.min() < x.max() else 0.0
+    half = _half_width(x, confidence)
     return Estimate(mean, mean - half, mean + half, int(x.size))
 
 
@@ -74,17 +73,24 @@ def paired_difference(
     difference = difference[np.isfinite(difference)]
     if difference.size == 0:
         raise ValueError("a paired comparison needs at least one finite pair")
-    mean = float(np.clip(difference.mean(), difference.min(), difference.max()))
+    mean = _mean(difference)
     n = int(difference.size)
     if n == 1:
         return PairedDifference(mean, None, None, None, 1)
-    half = _half_width(difference, confidence) if difference.min() < difference.max() else 0.0
+    half = _half_width(difference, confidence)
     if half == 0.0:
         # Identical in every seed, or a constant offset: the t statistic is 0/0 or infinite.
         return PairedDifference(mean, mean, mean, 1.0 if mean == 0.0 else 0.0, n)
     t = mean / (float(difference.std(ddof=1)) / math.sqrt(n))
     p_value = 2.0 * float(special.stdtr(n - 1, -abs(t)))
     return PairedDifference(mean, mean - half, mean + half, p_value, n)
+
+
+def half_width(deviation: np.ndarray, count: np.ndarray, confidence: float = CONFIDENCE) -> np.ndarray:
+    """Half widths of Student-t intervals of means, by standard deviation and count; `nan` for fewer than two values."""
+    # scipy.stats has the same functions, and takes half a second to import.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(special.stdtrit(count - 1.0, (1 + confidence) / 2) * deviation / np.sqrt(count))
 
 
 def jain(values: Sequence[float] | np.ndarray) -> float:
@@ -111,7 +117,13 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def _mean(x: np.ndarray) -> float:
+    """The mean, which rounding does not put outside of the values: equal ones have themselves."""
+    return float(np.clip(x.mean(), x.min(), x.max()))
+
+
 def _half_width(x: np.ndarray, confidence: float) -> float:
-    # scipy.stats has the same functions, and takes half a second to import.
-    quantile = float(special.stdtrit(x.size - 1, (1 + confidence) / 2))
-    return quantile * float(x.std(ddof=1)) / math.sqrt(x.size)
+    if x.min() == x.max():
+        # Rounding of the mean would make a spread of some 1e-17 of it.
+        return 0.0
+    return float(half_width(np.array(x.std(ddof=1)), np.array(x.size), confidence))

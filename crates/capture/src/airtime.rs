@@ -9,24 +9,47 @@ use multihop_dot11::{Band, Bandwidth, Clock, HePpdu, HtPpdu, Ppdu, Preamble, Vht
 /// preamble to its last symbol.
 ///
 /// None where the receiver did not say enough ([`ppdu`]) or said something that cannot be. The silence that belongs to OFDM frames
-/// at 2.4 GHz is not part of it: see [`txtime`]. For the frames of an A-MPDU, which share a preamble, use [`ppdu`] and the
-/// sum of their [`psdu_bytes`].
+/// at 2.4 GHz is not part of it: see [`txtime`]. For the frames of an A-MPDU, which share a preamble, there is
+/// [`aggregate_airtime`].
 pub fn airtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
-    ppdu(reception)?.airtime(psdu_bytes(reception, air_bytes), Band::Other)
+    on_air(&ppdu(reception)?, psdu_bytes(reception, air_bytes), Band::Other)
+}
+
+/// For how long an A-MPDU of frames of so many bytes was on the air: each stands behind a delimiter of four bytes, and all but the
+/// last are padded to a multiple of four (9.7.1). None as for [`airtime`].
+///
+/// Frames that are not told of, and padding at the end, are not in it.
+pub fn aggregate_airtime(ppdu: &Ppdu, air_bytes: impl IntoIterator<Item = u32>) -> Option<Span> {
+    let add = |psdu: u32, frame: u32| {
+        psdu.checked_next_multiple_of(4)
+            .map_or(u32::MAX, |psdu| psdu.saturating_add(DELIMITER).saturating_add(frame))
+    };
+    on_air(ppdu, air_bytes.into_iter().fold(0, add), Band::Other)
+}
+
+/// Bytes of the delimiter of a frame in an A-MPDU.
+const DELIMITER: u32 = 4;
+
+/// No frame is on the air for longer than the length field of direct sequence can say, 16 bits of microseconds (15.2.3.6), and its
+/// preamble; those of other PHYs say less. A length that needs more time is wrong.
+const LONGEST: Span = Span::from_us(192 + 65_535);
+
+fn on_air(ppdu: &Ppdu, bytes: u32, band: Band) -> Option<Span> {
+    ppdu.airtime(bytes, band).filter(|&span| span <= LONGEST)
 }
 
 /// The same with that silence of 6 us, where the receiver named a channel at 2.4 GHz: TXTIME of the standard, after which SIFS and
 /// DIFS count (18.3.2.4).
 pub fn txtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
     let low = reception.channel.is_some_and(Channel::is_2_4_ghz);
-    ppdu(reception)?.airtime(psdu_bytes(reception, air_bytes), if low { Band::Ghz2_4 } else { Band::Other })
+    let band = if low { Band::Ghz2_4 } else { Band::Other };
+    on_air(&ppdu(reception)?, psdu_bytes(reception, air_bytes), band)
 }
 
 /// Bytes that a frame of `air_bytes` bytes takes in its PSDU: in an A-MPDU it stands behind a delimiter of four (9.7.1), and all
 /// frames of VHT and HE are in one, if need be alone (10.13.7). In an A-MPDU, all but the last are padded to a multiple of four,
 /// which is not counted here.
 pub fn psdu_bytes(reception: &Reception, air_bytes: u32) -> u32 {
-    const DELIMITER: u32 = 4;
     let always = matches!(reception.encoding, Some(Encoding::Vht(_) | Encoding::He(_)));
     if always || reception.aggregate.is_some() { air_bytes.saturating_add(DELIMITER) } else { air_bytes }
 }
@@ -133,6 +156,27 @@ mod tests {
         assert_eq!(us(txtime(&cck, 14)), Some(203), "long preamble where none is told");
         let short = Reception { preamble: Some(Preamble::Short), ..cck };
         assert_eq!(us(txtime(&short, 14)), Some(107));
+    }
+
+    #[test]
+    fn frames_of_an_a_mpdu_share_a_preamble_and_are_padded() {
+        let ht = HtEncoding { mcs: Some(7), bandwidth: Some(Bandwidth::Mhz20), ..HtEncoding::default() };
+        let how = ppdu(&Reception { encoding: Some(Encoding::Ht(ht)), ..Reception::default() }).unwrap();
+        // (4 + 1501 + 3) + (4 + 1501 + 3) + (4 + 41) = 3061 bytes, 24510 bits with service and tail, 95 symbols of 260.
+        assert_eq!(us(aggregate_airtime(&how, [1_501, 1_501, 41])), Some(36 + 95 * 4));
+        // Without the padding it would be 3055 bytes: 94.1 symbols, as many. 10 bytes less are one symbol less, with it 95 still.
+        assert_eq!(us(aggregate_airtime(&how, [1_501, 1_501, 31])), Some(36 + 94 * 4));
+        assert_eq!(us(aggregate_airtime(&how, [100])), Some(36 + 4 * 4), "one: 104 bytes, 854 bits");
+        assert_eq!(us(aggregate_airtime(&how, [])), Some(36 + 4));
+        assert_eq!(aggregate_airtime(&how, [u32::MAX, 7]), None);
+    }
+
+    #[test]
+    fn no_frame_takes_longer_than_its_length_field_can_say() {
+        let slow = at(1_000, 2_437, 0xa0);
+        assert_eq!(us(airtime(&slow, 8_191)), Some(192 + 65_528));
+        assert_eq!(airtime(&slow, 8_192), None);
+        assert_eq!(txtime(&at(6_000, 2_437, 0), u32::MAX), None);
     }
 
     #[test]

@@ -22,14 +22,14 @@ mod file;
 mod frame;
 mod link_layer;
 
-pub use airtime::{airtime, ppdu, psdu_bytes, txtime};
+pub use airtime::{aggregate_airtime, airtime, ppdu, psdu_bytes, txtime};
 pub use dissect::{DissectError, dissect};
 pub use file::{Capture, CaptureError, Format, Interface, MAX_RECORD_BYTES, Record};
 pub use frame::{
-    Address, BlockAck, Control, Data, Fcs, Frame, FrameError, FrameType, Network, Payload, Ports, Sequence,
-    Transport,
+    Address, AddressError, BlockAck, Control, Data, Fcs, Frame, FrameError, FrameType, Network, Payload,
+    Ports, Sequence, Transport,
 };
 pub use link_layer::{
-    Aggregate, Channel, Encoding, HeEncoding, HeFormat, HeaderError, HtEncoding, LinkType, Reception,
-    VhtEncoding, radiotap,
+    Aggregate, Channel, Encoding, HeEncoding, HeFormat, HeaderError, HtEncoding, LinkType, Position,
+    Reception, Timestamp, VhtEncoding, radiotap,
 };

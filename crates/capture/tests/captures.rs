@@ -152,7 +152,12 @@ fn captures_cut_at_random_offsets() {
             if let Some(error) = error {
                 // Nothing comes out of the first bytes of a compressed file.
                 let nothing = matches!(error, CaptureError::Empty) && found.is_empty();
-                let cut_off = matches!(error, CaptureError::Truncated { .. }) || nothing || cut < 4;
+                // And a compressed one may end between two records.
+                let cut_off = match error {
+                    CaptureError::Truncated { .. } => true,
+                    CaptureError::Read { .. } => name(&path).ends_with("gz"),
+                    _ => nothing || cut < 4,
+                };
                 assert!(cut_off, "{} cut at {cut}: {error}", name(&path));
             }
         }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Block, error, gzip, pcap, pcapng, records};
+use common::{Block, error, gzip, pcap, pcapng, read, records};
 use multihop_capture::{Capture, CaptureError, Format, LinkType, MAX_RECORD_BYTES};
 use std::io::{self, Read};
 
@@ -160,6 +160,18 @@ fn a_cut_compressed_file_gives_what_can_be_decompressed() {
     let (found, error) = common::read(&compressed[..compressed.len() / 2]);
     assert!(found.len() > 500 && found.len() < 1_500, "{}", found.len());
     assert!(matches!(error, Some(CaptureError::Truncated { .. })), "{error:?}");
+}
+
+/// A cut that leaves whole records is still a cut: here the check sum at the end of the compressed file is missing.
+#[test]
+fn a_compressed_file_that_is_cut_between_two_records_says_so() {
+    let plain = pcap(true, false, 127, &[&[7; 100], &[8; 100]]);
+    let compressed = gzip(&plain);
+    let (found, error) = read(&compressed[..compressed.len() - 3]);
+    assert_eq!(found, records(&plain));
+    let expected = "byte 256, after 2 records: the compressed file is cut, and more may have followed; \
+                    what was read before stands";
+    assert_eq!(error.unwrap().to_string(), expected);
 }
 
 #[test]

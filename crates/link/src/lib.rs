@@ -5,7 +5,8 @@
 //!
 //! * [`Estimator`]s turn link events into numbers, one file each: of capacity and available bandwidth [`RtWinf`],
 //!   [`RtWinfProbe`], [`IdleGap`], [`AdHocProbe`] and [`PacketThroughput`]; of contention [`TransmissionEfficiency`],
-//!   [`ServiceDelay`] and [`BusyRatio`]. Those run that a policy asks for, or somebody who writes them down.
+//!   [`ServiceDelay`] and [`BusyRatio`]. Those run that a policy asks for, or somebody who writes them down; [`EstimatorConfig`]
+//!   lists them.
 //! * [`PhyTimes`] is what they know of the PHY, and the upper bound that follows from it.
 //! * [`LinkView`] is the node's cross-layer database: estimators write it, router policies and local controllers read it.
 //! * [`RouterPolicy`] is what a forwarding node does to packets.
@@ -13,6 +14,7 @@
 
 mod adhoc_probe;
 mod busy_ratio;
+mod catalogue;
 mod estimator;
 mod idle_gap;
 mod node_capacity;
@@ -32,8 +34,10 @@ mod testing;
 
 pub use adhoc_probe::{AdHocProbe, AdHocProbeOptions};
 pub use busy_ratio::BusyRatio;
+pub use catalogue::EstimatorConfig;
 pub use estimator::{Estimator, LinkView};
 pub use idle_gap::IdleGap;
+pub use node_capacity::capacity_bps;
 pub use occupied::Elapsed;
 pub use packet_throughput::{PacketThroughput, PacketThroughputOptions};
 pub use phy_times::PhyTimes;

@@ -37,7 +37,7 @@ impl NodeCapacity {
 
 /// `S / T` in bits per second, for a transfer of `size` bytes at `rate` that took `transfer`; with a reference size, what it
 /// would be for that, `S_ref / (T + (S_ref - S) / R)` (Qazi, section V). None if the transfer took no time.
-pub(crate) fn capacity_bps(size: u32, transfer: Span, rate: Rate, reference: Option<u32>) -> Option<f64> {
+pub fn capacity_bps(size: u32, transfer: Span, rate: Rate, reference: Option<u32>) -> Option<f64> {
     let reference = reference.unwrap_or(size);
     let more_bits = (f64::from(reference) - f64::from(size)) * 8.0;
     let taken = transfer.seconds() + if more_bits == 0.0 { 0.0 } else { more_bits / rate.bps() as f64 };

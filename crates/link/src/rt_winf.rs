@@ -18,6 +18,18 @@ pub enum WinfReading {
     Strict,
 }
 
+impl WinfReading {
+    /// The denominator of Eqs. 1 and 6: the time that the data of an exchange took of which the CTS ended at `cts` and the ACK was
+    /// on the air at `ack`.
+    pub fn transfer(self, cts: Time, ack: Interval, sifs: Span) -> Span {
+        let ack = match self {
+            WinfReading::Printed => ack.end,
+            WinfReading::Strict => ack.start,
+        };
+        ack.since(cts).saturating_sub(sifs * 2)
+    }
+}
+
 /// Options of [`RtWinf`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RtWinfOptions {
@@ -228,13 +240,8 @@ impl RtWinf {
         self.share_of_exchange = Some(exchange.share);
     }
 
-    /// The denominator of Eqs. 1 and 6.
     fn transfer(&self, cts: Time, ack: Interval) -> Span {
-        let ack = match self.options.reading {
-            WinfReading::Printed => ack.end,
-            WinfReading::Strict => ack.start,
-        };
-        ack.since(cts).saturating_sub(self.phy.sifs * 2)
+        self.options.reading.transfer(cts, ack, self.phy.sifs)
     }
 
     fn take_part(&mut self, size: u32, transfer: Span, rate: Rate) {

@@ -6,7 +6,7 @@ use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("name a capture")?;
-    let found = survey(Capture::open(path)?, Options::default(), |_| true)?;
+    let found = survey(Capture::open(path)?, &Options::default(), |_| true)?;
     println!("{} records, {} bytes", found.records, found.bytes);
     for (number, name, found) in &found.interfaces {
         let busy: f64 = found.busy.iter().map(|span| span.seconds()).sum();

@@ -23,8 +23,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The instant of a frame with these stamps, never before that of the frame before it; none without any stamp.
-    pub fn read(&mut self, host: Option<Time>, timer_us: Option<u64>) -> Option<Time> {
+    /// The instant of a frame with these stamps, of the host and of the radio in nanoseconds, never before that of the frame before it; none without any stamp.
+    pub fn read(&mut self, host: Option<Time>, timer_ns: Option<u64>) -> Option<Time> {
         let host = host.map(Time::ns);
         if let (Some(now), Some(before)) = (host, self.host)
             && now < before
@@ -32,8 +32,7 @@ impl Clock {
             self.backward += 1;
         }
         self.host = host.or(self.host);
-        let timer = timer_us.and_then(|us| us.checked_mul(1_000));
-        let instant = match (host, timer) {
+        let instant = match (host, timer_ns) {
             (Some(host), Some(timer)) => self.by_timer(host, timer),
             (None, Some(timer)) => self.by_timer(timer, timer),
             (Some(host), None) => host,
@@ -69,12 +68,12 @@ mod tests {
     #[test]
     fn the_timer_says_how_long_and_the_host_where() {
         let mut clock = Clock::default();
-        assert_eq!(clock.read(Some(at(1_000)), Some(77)), Some(at(1_000)));
+        assert_eq!(clock.read(Some(at(1_000)), Some(77_000)), Some(at(1_000)));
         // The host was busy for 30 ms.
-        assert_eq!(clock.read(Some(at(1_040)), Some(10_077)), Some(at(1_010)));
+        assert_eq!(clock.read(Some(at(1_040)), Some(10_077_000)), Some(at(1_010)));
         // The radio took over the timer of an access point.
-        assert_eq!(clock.read(Some(at(1_050)), Some(5_000_000_000)), Some(at(1_050)));
-        assert_eq!(clock.read(Some(at(1_060)), Some(5_000_007_000)), Some(at(1_057)));
+        assert_eq!(clock.read(Some(at(1_050)), Some(5_000_000_000_000)), Some(at(1_050)));
+        assert_eq!(clock.read(Some(at(1_060)), Some(5_000_007_000_000)), Some(at(1_057)));
         assert_eq!((clock.timer_steps, clock.backward), (1, 0));
     }
 

@@ -3,6 +3,7 @@
 use crate::{Sighting, StationId};
 use multihop_capture::{Control, FrameType};
 use multihop_core::{Interval, Rate, Span, Time};
+use multihop_link::{WinfReading, capacity_bps};
 
 /// An answer begins SIFS after what it answers. Stamps of hosts are late by much more, so that what counts is that nothing was heard
 /// in between; after so long, though, it answers something else.
@@ -23,7 +24,9 @@ pub struct Seen {
     pub data: Option<Interval>,
     /// The ACK or block acknowledgement.
     pub ack: Option<Interval>,
-    /// Bytes of the frame body, which the MAC was asked to carry.
+    /// Sequence number of the DATA.
+    pub sequence: Option<u16>,
+    /// Bytes that the network layer asked the MAC to carry.
     pub size: u32,
     /// Bit rate of the DATA.
     pub rate: Option<Rate>,
@@ -37,6 +40,8 @@ pub struct Seen {
     pub wants_ack: bool,
     /// The answer is one for several frames.
     pub block: bool,
+    /// The DATA was part of an A-MPDU.
+    pub aggregate: bool,
 }
 
 impl Seen {
@@ -50,24 +55,31 @@ impl Seen {
             .unwrap_or(Time::ZERO)
     }
 
-    /// What the link carries of such packets while it does, in bits per second, by rt-Winf as printed: `S / (T_ACK - T_CTS - 2 SIFS)`
-    /// with RTS/CTS, every time being that of the end of a frame (Barreto 2015, Eqs. 1 and 6), and `S / (T_ACK - T_DATA)` without,
-    /// where `T_DATA` is the beginning of the DATA (Eq. 12). None unless DATA and ACK were seen.
+    /// More than a CTS was seen.
+    fn is_one(&self) -> bool {
+        self.data.is_some() || self.rts.is_some()
+    }
+
+    /// What the link carries of such packets while it does, in bits per second, by rt-Winf as printed: with RTS/CTS of Eq. 6, and
+    /// without of Eq. 12 (Barreto 2015). An A-MPDU with its block
+    /// acknowledgement counts as one frame, all of which arrived. None unless DATA and ACK were seen.
     pub fn capacity_bps(&self) -> Option<f64> {
         let (data, ack) = (self.data?, self.ack?);
         let transfer = match self.cts {
-            Some(cts) => ack.end.since(cts.end).saturating_sub(self.sifs * 2),
+            Some(cts) => WinfReading::Printed.transfer(cts.end, ack, self.sifs),
             None => ack.end.since(data.start),
         };
-        (self.size > 0 && !self.block && data.length() > Span::ZERO && transfer > Span::ZERO)
-            .then(|| f64::from(self.size) * 8.0 / transfer.seconds())
+        let is_whole = (!self.block || self.aggregate) && data.length() > Span::ZERO;
+        capacity_bps(self.size, transfer, self.rate?, None).filter(|_| is_whole)
     }
 }
 
 /// Puts exchanges together. At any time there is at most one: the medium is shared.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Exchanges {
     open: Option<Seen>,
+    /// After so long, a frame is no answer any more.
+    patience: Span,
     /// ACKs that answer no frame that was seen.
     pub orphan_acks: u64,
     /// Block acknowledgements that answer no data that was seen.
@@ -76,11 +88,28 @@ pub struct Exchanges {
     pub lone_cts: u64,
 }
 
+impl Default for Exchanges {
+    fn default() -> Exchanges {
+        Exchanges { open: None, patience: LATEST_ANSWER, orphan_acks: 0, orphan_block_acks: 0, lone_cts: 0 }
+    }
+}
+
 impl Exchanges {
+    /// Stamps are exact, so that no answer comes later than this after what it answers.
+    pub fn expect_answers_within(&mut self, patience: Span) {
+        self.patience = patience;
+    }
+
+    /// The exchange that is over because nothing has been on the air since up to `now`.
+    pub fn expire(&mut self, now: Time) -> Option<Seen> {
+        let patience = self.patience;
+        self.open.take_if(|open| now.since(open.end()) > patience).filter(Seen::is_one)
+    }
+
     /// The next frame, which was on the air at `air`. Returns the exchange that it ends, if any, and who sent the frame, as far as
     /// this follows from the frames before.
     pub fn see(&mut self, frame: &Sighting, air: Interval) -> (Option<Seen>, Option<StationId>) {
-        let open = self.open.take_if(|open| air.start.since(open.end()) <= LATEST_ANSWER);
+        let open = self.open.take_if(|open| air.start.since(open.end()) <= self.patience);
         let stale = self.open.take();
         let (done, sender) = match frame.control() {
             Some(Control::Rts) => {
@@ -93,7 +122,7 @@ impl Exchanges {
             Some(_) => (open, frame.transmitter),
             None => self.data(frame, air, open),
         };
-        (stale.or(done).filter(|seen| seen.data.is_some() || seen.rts.is_some()), sender)
+        (stale.or(done).filter(Seen::is_one), sender)
     }
 
     /// Who sends this answer, if it is one to what was heard last.
@@ -148,11 +177,13 @@ impl Exchanges {
             sender: frame.transmitter,
             receiver: frame.receiver,
             data: Some(air),
-            size: frame.frame.body_bytes,
+            sequence: frame.frame.sequence.map(|sequence| sequence.number),
+            size: frame.size,
             rate: frame.rate,
             is_data: matches!(frame.frame.kind, FrameType::Data(_)),
             retry: frame.frame.retry,
             wants_ack: frame.wants_ack(),
+            aggregate: frame.part.is_some(),
             ..before
         };
         let replaced = if mine.is_some() { None } else { open };
@@ -192,6 +223,7 @@ fn begin(frame: &Sighting) -> Seen {
         cts: None,
         data: None,
         ack: None,
+        sequence: None,
         size: 0,
         rate: None,
         sifs: frame.sifs,
@@ -199,5 +231,6 @@ fn begin(frame: &Sighting) -> Seen {
         retry: false,
         wants_ack: false,
         block: false,
+        aggregate: false,
     }
 }

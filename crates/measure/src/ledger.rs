@@ -18,12 +18,21 @@ pub enum Kind {
     Data,
     /// Data that was sent before.
     Retry,
+    /// Frames that arrived damaged, or whose header cannot be read: what they were, and who sent them, is unknown.
+    Damaged,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 6] =
-        [Kind::Management, Kind::Reservation, Kind::Acknowledgement, Kind::Control, Kind::Data, Kind::Retry];
+    pub const ALL: [Kind; 7] = [
+        Kind::Management,
+        Kind::Reservation,
+        Kind::Acknowledgement,
+        Kind::Control,
+        Kind::Data,
+        Kind::Retry,
+        Kind::Damaged,
+    ];
 
     /// Its name in tables.
     pub fn name(self) -> &'static str {
@@ -34,6 +43,7 @@ impl Kind {
             Kind::Control => "control",
             Kind::Data => "data",
             Kind::Retry => "retry",
+            Kind::Damaged => "damaged",
         }
     }
 }
@@ -80,7 +90,7 @@ pub struct Ledger {
     start: Option<Time>,
     bin: u64,
     /// The bin that is being filled, by station: the first is that of unknown senders.
-    now: Vec<[Cell; 6]>,
+    now: Vec<[Cell; Kind::ALL.len()]>,
     rows: Vec<Row>,
     /// Time of each bin in which at least one frame was on the air.
     busy: Vec<Span>,
@@ -110,7 +120,7 @@ impl Ledger {
         }
         let index = station.map_or(0, |station| station.index() + 1);
         if index >= self.now.len() {
-            self.now.resize(index + 1, [Cell::default(); 6]);
+            self.now.resize(index + 1, [Cell::default(); Kind::ALL.len()]);
         }
         self.now[index][kind as usize].add(Cell { frames: 1, bytes: bytes.into(), airtime: air.length() });
         self.occupy(start, air);
@@ -118,11 +128,14 @@ impl Ledger {
 
     /// Overlaps count once.
     fn occupy(&mut self, start: Time, air: Interval) {
+        while air.end.since(start).whole(self.width) >= MOST_BINS {
+            self.widen();
+        }
         let mut from = air.start.max(self.until).max(start);
         while from < air.end {
             let bin = from.since(start).whole(self.width);
             let end = air.end.min(start + self.width * (bin + 1));
-            let index = usize::try_from(bin).unwrap_or(usize::MAX).min(MOST_BINS);
+            let index = bin as usize;
             if index >= self.busy.len() {
                 self.busy.resize(index + 1, Span::ZERO);
             }
@@ -135,7 +148,7 @@ impl Ledger {
     fn turn(&mut self, bin: u64) {
         self.flush();
         self.bin = bin;
-        while self.rows.len() > MOST_ROWS || self.bin >= MOST_BINS as u64 {
+        while self.rows.len() > MOST_ROWS || self.bin >= MOST_BINS {
             self.widen();
         }
     }
@@ -158,6 +171,12 @@ impl Ledger {
         for row in &mut self.rows {
             row.bin /= 2;
         }
+        self.merge();
+        self.busy = self.busy.chunks(2).map(|pair| pair.iter().copied().sum()).collect();
+    }
+
+    /// Sorts the rows, and makes those of the same bin, station and kind one.
+    fn merge(&mut self) {
         self.rows.sort_by_key(|row| (row.bin, row.station, row.kind));
         self.rows.dedup_by(|later, kept| {
             let same = (later.bin, later.station, later.kind) == (kept.bin, kept.station, kept.kind);
@@ -166,19 +185,18 @@ impl Ledger {
             }
             same
         });
-        self.busy = self.busy.chunks(2).map(|pair| pair.iter().copied().sum()).collect();
     }
 
     /// Width of the bins, rows in order, busy time of each bin, and when the first begins.
     pub fn finish(mut self) -> (Span, Vec<Row>, Vec<Span>, Option<Time>) {
         self.flush();
-        self.rows.sort_by_key(|row| (row.bin, row.station, row.kind));
+        self.merge();
         (self.width, self.rows, self.busy, self.start)
     }
 }
 
 /// Bins at the most, whatever is in them.
-const MOST_BINS: usize = 100_000;
+const MOST_BINS: u64 = 100_000;
 
 #[cfg(test)]
 mod tests {
@@ -202,12 +220,26 @@ mod tests {
     }
 
     #[test]
+    fn wider_bins_are_one_row_for_each_station_and_kind_and_hold_no_more_than_fits() {
+        let mut ledger = Ledger::new(Span::from_us(1));
+        for us in 0..200_003 {
+            ledger.add(None, Kind::Data, 10, air(us, us + 1));
+        }
+        ledger.add(None, Kind::Data, 10, air(200_003, 500_000));
+        let (width, rows, busy, _) = ledger.finish();
+        assert_eq!(width, Span::from_us(8));
+        assert_eq!(busy, vec![width; 62_500]);
+        assert!(rows.iter().zip(&rows[1..]).all(|(one, next)| one.bin < next.bin));
+        assert_eq!(rows.iter().map(|row| row.cell.frames).sum::<u64>(), 200_004);
+    }
+
+    #[test]
     fn a_gap_of_years_widens_bins_instead_of_making_millions() {
         let mut ledger = Ledger::new(Span::from_us(1));
         ledger.add(None, Kind::Data, 10, air(0, 1));
         ledger.add(None, Kind::Data, 10, air(3_000_000_000_000_000, 3_000_000_000_000_001));
         let (width, rows, busy, _) = ledger.finish();
-        assert!(busy.len() <= MOST_BINS + 1);
+        assert!(busy.len() as u64 <= MOST_BINS);
         assert_eq!(rows.len(), 2);
         assert_eq!(busy.iter().copied().sum::<Span>(), Span::from_us(2));
         assert!(width > Span::from_ms(1_000));

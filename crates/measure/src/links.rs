@@ -42,7 +42,7 @@ pub struct Link {
     pub reserved: u64,
     /// Those that a block acknowledgement answered.
     pub blocks: u64,
-    /// Bytes of the bodies of answered frames.
+    /// Bytes that the network layer sent in answered frames.
     pub bytes: u64,
     /// Time from the first to the last frame of answered exchanges.
     pub occupied: Span,

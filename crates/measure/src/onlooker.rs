@@ -1,27 +1,36 @@
 //! One interface of a capture, frame by frame.
 
+use crate::gauges::Gauges;
+use crate::profile::Profile;
+use crate::sighting::network_bytes;
 use crate::{
-    Clock, Exchanges, Kind, Ledger, Link, Links, Marks, Quality, Row, Seen, Sighting, Stamps, Station,
-    StationId, Stations,
+    Aggregates, Clock, Exchanges, Gauge, Kind, Ledger, Link, Links, Marks, Quality, Reading, Row, Seen,
+    Sighting, Stamps, Station, StationId, Stations,
 };
 use multihop_capture::{
-    Channel, Control, DissectError, Fcs, Frame, FrameError, FrameType, Reception, Record, airtime, dissect,
-    ppdu,
+    Address, Channel, Control, DissectError, Fcs, Frame, FrameError, FrameType, Position, Reception, Record,
+    airtime, dissect, ppdu,
 };
-use multihop_core::{Span, Time};
+use multihop_core::{Interval, Span, Time};
+use multihop_link::PhyTimes;
 
 /// What to measure how.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Width of the bins of time, not zero.
+    /// Width of the bins of time, and of the steps of the estimators' time series; not zero.
     pub bin: Span,
     /// What stamps mark, if it is known; else it is found out.
     pub marks: Option<Marks>,
+    /// The station whose estimators are run, as far as the onlooker can tell what it saw. None: that of the radio itself, if the
+    /// capture tells which one it is, and otherwise a node that sends nothing.
+    pub station: Option<Address>,
+    /// The estimators.
+    pub gauges: Vec<Gauge>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { bin: Span::from_ms(1_000), marks: None }
+        Options { bin: Span::from_ms(1_000), marks: None, station: None, gauges: Gauge::standard() }
     }
 }
 
@@ -32,12 +41,20 @@ const WAITING: usize = 4_096;
 const ENOUGH_VOTES: u64 = 64;
 
 /// Measures what one interface saw, as a stream.
-#[derive(Clone, Debug)]
 pub struct Onlooker {
+    options: Options,
     clock: Clock,
     stamps: Stamps,
     marks: Option<Marks>,
+    /// The station that the radio is, and whether its frames are stamped when they begin and those of others when they end.
     own: Option<StationId>,
+    own_begins: bool,
+    /// Where the time line of this onlooker begins: estimators take it that nothing was on the air before.
+    origin: Span,
+    /// The station whose estimators are run.
+    at: Option<StationId>,
+    gauges: Option<Gauges>,
+    aggregates: Aggregates,
     waiting: Vec<Sighting>,
     stations: Stations,
     exchanges: Exchanges,
@@ -59,8 +76,18 @@ pub struct Findings {
     pub marks: Marks,
     /// Pairs of a frame and its answer from which that was found; none if it was given.
     pub pairs: u64,
-    /// The station that the onlooker is itself, if it stamps what it sends when that begins, and what it receives when it ends.
+    /// The station that the onlooker is itself: it marks what it sends, or stamps it when it begins, and what it receives when that
+    /// ends.
     pub own: Option<StationId>,
+    /// The station whose estimators were run; none for an onlooker that sends nothing.
+    pub at: Option<StationId>,
+    /// What estimators were told of the PHY; none if no frame was seen.
+    pub phy: Option<PhyTimes>,
+    /// When the time line of the readings begins, as `start`: with the bin in which the first frame began, or with zero where
+    /// stamps are no dates.
+    pub origin: Time,
+    /// The time series of the estimators, with [`Options::gauges`] by index.
+    pub readings: Vec<Reading>,
     /// Width of the bins.
     pub bin: Span,
     /// Airtime by bin, station and kind.
@@ -81,8 +108,13 @@ impl Onlooker {
         Onlooker {
             clock: Clock::default(),
             stamps: Stamps::default(),
-            marks: options.marks,
+            marks: None,
             own: None,
+            own_begins: false,
+            origin: Span::ZERO,
+            at: None,
+            gauges: None,
+            aggregates: Aggregates::default(),
             waiting: Vec::new(),
             stations: Stations::default(),
             exchanges: Exchanges::default(),
@@ -91,6 +123,7 @@ impl Onlooker {
             quality: Quality::default(),
             first: None,
             last: Time::ZERO,
+            options,
         }
     }
 
@@ -99,9 +132,10 @@ impl Onlooker {
         self.quality.records += 1;
         match dissect(record) {
             Ok((reception, frame)) => self.frame(record.time, &reception, frame),
-            Err(DissectError::Frame { error: FrameError::Short { .. }, .. }) => {
+            Err(DissectError::Frame { error, reception, air_bytes }) => {
                 self.quality.unreadable += 1;
-                self.quality.cut += 1;
+                self.quality.cut += u64::from(matches!(error, FrameError::Short { .. }));
+                self.sighting(record.time, &reception, Frame::unreadable(air_bytes));
             }
             Err(_) => self.quality.unreadable += 1,
         }
@@ -114,31 +148,57 @@ impl Onlooker {
 
     fn frame(&mut self, time: Option<Time>, reception: &Reception, frame: Frame) {
         if frame.fcs == Fcs::Wrong || reception.bad_fcs == Some(true) || reception.damaged {
-            // Addresses and lengths of a damaged frame may be anything; that the medium was busy is all that is known.
+            // Addresses and lengths in it may be anything; that it was on the air, and for how long, is all that is known.
             self.quality.damaged += 1;
-            return;
-        }
-        let Some(stamp) = self.clock.read(time, reception.tsft_us) else {
+            self.sighting(time, reception, Frame::unreadable(frame.air_bytes));
+        } else if !self.sighting(time, reception, frame) {
             self.quality.unreadable += 1;
-            return;
-        };
+        }
+    }
+
+    /// Is there a stamp, so that it can be told when the frame was on the air?
+    fn sighting(&mut self, time: Option<Time>, reception: &Reception, frame: Frame) -> bool {
+        let (timer, marks) = timer(reception);
+        let Some(stamp) = self.clock.read(time, timer) else { return false };
         let how = ppdu(reception);
-        let airtime = airtime(reception, frame.air_bytes);
-        self.quality.unknown_airtime += u64::from(airtime.is_none());
         let sighting = Sighting {
             stamp,
-            airtime,
+            marks,
+            sent: reception.sent,
+            airtime: airtime(reception, frame.air_bytes),
             preamble: how.map_or(Span::ZERO, |how| how.overhead()),
             rate: how.and_then(|how| how.rate()),
             signal_dbm: reception.signal_dbm,
             transmitter: self.stations.id(frame.transmitter),
             receiver: self.stations.id(frame.receiver),
             sifs: sifs(reception.channel),
+            part: None,
+            size: network_bytes(&frame),
             frame,
         };
+        if !self.aggregates.continues(&sighting, reception.aggregate, how) {
+            self.end_aggregate();
+        }
+        match reception.aggregate {
+            Some(aggregate) => self.aggregates.push(sighting, aggregate, how),
+            None => self.next(&sighting),
+        }
+        true
+    }
+
+    fn end_aggregate(&mut self) {
+        let frames = self.aggregates.end();
+        for frame in &frames {
+            self.next(frame);
+        }
+        self.aggregates.reuse(frames);
+    }
+
+    fn next(&mut self, sighting: &Sighting) {
+        self.quality.unknown_airtime += u64::from(sighting.airtime.is_none() && !sighting.is_damaged());
         match self.marks {
-            Some(marks) => self.account(&sighting, marks),
-            None => self.wait(sighting),
+            Some(marks) => self.account(sighting, marks),
+            None => self.wait(*sighting),
         }
     }
 
@@ -150,23 +210,74 @@ impl Onlooker {
         }
     }
 
+    /// What stamps mark, who the radio is and how it sends is known from now on as well as it will be.
     fn settle(&mut self) {
-        let marks = self.stamps.marks();
+        let marks = self.options.marks.unwrap_or_else(|| self.stamps.marks());
         self.marks = Some(marks);
-        self.own = self.stamps.own();
-        for sighting in std::mem::take(&mut self.waiting) {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.own = sender_of_own(&waiting).or_else(|| self.stamps.own());
+        self.own_begins = self.options.marks.is_none() && self.stamps.own().is_some();
+        self.at = match self.options.station {
+            Some(station) => self.stations.known(station),
+            None => self.own,
+        };
+        if let Some(first) = waiting.first() {
+            self.origin = origin(first.air(marks).start, self.options.bin);
+            let start = first.after(self.origin).air(marks).start;
+            let profile = Profile::of(&waiting);
+            if waiting.iter().all(|sighting| sighting.marks.is_some()) {
+                self.exchanges.expect_answers_within(profile.answer_timeout);
+            }
+            self.gauges = Some(Gauges::new(&self.options.gauges, self.at, &profile, start, self.options.bin));
+        }
+        for sighting in waiting {
             self.account(&sighting, marks);
         }
     }
 
+    /// Asks the estimators at the instants that came before the end of this frame.
+    fn read_gauges(&mut self, air: Interval) {
+        while let Some(now) = self.gauges.as_mut().and_then(|gauges| gauges.due(air)) {
+            if let Some(over) = self.exchanges.expire(now.min(air.start)) {
+                self.exchange(&over);
+                self.gauges.iter_mut().for_each(|gauges| gauges.exchange(&over));
+            }
+            self.gauges.iter_mut().for_each(|gauges| gauges.read_during(air));
+        }
+    }
+
+    /// The radio, or the station that was asked for, may show itself only now.
+    fn recognise(&mut self, sighting: &Sighting, sender: Option<StationId>) {
+        if self.own.is_none() && sighting.sent {
+            self.own = sender;
+        }
+        if self.at.is_none() {
+            self.at = match self.options.station {
+                Some(station) => self.stations.known(station),
+                None => self.own,
+            };
+            if let (Some(at), Some(gauges)) = (self.at, &mut self.gauges) {
+                gauges.is(at);
+            }
+        }
+    }
+
     fn account(&mut self, sighting: &Sighting, marks: Marks) {
+        let sighting = &sighting.after(self.origin);
         let sender = sighting.transmitter.or_else(|| self.exchanges.answerer(sighting));
-        let is_own = self.own.is_some() && sender == self.own;
-        let air = sighting.air(if is_own { Marks::Begin } else { marks });
+        self.recognise(sighting, sender);
+        let begins = self.own_begins && self.own.is_some() && sender == self.own;
+        let marks = if begins { Marks::Begin } else { marks };
+        let air = sighting.air(marks);
         self.first.get_or_insert(air.start);
         self.last = self.last.max(air.end);
         let orphans = self.exchanges.orphan_acks;
-        let (done, sender) = self.exchanges.see(sighting, air);
+        // In an exchange an A-MPDU is one frame.
+        let (done, sender) = match sighting.part.map(|part| part.stands_for) {
+            None => self.exchange_frame(sighting, air),
+            Some(Some(size)) => self.exchange_frame(&sighting.with_size(size), sighting.ppdu(marks)),
+            Some(None) => (None, sender),
+        };
         if let Some(done) = done {
             self.exchange(&done);
         }
@@ -188,6 +299,16 @@ impl Onlooker {
         }
     }
 
+    /// A frame as part of an exchange, before the estimators too. Returns the exchange that it ends, and who sent it.
+    fn exchange_frame(&mut self, sighting: &Sighting, air: Interval) -> (Option<Seen>, Option<StationId>) {
+        self.read_gauges(air);
+        let (done, sender) = self.exchanges.see(sighting, air);
+        if let Some(gauges) = &mut self.gauges {
+            gauges.frame(sighting, air, sender, done.as_ref());
+        }
+        (done, sender)
+    }
+
     fn exchange(&mut self, seen: &Seen) {
         if let (Some(ack), Some(sender), true) = (seen.ack, seen.sender, seen.is_data)
             && let Some(station) = self.stations.get_mut(sender)
@@ -199,12 +320,17 @@ impl Onlooker {
 
     /// Whatever waits is accounted for.
     pub fn finish(mut self) -> Findings {
+        self.end_aggregate();
         if self.marks.is_none() {
             self.settle();
         }
-        if let Some(open) = self.exchanges.finish() {
-            self.exchange(&open);
+        let open = self.exchanges.finish();
+        if let Some(open) = &open {
+            self.exchange(open);
+            self.gauges.iter_mut().for_each(|gauges| gauges.exchange(open));
         }
+        let phy = self.gauges.as_ref().map(Gauges::phy);
+        let readings = self.gauges.take().map_or_else(Vec::new, |gauges| gauges.finish(self.last));
         let (bin, rows, busy, start) = self.ledger.finish();
         let stations = self.stations.all().to_vec();
         let links = self.links.finish();
@@ -220,6 +346,8 @@ impl Onlooker {
             unanswered: to_answer - answerable().map(|link| link.answered).sum::<u64>(),
             numbered: stations.iter().map(|station| station.numbered).sum(),
             missed: stations.iter().map(|station| station.missed).sum(),
+            aggregates: self.aggregates.count,
+            partial_aggregates: self.aggregates.partial,
             orphan_block_acks: self.exchanges.orphan_block_acks,
             timer_steps: self.clock.timer_steps,
             backward: self.clock.backward,
@@ -227,11 +355,15 @@ impl Onlooker {
             ..self.quality
         };
         Findings {
-            start,
+            start: start.map(|start| start + self.origin),
             length: self.first.map_or(Span::ZERO, |first| self.last.since(first)),
             marks: self.marks.unwrap_or(Marks::End),
             pairs: self.stamps.pairs(),
             own: self.own,
+            at: self.at,
+            phy,
+            origin: Time::ZERO + self.origin,
+            readings,
             bin,
             rows,
             busy,
@@ -240,6 +372,46 @@ impl Onlooker {
             quality,
         }
     }
+}
+
+/// Where the time line begins of a capture whose first frame began at `start`: with a whole bin. Stamps that lie within three years of
+/// zero are no dates but times of a simulation, or of a radio's timer, which begin there themselves.
+fn origin(start: Time, bin: Span) -> Span {
+    const DATES: Span = Span::from_ms(100_000_000_000);
+    let since = start.since(Time::ZERO);
+    if since < DATES { Span::ZERO } else { bin * since.whole(bin) }
+}
+
+/// TSFT counts microseconds.
+const TSFT_UNIT_NS: u32 = 1_000;
+
+/// The clock of the radio in nanoseconds, and what it marks if the radio says so. A timestamp goes before TSFT where it is finer.
+fn timer(reception: &Reception) -> (Option<u64>, Option<Marks>) {
+    let tsft = reception.tsft_us.and_then(|us| us.checked_mul(TSFT_UNIT_NS.into()));
+    let known = reception.timestamp.and_then(|stamp| Some((stamp, stamp.position?)));
+    match known {
+        Some((stamp, position)) if tsft.is_none() || stamp.accuracy_ns < TSFT_UNIT_NS => {
+            let marks = match position {
+                Position::Acquisition => Marks::Begin,
+                Position::MpduStart => Marks::Mpdu,
+                Position::MpduEnd | Position::PpduEnd => Marks::End,
+            };
+            (Some(stamp.ns), Some(marks))
+        }
+        _ => (tsft, None),
+    }
+}
+
+/// The station whose frames are marked as sent by the host, if any are: it names itself, or it answers a frame for it.
+fn sender_of_own(seen: &[Sighting]) -> Option<StationId> {
+    let named = || seen.iter().find(|frame| frame.sent && frame.transmitter.is_some());
+    let answer = || {
+        let is_answer = |pair: &&[Sighting]| {
+            pair[1].sent && pair[1].transmitter.is_none() && pair[1].receiver == pair[0].transmitter
+        };
+        seen.windows(2).find(is_answer).and_then(|pair| pair[0].receiver)
+    };
+    named().and_then(|frame| frame.transmitter).or_else(answer)
 }
 
 fn kind(frame: &Frame) -> Kind {
@@ -252,6 +424,7 @@ fn kind(frame: &Frame) -> Kind {
         FrameType::Data(_) if frame.retry => Kind::Retry,
         FrameType::Data(_) => Kind::Data,
         FrameType::Control(_) | FrameType::Extension(_) => Kind::Control,
+        FrameType::Unknown => Kind::Damaged,
     }
 }
 

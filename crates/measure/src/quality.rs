@@ -11,8 +11,12 @@ pub struct Quality {
     pub damaged: u64,
     /// Frames of which less was captured than its header and frame check sequence need.
     pub cut: u64,
-    /// Frames whose airtime is unknown, as the receiver did not say how they were sent.
+    /// Frames that are not damaged whose airtime is unknown, as the receiver did not say how they were sent.
     pub unknown_airtime: u64,
+    /// A-MPDUs.
+    pub aggregates: u64,
+    /// Those of which frames were missed, as far as that can be seen.
+    pub partial_aggregates: u64,
     /// Frames that sequence numbers say were sent.
     pub numbered: u64,
     /// Those of them that were not seen.
@@ -107,7 +111,7 @@ impl Quality {
     }
 
     /// Parts that speak against it, of how many, and what they are.
-    fn shares(&self) -> [(u64, u64, &'static str); 8] {
+    fn shares(&self) -> [(u64, u64, &'static str); 9] {
         let frames = self.records - self.unreadable.min(self.records);
         [
             (self.unreadable, self.records, "records have no frame that can be read"),
@@ -116,6 +120,11 @@ impl Quality {
                 self.unknown_airtime,
                 frames,
                 "frames do not say how they were sent, so that their airtime is unknown",
+            ),
+            (
+                self.partial_aggregates,
+                self.aggregates,
+                "A-MPDUs were seen in part, so that their airtime is a lower bound",
             ),
             (self.missed, self.numbered, "frames are missing from sequence numbers"),
             (self.orphan_acks, self.acks, "ACKs to stations in range answer a frame that was not seen"),

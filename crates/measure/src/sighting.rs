@@ -1,6 +1,6 @@
 //! A frame, as an onlooker saw it.
 
-use crate::StationId;
+use crate::{Marks, Part, StationId};
 use multihop_capture::{Control, Frame, FrameType};
 use multihop_core::{Interval, Rate, Span, Time};
 
@@ -9,7 +9,11 @@ use multihop_core::{Interval, Rate, Span, Time};
 pub struct Sighting {
     /// Its stamp, on the time line of the onlooker.
     pub stamp: Time,
-    /// For how long it was on the air; none if the receiver did not say enough.
+    /// What that marks, if the radio says so itself.
+    pub marks: Option<Marks>,
+    /// The onlooker's own host sent it.
+    pub sent: bool,
+    /// For how long it was on the air, of an A-MPDU its share; none if the receiver did not say enough.
     pub airtime: Option<Span>,
     /// The part of it before the MAC header: preamble and PLCP header.
     pub preamble: Span,
@@ -17,6 +21,8 @@ pub struct Sighting {
     pub rate: Option<Rate>,
     /// Signal in dBm.
     pub signal_dbm: Option<i8>,
+    /// Bytes that the network layer asked the MAC to carry; of an A-MPDU that a frame stands for, of all its data.
+    pub size: u32,
     /// The frame.
     pub frame: Frame,
     /// Its sender, where the frame says so.
@@ -25,23 +31,61 @@ pub struct Sighting {
     pub receiver: Option<StationId>,
     /// SIFS of its band.
     pub sifs: Span,
+    /// Its place in its A-MPDU, if it was in one.
+    pub part: Option<Part>,
 }
 
 impl Sighting {
-    /// When it was on the air, if its stamp marks what `marks` says.
-    pub fn air(&self, marks: crate::Marks) -> Interval {
-        let length = self.airtime.unwrap_or(Span::ZERO);
-        match marks {
-            crate::Marks::Begin => Interval { start: self.stamp, end: self.stamp + length },
-            crate::Marks::Mpdu => {
-                let start = self.stamp - self.preamble.min(length).min(self.stamp.since(Time::ZERO));
+    /// The same on a time line that begins later, but not after its stamp.
+    #[must_use]
+    pub fn after(&self, origin: Span) -> Sighting {
+        let after = |stamp: Time| stamp - origin.min(stamp.since(Time::ZERO));
+        let part =
+            self.part.map(|part| Part { stamps: (after(part.stamps.0), after(part.stamps.1)), ..part });
+        Sighting { stamp: after(self.stamp), part, ..*self }
+    }
+
+    /// When it was on the air, if its stamp marks what `marks` says; what the radio says of that goes first.
+    pub fn air(&self, marks: Marks) -> Interval {
+        let ppdu = self.ppdu(marks);
+        let Some(part) = self.part else { return ppdu };
+        let start = ppdu.end.min(ppdu.start + part.before);
+        Interval { start, end: ppdu.end.min(start + self.airtime.unwrap_or_default()) }
+    }
+
+    /// When the PPDU was on the air that it was part of. Receivers stamp each frame of an A-MPDU by itself, or all alike.
+    pub fn ppdu(&self, marks: Marks) -> Interval {
+        let (first, last) = self.stamps();
+        let length = self.ppdu_airtime().unwrap_or_default();
+        match self.marks.unwrap_or(marks) {
+            Marks::Begin => Interval { start: first, end: first + length },
+            Marks::Mpdu => {
+                let start = first - self.preamble.min(length).min(first.since(Time::ZERO));
                 Interval { start, end: start + length }
             }
-            crate::Marks::End => {
-                let length = length.min(self.stamp.since(Time::ZERO));
-                Interval { start: self.stamp - length, end: self.stamp }
-            }
+            Marks::End => Interval { start: last - length.min(last.since(Time::ZERO)), end: last },
         }
+    }
+
+    /// Carrying another number of bytes.
+    #[must_use]
+    pub fn with_size(&self, size: u32) -> Sighting {
+        Sighting { size, ..*self }
+    }
+
+    /// Stamps of the first and of the last frame of its PPDU.
+    pub fn stamps(&self) -> (Time, Time) {
+        self.part.map_or((self.stamp, self.stamp), |part| part.stamps)
+    }
+
+    /// For how long its PPDU was on the air.
+    pub fn ppdu_airtime(&self) -> Option<Span> {
+        self.airtime.map(|share| self.part.map_or(share, |part| part.whole))
+    }
+
+    /// It arrived damaged, or cannot be read: of it only its time is known.
+    pub fn is_damaged(&self) -> bool {
+        self.frame.kind == FrameType::Unknown
     }
 
     /// A unicast data or management frame, which is answered by an ACK.
@@ -62,4 +106,12 @@ impl Sighting {
             _ => None,
         }
     }
+}
+
+/// Bytes that the network layer asked the MAC to carry in a frame: the IP packet, where it can be read; otherwise what is left of the
+/// body without LLC and SNAP (8 bytes) and, if it is encrypted, CCMP's header and check (16 bytes; 12.5.3.2), the most common.
+pub fn network_bytes(frame: &Frame) -> u32 {
+    let overhead = if frame.protected { 8 + 16 } else { 8 };
+    let network = frame.payload.and_then(|payload| payload.network);
+    network.map_or(frame.body_bytes.saturating_sub(overhead), |network| network.total_bytes)
 }

@@ -39,15 +39,24 @@ impl Stamps {
     /// Looks at the next frame.
     pub fn see(&mut self, now: &Sighting) {
         let Some(before) = self.before.replace(*now) else { return };
-        let (true, Some(first), Some(second)) = (is_answer(&before, now), before.airtime, now.airtime) else {
+        let (true, Some(first), Some(second)) =
+            (is_answer(&before, now), before.ppdu_airtime(), now.ppdu_airtime())
+        else {
             return;
         };
-        let gap = now.stamp.since(before.stamp).ns();
+        // From the beginning of an A-MPDU its first stamp counts, from its end the last.
+        let from_begin = now.stamp.since(before.stamps().0).ns();
+        let from_end = now.stamp.since(before.stamps().1).ns();
         let begin = (first + before.sifs).ns();
         let mpdu = (begin + now.preamble.ns()).saturating_sub(before.preamble.ns());
         let end = (before.sifs + second).ns();
-        let off =
-            [begin, mpdu, end, begin + second.ns(), before.sifs.ns()].map(|expected| expected.abs_diff(gap));
+        let off = [
+            begin.abs_diff(from_begin),
+            mpdu.abs_diff(from_begin),
+            end.abs_diff(from_end),
+            (begin + second.ns()).abs_diff(from_begin),
+            before.sifs.ns().abs_diff(from_end),
+        ];
         let least = *off.iter().min().unwrap_or(&u64::MAX);
         let close = |one: u64| one <= least + TOLERANCE.ns();
         // Frames for which two of them are the same, such as RTS and CTS at one rate, tell nothing; but where all preambles are as
@@ -97,7 +106,7 @@ impl Stamps {
 fn is_answer(before: &Sighting, now: &Sighting) -> bool {
     let to_its_sender = before.transmitter.is_some() && now.receiver == before.transmitter;
     match now.control() {
-        Some(Control::Ack) => to_its_sender && before.wants_ack(),
+        Some(Control::Ack | Control::BlockAck(_)) => to_its_sender && before.wants_ack(),
         Some(Control::Cts) => to_its_sender && before.control() == Some(Control::Rts),
         _ => false,
     }

@@ -115,9 +115,13 @@ impl Station {
             FrameType::Management(_) if !group => 0,
             _ => return,
         };
-        let before = self.last[count].replace(sequence.number);
-        let Some(before) = before else { return };
+        let before = self.last[count].unwrap_or(sequence.number);
         let step = (SEQUENCES + sequence.number % SEQUENCES - before % SEQUENCES) % SEQUENCES;
+        // What is sent again in an A-MPDU stands among later numbers.
+        if step >= SEQUENCES - LARGEST_GAP {
+            return;
+        }
+        self.last[count] = Some(sequence.number);
         if (1..=LARGEST_GAP).contains(&step) {
             self.numbered += u64::from(step);
             self.missed += u64::from(step - 1);
@@ -149,6 +153,11 @@ impl Stations {
         self.ids.insert(address, id);
         self.all.push(Station::new(address));
         Some(id)
+    }
+
+    /// The station with this address, if it was seen.
+    pub fn known(&self, address: Address) -> Option<StationId> {
+        self.ids.get(&address).copied()
     }
 
     /// One of them.

@@ -25,7 +25,7 @@ pub struct Survey {
 /// If it is no capture at all.
 pub fn survey(
     mut capture: Capture<'_>,
-    options: Options,
+    options: &Options,
     mut watch: impl FnMut(u64) -> bool,
 ) -> Result<Survey, CaptureError> {
     let mut onlookers: Vec<Option<Onlooker>> = Vec::new();
@@ -45,7 +45,7 @@ pub fn survey(
         if interface >= onlookers.len() {
             onlookers.resize_with(interface + 1, || None);
         }
-        onlookers[interface].get_or_insert_with(|| Onlooker::new(options)).see(&record);
+        onlookers[interface].get_or_insert_with(|| Onlooker::new(options.clone())).see(&record);
         if records % 16_384 == 0 && !watch(capture.position()) {
             break;
         }

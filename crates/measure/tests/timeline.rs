@@ -1,87 +1,15 @@
-//! A timeline by hand: one RTS/CTS exchange of 1500 bytes at 11 Mb/s, as captures of several kinds would have it.
+//! A timeline by hand: one RTS/CTS exchange of 1500 bytes behind LLC and SNAP at 11 Mb/s, as captures of several kinds would have it.
 
+mod common;
+
+use common::{A, B, CTS, DATA, RTS, SIFS, Sent, exchange, file};
 use multihop_capture::Capture;
 use multihop_core::Span;
 use multihop_measure::{Findings, Grade, Kind, Marks, Options, survey};
 
-const A: [u8; 6] = [2, 0, 0, 0, 0, 1];
-const B: [u8; 6] = [2, 0, 0, 0, 0, 2];
-
-/// Airtimes with a long preamble: RTS of 20 bytes and CTS and ACK of 14 at 1 Mb/s, DATA of 28 + 1500 at 11 Mb/s.
-const RTS: u64 = 192 + 160;
-const CTS: u64 = 192 + 112;
-const DATA: u64 = 192 + 1112;
-const SIFS: u64 = 10;
-
-/// A frame: what it is, and when it was on the air, in microseconds.
-struct Sent {
-    bytes: Vec<u8>,
-    rate: u8,
-    begin: u64,
-    end: u64,
-}
-
-fn control(subtype: u8, duration: u16, to: [u8; 6], from: Option<[u8; 6]>) -> Vec<u8> {
-    let mut bytes = vec![subtype << 4 | 0b0100, 0];
-    bytes.extend(duration.to_le_bytes());
-    bytes.extend(to);
-    bytes.extend(from.unwrap_or_default().iter().take(if from.is_some() { 6 } else { 0 }));
-    bytes
-}
-
-fn data(sequence: u16, retry: bool) -> Vec<u8> {
-    let mut bytes = vec![0b1000, u8::from(retry) << 3];
-    bytes.extend(314_u16.to_le_bytes());
-    bytes.extend(B);
-    bytes.extend(A);
-    bytes.extend([0xff; 6]);
-    bytes.extend((sequence << 4).to_le_bytes());
-    bytes.resize(24 + 1500, 0);
-    bytes
-}
-
-/// The exchange, begun at `start`; without the frames that `missed` numbers.
-fn exchange(start: u64, sequence: u16, missed: &[usize]) -> Vec<Sent> {
-    let frames = [
-        (control(11, 1_941, B, Some(A)), 2, RTS),
-        (control(12, 1_627, A, None), 2, CTS),
-        (data(sequence, false), 22, DATA),
-        (control(13, 0, A, None), 2, CTS),
-    ];
-    let mut at = start;
-    let mut sent = Vec::new();
-    for (number, (bytes, rate, length)) in frames.into_iter().enumerate() {
-        if !missed.contains(&number) {
-            sent.push(Sent { bytes, rate, begin: at, end: at + length });
-        }
-        at += length + SIFS;
-    }
-    sent
-}
-
-/// As a pcap file with radiotap headers that say the rate. `stamp` says when a frame is stamped.
-fn file(frames: &[Sent], stamp: impl Fn(&Sent) -> u64) -> Vec<u8> {
-    let mut file = Vec::new();
-    for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 127] {
-        file.extend(word.to_le_bytes());
-    }
-    for frame in frames {
-        let at = stamp(frame);
-        let length = u32::try_from(9 + frame.bytes.len()).unwrap();
-        let (seconds, us) = (1_000 + at / 1_000_000, at % 1_000_000);
-        for word in [u32::try_from(seconds).unwrap(), u32::try_from(us).unwrap(), length, length] {
-            file.extend(word.to_le_bytes());
-        }
-        // Version, pad, length 9, present: rate.
-        file.extend([0, 0, 9, 0, 4, 0, 0, 0, frame.rate]);
-        file.extend(&frame.bytes);
-    }
-    file
-}
-
 fn measured(file: &[u8]) -> Findings {
     let capture = Capture::from_reader(file).unwrap();
-    let found = survey(capture, Options::default(), |_| true).unwrap();
+    let found = survey(capture, &Options::default(), |_| true).unwrap();
     assert_eq!(found.broken, None);
     found.interfaces.into_iter().next().unwrap().2
 }
@@ -167,7 +95,7 @@ fn a_cut_file_gives_what_came_before() {
     let whole = file(&exchanges(&[]), |sent| sent.end);
     for cut in [24, 30, 99, whole.len() - 1] {
         let capture = Capture::from_reader(&whole[..cut]).unwrap();
-        match survey(capture, Options::default(), |_| true) {
+        match survey(capture, &Options::default(), |_| true) {
             Ok(found) => assert!(found.broken.is_some() || cut == 24, "{cut}: {:?}", found.broken),
             Err(error) => assert!(!error.to_string().is_empty()),
         }
@@ -183,6 +111,6 @@ fn what_began_before_time_is_cut() {
     for marks in [Marks::Begin, Marks::Mpdu, Marks::End] {
         let capture = Capture::from_reader(&file[..]).unwrap();
         let options = Options { marks: Some(marks), ..Options::default() };
-        assert_eq!(survey(capture, options, |_| true).unwrap().records, 4);
+        assert_eq!(survey(capture, &options, |_| true).unwrap().records, 4);
     }
 }

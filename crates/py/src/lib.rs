@@ -4,6 +4,7 @@
 //! results cross as `NumPy` arrays ([`tables`]); captures are measured by [`multihop_measure`] ([`measure`]). A panic of the
 //! engine, which is a bug, becomes an `InternalError` ([`panics`]).
 
+mod columns;
 mod measure;
 mod panics;
 mod tables;
@@ -38,6 +39,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(measure::measure, module)?)?;
     module.add_function(wrap_pyfunction!(capacity, module)?)?;
     module.add_function(wrap_pyfunction!(locate, module)?)?;
+    module.add_function(wrap_pyfunction!(seconds, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
@@ -221,6 +223,12 @@ fn locate(text: &str, path: Vec<PathStep>) -> Option<usize> {
         })
         .collect();
     scenario::locate(text, &steps)
+}
+
+/// A length of time, written with its unit as in scenarios, in seconds.
+#[pyfunction]
+fn seconds(text: &str) -> PyResult<f64> {
+    scenario::seconds(text).map_err(PyValueError::new_err)
 }
 
 /// The JSON Schema of scenarios.

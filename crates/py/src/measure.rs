@@ -1,36 +1,35 @@
 //! What a capture says, as columns: a dictionary per interface.
 
+use crate::columns::Columns;
+use crate::scenario_error;
 use crate::{CaptureError, panics};
-use multihop_capture::Capture;
-use multihop_core::Span;
-use multihop_measure::{Findings, Kind, Marks, Options, Samples, StationId, Survey, survey};
+use multihop_capture::{Address, Capture};
+use multihop_core::{Span, Time};
+use multihop_measure::{Findings, Gauge, Kind, Marks, Options, Samples, StationId, Survey, survey};
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Surveys a capture file with the GIL released; `watch` is called with the bytes read, and may raise.
+/// Surveys a capture file with the GIL released; `watch` is called with the bytes read, and may raise. `estimators` is a text with
+/// `[[measure]]` tables, and what messages call it.
 #[pyfunction]
-#[pyo3(signature = (path, bin_s, stamps = None, watch = None))]
+#[pyo3(signature = (path, bin_s, stamps = None, station = None, estimators = None, watch = None))]
 pub fn measure<'py>(
     py: Python<'py>,
     path: &str,
     bin_s: f64,
     stamps: Option<&str>,
+    station: Option<&str>,
+    estimators: Option<(String, String)>,
     watch: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let marks = match stamps {
-        Some("begin") => Some(Marks::Begin),
-        Some("mpdu") => Some(Marks::Mpdu),
-        Some("end") => Some(Marks::End),
-        _ => None,
-    };
-    let options = Options { bin: Span::from_seconds(bin_s).max(Span::from_us(1)), marks };
+    let options = options(bin_s, stamps, station, estimators)?;
     let watch = watch.map(Bound::unbind);
     let mut raised = None;
     let found = py.detach(|| {
         panics::caught(|| {
             let capture = Capture::open(path).map_err(|error| capture_error(&error))?;
-            survey(capture, options, |bytes| {
+            survey(capture, &options, |bytes| {
                 raised = Python::attach(|py| {
                     py.check_signals()?;
                     watch.as_ref().map(|watch| watch.call1(py, (bytes,))).transpose()
@@ -41,21 +40,51 @@ pub fn measure<'py>(
             .map_err(|error| capture_error(&error))
         })
     })?;
-    raised.map_or_else(|| view(py, &found), Err)
+    raised.map_or_else(|| view(py, &options, found), Err)
+}
+
+fn options(
+    bin_s: f64,
+    stamps: Option<&str>,
+    station: Option<&str>,
+    estimators: Option<(String, String)>,
+) -> PyResult<Options> {
+    let marks = match stamps {
+        Some("begin") => Some(Marks::Begin),
+        Some("mpdu") => Some(Marks::Mpdu),
+        Some("end") => Some(Marks::End),
+        _ => None,
+    };
+    let station = station.map(|text| {
+        text.parse::<Address>()
+            .map_err(|error| CaptureError::new_err(format!("station: found {text:?}; {error}")))
+    });
+    let gauges = match estimators {
+        None => Gauge::standard(),
+        Some((text, origin)) => multihop_sim::scenario::gauges(&text, &origin)
+            .map_err(scenario_error)?
+            .into_iter()
+            .map(|(name, estimator)| Gauge { name, estimator })
+            .collect(),
+    };
+    let bin = Span::from_seconds(bin_s).max(Span::from_us(1));
+    Ok(Options { bin, marks, station: station.transpose()?, gauges })
 }
 
 fn capture_error(error: &multihop_capture::CaptureError) -> PyErr {
     CaptureError::new_err(error.to_string())
 }
 
-fn view<'py>(py: Python<'py>, found: &Survey) -> PyResult<Bound<'py, PyDict>> {
+/// Each interface is dropped when its columns are made, as its rows may be many.
+fn view<'py>(py: Python<'py>, options: &Options, found: Survey) -> PyResult<Bound<'py, PyDict>> {
     let made = PyDict::new(py);
     made.set_item("records", found.records)?;
     made.set_item("bytes", found.bytes)?;
     made.set_item("broken", found.broken.as_deref())?;
     let interfaces = PyList::empty(py);
-    for (number, name, findings) in &found.interfaces {
-        let one = interface(py, findings)?;
+    for (number, name, findings) in found.interfaces {
+        let one = interface(py, &findings)?;
+        one.set_item("estimates", estimates(py, options, &findings)?)?;
         one.set_item("interface", number)?;
         one.set_item("name", name.as_deref())?;
         interfaces.append(one)?;
@@ -77,6 +106,7 @@ fn interface<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDi
     made.set_item("stamps", marks)?;
     made.set_item("stamp_pairs", found.pairs)?;
     made.set_item("own", found.own.map(|own| name(found, own)))?;
+    made.set_item("at", found.at.map(|at| name(found, at)))?;
     made.set_item("busy_s", array(py, found.busy.iter().map(|span| span.seconds())))?;
     made.set_item("airtime", airtime(py, found)?)?;
     made.set_item("stations", stations(py, found)?)?;
@@ -92,12 +122,22 @@ fn airtime<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict
     let unknown = i64::from(-1_i8);
     let station = |id: StationId| i64::try_from(id.index()).unwrap_or(unknown);
     made.set_item("station", array(py, rows.iter().map(|row| row.station.map_or(unknown, station))))?;
-    made.set_item("kind", rows.iter().map(|row| row.kind.name()).collect::<Vec<_>>())?;
+    made.set_item("kind", array(py, rows.iter().map(|row| row.kind as u8)))?;
     made.set_item("frames", array(py, rows.iter().map(|row| row.cell.frames)))?;
     made.set_item("bytes", array(py, rows.iter().map(|row| row.cell.bytes)))?;
     made.set_item("airtime_s", array(py, rows.iter().map(|row| row.cell.airtime.seconds())))?;
     made.set_item("kinds", Kind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>())?;
     Ok(made)
+}
+
+fn estimates<'py>(py: Python<'py>, options: &Options, found: &Findings) -> PyResult<Bound<'py, PyDict>> {
+    let rows = &found.readings;
+    let start = found.start.unwrap_or(found.origin).since(found.origin);
+    let mut table = Columns::new(py, rows);
+    table.each("time_s", |row| row.at.since(Time::ZERO + start).seconds())?;
+    table.names("estimator", rows.iter().map(|row| options.gauges[row.gauge].name.as_str()))?;
+    table.view(|row| row.view)?;
+    Ok(table.made)
 }
 
 fn stations<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict>> {
@@ -150,6 +190,8 @@ fn quality<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict
         ("damaged", q.damaged),
         ("cut", q.cut),
         ("unknown_airtime", q.unknown_airtime),
+        ("aggregates", q.aggregates),
+        ("partial_aggregates", q.partial_aggregates),
         ("numbered", q.numbered),
         ("missed", q.missed),
         ("acks", q.acks),

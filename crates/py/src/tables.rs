@@ -1,9 +1,9 @@
 //! The tables of a run as columns: numbers as `NumPy` arrays, names as lists. What was not measured is NaN.
 
+use crate::columns::{Columns, dropped};
 use multihop_core::DropCause;
 use multihop_sim::config::{AppConfig, Config};
 use multihop_sim::outcome::{FlowOutcome, LinkOutcome, MeasurementRow, NodeOutcome, Outcome, SeriesRow};
-use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -145,52 +145,7 @@ fn measurements<'py>(
     table.each("time_s", |row| row.time_s)?;
     table.names("estimator", rows.iter().map(estimator))?;
     table.each("node", |row| row.node)?;
-    table.optional("capacity_bps", |row| row.view.capacity_bps)?;
-    table.optional("available_bps", |row| row.view.available_bps)?;
-    table.optional("packet_throughput_bps", |row| row.view.packet_throughput_bps)?;
-    table.optional("service_delay_s", |row| row.view.service_delay_s)?;
-    table.optional("transmission_efficiency", |row| row.view.transmission_efficiency)?;
-    table.optional("busy_ratio", |row| row.view.busy_ratio)?;
+    table.view(|row| row.view)?;
     table.each("true_busy_ratio", |row| row.busy_ratio)?;
     Ok(table.made)
-}
-
-fn dropped(cause: DropCause) -> String {
-    format!("dropped_{}", cause.name())
-}
-
-/// A table in the making: columns that are read off rows.
-struct Columns<'py, 'rows, Row> {
-    py: Python<'py>,
-    rows: &'rows [Row],
-    made: Bound<'py, PyDict>,
-}
-
-impl<'py, 'rows, Row> Columns<'py, 'rows, Row> {
-    fn new(py: Python<'py>, rows: &'rows [Row]) -> Self {
-        Columns { py, rows, made: PyDict::new(py) }
-    }
-
-    fn column<T: Element>(&mut self, name: impl AsRef<str>, values: Vec<T>) -> PyResult<()> {
-        self.made.set_item(name.as_ref(), values.into_pyarray(self.py))
-    }
-
-    fn names<'a>(&mut self, name: &str, values: impl Iterator<Item = &'a str>) -> PyResult<()> {
-        self.made.set_item(name, values.collect::<Vec<_>>())
-    }
-
-    fn each<T: Element>(&mut self, name: &str, value: impl Fn(&Row) -> T) -> PyResult<()> {
-        self.column(name, self.rows.iter().map(value).collect())
-    }
-
-    fn optional(&mut self, name: &str, value: impl Fn(&Row) -> Option<f64>) -> PyResult<()> {
-        self.each(name, |row| value(row).unwrap_or(f64::NAN))
-    }
-
-    fn drops(&mut self, counts: impl Fn(&Row) -> &[u64; DropCause::ALL.len()]) -> PyResult<()> {
-        for (index, cause) in DropCause::ALL.iter().enumerate() {
-            self.column(dropped(*cause), self.rows.iter().map(|row| counts(row)[index]).collect())?;
-        }
-        Ok(())
-    }
 }

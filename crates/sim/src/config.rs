@@ -4,7 +4,7 @@
 
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy};
-use multihop_link::{AdHocProbeOptions, Elapsed, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions};
+use multihop_link::EstimatorConfig;
 use multihop_schemes::Scheme;
 use std::sync::Arc;
 
@@ -315,36 +315,6 @@ pub struct MeasurementConfig {
     pub nodes: Vec<NodeId>,
     /// What each of them has.
     pub estimator: EstimatorConfig,
-}
-
-/// An estimator of [`multihop_link`] with its options.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum EstimatorConfig {
-    /// [`multihop_link::RtWinf`].
-    RtWinf(RtWinfOptions),
-    /// [`multihop_link::RtWinfProbe`].
-    RtWinfProbe(RtWinfProbeOptions),
-    /// [`multihop_link::IdleGap`].
-    IdleGap {
-        /// What the time of NAVs is divided by.
-        elapsed: Elapsed,
-    },
-    /// [`multihop_link::AdHocProbe`].
-    AdHocProbe(AdHocProbeOptions),
-    /// [`multihop_link::BusyRatio`].
-    BusyRatio {
-        /// How far it looks back.
-        window: Span,
-    },
-    /// [`multihop_link::ServiceDelay`].
-    ServiceDelay {
-        /// Weight of a new frame.
-        gain: f64,
-    },
-    /// [`multihop_link::TransmissionEfficiency`].
-    TransmissionEfficiency,
-    /// [`multihop_link::PacketThroughput`].
-    PacketThroughput(PacketThroughputOptions),
 }
 
 /// What a flow sends.

@@ -1,15 +1,11 @@
 //! Estimators whose values are written down while the run goes on, beside what the simulator itself knows.
 
-use crate::config::{Config, EstimatorConfig};
+use crate::config::Config;
 use crate::mac::Timing;
 use crate::node::Node;
 use crate::outcome::MeasurementRow;
 use crate::record::Recorder;
 use multihop_core::{Span, Time};
-use multihop_link::{
-    AdHocProbe, BusyRatio, Estimator, IdleGap, PacketThroughput, RtWinf, RtWinfProbe, ServiceDelay,
-    TransmissionEfficiency,
-};
 
 /// The time series of estimators.
 #[derive(Debug, Default)]
@@ -25,7 +21,9 @@ impl Measurements {
         let mut measured = vec![false; nodes.len()];
         for (index, measurement) in config.measurements.iter().enumerate() {
             for node in &measurement.nodes {
-                nodes[node.index()].stack.add_gauge(index as u32, build(&measurement.estimator, timing));
+                nodes[node.index()]
+                    .stack
+                    .add_gauge(index as u32, measurement.estimator.build(timing.phy_times()));
                 measured[node.index()] = true;
             }
         }
@@ -49,19 +47,5 @@ impl Measurements {
     /// All rows.
     pub fn into_rows(self) -> Vec<MeasurementRow> {
         self.rows
-    }
-}
-
-fn build(estimator: &EstimatorConfig, timing: &Timing) -> Box<dyn Estimator> {
-    let phy = timing.phy_times();
-    match *estimator {
-        EstimatorConfig::RtWinf(options) => Box::new(RtWinf::new(options, phy)),
-        EstimatorConfig::RtWinfProbe(options) => Box::new(RtWinfProbe::new(options, phy)),
-        EstimatorConfig::IdleGap { elapsed } => Box::new(IdleGap::new(elapsed, phy.data_rate)),
-        EstimatorConfig::AdHocProbe(options) => Box::new(AdHocProbe::new(options)),
-        EstimatorConfig::BusyRatio { window } => Box::new(BusyRatio::new(window)),
-        EstimatorConfig::ServiceDelay { gain } => Box::new(ServiceDelay::new(gain)),
-        EstimatorConfig::TransmissionEfficiency => Box::new(TransmissionEfficiency::default()),
-        EstimatorConfig::PacketThroughput(options) => Box::new(PacketThroughput::new(options)),
     }
 }

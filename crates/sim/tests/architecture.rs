@@ -9,7 +9,7 @@ const EDGES: [(&str, &[&str]); 9] = [
     ("multihop-core", &[]),
     ("multihop-dot11", &["multihop-core"]),
     ("multihop-capture", &["multihop-core", "multihop-dot11"]),
-    ("multihop-measure", &["multihop-capture", "multihop-core", "multihop-dot11"]),
+    ("multihop-measure", &["multihop-capture", "multihop-core", "multihop-dot11", "multihop-link"]),
     ("multihop-transport", &["multihop-core"]),
     ("multihop-link", &["multihop-core", "multihop-dot11"]),
     ("multihop-schemes", &["multihop-core", "multihop-link", "multihop-transport"]),

@@ -6,10 +6,10 @@ use common::{add_flow, chain, network, saturate};
 use multihop_core::{FlowId, NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Microseconds};
 use multihop_link::{
-    AdHocProbeOptions, Elapsed, LinkView, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions,
-    WinfReading,
+    AdHocProbeOptions, Elapsed, EstimatorConfig, LinkView, PacketThroughputOptions, RtWinfOptions,
+    RtWinfProbeOptions, WinfReading,
 };
-use multihop_sim::config::{AppConfig, Config, EstimatorConfig, MeasurementConfig};
+use multihop_sim::config::{AppConfig, Config, MeasurementConfig};
 use multihop_sim::outcome::Outcome;
 use multihop_sim::{Ties, World, run};
 

@@ -3,11 +3,12 @@
 use multihop_core::{FlowId, NodeId, Span};
 use multihop_dot11::{DcfRules, EifsRule};
 use multihop_link::{
-    AdHocProbeOptions, Elapsed, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions, WinfReading,
+    AdHocProbeOptions, Elapsed, EstimatorConfig, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions,
+    WinfReading,
 };
 use multihop_sim::config::{
-    AppConfig, Config, DsdvConfig, EstimatorConfig, LinkFailureRule, MeasurementConfig, MediumModel,
-    PathLoss, RouteMetric, RoutingProtocol,
+    AppConfig, Config, DsdvConfig, LinkFailureRule, MeasurementConfig, MediumModel, PathLoss, RouteMetric,
+    RoutingProtocol,
 };
 use multihop_sim::scenario::{Overrides, Setting, Step, locate, resolve};
 

@@ -19,37 +19,57 @@ _MOST_ROWS = 20
 
 
 def measure(
-    capture: Annotated[
-        Path, typer.Argument(metavar="CAPTURE", help="A monitor-mode capture: pcap, pcapng.", show_default=False)
+    captures: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="CAPTURE...",
+            help="Monitor-mode captures, pcap or pcapng; several of the same scene are compared.",
+            show_default=False,
+        ),
     ],
     bin: Annotated[str, typer.Option(help="Width of the bins of time.")] = "1 s",
     stamps: Annotated[
         str | None, typer.Option(help="What stamps mark: begin, mpdu or end of a frame; found out by default.")
     ] = None,
+    station: Annotated[
+        str | None, typer.Option(help="Address of the station whose estimators are run; that of the radio by default.")
+    ] = None,
+    estimators: Annotated[
+        Path | None,
+        typer.Option(help="A file with [[measure]] tables, as in scenarios: the estimators, and their options."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the tables (Parquet and CSV) into this folder.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say who used the channel of a capture, what its links can carry, and how far to trust that."""
-    if stamps not in (None, "begin", "mpdu", "end"):
-        raise UserError(f"--stamps: found {stamps!r}; begin, mpdu or end would do")
-    found = measurement.measure(capture, bin=bin, stamps=stamps)  # type: ignore[arg-type]
+    if out is not None and len(captures) > 1:
+        raise UserError("--out: found with several captures; measure one at a time, or leave it out")
+    seen = []
+    for capture in captures:
+        found = measurement.measure(capture, bin=bin, stamps=stamps, station=station, estimators=estimators)  # type: ignore[arg-type]
+        seen.append(found)
+        if not as_json:
+            for onlooker in found.onlookers:
+                _print(found, onlooker, capture if len(captures) > 1 else None)
     if as_json:
-        console.print_json(found.record())
-    else:
-        for onlooker in found.onlookers:
-            _print(found, onlooker)
+        records = [found.record() for found in seen]
+        console.print_json(records if len(records) > 1 else records[0])
+    elif sum(len(found.onlookers) for found in seen) > 1:
+        _print_side_by_side(seen)
     if out is not None:
         from multihop.measurement_files import save
 
-        for path in save(found, out):
+        for path in save(seen[0], out):
             console.note(f"written: {path}", quiet=as_json)
-    if found.broken is not None:
-        raise UserError(f"{capture}: {found.broken}; what was read before it is above")
+    broken = [f"{found.path}: {found.broken}" for found in seen if found.broken is not None]
+    if broken:
+        raise UserError("; ".join(broken) + "; what was read before it is above")
 
 
-def _print(found: Measurement, onlooker: Onlooker) -> None:
+def _print(found: Measurement, onlooker: Onlooker, capture: Path | None) -> None:
     records, stations = onlooker.quality["records"], len(_of(found.stations, onlooker))
-    print(f"{onlooker.title}: {records} records in {onlooker.length_s:.3f} s, {stations} stations")
+    where = f"{capture}, " if capture is not None else ""
+    print(f"{where}{onlooker.title}: {records} records in {onlooker.length_s:.3f} s, {stations} stations")
     print(f"capture quality: {onlooker.grade}")
     for reason in onlooker.reasons:
         print(f"  {reason}")
@@ -57,14 +77,14 @@ def _print(found: Measurement, onlooker: Onlooker) -> None:
     _print_kinds(found, onlooker)
     _print_stations(found, onlooker)
     _print_links(found, onlooker)
+    _print_estimates(found, onlooker)
 
 
 def _print_kinds(found: Measurement, onlooker: Onlooker) -> None:
-    table = _of(found.airtime, onlooker)
     length = onlooker.length_s or float("nan")
     rows = [
-        [str(kind), f"{group['frames'].sum()}", f"{group['bytes'].sum()}", _share(group["airtime_s"].sum() / length)]
-        for kind, group in table.groupby("kind", sort=False)
+        [row["kind"], f"{row['frames']}", f"{row['bytes']}", _share(row["airtime_s"] / length)]
+        for row in found.kinds(onlooker).to_dict("records")
     ]
     rows.append(["nothing that was decoded", "", "", _share(1 - found.busy_ratio(onlooker))])
     console.out().print(console.table(["airtime", "frames", "bytes", "share"], rows))
@@ -98,13 +118,45 @@ def _print_links(found: Measurement, onlooker: Onlooker) -> None:
             str(row["answered"]),
             _mbps(row["goodput_bps"]),
             _mbps(row["capacity_bps"]) + _half(row["capacity_high_bps"] - row["capacity_bps"]),
-            _mbps(row["available_bps"]),
+            _mbps(row["available_bps"]) + _half(row["available_high_bps"] - row["available_bps"]),
         ]
         for row in table.head(_MOST_ROWS).to_dict("records")
     ]
     heads = ["link", "exchanges", "answered", "goodput [Mb/s]", "capacity [Mb/s]", "available [Mb/s]"]
     console.out().print(console.table(heads, rows))
     _tell_more(len(table))
+
+
+def _print_side_by_side(seen: list[Measurement]) -> None:
+    """Links as each onlooker saw them, for those that more than one saw."""
+    table = measurement.side_by_side(seen)
+    if table.empty:
+        return
+    print("capacity / available [Mb/s] of each link, as each onlooker saw it")
+    onlookers = list(dict.fromkeys(table.columns.get_level_values(0)))
+    columns = []
+    for name in onlookers:
+        both = zip(table[name, "capacity_bps"], table[name, "available_bps"], strict=True)
+        columns.append(
+            ["" if capacity != capacity else f"{_mbps(capacity)} / {_mbps(left)}" for capacity, left in both]
+        )
+    links = [f"{sender} > {receiver}" for sender, receiver in table.index.tolist()]
+    rows = [list(row) for row in zip(links, *columns, strict=True)]
+    console.out().print(console.table(["link", *onlookers], rows[:_MOST_ROWS]))
+    _tell_more(len(rows))
+
+
+def _print_estimates(found: Measurement, onlooker: Onlooker) -> None:
+    from multihop.report.measurement import QUANTITIES
+
+    rows = []
+    for row in _of(found.estimates_over_time, onlooker).to_dict("records"):
+        name, scale, decimals = QUANTITIES[str(row["quantity"])]
+        values = (f"{scale * row[key]:.{decimals}f}" for key in ("mean", "q05", "q95"))
+        rows.append([str(row["estimator"]), name, *values])
+    where = f"estimates at {onlooker.at or 'an onlooker'}"
+    console.out().print(console.table([where, "of", "mean", "5 %", "95 %"], rows))
+    print()
 
 
 def _of(table: pd.DataFrame, onlooker: Onlooker) -> pd.DataFrame:

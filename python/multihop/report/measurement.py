@@ -22,7 +22,11 @@ _KINDS = {
     "acknowledgement": "#009e73",
     "management": "#cc79a7",
     "control": "#56b4e9",
+    "damaged": "#999999",
 }
+
+#: Of the lines of estimators.
+_LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
 #: Stations and links that are listed.
 _MOST_ROWS = 50
@@ -73,6 +77,12 @@ def _onlooker(found: Measurement, onlooker: Onlooker) -> list[str]:
             "batches of 16 exchanges with 95 % intervals. Available: capacity times the share of time with nothing on "
             "the air.",
         ),
+        section(
+            "Estimates",
+            _estimates(found, onlooker),
+            f"What estimators say at {onlooker.at or 'an onlooker that sends nothing'}: over time, and the mean with "
+            "the 5 % and 95 % quantiles. Those of links and of service see what this node sends and hears.",
+        ),
     ]
 
 
@@ -99,8 +109,53 @@ def _over_time(found: Measurement, onlooker: Onlooker) -> str:
     axis.set_ylabel("share of airtime")
     axis.set_ylim(0, max(1.0, float(under.max(initial=0.0))))
     if len(axis.patches) > 0:
-        axis.legend(ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
+        axis.legend(ncols=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     return chart.svg()
+
+
+#: What is in a column of estimates, how many of the shown unit a base unit has, and decimals.
+QUANTITIES = {
+    "capacity_bps": ("capacity [Mb/s]", 1e-6, 3),
+    "available_bps": ("available [Mb/s]", 1e-6, 3),
+    "packet_throughput_bps": ("packet throughput [Mb/s]", 1e-6, 3),
+    "service_delay_s": ("service delay [ms]", 1e3, 3),
+    "transmission_efficiency": ("transmission efficiency", 1.0, 3),
+    "busy_ratio": ("busy ratio", 1.0, 3),
+}
+
+#: Points of a line; more are averaged.
+_MOST_POINTS = 600
+
+
+def _estimates(found: Measurement, onlooker: Onlooker) -> str:
+    rows = found.estimates[found.estimates["interface"] == onlooker.interface]
+    if rows.empty:
+        return "<p>The capture is shorter than a bin.</p>"
+    chart = Chart(f"estimates{onlooker.interface}", f"Available bandwidth over time at {onlooker.title}", 9.0, 2.8)
+    axis: Any = chart.figure.subplots()
+    series = rows.dropna(subset="available_bps")
+    for colour, (name, of) in zip(_LINES, series.groupby("estimator", sort=False), strict=False):
+        group = np.arange(len(of)) // max(1, -(-len(of) // _MOST_POINTS))
+        points = of[["time_s", "available_bps"]].groupby(group).mean()
+        axis.plot(
+            points["time_s"],
+            points["available_bps"] / 1e6,
+            color=colour,
+            label=name,
+            marker="." if len(points) < 3 else "",
+        )
+    axis.set_xlabel("time [s]")
+    axis.set_ylabel("available [Mb/s]")
+    axis.set_ylim(bottom=0)
+    if axis.lines:
+        axis.legend(ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
+    summary = found.estimates_over_time
+    cells = []
+    for row in summary[summary["interface"] == onlooker.interface].to_dict("records"):
+        name, scale, decimals = QUANTITIES[str(row["quantity"])]
+        cells.append([row["estimator"], name, *(_number(scale * row[key], decimals) for key in ("mean", "q05", "q95"))])
+    pictures = chart.svg() if axis.lines else ""
+    return pictures + table(["estimator", "of", "mean", "5 %", "95 %"], cells, names=2)
 
 
 def _stations(found: Measurement, onlooker: Onlooker) -> str:
@@ -132,7 +187,8 @@ def _links(found: Measurement, onlooker: Onlooker) -> str:
             _number(row["goodput_bps"] / 1e6, 3),
             _number(row["capacity_bps"] / 1e6, 3)
             + _number((row["capacity_high_bps"] - row["capacity_bps"]) / 1e6, 3, before=" ± "),
-            _number(row["available_bps"] / 1e6, 3),
+            _number(row["available_bps"] / 1e6, 3)
+            + _number((row["available_high_bps"] - row["available_bps"]) / 1e6, 3, before=" ± "),
         ]
         for row in rows.head(_MOST_ROWS).to_dict("records")
     ]

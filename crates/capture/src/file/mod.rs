@@ -154,7 +154,7 @@ impl<'r> Capture<'r> {
             }
             Ok(None) => {
                 self.finished = true;
-                None
+                self.source.ended().err().map(read_error(&self.source, self.records)).map(Err)
             }
             Ok(Some(found)) => {
                 self.records += 1;

@@ -14,16 +14,24 @@ pub(super) struct Source<'r> {
     end: usize,
     /// Bytes of the stream before `start`.
     offset: u64,
+    /// The compressed file ended before its compression did.
+    cut: bool,
 }
 
 impl<'r> Source<'r> {
     pub fn new(reader: Box<dyn Read + Send + 'r>) -> Source<'r> {
-        Source { reader, buffer: vec![0; WINDOW].into_boxed_slice(), start: 0, end: 0, offset: 0 }
+        Source { reader, buffer: vec![0; WINDOW].into_boxed_slice(), start: 0, end: 0, offset: 0, cut: false }
     }
 
     /// Where the window begins in the stream.
     pub fn offset(&self) -> u64 {
         self.offset
+    }
+
+    /// An error if the stream ended, but its compression did not: it may have ended between two records.
+    pub fn ended(&self) -> io::Result<()> {
+        const WHY: &str = "the compressed file is cut, and more may have followed";
+        if self.cut { Err(io::Error::new(io::ErrorKind::UnexpectedEof, WHY)) } else { Ok(()) }
     }
 
     /// Reads until there are `bytes` bytes, at most [`WINDOW`], to look at, or the stream ends; returns how many of them there are.
@@ -42,7 +50,10 @@ impl<'r> Source<'r> {
                 Ok(read) => self.end += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 // A compressed file that is cut is told of as if it were not compressed: by what is missing.
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    self.cut = true;
+                    break;
+                }
                 Err(error) => return Err(error),
             }
         }

@@ -12,6 +12,7 @@ use crate::Reception;
 use crate::bytes::{Order, array, bit, field};
 use multihop_core::Span;
 use std::fmt;
+use std::str::FromStr;
 use thiserror::Error;
 
 /// Bytes of a frame check sequence.
@@ -35,6 +36,11 @@ pub enum FrameError {
     Version(u8),
 }
 
+/// Text that is no MAC address.
+#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[error("six bytes such as 02:00:00:00:00:01 would do")]
+pub struct AddressError;
+
 /// A MAC address.
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Address(pub [u8; 6]);
@@ -54,6 +60,25 @@ impl Address {
         bytes[0] &= !1;
         Address(bytes)
     }
+}
+
+impl FromStr for Address {
+    type Err = AddressError;
+
+    /// Six bytes in hexadecimal with colons or hyphens between them.
+    fn from_str(text: &str) -> Result<Address, AddressError> {
+        let mut bytes = [0; 6];
+        let mut parts = text.trim().split([':', '-']);
+        for byte in &mut bytes {
+            let part = parts.next().filter(is_byte).ok_or(AddressError)?;
+            *byte = u8::from_str_radix(part, 16).map_err(|_| AddressError)?;
+        }
+        if parts.next().is_some() { Err(AddressError) } else { Ok(Address(bytes)) }
+    }
+}
+
+fn is_byte(text: &&str) -> bool {
+    text.len() == 2 && text.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
 impl fmt::Display for Address {
@@ -109,6 +134,8 @@ pub enum FrameType {
     Data(Data),
     /// Extension: its subtype.
     Extension(u8),
+    /// Nobody can tell: see [`Frame::unreadable`].
+    Unknown,
 }
 
 /// A frame's MAC header, and what can be read of its body.
@@ -153,6 +180,30 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// A frame of which nothing is known but that it was there, and how long: it arrived damaged, or its header cannot be read.
+    pub fn unreadable(air_bytes: u32) -> Frame {
+        Frame {
+            kind: FrameType::Unknown,
+            type_subtype: u8::MAX,
+            retry: false,
+            more_fragments: false,
+            power_save: false,
+            protected: false,
+            to_ds: false,
+            from_ds: false,
+            duration: None,
+            receiver: None,
+            transmitter: None,
+            bssid: None,
+            sequence: None,
+            header_bytes: 0,
+            body_bytes: 0,
+            air_bytes,
+            fcs: Fcs::Wrong,
+            payload: None,
+        }
+    }
+
     /// Reads a frame from `bytes`, of which `cut` more were not captured.
     ///
     /// `reception` says whether there is a frame check sequence at the end. If it does not, there is one if the last four bytes are
@@ -182,15 +233,9 @@ impl Frame {
             from_ds: bit(control, 9),
             // With the highest bit it is an association identifier, or the fixed value of a contention-free period (9.2.4.2).
             duration: (!bit(duration, 15)).then(|| Span::from_us(duration.into())),
-            receiver: None,
-            transmitter: None,
-            bssid: None,
-            sequence: None,
             header_bytes: 4,
-            body_bytes: 0,
-            air_bytes: 0,
             fcs,
-            payload: None,
+            ..Frame::unreadable(0)
         };
         let mut padding = 0;
         match kind {

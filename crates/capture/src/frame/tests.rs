@@ -149,6 +149,17 @@ fn management() {
     assert_eq!((beacon.bssid, beacon.body_bytes), (Some(Address(B)), 12));
     assert_eq!(beacon.sequence, Some(Sequence { number: 0x123, fragment: 0 }));
     assert_eq!(beacon.transmitter.unwrap().to_string(), "02:00:00:00:00:0b");
+    assert_eq!("02-00-00-00-00-0B".parse(), Ok(beacon.transmitter.unwrap()));
+    for text in [
+        "",
+        "02:00:00:00:00",
+        "02:00:00:00:00:0b:00",
+        "2:0:0:0:0:b",
+        "02:00:00:00:00:0g",
+        "02:00:00:00:00:+b",
+    ] {
+        assert_eq!(text.parse::<Address>(), Err(AddressError), "{text}");
+    }
 }
 
 #[test]

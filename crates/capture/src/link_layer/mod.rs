@@ -107,6 +107,8 @@ pub enum HeaderError {
 pub struct Reception {
     /// Clock of the station when the first bit of the frame arrived, in microseconds (TSFT). Some drivers take another bit.
     pub tsft_us: Option<u64>,
+    /// Clock of the station at an instant of the frame that it names.
+    pub timestamp: Option<Timestamp>,
     /// How the frame was modulated.
     pub encoding: Option<Encoding>,
     /// Preamble of a direct-sequence frame.
@@ -191,6 +193,30 @@ impl Channel {
         };
         Some(Channel { mhz: mhz as u16, flags: 0 })
     }
+}
+
+/// The time of a frame, with what it is the time of (the radiotap field of that name).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Timestamp {
+    /// In nanoseconds.
+    pub ns: u64,
+    /// How far it may be off, in nanoseconds: as the station says, and at least the unit that it counts.
+    pub accuracy_ns: u32,
+    /// Of which instant it is; none where the station does not know.
+    pub position: Option<Position>,
+}
+
+/// An instant of a frame on the air.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Position {
+    /// The signal was recognised, at the beginning of the preamble.
+    Acquisition,
+    /// The first bit of the MAC header.
+    MpduStart,
+    /// The last bit of the MAC frame.
+    MpduEnd,
+    /// The last bit of all that was sent.
+    PpduEnd,
 }
 
 /// The A-MPDU that a frame was part of.

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "every test takes what it needs")]
 
+pub mod mutation;
+
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use multihop_capture::{Capture, CaptureError, LinkType};

@@ -1,7 +1,7 @@
 //! What each node's radio sees, as a capture: pcapng, IEEE 802.11 with radiotap, one interface per node.
 //!
 //! A packet stands for one frame at one radio: one that it decoded, whoever it was for, or one that it sent itself. There is nothing
-//! of frames that were not decoded. Its bytes are those of a true 802.11 frame ([`mpdu`], [`datagram`], [`fcs`]); its length is that
+//! of frames that were not decoded. Its bytes are those of a true 802.11 frame ([`mpdu`], [`datagram`]); its length is that
 //! of the simulated frame. The FCS is there, because tshark reckons airtimes by what is there; it is right, as in every frame that
 //! was decoded. Of long frames only the headers are kept, the original length says how long they were.
 //!
@@ -14,7 +14,6 @@
 //! The log is written while the run goes on, and holds no more than the frames of one propagation delay.
 
 mod datagram;
-mod fcs;
 mod mpdu;
 mod pcapng;
 mod radiotap;
@@ -150,7 +149,7 @@ impl AirLog {
         let length = (frame.bytes - mpdu::FCS) as usize;
         self.mpdu.resize(length.min(mpdu::HEADERS), 0);
         if length < mpdu::HEADERS {
-            self.mpdu.extend(fcs::fcs(&self.mpdu));
+            self.mpdu.extend(crc32fast::hash(&self.mpdu).to_le_bytes());
             self.mpdu.truncate(mpdu::HEADERS);
         }
     }
@@ -190,20 +189,18 @@ impl AirLog {
     /// A packet of the present frame, which was at the node's antenna `earlier` than at the listeners.
     fn add(&mut self, node: NodeId, frame: &Frame, earlier: Span, seen: Seen) {
         let mpdu_starts = frame.air.start + frame.overhead - earlier;
-        let tsft_us = mpdu_starts.since(Time::ZERO).whole(Span::from_us(1));
+        let at = frame.end() - earlier;
+        let stamps = radiotap::Stamps {
+            tsft_us: mpdu_starts.since(Time::ZERO).whole(Span::from_us(1)),
+            end_ns: at.ns(),
+        };
         self.packet.clear();
-        radiotap::put(&mut self.packet, tsft_us, self.rates[frame.rate as usize], seen);
+        radiotap::put(&mut self.packet, stamps, self.rates[frame.rate as usize], seen);
         let length = self.packet.len() as u32 + frame.bytes;
         self.packet.extend_from_slice(&self.mpdu);
         let mut bytes = [0; SNAP_LENGTH];
         bytes[..self.packet.len()].copy_from_slice(&self.packet);
-        let pending = Pending {
-            at: frame.end() - earlier,
-            interface: node.0,
-            length,
-            captured: self.packet.len() as u8,
-            bytes,
-        };
+        let pending = Pending { at, interface: node.0, length, captured: self.packet.len() as u8, bytes };
         let key = |pending: &Pending| (pending.at, pending.interface);
         let place = self.pending.partition_point(|other| key(other) <= key(&pending));
         self.pending.insert(place, pending);

@@ -4,7 +4,7 @@ use multihop_core::Rate;
 use multihop_dot11::{Modulation, Phy, Standard};
 
 /// Bytes of the longest header that is written here.
-pub(super) const LONGEST: usize = 24;
+pub(super) const LONGEST: usize = 36;
 
 // Bits of the word that says which fields are present, in their order.
 const TSFT: u32 = 1 << 0;
@@ -13,6 +13,10 @@ const RATE: u32 = 1 << 2;
 const CHANNEL: u32 = 1 << 3;
 const ANTENNA_SIGNAL: u32 = 1 << 5;
 const TX_FLAGS: u32 = 1 << 15;
+const TIMESTAMP: u32 = 1 << 22;
+
+/// Nanoseconds, at the last bit of the PPDU.
+const TIMESTAMP_UNIT_AND_POSITION: u8 = 0x23;
 
 const FLAG_SHORT_PREAMBLE: u8 = 0x02;
 /// The frame ends with its FCS.
@@ -71,8 +75,18 @@ pub(super) enum Seen {
     },
 }
 
-/// Appends a header. `tsft_us` is when the first bit of the MPDU was at the antenna.
-pub(super) fn put(out: &mut Vec<u8>, tsft_us: u64, fields: RateFields, seen: Seen) {
+/// When a frame was at an antenna.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stamps {
+    /// The first bit of the MPDU, in microseconds.
+    pub tsft_us: u64,
+    /// The last bit, in nanoseconds.
+    pub end_ns: u64,
+}
+
+/// Appends a header. The end of the frame, which the time of the packet tells too, is in a field that says what it means; TSFT has
+/// no fractions of microseconds.
+pub(super) fn put(out: &mut Vec<u8>, stamps: Stamps, fields: RateFields, seen: Seen) {
     let start = out.len();
     let which = match seen {
         Seen::Heard { dbm: None } => 0,
@@ -80,8 +94,8 @@ pub(super) fn put(out: &mut Vec<u8>, tsft_us: u64, fields: RateFields, seen: See
         Seen::Sent { .. } => TX_FLAGS,
     };
     out.extend([0; 4]);
-    out.extend((TSFT | FLAGS | RATE | CHANNEL | which).to_le_bytes());
-    out.extend(tsft_us.to_le_bytes());
+    out.extend((TSFT | FLAGS | RATE | CHANNEL | which | TIMESTAMP).to_le_bytes());
+    out.extend(stamps.tsft_us.to_le_bytes());
     out.extend([fields.flags, fields.rate]);
     out.extend(fields.mhz.to_le_bytes());
     out.extend(fields.channel.to_le_bytes());
@@ -89,6 +103,10 @@ pub(super) fn put(out: &mut Vec<u8>, tsft_us: u64, fields: RateFields, seen: See
         Seen::Heard { dbm } => out.extend(dbm.map(i8::to_le_bytes).into_iter().flatten()),
         Seen::Sent { flags } => out.extend(flags.to_le_bytes()),
     }
+    out.resize(start + (out.len() - start).next_multiple_of(8), 0);
+    out.extend(stamps.end_ns.to_le_bytes());
+    // No accuracy is told; the last byte has flags.
+    out.extend([0, 0, TIMESTAMP_UNIT_AND_POSITION, 0]);
     let length = ((out.len() - start) as u16).to_le_bytes();
     out[start + 2..start + 4].copy_from_slice(&length);
 }
@@ -100,7 +118,7 @@ mod tests {
 
     fn header(fields: RateFields, seen: Seen) -> Vec<u8> {
         let mut out = Vec::new();
-        put(&mut out, 0x0102, fields, seen);
+        put(&mut out, Stamps { tsft_us: 0x0102, end_ns: 0x0506 }, fields, seen);
         assert!(out.len() <= LONGEST);
         out
     }
@@ -110,16 +128,20 @@ mod tests {
         let phy = Phy::new(Standard::Dot11b, Preamble::Short);
         let fields = RateFields::new(&phy, Rate::from_kbps(5_500));
         let common = [2, 1, 0, 0, 0, 0, 0, 0, 0x12, 11, 0x6c, 0x09, 0xa0, 0x00];
+        let stamp = [6, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0x23, 0];
         let heard = header(fields, Seen::Heard { dbm: Some(-70) });
-        assert_eq!(heard[..8], [0, 0, 23, 0, 0x2f, 0, 0, 0]);
+        assert_eq!(heard[..8], [0, 0, 36, 0, 0x2f, 0, 0x40, 0]);
         assert_eq!(heard[8..22], common);
-        assert_eq!(heard[22..], [186]);
+        assert_eq!(heard[22..24], [186, 0]);
+        assert_eq!(heard[24..], stamp);
         let powerless = header(fields, Seen::Heard { dbm: None });
-        assert_eq!((powerless.len(), powerless[4]), (22, 0x0f));
+        assert_eq!((powerless.len(), powerless[4]), (36, 0x0f));
+        assert_eq!(powerless[22..24], [0, 0]);
         let sent = header(fields, Seen::Sent { flags: TX_WITH_RTS });
-        assert_eq!(sent[..8], [0, 0, 24, 0, 0x0f, 0x80, 0, 0]);
+        assert_eq!(sent[..8], [0, 0, 36, 0, 0x0f, 0x80, 0x40, 0]);
         assert_eq!(sent[8..22], common);
-        assert_eq!(sent[22..], [4, 0]);
+        assert_eq!(sent[22..24], [4, 0]);
+        assert_eq!(sent[24..], stamp);
     }
 
     #[test]

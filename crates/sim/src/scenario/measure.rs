@@ -5,10 +5,11 @@ use super::error::instead_of;
 use super::flows::Made;
 use super::topology::Nodes;
 use super::values::Switch;
-use crate::config::{EstimatorConfig, MeasurementConfig};
+use crate::config::MeasurementConfig;
 use multihop_core::{FlowId, NodeId, Span};
 use multihop_link::{
-    AdHocProbeOptions, Elapsed, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions, WinfReading,
+    AdHocProbeOptions, Elapsed, EstimatorConfig, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions,
+    WinfReading,
 };
 use multihop_schemes::quantity::{Duration, Size};
 use schemars::JsonSchema;
@@ -164,11 +165,52 @@ pub(super) fn resolve(
     nodes: &Nodes,
     flows: &[Made],
 ) -> Result<Vec<MeasurementConfig>> {
+    let names = names(measures, document)?;
+    let made = measures.iter().zip(names).enumerate().map(|(index, (measure, name))| {
+        let table = Table { document, at: key!["measure", index] };
+        let nodes = table.nodes(nodes, measure.shared().2.as_deref())?;
+        Ok(MeasurementConfig { name, nodes, estimator: measure.resolve(&table, flows)? })
+    });
+    made.collect()
+}
+
+/// The estimators of a file's `[[measure]]` tables by name, whatever else is in the file, for use at a node that is none of a
+/// scenario: that of a capture. `at` counts for nothing there.
+///
+/// # Errors
+/// Whatever is wrong with these tables; if there are none; and if one needs what a capture does not tell.
+pub fn gauges(text: &str, origin: &str) -> Result<Vec<(String, EstimatorConfig)>> {
+    #[derive(Deserialize, JsonSchema)]
+    struct Measures {
+        #[serde(default)]
+        measure: Vec<Measure>,
+    }
+    let document = Document::parse(text, origin)?;
+    let Measures { measure: measures } = document.read()?;
+    if measures.is_empty() {
+        let found = "no [[measure]] table".to_owned();
+        let remedy = "list estimators, such as [[measure]] with estimator = \"rt-winf\"";
+        return Err(document.fail(&key!["measure"], found, remedy));
+    }
+    let names = names(&measures, &document)?;
+    let made = measures.iter().zip(names).enumerate().map(|(index, (measure, name))| {
+        let table = Table { document: &document, at: key!["measure", index] };
+        if let Measure::AdHocProbe(_) = measure {
+            let remedy = "remove it: it needs to know when probes were sent, which a capture does not tell";
+            return Err(table.bad("estimator", "cannot be used on a capture", remedy));
+        }
+        Ok((name, measure.resolve(&table, &[])?))
+    });
+    made.collect()
+}
+
+/// What results call them: each by another name.
+fn names(measures: &[Measure], document: &Document<'_>) -> Result<Vec<String>> {
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
     let mut made = Vec::with_capacity(measures.len());
     for (index, measure) in measures.iter().enumerate() {
         let table = Table { document, at: key!["measure", index] };
-        let (kind, name, at) = measure.shared();
+        let (kind, name, _) = measure.shared();
         let name = name.clone().unwrap_or_else(|| kind.to_owned());
         if name.trim().is_empty() {
             return Err(table.bad("name", "is an empty name", "give a name or remove the key"));
@@ -179,9 +221,7 @@ pub(super) fn resolve(
                 "results tell measurements by name; give this one another, such as name = \"second\"";
             return Err(document.fail(&table.at.join("name"), found, remedy));
         }
-        let nodes = table.nodes(nodes, at.as_deref())?;
-        let estimator = measure.resolve(&table, flows)?;
-        made.push(MeasurementConfig { name, nodes, estimator });
+        made.push(name);
     }
     Ok(made)
 }

@@ -49,7 +49,7 @@ pub use generate::{
 pub use mac::{BackoffDraw, Eifs, Mac, Microseconds, ResponseTimeout, RuleOverrides, RuleSet};
 pub use measure::{
     AdHocProbe, BusyRatio, IdleGap, Measure, PacketThroughput, Reading, RtWinf, RtWinfProbe, ServiceDelay,
-    TransmissionEfficiency,
+    TransmissionEfficiency, gauges,
 };
 pub use medium::{Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
 pub use phy::{Phy, Preamble, Standard};
@@ -59,7 +59,7 @@ pub use schemes::Parameters;
 pub use settings::Setting;
 pub use topology::{Link, Listed, Node, Topology};
 pub use traffic::{Pattern, Traffic};
-pub use values::{Limit, Switch};
+pub use values::{Limit, Switch, seconds};
 
 /// A scenario of `multihop`: a network, its MAC, and the flows that cross it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

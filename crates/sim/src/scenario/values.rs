@@ -1,5 +1,6 @@
 //! Values that are either a word or a quantity.
 
+use multihop_schemes::quantity::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -24,6 +25,14 @@ pub enum Limit {
     None,
     /// A count.
     At(u32),
+}
+
+/// A length of time in seconds, of text such as `"100 ms"`.
+///
+/// # Errors
+/// A sentence, if it is none or has no unit.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    text.parse().map(|Duration(seconds)| seconds)
 }
 
 impl<'de, T: FromStr<Err = String>> Deserialize<'de> for Switch<T> {

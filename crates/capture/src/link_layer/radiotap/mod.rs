@@ -8,7 +8,7 @@ mod high_rates;
 
 pub use fields::{Field, Fields};
 
-use super::{Aggregate, Channel, Encoding, HeaderError, Reception, split};
+use super::{Aggregate, Channel, Encoding, HeaderError, Position, Reception, Timestamp, split};
 use crate::bytes::{Order, bit};
 use multihop_core::Rate;
 use multihop_dot11::Preamble;
@@ -90,9 +90,36 @@ fn read(number: u8, bytes: &[u8], reception: &mut Reception) {
             reception.aggregate = Some(Aggregate { reference: u32(0), last });
         }
         21 => reception.encoding = Some(Encoding::Vht(high_rates::vht(bytes))),
+        22 => reception.timestamp = timestamp(bytes),
         23 => reception.encoding = Some(Encoding::He(high_rates::he(bytes))),
         _ => {}
     }
+}
+
+/// The timestamp; none if its unit is unknown, or if only its lower half counts.
+fn timestamp(bytes: &[u8]) -> Option<Timestamp> {
+    let (time, accuracy) = (Order::Little.u64(bytes, 0)?, Order::Little.u16(bytes, 8)?);
+    let (&what, &flags) = (bytes.get(10)?, bytes.get(11)?);
+    let unit_ns: u32 = match what & 0x0f {
+        0 => 1_000_000,
+        1 => 1_000,
+        3 => 1,
+        _ => return None,
+    };
+    let position = match what >> 4 {
+        0 => Some(Position::MpduStart),
+        1 => Some(Position::Acquisition),
+        2 => Some(Position::PpduEnd),
+        3 => Some(Position::MpduEnd),
+        _ => None,
+    };
+    let is_half = flags & 1 != 0;
+    let has_accuracy = flags & 2 != 0;
+    Some(Timestamp {
+        ns: time.checked_mul(unit_ns.into()).filter(|_| !is_half)?,
+        accuracy_ns: if has_accuracy { unit_ns.saturating_mul(accuracy.max(1).into()) } else { unit_ns },
+        position,
+    })
 }
 
 fn read_flags(flags: u8, reception: &mut Reception) {
@@ -198,6 +225,20 @@ mod tests {
         let cut = HeaderError::Cut { header: "radiotap", needed: 9, found: 8 };
         assert_eq!(parse(&[0, 0, 9, 0, 0, 0, 0, 0]), Err(cut));
         assert!(parse(&[0, 0, 9]).is_err());
+    }
+
+    #[test]
+    fn a_timestamp_says_what_it_is_the_time_of() {
+        let of =
+            |what, flags| reception(&[1 << 22], &[0x39, 5, 0, 0, 0, 0, 0, 0, 22, 0, what, flags]).timestamp;
+        let exact = Timestamp { ns: 1_337, accuracy_ns: 1, position: Some(Position::PpduEnd) };
+        assert_eq!(of(0x23, 0), Some(exact));
+        // As Intel's radios have it: microseconds at the beginning of the preamble, give or take 22.
+        let rough = Timestamp { ns: 1_337_000, accuracy_ns: 22_000, position: Some(Position::Acquisition) };
+        assert_eq!(of(0x11, 2), Some(rough));
+        assert_eq!(of(0xf1, 0).unwrap().position, None);
+        assert_eq!(of(0x31, 0).unwrap().position, Some(Position::MpduEnd));
+        assert_eq!((of(0x02, 0), of(0x03, 1)), (None, None), "no known unit; half of a number");
     }
 
     #[test]

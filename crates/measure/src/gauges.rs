@@ -1,0 +1,168 @@
+//! The estimators of `multihop-link`, run on a capture.
+
+use crate::profile::Profile;
+use crate::witness::Witness;
+use crate::{Seen, Sighting, StationId};
+use multihop_core::{Interval, LinkEvent, Span, Time};
+use multihop_link::{
+    Elapsed, Estimator, EstimatorConfig, LinkView, PacketThroughputOptions, PhyTimes, RtWinfOptions,
+    RtWinfProbeOptions,
+};
+
+/// An estimator, and what results call it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gauge {
+    /// Its name in results.
+    pub name: String,
+    /// What it is.
+    pub estimator: EstimatorConfig,
+}
+
+impl Gauge {
+    /// Those that a capture has enough for, with the options that are the default of scenarios. (`AdHoc` Probe needs to know when
+    /// probes were sent.)
+    pub fn standard() -> Vec<Gauge> {
+        let window = Span::from_ms(1_000);
+        let gain = 1.0 / 8.0;
+        [
+            ("rt-winf", EstimatorConfig::RtWinf(RtWinfOptions::default())),
+            ("rt-winf-probe", EstimatorConfig::RtWinfProbe(RtWinfProbeOptions::default())),
+            ("idlegap", EstimatorConfig::IdleGap { elapsed: Elapsed::Window(window) }),
+            ("busy-ratio", EstimatorConfig::BusyRatio { window }),
+            ("fsd", EstimatorConfig::ServiceDelay { gain }),
+            ("fte", EstimatorConfig::TransmissionEfficiency),
+            ("packet-throughput", EstimatorConfig::PacketThroughput(PacketThroughputOptions::default())),
+        ]
+        .map(|(name, estimator)| Gauge { name: name.into(), estimator })
+        .into()
+    }
+}
+
+/// What an estimator said at an instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// When, on the onlooker's time line.
+    pub at: Time,
+    /// Which one, as an index.
+    pub gauge: usize,
+    /// What it said.
+    pub view: LinkView,
+}
+
+/// Instants beyond so many make steps twice as long.
+const MOST_INSTANTS: u64 = 4_096;
+
+/// Estimators at one node, and the time series of what they say.
+pub(crate) struct Gauges {
+    witness: Witness,
+    phy: PhyTimes,
+    estimators: Vec<Box<dyn Estimator>>,
+    readings: Vec<Reading>,
+    step: Span,
+    next: Time,
+}
+
+impl Gauges {
+    /// Asked at whole multiples of `step` on the capture's time line: first when it has gone on for a step since `start`, or nearly
+    /// so, as simulations begin a little after zero.
+    pub fn new(
+        gauges: &[Gauge],
+        me: Option<StationId>,
+        profile: &Profile,
+        start: Time,
+        step: Span,
+    ) -> Gauges {
+        let phy = profile.times;
+        let full = (start + step - step / 64).since(Time::ZERO);
+        Gauges {
+            witness: Witness::new(me, profile),
+            phy,
+            estimators: gauges.iter().map(|gauge| gauge.estimator.build(phy)).collect(),
+            readings: Vec::new(),
+            step,
+            next: Time::ZERO + full.rounded_up(step),
+        }
+    }
+
+    /// What the estimators know of the PHY.
+    pub fn phy(&self) -> PhyTimes {
+        self.phy
+    }
+
+    /// The radio is this station.
+    pub fn is(&mut self, me: StationId) {
+        self.witness.is(me);
+    }
+
+    /// The next instant at which the estimators are to be asked, if it lies before the end of a frame on the air at `air`.
+    pub fn due(&mut self, air: Interval) -> Option<Time> {
+        if air.end.since(self.next).whole(self.step) >= MOST_INSTANTS {
+            self.widen(air.end);
+        }
+        (self.next < air.end).then_some(self.next)
+    }
+
+    /// Asks the estimators at that instant. A frame that began before is heard by then.
+    pub fn read_during(&mut self, air: Interval) {
+        if air.start < self.next {
+            let Gauges { witness, estimators, .. } = self;
+            witness.begin(air, &mut |event| tell(estimators, event));
+        }
+        self.read();
+    }
+
+    /// An exchange is over of which no more frames came.
+    pub fn exchange(&mut self, over: &Seen) {
+        let Gauges { witness, estimators, .. } = self;
+        witness.exchange(over, &mut |event| tell(estimators, event));
+    }
+
+    /// A frame: as [`Witness::frame`].
+    pub fn frame(&mut self, frame: &Sighting, air: Interval, sender: Option<StationId>, done: Option<&Seen>) {
+        let Gauges { witness, estimators, .. } = self;
+        witness.frame(frame, air, sender, done, &mut |event| tell(estimators, event));
+    }
+
+    /// The capture is over.
+    pub fn finish(mut self, end: Time) -> Vec<Reading> {
+        while self.next <= end {
+            self.read();
+        }
+        self.readings
+    }
+
+    fn read(&mut self) {
+        let (now, step) = (self.next, self.step);
+        let Gauges { witness, estimators, readings, .. } = self;
+        witness.advance(now, &mut |event| tell(estimators, event));
+        for (gauge, estimator) in estimators.iter().enumerate() {
+            let mut view = LinkView::default();
+            estimator.write(now, &mut view);
+            readings.push(Reading { at: now, gauge, view });
+        }
+        self.next = now + step;
+        if self.readings.len() as u64 > MOST_INSTANTS * self.estimators.len().max(1) as u64 {
+            self.widen(self.next);
+        }
+    }
+
+    /// Makes steps longer, at least twice, until those up to `until` are not too many; readings in between go.
+    fn widen(&mut self, until: Time) {
+        let first = self.readings.first().map_or(self.next, |reading| reading.at);
+        loop {
+            self.step = self.step * 2;
+            if until.since(first).whole(self.step) < MOST_INSTANTS {
+                break;
+            }
+        }
+        let is_whole = |at: Time| at.since(Time::ZERO).ns().is_multiple_of(self.step.ns());
+        self.readings.retain(|reading| is_whole(reading.at));
+        self.next = Time::ZERO + self.next.since(Time::ZERO).rounded_up(self.step);
+    }
+}
+
+fn tell(estimators: &mut [Box<dyn Estimator>], event: &LinkEvent) {
+    for estimator in estimators {
+        estimator.on_link(event);
+    }
+}

@@ -1,0 +1,85 @@
+//! What the PHY and the MAC of a channel take, as its frames show.
+
+use crate::Sighting;
+use multihop_capture::{Control, FrameType};
+use multihop_core::{Rate, Span};
+use multihop_dot11::{ACK_BYTES, CTS_BYTES, DcfRules, Phy, Preamble, RTS_BYTES, Standard};
+use multihop_link::PhyTimes;
+use std::collections::BTreeMap;
+
+/// What estimators, and the network allocation vector, have to know.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Profile {
+    /// Times of the PHY.
+    pub times: PhyTimes,
+    /// The NAV that an RTS set may be dropped so long after its end if nothing has followed (9.3.2.4).
+    pub nav_reset: Span,
+    /// A CTS or an ACK that has not begun so long after the frame that it would answer does not come (9.3.2.8).
+    pub answer_timeout: Span,
+}
+
+/// Bytes of a DATA frame besides the network layer's: MAC header with three addresses, LLC and SNAP, FCS.
+const DATA_HEADER: u32 = 24 + 8 + 4;
+
+impl Profile {
+    /// Takes the standard from rates and band, and lengths and rates of frames from those that are most frequent. What was not seen
+    /// is as the standard says: control frames at the lowest basic rate, and DATA as fast as any frame that was seen.
+    pub fn of(seen: &[Sighting]) -> Profile {
+        let phy = phy(seen);
+        let lowest = phy.basic_rates()[0];
+        let airtime = |bytes| phy.airtime(lowest, bytes, DcfRules::IEEE.airtime);
+        let control = |what: fn(Control) -> bool, bytes| {
+            let like = seen.iter().filter(|frame| frame.control().is_some_and(what));
+            most_frequent(like.filter_map(|frame| frame.airtime)).unwrap_or_else(|| airtime(bytes))
+        };
+        let cts = control(|control| control == Control::Cts, CTS_BYTES);
+        let is_data = |frame: &&Sighting| {
+            matches!(frame.frame.kind, FrameType::Data(data) if !data.null) && frame.receiver.is_some()
+        };
+        let data = || seen.iter().filter(is_data);
+        let fastest = || seen.iter().filter_map(|frame| frame.rate).max();
+        let data_rate = most_frequent(data().filter_map(|frame| frame.rate)).or_else(fastest);
+        let quality_of_service =
+            data().filter(|frame| frame.frame.header_bytes >= 26).count() * 2 > data().count();
+        let times = PhyTimes {
+            sifs: phy.sifs,
+            difs: phy.difs(),
+            backoff: phy.slot * u64::from(phy.cw_min) / 2,
+            rts: control(|control| control == Control::Rts, RTS_BYTES),
+            cts,
+            ack: control(|control| control == Control::Ack, ACK_BYTES),
+            data_rate: data_rate.unwrap_or(lowest),
+            data_overhead: most_frequent(data().map(|frame| frame.preamble))
+                .unwrap_or_else(|| phy.overhead(lowest)),
+            data_header: DATA_HEADER + if quality_of_service { 2 } else { 0 },
+        };
+        let begun = phy.sifs + phy.rx_start_delay(lowest) + phy.slot;
+        Profile { times, nav_reset: begun + phy.sifs + cts + phy.slot, answer_timeout: begun }
+    }
+}
+
+/// The standard and preamble that timing follows; of 802.11n and later, that of its band before.
+fn phy(seen: &[Sighting]) -> Phy {
+    let at_5_ghz = seen.iter().any(|frame| frame.sifs == Span::from_us(16));
+    let is_cck = |rate: Rate| matches!(rate.bps(), 1_000_000 | 2_000_000 | 5_500_000 | 11_000_000);
+    let rates = || seen.iter().filter_map(|frame| frame.rate);
+    let has_ofdm = rates().any(|rate| !is_cck(rate));
+    let long = seen.iter().any(|frame| frame.rate.is_some_and(is_cck) && frame.preamble == LONG_PREAMBLE);
+    let preamble = if long { Preamble::Long } else { Preamble::Short };
+    match (at_5_ghz, has_ofdm) {
+        (true, _) => Phy::new(Standard::Dot11a, preamble),
+        (false, true) if rates().any(is_cck) => Phy::mixed(preamble),
+        (false, true) => Phy::new(Standard::Dot11g, preamble),
+        (false, false) => Phy::new(Standard::Dot11b, preamble),
+    }
+}
+
+/// Of direct sequence (16.2.2.2).
+const LONG_PREAMBLE: Span = Span::from_us(192);
+
+/// Of several that are as frequent, the largest.
+fn most_frequent<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
+    let mut counts: BTreeMap<T, u64> = BTreeMap::new();
+    values.for_each(|value| *counts.entry(value).or_default() += 1);
+    counts.into_iter().max_by_key(|&(value, count)| (count, value)).map(|(value, _)| value)
+}

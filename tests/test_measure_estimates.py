@@ -1,0 +1,119 @@
+"""Estimators on captures: the same as in the run that was captured, and options of the command."""
+
+import pytest
+from validation import measured_back
+
+from multihop import UserError, measure, run
+
+#: What is on the air, or follows from it.
+EXACT = {"rt-winf", "rt-winf strict", "rt-winf-probe", "idlegap"}
+
+
+@pytest.fixture(scope="module")
+def hidden():
+    return measured_back.rows(measured_back.hidden_terminal(12))
+
+
+@pytest.fixture(scope="module")
+def chain():
+    return measured_back.rows(measured_back.chain(12))
+
+
+def test_between_hidden_terminals_the_same_events_give_the_same_numbers(hidden):
+    exact = [row for row in hidden if row.estimator in EXACT]
+    assert len(exact) == 3 * len(EXACT) * 2, "three nodes, capacity and what is left of it"
+    for row in exact:
+        assert row.instants == 11
+        assert row.different == 0, row
+        assert row.measured == pytest.approx(row.simulated, rel=1e-12)
+
+
+def test_a_sender_decodes_all_that_it_senses_and_the_receiver_does_not(hidden):
+    busy = {row.node: row for row in hidden if row.estimator == "busy-ratio"}
+    for sender in ("n0", "n2"):
+        assert busy[sender].different == 0
+        assert abs(busy[sender].bias(busy[sender].measured)) < 0.02
+    assert busy["n1"].measured < busy["n1"].truth, "collisions are on no capture"
+
+
+def test_service_of_a_station_that_always_has_more_to_send(hidden):
+    for row in hidden:
+        if row.estimator in ("fsd", "fte"):
+            assert row.different <= row.instants // 2, row
+            assert row.measured == pytest.approx(row.simulated, rel=0.05)
+
+
+def test_along_a_chain_capacities_are_the_same_and_navs_nearly(chain):
+    exact = [row for row in chain if row.estimator in EXACT]
+    assert {row.node for row in exact} == {"n0", "n1", "n2", "n3"}
+    for row in exact:
+        if row.quantity == "capacity_bps":
+            assert row.different == 0, row
+        # A station senses that something follows an RTS of which it decodes nothing more; a capture does not.
+        assert row.different <= 3, row
+        assert row.measured == pytest.approx(row.simulated, rel=1e-3)
+
+
+def test_rt_winf_is_not_the_throughput_of_a_link(chain):
+    rt_winf = next(row for row in chain if (row.estimator, row.quantity) == ("rt-winf", "capacity_bps"))
+    # 1500 bytes over DATA and ACK, with LLC and whole symbols; alone, 4.50 Mb/s.
+    assert rt_winf.measured == pytest.approx(7.43e6, rel=1e-2)
+    assert rt_winf.truth == pytest.approx(4.50e6, rel=1e-2)
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory):
+    path = tmp_path_factory.mktemp("capture") / "chain.pcapng"
+    run(measured_back.chain(3), pcap=path)
+    return path
+
+
+def test_estimates_sit_at_the_station_that_is_asked_for(capture):
+    own = measure(capture)
+    assert [onlooker.at for onlooker in own.onlookers] == [f"02:00:00:00:00:0{node}" for node in range(4)]
+    # n1 as n0 saw it: its own frames, but not what n2 answers.
+    other = measure(capture, station="02:00:00:00:00:01")
+    assert {onlooker.at for onlooker in other.onlookers} == {"02:00:00:00:00:01"}
+    assert other.onlookers[0].own == "02:00:00:00:00:00"
+    assert not own.estimates.equals(other.estimates)
+    with pytest.raises(UserError, match=r"02:00:00:00:00:77.*which is in no frame"):
+        measure(capture, station="02:00:00:00:00:77")
+    with pytest.raises(UserError, match="six bytes"):
+        measure(capture, station="n1")
+
+
+def test_estimators_and_their_options_come_from_a_file(capture, inline, tmp_path):
+    tables = tmp_path / "estimators.toml"
+    tables.write_text('[[measure]]\nestimator = "busy-ratio"\nname = "half"\nwindow = "500 ms"\nat = ["n7"]\n')
+    found = measure(capture, bin="500 ms", estimators=tables)
+    assert set(found.estimates["estimator"]) == {"half"}
+    assert found.estimates["capacity_bps"].isna().all()
+    assert found.estimates["busy_ratio"].notna().any()
+    for text, complaint in [
+        ("", "no [[measure]] table"),
+        ('[[measure]]\nestimator = "adhoc-probe"', "a capture does not tell"),
+        ('[[measure]]\nestimator = "rt-wimf"', "rt-winf"),
+        ('[[measure]]\nestimator = "fsd"\nsmoothing = 2', "at most 1"),
+        ("[[measure]]\nestimator = ", "not valid TOML"),
+    ]:
+        tables.write_text(text)
+        assert complaint in inline("measure", capture, "--estimators", tables).fails_cleanly()
+    assert "no such file" in inline("measure", capture, "--estimators", tmp_path / "none.toml").fails_cleanly()
+
+
+def test_several_captures_are_put_side_by_side(capture, inline, tmp_path):
+    said = inline("measure", capture).out
+    assert "as each onlooker saw it" in said
+    assert "estimates at 02:00:00:00:00:02" in said
+    second = tmp_path / "again.pcapng"
+    second.write_bytes(capture.read_bytes())
+    both = inline("measure", capture, second)
+    assert "again.pcapng, n0" in both.out
+    assert len(inline("measure", capture, second, "--json").json()) == 2
+    assert "one at a time" in inline("measure", capture, second, "--out", tmp_path / "out").fails_cleanly()
+
+
+def test_estimates_are_among_the_tables_and_pictures(capture, inline, tmp_path):
+    assert inline("measure", capture, "--out", tmp_path / "m", "--bin", "500 ms").code == 0
+    assert (tmp_path / "m" / "estimates.parquet").exists()
+    assert "Available bandwidth over time" in (tmp_path / "m" / "report.html").read_text()
