@@ -123,14 +123,18 @@ fn packet(block: &[u8], interfaces: usize) -> Packet {
     let header = usize::from(u16_at(bytes, 2));
     let present = u32_at(bytes, 4);
     assert_eq!(bytes[..2], [0, 0]);
-    let (dbm, tx_flags) = match present {
-        0x802f => panic!("own frames have no signal"),
-        0x000f => (None, None),
-        0x002f => (Some(bytes[22] as i8), None),
-        0x800f => (None, Some(u16_at(bytes, 22))),
+    let (dbm, tx_flags, padding) = match present {
+        0x40_802f => panic!("own frames have no signal"),
+        0x40_000f => (None, None, 22..24),
+        0x40_002f => (Some(bytes[22] as i8), None, 23..24),
+        0x40_800f => (None, Some(u16_at(bytes, 22)), 24..24),
         other => panic!("fields {other:#x}"),
     };
-    assert_eq!(header, 22 + usize::from(dbm.is_some()) + 2 * usize::from(tx_flags.is_some()));
+    assert!(bytes[padding].iter().all(|byte| *byte == 0));
+    // The packet time once more: nanoseconds, at the last bit.
+    let stamp = u64::from(word(1)) << 32 | u64::from(word(2));
+    assert_eq!((header, u64::from_le_bytes(bytes[24..32].try_into().unwrap())), (36, stamp));
+    assert_eq!(bytes[32..36], [0, 0, 0x23, 0]);
     assert_eq!(bytes[16] & !0x02, 0x10, "there is an FCS, and no other flag");
     let mut packet = Packet {
         interface,
