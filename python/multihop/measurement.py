@@ -174,7 +174,10 @@ class Measurement:
         """
         tables = []
         for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
-            table = pd.DataFrame(raw["estimates"])
+            columns = {key: value for key, value in raw["estimates"].items() if key != "names"}
+            # Tables are long, and names few.
+            names = pd.Categorical.from_codes(columns["estimator"], categories=raw["estimates"]["names"])
+            table = pd.DataFrame({**columns, "estimator": names})
             table.insert(0, "interface", onlooker.interface)
             tables.append(table)
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
@@ -186,14 +189,17 @@ class Measurement:
         Columns: interface, estimator, quantity (a column of `estimates`), count, mean, and the quantiles q05 and q95.
         """
         keys = ["interface", "estimator"]
-        if self.estimates.empty:
+        tables = []
+        for quantity in (str(column) for column in self.estimates if column not in (*keys, "time_s")):
+            of = self.estimates[self.estimates[quantity].notna()].groupby(keys, observed=True)[quantity]
+            table: pd.DataFrame = of.agg(["count", "mean"])
+            table["q05"], table["q95"] = of.quantile(0.05), of.quantile(0.95)
+            tables.append(table.reset_index().assign(quantity=quantity))
+        if not tables:
             return pd.DataFrame(columns=[*keys, "quantity", "count", "mean", "q05", "q95"])
-        quantities = [column for column in self.estimates if column not in (*keys, "time_s")]
-        long = self.estimates.melt(keys, quantities, "quantity").dropna(subset="value")
-        grouped = long.groupby([*keys, "quantity"], sort=False)["value"]
-        table = grouped.agg(["count", "mean"])
-        table["q05"], table["q95"] = grouped.quantile(0.05), grouped.quantile(0.95)
-        return table.reset_index().sort_values(["interface", "estimator"], kind="stable", ignore_index=True)
+        table = pd.concat(tables, ignore_index=True)
+        table["estimator"] = table["estimator"].astype(str)
+        return table.sort_values(keys, kind="stable", ignore_index=True)
 
     def busy_ratio(self, onlooker: Onlooker) -> float:
         """Share of the whole capture in which a frame was on the air."""

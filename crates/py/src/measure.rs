@@ -135,8 +135,11 @@ fn estimates<'py>(py: Python<'py>, options: &Options, found: &Findings) -> PyRes
     let start = found.start.unwrap_or(found.origin).since(found.origin);
     let mut table = Columns::new(py, rows);
     table.each("time_s", |row| row.at.since(Time::ZERO + start).seconds())?;
-    table.names("estimator", rows.iter().map(|row| options.gauges[row.gauge].name.as_str()))?;
+    table.each("estimator", |row| row.gauge as u16)?;
     table.view(|row| row.view)?;
+    table
+        .made
+        .set_item("names", options.gauges.iter().map(|gauge| gauge.name.as_str()).collect::<Vec<_>>())?;
     Ok(table.made)
 }
 
