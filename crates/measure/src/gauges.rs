@@ -50,7 +50,7 @@ pub struct Reading {
 }
 
 /// Instants beyond so many make steps twice as long.
-const MOST_INSTANTS: u64 = 4_096;
+const MOST_INSTANTS: u64 = 2_048;
 
 /// Estimators at one node, and the time series of what they say.
 pub(crate) struct Gauges {
@@ -65,17 +65,11 @@ pub(crate) struct Gauges {
 impl Gauges {
     /// Asked at whole multiples of `step` on the capture's time line: first when it has gone on for a step since `start`, or nearly
     /// so, as simulations begin a little after zero.
-    pub fn new(
-        gauges: &[Gauge],
-        me: Option<StationId>,
-        profile: &Profile,
-        start: Time,
-        step: Span,
-    ) -> Gauges {
+    pub fn new(gauges: &[Gauge], witness: Witness, profile: &Profile, start: Time, step: Span) -> Gauges {
         let phy = profile.times;
         let full = (start + step - step / 64).since(Time::ZERO);
         Gauges {
-            witness: Witness::new(me, profile),
+            witness,
             phy,
             estimators: gauges.iter().map(|gauge| gauge.estimator.build(phy)).collect(),
             readings: Vec::new(),
@@ -89,7 +83,7 @@ impl Gauges {
         self.phy
     }
 
-    /// The radio is this station.
+    /// The station is this one.
     pub fn is(&mut self, me: StationId) {
         self.witness.is(me);
     }
@@ -123,12 +117,12 @@ impl Gauges {
         witness.frame(frame, air, sender, done, &mut |event| tell(estimators, event));
     }
 
-    /// The capture is over.
-    pub fn finish(mut self, end: Time) -> Vec<Reading> {
+    /// The capture is over. Returns the readings, and the step between them.
+    pub fn finish(mut self, end: Time) -> (Vec<Reading>, Span) {
         while self.next <= end {
             self.read();
         }
-        self.readings
+        (self.readings, self.step)
     }
 
     fn read(&mut self) {

@@ -3,6 +3,7 @@
 use crate::gauges::Gauges;
 use crate::profile::Profile;
 use crate::sighting::network_bytes;
+use crate::witness::Witness;
 use crate::{
     Aggregates, Clock, Exchanges, Gauge, Kind, Ledger, Link, Links, Marks, Quality, Reading, Row, Seen,
     Sighting, Stamps, Station, StationId, Stations,
@@ -88,6 +89,8 @@ pub struct Findings {
     pub origin: Time,
     /// The time series of the estimators, with [`Options::gauges`] by index.
     pub readings: Vec<Reading>,
+    /// From one reading to the next.
+    pub step: Span,
     /// Width of the bins.
     pub bin: Span,
     /// Airtime by bin, station and kind.
@@ -158,12 +161,15 @@ impl Onlooker {
 
     /// Is there a stamp, so that it can be told when the frame was on the air?
     fn sighting(&mut self, time: Option<Time>, reception: &Reception, frame: Frame) -> bool {
-        let (timer, marks) = timer(reception);
+        let (timer, marks, exact) = timer(reception);
+        // What the user knows of stamps goes before what the radio says.
+        let marks = marks.filter(|_| self.options.marks.is_none());
         let Some(stamp) = self.clock.read(time, timer) else { return false };
         let how = ppdu(reception);
         let sighting = Sighting {
             stamp,
             marks,
+            exact: exact && marks.is_some(),
             sent: reception.sent,
             airtime: airtime(reception, frame.air_bytes),
             preamble: how.map_or(Span::ZERO, |how| how.overhead()),
@@ -212,9 +218,10 @@ impl Onlooker {
 
     /// What stamps mark, who the radio is and how it sends is known from now on as well as it will be.
     fn settle(&mut self) {
-        let marks = self.options.marks.unwrap_or_else(|| self.stamps.marks());
-        self.marks = Some(marks);
         let waiting = std::mem::take(&mut self.waiting);
+        let told = waiting.first().and_then(|sighting| sighting.marks);
+        let marks = self.options.marks.or(told).unwrap_or_else(|| self.stamps.marks());
+        self.marks = Some(marks);
         self.own = sender_of_own(&waiting).or_else(|| self.stamps.own());
         self.own_begins = self.options.marks.is_none() && self.stamps.own().is_some();
         self.at = match self.options.station {
@@ -225,10 +232,12 @@ impl Onlooker {
             self.origin = origin(first.air(marks).start, self.options.bin);
             let start = first.after(self.origin).air(marks).start;
             let profile = Profile::of(&waiting);
-            if waiting.iter().all(|sighting| sighting.marks.is_some()) {
+            if waiting.iter().all(|sighting| sighting.exact) {
                 self.exchanges.expect_answers_within(profile.answer_timeout);
             }
-            self.gauges = Some(Gauges::new(&self.options.gauges, self.at, &profile, start, self.options.bin));
+            let witness = Witness::new(self.at, self.options.station.is_none(), &profile);
+            let bin = self.options.bin;
+            self.gauges = Some(Gauges::new(&self.options.gauges, witness, &profile, start, bin));
         }
         for sighting in waiting {
             self.account(&sighting, marks);
@@ -330,7 +339,8 @@ impl Onlooker {
             self.gauges.iter_mut().for_each(|gauges| gauges.exchange(open));
         }
         let phy = self.gauges.as_ref().map(Gauges::phy);
-        let readings = self.gauges.take().map_or_else(Vec::new, |gauges| gauges.finish(self.last));
+        let (readings, step) =
+            self.gauges.take().map_or((Vec::new(), self.options.bin), |gauges| gauges.finish(self.last));
         let (bin, rows, busy, start) = self.ledger.finish();
         let stations = self.stations.all().to_vec();
         let links = self.links.finish();
@@ -364,6 +374,7 @@ impl Onlooker {
             phy,
             origin: Time::ZERO + self.origin,
             readings,
+            step,
             bin,
             rows,
             busy,
@@ -385,8 +396,8 @@ fn origin(start: Time, bin: Span) -> Span {
 /// TSFT counts microseconds.
 const TSFT_UNIT_NS: u32 = 1_000;
 
-/// The clock of the radio in nanoseconds, and what it marks if the radio says so. A timestamp goes before TSFT where it is finer.
-fn timer(reception: &Reception) -> (Option<u64>, Option<Marks>) {
+/// The clock of the radio in nanoseconds, what it marks if the radio says so, and whether it is exact. A timestamp goes before TSFT where it is finer.
+fn timer(reception: &Reception) -> (Option<u64>, Option<Marks>, bool) {
     let tsft = reception.tsft_us.and_then(|us| us.checked_mul(TSFT_UNIT_NS.into()));
     let known = reception.timestamp.and_then(|stamp| Some((stamp, stamp.position?)));
     match known {
@@ -396,9 +407,9 @@ fn timer(reception: &Reception) -> (Option<u64>, Option<Marks>) {
                 Position::MpduStart => Marks::Mpdu,
                 Position::MpduEnd | Position::PpduEnd => Marks::End,
             };
-            (Some(stamp.ns), Some(marks))
+            (Some(stamp.ns), Some(marks), stamp.accuracy_ns < TSFT_UNIT_NS)
         }
-        _ => (tsft, None),
+        _ => (tsft, None, false),
     }
 }
 
