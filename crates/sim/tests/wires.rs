@@ -33,9 +33,9 @@ fn mbps(rate: u64) -> Rate {
     Rate::from_kbps(rate * 1000)
 }
 
-fn tcp(config: &mut Config, parameters: &Value) {
-    let scheme = find("tcp-newreno").unwrap().build(parameters).unwrap();
-    config.schemes = vec![SchemeConfig { name: "tcp".into(), scheme }];
+fn tcp(config: &mut Config, name: &str, parameters: &Value) {
+    let scheme = find(name).unwrap().build(parameters).unwrap();
+    config.schemes = vec![SchemeConfig { name: name.into(), scheme }];
 }
 
 fn goodput(outcome: &Outcome, flow: usize) -> f64 {
@@ -96,7 +96,8 @@ fn both_directions_carry_all_that_the_rate_allows() {
     let packets = outcome.flows.iter().map(|flow| flow.packets_delivered).collect::<Vec<_>>();
     assert_eq!(packets[1], (20_000 - 20) * 10 / 12);
     assert_eq!(packets[0] + packets[2], (20_000 - 20) * 10 / 12);
-    assert!(packets[0].abs_diff(packets[2]) <= 1, "flows take turns: {packets:?}");
+    // They take turns, once the first to start has filled the queue.
+    assert!(packets[0].abs_diff(packets[2]) <= 2, "{packets:?}");
     for wire in &outcome.wires {
         assert!((wire.utilisation - 1.0).abs() < 1e-12 && wire.dropped == 0, "{wire:?}");
     }
@@ -109,7 +110,7 @@ fn tcp_fills_the_wire_or_its_window() {
         let mut config = wired(DcfRules::IEEE, 2);
         config.warmup = Span::from_ms(2_000);
         lay(&mut config, (0, 1), mbps(10), Span::from_ms(20), 50);
-        tcp(&mut config, &json!({ "window": window, "delayed_ack": "0 s" }));
+        tcp(&mut config, "tcp-newreno", &json!({ "window": window, "delayed_ack": "0 s" }));
         saturate(&mut config, 0, 1);
         let outcome = run(&config);
         let found = goodput(&outcome, 0);
@@ -127,7 +128,7 @@ fn tcp_keeps_a_bottleneck_busy() {
     for (ends, rate, delay, queue) in [((0, 1), 100, 5, 1000), ((1, 2), 10, 10, 40), ((2, 3), 100, 5, 1000)] {
         lay(&mut config, ends, mbps(rate), Span::from_ms(delay), queue);
     }
-    tcp(&mut config, &json!({ "window": 1000 }));
+    tcp(&mut config, "tcp-sack", &json!({ "window": 1000 }));
     saturate(&mut config, 0, 3);
     let outcome = run(&config);
     let bottleneck = wire(&outcome, 1, 2);
@@ -158,7 +159,7 @@ fn wires_and_radio_make_one_path() {
     config.nodes[3].position = None;
     lay(&mut config, (2, 1), mbps(10), Span::from_ms(5), 50);
     lay(&mut config, (3, 2), mbps(10), Span::from_ms(5), 50);
-    tcp(&mut config, &json!({}));
+    tcp(&mut config, "tcp-newreno", &json!({}));
     saturate(&mut config, 0, 3);
     saturate(&mut config, 3, 0);
     let outcome = run(&config);
@@ -195,7 +196,7 @@ fn the_order_of_ties_changes_nothing() {
             lay(&mut config, (9, branch + 4), mbps(10), delay, 3);
         }
         lay(&mut config, (8, 9), mbps(10), delay, 5);
-        tcp(&mut config, &json!({}));
+        tcp(&mut config, "tcp-newreno", &json!({}));
         let datagrams = Arc::new(Datagrams { payload: 1472, header: 28 });
         config.schemes.push(SchemeConfig { name: "udp".into(), scheme: datagrams });
         for branch in 0..4 {
