@@ -61,7 +61,9 @@ class ScenarioView(TypedDict):
     measurements: list[MeasurementView]
 
 class LinkTimeView(TypedDict):
-    """Airtime on a link for one message of a flow, in seconds; of a wire, the time of sending. `link` indexes the links.
+    """Airtime on a link for one message of a flow, in seconds; of a wire, the time of sending.
+
+    `link` indexes the list of links.
 
     `data_s`: DATA frames alone; `exchange_s`: whole exchanges, from the first bit to the last; `access_s`: what a
     station that is alone spends besides, which is DIFS, the mean of the first back-off, and propagation.

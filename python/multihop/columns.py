@@ -136,7 +136,9 @@ _WIRES: dict[str, Column] = {
     "sent": Column("packets", "packets whose last bit was sent"),
     "sent_bytes": Column("byte", "their bytes, headers included"),
     "delivered": Column("packets", "packets that reached the other end"),
-    "dropped": Column("packets", "packets lost before they were sent: no room in the queue, or dropped by a router policy"),
+    "dropped": Column(
+        "packets", "packets lost before they were sent: no room in the queue, or dropped by a router policy"
+    ),
     "queue_mean": Column("packets", "packets that waited at its sending end, mean over time"),
     "queue_max": Column("packets", "packets that waited at its sending end, maximum"),
     "utilisation": Column("1", "share of time during which it was sending"),
@@ -151,7 +153,7 @@ _SERIES: dict[str, Column] = {
     "window_bytes": Column("byte", "congestion window at the end of the step; missing for datagrams"),
     "rtt_s": Column("s", "latest round-trip sample at the end of the step"),
     "source_queue": Column(
-        "packets", "queue of the flow's source at the end of the step: its interface queue, or that of the wire it takes"
+        "packets", "queue of the flow's source at the end of the step: its interface queue, or that of a wire"
     ),
     "transmission_efficiency": Column(
         "1",

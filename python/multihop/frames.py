@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def table(name: str, view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
-    """The table of that name (flows, nodes, links, wires, series, measurements or summary) of all runs, below each other."""
+    """The table of that name (one of `multihop.columns.TABLES`) of all runs, below each other."""
     make: dict[str, Callable[[_core.ScenarioView, Outputs], pd.DataFrame]] = {
         "flows": _flows,
         "nodes": _nodes,
