@@ -7,11 +7,15 @@
 //!   signal, which survives a later one only if it is stronger by the capture ratio;
 //! * *SINR*: powers add up, and bits fail by signal over interference and noise;
 //! * *link matrix*: measured delivery (any overlap destroys) or measured power (SINR).
+//!
+//! Beside it there are wires, each direction a [`Wire`]: they share nothing with the air, nor with each other.
 
 mod frame;
 mod links;
 mod radio;
+mod wire;
 
 pub use frame::{Frame, RateClass};
 pub use links::{Link, Links, femtowatts};
 pub use radio::{Collisions, Finished, Radio, Reception};
+pub use wire::Wire;

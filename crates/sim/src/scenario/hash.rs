@@ -22,6 +22,7 @@ pub(super) fn hash(
         warmup,
         record_interval,
         nodes,
+        wires,
         phy,
         data_rate,
         control_rate,
@@ -44,6 +45,9 @@ pub(super) fn hash(
     }
     if !measurements.is_empty() {
         write!(sink, " {measurements:?}").expect("a digest takes all text");
+    }
+    if !wires.is_empty() {
+        write!(sink, " {wires:?}").expect("a digest takes all text");
     }
     sink.0.finalize().iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }

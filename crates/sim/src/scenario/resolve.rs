@@ -6,7 +6,7 @@ use super::flows::{Flows, Made};
 use super::hash::hash;
 use super::mac::RuleSet;
 use super::measure;
-use super::reach::Reach;
+use super::reach;
 use super::schemes::Schemes;
 use super::settings::Setting;
 use super::topology::Nodes;
@@ -74,6 +74,7 @@ pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolv
         warmup,
         record_interval: duration, // until the flows are known
         nodes: Vec::new(),
+        wires: Vec::new(),
         phy,
         data_rate: rates.data,
         control_rate: rates.control,
@@ -206,7 +207,7 @@ fn flows(
     schemes: &mut Schemes<'_>,
 ) -> Result<Vec<Made>> {
     let duration = config.duration;
-    let component = Reach::new(config).components();
+    let component = reach::components(config);
     let mut flows =
         Flows { document, nodes, scheme: overrides.scheme.as_deref(), duration, made: Vec::new() };
     flows.list(&scenario.flows, schemes)?;
@@ -239,7 +240,7 @@ fn check_paths(document: &Document<'_>, nodes: &Nodes, component: &[u32], flows:
         format!("{} is in a component of {} node{plural} ({shown}{more})", nodes.list[node].name, all.len())
     };
     let [source, destination] = [flow.source, flow.destination].map(|node| whereabouts(node.index()));
-    let remedy = "choose nodes of one component, or join the components: closer nodes, more range, links that work both ways";
+    let remedy = "choose nodes of one component, or join the components: closer nodes, more range, links that work both ways, wires";
     Err(document.fail(at, format!("no path: {source}, {destination}"), remedy))
 }
 

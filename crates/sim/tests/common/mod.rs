@@ -86,6 +86,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         flows: Vec::new(),
         extra_header: 0,
         measurements: Vec::new(),
+        wires: Vec::new(),
     }
 }
 

@@ -318,5 +318,6 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         flows: Vec::new(),
         extra_header: 0,
         measurements: Vec::new(),
+        wires: Vec::new(),
     }
 }
