@@ -51,7 +51,8 @@ pub struct TcpParameters {
     pub timestamps: Option<bool>,
     /// Explicit congestion notification (RFC 3168). Default false; always true in schemes that mark.
     pub ecn: Option<bool>,
-    /// Limited Transmit: new data on the first two duplicate acknowledgements (RFC 3042). Default true.
+    /// Limited Transmit: new data on the first two duplicate acknowledgements (RFC 3042). Default true; false in tcp-vegas with
+    /// the flavour ns2.
     pub limited_transmit: Option<bool>,
     /// Duplicate acknowledgements that mean a loss. Default 3.
     pub duplicate_threshold: Option<u32>,

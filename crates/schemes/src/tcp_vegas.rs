@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 /// closes the window by one segment per round trip. Every segment is timed, at no cost in bytes.
 ///
 /// The flavour ns2 also counts what is queued as ns-2 does (one segment less, in whole segments), has a fine timeout of the mean
-/// and two deviations instead of four, and starts with two segments after a timeout.
+/// and two deviations instead of four, takes the round trip of the SYN for one of data, has no Limited Transmit, and starts with
+/// two segments after a timeout.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct TcpVegas {
@@ -65,7 +66,13 @@ impl Scheme for TcpVegas {
             patience: defaults.patience.filter(|_| self.fine_timeout),
             ..defaults
         });
-        let options = TcpOptions { time_every_segment: true, ..self.tcp.options(Recovery::NewReno) };
+        let options = self.tcp.options(Recovery::NewReno);
+        // ns-2's Vegas answers the first two duplicates with silence, or with a repetition.
+        let limited_transmit = match self.tcp.limited_transmit {
+            None => options.limited_transmit && self.tcp.flavour == Flavour::Rfc,
+            Some(_) => options.limited_transmit,
+        };
+        let options = TcpOptions { time_every_segment: true, limited_transmit, ..options };
         Box::new(TcpSender::new(options, Box::new(vegas)))
     }
 

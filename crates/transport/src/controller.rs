@@ -115,6 +115,8 @@ pub trait Controller: Send {
     fn patience(&self) -> Option<Span> {
         None
     }
+    /// The connection is open: the SYN was answered after `rtt`. It carried no data.
+    fn on_opened(&mut self, _rtt: Span) {}
     /// A segment was handed to the network. A pace that the allowance names afterwards holds for what follows it.
     fn on_sent(&mut self, _sent: &Sent) {}
     /// An acknowledgement arrived; told before anything else that it means.

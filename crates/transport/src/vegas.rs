@@ -14,7 +14,8 @@ pub enum Backlog {
     #[default]
     Window,
     /// ns-2: expected is what is outstanding after the acknowledgement, and so one segment less; actual is what was sent during
-    /// the round trip; their difference is rounded to whole segments. A round trip with one segment sets the base anew.
+    /// the round trip; their difference is rounded to whole segments. A round trip with one segment sets the base anew,
+    /// and that of the SYN, shorter than any of a full segment, is taken for one of data.
     Transit,
 }
 
@@ -166,6 +167,13 @@ impl Controller for Vegas {
     fn patience(&self) -> Option<Span> {
         let (mean, deviation) = self.smoothed?;
         self.options.patience.map(|times| Span::from_seconds(mean + times * deviation))
+    }
+
+    fn on_opened(&mut self, rtt: Span) {
+        // A SYN is short, so that its round trip is shorter than any of a full segment.
+        if self.options.backlog == Backlog::Transit {
+            self.note(rtt.seconds());
+        }
     }
 
     fn on_sent(&mut self, sent: &Sent) {

@@ -18,7 +18,8 @@ impl TcpSender {
         self.deadline = None;
         self.last_sent = now;
         if let Some(sent) = segment.echo.or(self.timed.take().map(|timed| timed.sent)) {
-            self.note_round_trip(sent, now);
+            let rtt = self.note_round_trip(sent, now);
+            self.controller.on_opened(rtt);
         }
         self.timed = None;
     }
