@@ -123,7 +123,7 @@ impl Controller for Cubic {
         if acked.app_limited {
             stage.unused = stage.unused.or(Some(acked.now));
         } else if let Some(since) = stage.unused.take() {
-            stage.epoch = stage.epoch + acked.now.since(since);
+            stage.epoch += acked.now.since(since);
         }
         if !acked.ecn_echo && !acked.app_limited {
             let cwnd = self.cwnd();
@@ -210,7 +210,7 @@ mod tests {
         let mut now = seconds(from);
         while now <= seconds(to) {
             cubic.on_acked(&acked(now));
-            now = now + Span::from_seconds(RTT.seconds() / cubic.cwnd());
+            now += Span::from_seconds(RTT.seconds() / cubic.cwnd());
         }
     }
 
@@ -259,7 +259,7 @@ mod tests {
         assert!((cubic.cwnd() - at - 1.0).abs() < 0.15, "{} {at}", cubic.cwnd());
     }
 
-    /// 100, then a loss at 80 on the way back: W_max is 80 * 1.7 / 2 = 68.
+    /// 100, then a loss at 80 on the way back: `W_max` is 80 * 1.7 / 2 = 68.
     #[test]
     fn rfc_9438_4_7_fast_convergence() {
         for (fast_convergence, w_max) in [(true, 68.0), (false, 80.0)] {
