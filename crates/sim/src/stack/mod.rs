@@ -16,7 +16,7 @@ use crate::routing::Routes;
 use crate::slab::{Handle, Slab};
 use failures::Failures;
 use followers::{Followers, Output};
-use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Span, Time};
+use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Segment, Span, Time};
 use multihop_link::{Departure, DropTail, Estimator, LinkView, PhyTimes, Priority, RouterPolicy, Verdict};
 use routed::Agent;
 use std::collections::VecDeque;
@@ -503,7 +503,7 @@ impl Stack {
         }
         let index = around.network.flows[packet.flow.index()].ends[packet.port as usize];
         let end = &mut self.ends[index as usize];
-        let delivered = end.endpoint.on_segment(around.now, &packet.segment);
+        let delivered = end.endpoint.on_segment(around.now, &Segment { hops: packet.hops, ..packet.segment });
         around.record.delivered(&packet, delivered.bytes, around.now);
         if let Some((app, slot)) = &mut end.app
             && let Some(again) = app.on_progress(around.now, end.endpoint.progress().acked)
