@@ -156,7 +156,7 @@ threshold = 0.8 => threshold = 2 -> schemes.recn-strict.threshold: threshold is 
 threshold = 0.8 => threshold = 2026-01-01 -> schemes.recn-strict.threshold: date
 name = "one" => name = "" -> flows[0].name: empty name
 from = "a" => from = "aa" -> flows[0].from: "aa" is not a node | did you mean "a"? | far
-scheme = "tcp-newreno" => scheme = "tcp-vegas" -> flows[0].scheme: "tcp-vegas" is not a scheme | known:  | recn-strict
+scheme = "tcp-newreno" => scheme = "tcp-tahoe" -> flows[0].scheme: "tcp-tahoe" is not a scheme | known:  | recn-strict
 scheme = "tcp-newreno" => scheme = "TCP-NewReno" -> flows[0].scheme: did you mean "tcp-newreno"?
 kind = "cbr" => kind = "crb" -> flows[0].app.kind: did you mean "cbr"?
 rate = "500 kb/s" => rate = "500 kbps" -> flows[0].app.rate: kbps | kb/s
