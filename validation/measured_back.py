@@ -49,30 +49,20 @@ SAME = 1e-9
 def chain(seconds: int) -> Scenario:
     """Three hops of 802.11b with RTS/CTS and light traffic, in which nodes sense more than they decode."""
     flow = {"scheme": "udp"}
-    return {
-        "name": "chain",
-        "duration": f"{seconds} s",
-        "record_interval": "1 s",
-        "phy": {"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "1 Mb/s"},
+    return _watched("chain", seconds) | {
         "mac": {"rts_threshold": "0 B"},
         "topology": {"generator": "chain", "hops": 3, "spacing": "200 m"},
-        "schemes": {"udp": {"segment_size": "1472 B"}},
         "flows": [
             flow | {"name": "near", "from": "n1", "to": "n2", "app": _poisson("500 kb/s")},
             flow | {"name": "far", "from": "n0", "to": "n3", "app": _poisson("100 kb/s")},
         ],
-        "measure": ESTIMATORS,
     }
 
 
 def hidden_terminal(seconds: int) -> Scenario:
     """Two saturated senders that cannot sense each other, with RTS/CTS, and the receiver between them."""
     flow = {"scheme": "udp", "to": "n1"}
-    return {
-        "name": "hidden-terminal",
-        "duration": f"{seconds} s",
-        "record_interval": "1 s",
-        "phy": {"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "1 Mb/s"},
+    return _watched("hidden-terminal", seconds) | {
         "mac": {"rts_threshold": "0 B"},
         "medium": {
             "model": "ranges",
@@ -81,28 +71,32 @@ def hidden_terminal(seconds: int) -> Scenario:
             "capture": "off",
         },
         "topology": {"generator": "chain", "hops": 2, "spacing": "200 m"},
-        "schemes": {"udp": {"segment_size": "1472 B"}},
         "flows": [flow | {"name": "left", "from": "n0"}, flow | {"name": "right", "from": "n2"}],
-        "measure": ESTIMATORS,
     }
 
 
 def lossy(seconds: int) -> Scenario:
     """A saturated sender without RTS/CTS, a tenth of whose frames are lost, and a light one the other way."""
     flow = {"scheme": "udp"}
-    return {
-        "name": "lossy",
-        "duration": f"{seconds} s",
-        "record_interval": "1 s",
-        "phy": {"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "1 Mb/s"},
+    return _watched("lossy", seconds) | {
         "mac": {"rts_threshold": "off"},
         "medium": {"model": "ranges", "packet_error_rate": 0.1},
         "topology": {"generator": "chain", "hops": 1, "spacing": "100 m"},
-        "schemes": {"udp": {"segment_size": "1472 B"}},
         "flows": [
             flow | {"name": "all", "from": "n0", "to": "n1"},
             flow | {"name": "some", "from": "n1", "to": "n0", "app": _poisson("200 kb/s")},
         ],
+    }
+
+
+def _watched(name: str, seconds: int) -> Scenario:
+    """What the scenes have in common: 802.11b, packets of 1500 bytes, and all estimators everywhere."""
+    return {
+        "name": name,
+        "duration": f"{seconds} s",
+        "record_interval": "1 s",
+        "phy": {"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "1 Mb/s"},
+        "schemes": {"udp": {"segment_size": "1472 B"}},
         "measure": ESTIMATORS,
     }
 

@@ -5,8 +5,7 @@ use crate::witness::Witness;
 use crate::{Seen, Sighting, StationId};
 use multihop_core::{Interval, LinkEvent, Span, Time};
 use multihop_link::{
-    Elapsed, Estimator, EstimatorConfig, LinkView, PacketThroughputOptions, PhyTimes, RtWinfOptions,
-    RtWinfProbeOptions,
+    Elapsed, Estimator, EstimatorConfig, LinkView, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions,
 };
 
 /// An estimator, and what results call it.
@@ -55,7 +54,6 @@ const MOST_INSTANTS: u64 = 2_048;
 /// Estimators at one node, and the time series of what they say.
 pub(crate) struct Gauges {
     witness: Witness,
-    phy: PhyTimes,
     estimators: Vec<Box<dyn Estimator>>,
     readings: Vec<Reading>,
     step: Span,
@@ -70,17 +68,11 @@ impl Gauges {
         let full = (start + step - step / 64).since(Time::ZERO);
         Gauges {
             witness,
-            phy,
             estimators: gauges.iter().map(|gauge| gauge.estimator.build(phy)).collect(),
             readings: Vec::new(),
             step,
             next: Time::ZERO + full.rounded_up(step),
         }
-    }
-
-    /// What the estimators know of the PHY.
-    pub fn phy(&self) -> PhyTimes {
-        self.phy
     }
 
     /// The station is this one.
@@ -108,7 +100,7 @@ impl Gauges {
     /// An exchange is over of which no more frames came.
     pub fn exchange(&mut self, over: &Seen) {
         let Gauges { witness, estimators, .. } = self;
-        witness.exchange(over, &mut |event| tell(estimators, event));
+        witness.own(over, &mut |event| tell(estimators, event));
     }
 
     /// A frame: as [`Witness::frame`].

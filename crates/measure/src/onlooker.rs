@@ -13,7 +13,6 @@ use multihop_capture::{
     airtime, dissect, ppdu,
 };
 use multihop_core::{Interval, Span, Time};
-use multihop_link::PhyTimes;
 
 /// What to measure how.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,8 +81,6 @@ pub struct Findings {
     pub own: Option<StationId>,
     /// The station whose estimators were run; none for an onlooker that sends nothing.
     pub at: Option<StationId>,
-    /// What estimators were told of the PHY; none if no frame was seen.
-    pub phy: Option<PhyTimes>,
     /// When the time line of the readings begins, as `start`: with the bin in which the first frame began, or with zero where
     /// stamps are no dates.
     pub origin: Time,
@@ -224,10 +221,7 @@ impl Onlooker {
         self.marks = Some(marks);
         self.own = sender_of_own(&waiting).or_else(|| self.stamps.own());
         self.own_begins = self.options.marks.is_none() && self.stamps.own().is_some();
-        self.at = match self.options.station {
-            Some(station) => self.stations.known(station),
-            None => self.own,
-        };
+        self.at = self.asked_for();
         if let Some(first) = waiting.first() {
             self.origin = origin(first.air(marks).start, self.options.bin);
             let start = first.after(self.origin).air(marks).start;
@@ -248,10 +242,17 @@ impl Onlooker {
     fn read_gauges(&mut self, air: Interval) {
         while let Some(now) = self.gauges.as_mut().and_then(|gauges| gauges.due(air)) {
             if let Some(over) = self.exchanges.expire(now.min(air.start)) {
-                self.exchange(&over);
-                self.gauges.iter_mut().for_each(|gauges| gauges.exchange(&over));
+                self.end_exchange(&over);
             }
             self.gauges.iter_mut().for_each(|gauges| gauges.read_during(air));
+        }
+    }
+
+    /// The station whose estimators are to run, if it was seen.
+    fn asked_for(&self) -> Option<StationId> {
+        match self.options.station {
+            Some(station) => self.stations.known(station),
+            None => self.own,
         }
     }
 
@@ -261,10 +262,7 @@ impl Onlooker {
             self.own = sender;
         }
         if self.at.is_none() {
-            self.at = match self.options.station {
-                Some(station) => self.stations.known(station),
-                None => self.own,
-            };
+            self.at = self.asked_for();
             if let (Some(at), Some(gauges)) = (self.at, &mut self.gauges) {
                 gauges.is(at);
             }
@@ -308,6 +306,12 @@ impl Onlooker {
         }
     }
 
+    /// An exchange is over of which no more frames came.
+    fn end_exchange(&mut self, over: &Seen) {
+        self.exchange(over);
+        self.gauges.iter_mut().for_each(|gauges| gauges.exchange(over));
+    }
+
     /// A frame as part of an exchange, before the estimators too. Returns the exchange that it ends, and who sent it.
     fn exchange_frame(&mut self, sighting: &Sighting, air: Interval) -> (Option<Seen>, Option<StationId>) {
         self.read_gauges(air);
@@ -335,10 +339,8 @@ impl Onlooker {
         }
         let open = self.exchanges.finish();
         if let Some(open) = &open {
-            self.exchange(open);
-            self.gauges.iter_mut().for_each(|gauges| gauges.exchange(open));
+            self.end_exchange(open);
         }
-        let phy = self.gauges.as_ref().map(Gauges::phy);
         let (readings, step) =
             self.gauges.take().map_or((Vec::new(), self.options.bin), |gauges| gauges.finish(self.last));
         let (bin, rows, busy, start) = self.ledger.finish();
@@ -371,7 +373,6 @@ impl Onlooker {
             pairs: self.stamps.pairs(),
             own: self.own,
             at: self.at,
-            phy,
             origin: Time::ZERO + self.origin,
             readings,
             step,

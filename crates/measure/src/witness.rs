@@ -156,11 +156,6 @@ impl Witness {
         }
     }
 
-    /// An exchange is over of which no more frames came.
-    pub fn exchange(&mut self, seen: &Seen, tell: &mut dyn FnMut(&LinkEvent)) {
-        self.own(seen, tell);
-    }
-
     /// Nothing else happened up to `now`.
     pub fn advance(&mut self, now: Time, tell: &mut dyn FnMut(&LinkEvent)) {
         if let Some(over) = self.busy.take_if(|busy| busy.end <= now) {
@@ -235,7 +230,7 @@ impl Witness {
     /// When the MAC took the packet is not on the air. A station with more to send takes the next packet when it is done with the
     /// last, and then needs DIFS and a back-off from its first window; if the medium could be used for longer than that before the
     /// first try, the station had nothing to send, and is taken to have got the packet DIFS before.
-    fn own(&mut self, seen: &Seen, tell: &mut dyn FnMut(&LinkEvent)) {
+    pub fn own(&mut self, seen: &Seen, tell: &mut dyn FnMut(&LinkEvent)) {
         let Some(first) = [seen.rts, seen.data].into_iter().flatten().next() else { return };
         if self.me.is_none() || seen.sender != self.me || !is_try(seen) {
             return;
@@ -347,7 +342,7 @@ impl Witness {
 /// Is this a try to get data to one station, which answers it at once, and are its times known?
 fn is_try(seen: &Seen) -> bool {
     seen.data.is_none_or(|data| {
-        let answered_at_once = if seen.aggregate { true } else { seen.wants_ack && !seen.block };
+        let answered_at_once = seen.aggregate || (seen.wants_ack && !seen.block);
         seen.is_data && seen.receiver.is_some() && answered_at_once && data.length() > Span::ZERO
     })
 }
