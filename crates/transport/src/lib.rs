@@ -11,6 +11,7 @@
 //! wrong was refused where options are read.
 
 mod controller;
+mod echo;
 mod endpoint;
 mod options;
 mod ranges;
@@ -22,9 +23,9 @@ mod scoreboard;
 mod sender;
 mod udp;
 
-pub use controller::{Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered, Sent};
+pub use controller::{Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered, Returned, Sent};
 pub use endpoint::{Delivered, Endpoint, Progress};
-pub use options::{ExitWindow, Recovery, TcpOptions};
+pub use options::{CongestionHeader, ExitWindow, Recovery, TcpOptions};
 pub use receiver::TcpReceiver;
 pub use reno::{Growth, Halving, Reno, RenoOptions};
 pub use rto::{Rto, RtoOptions};
