@@ -9,8 +9,10 @@
 //! | `tcp_newreno.rs`, `tcp_sack.rs` | [`TcpNewReno`], [`TcpSack`]: AIMD, with the two ways to repair losses |
 //! | `recn.rs` | [`Recn`]: ECN marks from the MAC's transmission efficiency |
 //! | `ecn_rts.rs`, `ecn_fsd.rs`, `ecn_busy.rs` | [`EcnRts`], [`EcnFsd`], [`EcnBusy`]: its rivals, from other metrics of the MAC |
+//! | `xcp.rs`, `xcp_b.rs` | [`Xcp`]: routers say by how much to change a window; [`XcpB`]: without knowing a capacity |
+//! | `rcp.rs` | [`Rcp`]: routers say at which rate to send |
 //!
-//! [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
+//! `xcp_router.rs` and `xcp_sender.rs` hold what XCP and its derivatives share, `rcp_router.rs` and `rcp_sender.rs` the same of RCP. [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
 
 pub mod marking;
 pub mod quantity;
@@ -19,23 +21,34 @@ pub mod tcp;
 mod ecn_busy;
 mod ecn_fsd;
 mod ecn_rts;
+mod rcp;
+mod rcp_router;
+mod rcp_sender;
 mod recn;
 mod registry;
 mod tcp_newreno;
 mod tcp_sack;
 mod udp;
+mod xcp;
+mod xcp_b;
+mod xcp_router;
+mod xcp_sender;
 
 pub use ecn_busy::{Busyness, EcnBusy};
 pub use ecn_fsd::{EcnFsd, ServiceDelay};
 pub use ecn_rts::{EcnRts, RtsFailures};
+pub use rcp::{Rcp, RcpConnection, RcpControl};
+pub use rcp_sender::{Pacing, WindowLimit};
 pub use recn::{FrameEfficiency, Recn};
 pub use registry::{Entry, Parameters, REGISTRY, find};
 pub use tcp_newreno::TcpNewReno;
 pub use tcp_sack::TcpSack;
 pub use udp::Udp;
+pub use xcp::{Xcp, XcpConnection, XcpControl};
+pub use xcp_b::XcpB;
 
 use multihop_core::NodeId;
-use multihop_link::RouterPolicy;
+use multihop_link::{Outlet, RouterPolicy};
 use multihop_transport::Endpoint;
 
 /// What is compared: a transport, its controller, and what it asks of routers.
@@ -44,8 +57,8 @@ pub trait Scheme: Send + Sync {
     fn sender(&self) -> Box<dyn Endpoint>;
     /// The data receiver of a new flow.
     fn receiver(&self) -> Box<dyn Endpoint>;
-    /// What `node` does to packets of this scheme's flows, if anything.
-    fn router(&self, _node: NodeId) -> Option<Box<dyn RouterPolicy>> {
+    /// What `node` does to packets of this scheme's flows at the queue before `outlet`, if anything.
+    fn router(&self, _node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
         None
     }
     /// Payload bytes of a full segment or datagram.

@@ -1,7 +1,7 @@
 //! The table of schemes, and how one is built from parameters.
 
 use crate::Scheme;
-use crate::{EcnBusy, EcnFsd, EcnRts, Recn, TcpNewReno, TcpSack, Udp};
+use crate::{EcnBusy, EcnFsd, EcnRts, Rcp, Recn, TcpNewReno, TcpSack, Udp, Xcp, XcpB};
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,6 +17,9 @@ pub const REGISTRY: &[Entry] = &[
     Entry::of::<EcnRts>(),
     Entry::of::<EcnFsd>(),
     Entry::of::<EcnBusy>(),
+    Entry::of::<Xcp>(),
+    Entry::of::<XcpB>(),
+    Entry::of::<Rcp>(),
 ];
 
 /// The parameters of a scheme, which are its factory. Doc comments of the fields are the documentation of the parameters.

@@ -16,6 +16,7 @@ use crate::routing::{self, LinkQuality, Routes, RoutingAgent};
 use crate::slab::Slab;
 use crate::stack::{End, FlowRoute, Network, Stack, Surroundings};
 use multihop_core::{FlowId, NodeId, Port, Rng, Span, Time};
+use multihop_link::Outlet;
 use multihop_transport::Progress;
 use std::sync::Arc;
 
@@ -469,6 +470,7 @@ impl SlotPlan {
 
 fn build_nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
     let phy = timing.phy_times();
+    let outlet = Outlet { rate: config.data_rate, is_wired: false, queue_limit: config.mac.queue_limit };
     let scheme_of: Arc<[usize]> = config.flows.iter().map(|flow| flow.scheme).collect();
     let mut nodes: Vec<Node> = (0..config.nodes.len() as u32)
         .map(|index| {
@@ -478,7 +480,7 @@ fn build_nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<No
             plan.add(index, Purpose::AirEnd(index)); // the slot after `air`
             let link_slot = plan.add(index, Purpose::LinkLayer(index));
             let rng = Rng::at(config.seed, &["node", &index.to_string(), "mac"]);
-            let policies = config.schemes.iter().map(|scheme| scheme.scheme.router(id)).collect();
+            let policies = config.schemes.iter().map(|scheme| scheme.scheme.router(id, &outlet)).collect();
             let failure = config.routing.on_link_failure;
             Node {
                 mac: Mac::new(id, timer, air, timing, rng),

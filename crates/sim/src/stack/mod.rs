@@ -15,7 +15,9 @@ use crate::slab::{Handle, Slab};
 use failures::Failures;
 use followers::Followers;
 use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Span, Time};
-use multihop_link::{Departure, DropTail, Estimator, LinkView, PhyTimes, Priority, RouterPolicy, Verdict};
+use multihop_link::{
+    Departure, DropTail, Estimator, LinkView, Passage, PhyTimes, Priority, RouterPolicy, Verdict,
+};
 use routed::Agent;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -93,8 +95,8 @@ impl Router {
         self.policy.on_link(event);
     }
 
-    fn view(&self, now: Time) -> LinkView {
-        let mut view = LinkView::default();
+    fn view(&self, now: Time, queue_bytes: u64) -> LinkView {
+        let mut view = LinkView { queue_bytes, ..LinkView::default() };
         self.estimators.iter().for_each(|estimator| estimator.write(now, &mut view));
         view
     }
@@ -104,6 +106,8 @@ impl Router {
 pub struct Stack {
     id: NodeId,
     queue: DropTail<Waiting>,
+    /// Bytes in it.
+    queue_bytes: u64,
     /// By scheme.
     routers: Vec<Option<Router>>,
     scheme_of: Arc<[usize]>,
@@ -140,6 +144,7 @@ impl Stack {
         Stack {
             id,
             queue: DropTail::new(mac.queue_limit),
+            queue_bytes: 0,
             routers: policies
                 .into_iter()
                 .map(|policy| policy.map(|policy| Router::new(policy, phy)))
@@ -202,12 +207,14 @@ impl Stack {
     pub fn next(&mut self, now: Time, packets: &mut Slab, record: &mut Recorder) -> Option<Next> {
         loop {
             let (enqueued, waiting) = self.queue.pop()?;
+            self.queue_bytes -= u64::from(packets.get(waiting.handle).packet.size);
             record.queue(self.id, self.queue.len(), now);
             if self.lifetime.is_some_and(|limit| now.since(enqueued) > limit) {
                 self.lose(now, waiting.handle, DropCause::Lifetime, packets, record);
                 continue;
             }
             let packet = &mut packets.get_mut(waiting.handle).packet;
+            self.tell_others(now, packet, Passage::Departure);
             let verdict =
                 self.consult(now, packet, |policy, packet, view| policy.on_head_of_line(now, packet, view));
             if verdict == Verdict::Drop {
@@ -265,6 +272,7 @@ impl Stack {
         let mut stranded = Vec::new();
         self.queue.purge(|waiting| waiting.peer == Some(peer), |waiting| stranded.push(waiting.handle));
         for handle in stranded {
+            self.queue_bytes -= u64::from(packets.get(handle).packet.size);
             self.lose(now, handle, DropCause::LinkBroken, packets, record);
         }
         record.queue(self.id, self.queue.len(), now);
@@ -295,7 +303,7 @@ impl Stack {
         // A packet of a routing protocol belongs to no scheme.
         let Some(scheme) = self.scheme_of.get(packet.flow.index()) else { return Verdict::Pass };
         let Some(router) = &mut self.routers[*scheme] else { return Verdict::Pass };
-        let view = router.view(now);
+        let view = router.view(now, self.queue_bytes);
         let verdict = ask(router.policy.as_mut(), packet, &view);
         if verdict == Verdict::Mark {
             packet.mark();
@@ -303,10 +311,23 @@ impl Stack {
         verdict
     }
 
+    /// Tells the policies of other schemes that a packet passes the queue.
+    fn tell_others(&mut self, now: Time, packet: &Packet, passage: Passage) {
+        let own = self.scheme_of.get(packet.flow.index()).copied();
+        for (scheme, router) in self.routers.iter_mut().enumerate() {
+            if let Some(router) = router.as_mut().filter(|_| own != Some(scheme)) {
+                let view = router.view(now, self.queue_bytes);
+                router.policy.on_other(now, passage, packet.size, &view);
+            }
+        }
+    }
+
     /// Puts a packet into the queue as it is; returns whether there was room.
     #[cfg(test)]
-    pub fn put(&mut self, now: Time, waiting: Waiting) -> bool {
-        self.queue.push(now, Priority::Data, waiting).is_ok()
+    pub fn put(&mut self, now: Time, waiting: Waiting, size: u32) -> bool {
+        let fits = self.queue.push(now, Priority::Data, waiting).is_ok();
+        self.queue_bytes += if fits { u64::from(size) } else { 0 };
+        fits
     }
 
     /// Packets that came from the air and were not looked at yet.
@@ -448,7 +469,11 @@ impl Stack {
 
     /// Puts a packet into the interface queue; if that is full, one is lost.
     fn queue_up(&mut self, around: &mut Surroundings, priority: Priority, waiting: Waiting) {
+        let packet = &around.packets.get(waiting.handle).packet;
+        self.tell_others(around.now, packet, Passage::Arrival);
+        self.queue_bytes += u64::from(packet.size);
         if let Err(lost) = self.queue.push(around.now, priority, waiting) {
+            self.queue_bytes -= u64::from(around.packets.get(lost.handle).packet.size);
             self.lose(around.now, lost.handle, DropCause::QueueFull, around.packets, around.record);
         }
         around.record.queue(self.id, self.queue.len(), around.now);

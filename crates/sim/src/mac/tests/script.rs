@@ -162,7 +162,7 @@ impl Script {
         self.runs_until(at);
         let packet = self.packet(A, to.unwrap_or(B));
         let handle = self.packets.insert(packet);
-        self.stack.put(self.now, Waiting { handle, peer: to });
+        self.stack.put(self.now, Waiting { handle, peer: to }, packet.size);
         self.with_mac(Mac::on_queued);
     }
 
