@@ -11,8 +11,10 @@
 //! | `ecn_rts.rs`, `ecn_fsd.rs`, `ecn_busy.rs` | [`EcnRts`], [`EcnFsd`], [`EcnBusy`]: its rivals, from other metrics of the MAC |
 //! | `xcp.rs`, `xcp_b.rs` | [`Xcp`]: routers say by how much to change a window; [`XcpB`]: without knowing a capacity |
 //! | `rcp.rs` | [`Rcp`]: routers say at which rate to send |
+//! | `xcp_winf.rs`, `rcp_winf.rs` | [`XcpWinf`], [`RcpWinf`]: both with what rt-Winf measures of the medium |
 //!
-//! `xcp_router.rs` and `xcp_sender.rs` hold what XCP and its derivatives share, `rcp_router.rs` and `rcp_sender.rs` the same of RCP. [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
+//! `xcp_router.rs` and `xcp_sender.rs` hold what XCP and its derivatives share, `rcp_router.rs` and `rcp_sender.rs` the
+//! same of RCP, `winf.rs` the parameters of rt-Winf. [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
 
 pub mod marking;
 pub mod quantity;
@@ -24,28 +26,34 @@ mod ecn_rts;
 mod rcp;
 mod rcp_router;
 mod rcp_sender;
+mod rcp_winf;
 mod recn;
 mod registry;
 mod tcp_newreno;
 mod tcp_sack;
 mod udp;
+mod winf;
 mod xcp;
 mod xcp_b;
 mod xcp_router;
 mod xcp_sender;
+mod xcp_winf;
 
 pub use ecn_busy::{Busyness, EcnBusy};
 pub use ecn_fsd::{EcnFsd, ServiceDelay};
 pub use ecn_rts::{EcnRts, RtsFailures};
 pub use rcp::{Rcp, RcpConnection, RcpControl};
 pub use rcp_sender::{Pacing, WindowLimit};
+pub use rcp_winf::{Input, Offer, RcpWinf};
 pub use recn::{FrameEfficiency, Recn};
 pub use registry::{Entry, Parameters, REGISTRY, find};
 pub use tcp_newreno::TcpNewReno;
 pub use tcp_sack::TcpSack;
 pub use udp::Udp;
+pub use winf::{Reading, Watched, WinfParameters};
 pub use xcp::{Xcp, XcpConnection, XcpControl};
 pub use xcp_b::XcpB;
+pub use xcp_winf::{Psi, QueueTimer, Shuffled, Spare, Throughput, XcpWinf};
 
 use multihop_core::NodeId;
 use multihop_link::{Outlet, RouterPolicy};

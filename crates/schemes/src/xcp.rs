@@ -37,8 +37,9 @@ pub struct XcpControl {
     pub beta: f64,
     /// Share of the traffic that is taken from all flows and given to all equally in each control interval.
     pub gamma: f64,
-    /// The longest round-trip time that counts in the mean, by which control intervals are as long. Default "1 s", as in ns-2.
-    pub max_rtt: Duration,
+    /// The longest round-trip time that counts in the mean, by which control intervals are as long. Default "1 s", as in ns-2, and
+    /// "0.5 s" of xcp-winf.
+    pub max_rtt: Option<Duration>,
 }
 
 /// The connection of XCP and what derives from it.
@@ -55,7 +56,7 @@ pub struct XcpConnection {
 impl Default for XcpControl {
     /// As published.
     fn default() -> XcpControl {
-        XcpControl { alpha: 0.4, beta: 0.226, gamma: 0.1, max_rtt: Duration(1.0) }
+        XcpControl { alpha: 0.4, beta: 0.226, gamma: 0.1, max_rtt: None }
     }
 }
 
@@ -68,11 +69,12 @@ impl XcpControl {
         number_in_range("alpha", self.alpha, 0.0, 2.0)?;
         number_in_range("beta", self.beta, 0.0, 2.0)?;
         number_in_range("gamma", self.gamma, 0.0, 1.0)?;
-        span_in_range("max_rtt", Some(self.max_rtt), 1e-3, 3600.0)
+        span_in_range("max_rtt", self.max_rtt, 1e-3, 3600.0)
     }
 
-    pub(crate) fn constants(&self) -> Constants {
-        Constants { gamma: self.gamma, max_rtt: self.max_rtt.0 }
+    /// With a longest round-trip time in seconds, if none was given.
+    pub(crate) fn constants(&self, max_rtt: f64) -> Constants {
+        Constants { gamma: self.gamma, max_rtt: self.max_rtt.map_or(max_rtt, |given| given.0) }
     }
 }
 
@@ -146,7 +148,7 @@ impl Scheme for Xcp {
             alpha: self.control.alpha,
             beta: self.control.beta,
         };
-        Some(Box::new(XcpRouter::new(node, law, self.control.constants())))
+        Some(Box::new(XcpRouter::new(node, law, self.control.constants(1.0))))
     }
 
     fn segment_size(&self) -> u32 {

@@ -82,7 +82,7 @@ impl Scheme for XcpB {
             dropped: 0.0,
             still: 0,
         };
-        Some(Box::new(XcpRouter::new(node, law, self.control.constants())))
+        Some(Box::new(XcpRouter::new(node, law, self.control.constants(1.0))))
     }
 
     fn segment_size(&self) -> u32 {
