@@ -43,7 +43,7 @@ pub use ecn_busy::{Busyness, EcnBusy};
 pub use ecn_fsd::{EcnFsd, ServiceDelay};
 pub use ecn_rts::{EcnRts, RtsFailures};
 pub use rcp::{Rcp, RcpConnection, RcpControl};
-pub use rcp_sender::{Pacing, WindowLimit};
+pub use rcp_sender::{Pacing, Refresh, WindowLimit};
 pub use rcp_winf::{Input, Offer, RcpWinf};
 pub use recn::{FrameEfficiency, Recn};
 pub use registry::{Entry, Parameters, REGISTRY, find};

@@ -2,7 +2,7 @@
 
 use crate::quantity::{BitRate, Duration};
 use crate::rcp_router::{Load, RateConstants, RcpRouter};
-use crate::rcp_sender::{Pacing, RcpSender, RcpSenderOptions, WindowLimit};
+use crate::rcp_sender::{Pacing, RcpSender, RcpSenderOptions, Refresh, WindowLimit};
 use crate::tcp::{TcpParameters, span_in_range};
 use crate::xcp::{bytes_per_second, no_ecn, number_in_range, rate_in_range};
 use crate::{Parameters, Scheme};
@@ -57,6 +57,10 @@ pub struct RcpControl {
 pub struct RcpConnection {
     /// Bit rate of packets that the application wants. Default: all there is.
     pub desired: Option<BitRate>,
+    /// How long a sender whose pace holds data back waits until it asks routers again, with a header alone: "half-second", or
+    /// "round-trip" for the least round-trip time up to that, as in ns-2, which on a radio fills it with questions. Default
+    /// "half-second".
+    pub refresh: Refresh,
     /// A TCP connection with the congestion header of 12 bytes, repaired from selective acknowledgements, with timestamps unless they
     /// are switched off, and with a receive window of 1024 segments unless `window` is given.
     #[serde(flatten)]
@@ -138,6 +142,7 @@ impl RcpConnection {
             initial_window: self.tcp.first_window(),
             limit,
             pacing,
+            refresh: self.refresh,
             desired: self.desired.map(bytes_per_second),
         });
         Box::new(TcpSender::new(options, Box::new(sender)))

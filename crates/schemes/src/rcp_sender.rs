@@ -28,6 +28,17 @@ pub enum Pacing {
     Payload,
 }
 
+/// How long a sender whose pace holds data back waits until it asks routers again, without data.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Refresh {
+    /// Half a second.
+    #[default]
+    HalfSecond,
+    /// The least round-trip time, but at most half a second, as in ns-2. On a radio it is so short that these packets alone fill it.
+    RoundTrip,
+}
+
 /// Options of [`RcpSender`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RcpSenderOptions {
@@ -38,6 +49,7 @@ pub(crate) struct RcpSenderOptions {
     pub initial_window: u64,
     pub limit: WindowLimit,
     pub pacing: Pacing,
+    pub refresh: Refresh,
     /// What the application wants, in bytes per second; none for all there is.
     pub desired: Option<f64>,
 }
@@ -52,7 +64,7 @@ pub(crate) struct RcpSender {
     least_rtt: Option<Span>,
 }
 
-/// A rate is never older than this, if there is something to send.
+/// A rate is hardly older than this, if there is something to send.
 const REFRESH: Span = Span::from_ms(500);
 
 impl RcpSender {
@@ -112,7 +124,10 @@ impl Controller for RcpSender {
     }
 
     fn refresh(&self) -> Option<Span> {
-        self.least_rtt.map(|least| least.clamp(Span::from_ms(1), REFRESH))
+        match self.options.refresh {
+            Refresh::HalfSecond => Some(REFRESH),
+            Refresh::RoundTrip => self.least_rtt.map(|least| least.clamp(Span::from_ms(1), REFRESH)),
+        }
     }
 
     fn on_acked(&mut self, _acked: &Acked) {}
@@ -137,6 +152,7 @@ mod tests {
             initial_window,
             limit,
             pacing,
+            refresh: Refresh::HalfSecond,
             desired: None,
         })
     }
@@ -156,6 +172,8 @@ mod tests {
         assert_eq!((window, pace.unwrap().span_of_bytes(1_052)), (u64::MAX, Span::from_ms(10)));
         sender.on_feedback(&returned(0));
         assert_eq!(sender.allowance().pace, Some(Rate::from_bps(8)), "never none");
+        assert_eq!(sender.refresh(), Some(Span::from_ms(500)));
+        sender.options.refresh = Refresh::RoundTrip;
         assert_eq!(sender.refresh(), Some(Span::from_ms(100)));
     }
 
