@@ -97,7 +97,9 @@ impl Bottleneck {
             while let Some(segment) = flow.receiver.poll_segment(now) {
                 flow.back.push_back((now + flow.round_trip, segment));
             }
-            while let Some((_, segment)) = flow.back.pop_front_if(|(at, _)| *at <= now) {
+            while flow.back.front().is_some_and(|(at, _)| *at <= now)
+                && let Some((_, segment)) = flow.back.pop_front()
+            {
                 flow.sender.on_segment(now, &segment);
             }
             if flow.sender.poll_timeout().is_some_and(|at| at <= now) {
