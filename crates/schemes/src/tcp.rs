@@ -1,7 +1,9 @@
 //! The parameters that all TCP schemes share.
 
 use crate::quantity::{Duration, Size};
-use multihop_transport::{Endpoint, Growth, Recovery, Reno, RenoOptions, TcpOptions, TcpReceiver, TcpSender};
+use multihop_transport::{
+    Controller as _, Endpoint, Growth, Recovery, Reno, RenoOptions, TcpOptions, TcpReceiver, TcpSender,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -137,6 +139,11 @@ impl TcpParameters {
         options.initial_threshold = self.initial_threshold.map(bytes);
         set(&mut options.growth, self.byte_counting.map(|limit| Growth::PerByte { limit }));
         options
+    }
+
+    /// The first congestion window in bytes, with a default as in [`TcpParameters::reno`].
+    pub(crate) fn first_window(&self) -> u64 {
+        self.reno().allowance().window
     }
 
     /// A sender with the AIMD controller.

@@ -5,7 +5,7 @@ mod common;
 use common::{Datagrams, add_flow, network, saturate};
 use multihop_core::{DropCause, NodeId, Packet, Rate, Span, Time};
 use multihop_dot11::DcfRules;
-use multihop_link::{Departure, LinkView, RouterPolicy, Verdict};
+use multihop_link::{Departure, LinkView, Outlet, RouterPolicy, Verdict};
 use multihop_schemes::{Scheme, find};
 use multihop_sim::config::{AppConfig, Config, SchemeConfig, WireConfig};
 use multihop_sim::outcome::{Outcome, WireOutcome};
@@ -231,7 +231,7 @@ impl Scheme for Counted {
     fn datagrams(&self) -> bool {
         true
     }
-    fn router(&self, node: NodeId) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
         let counter = Counter { calls: self.0.clone(), seen: 0 };
         (node == NodeId(1)).then(|| Box::new(counter) as Box<dyn RouterPolicy>)
     }

@@ -1,7 +1,7 @@
 //! The options of a TCP connection. Where RFCs and ns-2 part, each difference is a field here.
 
 use crate::RtoOptions;
-use multihop_core::Span;
+use multihop_core::{RcpHeader, Span, XcpHeader};
 
 /// How lost segments are found and repaired.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -24,6 +24,29 @@ pub enum ExitWindow {
     Deflated,
 }
 
+/// The congestion header that segments carry in both directions.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum CongestionHeader {
+    /// None.
+    #[default]
+    None,
+    /// XCP's: an acknowledgement returns the sum of what the routers granted since the one before.
+    Xcp,
+    /// RCP's: an acknowledgement returns the latest rate.
+    Rcp,
+}
+
+impl CongestionHeader {
+    /// Bytes in each segment.
+    pub fn bytes(self) -> u32 {
+        match self {
+            CongestionHeader::None => 0,
+            CongestionHeader::Xcp => XcpHeader::BYTES,
+            CongestionHeader::Rcp => RcpHeader::BYTES,
+        }
+    }
+}
+
 /// Options of both ends of a TCP connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TcpOptions {
@@ -39,6 +62,8 @@ pub struct TcpOptions {
     pub time_every_segment: bool,
     /// Header bytes of the SACK option itself, before 8 for each block: 4 with padding (RFC 2018, section 3), 0 in ns-2.
     pub sack_option: u32,
+    /// The congestion header, beyond `header`.
+    pub congestion_header: CongestionHeader,
     /// Open with SYN and SYN-ACK. Without it the connection is open from the start.
     pub handshake: bool,
     /// Ask for ECN (RFC 3168).
@@ -86,6 +111,7 @@ impl Default for TcpOptions {
             timestamps: false,
             time_every_segment: false,
             sack_option: 4,
+            congestion_header: CongestionHeader::None,
             handshake: true,
             ecn: false,
             ecn_on_retransmissions: false,
@@ -132,7 +158,7 @@ impl TcpOptions {
     pub(crate) fn header_with(&self, sack_blocks: usize) -> u32 {
         let timestamps = if self.timestamps { 12 } else { 0 };
         let sack = if sack_blocks > 0 { self.sack_option + 8 * sack_blocks as u32 } else { 0 };
-        self.header + timestamps + sack
+        self.header + self.congestion_header.bytes() + timestamps + sack
     }
 
     /// `segment_size`, as sequence numbers are counted.
