@@ -18,9 +18,7 @@ use crate::slab::{Handle, Slab};
 use failures::Failures;
 use followers::{Followers, Output};
 use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Segment, Span, Time};
-use multihop_link::{
-    Departure, DropTail, Estimator, LinkView, Passage, Priority, Verdict,
-};
+use multihop_link::{Departure, DropTail, Estimator, LinkView, Passage, Priority, Verdict};
 pub use policies::Policies;
 use routed::Agent;
 use std::collections::VecDeque;
