@@ -95,8 +95,8 @@ fn xcp_leaves_what_a_flow_does_not_want_to_the_others() {
 }
 
 /// The rate that routers offer grows as R' = alpha R (1 - N R / C) / d, from C / 20: a logistic curve, which reaches 90 % of C / N after
-/// d / alpha ln(9 (20 / N - 1)), that is ten round trips of N = 4. A round trip passes before a rate is known, and every rate is known a
-/// round trip late. Then all have C / N and the queue is gone.
+/// d / alpha ln(9 (20 / N - 1)), that is ten round trips of N = 4. A round trip passes before a rate is known, every rate is known a
+/// round trip late, and the first windows leave in one burst. Then all have C / N and the queue is gone.
 #[test]
 fn rcp_gives_each_of_n_flows_its_part_as_its_law_says() {
     for count in [1, 4, 10] {
@@ -111,7 +111,7 @@ fn rcp_gives_each_of_n_flows_its_part_as_its_law_says() {
                 rows.map(|row| (row.time_s, row.delivered_bytes as f64 * 80.0)).collect();
             let reached = rows.iter().find(|(_, rate)| *rate > 0.9 * expected).unwrap().0;
             assert!(
-                (law - 0.1..law + 0.5).contains(&reached),
+                (law - 0.2..law + 0.5).contains(&reached),
                 "{count} flows: {reached} s, the law says {law} s"
             );
             let late: Vec<f64> = rows.iter().filter(|(time, _)| *time > 6.0).map(|(_, rate)| *rate).collect();
