@@ -117,6 +117,8 @@ impl RcpConnection {
         let tcp = TcpParameters {
             timestamps: self.tcp.timestamps.or(Some(true)),
             window: self.tcp.window.or(Some(1024)),
+            // With so many outstanding, sending again what has arrived would cost more than what is lost.
+            keep_sacked: self.tcp.keep_sacked.or(Some(true)),
             ..self.tcp.clone()
         };
         TcpOptions { congestion_header: CongestionHeader::Rcp, ..tcp.options(Recovery::Sack) }

@@ -34,7 +34,7 @@ pub use controller::{
 };
 pub use cubic::{Cubic, CubicOptions};
 pub use endpoint::{Delivered, Endpoint, Progress};
-pub use options::{CongestionHeader, ExitWindow, Recovery, TcpOptions};
+pub use options::{CongestionHeader, ExitWindow, Recovery, SackedAtTimeout, TcpOptions};
 pub use receiver::TcpReceiver;
 pub use reno::{Growth, Halving, Reno, RenoOptions};
 pub use rto::{Rto, RtoOptions};

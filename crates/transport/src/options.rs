@@ -24,6 +24,17 @@ pub enum ExitWindow {
     Deflated,
 }
 
+/// What becomes of selective acknowledgements when the retransmission timer expires.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SackedAtTimeout {
+    /// They are forgotten, because the receiver may have reneged (RFC 2018, section 8); what it tells from then on is not sent again.
+    Forgotten,
+    /// They still hold, as most implementations have it (RFC 6675, section 5.1).
+    Kept,
+    /// Everything is sent again, whatever the receiver tells, as ns-2 does.
+    SentAgain,
+}
+
 /// The congestion header that segments carry in both directions.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum CongestionHeader {
@@ -90,8 +101,8 @@ pub struct TcpOptions {
     pub exit_window: ExitWindow,
     /// Segments that one acknowledgement may release during `NewReno`'s fast recovery; none for no limit. ns-2: 2.
     pub recovery_burst: Option<u32>,
-    /// After a timeout, skip what was selectively acknowledged since (RFC 6675, section 5.1). ns-2 sends it again.
-    pub skip_sacked_after_timeout: bool,
+    /// What becomes of selective acknowledgements when the retransmission timer expires.
+    pub sacked_at_timeout: SackedAtTimeout,
     /// Slow start again after the application was silent for longer than a retransmission timeout (RFC 5681, section 4.1).
     pub idle_restart: bool,
     /// How long an acknowledgement may be delayed in wait for a second segment (RFC 1122, section 4.2.3.2); none to
@@ -124,7 +135,7 @@ impl Default for TcpOptions {
             holes_first: false,
             exit_window: ExitWindow::Flight,
             recovery_burst: None,
-            skip_sacked_after_timeout: true,
+            sacked_at_timeout: SackedAtTimeout::Forgotten,
             idle_restart: true,
             delayed_ack: Some(Span::from_ms(100)),
             rto: RtoOptions::default(),
@@ -146,7 +157,7 @@ impl TcpOptions {
             holes_first: true,
             exit_window: ExitWindow::Deflated,
             recovery_burst: Some(2),
-            skip_sacked_after_timeout: false,
+            sacked_at_timeout: SackedAtTimeout::SentAgain,
             idle_restart: false,
             delayed_ack: None,
             rto: RtoOptions::ns2(),

@@ -237,7 +237,8 @@ impl TcpSender {
         self.tell_lost(now, LossKind::Timeout { again });
         self.cut = Some((self.at.max, Cut::Timeout));
         self.timed_out = Some(self.at.una);
-        self.recovery.on_timeout();
+        let view = View::new(&self.options, self.at, &*self.controller);
+        self.recovery.on_timeout(&view);
         self.at.nxt = self.at.una;
         self.at.duplicates = 0;
         self.limited = 0;
