@@ -7,11 +7,15 @@
 //!   signal, which survives a later one only if it is stronger by the capture ratio;
 //! * *SINR*: powers add up, and bits fail by signal over interference and noise;
 //! * *link matrix*: measured delivery (any overlap destroys) or measured power (SINR).
+//!
+//! Where nodes move, a transmitter's links are looked up anew when it begins a frame, and stay until that frame is over.
 
 mod frame;
 mod links;
+mod moving;
 mod radio;
 
 pub use frame::{Frame, RateClass};
 pub use links::{Link, Links, femtowatts};
+pub use moving::Listeners;
 pub use radio::{Collisions, Finished, Radio, Reception};

@@ -42,7 +42,7 @@ pub struct Listed {
 pub struct Node {
     /// Its name, which flows and links use.
     pub name: String,
-    /// Where it stands, as `[x, y]`. With a link matrix it only serves pictures, and may be absent.
+    /// Where it stands, as `[x, y]`. A node that moves starts where its motion does. With a link matrix it only serves pictures, and may be absent.
     pub position: Option<[Length; 2]>,
 }
 
@@ -87,8 +87,13 @@ impl Nodes {
 }
 
 impl Topology {
-    /// The nodes, for a configuration that has none yet; measured links go into its medium.
-    pub(super) fn resolve(&self, document: &Document<'_>, config: &mut Config) -> Result<Nodes> {
+    /// The nodes, for a configuration that has none yet; measured links go into its medium. Those that move need no position.
+    pub(super) fn resolve(
+        &self,
+        document: &Document<'_>,
+        config: &mut Config,
+        moves: impl Fn(&str) -> bool,
+    ) -> Result<Nodes> {
         let radius = radius(config);
         match (self, &mut config.medium.model) {
             (Topology::Generated(_), MediumModel::Matrix { .. }) => Err(document.fail(
@@ -109,7 +114,7 @@ impl Topology {
                     MediumModel::Matrix { links, quantity } => {
                         *links = listed.links(document, &nodes, quantity)?;
                     }
-                    _ => listed.check_places(document)?,
+                    _ => listed.check_places(document, moves)?,
                 }
                 Ok(nodes)
             }
@@ -166,7 +171,7 @@ impl Listed {
     }
 
     /// Where distance decides, every node has a place of its own and nothing was measured.
-    fn check_places(&self, document: &Document<'_>) -> Result<()> {
+    fn check_places(&self, document: &Document<'_>, moves: impl Fn(&str) -> bool) -> Result<()> {
         if !self.links.is_empty() {
             return Err(document.fail(
                 &key!["topology", "links"],
@@ -176,6 +181,9 @@ impl Listed {
         }
         let mut places: BTreeMap<[u64; 2], usize> = BTreeMap::new();
         for (i, node) in self.nodes.iter().enumerate() {
+            if moves(&node.name) {
+                continue;
+            }
             let at = key!["topology", "nodes", i];
             let Some(position) = node.position else {
                 let remedy = "this medium goes by distance: add position = [\"0 m\", \"0 m\"], or use the medium \"matrix\"";
