@@ -40,7 +40,9 @@ impl Outages {
                 _ => instants.extend([from, to]),
             }
         }
-        pending.iter_mut().for_each(|instants| instants.reverse());
+        for instants in &mut pending {
+            instants.reverse();
+        }
         Outages { pending, sent: vec![Sent::Whole; nodes] }
     }
 

@@ -1,11 +1,11 @@
-//! Files of motion: those made by hand here, and those of setdest, BonnMotion and SUMO where they are at hand.
+//! Files of motion: those made by hand here, and those of setdest, `BonnMotion` and SUMO where they are at hand.
 
 use multihop_core::Rng;
 use multihop_sim::mobility::trace::{Format, Trace, TraceError, read, read_file};
 use multihop_sim::mobility::{Motion, crossings};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const BONNMOTION: Format = Format::BonnMotion { dimensions: None };
 
@@ -36,7 +36,7 @@ fn found() -> Vec<(PathBuf, Format)> {
     files.into_iter().filter_map(|file| format(&file).map(|format| (file, format))).collect()
 }
 
-fn parsed(path: &PathBuf, format: Format) -> Trace {
+fn parsed(path: &Path, format: Format) -> Trace {
     read_file(path, format).unwrap().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -271,7 +271,7 @@ fn broken_files_end_in_an_error_or_a_trace() {
                     bytes[at] = rng.below(256) as u8;
                 }
             }
-            let lines = bytes.iter().filter(|byte| **byte == b'\n').count() + 1;
+            let lines = bytes.split(|byte| *byte == b'\n').count();
             if let Err(error) = read(bytes.as_slice(), format) {
                 assert!((1..=lines).contains(&error.line), "{}: {error}", path.display());
                 errors += 1;

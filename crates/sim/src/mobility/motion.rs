@@ -117,6 +117,7 @@ impl Motion {
     }
 
     /// The same motion, begun `by` seconds later: what happens before is left out.
+    #[must_use]
     pub fn advanced(&self, by: f64) -> Motion {
         let mut later = Motion::standing(self.at(by));
         for leg in self.legs.iter().filter(|leg| leg.end > by) {

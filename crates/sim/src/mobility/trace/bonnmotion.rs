@@ -38,14 +38,15 @@ fn guess(lines: &[(usize, Vec<f64>)]) -> Result<usize> {
     let fits = |group: &usize| {
         lines.iter().all(|(_, values)| {
             let times = values.chunks(*group).map(|place| place[0]);
-            values.len() % *group == 0 && times.is_sorted_by(|a, b| a < b)
+            values.len().is_multiple_of(*group) && times.is_sorted_by(|a, b| a < b)
         })
     };
     match [3, 4].into_iter().filter(fits).collect::<Vec<_>>().as_slice() {
         [group] => Ok(*group),
         [] => {
             // Which line it is that does not fit is told of two dimensions, unless more lines fit three.
-            let whole = |group: usize| lines.iter().filter(|(_, values)| values.len() % group == 0).count();
+            let whole =
+                |group: usize| lines.iter().filter(|(_, values)| values.len().is_multiple_of(group)).count();
             Ok(if whole(4) > whole(3) { 4 } else { 3 })
         }
         _ => Err(TraceError::new(
@@ -57,7 +58,7 @@ fn guess(lines: &[(usize, Vec<f64>)]) -> Result<usize> {
 }
 
 fn node(index: usize, line: usize, values: &[f64], group: usize) -> Result<TraceNode> {
-    if values.len() % group != 0 {
+    if !values.len().is_multiple_of(group) {
         let found = format!("{} numbers, which are not whole places of {group} each", values.len());
         return Err(TraceError::new(
             line,

@@ -33,7 +33,7 @@ impl<R: BufRead> BufRead for Lines<R> {
     fn consume(&mut self, amount: usize) {
         // What was filled before is still there, so that this reads nothing.
         if let Ok(filled) = self.from.fill_buf() {
-            self.line += filled[..amount].iter().filter(|byte| **byte == b'\n').count();
+            self.line += filled[..amount].split(|byte| *byte == b'\n').count() - 1;
         }
         self.from.consume(amount);
     }
