@@ -301,7 +301,10 @@ def test_ctrl_c_is_clean_and_writes_nothing(chain, tmp_path):
         time.sleep(0.05)
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    try:
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()  # or it would run for hours
     assert process.returncode == 130
     assert err == "multihop: interrupted; nothing was written\n"
     assert out == ""

@@ -26,6 +26,15 @@ class FlowView(TypedDict):
     hops: int
     path: list[int]
 
+class WireView(TypedDict):
+    """One direction of a wire: indices of its nodes, bits per second, seconds, and packets that may wait."""
+
+    sender: int
+    receiver: int
+    rate_bps: int
+    delay: float
+    queue: int
+
 class MeasurementView(TypedDict):
     """An estimator of a resolved scenario: what results call it, and the names of the nodes that have it."""
 
@@ -33,7 +42,11 @@ class MeasurementView(TypedDict):
     nodes: list[str]
 
 class ScenarioView(TypedDict):
-    """A resolved scenario. `links` holds [from, to, delivery probability of a full DATA frame without interference]."""
+    """A resolved scenario.
+
+    `links` holds [from, to, delivery probability of a full DATA frame without interference]; that of wires, which are
+    among them, is 1. `wires` has each direction of a wire.
+    """
 
     name: str
     description: str
@@ -43,11 +56,14 @@ class ScenarioView(TypedDict):
     hash: str
     nodes: list[NodeView]
     links: list[tuple[int, int, float]]
+    wires: list[WireView]
     flows: list[FlowView]
     measurements: list[MeasurementView]
 
 class LinkTimeView(TypedDict):
-    """Airtime on a link for one message of a flow, in seconds. `link` indexes the list of links.
+    """Airtime on a link for one message of a flow, in seconds; of a wire, the time of sending.
+
+    `link` indexes the list of links.
 
     `data_s`: DATA frames alone; `exchange_s`: whole exchanges, from the first bit to the last; `access_s`: what a
     station that is alone spends besides, which is DIFS, the mean of the first back-off, and propagation.
@@ -100,12 +116,13 @@ class AirtimesView(TypedDict):
     cw_max: int
 
 class Output(TypedDict):
-    """The columns of a run's tables and its scalars. Measurements are there if the scenario asks for some."""
+    """The columns of a run's tables and its scalars. Wires and measurements are there if the scenario has some."""
 
     summary: dict[str, int | float | str]
     flows: dict[str, Column]
     nodes: dict[str, Column]
     links: dict[str, Column]
+    wires: NotRequired[dict[str, Column]]
     series: dict[str, Column]
     measurements: NotRequired[dict[str, Column]]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 #: Named causes of loss, as the engine counts them, with what they mean.
 DROP_CAUSES: dict[str, str] = {
-    "queue_full": "the interface queue was full",
+    "queue_full": "the interface queue was full, or that of a wire",
     "retry_limit": "the MAC gave up after its retry limit",
     "no_route": "the node had no route to the destination, or none was found for it in time",
     "policy": "a router policy dropped it",
@@ -126,6 +126,24 @@ _LINKS: dict[str, Column] = {
     "given_up": Column("frames", "frames given up at the retry limit"),
 }
 
+_WIRES: dict[str, Column] = {
+    "sender": Column("1", "index of the sending node"),
+    "receiver": Column("1", "index of the receiving node"),
+    "sender_name": Column("", "name of the sending node"),
+    "receiver_name": Column("", "name of the receiving node"),
+    "rate_bps": Column("bit/s", "rate of this direction of the wire"),
+    "delay_s": Column("s", "its propagation delay"),
+    "sent": Column("packets", "packets whose last bit was sent"),
+    "sent_bytes": Column("byte", "their bytes, headers included"),
+    "delivered": Column("packets", "packets that reached the other end"),
+    "dropped": Column(
+        "packets", "packets lost before they were sent: no room in the queue, or dropped by a router policy"
+    ),
+    "queue_mean": Column("packets", "packets that waited at its sending end, mean over time"),
+    "queue_max": Column("packets", "packets that waited at its sending end, maximum"),
+    "utilisation": Column("1", "share of time during which it was sending"),
+}
+
 _SERIES: dict[str, Column] = {
     "time_s": Column("s", "end of the step, from the start of the run (warm-up included)"),
     "flow": Column("1", "index of the flow"),
@@ -134,7 +152,9 @@ _SERIES: dict[str, Column] = {
     "delivered_bytes": Column("byte", "payload delivered during the step"),
     "window_bytes": Column("byte", "congestion window at the end of the step; missing for datagrams"),
     "rtt_s": Column("s", "latest round-trip sample at the end of the step"),
-    "source_queue": Column("packets", "interface queue of the flow's source at the end of the step"),
+    "source_queue": Column(
+        "packets", "queue of the flow's source at the end of the step: its interface queue, or that of a wire"
+    ),
     "transmission_efficiency": Column(
         "1",
         "frame transmission efficiency, mean over the frames of its data packets that were acknowledged during the"
@@ -195,6 +215,7 @@ TABLES: dict[str, dict[str, Column]] = {
     "flows": _FLOWS,
     "nodes": _NODES,
     "links": _LINKS,
+    "wires": _WIRES,
     "series": _SERIES,
     "measurements": _MEASUREMENTS,
     "summary": _SUMMARY,
@@ -205,6 +226,7 @@ _ROWS = {
     "flows": "a row per flow",
     "nodes": "a row per node",
     "links": "a row per pair of nodes that exchanged frames",
+    "wires": "a row per direction of a wire",
     "series": "a row per flow and step of `record_interval`",
     "measurements": "a row per estimator of `[[measure]]`, node and step of `record_interval`",
     "summary": "one row",

@@ -103,7 +103,7 @@ class Comparison:
     def table(self, name: str) -> pd.DataFrame:
         """The tables of all runs below each other, with columns `variant` and `seed` in front.
 
-        `name` is flows, nodes, links, series, measurements or summary.
+        `name` is flows, nodes, links, wires, series, measurements or summary.
         """
         parts = []
         for variant, results in self.results.items():
@@ -130,6 +130,11 @@ class Comparison:
     def links(self) -> pd.DataFrame:
         """One row per variant, seed and directed link."""
         return self.table("links")
+
+    @property
+    def wires(self) -> pd.DataFrame:
+        """One row per variant, seed and direction of a wire."""
+        return self.table("wires")
 
     @property
     def series(self) -> pd.DataFrame:

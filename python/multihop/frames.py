@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
 
 def table(name: str, view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
-    """The table of that name (flows, nodes, links, series, measurements or summary) of all runs, below each other."""
+    """The table of that name (one of `multihop.columns.TABLES`) of all runs, below each other."""
     make: dict[str, Callable[[_core.ScenarioView, Outputs], pd.DataFrame]] = {
         "flows": _flows,
         "nodes": _nodes,
         "links": _links,
+        "wires": _wires,
         "series": _series,
         "measurements": _measurements,
         "summary": _summary,
@@ -66,11 +67,19 @@ def _nodes(_: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
 
 
 def _links(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
-    df = _stacked("links", outputs)
+    return _between_nodes("links", view, outputs)
+
+
+def _wires(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
+    return _between_nodes("wires", view, outputs) if "wires" in outputs[0] else _empty("wires")
+
+
+def _between_nodes(name: str, view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
+    df = _stacked(name, outputs)
     names = np.array([node["name"] for node in view["nodes"]], dtype=object)
     df["sender_name"] = names[df["sender"].to_numpy(dtype=int)]
     df["receiver_name"] = names[df["receiver"].to_numpy(dtype=int)]
-    return df[["seed", *TABLES["links"]]]
+    return df[["seed", *TABLES[name]]]
 
 
 def _series(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
@@ -85,16 +94,14 @@ def _series(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
 
 
 def _measurements(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
-    columns = TABLES["measurements"]
     if "measurements" not in outputs[0]:
-        empty = {name: pd.Series(dtype=float if column.unit else object) for name, column in columns.items()}
-        return pd.DataFrame({"seed": pd.Series(dtype=np.uint64), **empty})
+        return _empty("measurements")
     df = _stacked("measurements", outputs)
     names = np.array([node["name"] for node in view["nodes"]], dtype=object)
     df["name"] = names[df["node"].to_numpy(dtype=int)]
     called_busy = 1.0 - df["available_bps"] / df["capacity_bps"].where(df["capacity_bps"] > 0)
     df["implied_busy_ratio"] = df["busy_ratio"].fillna(called_busy)
-    return df[["seed", *columns]]
+    return df[["seed", *TABLES["measurements"]]]
 
 
 def _summary(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
@@ -121,6 +128,12 @@ def _flow_scalars(flows: pd.DataFrame) -> dict[str, float | int]:
         "retransmission_ratio": float(column["retransmissions"].sum()) / sent if sent else float("nan"),
         "flows_starved": int((goodput == 0).sum()),
     }
+
+
+def _empty(name: str) -> pd.DataFrame:
+    """A table that the scenario has nothing for."""
+    columns = {column: pd.Series(dtype=float if about.unit else object) for column, about in TABLES[name].items()}
+    return pd.DataFrame({"seed": pd.Series(dtype=np.uint64), **columns})
 
 
 def _stacked(name: str, outputs: Outputs) -> pd.DataFrame:

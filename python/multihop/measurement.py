@@ -35,6 +35,7 @@ class Onlooker:
         start_s: when its first frame began: seconds since 1970, or of the radio's timer.
         length_s: from there to the end of the last frame.
         bin_s: width of the bins of `airtime` and `busy`; longer than asked for if the capture is very long.
+        step_s: from one estimate to the next; longer than the bin if there would be more than some two thousand.
         stamps: what stamps mark, `begin`, `mpdu` or `end`, found from `stamp_pairs` frames with their answers.
         own: the station that the onlooker is itself, if the capture tells.
         at: the station whose estimators were run; none for an onlooker that sends nothing.
@@ -47,6 +48,7 @@ class Onlooker:
     start_s: float | None
     length_s: float
     bin_s: float
+    step_s: float
     stamps: Stamps
     stamp_pairs: int
     own: str | None
@@ -271,6 +273,8 @@ def measure(
         raise UserError(str(error)) from error
     except _core.CaptureError as error:
         raise UserError(f"{path}: {error}") from error
+    except ValueError as error:
+        raise UserError(str(error)) from error
     onlookers = [
         Onlooker(
             interface=raw["interface"],
@@ -278,6 +282,7 @@ def measure(
             start_s=raw["start_s"],
             length_s=raw["length_s"],
             bin_s=raw["bin_s"],
+            step_s=raw["step_s"],
             stamps=raw["stamps"],
             stamp_pairs=raw["stamp_pairs"],
             own=raw["own"],

@@ -60,6 +60,11 @@ class Result:
         return self._frame("links")
 
     @cached_property
+    def wires(self) -> pd.DataFrame:
+        """One row per direction of a wire."""
+        return self._frame("wires")
+
+    @cached_property
     def series(self) -> pd.DataFrame:
         """One row per flow and step, from the start of the run."""
         return self._frame("series")
@@ -70,10 +75,10 @@ class Result:
         return self._frame("measurements")
 
     def table(self, name: str) -> pd.DataFrame:
-        """The table of that name: flows, nodes, links, series, measurements or summary."""
+        """The table of that name: flows, nodes, links, wires, series, measurements or summary."""
         if name == "summary":
             return pd.DataFrame([self.summary])
-        tables = {"flows": self.flows, "nodes": self.nodes, "links": self.links}
+        tables = {"flows": self.flows, "nodes": self.nodes, "links": self.links, "wires": self.wires}
         return {**tables, "series": self.series, "measurements": self.measurements}[name]
 
     def report(self, path: str | Path) -> Path:

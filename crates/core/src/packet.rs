@@ -85,6 +85,8 @@ pub struct Segment {
     pub window: u64,
     /// This segment repeats payload that was sent before.
     pub retransmission: bool,
+    /// Hops that it took, filled in by the node that passes it up to its end: what a host infers from the TTL. 0 before.
+    pub hops: u16,
 }
 
 /// A packet in the network. It is plain data: copied, never shared.

@@ -9,6 +9,15 @@ use multihop_link::{WinfReading, capacity_bps};
 /// in between; after so long, though, it answers something else.
 const LATEST_ANSWER: Span = Span::from_ms(2);
 
+/// What tells a station's frames apart: each traffic identifier counts for itself.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Number {
+    /// Traffic identifier; none without quality of service.
+    pub tid: Option<u8>,
+    /// Sequence number.
+    pub sequence: u16,
+}
+
 /// An exchange, as far as it was seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
@@ -24,8 +33,8 @@ pub struct Seen {
     pub data: Option<Interval>,
     /// The ACK or block acknowledgement.
     pub ack: Option<Interval>,
-    /// Sequence number of the DATA.
-    pub sequence: Option<u16>,
+    /// Number of the DATA.
+    pub number: Option<Number>,
     /// Bytes that the network layer asked the MAC to carry.
     pub size: u32,
     /// Bit rate of the DATA.
@@ -84,13 +93,11 @@ pub struct Exchanges {
     pub orphan_acks: u64,
     /// Block acknowledgements that answer no data that was seen.
     pub orphan_block_acks: u64,
-    /// CTS that answer no RTS that was seen; those that stations send to themselves are among them.
-    pub lone_cts: u64,
 }
 
 impl Default for Exchanges {
     fn default() -> Exchanges {
-        Exchanges { open: None, patience: LATEST_ANSWER, orphan_acks: 0, orphan_block_acks: 0, lone_cts: 0 }
+        Exchanges { open: None, patience: LATEST_ANSWER, orphan_acks: 0, orphan_block_acks: 0 }
     }
 }
 
@@ -103,13 +110,14 @@ impl Exchanges {
     /// The exchange that is over because nothing has been on the air since up to `now`.
     pub fn expire(&mut self, now: Time) -> Option<Seen> {
         let patience = self.patience;
-        self.open.take_if(|open| now.since(open.end()) > patience).filter(Seen::is_one)
+        self.open.take_if(|open| now.since(open.end()) > patience_with(open, patience)).filter(Seen::is_one)
     }
 
     /// The next frame, which was on the air at `air`. Returns the exchange that it ends, if any, and who sent the frame, as far as
     /// this follows from the frames before.
     pub fn see(&mut self, frame: &Sighting, air: Interval) -> (Option<Seen>, Option<StationId>) {
-        let open = self.open.take_if(|open| air.start.since(open.end()) <= self.patience);
+        let open =
+            self.open.take_if(|open| air.start.since(open.end()) <= patience_with(open, self.patience));
         let stale = self.open.take();
         let (done, sender) = match frame.control() {
             Some(Control::Rts) => {
@@ -154,7 +162,6 @@ impl Exchanges {
                 (None, asked.receiver)
             }
             other => {
-                self.lone_cts += 1;
                 self.open =
                     Some(Seen { sender: frame.receiver, receiver: None, cts: Some(air), ..begin(frame) });
                 (other, None)
@@ -177,7 +184,7 @@ impl Exchanges {
             sender: frame.transmitter,
             receiver: frame.receiver,
             data: Some(air),
-            sequence: frame.frame.sequence.map(|sequence| sequence.number),
+            number: number(frame),
             size: frame.size,
             rate: frame.rate,
             is_data: matches!(frame.frame.kind, FrameType::Data(_)),
@@ -215,6 +222,20 @@ impl Exchanges {
     }
 }
 
+/// A frame of unknown length may have ended later than it is known to.
+fn patience_with(open: &Seen, patience: Span) -> Span {
+    if open.data.is_some_and(|data| data.length() == Span::ZERO) { LATEST_ANSWER } else { patience }
+}
+
+/// The number of a data or management frame.
+fn number(frame: &Sighting) -> Option<Number> {
+    let tid = match frame.frame.kind {
+        FrameType::Data(data) => data.tid,
+        _ => None,
+    };
+    frame.frame.sequence.map(|sequence| Number { tid, sequence: sequence.number })
+}
+
 fn begin(frame: &Sighting) -> Seen {
     Seen {
         sender: frame.transmitter,
@@ -223,7 +244,7 @@ fn begin(frame: &Sighting) -> Seen {
         cts: None,
         data: None,
         ack: None,
-        sequence: None,
+        number: None,
         size: 0,
         rate: None,
         sifs: frame.sifs,

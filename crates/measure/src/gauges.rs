@@ -5,8 +5,7 @@ use crate::witness::Witness;
 use crate::{Seen, Sighting, StationId};
 use multihop_core::{Interval, LinkEvent, Span, Time};
 use multihop_link::{
-    Elapsed, Estimator, EstimatorConfig, LinkView, PacketThroughputOptions, PhyTimes, RtWinfOptions,
-    RtWinfProbeOptions,
+    Elapsed, Estimator, EstimatorConfig, LinkView, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions,
 };
 
 /// An estimator, and what results call it.
@@ -50,12 +49,11 @@ pub struct Reading {
 }
 
 /// Instants beyond so many make steps twice as long.
-const MOST_INSTANTS: u64 = 4_096;
+const MOST_INSTANTS: u64 = 2_048;
 
 /// Estimators at one node, and the time series of what they say.
 pub(crate) struct Gauges {
     witness: Witness,
-    phy: PhyTimes,
     estimators: Vec<Box<dyn Estimator>>,
     readings: Vec<Reading>,
     step: Span,
@@ -65,18 +63,11 @@ pub(crate) struct Gauges {
 impl Gauges {
     /// Asked at whole multiples of `step` on the capture's time line: first when it has gone on for a step since `start`, or nearly
     /// so, as simulations begin a little after zero.
-    pub fn new(
-        gauges: &[Gauge],
-        me: Option<StationId>,
-        profile: &Profile,
-        start: Time,
-        step: Span,
-    ) -> Gauges {
+    pub fn new(gauges: &[Gauge], witness: Witness, profile: &Profile, start: Time, step: Span) -> Gauges {
         let phy = profile.times;
         let full = (start + step - step / 64).since(Time::ZERO);
         Gauges {
-            witness: Witness::new(me, profile),
-            phy,
+            witness,
             estimators: gauges.iter().map(|gauge| gauge.estimator.build(phy)).collect(),
             readings: Vec::new(),
             step,
@@ -84,12 +75,7 @@ impl Gauges {
         }
     }
 
-    /// What the estimators know of the PHY.
-    pub fn phy(&self) -> PhyTimes {
-        self.phy
-    }
-
-    /// The radio is this station.
+    /// The station is this one.
     pub fn is(&mut self, me: StationId) {
         self.witness.is(me);
     }
@@ -114,7 +100,7 @@ impl Gauges {
     /// An exchange is over of which no more frames came.
     pub fn exchange(&mut self, over: &Seen) {
         let Gauges { witness, estimators, .. } = self;
-        witness.exchange(over, &mut |event| tell(estimators, event));
+        witness.own(over, &mut |event| tell(estimators, event));
     }
 
     /// A frame: as [`Witness::frame`].
@@ -123,12 +109,12 @@ impl Gauges {
         witness.frame(frame, air, sender, done, &mut |event| tell(estimators, event));
     }
 
-    /// The capture is over.
-    pub fn finish(mut self, end: Time) -> Vec<Reading> {
+    /// The capture is over. Returns the readings, and the step between them.
+    pub fn finish(mut self, end: Time) -> (Vec<Reading>, Span) {
         while self.next <= end {
             self.read();
         }
-        self.readings
+        (self.readings, self.step)
     }
 
     fn read(&mut self) {

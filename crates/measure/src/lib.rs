@@ -31,7 +31,7 @@ mod witness;
 
 pub use aggregates::{Aggregates, Part};
 pub use clock::Clock;
-pub use exchanges::{Exchanges, Seen};
+pub use exchanges::{Exchanges, Number, Seen};
 pub use gauges::{Gauge, Reading};
 pub use ledger::{Cell, Kind, Ledger, Row};
 pub use links::{Link, Links, Samples};

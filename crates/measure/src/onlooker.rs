@@ -3,6 +3,7 @@
 use crate::gauges::Gauges;
 use crate::profile::Profile;
 use crate::sighting::network_bytes;
+use crate::witness::Witness;
 use crate::{
     Aggregates, Clock, Exchanges, Gauge, Kind, Ledger, Link, Links, Marks, Quality, Reading, Row, Seen,
     Sighting, Stamps, Station, StationId, Stations,
@@ -12,7 +13,6 @@ use multihop_capture::{
     airtime, dissect, ppdu,
 };
 use multihop_core::{Interval, Span, Time};
-use multihop_link::PhyTimes;
 
 /// What to measure how.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,13 +81,13 @@ pub struct Findings {
     pub own: Option<StationId>,
     /// The station whose estimators were run; none for an onlooker that sends nothing.
     pub at: Option<StationId>,
-    /// What estimators were told of the PHY; none if no frame was seen.
-    pub phy: Option<PhyTimes>,
     /// When the time line of the readings begins, as `start`: with the bin in which the first frame began, or with zero where
     /// stamps are no dates.
     pub origin: Time,
     /// The time series of the estimators, with [`Options::gauges`] by index.
     pub readings: Vec<Reading>,
+    /// From one reading to the next.
+    pub step: Span,
     /// Width of the bins.
     pub bin: Span,
     /// Airtime by bin, station and kind.
@@ -158,12 +158,15 @@ impl Onlooker {
 
     /// Is there a stamp, so that it can be told when the frame was on the air?
     fn sighting(&mut self, time: Option<Time>, reception: &Reception, frame: Frame) -> bool {
-        let (timer, marks) = timer(reception);
+        let (timer, marks, exact) = timer(reception);
+        // What the user knows of stamps goes before what the radio says.
+        let marks = marks.filter(|_| self.options.marks.is_none());
         let Some(stamp) = self.clock.read(time, timer) else { return false };
         let how = ppdu(reception);
         let sighting = Sighting {
             stamp,
             marks,
+            exact: exact && marks.is_some(),
             sent: reception.sent,
             airtime: airtime(reception, frame.air_bytes),
             preamble: how.map_or(Span::ZERO, |how| how.overhead()),
@@ -212,23 +215,23 @@ impl Onlooker {
 
     /// What stamps mark, who the radio is and how it sends is known from now on as well as it will be.
     fn settle(&mut self) {
-        let marks = self.options.marks.unwrap_or_else(|| self.stamps.marks());
-        self.marks = Some(marks);
         let waiting = std::mem::take(&mut self.waiting);
+        let told = waiting.first().and_then(|sighting| sighting.marks);
+        let marks = self.options.marks.or(told).unwrap_or_else(|| self.stamps.marks());
+        self.marks = Some(marks);
         self.own = sender_of_own(&waiting).or_else(|| self.stamps.own());
         self.own_begins = self.options.marks.is_none() && self.stamps.own().is_some();
-        self.at = match self.options.station {
-            Some(station) => self.stations.known(station),
-            None => self.own,
-        };
+        self.at = self.asked_for();
         if let Some(first) = waiting.first() {
             self.origin = origin(first.air(marks).start, self.options.bin);
             let start = first.after(self.origin).air(marks).start;
             let profile = Profile::of(&waiting);
-            if waiting.iter().all(|sighting| sighting.marks.is_some()) {
+            if waiting.iter().all(|sighting| sighting.exact) {
                 self.exchanges.expect_answers_within(profile.answer_timeout);
             }
-            self.gauges = Some(Gauges::new(&self.options.gauges, self.at, &profile, start, self.options.bin));
+            let witness = Witness::new(self.at, self.options.station.is_none(), &profile);
+            let bin = self.options.bin;
+            self.gauges = Some(Gauges::new(&self.options.gauges, witness, &profile, start, bin));
         }
         for sighting in waiting {
             self.account(&sighting, marks);
@@ -239,10 +242,17 @@ impl Onlooker {
     fn read_gauges(&mut self, air: Interval) {
         while let Some(now) = self.gauges.as_mut().and_then(|gauges| gauges.due(air)) {
             if let Some(over) = self.exchanges.expire(now.min(air.start)) {
-                self.exchange(&over);
-                self.gauges.iter_mut().for_each(|gauges| gauges.exchange(&over));
+                self.end_exchange(&over);
             }
             self.gauges.iter_mut().for_each(|gauges| gauges.read_during(air));
+        }
+    }
+
+    /// The station whose estimators are to run, if it was seen.
+    fn asked_for(&self) -> Option<StationId> {
+        match self.options.station {
+            Some(station) => self.stations.known(station),
+            None => self.own,
         }
     }
 
@@ -252,10 +262,7 @@ impl Onlooker {
             self.own = sender;
         }
         if self.at.is_none() {
-            self.at = match self.options.station {
-                Some(station) => self.stations.known(station),
-                None => self.own,
-            };
+            self.at = self.asked_for();
             if let (Some(at), Some(gauges)) = (self.at, &mut self.gauges) {
                 gauges.is(at);
             }
@@ -299,6 +306,12 @@ impl Onlooker {
         }
     }
 
+    /// An exchange is over of which no more frames came.
+    fn end_exchange(&mut self, over: &Seen) {
+        self.exchange(over);
+        self.gauges.iter_mut().for_each(|gauges| gauges.exchange(over));
+    }
+
     /// A frame as part of an exchange, before the estimators too. Returns the exchange that it ends, and who sent it.
     fn exchange_frame(&mut self, sighting: &Sighting, air: Interval) -> (Option<Seen>, Option<StationId>) {
         self.read_gauges(air);
@@ -326,11 +339,10 @@ impl Onlooker {
         }
         let open = self.exchanges.finish();
         if let Some(open) = &open {
-            self.exchange(open);
-            self.gauges.iter_mut().for_each(|gauges| gauges.exchange(open));
+            self.end_exchange(open);
         }
-        let phy = self.gauges.as_ref().map(Gauges::phy);
-        let readings = self.gauges.take().map_or_else(Vec::new, |gauges| gauges.finish(self.last));
+        let (readings, step) =
+            self.gauges.take().map_or((Vec::new(), self.options.bin), |gauges| gauges.finish(self.last));
         let (bin, rows, busy, start) = self.ledger.finish();
         let stations = self.stations.all().to_vec();
         let links = self.links.finish();
@@ -361,9 +373,9 @@ impl Onlooker {
             pairs: self.stamps.pairs(),
             own: self.own,
             at: self.at,
-            phy,
             origin: Time::ZERO + self.origin,
             readings,
+            step,
             bin,
             rows,
             busy,
@@ -385,8 +397,8 @@ fn origin(start: Time, bin: Span) -> Span {
 /// TSFT counts microseconds.
 const TSFT_UNIT_NS: u32 = 1_000;
 
-/// The clock of the radio in nanoseconds, and what it marks if the radio says so. A timestamp goes before TSFT where it is finer.
-fn timer(reception: &Reception) -> (Option<u64>, Option<Marks>) {
+/// The clock of the radio in nanoseconds, what it marks if the radio says so, and whether it is exact. A timestamp goes before TSFT where it is finer.
+fn timer(reception: &Reception) -> (Option<u64>, Option<Marks>, bool) {
     let tsft = reception.tsft_us.and_then(|us| us.checked_mul(TSFT_UNIT_NS.into()));
     let known = reception.timestamp.and_then(|stamp| Some((stamp, stamp.position?)));
     match known {
@@ -396,9 +408,9 @@ fn timer(reception: &Reception) -> (Option<u64>, Option<Marks>) {
                 Position::MpduStart => Marks::Mpdu,
                 Position::MpduEnd | Position::PpduEnd => Marks::End,
             };
-            (Some(stamp.ns), Some(marks))
+            (Some(stamp.ns), Some(marks), stamp.accuracy_ns < TSFT_UNIT_NS)
         }
-        _ => (tsft, None),
+        _ => (tsft, None, false),
     }
 }
 

@@ -114,7 +114,7 @@ impl Quality {
     fn shares(&self) -> [(u64, u64, &'static str); 9] {
         let frames = self.records - self.unreadable.min(self.records);
         [
-            (self.unreadable, self.records, "records have no frame that can be read"),
+            (self.unreadable - self.cut, self.records, "records have no frame that can be read"),
             (self.damaged, frames, "frames are damaged"),
             (
                 self.unknown_airtime,
@@ -129,7 +129,7 @@ impl Quality {
             (self.missed, self.numbered, "frames are missing from sequence numbers"),
             (self.orphan_acks, self.acks, "ACKs to stations in range answer a frame that was not seen"),
             (self.orphan_block_acks, self.block_acks, "BlockAcks answer data that was not seen"),
-            (self.cut, frames, "frames are cut within their header"),
+            (self.cut, self.records, "records are cut within the frame's header"),
             (
                 self.unanswered,
                 self.to_answer,

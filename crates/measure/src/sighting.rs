@@ -11,6 +11,8 @@ pub struct Sighting {
     pub stamp: Time,
     /// What that marks, if the radio says so itself.
     pub marks: Option<Marks>,
+    /// The radio says so, and counts in less than microseconds.
+    pub exact: bool,
     /// The onlooker's own host sent it.
     pub sent: bool,
     /// For how long it was on the air, of an A-MPDU its share; none if the receiver did not say enough.

@@ -6,6 +6,9 @@ use multihop_capture::{Capture, CaptureError};
 /// Interfaces beyond so many are not told apart: no capture has them, and a broken file may.
 const MOST_INTERFACES: usize = 1_024;
 
+/// Estimators run for so many interfaces, as each keeps a time series.
+const MOST_WATCHED: usize = 64;
+
 /// What a capture says.
 #[derive(Clone, Debug)]
 pub struct Survey {
@@ -45,7 +48,13 @@ pub fn survey(
         if interface >= onlookers.len() {
             onlookers.resize_with(interface + 1, || None);
         }
-        onlookers[interface].get_or_insert_with(|| Onlooker::new(options.clone())).see(&record);
+        let watched = interface < MOST_WATCHED;
+        onlookers[interface]
+            .get_or_insert_with(|| {
+                let gauges = if watched { options.gauges.clone() } else { Vec::new() };
+                Onlooker::new(Options { gauges, ..options.clone() })
+            })
+            .see(&record);
         if records % 16_384 == 0 && !watch(capture.position()) {
             break;
         }

@@ -1,7 +1,7 @@
 //! Link events, told of a capture as the simulator tells them of a node.
 
 use crate::profile::Profile;
-use crate::{Seen, Sighting, StationId};
+use crate::{Number, Seen, Sighting, StationId};
 use multihop_capture::{Control, FrameType};
 use multihop_core::{
     Attempt, Exchange, Fate, FlowId, FrameKind, Heard, Interval, LinkEvent, NodeId, Rate, Span, Time,
@@ -14,7 +14,8 @@ const STRANGER: NodeId = NodeId(u32::MAX - 1);
 /// An onlooker that is none of the stations.
 const OUTSIDER: NodeId = NodeId(u32::MAX - 2);
 
-/// So many RTS without an answer end a frame of which nothing else is seen: the default of `dot11ShortRetryLimit` (annex C).
+/// So many RTS without an answer end a frame of which nothing else is seen, not even its size: the default of `dot11ShortRetryLimit`
+/// (annex C).
 const SHORT_RETRY_LIMIT: u32 = 7;
 
 /// Tells estimators what happened at the radio that captured, or at one of the stations as seen from there.
@@ -25,11 +26,14 @@ const SHORT_RETRY_LIMIT: u32 = 7;
 /// * When a packet entered the queue, and when the MAC took it, follow from the times of frames: see [`Witness::own`].
 /// * Contention windows and slots of back-off are unknown, and told as zero; flows are not told apart, and packets not as having
 ///   arrived.
+/// * Frames of which it is unknown how they were sent, and so for how long, are busy medium at most.
 /// * An A-MPDU is one frame of data, and its block acknowledgement an ACK, as if all had arrived.
 /// * Management, other block acknowledgements, and polls count as busy medium, and set the NAV; they are no part of an exchange.
 #[derive(Clone, Debug)]
 pub(crate) struct Witness {
     me: Option<StationId>,
+    /// The radio that captured is at that station, so that what its host sent is the station's.
+    at_radio: bool,
     phy: PhyTimes,
     nav_reset_after: Span,
     answer_timeout: Span,
@@ -60,7 +64,7 @@ struct Idle {
 #[derive(Clone, Copy, Debug)]
 struct Trying {
     peer: Option<StationId>,
-    sequence: Option<u16>,
+    number: Option<Number>,
     /// When the MAC took it.
     head_of_line: Time,
     rts_tries: u32,
@@ -70,15 +74,36 @@ struct Trying {
     data_tries: u32,
     size: u32,
     rate: Option<Rate>,
-    /// When the last try ended.
+    /// When the last try ended, and the idle time up to when it began.
     end: Time,
+    idle: Idle,
+}
+
+impl Trying {
+    /// Not tried yet.
+    fn begin(peer: Option<StationId>, head_of_line: Time, end: Time) -> Trying {
+        Trying {
+            peer,
+            number: None,
+            head_of_line,
+            rts_tries: 0,
+            rts_failures: 0,
+            in_a_row: 0,
+            data_tries: 0,
+            size: 0,
+            rate: None,
+            end,
+            idle: Idle::default(),
+        }
+    }
 }
 
 impl Witness {
-    /// At the radio, or at station `me`.
-    pub fn new(me: Option<StationId>, profile: &Profile) -> Witness {
+    /// At station `me`, or at an onlooker that sends nothing; the radio may be `at_radio` itself.
+    pub fn new(me: Option<StationId>, at_radio: bool, profile: &Profile) -> Witness {
         Witness {
             me,
+            at_radio,
             phy: profile.times,
             nav_reset_after: profile.nav_reset,
             answer_timeout: profile.answer_timeout,
@@ -93,7 +118,7 @@ impl Witness {
         }
     }
 
-    /// The radio is this station.
+    /// The station is this one.
     pub fn is(&mut self, me: StationId) {
         self.me = Some(me);
     }
@@ -116,7 +141,7 @@ impl Witness {
         if let Some(seen) = before {
             self.own(seen, tell);
         }
-        let mine = frame.sent || (self.me.is_some() && sender == self.me);
+        let mine = (frame.sent && self.at_radio) || (self.me.is_some() && sender == self.me);
         if mine && !matches!(frame.control(), Some(Control::Cts | Control::Ack)) {
             self.begun.rotate_right(1);
             self.begun[0] = Some((air.start, self.idle));
@@ -129,11 +154,6 @@ impl Witness {
         if let Some(seen) = with {
             self.own(seen, tell);
         }
-    }
-
-    /// An exchange is over of which no more frames came.
-    pub fn exchange(&mut self, seen: &Seen, tell: &mut dyn FnMut(&LinkEvent)) {
-        self.own(seen, tell);
     }
 
     /// Nothing else happened up to `now`.
@@ -210,44 +230,18 @@ impl Witness {
     /// When the MAC took the packet is not on the air. A station with more to send takes the next packet when it is done with the
     /// last, and then needs DIFS and a back-off from its first window; if the medium could be used for longer than that before the
     /// first try, the station had nothing to send, and is taken to have got the packet DIFS before.
-    fn own(&mut self, seen: &Seen, tell: &mut dyn FnMut(&LinkEvent)) {
-        let is_mine = self.me.is_some() && seen.sender == self.me;
-        let to_group = seen.receiver.is_none() && seen.data.is_some();
-        if !is_mine || to_group || (seen.block && !seen.aggregate) {
+    pub fn own(&mut self, seen: &Seen, tell: &mut dyn FnMut(&LinkEvent)) {
+        let Some(first) = [seen.rts, seen.data].into_iter().flatten().next() else { return };
+        if self.me.is_none() || seen.sender != self.me || !is_try(seen) {
             return;
         }
-        let node = self.node();
-        let first = [seen.rts, seen.data].into_iter().flatten().next();
-        let Some(first) = first else { return };
         self.give_up_another(seen, tell);
-        let peer = seen.receiver.map_or(STRANGER, node_of);
+        let (node, peer) = (self.node(), seen.receiver.map_or(STRANGER, node_of));
         let Seen { rts, cts, data, ack, .. } = *seen;
-        tell(&LinkEvent::Attempt(Attempt {
-            node,
-            peer,
-            flow: FlowId(0),
-            cw: 0,
-            slots: 0,
-            rts,
-            cts,
-            data,
-            ack,
-        }));
-        if !seen.is_data && seen.data.is_some() {
-            return;
-        }
-        let fresh = Trying {
-            peer: seen.receiver,
-            sequence: None,
-            head_of_line: self.taken(first.start),
-            rts_tries: 0,
-            rts_failures: 0,
-            in_a_row: 0,
-            data_tries: 0,
-            size: 0,
-            rate: None,
-            end: first.end,
-        };
+        let (flow, cw, slots) = (FlowId(0), 0, 0);
+        tell(&LinkEvent::Attempt(Attempt { node, peer, flow, cw, slots, rts, cts, data, ack }));
+        let fresh = Trying::begin(seen.receiver, self.taken(first.start), first.end);
+        let idle = self.idle_before(data.unwrap_or(first).start);
         let trying = self.trying.get_or_insert(fresh);
         trying.rts_tries += u32::from(rts.is_some());
         let failed = rts.is_some() && cts.is_none() && data.is_none();
@@ -255,16 +249,21 @@ impl Witness {
         trying.in_a_row = if failed { trying.in_a_row + 1 } else { 0 };
         let limit = trying.in_a_row >= SHORT_RETRY_LIMIT;
         trying.end = seen.end() + if ack.is_some() { Span::ZERO } else { self.answer_timeout };
+        trying.idle = idle.unwrap_or_default();
+        if ack.is_none() {
+            trying.idle.time += self.answer_timeout;
+        }
         if data.is_some() {
             trying.data_tries += 1;
-            (trying.sequence, trying.size, trying.rate) = (seen.sequence, seen.size, seen.rate);
+            (trying.number, trying.size, trying.rate) = (seen.number, seen.size, seen.rate);
         }
         if let Some(ack) = ack {
             let frames = [rts, cts, data, Some(ack)].into_iter().flatten();
             let airtime = frames.map(|air| air.length() + seen.sifs).sum::<Span>() - seen.sifs;
-            self.finish(Fate::Acknowledged, ack.end, airtime, tell);
+            // Stamps may say that the frames were closer together than they can be.
+            self.finish(Fate::Acknowledged, ack.end, airtime.min(ack.end.since(first.start)), tell);
         } else if limit {
-            self.finish(Fate::GivenUp, self.trying.map_or(first.end, |trying| trying.end), Span::ZERO, tell);
+            self.give_up(tell);
         }
     }
 
@@ -273,51 +272,50 @@ impl Witness {
         if !matches!(frame.frame.kind, FrameType::Data(_)) {
             return;
         }
-        self.trying = Some(Trying {
-            peer: None,
-            sequence: None,
-            head_of_line: self.taken(air.start),
-            rts_tries: 0,
-            rts_failures: 0,
-            in_a_row: 0,
-            data_tries: 1,
-            size: frame.size,
-            rate: frame.rate,
-            end: air.end,
-        });
+        self.give_up(tell);
+        let begun = Trying::begin(None, self.taken(air.start), air.end);
+        self.trying = Some(Trying { data_tries: 1, size: frame.size, rate: frame.rate, ..begun });
         self.finish(Fate::Broadcast, air.end, air.length(), tell);
     }
 
     /// When the MAC took the frame whose first try began at `start`.
     fn taken(&self, start: Time) -> Time {
         let access = |periods: u64| self.phy.difs * periods.max(1) + self.phy.backoff * 2;
-        let by_then = self.begun.iter().flatten().find(|(begun, _)| *begun == start).map(|(_, idle)| *idle);
-        let busy_all_along = by_then.zip(self.free).filter(|(now, (_, then))| {
+        let busy_all_along = self.idle_before(start).zip(self.free).filter(|(now, (_, then))| {
             now.time.saturating_sub(then.time) <= access(now.periods.saturating_sub(then.periods))
         });
         match busy_all_along {
-            Some((_, (done, _))) => done,
+            Some((_, (done, _))) => done.min(start),
             None => start - self.phy.difs.min(start.since(Time::ZERO)),
+        }
+    }
+
+    /// The idle time up to when a frame of this node's own began.
+    fn idle_before(&self, start: Time) -> Option<Idle> {
+        self.begun.iter().flatten().find(|(begun, _)| *begun == start).map(|(_, idle)| *idle)
+    }
+
+    /// The frame that is being tried was given up.
+    fn give_up(&mut self, tell: &mut dyn FnMut(&LinkEvent)) {
+        if let Some(trying) = self.trying {
+            self.finish(Fate::GivenUp, trying.end, Span::ZERO, tell);
         }
     }
 
     /// Another frame is tried now: the one before was given up.
     fn give_up_another(&mut self, seen: &Seen, tell: &mut dyn FnMut(&LinkEvent)) {
         let Some(trying) = self.trying else { return };
-        let other_number =
-            trying.sequence.is_some() && seen.data.is_some() && seen.sequence != trying.sequence;
+        let other_number = trying.number.is_some() && seen.data.is_some() && seen.number != trying.number;
         if trying.peer != seen.receiver || other_number {
-            self.finish(Fate::GivenUp, trying.end, Span::ZERO, tell);
+            self.give_up(tell);
         }
     }
 
     /// The frame's life ends.
     fn finish(&mut self, fate: Fate, done: Time, airtime: Span, tell: &mut dyn FnMut(&LinkEvent)) {
         let Some(trying) = self.trying.take() else { return };
-        self.free = Some((done, self.idle));
-        if trying.data_tries == 0 {
-            return; // nothing was seen of the packet itself
-        }
+        // That a frame was given up shows later: what was idle since its last try counts from there.
+        self.free = Some((done, if fate == Fate::GivenUp { trying.idle } else { self.idle }));
         tell(&LinkEvent::Exchange(Exchange {
             node: self.node(),
             peer: match fate {
@@ -341,6 +339,14 @@ impl Witness {
     }
 }
 
+/// Is this a try to get data to one station, which answers it at once, and are its times known?
+fn is_try(seen: &Seen) -> bool {
+    seen.data.is_none_or(|data| {
+        let answered_at_once = seen.aggregate || (seen.wants_ack && !seen.block);
+        seen.is_data && seen.receiver.is_some() && answered_at_once && data.length() > Span::ZERO
+    })
+}
+
 /// What the frame is in an exchange of data, if it is part of one; `ended` is the exchange that it ended.
 fn kind(frame: &Sighting, ended: Option<&Seen>) -> Option<FrameKind> {
     match frame.frame.kind {
@@ -352,7 +358,7 @@ fn kind(frame: &Sighting, ended: Option<&Seen>) -> Option<FrameKind> {
         {
             Some(FrameKind::Ack)
         }
-        FrameType::Data(_) => Some(FrameKind::Data),
+        FrameType::Data(_) if frame.ppdu_airtime().is_some() => Some(FrameKind::Data),
         _ => None,
     }
 }

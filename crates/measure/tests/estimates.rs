@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{A, CTS, DATA, RTS, SIFS, exchange, file};
+use common::{A, CTS, DATA, RTS, SIFS, Sent, exchange, file};
 use multihop_capture::{Address, Capture};
 use multihop_core::Span;
 use multihop_link::LinkView;
@@ -93,4 +93,74 @@ fn readings_stay_bounded_however_long_the_capture_is() {
     let readings = &found.interfaces[0].2.readings;
     assert!(!readings.is_empty() && readings.len() < 40_000, "{}", readings.len());
     assert!(readings.windows(2).all(|pair| pair[0].at <= pair[1].at));
+}
+
+/// What the station A's estimators say at the end of a capture of these frames.
+fn at_sender(frames: &[Sent], name: &str) -> LinkView {
+    let bytes = file(frames, |sent| sent.begin);
+    let options = Options {
+        bin: Span::from_ms(500),
+        station: Some(Address(A)),
+        marks: Some(Marks::Begin),
+        ..Options::default()
+    };
+    let found = survey(Capture::from_reader(&bytes[..]).unwrap(), &options, |_| true).unwrap();
+    last(&found.interfaces[0].2, name)
+}
+
+/// DATA alone, or with its ACK, which begins at `start`.
+fn basic(start: u64, sequence: u16, answered: bool) -> Vec<Sent> {
+    let begin = start - (RTS + CTS + 2 * SIFS);
+    exchange(begin, sequence, if answered { &[0, 1] } else { &[0, 1, 3] })
+}
+
+/// The end of the capture: a lone CTS, a second later.
+fn and_silence(mut frames: Vec<Sent>) -> Vec<Sent> {
+    let end = frames.last().unwrap().end;
+    frames.extend(exchange(end + 1_000_000, 0, &[0, 2, 3]));
+    frames
+}
+
+const BASIC: u64 = DATA + SIFS + CTS;
+
+#[test]
+fn silence_after_a_frame_that_was_given_up_is_nobody_s_service() {
+    let mut frames = basic(10_000, 80, false);
+    frames.extend(basic(900_000, 81, true));
+    let delay = at_sender(&and_silence(frames), "fsd").service_delay_s;
+    assert!(close(delay, (BASIC + 50) as f64 * 1e-6, 1e-6), "{delay:?}");
+}
+
+#[test]
+fn management_in_between_does_not_end_a_packet_s_life() {
+    let mut frames = basic(10_000, 80, false);
+    let mut probe_response = basic(15_000, 81, true);
+    probe_response[0].bytes[0] = 0x50;
+    frames.extend(probe_response);
+    frames.extend(basic(20_000, 80, true));
+    let delay = at_sender(&and_silence(frames), "fsd").service_delay_s;
+    assert!(close(delay, (10_000 + BASIC + 50) as f64 * 1e-6, 1e-6), "{delay:?}");
+}
+
+#[test]
+fn a_broadcast_does_not_hide_that_a_packet_was_lost() {
+    let mut frames = basic(10_000, 80, false);
+    let mut broadcast = basic(15_000, 81, false);
+    broadcast[0].bytes[4..10].fill(0xff);
+    frames.extend(broadcast);
+    frames.extend(basic(20_000, 82, true));
+    let frames = and_silence(frames);
+    let throughput = at_sender(&frames, "packet-throughput").packet_throughput_bps;
+    // The lost one took DIFS, DATA, and the wait for its ACK: SIFS, a slot, and the beginning of a frame.
+    let seconds = (BASIC + 50 + 50 + DATA + SIFS + 20 + 192) as f64 * 1e-6;
+    assert!(close(throughput, 12_000.0 / seconds, 1e-3), "{throughput:?}");
+}
+
+#[test]
+fn frames_of_unknown_length_have_no_capacity() {
+    let mut frames: Vec<_> = (0..20).flat_map(|n| basic(10_000 + 5_000 * u64::from(n), n, true)).collect();
+    frames.iter_mut().filter(|sent| sent.rate == 22).for_each(|sent| sent.rate = 0);
+    let view = at_sender(&and_silence(frames), "rt-winf-probe");
+    // Nothing but the fastest rate that was seen, that of ACKs.
+    assert_eq!(view.capacity_bps, Some(1e6));
 }

@@ -310,6 +310,16 @@ fn view<'py>(
         entry.set_item("y", node.position.map(|position| position[1]))?;
         nodes.append(entry)?;
     }
+    let wires = PyList::empty(py);
+    for wire in &config.wires {
+        let entry = PyDict::new(py);
+        entry.set_item("sender", wire.from.0)?;
+        entry.set_item("receiver", wire.to.0)?;
+        entry.set_item("rate_bps", wire.rate.bps())?;
+        entry.set_item("delay", wire.delay.seconds())?;
+        entry.set_item("queue", wire.queue_limit)?;
+        wires.append(entry)?;
+    }
     let flows = PyList::empty(py);
     for (flow, path) in config.flows.iter().zip(paths) {
         let entry = PyDict::new(py);
@@ -342,6 +352,7 @@ fn view<'py>(
         "links",
         links.iter().map(|(from, to, quality)| (from.0, to.0, *quality)).collect::<Vec<_>>(),
     )?;
+    made.set_item("wires", wires)?;
     made.set_item("flows", flows)?;
     made.set_item("measurements", measurements)?;
     Ok(made)

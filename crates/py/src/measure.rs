@@ -7,6 +7,7 @@ use multihop_capture::{Address, Capture};
 use multihop_core::{Span, Time};
 use multihop_measure::{Findings, Gauge, Kind, Marks, Options, Samples, StationId, Survey, survey};
 use numpy::{Element, IntoPyArray};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -43,6 +44,8 @@ pub fn measure<'py>(
     raised.map_or_else(|| view(py, &options, found), Err)
 }
 
+const ADDRESS: &str = "the address of one station would do, such as 02:00:00:00:00:01";
+
 fn options(
     bin_s: f64,
     stamps: Option<&str>,
@@ -57,7 +60,9 @@ fn options(
     };
     let station = station.map(|text| {
         text.parse::<Address>()
-            .map_err(|error| CaptureError::new_err(format!("station: found {text:?}; {error}")))
+            .ok()
+            .filter(|address| !address.is_group())
+            .ok_or_else(|| PyValueError::new_err(format!("station: found {text:?}; {ADDRESS}")))
     });
     let gauges = match estimators {
         None => Gauge::standard(),
@@ -104,6 +109,7 @@ fn interface<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDi
         Marks::End => "end",
     };
     made.set_item("stamps", marks)?;
+    made.set_item("step_s", found.step.seconds())?;
     made.set_item("stamp_pairs", found.pairs)?;
     made.set_item("own", found.own.map(|own| name(found, own)))?;
     made.set_item("at", found.at.map(|at| name(found, at)))?;

@@ -3,17 +3,22 @@
 use crate::columns::{Columns, dropped};
 use multihop_core::DropCause;
 use multihop_sim::config::{AppConfig, Config};
-use multihop_sim::outcome::{FlowOutcome, LinkOutcome, MeasurementRow, NodeOutcome, Outcome, SeriesRow};
+use multihop_sim::outcome::{
+    FlowOutcome, LinkOutcome, MeasurementRow, NodeOutcome, Outcome, SeriesRow, WireOutcome,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// All tables; that of measurements only if there are any in the configuration.
+/// All tables; those of wires and of measurements only if there are any in the configuration.
 pub fn output<'py>(py: Python<'py>, config: &Config, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let made = PyDict::new(py);
     made.set_item("summary", summary(py, outcome)?)?;
     made.set_item("flows", flows(py, config, &outcome.flows)?)?;
     made.set_item("nodes", nodes(py, config, &outcome.nodes)?)?;
     made.set_item("links", links(py, &outcome.links)?)?;
+    if !config.wires.is_empty() {
+        made.set_item("wires", wires(py, config, &outcome.wires)?)?;
+    }
     made.set_item("series", series(py, &outcome.series)?)?;
     if !config.measurements.is_empty() {
         made.set_item("measurements", measurements(py, config, &outcome.measurements)?)?;
@@ -120,6 +125,22 @@ fn links<'py>(py: Python<'py>, links: &[LinkOutcome]) -> PyResult<Bound<'py, PyD
     table.each("data", |link| link.data)?;
     table.each("acknowledged", |link| link.acknowledged)?;
     table.each("given_up", |link| link.given_up)?;
+    Ok(table.made)
+}
+
+fn wires<'py>(py: Python<'py>, config: &Config, wires: &[WireOutcome]) -> PyResult<Bound<'py, PyDict>> {
+    let mut table = Columns::new(py, wires);
+    table.each("sender", |wire| wire.from)?;
+    table.each("receiver", |wire| wire.to)?;
+    table.column("rate_bps", config.wires.iter().map(|wire| wire.rate.bps() as f64).collect())?;
+    table.column("delay_s", config.wires.iter().map(|wire| wire.delay.seconds()).collect())?;
+    table.each("sent", |wire| wire.sent)?;
+    table.each("sent_bytes", |wire| wire.sent_bytes)?;
+    table.each("delivered", |wire| wire.delivered)?;
+    table.each("dropped", |wire| wire.dropped)?;
+    table.each("queue_mean", |wire| wire.queue_mean)?;
+    table.each("queue_max", |wire| wire.queue_max)?;
+    table.each("utilisation", |wire| wire.utilisation)?;
     Ok(table.made)
 }
 

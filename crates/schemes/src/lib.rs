@@ -7,6 +7,8 @@
 //! |---|---|
 //! | `udp.rs` | [`Udp`]: no congestion control |
 //! | `tcp_newreno.rs`, `tcp_sack.rs` | [`TcpNewReno`], [`TcpSack`]: AIMD, with the two ways to repair losses |
+//! | `tcp_cubic.rs`, `tcp_vegas.rs`, `tcp_westwood.rs` | [`TcpCubic`], [`TcpVegas`], [`TcpWestwood`]: other ways to open and cut the window |
+//! | `tcp_ap.rs` | [`TcpAp`]: a window and a pace from round-trip times and hops |
 //! | `recn.rs` | [`Recn`]: ECN marks from the MAC's transmission efficiency |
 //! | `ecn_rts.rs`, `ecn_fsd.rs`, `ecn_busy.rs` | [`EcnRts`], [`EcnFsd`], [`EcnBusy`]: its rivals, from other metrics of the MAC |
 //!
@@ -21,8 +23,12 @@ mod ecn_fsd;
 mod ecn_rts;
 mod recn;
 mod registry;
+mod tcp_ap;
+mod tcp_cubic;
 mod tcp_newreno;
 mod tcp_sack;
+mod tcp_vegas;
+mod tcp_westwood;
 mod udp;
 
 pub use ecn_busy::{Busyness, EcnBusy};
@@ -30,8 +36,12 @@ pub use ecn_fsd::{EcnFsd, ServiceDelay};
 pub use ecn_rts::{EcnRts, RtsFailures};
 pub use recn::{FrameEfficiency, Recn};
 pub use registry::{Entry, Parameters, REGISTRY, find};
+pub use tcp_ap::{DelayDispersion, ShortPaths, TcpAp};
+pub use tcp_cubic::TcpCubic;
 pub use tcp_newreno::TcpNewReno;
 pub use tcp_sack::TcpSack;
+pub use tcp_vegas::TcpVegas;
+pub use tcp_westwood::{Filter, TcpWestwood};
 pub use udp::Udp;
 
 use multihop_core::NodeId;

@@ -1,7 +1,9 @@
 //! The table of schemes, and how one is built from parameters.
 
 use crate::Scheme;
-use crate::{EcnBusy, EcnFsd, EcnRts, Recn, TcpNewReno, TcpSack, Udp};
+use crate::{
+    EcnBusy, EcnFsd, EcnRts, Recn, TcpAp, TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Udp,
+};
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,6 +15,10 @@ pub const REGISTRY: &[Entry] = &[
     Entry::of::<Udp>(),
     Entry::of::<TcpNewReno>(),
     Entry::of::<TcpSack>(),
+    Entry::of::<TcpCubic>(),
+    Entry::of::<TcpVegas>(),
+    Entry::of::<TcpWestwood>(),
+    Entry::of::<TcpAp>(),
     Entry::of::<Recn>(),
     Entry::of::<EcnRts>(),
     Entry::of::<EcnFsd>(),
@@ -222,6 +228,18 @@ mod tests {
                 "flavour is \"ns3\": unknown variant `ns3`, expected `rfc` or `ns2`",
             ),
             ("tcp-newreno", json!({ "window": 0 }), "window is 0; it must be between 1"),
+            ("tcp-cubic", json!({ "beta": 1.5 }), "beta is 1.5; it must be between 0.1 and 1"),
+            ("tcp-cubic", json!({ "scale": 0.0 }), "scale is 0; it must be between 0.001 and 1000"),
+            ("tcp-vegas", json!({ "alpha": 4.0 }), "alpha is 4, above beta (3); make it at most 3"),
+            ("tcp-vegas", json!({ "gamma": -1.0 }), "gamma is -1; it must be between 0 and"),
+            (
+                "tcp-westwood",
+                json!({ "filter": "kalman" }),
+                "filter is \"kalman\": unknown variant `kalman`, expected `exponential` or `tustin`",
+            ),
+            ("tcp-ap", json!({ "rate": "0 b/s" }), "rate is 0 b/s; it must be between 1 kb/s and 100 Gb/s"),
+            ("tcp-ap", json!({ "history": 0 }), "history is 0; it must be between 1 and 10000 delays"),
+            ("tcp-ap", json!({ "short": "two" }), "short is \"two\": unknown variant `two`"),
             ("recn", json!({ "threshold": 1.5 }), "threshold is 1.5; it must be between 0 and 1"),
             (
                 "recn",

@@ -42,16 +42,17 @@ pub struct TcpParameters {
     /// is opened per acknowledgement, unless this is given.
     pub byte_counting: Option<u32>,
     /// The receiver waits this long for a second segment before it acknowledges; "0 s" acknowledges each segment. Default
-    /// "100 ms" (rfc) or "0 s" (ns2).
+    /// "100 ms" (rfc) or "0 s" (ns2, and tcp-ap always).
     pub delayed_ack: Option<Duration>,
     /// Open the connection with SYN and SYN-ACK. Default true.
     pub handshake: Option<bool>,
     /// The timestamp option: 12 more header bytes, and a round-trip sample from every acknowledgement (RFC 7323). Default
-    /// false: one segment at a time is timed.
+    /// false: one segment at a time is timed; true in tcp-ap with the flavour rfc.
     pub timestamps: Option<bool>,
     /// Explicit congestion notification (RFC 3168). Default false; always true in schemes that mark.
     pub ecn: Option<bool>,
-    /// Limited Transmit: new data on the first two duplicate acknowledgements (RFC 3042). Default true.
+    /// Limited Transmit: new data on the first two duplicate acknowledgements (RFC 3042). Default true; false in tcp-vegas with
+    /// the flavour ns2.
     pub limited_transmit: Option<bool>,
     /// Duplicate acknowledgements that mean a loss. Default 3.
     pub duplicate_threshold: Option<u32>,
@@ -121,6 +122,11 @@ impl TcpParameters {
 
     /// The AIMD controller that these parameters mean.
     pub fn reno(&self) -> Reno {
+        Reno::new(self.reno_options())
+    }
+
+    /// The options of that controller, which others take their slow start, first window and limits from.
+    pub fn reno_options(&self) -> RenoOptions {
         let segment_size = self.segment_size();
         let bytes = |segments: u32| u64::from(segments) * u64::from(segment_size);
         let mut options = match self.flavour {
@@ -130,7 +136,7 @@ impl TcpParameters {
         set(&mut options.initial_window, self.initial_window.map(|segments| Some(bytes(segments))));
         options.initial_threshold = self.initial_threshold.map(bytes);
         set(&mut options.growth, self.byte_counting.map(|limit| Growth::PerByte { limit }));
-        Reno::new(options)
+        options
     }
 
     /// A sender with the AIMD controller.
@@ -194,6 +200,18 @@ pub fn span_in_range(name: &str, value: Option<Duration>, least: f64, most: f64)
             Err(format!("{name} is {value}; it must be between {least} and {most}"))
         }
         _ => Ok(()),
+    }
+}
+
+/// Is `value` within `least..=most`?
+///
+/// # Errors
+/// A sentence that names the parameter, what was found, and what would do.
+pub fn number_in_range(name: &str, value: f64, least: f64, most: f64) -> Result<(), String> {
+    if (least..=most).contains(&value) {
+        Ok(())
+    } else {
+        Err(format!("{name} is {value}; it must be between {least} and {most}"))
     }
 }
 

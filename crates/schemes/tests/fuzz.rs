@@ -44,6 +44,7 @@ impl Path for Hostile {
         if lossy && segment.ecn == Ecn::Capable && self.chance(mark) {
             segment.ecn = Ecn::CongestionExperienced;
         }
+        segment.hops = 1 + self.rng.below(9) as u16;
         let count = if self.chance(duplicate) { 2 } else { 1 };
         for _ in 0..count {
             copies.push(Span::from_ms(1 + u64::from(self.rng.below(delay_ms))));
@@ -83,6 +84,9 @@ fn parameters() -> impl Strategy<Value = Value> {
             "initial_threshold": initial_threshold, "duplicate_threshold": duplicate_threshold,
             "byte_counting": byte_counting, "delayed_ack": ms(delayed_ack), "initial_rto": ms(initial_rto),
             "min_rto": ms(min_rto), "tick": ms(tick),
+            "fast_convergence": ecn, "fine_timeout": handshake, "filter": if ecn { "tustin" } else { "exponential" },
+            "dispersion": if handshake { "cov" } else { "mad" }, "short": if ecn { "one" } else { "h" },
+            "interfering_hops": duplicate_threshold, "initial_interval": ms(initial_rto),
         })
     })
 }

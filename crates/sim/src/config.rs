@@ -24,6 +24,8 @@ pub struct Config {
     pub record_interval: Span,
     /// The nodes; [`NodeId`]s index this list.
     pub nodes: Vec<NodeConfig>,
+    /// Wires between them, each direction an entry of its own; of two nodes each direction at most once.
+    pub wires: Vec<WireConfig>,
     /// Rates and inter-frame spaces.
     pub phy: Phy,
     /// Rate of unicast DATA frames.
@@ -56,8 +58,24 @@ pub struct Config {
 pub struct NodeConfig {
     /// Its name in the scenario.
     pub name: String,
-    /// Where it stands, or where it is at the beginning if it moves, in metres; none where the medium does not need positions and the scenario gives none.
+    /// Where it stands, or where it is at the beginning if it moves, in metres. Where the medium goes by distance, a node without a
+    /// position has no radio.
     pub position: Option<[f64; 2]>,
+}
+
+/// One direction of a wire. It loses nothing but what finds its queue full.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WireConfig {
+    /// The sending end.
+    pub from: NodeId,
+    /// The receiving end.
+    pub to: NodeId,
+    /// Rate at which the sending end puts bits on it.
+    pub rate: Rate,
+    /// Time that each bit takes from end to end.
+    pub delay: Span,
+    /// Packets that wait at the sending end at most, besides the one that is being sent.
+    pub queue_limit: usize,
 }
 
 /// MAC parameters.
@@ -358,6 +376,13 @@ pub enum AppConfig {
         /// How many; none for as many as fit.
         count: Option<u32>,
     },
+}
+
+impl Config {
+    /// The wire from one node to another, if there is one. What goes from the one to the other always takes it.
+    pub fn wire(&self, from: NodeId, to: NodeId) -> Option<&WireConfig> {
+        self.wires.iter().find(|wire| (wire.from, wire.to) == (from, to))
+    }
 }
 
 impl MediumConfig {

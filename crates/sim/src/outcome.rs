@@ -20,6 +20,8 @@ pub struct Outcome {
     pub nodes: Vec<NodeOutcome>,
     /// One per directed link that carried at least one unicast attempt.
     pub links: Vec<LinkOutcome>,
+    /// One per direction of a wire, in the order of the configuration.
+    pub wires: Vec<WireOutcome>,
     /// Time series, one row per flow and step, from the start of the run.
     pub series: Vec<SeriesRow>,
     /// Time series of estimators, one row per step, node and measurement, from the start of the run.
@@ -121,7 +123,7 @@ pub struct NodeOutcome {
     /// Share of time not free to be used: physically busy, own transmissions included, or with the NAV set (the channel
     /// busyness ratio of Zhai, Chen and Fang 2007).
     pub busy_ratio: f64,
-    /// Mean packets in the interface queue over time.
+    /// Mean packets in the interface queue over time; wires have queues of their own.
     pub queue_mean: f64,
     /// Most packets in the interface queue.
     pub queue_max: u64,
@@ -156,6 +158,29 @@ pub struct LinkOutcome {
     pub given_up: u64,
 }
 
+/// What one direction of a wire did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WireOutcome {
+    /// Index of the sender.
+    pub from: u32,
+    /// Index of the receiver.
+    pub to: u32,
+    /// Packets whose last bit was sent.
+    pub sent: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Packets that reached the other end.
+    pub delivered: u64,
+    /// Packets that were lost at its queue: it was full, or a router policy dropped them.
+    pub dropped: u64,
+    /// Mean packets in its queue over time, without the one that was being sent.
+    pub queue_mean: f64,
+    /// Most packets in its queue.
+    pub queue_max: u64,
+    /// Share of time during which it was sending.
+    pub utilisation: f64,
+}
+
 /// A step of a flow's time series.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SeriesRow {
@@ -169,7 +194,8 @@ pub struct SeriesRow {
     pub window: Option<u64>,
     /// Latest round-trip sample at the end of the step, in seconds.
     pub rtt_s: Option<f64>,
-    /// Packets in the interface queue of the flow's source at the end of the step.
+    /// Packets in the queue that the flow's packets wait in at its source, at the end of the step: the interface queue, or that
+    /// of a wire.
     pub source_queue: u32,
     /// Mean frame transmission efficiency of its data packets' frames that were acknowledged during the step, at any hop.
     pub transmission_efficiency: Option<f64>,

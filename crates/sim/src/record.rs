@@ -3,9 +3,14 @@
 //! Everything is added up per node and per flow in integers, so that the order of events at one instant changes no sum.
 //! Conservation is counted from the start of the run; everything else from the end of the warm-up.
 
+mod occupancy;
+mod wires;
+
 use crate::medium::Frame;
 use crate::outcome::{Conservation, LinkOutcome, Quantiles};
 use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
+use occupancy::Occupancy;
+use wires::WireBook;
 
 /// The run's books.
 #[derive(Clone, Debug)]
@@ -15,6 +20,8 @@ pub struct Recorder {
     pub flows: Vec<FlowBook>,
     /// One per node.
     pub nodes: Vec<NodeBook>,
+    /// One per direction of a wire.
+    wires: Vec<WireBook>,
     /// Since the start of the run.
     pub conservation: Conservation,
 }
@@ -59,13 +66,10 @@ pub struct NodeBook {
     pub unusable: Span,
     pub dropped: [u64; DropCause::ALL.len()],
     pub frames: FrameBook,
-    pub queue_max: u64,
+    pub queue: Occupancy,
     pub routing_sent: u64,
     pub routing_bytes: u64,
     pub routing_dropped: u64,
-    queue_now: u64,
-    queue_since: Time,
-    queue_area: u128,
     /// By next hop, in the order of their first use.
     links: Vec<LinkOutcome>,
 }
@@ -98,6 +102,7 @@ impl Recorder {
             from,
             flows: vec![FlowBook::default(); flows],
             nodes: vec![NodeBook::default(); nodes],
+            wires: Vec::new(),
             conservation: Conservation::default(),
         }
     }
@@ -223,22 +228,13 @@ impl Recorder {
 
     /// A node's interface queue holds this many packets from now on.
     pub fn queue(&mut self, node: NodeId, length: usize, now: Time) {
-        let from = self.from;
         let counts = self.counts(now);
-        let book = &mut self.nodes[node.index()];
-        book.advance_queue(from, now);
-        book.queue_now = length as u64;
-        if counts {
-            book.queue_max = book.queue_max.max(book.queue_now);
-        }
+        self.nodes[node.index()].queue.set(length, self.from, now, counts);
     }
 
     /// Mean length of a node's interface queue.
     pub fn queue_mean(&mut self, node: NodeId, end: Time) -> f64 {
-        let from = self.from;
-        let book = &mut self.nodes[node.index()];
-        book.advance_queue(from, end);
-        book.queue_area as f64 / end.since(from).ns().max(1) as f64
+        self.nodes[node.index()].queue.mean(self.from, end)
     }
 
     fn after_warmup(&self, period: Interval, now: Time) -> Span {
@@ -277,15 +273,6 @@ impl FlowBook {
 }
 
 impl NodeBook {
-    fn advance_queue(&mut self, from: Time, now: Time) {
-        let span = now.since(self.queue_since.max(from));
-        if span > Span::ZERO {
-            self.queue_max = self.queue_max.max(self.queue_now);
-        }
-        self.queue_area += u128::from(span.ns()) * u128::from(self.queue_now);
-        self.queue_since = now;
-    }
-
     fn link(&mut self, from: NodeId, to: NodeId) -> &mut LinkOutcome {
         let at = self.links.iter().position(|link| link.to == to.0).unwrap_or_else(|| {
             self.links.push(LinkOutcome { from: from.0, to: to.0, ..LinkOutcome::default() });
@@ -408,7 +395,7 @@ mod tests {
         books.queue(NodeId(0), 2, at(15));
         assert_eq!(books.queue_mean(NodeId(0), at(20)), 3.0);
         assert_eq!(
-            books.nodes[0].queue_max, 4,
+            books.nodes[0].queue.max, 4,
             "it was that long after the warm-up, though not for the first time"
         );
     }

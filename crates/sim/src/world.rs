@@ -1,11 +1,13 @@
 //! The run: it owns everything, pops events, and hands each to the node that it concerns.
 //!
-//! Only the medium reaches other nodes, and only here, in [`World::air_starts`] and [`World::air_ends`].
+//! Only the medium reaches other nodes, and only here, in [`World::air_starts`] and [`World::air_ends`]; and `wires`.
+
+mod wires;
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::airlog::{AirLog, AirLogError};
 use crate::apps::App;
-use crate::config::Config;
+use crate::config::{Config, FlowConfig};
 use crate::mac::{Mac, Timing};
 use crate::measure::Measurements;
 use crate::medium::{Frame, Link, Listeners, Radio, Reception};
@@ -19,6 +21,7 @@ use crate::stack::{End, FlowRoute, Network, Stack, Surroundings};
 use multihop_core::{FlowId, NodeId, Port, Rng, Span, Time};
 use multihop_transport::Progress;
 use std::sync::Arc;
+use wires::Wired;
 
 /// How the agenda is kept; results must not depend on it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -40,6 +43,8 @@ enum Purpose {
     Routing(u32),
     Deadline { node: u32, end: u32 },
     App { node: u32, end: u32 },
+    WireSent(u32),
+    WireArrives(u32),
     Sample,
     WarmUpEnds,
     Step(u32),
@@ -54,6 +59,7 @@ pub struct World {
     listeners: Listeners,
     outages: Outages,
     radios: Vec<Radio>,
+    wires: Vec<Wired>,
     nodes: Vec<Node>,
     packets: Slab,
     record: Recorder,
@@ -123,6 +129,7 @@ impl World {
         let mut plan = SlotPlan::default();
         let mut nodes = build_nodes(config, &timing, &mut plan);
         let agents = routing_agents(config, &mut plan);
+        let wires = wires::build(config, &mut nodes.0, &mut plan);
         let measurements = Measurements::new(config, &timing, &mut nodes.0);
         let samples = Samples::new(config, &mut plan);
         let warmup = plan.add(u32::MAX, Purpose::WarmUpEnds);
@@ -158,8 +165,9 @@ impl World {
             listeners,
             outages,
             radios: (0..config.nodes.len()).map(radio).collect(),
+            record: Recorder::new(config.nodes.len(), config.flows.len(), from).with_wires(wires.len()),
+            wires,
             packets: Slab::default(),
-            record: Recorder::new(config.nodes.len(), config.flows.len(), from),
             network: Network {
                 routes,
                 flows: nodes.1,
@@ -249,6 +257,8 @@ impl World {
                 self.above(node, |stack, around| stack.on_deadline(around.now, end));
             }
             Purpose::App { node, end } => self.above(node, |stack, around| stack.on_app(around, end)),
+            Purpose::WireSent(wire) => self.wire_sent(wire),
+            Purpose::WireArrives(wire) => self.wire_arrives(wire),
             Purpose::Sample => self.sample(),
             Purpose::WarmUpEnds => self.samples.baseline = self.progress(),
             Purpose::Step(id) => {
@@ -396,7 +406,8 @@ impl World {
         if self.samples.taken.is_multiple_of(self.samples.per_row) {
             for (index, progress) in progress.iter().enumerate() {
                 let delivered = self.record.flows[index].delivered_bytes_ever;
-                let source = self.config.flows[index].source;
+                let FlowConfig { source, destination, .. } = self.config.flows[index];
+                let next_hop = self.network.routes.next_hop(source, destination);
                 self.samples.series.push(SeriesRow {
                     time_s: now.seconds(),
                     flow: index as u32,
@@ -404,7 +415,7 @@ impl World {
                         - std::mem::replace(&mut self.samples.delivered_before[index], delivered),
                     window: progress.window,
                     rtt_s: progress.rtt.map(Span::seconds),
-                    source_queue: self.nodes[source.index()].stack.queue_length() as u32,
+                    source_queue: self.nodes[source.index()].stack.queue_towards(next_hop) as u32,
                     transmission_efficiency: std::mem::take(&mut self.record.flows[index].step_efficiency)
                         .get(),
                 });
@@ -429,6 +440,7 @@ impl World {
         let flows = (0..self.config.flows.len())
             .map(|index| self.flow_outcome(index, &progress[index], &nodes))
             .collect();
+        let wires = self.wire_outcomes();
         let links = self.record.nodes.iter().flat_map(crate::record::NodeBook::links).collect();
         Outcome {
             seed: self.config.seed,
@@ -438,6 +450,7 @@ impl World {
             flows,
             nodes,
             links,
+            wires,
             series: self.samples.series,
             measurements: self.measurements.into_rows(),
             conservation: books,
@@ -496,7 +509,7 @@ impl World {
             nav_only,
             busy_ratio: busy + nav_only,
             queue_mean,
-            queue_max: book.queue_max,
+            queue_max: book.queue.max,
             dropped: book.dropped,
             routing_sent: book.routing_sent,
             routing_bytes: book.routing_bytes,

@@ -3,10 +3,12 @@
 mod common;
 
 use common::{add_flow, network, two_ray};
-use multihop_core::{Rate, Span};
+use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::DcfRules;
 use multihop_schemes::find;
-use multihop_sim::config::{AppConfig, Config, DsdvConfig, MediumModel, RoutingProtocol, SchemeConfig};
+use multihop_sim::config::{
+    AppConfig, Config, DsdvConfig, MediumModel, RoutingProtocol, SchemeConfig, WireConfig,
+};
 use multihop_sim::{Ties, World, run};
 use serde_json::json;
 
@@ -65,6 +67,12 @@ fn configurations() -> Vec<Config> {
     let parameters = DsdvConfig { update_period, settling_time, ..DsdvConfig::default() };
     routed.routing.protocol = RoutingProtocol::Dsdv(parameters);
     configs.push(routed);
+    let mut wired = busy_grid(DcfRules::NS2, None);
+    for (from, to) in [(0, 5), (5, 0), (5, 15), (15, 5), (2, 15), (15, 2)] {
+        let (from, to, rate) = (NodeId(from), NodeId(to), Rate::from_kbps(1_000));
+        wired.wires.push(WireConfig { from, to, rate, delay: Span::from_us(200), queue_limit: 4 });
+    }
+    configs.push(wired);
     configs
 }
 

@@ -11,7 +11,7 @@ use multihop_dot11::{DcfRules, EifsRule, Microseconds, Phy, Preamble, ResponseTi
 use multihop_schemes::find;
 use multihop_sim::config::{
     AppConfig, Config, DsdvConfig, LinkFailureRule, MatrixLink, MatrixQuantity, MediumModel, PathLoss,
-    RouteMetric, RoutingProtocol, SchemeConfig,
+    RouteMetric, RoutingProtocol, SchemeConfig, WireConfig,
 };
 use multihop_sim::{Ties, World, run};
 
@@ -143,6 +143,8 @@ fn flows(rng: &mut Rng, config: &mut Config) {
     config.schemes = [("tcp-newreno", "{}"), ("tcp-sack", "{}"), ("recn", "{}"), ("udp", "{}")]
         .into_iter()
         .chain([("recn", r#"{"flavour": "ns2"}"#), ("tcp-sack", r#"{"flavour": "ns2", "timestamps": true}"#)])
+        .chain([("tcp-cubic", "{}"), ("tcp-vegas", "{}"), ("tcp-westwood", "{}"), ("tcp-ap", "{}")])
+        .chain([("tcp-vegas", r#"{"flavour": "ns2"}"#), ("tcp-ap", r#"{"flavour": "ns2", "short": "one"}"#)])
         .chain([("ecn-rts", "{}"), ("ecn-fsd", r#"{"threshold": "5 ms", "smoothing": 0.125}"#)])
         .chain([("ecn-busy", "{}"), ("ecn-busy", r#"{"busy_window": "3 ms", "threshold": 0.4}"#)])
         .map(|(name, given)| scheme(name, given))
@@ -201,7 +203,26 @@ fn random(seed: u64) -> Config {
         config.routing.protocol = RoutingProtocol::Dsdv(dsdv(rng));
     }
     flows(rng, &mut config);
+    if config.routing.protocol == RoutingProtocol::Static && coin(rng) {
+        wires(rng, &mut config);
+    }
     config
+}
+
+/// Some wires, and some nodes that have nothing else.
+fn wires(rng: &mut Rng, config: &mut Config) {
+    let nodes = config.nodes.len() as u32;
+    for (from, to) in (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))) {
+        if from != to && rng.below(4) == 0 {
+            let rate = Rate::from_kbps(pick(rng, &[100, 1_000, 1_000, 50_000_000]));
+            let delay = Span::from_us(pick(rng, &[0, 10, 1_000, 2_000_000]));
+            let queue_limit = pick(rng, &[1, 3, 50]);
+            config.wires.push(WireConfig { from: NodeId(from), to: NodeId(to), rate, delay, queue_limit });
+        }
+    }
+    if !matches!(config.medium.model, MediumModel::Matrix { .. }) {
+        config.nodes.iter_mut().filter(|_| rng.below(3) == 0).for_each(|node| node.position = None);
+    }
 }
 
 #[test]
@@ -226,6 +247,12 @@ fn any_configuration_runs_and_does_not_depend_on_the_order_of_ties() {
             let unusable = 1.0 - node.idle + node.nav_only;
             assert!((node.busy_ratio - unusable).abs() < 1e-9, "seed {seed}, node {index}: {node:?}");
             assert!(node.queue_mean <= config.mac.queue_limit as f64, "seed {seed}, node {index}: {node:?}");
+        }
+        for (index, (wire, laid)) in outcome.wires.iter().zip(&config.wires).enumerate() {
+            let sane = (0.0..=1.0 + 1e-9).contains(&wire.utilisation)
+                && wire.queue_max <= laid.queue_limit as u64
+                && wire.queue_mean <= wire.queue_max as f64;
+            assert!(sane, "seed {seed}, wire {index}: {wire:?}");
         }
         for (index, flow) in outcome.flows.iter().enumerate() {
             let shares = [flow.transmission_efficiency, flow.busy_ratio];

@@ -17,10 +17,14 @@ const TOPOLOGIES: [&str; 4] =
     ["chain of 4 hops", "cross of 2 x 4 hops", "star of 3 arms", "exposed terminals"];
 
 /// Scheme, and its goodput on each of the topologies.
-const GOLDEN: [(&str, [u32; 4]); 7] = [
+const GOLDEN: [(&str, [u32; 4]); 11] = [
     ("udp", [1201, 1210, 2338, 4820]),
     ("tcp-newreno", [986, 1001, 1903, 4037]),
     ("tcp-sack", [994, 996, 1921, 4037]),
+    ("tcp-cubic", [992, 982, 1900, 4037]),
+    ("tcp-vegas", [990, 983, 1935, 3851]),
+    ("tcp-westwood", [1002, 989, 1928, 4037]),
+    ("tcp-ap", [617, 813, 1560, 2962]),
     ("recn", [957, 959, 1917, 3904]),
     ("ecn-rts", [972, 978, 1935, 4011]),
     ("ecn-fsd", [997, 990, 1964, 4032]),

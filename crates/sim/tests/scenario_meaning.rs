@@ -8,7 +8,7 @@ use multihop_link::{
 };
 use multihop_sim::config::{
     AppConfig, Config, DsdvConfig, LinkFailureRule, MeasurementConfig, MediumModel, PathLoss, RouteMetric,
-    RoutingProtocol,
+    RoutingProtocol, WireConfig,
 };
 use multihop_sim::scenario::{Overrides, Setting, Step, locate, resolve};
 
@@ -49,6 +49,64 @@ fn parking_lots_have_a_flow_per_hop_and_one_over_all() {
     let lot = of("generator = \"parking-lot\"\nhops = 3", CANONICAL);
     assert_eq!(lot.nodes.len(), 4);
     assert_eq!(pairs(&lot), [(0, 3), (0, 1), (1, 2), (2, 3)]);
+}
+
+/// Ends, rate in Mb/s, delay in ms and queue of each direction of the wires.
+fn wires(config: &Config) -> Vec<(u32, u32, f64, f64, usize)> {
+    let of = |wire: &WireConfig| {
+        (wire.from.0, wire.to.0, wire.rate.mbps(), wire.delay.seconds() * 1e3, wire.queue_limit)
+    };
+    config.wires.iter().map(of).collect()
+}
+
+#[test]
+fn dumbbells_are_two_routers_between_senders_and_receivers() {
+    let text = "generator = \"dumbbell\"\npairs = 2\nrate = \"10 Mb/s\"\ndelay = \"10 ms\"\nqueue = 20\n\
+                access_rates = [\"50 Mb/s\", \"100 Mb/s\"]\naccess_delays = [\"5 ms\"]";
+    let dumbbell = of(text, CANONICAL);
+    assert_eq!(pairs(&dumbbell), [(0, 4), (1, 5)]);
+    assert!(dumbbell.nodes.len() == 6 && dumbbell.nodes.iter().all(|node| node.position.is_none()));
+    let both = |a, b, rate, delay, queue| [(a, b, rate, delay, queue), (b, a, rate, delay, queue)];
+    let expected = [
+        both(2, 3, 10.0, 10.0, 20),
+        both(0, 2, 50.0, 5.0, 1000),
+        both(3, 4, 50.0, 5.0, 1000),
+        both(1, 2, 100.0, 5.0, 1000),
+        both(3, 5, 100.0, 5.0, 1000),
+    ];
+    assert_eq!(wires(&dumbbell), expected.concat());
+}
+
+#[test]
+fn wires_are_the_same_both_ways_unless_told_otherwise() {
+    let listed = "nodes = [{ name = \"a\" }, { name = \"b\" }, { name = \"c\" }]\n\
+                  [[topology.wires]]\nbetween = [\"c\", \"a\"]\nrate = \"1 Mb/s\"\ndelay = \"2 ms\"\nqueue = 3\n\
+                  [[topology.wires]]\nbetween = [\"b\", \"c\"]\nrate = \"8 Mb/s\"\ndelay = \"0 s\"\n\
+                  rate_back = \"0.5 Mb/s\"\ndelay_back = \"7 ms\"";
+    let config = of(listed, "pattern = \"random-pairs\"\nflows = 2\nmin_hops = 2");
+    let expected = [(2, 0, 1.0, 2.0, 3), (0, 2, 1.0, 2.0, 3), (1, 2, 8.0, 0.0, 50), (2, 1, 0.5, 7.0, 50)];
+    assert_eq!(wires(&config), expected);
+    let mut found = pairs(&config);
+    found.sort_unstable();
+    assert_eq!(found, [(0, 1), (1, 0)], "only these are two hops apart");
+}
+
+#[test]
+fn each_value_of_a_wire_is_in_the_hash() {
+    let text = |wires: &str| {
+        format!(
+            "duration = \"10 s\"\n[topology]\nnodes = [{{ name = \"a\", position = [\"0 m\", \"0 m\"] }}, \
+             {{ name = \"b\", position = [\"9 m\", \"0 m\"] }}]\n{wires}\n[[flows]]\nfrom = \"a\"\nto = \"b\"\nscheme = \"udp\"\n"
+        )
+    };
+    let wire =
+        "[[topology.wires]]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mb/s\"\ndelay = \"1 ms\"\nqueue = 5\n";
+    let hashes =
+        ["", wire, &wire.replace('5', "6"), &wire.replace("1 ms", "2 ms"), &wire.replace("1 Mb", "2 Mb")]
+            .map(|wires| hash(&text(wires)));
+    let different: std::collections::BTreeSet<&String> = hashes.iter().collect();
+    assert_eq!(different.len(), hashes.len());
+    assert_eq!(hash(&text(&wire.replace("1 ms", "1000 us"))), hashes[1]);
 }
 
 #[test]

@@ -18,10 +18,21 @@ pub struct Sent {
     pub now: Time,
     /// Payload bytes.
     pub size: u64,
+    /// Bytes of the packet, headers included: what a pace is measured in.
+    pub packet: u64,
     /// Payload bytes outstanding, this segment included.
     pub in_flight: u64,
     /// It repeats payload that was sent before.
     pub retransmission: bool,
+}
+
+/// An acknowledgement arrived, within loss recovery or outside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Heard {
+    /// Now.
+    pub now: Time,
+    /// Payload bytes newly acknowledged; none for a duplicate acknowledgement, which says that a segment left the network.
+    pub advance: Option<u64>,
 }
 
 /// New data was acknowledged outside loss recovery.
@@ -41,6 +52,8 @@ pub struct Acked {
     pub app_limited: bool,
     /// The acknowledgement carried ECN-Echo.
     pub ecn_echo: bool,
+    /// Hops that the acknowledgement took.
+    pub hops: u16,
 }
 
 /// How a loss was noticed.
@@ -97,8 +110,17 @@ pub trait Controller: Send {
     fn slow_start_threshold(&self) -> Option<u64> {
         None
     }
-    /// A segment was handed to the network.
+    /// A segment that was sent longer ago than this is taken for lost at the first duplicate acknowledgement; needs
+    /// [`crate::TcpOptions::time_every_segment`].
+    fn patience(&self) -> Option<Span> {
+        None
+    }
+    /// The connection is open: the SYN was answered after `rtt`. It carried no data.
+    fn on_opened(&mut self, _rtt: Span) {}
+    /// A segment was handed to the network. A pace that the allowance names afterwards holds for what follows it.
     fn on_sent(&mut self, _sent: &Sent) {}
+    /// An acknowledgement arrived; told before anything else that it means.
+    fn on_heard(&mut self, _heard: &Heard) {}
     /// New data was acknowledged.
     fn on_acked(&mut self, acked: &Acked);
     /// A loss was noticed.

@@ -2,7 +2,7 @@
 //!
 //! * [`Endpoint`]: one end of a flow. The caller feeds it segments and time, then drains what it wants to send.
 //! * [`Controller`]: a sender's congestion control; it only ever says how much may be sent. [`Reno`] is the one that most
-//!   schemes build on.
+//!   schemes build on; [`Cubic`], [`Vegas`], [`Westwood`] and [`AdaptivePacing`] each hold one, for its slow start and limits.
 //! * [`TcpSender`] and [`TcpReceiver`], with [`TcpOptions`] in which RFCs and ns-2 can differ. What is sent (loss recovery:
 //!   `recovery`, `scoreboard`) is apart from how much (the controller) and from when (the timer: [`Rto`]).
 //! * [`UdpSender`] and [`UdpReceiver`].
@@ -10,7 +10,9 @@
 //! There are no payload bytes, only their number; there is no clock, only `now`; nothing here fails, because whatever can be
 //! wrong was refused where options are read.
 
+mod adaptive_pacing;
 mod controller;
+mod cubic;
 mod endpoint;
 mod options;
 mod ranges;
@@ -19,10 +21,15 @@ mod recovery;
 mod reno;
 mod rto;
 mod scoreboard;
+mod send_times;
 mod sender;
 mod udp;
+mod vegas;
+mod westwood;
 
-pub use controller::{Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered, Sent};
+pub use adaptive_pacing::{AdaptivePacing, AdaptivePacingOptions, Dispersion, ShortPath};
+pub use controller::{Acked, Allowance, Controller, Heard, LossKind, Lost, Marked, Recovered, Sent};
+pub use cubic::{Cubic, CubicOptions};
 pub use endpoint::{Delivered, Endpoint, Progress};
 pub use options::{ExitWindow, Recovery, TcpOptions};
 pub use receiver::TcpReceiver;
@@ -30,3 +37,5 @@ pub use reno::{Growth, Halving, Reno, RenoOptions};
 pub use rto::{Rto, RtoOptions};
 pub use sender::TcpSender;
 pub use udp::{UdpOptions, UdpReceiver, UdpSender};
+pub use vegas::{Backlog, Vegas, VegasOptions};
+pub use westwood::{BandwidthFilter, Westwood, WestwoodOptions};

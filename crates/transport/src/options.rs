@@ -34,6 +34,9 @@ pub struct TcpOptions {
     /// Timestamps (RFC 7323): 12 more header bytes on every segment, and every acknowledgement of new data is a round-trip
     /// sample. Without them one segment at a time is timed (RFC 6298, section 3).
     pub timestamps: bool,
+    /// Note when each segment was sent, at no cost in bytes, so that every acknowledgement of data that was sent once gives the
+    /// controller a round-trip sample. The retransmission timer goes on with the samples that it would have without.
+    pub time_every_segment: bool,
     /// Header bytes of the SACK option itself, before 8 for each block: 4 with padding (RFC 2018, section 3), 0 in ns-2.
     pub sack_option: u32,
     /// Open with SYN and SYN-ACK. Without it the connection is open from the start.
@@ -81,6 +84,7 @@ impl Default for TcpOptions {
             segment_size: 1460,
             header: 40,
             timestamps: false,
+            time_every_segment: false,
             sack_option: 4,
             handshake: true,
             ecn: false,

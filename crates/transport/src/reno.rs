@@ -75,11 +75,11 @@ impl RenoOptions {
 /// The controller.
 #[derive(Clone, Debug)]
 pub struct Reno {
-    options: RenoOptions,
-    segment: f64,
+    pub(crate) options: RenoOptions,
+    pub(crate) segment: f64,
     initial: f64,
-    window: f64,
-    threshold: f64,
+    pub(crate) window: f64,
+    pub(crate) threshold: f64,
 }
 
 impl Reno {
@@ -91,6 +91,14 @@ impl Reno {
         let initial = initial.min(options.max_window as f64).max(segment);
         let threshold = options.initial_threshold.unwrap_or(options.max_window) as f64;
         Reno { segment, initial, window: initial, threshold, options }
+    }
+
+    /// What a reduction starts from.
+    pub(crate) fn before_reduction(&self, in_flight: u64) -> f64 {
+        match self.options.halving {
+            Halving::FlightSize => in_flight as f64,
+            Halving::Window => self.window,
+        }
     }
 
     /// Halves `in_flight` or the window, and sets the threshold to it, but to no less than two segments.
@@ -179,7 +187,16 @@ mod tests {
     const NOW: Time = Time::ZERO;
 
     fn acked(size: u64) -> Acked {
-        Acked { now: NOW, size, rtt: None, srtt: None, in_flight: 0, app_limited: false, ecn_echo: false }
+        Acked {
+            now: NOW,
+            size,
+            rtt: None,
+            srtt: None,
+            in_flight: 0,
+            app_limited: false,
+            ecn_echo: false,
+            hops: 1,
+        }
     }
 
     fn lost(kind: LossKind, in_flight: u64) -> Lost {

@@ -14,6 +14,8 @@ pub struct RtoOptions {
     /// The clock's tick. When it is set, a sample is the number of ticks that went by and the timeout is whole ticks, as in
     /// BSD and ns-2 (`tcpTick_`). None for a clock of nanoseconds.
     pub granularity: Option<Span>,
+    /// Each expiry doubles the timeout (RFC 6298, section 5.5).
+    pub exponential: bool,
 }
 
 impl Default for RtoOptions {
@@ -24,6 +26,7 @@ impl Default for RtoOptions {
             min: Span::from_ms(1_000),
             max: Span::from_ms(60_000),
             granularity: None,
+            exponential: true,
         }
     }
 }
@@ -36,6 +39,7 @@ impl RtoOptions {
             min: Span::from_ms(200),
             max: Span::from_ms(60_000),
             granularity: Some(Span::from_ms(10)),
+            exponential: true,
         }
     }
 }
@@ -102,6 +106,9 @@ impl Rto {
     /// The timer expired: the timeout doubles (RFC 6298, section 5.5). After the fourth doubling in a row the estimate is
     /// forgotten, as the RFC allows and BSD and ns-2 do.
     pub fn back_off(&mut self) {
+        if !self.options.exponential {
+            return;
+        }
         if self.timeout() < self.options.max {
             self.doublings = (self.doublings + 1).min(40);
         }
@@ -165,6 +172,14 @@ mod tests {
         (0..4).for_each(|_| rto.back_off());
         assert_eq!(rto.smoothed(), None);
         assert_eq!(after(&mut rto, 200), Span::from_ms(600));
+    }
+
+    #[test]
+    fn without_back_off_expiries_change_nothing() {
+        let mut rto = Rto::new(RtoOptions { exponential: false, min: Span::ZERO, ..RtoOptions::default() });
+        let before = after(&mut rto, 100);
+        (0..9).for_each(|_| rto.back_off());
+        assert_eq!((rto.timeout(), rto.smoothed()), (before, Some(Span::from_ms(100))));
     }
 
     /// ns-2, `tcpTick_` 10 ms: the sample is the number of ticks between the two instants, whatever the phase.

@@ -6,6 +6,7 @@
 mod acks;
 
 use crate::recovery::{LossRecovery, Planned, Sequence, View};
+use crate::send_times::SendTimes;
 use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent, TcpOptions};
 use multihop_core::{Ecn, Flags, Segment, Span, Time};
 
@@ -52,6 +53,8 @@ pub struct TcpSender {
     /// One past the highest byte sent when the window was last cut, and why: nothing below it may cut the window again.
     cut: Option<(u64, Cut)>,
     timed: Option<Timed>,
+    /// When each outstanding segment was sent, if anybody wants to know.
+    send_times: Option<SendTimes>,
     /// When the retransmission timer expires.
     deadline: Option<Time>,
     /// No segment leaves before this instant: pacing.
@@ -74,6 +77,7 @@ impl TcpSender {
     pub fn new(options: TcpOptions, controller: Box<dyn Controller>) -> TcpSender {
         TcpSender {
             recovery: LossRecovery::new(&options),
+            send_times: options.time_every_segment.then(SendTimes::default),
             rto: Rto::new(options.rto.clone()),
             connection: if options.handshake { Connection::Closed } else { Connection::Open },
             ecn: options.ecn && !options.handshake,
@@ -150,6 +154,9 @@ impl TcpSender {
         self.at.nxt = if start >= self.at.nxt { end } else { self.at.nxt };
         self.at.max = self.at.max.max(end);
         self.last_sent = now;
+        if let Some(times) = &mut self.send_times {
+            times.on_sent(now, start, end);
+        }
         self.acknowledge_syn = false;
 
         let ecn_allowed = self.ecn && (!retransmission || self.options.ecn_on_retransmissions);
@@ -163,12 +170,12 @@ impl TcpSender {
             retransmission,
             ..Segment::default()
         };
-        let sent = Sent { now, size: end - start, in_flight: self.in_flight(), retransmission };
+        let packet = u64::from(segment.payload + segment.header);
+        let sent = Sent { now, size: end - start, packet, in_flight: self.in_flight(), retransmission };
         self.controller.on_sent(&sent);
         if let Some(pace) = self.controller.allowance().pace {
-            let bytes = u64::from(segment.payload + segment.header);
             self.paced_until =
-                Some(self.paced_until.map_or(now, |until| until.max(now)) + pace.span_of_bytes(bytes));
+                Some(self.paced_until.map_or(now, |until| until.max(now)) + pace.span_of_bytes(packet));
         }
         segment
     }
@@ -269,7 +276,7 @@ impl Endpoint for TcpSender {
         if self.connection == Connection::SynDue {
             return Some(self.syn(now));
         }
-        if self.paced_until.is_some_and(|until| now < until) {
+        if self.held_by_pace().is_some_and(|until| now < until) {
             return None;
         }
         if let Some(planned) = self.plan() {
@@ -284,7 +291,7 @@ impl Endpoint for TcpSender {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        let paced = self.paced_until.filter(|_| self.plan().is_some());
+        let paced = self.held_by_pace().filter(|_| self.plan().is_some());
         [self.deadline, paced].into_iter().flatten().min()
     }
 
@@ -304,6 +311,11 @@ impl Endpoint for TcpSender {
 }
 
 impl TcpSender {
+    /// The end of the gap after the last paced segment, as long as the controller paces at all.
+    fn held_by_pace(&self) -> Option<Time> {
+        self.paced_until.filter(|_| self.controller.allowance().pace.is_some())
+    }
+
     fn note_round_trip(&mut self, sent: Time, now: Time) -> Span {
         let sample = now.since(sent);
         self.counters.rtt = Some(sample);

@@ -48,9 +48,9 @@ def check(
     if as_json:
         console.print_json(view)
         return
-    print(
-        f"{view['name']}: {len(view['nodes'])} nodes, {len(view['links'])} directed links, {len(view['flows'])} flows"
-    )
+    by_wire = f" ({len(view['wires'])} by wire)" if view["wires"] else ""
+    links = f"{len(view['links'])} directed links{by_wire}"
+    print(f"{view['name']}: {len(view['nodes'])} nodes, {links}, {len(view['flows'])} flows")
     print(f"{view['duration']:g} s of which {view['warmup']:g} s warm-up, seed {view['seed']}, hash {view['hash']}")
     names = [node["name"] for node in view["nodes"]]
     rows = [

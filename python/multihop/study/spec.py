@@ -108,7 +108,7 @@ class MetricSpec(_Table):
 
     column: str | None = Field(
         None,
-        pattern=r"^(flows|nodes|links|series|measurements|summary)\.[a-z0-9_]+$",
+        pattern=r"^(flows|nodes|links|wires|series|measurements|summary)\.[a-z0-9_]+$",
         description="`table.column`. Of `series` and `measurements`, steps that end after the warm-up count.",
     )
     where: dict[str, Label | list[Label]] = Field(

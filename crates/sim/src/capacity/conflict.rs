@@ -38,11 +38,18 @@ pub struct Conflict {
 }
 
 impl Conflicts {
-    pub(super) fn new(used: &[(NodeId, NodeId)], links: &Links, timing: &Timing) -> Conflicts {
+    /// Among these links; those that are not `by_air` exclude nothing.
+    pub(super) fn new(
+        used: &[(NodeId, NodeId)],
+        by_air: impl Fn(&(NodeId, NodeId)) -> bool,
+        links: &Links,
+        timing: &Timing,
+    ) -> Conflicts {
         let air = Air { links, timing };
         let mut made = Conflicts::default();
-        for (a, first) in used.iter().enumerate() {
-            for (b, second) in used.iter().enumerate().skip(a + 1) {
+        let used = || used.iter().enumerate().filter(|(_, link)| by_air(link));
+        for (a, first) in used() {
+            for (b, second) in used().filter(|(b, _)| *b > a) {
                 let conflict = air.conflict(*first, *second);
                 let lists = [
                     (conflict.data, &mut made.data),

@@ -4,10 +4,11 @@ use crate::config::{AppConfig, Config, FlowConfig};
 use crate::mac::Timing;
 use crate::medium::RateClass;
 use crate::routing::Routes;
-use multihop_core::{NodeId, Segment, Span, Time};
+use multihop_core::{NodeId, Rate, Segment, Span, Time};
 use multihop_schemes::Scheme;
 
-/// Airtime on a link for one message of a flow, in seconds. A message may be several packets, or a share of one.
+/// Airtime on a link for one message of a flow, in seconds. A message may be several packets, or a share of one. On a wire it is
+/// the time of sending, in all respects.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkTime {
     /// Index into the list of links.
@@ -61,7 +62,11 @@ impl Demand {
         let mut along = |from, to, packets: &[(f64, u32)]| -> Vec<LinkTime> {
             let path = routes.path(from, to).unwrap_or_default();
             let hops = path.windows(2).map(|hop| (hop[0], hop[1]));
-            hops.map(|hop| link_time(index_of(links, hop), packets, timing)).collect()
+            hops.map(|hop| match config.wire(hop.0, hop.1) {
+                Some(wire) => wire_time(index_of(links, hop), packets, wire.rate),
+                None => link_time(index_of(links, hop), packets, timing),
+            })
+            .collect()
         };
         Demand {
             payload,
@@ -102,6 +107,13 @@ fn link_time(link: usize, packets: &[(f64, u32)], timing: &Timing) -> LinkTime {
         made.access += count * (timing.mean_access() + timing.propagation * frames).seconds();
     }
     made
+}
+
+/// The time that a wire takes to send packets: all that a direction of it can do is to send one after the other.
+fn wire_time(link: usize, packets: &[(f64, u32)], rate: Rate) -> LinkTime {
+    let sending =
+        packets.iter().map(|(count, size)| count * rate.span_of_bytes(u64::from(*size)).seconds()).sum();
+    LinkTime { link, data: sending, exchange: sending, access: 0.0 }
 }
 
 /// What a scheme's transport puts on the wire in the steady state of a transfer without losses.

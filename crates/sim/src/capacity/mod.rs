@@ -24,7 +24,7 @@ pub struct Capacity {
     pub links: Vec<(NodeId, NodeId)>,
     /// What the flows need, in the order of the configuration.
     pub demands: Vec<Demand>,
-    /// Which of the links exclude each other.
+    /// Which of the links exclude each other. Wires exclude nothing.
     pub conflicts: Conflicts,
 }
 
@@ -37,7 +37,8 @@ impl Capacity {
         let mut links = Vec::new();
         let demands: Vec<Demand> =
             config.flows.iter().map(|flow| Demand::new(config, flow, &routes, &timing, &mut links)).collect();
-        let conflicts = Conflicts::new(&links, &table, &timing);
+        let by_air = |link: &(NodeId, NodeId)| config.wire(link.0, link.1).is_none();
+        let conflicts = Conflicts::new(&links, by_air, &table, &timing);
         Capacity { links, demands, conflicts }
     }
 }

@@ -142,29 +142,29 @@ impl Links {
         self.starts.len().saturating_sub(1)
     }
 
-    /// The links between nodes near enough. Nodes are sorted into squares as wide as the limit, so that only those of neighbouring
-    /// squares are looked at.
+    /// The links between nodes near enough; nodes without a position have none. Nodes are sorted into squares as wide as the limit,
+    /// so that only those of neighbouring squares are looked at.
     fn by_distance(nodes: &[NodeConfig], propagation: &Propagation) -> Links {
         let limit = propagation.limit();
-        let positions: Vec<[f64; 2]> =
-            nodes.iter().map(|node| node.position.expect("the model needs positions")).collect();
+        let placed =
+            nodes.iter().enumerate().filter_map(|(index, node)| Some((index as u32, node.position?)));
+        let placed: Vec<(u32, [f64; 2])> = placed.collect();
         let square = |position: &[f64; 2]| position.map(|metres| (metres / limit.max(1.0)).floor() as i64);
-        let mut squares: BTreeMap<[i64; 2], Vec<u32>> = BTreeMap::new();
-        for (node, position) in positions.iter().enumerate() {
-            squares.entry(square(position)).or_default().push(node as u32);
+        let mut squares: BTreeMap<[i64; 2], Vec<(u32, [f64; 2])>> = BTreeMap::new();
+        for (node, position) in &placed {
+            squares.entry(square(position)).or_default().push((*node, *position));
         }
         let mut rows = Vec::new();
-        for (from, a) in positions.iter().enumerate() {
+        for (from, a) in &placed {
             let [column, row] = square(a);
             let near = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| [column + dx, row + dy]));
-            for &to in near.filter_map(|key| squares.get(&key)).flatten() {
-                let b = positions[to as usize];
+            for &(to, b) in near.filter_map(|key| squares.get(&key)).flatten() {
                 let distance = (a[0] - b[0]).hypot(a[1] - b[1]);
-                if to != from as u32
+                if to != *from
                     && distance <= limit
                     && let Some(link) = propagation.link(to, distance)
                 {
-                    rows.push((from as u32, link));
+                    rows.push((*from, link));
                 }
             }
         }

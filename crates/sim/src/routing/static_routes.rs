@@ -28,12 +28,16 @@ const NONE: u32 = u32::MAX;
 pub struct LinkQuality {
     links: Links,
     timing: Timing,
+    /// Sender and receiver of each wire, in order.
+    wires: Vec<(NodeId, NodeId)>,
 }
 
 impl LinkQuality {
     /// The links of a configuration.
     pub fn new(config: &Config) -> LinkQuality {
-        LinkQuality { links: Links::new(config), timing: Timing::new(config) }
+        let mut wires: Vec<(NodeId, NodeId)> = config.wires.iter().map(|wire| (wire.from, wire.to)).collect();
+        wires.sort_unstable();
+        LinkQuality { links: Links::new(config), timing: Timing::new(config), wires }
     }
 
     /// The links and the shared numbers that it was judged by.
@@ -60,22 +64,30 @@ impl LinkQuality {
         (bits * (link.ln_bit_success + noise)).exp()
     }
 
-    /// Share of the tries over `from -> to` that succeed: DATA there, and ACK back.
+    /// Share of the tries over `from -> to` that succeed: DATA there, and ACK back. A wire needs one try.
     pub fn success(&self, from: NodeId, to: NodeId) -> f64 {
+        if self.is_wired(from, to) {
+            return 1.0;
+        }
         let (Some(there), Some(back)) = (self.links.between(from, to), self.links.between(to, from)) else {
             return 0.0;
         };
         self.data(there) * self.delivery(back, RateClass::Ack, multihop_dot11::ACK_BYTES)
     }
 
-    /// The usable links: transmitter, receiver, and share of tries that succeed.
+    fn is_wired(&self, from: NodeId, to: NodeId) -> bool {
+        self.wires.binary_search(&(from, to)).is_ok()
+    }
+
+    /// The usable links: transmitter, receiver, and share of tries that succeed; last the wires.
     pub fn usable(&self) -> Vec<(NodeId, NodeId, f64)> {
-        (0..self.links.nodes() as u32)
+        let by_air = (0..self.links.nodes() as u32)
             .map(NodeId)
             .flat_map(|from| self.links.of(from).iter().map(move |link| (from, NodeId(link.to))))
+            .filter(|(from, to)| !self.is_wired(*from, *to))
             .map(|(from, to)| (from, to, self.success(from, to)))
-            .filter(|(_, _, success)| *success >= LEAST_DELIVERY)
-            .collect()
+            .filter(|(_, _, success)| *success >= LEAST_DELIVERY);
+        by_air.chain(self.wires.iter().map(|(from, to)| (*from, *to, 1.0))).collect()
     }
 }
 

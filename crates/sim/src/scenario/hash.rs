@@ -26,6 +26,7 @@ pub(super) fn hash(
         warmup,
         record_interval,
         nodes,
+        wires,
         phy,
         data_rate,
         control_rate,
@@ -51,6 +52,9 @@ pub(super) fn hash(
     }
     if !measurements.is_empty() {
         write!(sink, " {measurements:?}").expect("a digest takes all text");
+    }
+    if !wires.is_empty() {
+        write!(sink, " {wires:?}").expect("a digest takes all text");
     }
     if !moved.nodes.is_empty() || !outages.is_empty() {
         write!(sink, " {resolution:?} {outages:?} {}", moved.identity).expect("a digest takes all text");

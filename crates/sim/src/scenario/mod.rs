@@ -33,6 +33,7 @@ mod settings;
 mod topology;
 mod traffic;
 mod values;
+mod wires;
 
 use multihop_schemes::quantity::Duration;
 use schemars::{JsonSchema, schema_for};
@@ -45,7 +46,7 @@ pub use document::{Step, locate};
 pub use error::{Place, ScenarioError};
 pub use flows::{App, Distribution, Flow};
 pub use generate::{
-    Bar, Chain, Circle, Cross, ExposedTerminal, Generator, Grid, ParkingLot, RandomGeometric, Star,
+    Bar, Chain, Circle, Cross, Dumbbell, ExposedTerminal, Generator, Grid, ParkingLot, RandomGeometric, Star,
 };
 pub use mac::{BackoffDraw, Eifs, Mac, Microseconds, ResponseTimeout, RuleOverrides, RuleSet};
 pub use measure::{
@@ -62,6 +63,7 @@ pub use settings::Setting;
 pub use topology::{Link, Listed, Node, Topology};
 pub use traffic::{Pattern, Traffic};
 pub use values::{Limit, Switch, seconds};
+pub use wires::Wire;
 
 /// A scenario of `multihop`: a network, its MAC, and the flows that cross it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -1,9 +1,10 @@
-//! Who can talk to whom: the graph of links that are usable in both directions, since data needs its acknowledgement.
+//! Who can talk to whom: the graph of links that are usable in both directions, since data needs its acknowledgement, and of
+//! wires.
 //!
 //! [`routing`](crate::routing) decides what is usable. Where distance decides, this comes to one radius, and the components of
 //! 100,000 nodes are found without a list of their links.
 
-use crate::config::{Config, MediumConfig, MediumModel};
+use crate::config::{Config, MediumConfig, MediumModel, WireConfig};
 use crate::medium::femtowatts;
 use crate::routing::{LEAST_DELIVERY, LinkQuality, NOMINAL_BYTES};
 use multihop_core::NodeId;
@@ -16,12 +17,17 @@ const DISTANCE_MAX: f64 = 1e7;
 /// The component of a node that has not been found yet.
 const NONE: u32 = u32::MAX;
 
-/// The graph of two-way links.
+/// The component of each node of a configuration, numbered from 0 in the order of their first nodes.
+pub(super) fn components(config: &Config) -> Vec<u32> {
+    joined(&Reach::new(config).components(), &config.wires)
+}
+
+/// The graph of two-way links by radio.
 pub(super) enum Reach {
     /// All pairs up to a distance.
     Within {
-        /// Positions in metres.
-        positions: Vec<[f64; 2]>,
+        /// Positions in metres; none of nodes without a radio.
+        positions: Vec<Option<[f64; 2]>>,
         /// The distance.
         radius: f64,
     },
@@ -32,7 +38,7 @@ pub(super) enum Reach {
 /// Nodes that a search has not found yet.
 enum Unseen<'a> {
     /// By square cells as wide as the radius, so that only nine cells can hold neighbours.
-    Cells { positions: &'a [[f64; 2]], radius: f64, cells: BTreeMap<(i64, i64), Vec<u32>> },
+    Cells { positions: &'a [Option<[f64; 2]>], radius: f64, cells: BTreeMap<(i64, i64), Vec<u32>> },
     /// With the lists to follow.
     Flags { neighbours: &'a [Vec<u32>], unseen: Vec<bool> },
 }
@@ -40,14 +46,16 @@ enum Unseen<'a> {
 impl Reach {
     /// The graph of all pairs up to a distance.
     pub(super) fn within(positions: Vec<[f64; 2]>, radius: f64) -> Reach {
-        Reach::Within { positions, radius }
+        Reach::Within { positions: positions.into_iter().map(Some).collect(), radius }
     }
 
     /// The graph of a configuration.
-    pub(super) fn new(config: &Config) -> Reach {
+    fn new(config: &Config) -> Reach {
         if let Some(radius) = radius(config) {
-            let positions = config.nodes.iter().map(|node| node.position.unwrap_or_default()).collect();
-            return Reach::within(positions, radius);
+            return Reach::Within {
+                positions: config.nodes.iter().map(|node| node.position).collect(),
+                radius,
+            };
         }
         let usable = LinkQuality::new(config).usable();
         let usable: BTreeSet<(NodeId, NodeId)> = usable.into_iter().map(|(from, to, _)| (from, to)).collect();
@@ -93,7 +101,9 @@ impl Reach {
             Reach::Within { positions, radius } => {
                 let mut cells: BTreeMap<(i64, i64), Vec<u32>> = BTreeMap::new();
                 for (i, position) in positions.iter().enumerate() {
-                    cells.entry(cell(*position, *radius)).or_default().push(i as u32);
+                    if let Some(position) = position {
+                        cells.entry(cell(*position, *radius)).or_default().push(i as u32);
+                    }
                 }
                 Unseen::Cells { positions, radius: *radius, cells }
             }
@@ -106,7 +116,8 @@ impl Unseen<'_> {
     fn remove(&mut self, node: u32) {
         match self {
             Unseen::Cells { positions, radius, cells } => {
-                if let Some(nodes) = cells.get_mut(&cell(positions[node as usize], *radius)) {
+                let own = positions[node as usize].and_then(|here| cells.get_mut(&cell(here, *radius)));
+                if let Some(nodes) = own {
                     nodes.retain(|other| *other != node);
                 }
             }
@@ -118,12 +129,13 @@ impl Unseen<'_> {
     fn take_neighbours(&mut self, node: u32, mut found: impl FnMut(u32)) {
         match self {
             Unseen::Cells { positions, radius, cells } => {
-                let here = positions[node as usize];
+                let Some(here) = positions[node as usize] else { return };
                 let (column, row) = cell(here, *radius);
                 for around in (-1..=1).flat_map(|x| (-1..=1).map(move |y| (column + x, row + y))) {
                     let Some(nodes) = cells.get_mut(&around) else { continue };
                     nodes.retain(|other| {
-                        let [x, y] = positions[*other as usize];
+                        let [x, y] =
+                            positions[*other as usize].expect("only nodes with a position are in cells");
                         let near = (x - here[0]).hypot(y - here[1]) <= *radius;
                         if near {
                             found(*other);
@@ -141,6 +153,30 @@ impl Unseen<'_> {
             }
         }
     }
+}
+
+/// Components after those between which there are wires have become one.
+fn joined(components: &[u32], wires: &[WireConfig]) -> Vec<u32> {
+    // Each component's parent, which is never a later one; the root stands for all that are joined.
+    let mut parents: Vec<u32> = (0..=components.iter().copied().max().unwrap_or(0)).collect();
+    let root = |parents: &mut Vec<u32>, mut of: u32| {
+        while parents[of as usize] != of {
+            let above = parents[parents[of as usize] as usize];
+            parents[of as usize] = above; // halves the way for whoever comes next
+            of = above;
+        }
+        of
+    };
+    for wire in wires {
+        let [a, b] = [wire.from, wire.to].map(|node| root(&mut parents, components[node.index()]));
+        parents[a.max(b) as usize] = a.min(b);
+    }
+    let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
+    let number = |of: &u32| {
+        let next = numbers.len() as u32;
+        *numbers.entry(root(&mut parents, *of)).or_insert(next)
+    };
+    components.iter().map(number).collect()
 }
 
 /// Up to which distance links are usable; none where distance does not decide.
@@ -196,6 +232,19 @@ mod tests {
     fn components_are_numbered_by_their_first_nodes() {
         let apart = Reach::within(vec![[0.0, 0.0], [500.0, 0.0], [90.0, 0.0], [590.0, 0.0]], 100.0);
         assert_eq!(apart.components(), [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn wires_join_components() {
+        let wire = |from, to| WireConfig {
+            from: NodeId(from),
+            to: NodeId(to),
+            rate: multihop_core::Rate::from_kbps(1),
+            delay: multihop_core::Span::ZERO,
+            queue_limit: 1,
+        };
+        assert_eq!(joined(&[0, 1, 2, 3, 1], &[wire(3, 4), wire(4, 3)]), [0, 1, 2, 1, 1]);
+        assert_eq!(joined(&[0, 1, 2, 3], &[wire(2, 3), wire(1, 2), wire(3, 1)]), [0, 1, 1, 1]);
     }
 
     #[test]

@@ -161,6 +161,8 @@ fn example(field: &str) -> &'static str {
         "packet" => "\"1000 B\"",
         "size" => "\"1 MB\"",
         "side" => "\"1000 m\"",
+        "between" => "[\"n0\", \"n1\"]",
+        "delay" => "\"10 ms\"",
         "from" | "name" => "\"n0\"",
         "to" => "\"n1\"",
         _ => "5",

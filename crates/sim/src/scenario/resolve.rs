@@ -7,7 +7,7 @@ use super::hash::hash;
 use super::mac::RuleSet;
 use super::measure;
 use super::mobility;
-use super::reach::Reach;
+use super::reach;
 use super::schemes::Schemes;
 use super::settings::Setting;
 use super::topology::Nodes;
@@ -76,6 +76,7 @@ pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolv
         warmup,
         record_interval: duration, // until the flows are known
         nodes: Vec::new(),
+        wires: Vec::new(),
         phy,
         data_rate: rates.data,
         control_rate: rates.control,
@@ -214,7 +215,7 @@ fn flows(
     let duration = config.duration;
     let moves = scenario.mobility.is_some();
     // Who cannot talk at the beginning may do so later.
-    let component = if moves { vec![0; config.nodes.len()] } else { Reach::new(config).components() };
+    let component = if moves { vec![0; config.nodes.len()] } else { reach::components(config) };
     let mut flows =
         Flows { document, nodes, scheme: overrides.scheme.as_deref(), duration, made: Vec::new() };
     flows.list(&scenario.flows, schemes)?;
@@ -247,7 +248,7 @@ fn check_paths(document: &Document<'_>, nodes: &Nodes, component: &[u32], flows:
         format!("{} is in a component of {} node{plural} ({shown}{more})", nodes.list[node].name, all.len())
     };
     let [source, destination] = [flow.source, flow.destination].map(|node| whereabouts(node.index()));
-    let remedy = "choose nodes of one component, or join the components: closer nodes, more range, links that work both ways";
+    let remedy = "choose nodes of one component, or join the components: closer nodes, more range, links that work both ways, wires";
     Err(document.fail(at, format!("no path: {source}, {destination}"), remedy))
 }
 

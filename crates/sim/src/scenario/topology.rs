@@ -1,15 +1,18 @@
-//! `[topology]`: the nodes, and the measured links between them.
+//! `[topology]`: the nodes, and the measured links and the wires between them.
 
 use super::document::{Document, KeyPath, Result, key};
 use super::error::instead_of;
 use super::generate::{Generator, NODES_MAX};
 use super::reach::radius;
-use crate::config::{Config, MatrixLink, MatrixQuantity, MediumModel, NodeConfig};
+use super::wires::{self, Wire};
+use crate::config::{
+    Config, MatrixLink, MatrixQuantity, MediumModel, NodeConfig, RoutingProtocol, WireConfig,
+};
 use multihop_core::NodeId;
 use multihop_schemes::quantity::{Length, Power};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The nodes: generated, or listed.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -34,6 +37,9 @@ pub struct Listed {
     /// Measured links, for `medium.model = "matrix"`.
     #[serde(default)]
     pub links: Vec<Link>,
+    /// Wires, beside the radio or instead of it.
+    #[serde(default)]
+    pub wires: Vec<Wire>,
 }
 
 /// A node.
@@ -42,7 +48,8 @@ pub struct Listed {
 pub struct Node {
     /// Its name, which flows and links use.
     pub name: String,
-    /// Where it stands, as `[x, y]`. A node that moves starts where its motion does. With a link matrix it only serves pictures, and may be absent.
+    /// Where it stands, as `[x, y]`. A node that moves starts where its motion does. With a link matrix it only serves pictures, and
+    /// may be absent. Otherwise a node without it has no radio, but wires.
     pub position: Option<[Length; 2]>,
 }
 
@@ -87,7 +94,8 @@ impl Nodes {
 }
 
 impl Topology {
-    /// The nodes, for a configuration that has none yet; measured links go into its medium. Those that move need no position.
+    /// The nodes, for a configuration that has none yet; measured links go into its medium, and wires into the configuration.
+    /// Those that move need no position.
     pub(super) fn resolve(
         &self,
         document: &Document<'_>,
@@ -95,30 +103,40 @@ impl Topology {
         moves: impl Fn(&str) -> bool,
     ) -> Result<Nodes> {
         let radius = radius(config);
-        match (self, &mut config.medium.model) {
+        let nodes = match (self, &mut config.medium.model) {
             (Topology::Generated(_), MediumModel::Matrix { .. }) => Err(document.fail(
                 &key!["topology", "generator"],
                 "a generator makes no measured links, which the medium \"matrix\" needs",
                 "list [[topology.nodes]] and [[topology.links]], or use the medium \"ranges\" or \"sinr\"",
             )),
             (Topology::Generated(generator), _) => {
-                let plan = generator.plan(document, radius.unwrap_or_default())?;
-                let node = |(i, position)| NodeConfig { name: format!("n{i}"), position: Some(position) };
-                let list: Vec<NodeConfig> = plan.positions.into_iter().enumerate().map(node).collect();
+                let network = generator.network(document, radius.unwrap_or_default())?;
+                let node = |(i, position)| NodeConfig { name: format!("n{i}"), position };
+                let list: Vec<NodeConfig> = network.positions.into_iter().enumerate().map(node).collect();
                 let index = list.iter().enumerate().map(|(i, node)| (node.name.clone(), i)).collect();
-                Ok(Nodes { list, index, canonical: Some(plan.flows) })
+                config.wires = network.wires;
+                Ok(Nodes { list, index, canonical: Some(network.flows) })
             }
             (Topology::Listed(listed), model) => {
                 let nodes = listed.nodes(document)?;
+                config.wires = wires::resolve(document, &listed.wires, &nodes)?;
                 match model {
                     MediumModel::Matrix { links, quantity } => {
                         *links = listed.links(document, &nodes, quantity)?;
                     }
-                    _ => listed.check_places(document, moves)?,
+                    _ => listed.check_places(document, &config.wires, moves)?,
                 }
                 Ok(nodes)
             }
+        }?;
+        if !config.wires.is_empty() && config.routing.protocol != RoutingProtocol::Static {
+            return Err(document.bad(
+                &key!["routing", "protocol"],
+                "sends its updates by radio only, and the topology has wires",
+                "use static routes (remove protocol), or remove the wires",
+            ));
         }
+        Ok(nodes)
     }
 }
 
@@ -170,8 +188,13 @@ impl Listed {
         Ok(Nodes { list, index, canonical: None })
     }
 
-    /// Where distance decides, every node has a place of its own and nothing was measured.
-    fn check_places(&self, document: &Document<'_>, moves: impl Fn(&str) -> bool) -> Result<()> {
+    /// Where distance decides, every node with a radio has a place of its own and nothing was measured.
+    fn check_places(
+        &self,
+        document: &Document<'_>,
+        wires: &[WireConfig],
+        moves: impl Fn(&str) -> bool,
+    ) -> Result<()> {
         if !self.links.is_empty() {
             return Err(document.fail(
                 &key!["topology", "links"],
@@ -179,6 +202,7 @@ impl Listed {
                 "remove them, or set medium.model = \"matrix\"",
             ));
         }
+        let wired: BTreeSet<usize> = wires.iter().map(|wire| wire.from.index()).collect();
         let mut places: BTreeMap<[u64; 2], usize> = BTreeMap::new();
         for (i, node) in self.nodes.iter().enumerate() {
             if moves(&node.name) {
@@ -186,7 +210,10 @@ impl Listed {
             }
             let at = key!["topology", "nodes", i];
             let Some(position) = node.position else {
-                let remedy = "this medium goes by distance: add position = [\"0 m\", \"0 m\"], or use the medium \"matrix\"";
+                if wired.contains(&i) {
+                    continue; // it has no radio
+                }
+                let remedy = "this medium goes by distance: add position = [\"0 m\", \"0 m\"], give it a wire, or use the medium \"matrix\"";
                 return Err(document.fail(
                     &at.join("position"),
                     format!("node {:?} has no position", node.name),

@@ -1,10 +1,11 @@
-//! Saturated sources of datagrams: they follow the interface queue, in turns, so that it never runs empty and never overflows.
+//! Saturated sources of datagrams: they follow the queue that their packets leave by, in turns, so that it never runs empty and
+//! never overflows.
 
 use super::{Stack, Surroundings};
 use crate::agenda::Lane;
 use multihop_core::{NodeId, Span, Time};
 
-/// The queue runs low when it holds fewer packets than this.
+/// A queue runs low when it holds fewer packets than this.
 const LOW: usize = 2;
 
 /// A source whose datagram was lost tries again after this.
@@ -12,9 +13,25 @@ const SOON: Span = Span::from_ms(1);
 /// Protocols need longer to find a route.
 const LATER: Span = Span::from_ms(100);
 
-/// Ends that offer a datagram whenever the queue runs low, and whose turn it is.
+/// An output queue of a node.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Output {
+    /// The interface queue.
+    Radio,
+    /// That of the port of this index.
+    Wire(usize),
+}
+
+/// Ends that offer a datagram whenever their queue runs low, by queue.
 #[derive(Debug, Default)]
 pub(super) struct Followers {
+    queues: Vec<Followed>,
+}
+
+/// Who follows a queue, and whose turn it is.
+#[derive(Debug)]
+struct Followed {
+    output: Output,
     ends: Vec<u32>,
     turn: usize,
 }
@@ -30,17 +47,24 @@ enum Way {
 
 impl Followers {
     /// This end follows from now on.
-    pub(super) fn add(&mut self, end: u32) {
-        if !self.ends.contains(&end) {
-            self.ends.push(end);
+    pub(super) fn add(&mut self, end: u32, output: Output) {
+        let known = self.queues.iter().position(|queue| queue.output == output).unwrap_or_else(|| {
+            self.queues.push(Followed { output, ends: Vec::new(), turn: 0 });
+            self.queues.len() - 1
+        });
+        let ends = &mut self.queues[known].ends;
+        if !ends.contains(&end) {
+            ends.push(end);
         }
     }
 
     /// Does nobody follow?
     pub(super) fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.queues.iter().all(|queue| queue.ends.is_empty())
     }
+}
 
+impl Followed {
     fn next(&mut self) -> u32 {
         self.turn = (self.turn + 1) % self.ends.len();
         self.ends[self.turn]
@@ -48,12 +72,12 @@ impl Followers {
 }
 
 impl Stack {
-    /// Gives the next follower a datagram to send, if the queue runs low. Returns whether there was anything to do.
+    /// Gives the next follower a datagram to send, if its queue runs low. Returns whether there was anything to do.
     pub(super) fn refill(&mut self, around: &mut Surroundings) -> bool {
-        if self.followers.is_empty() || self.waiting() >= LOW.min(self.queue.limit()) {
-            return false;
-        }
-        let index = self.followers.next();
+        let runs_low = |queue: &Followed| !queue.ends.is_empty() && self.runs_low(queue.output);
+        let Some(queue) = self.followers.queues.iter().position(runs_low) else { return false };
+        let output = self.followers.queues[queue].output;
+        let index = self.followers.queues[queue].next();
         let end = &mut self.ends[index as usize];
         let goes_on = end.app.as_ref().is_some_and(|(app, _)| app.follows_queue(around.now));
         if !goes_on {
@@ -62,12 +86,12 @@ impl Stack {
         }
         end.endpoint.push(around.now, end.segment_size);
         let peer = end.peer;
-        let before = self.waiting();
+        let before = self.waiting(output);
         // Asked before the datagram leaves: the link layer may hold it for a while before it is found to have no way.
         let way = self.way(around, peer);
         self.drain(around, index);
         match way {
-            Way::Open if self.waiting() > before => {}
+            Way::Open if self.waiting(output) > before => {}
             Way::Open => self.put_aside(around, index, Some(around.now + SOON)),
             Way::ClosedUntil(open) => self.put_aside(around, index, Some(open)),
             Way::None => self.put_aside(around, index, None),
@@ -75,9 +99,20 @@ impl Stack {
         true
     }
 
-    /// Packets in the queue, or on their way to it.
-    fn waiting(&self) -> usize {
-        self.queue.len() + self.passing.len()
+    fn runs_low(&self, output: Output) -> bool {
+        let room = match output {
+            Output::Radio => self.queue.limit(),
+            Output::Wire(_) => LOW, // one is being sent, and the queue has room for one at least
+        };
+        self.waiting(output) < LOW.min(room)
+    }
+
+    /// Packets in the queue, or on their way to it; on a wire, also the one that is being sent.
+    fn waiting(&self, output: Output) -> usize {
+        match output {
+            Output::Radio => self.queue.len() + self.passing.len(),
+            Output::Wire(port) => self.ports[port].held(),
+        }
     }
 
     fn way(&self, around: &Surroundings, to: NodeId) -> Way {
@@ -93,7 +128,9 @@ impl Stack {
 
     /// A follower follows no more; its application is called again then, if ever.
     fn put_aside(&mut self, around: &mut Surroundings, index: u32, again: Option<Time>) {
-        self.followers.ends.retain(|follower| *follower != index);
+        for queue in &mut self.followers.queues {
+            queue.ends.retain(|follower| *follower != index);
+        }
         if let (Some(again), Some((_, slot))) = (again, &self.ends[index as usize].app) {
             around.agenda.arm(*slot, again, Lane::Upper);
         }

@@ -1,11 +1,13 @@
-//! What lies above a node's MAC: interface queue, router policies, estimators, and the ends of flows.
+//! What lies above a node's MAC: interface queue, router policies, estimators, and the ends of flows; and its ports onto wires.
 
 mod end;
 mod failures;
 mod followers;
+mod ports;
 mod routed;
 
 pub use end::End;
+pub use ports::Port;
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::config::{LinkFailureRule, MacConfig};
@@ -13,8 +15,8 @@ use crate::record::Recorder;
 use crate::routing::Routes;
 use crate::slab::{Handle, Slab};
 use failures::Failures;
-use followers::Followers;
-use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Span, Time};
+use followers::{Followers, Output};
+use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Segment, Span, Time};
 use multihop_link::{Departure, DropTail, Estimator, LinkView, PhyTimes, Priority, RouterPolicy, Verdict};
 use routed::Agent;
 use std::collections::VecDeque;
@@ -100,10 +102,31 @@ impl Router {
     }
 }
 
+/// Asks the policy of the packet's scheme, if there is one, and marks if it says so.
+fn consult(
+    routers: &mut [Option<Router>],
+    scheme_of: &[usize],
+    now: Time,
+    packet: &mut Packet,
+    ask: impl FnOnce(&mut dyn RouterPolicy, &mut Packet, &LinkView) -> Verdict,
+) -> Verdict {
+    // A packet of a routing protocol belongs to no scheme.
+    let Some(scheme) = scheme_of.get(packet.flow.index()) else { return Verdict::Pass };
+    let Some(router) = &mut routers[*scheme] else { return Verdict::Pass };
+    let view = router.view(now);
+    let verdict = ask(router.policy.as_mut(), packet, &view);
+    if verdict == Verdict::Mark {
+        packet.mark();
+    }
+    verdict
+}
+
 /// What lies above a node's MAC.
 pub struct Stack {
     id: NodeId,
     queue: DropTail<Waiting>,
+    /// Onto wires, in the order of their peers.
+    ports: Vec<Port>,
     /// By scheme.
     routers: Vec<Option<Router>>,
     scheme_of: Arc<[usize]>,
@@ -140,6 +163,7 @@ impl Stack {
         Stack {
             id,
             queue: DropTail::new(mac.queue_limit),
+            ports: Vec::new(),
             routers: policies
                 .into_iter()
                 .map(|policy| policy.map(|policy| Router::new(policy, phy)))
@@ -285,22 +309,14 @@ impl Stack {
         self.on_link(&LinkEvent::Dropped(dropped));
     }
 
-    /// Asks the policy of the packet's scheme, if there is one, and marks if it says so.
+    /// Asks the policy for packets that leave by radio.
     fn consult(
         &mut self,
         now: Time,
         packet: &mut Packet,
         ask: impl FnOnce(&mut dyn RouterPolicy, &mut Packet, &LinkView) -> Verdict,
     ) -> Verdict {
-        // A packet of a routing protocol belongs to no scheme.
-        let Some(scheme) = self.scheme_of.get(packet.flow.index()) else { return Verdict::Pass };
-        let Some(router) = &mut self.routers[*scheme] else { return Verdict::Pass };
-        let view = router.view(now);
-        let verdict = ask(router.policy.as_mut(), packet, &view);
-        if verdict == Verdict::Mark {
-            packet.mark();
-        }
-        verdict
+        consult(&mut self.routers, &self.scheme_of, now, packet, ask)
     }
 
     /// Puts a packet into the queue as it is; returns whether there was room.
@@ -346,14 +362,16 @@ impl Stack {
         if offer.withdraw {
             end.endpoint.withdraw();
         }
-        if app.follows_queue(around.now) {
-            self.followers.add(index);
-        }
+        let follows = app.follows_queue(around.now);
         if offer.bytes > 0 {
             end.endpoint.push(around.now, offer.bytes);
         }
         if let Some(again) = offer.again {
             around.agenda.arm(*slot, again, Lane::Upper);
+        }
+        if follows {
+            let output = self.output_towards(around, self.ends[index as usize].peer);
+            self.followers.add(index, output);
         }
         self.touched.push(index);
     }
@@ -403,7 +421,10 @@ impl Stack {
     }
 
     fn send(&mut self, around: &mut Surroundings, handle: Handle) {
-        if around.network.link_layer_delay > Span::ZERO {
+        let destination = around.packets.get(handle).packet.destination;
+        let delayed = around.network.link_layer_delay > Span::ZERO
+            && self.output_towards(around, destination) == Output::Radio;
+        if delayed {
             self.delay(around, Direction::Down, handle);
         } else {
             self.enqueue(around, handle);
@@ -436,6 +457,10 @@ impl Stack {
 
     /// Puts a packet with a next hop into the queue, if the policy lets it.
     fn admit(&mut self, around: &mut Surroundings, handle: Handle, peer: NodeId) {
+        if let Some(port) = self.port_towards(peer) {
+            self.admit_to_wire(around, port, handle);
+            return;
+        }
         let packet = &mut around.packets.get_mut(handle).packet;
         let verdict = self
             .consult(around.now, packet, |policy, packet, view| policy.on_arrival(around.now, packet, view));
@@ -478,7 +503,7 @@ impl Stack {
         }
         let index = around.network.flows[packet.flow.index()].ends[packet.port as usize];
         let end = &mut self.ends[index as usize];
-        let delivered = end.endpoint.on_segment(around.now, &packet.segment);
+        let delivered = end.endpoint.on_segment(around.now, &Segment { hops: packet.hops, ..packet.segment });
         around.record.delivered(&packet, delivered.bytes, around.now);
         if let Some((app, slot)) = &mut end.app
             && let Some(again) = app.on_progress(around.now, end.endpoint.progress().acked)

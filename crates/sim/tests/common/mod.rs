@@ -88,6 +88,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         extra_header: 0,
         measurements: Vec::new(),
         mobility: Mobility::default(),
+        wires: Vec::new(),
     }
 }
 

@@ -30,7 +30,8 @@ impl NewReno {
     pub fn enter(&mut self, view: &View) {
         *self = NewReno {
             point: Some(view.max),
-            inflation: u64::from(view.options.duplicate_threshold) * view.mss(),
+            // As many segments left the network; with a controller's patience it can be fewer than the threshold.
+            inflation: u64::from(view.duplicates) * view.mss(),
             retransmit: true,
             ..NewReno::default()
         };

@@ -1,8 +1,8 @@
 //! What acknowledgements do to a sender.
 
-use super::{Connection, Cut, TcpSender};
+use super::{Connection, Cut, SendTimes, TcpSender};
 use crate::recovery::{Advance, View};
-use crate::{Acked, LossKind, Marked, Recovered};
+use crate::{Acked, Heard, LossKind, Marked, Recovered};
 use multihop_core::{Segment, Span, Time};
 
 impl TcpSender {
@@ -18,7 +18,8 @@ impl TcpSender {
         self.deadline = None;
         self.last_sent = now;
         if let Some(sent) = segment.echo.or(self.timed.take().map(|timed| timed.sent)) {
-            self.note_round_trip(sent, now);
+            let rtt = self.note_round_trip(sent, now);
+            self.controller.on_opened(rtt);
         }
         self.timed = None;
     }
@@ -71,6 +72,8 @@ impl TcpSender {
         let app_limited = self.at.max == self.at.pushed && self.in_flight() + self.options.mss() <= window;
         let acked = segment.ack - self.at.una;
         self.at.una = segment.ack;
+        self.controller.on_heard(&Heard { now, advance: Some(acked) });
+        let sent = self.send_times.as_mut().and_then(|times| times.on_acked(segment.ack));
         self.at.nxt = self.at.nxt.max(self.at.una);
         self.limited = 0;
         if !echo {
@@ -87,7 +90,8 @@ impl TcpSender {
             return;
         }
         self.at.duplicates = 0;
-        let rtt = self.measure(now, segment);
+        let measured = self.measure(now, segment);
+        let rtt = sent.map(|sent| now.since(sent)).or(measured);
         self.restart_timer(now);
         let in_flight = self.in_flight();
         if let Advance::Recovered { window, .. } = advance {
@@ -95,13 +99,15 @@ impl TcpSender {
         }
         if !matches!(advance, Advance::Recovered { opens: false, .. }) {
             let srtt = self.rto.smoothed();
-            let acked = Acked { now, size: acked, rtt, srtt, in_flight, app_limited, ecn_echo: echo };
+            let hops = segment.hops;
+            let acked = Acked { now, size: acked, rtt, srtt, in_flight, app_limited, ecn_echo: echo, hops };
             self.controller.on_acked(&acked);
         }
     }
 
     fn on_duplicate(&mut self, now: Time) {
         self.at.duplicates += 1;
+        self.controller.on_heard(&Heard { now, advance: None });
         if self.recovery.active() {
             self.recovery.on_duplicate(&View::new(&self.options, self.at, &*self.controller));
             return;
@@ -109,7 +115,8 @@ impl TcpSender {
         // A loss in a window of data that an echo already cut is repaired, but does not cut it a second time.
         let echoed = matches!(self.cut, Some((recover, Cut::Echo)) if self.at.una <= recover);
         let recover = self.cut.filter(|_| !echoed).map(|(recover, _)| recover);
-        if self.recovery.detects_loss(&self.view(), recover) {
+        let overdue = self.overdue(now) && recover.is_none_or(|recover| self.at.una > recover);
+        if overdue || self.recovery.detects_loss(&self.view(), recover) {
             if !echoed {
                 self.tell_lost(now, LossKind::DuplicateAcks);
             }
@@ -119,6 +126,13 @@ impl TcpSender {
             self.restart_timer(now);
             self.recovery.enter(&View::new(&self.options, self.at, &*self.controller));
         }
+    }
+
+    /// Was the segment at `una` sent longer ago than the controller has patience for?
+    fn overdue(&self, now: Time) -> bool {
+        let oldest = self.send_times.as_ref().and_then(SendTimes::oldest);
+        let patience = self.controller.patience();
+        oldest.zip(patience).is_some_and(|(sent, patience)| now.since(sent) > patience)
     }
 
     /// Takes a round-trip sample from an acknowledgement of new data, if it is valid (Karn).

@@ -320,5 +320,6 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         extra_header: 0,
         measurements: Vec::new(),
         mobility: Mobility::default(),
+        wires: Vec::new(),
     }
 }

@@ -4,9 +4,11 @@ mod lattice;
 mod line;
 mod radial;
 mod random;
+mod wired;
 
 use super::document::{Document, Result, key};
 use super::error::ScenarioError;
+use crate::config::WireConfig;
 use multihop_schemes::quantity::Length;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,6 +17,7 @@ pub use lattice::{Bar, Grid};
 pub use line::{Chain, ExposedTerminal, ParkingLot};
 pub use radial::{Circle, Cross, Star};
 pub use random::RandomGeometric;
+pub use wired::Dumbbell;
 
 /// The largest network.
 pub(super) const NODES_MAX: u64 = 100_000;
@@ -42,9 +45,13 @@ pub enum Generator {
     RandomGeometric(RandomGeometric),
     /// Stations on a circle around a sink, n0. Canonical flows: from each station to the sink. For saturation studies.
     Circle(Circle),
+    /// Wires only: each sender by a wire to a router, that by the bottleneck to another router, and that by a wire to each receiver.
+    /// Of n pairs, n0 to n(n-1) send, n(n) and n(n+1) are the routers, and the receivers follow in the order of their senders.
+    /// Canonical flows: from each sender to its receiver.
+    Dumbbell(Dumbbell),
 }
 
-/// What a generator makes.
+/// What a generator makes of nodes with radios.
 pub(super) struct Plan {
     /// Positions in metres.
     pub(super) positions: Vec<[f64; 2]>,
@@ -52,10 +59,27 @@ pub(super) struct Plan {
     pub(super) flows: Vec<(usize, usize)>,
 }
 
+/// What any generator makes.
+pub(super) struct Network {
+    /// Positions in metres; none of nodes without a radio.
+    pub(super) positions: Vec<Option<[f64; 2]>>,
+    /// Wires.
+    pub(super) wires: Vec<WireConfig>,
+    /// Source and destination of the flows that the topology is known for.
+    pub(super) flows: Vec<(usize, usize)>,
+}
+
+impl From<Plan> for Network {
+    fn from(Plan { positions, flows }: Plan) -> Network {
+        Network { positions: positions.into_iter().map(Some).collect(), wires: Vec::new(), flows }
+    }
+}
+
 impl Generator {
     /// The topology. `reach` is the distance up to which nodes can talk to each other on the scenario's medium.
-    pub(super) fn plan(&self, document: &Document<'_>, reach: f64) -> Result<Plan> {
-        match self {
+    pub(super) fn network(&self, document: &Document<'_>, reach: f64) -> Result<Network> {
+        let plan = match self {
+            Generator::Dumbbell(dumbbell) => return dumbbell.network(document),
             Generator::Chain(chain) => chain.plan(document),
             Generator::Grid(grid) => grid.plan(document),
             Generator::Star(star) => star.plan(document),
@@ -65,7 +89,8 @@ impl Generator {
             Generator::ParkingLot(lot) => lot.plan(document),
             Generator::RandomGeometric(random) => random.plan(document, reach),
             Generator::Circle(circle) => circle.plan(document),
-        }
+        };
+        plan.map(Network::from)
     }
 }
 

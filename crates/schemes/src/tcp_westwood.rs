@@ -1,0 +1,60 @@
+//! TCP Westwood+.
+
+use crate::tcp::TcpParameters;
+use crate::{Parameters, Scheme};
+use multihop_transport::{BandwidthFilter, Endpoint, Recovery, TcpSender, Westwood, WestwoodOptions};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How samples of the bandwidth are smoothed.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Filter {
+    /// 0.9 of the past and 0.1 of the sample.
+    #[default]
+    Exponential,
+    /// 0.9 of the past and 0.1 of the mean of the sample and the one before, as ns-3 has it.
+    Tustin,
+}
+
+/// `tcp-newreno` that after a loss goes on with what the path holds: the bandwidth by its acknowledgements, sampled once per round
+/// trip and smoothed, times the least round-trip time.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct TcpWestwood {
+    /// How samples of the bandwidth are smoothed: "exponential", as published, or "tustin", as in ns-3.
+    pub filter: Filter,
+    /// The connection.
+    #[serde(flatten)]
+    pub tcp: TcpParameters,
+}
+
+impl Parameters for TcpWestwood {
+    const NAME: &str = "tcp-westwood";
+    const SUMMARY: &str =
+        "TCP Westwood+, which after a loss sets the window by the bandwidth that it measured";
+    const REFERENCE: &str = "Grieco and Mascolo 2004; RFC 5681, RFC 6298, RFC 6582";
+
+    fn check(&self) -> Result<(), String> {
+        self.tcp.check()
+    }
+}
+
+impl Scheme for TcpWestwood {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        let filter = match self.filter {
+            Filter::Exponential => BandwidthFilter::Exponential,
+            Filter::Tustin => BandwidthFilter::Tustin,
+        };
+        let westwood = Westwood::new(WestwoodOptions { reno: self.tcp.reno_options(), filter });
+        Box::new(TcpSender::new(self.tcp.options(Recovery::NewReno), Box::new(westwood)))
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        self.tcp.receiver(Recovery::NewReno)
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.tcp.segment_size()
+    }
+}

@@ -1,0 +1,45 @@
+//! Wires: what is on its way from one end to the other.
+
+use crate::agenda::{Agenda, Lane, Slot};
+use crate::slab::Handle;
+use multihop_core::{Span, Time};
+use std::collections::VecDeque;
+
+/// One direction of a wire: packets whose last bit has left the sending end and has not reached the other end yet.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    /// Index of the receiving node.
+    pub to: u32,
+    delay: Span,
+    arrival: Slot,
+    /// With the instants at which they arrive.
+    on_the_way: VecDeque<(Time, Handle)>,
+}
+
+impl Wire {
+    /// An empty wire; `arrival` is its slot of the agenda.
+    pub fn new(to: u32, delay: Span, arrival: Slot) -> Wire {
+        Wire { to, delay, arrival, on_the_way: VecDeque::new() }
+    }
+
+    /// The last bit of a packet leaves the sending end.
+    pub fn carry(&mut self, now: Time, handle: Handle, agenda: &mut Agenda) {
+        let due = now + self.delay;
+        if self.on_the_way.is_empty() {
+            agenda.arm(self.arrival, due, Lane::Upper);
+        }
+        self.on_the_way.push_back((due, handle));
+    }
+
+    /// The last bit of the first packet arrives.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn arrive(&mut self, agenda: &mut Agenda) -> Handle {
+        let (_, handle) = self.on_the_way.pop_front().expect("the slot is armed for the first packet");
+        if let Some((due, _)) = self.on_the_way.front() {
+            agenda.arm(self.arrival, *due, Lane::Upper);
+        }
+        handle
+    }
+}

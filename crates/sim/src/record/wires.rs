@@ -1,0 +1,82 @@
+//! The books of wires.
+
+use super::Recorder;
+use super::occupancy::Occupancy;
+use crate::outcome::WireOutcome;
+use multihop_core::{Interval, Span, Time};
+
+/// The books of one direction of a wire.
+#[derive(Clone, Debug, Default)]
+pub struct WireBook {
+    sent: u64,
+    sent_bytes: u64,
+    delivered: u64,
+    dropped: u64,
+    sending: Span,
+    queue: Occupancy,
+}
+
+impl Recorder {
+    /// The same with books for this many directions of wires.
+    #[must_use]
+    pub fn with_wires(mut self, wires: usize) -> Recorder {
+        self.wires = vec![WireBook::default(); wires];
+        self
+    }
+
+    /// The last bit of a packet left, which it took `sending` to send.
+    pub fn wire_sent(&mut self, wire: u32, bytes: u32, sending: Interval) {
+        let counts = self.counts(sending.end);
+        let counted = self.after_warmup(sending, sending.end);
+        let book = &mut self.wires[wire as usize];
+        book.sending += counted;
+        if counts {
+            book.sent += 1;
+            book.sent_bytes += u64::from(bytes);
+        }
+    }
+
+    /// A packet reached the other end.
+    pub fn wire_delivered(&mut self, wire: u32, now: Time) {
+        let counts = self.counts(now);
+        self.wires[wire as usize].delivered += u64::from(counts);
+    }
+
+    /// A packet was lost before it was sent.
+    pub fn wire_dropped(&mut self, wire: u32, now: Time) {
+        let counts = self.counts(now);
+        self.wires[wire as usize].dropped += u64::from(counts);
+    }
+
+    /// The queue holds this many packets from now on, besides the one that is being sent.
+    pub fn wire_queue(&mut self, wire: u32, length: usize, now: Time) {
+        let counts = self.counts(now);
+        self.wires[wire as usize].queue.set(length, self.from, now, counts);
+    }
+
+    /// What a wire did up to `end`; `sending_since` is when the packet began that is being sent then.
+    pub fn wire_outcome(
+        &mut self,
+        wire: u32,
+        (from, to): (u32, u32),
+        sending_since: Option<Time>,
+        end: Time,
+    ) -> WireOutcome {
+        let unfinished =
+            sending_since.map_or(Span::ZERO, |start| self.after_warmup(Interval { start, end }, end));
+        let measured = end.since(self.from).ns().max(1) as f64;
+        let book = &mut self.wires[wire as usize];
+        let queue_mean = book.queue.mean(self.from, end);
+        WireOutcome {
+            from,
+            to,
+            sent: book.sent,
+            sent_bytes: book.sent_bytes,
+            delivered: book.delivered,
+            dropped: book.dropped,
+            queue_mean,
+            queue_max: book.queue.max,
+            utilisation: (book.sending + unfinished).ns() as f64 / measured,
+        }
+    }
+}

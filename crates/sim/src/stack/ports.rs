@@ -1,0 +1,170 @@
+//! Output ports onto wires: each has a queue of its own, and sends one packet after the other.
+
+use super::followers::Output;
+use super::{Router, Stack, Surroundings, consult};
+use crate::agenda::{Lane, Slot};
+use crate::config::WireConfig;
+use crate::slab::Handle;
+use multihop_core::{DropCause, Interval, NodeId, Rate, Span, Time};
+use multihop_link::{DropTail, Priority, RouterPolicy, Verdict};
+
+/// Where packets leave a node over a wire.
+pub struct Port {
+    /// Index of the wire.
+    wire: u32,
+    peer: NodeId,
+    rate: Rate,
+    queue: DropTail<Handle>,
+    /// The packet that is being sent, and since when.
+    sending: Option<(Time, Handle)>,
+    /// When its last bit has left.
+    sent: Slot,
+    /// By scheme.
+    routers: Vec<Option<Router>>,
+}
+
+impl Port {
+    /// An idle port onto the wire of this index; `policies` are what the schemes do to packets that leave by it.
+    pub fn new(
+        wire: u32,
+        config: &WireConfig,
+        policies: Vec<Option<Box<dyn RouterPolicy>>>,
+        sent: Slot,
+    ) -> Port {
+        // There is no MAC here that estimators could watch.
+        let router = |policy| Router { policy, estimators: Vec::new() };
+        Port {
+            wire,
+            peer: config.to,
+            rate: config.rate,
+            queue: DropTail::new(config.queue_limit),
+            sending: None,
+            sent,
+            routers: policies.into_iter().map(|policy| policy.map(router)).collect(),
+        }
+    }
+
+    /// Since when the packet is being sent that is being sent now.
+    pub fn sending_since(&self) -> Option<Time> {
+        self.sending.map(|(since, _)| since)
+    }
+
+    /// Packets that wait, with the one that is being sent.
+    pub(super) fn held(&self) -> usize {
+        self.queue.len() + usize::from(self.sending.is_some())
+    }
+}
+
+impl Stack {
+    /// Adds a port; those of a node come in the order of their peers. Returns its index.
+    pub fn add_port(&mut self, port: Port) -> u32 {
+        debug_assert!(self.ports.last().is_none_or(|last| last.peer < port.peer));
+        self.ports.push(port);
+        (self.ports.len() - 1) as u32
+    }
+
+    /// A port.
+    pub fn port(&self, index: u32) -> &Port {
+        &self.ports[index as usize]
+    }
+
+    /// Packets in the queue in which packets for this next hop wait.
+    pub fn queue_towards(&self, next_hop: Option<NodeId>) -> usize {
+        match next_hop.and_then(|peer| self.port_towards(peer)) {
+            Some(port) => self.ports[port].queue.len(),
+            None => self.queue.len(),
+        }
+    }
+
+    /// The port that leads to a neighbour, if one does.
+    pub(super) fn port_towards(&self, peer: NodeId) -> Option<usize> {
+        self.ports.binary_search_by_key(&peer, |port| port.peer).ok()
+    }
+
+    /// The queue in which packets for this destination wait.
+    pub(super) fn output_towards(&self, around: &Surroundings, destination: NodeId) -> Output {
+        if self.ports.is_empty() {
+            return Output::Radio;
+        }
+        let next_hop = around.network.routes.next_hop(self.id, destination);
+        next_hop.and_then(|peer| self.port_towards(peer)).map_or(Output::Radio, Output::Wire)
+    }
+
+    /// Puts a packet into the queue of a port, if the policy lets it and there is room, and sends it if the wire is free.
+    pub(super) fn admit_to_wire(&mut self, around: &mut Surroundings, port: usize, handle: Handle) {
+        let now = around.now;
+        let packet = &mut around.packets.get_mut(handle).packet;
+        let routers = &mut self.ports[port].routers;
+        let verdict = consult(routers, &self.scheme_of, now, packet, |policy, packet, view| {
+            policy.on_arrival(now, packet, view)
+        });
+        if verdict == Verdict::Drop {
+            self.lose_at_port(around, port, handle, DropCause::Policy);
+            return;
+        }
+        if let Err(lost) = self.ports[port].queue.push(now, Priority::Data, handle) {
+            self.lose_at_port(around, port, lost, DropCause::QueueFull);
+            return;
+        }
+        if self.ports[port].sending.is_none() {
+            self.send_next(around, port);
+        }
+        self.note_queue(around, port);
+    }
+
+    /// The last bit of the packet that a port was sending has left; returns it. The next one begins.
+    ///
+    /// # Panics
+    /// If the port was not sending.
+    pub fn on_wire_sent(&mut self, around: &mut Surroundings, port: u32) -> Handle {
+        let (start, handle) =
+            self.ports[port as usize].sending.take().expect("the slot is armed while a packet is sent");
+        let bytes = around.packets.get(handle).packet.size;
+        let wire = self.ports[port as usize].wire;
+        around.record.wire_sent(wire, bytes, Interval { start, end: around.now });
+        self.send_next(around, port as usize);
+        self.note_queue(around, port as usize);
+        handle
+    }
+
+    /// A packet came over a wire.
+    pub fn on_wire_arrival(&mut self, around: &mut Surroundings, handle: Handle) {
+        around.packets.get_mut(handle).packet.hops += 1;
+        self.pass_up(around, handle);
+    }
+
+    /// Begins to send the head of the line, if there is one that the policy lets pass.
+    fn send_next(&mut self, around: &mut Surroundings, port: usize) {
+        let now = around.now;
+        while let Some((_, handle)) = self.ports[port].queue.pop() {
+            let packet = &mut around.packets.get_mut(handle).packet;
+            let routers = &mut self.ports[port].routers;
+            let verdict = consult(routers, &self.scheme_of, now, packet, |policy, packet, view| {
+                policy.on_head_of_line(now, packet, view)
+            });
+            if verdict == Verdict::Drop {
+                self.lose_at_port(around, port, handle, DropCause::Policy);
+                continue;
+            }
+            let bytes = u64::from(around.packets.get(handle).packet.size);
+            let port = &mut self.ports[port];
+            // However fast the wire is: what follows from a packet's end must not happen at its beginning.
+            let duration = port.rate.span_of_bytes(bytes).max(Span::from_ns(1));
+            port.sending = Some((now, handle));
+            around.agenda.arm(port.sent, now + duration, Lane::WireSent);
+            return;
+        }
+    }
+
+    fn note_queue(&self, around: &mut Surroundings, port: usize) {
+        let port = &self.ports[port];
+        around.record.wire_queue(port.wire, port.queue.len(), around.now);
+    }
+
+    /// A packet is lost at a port. That is no link event: those are of the MAC.
+    fn lose_at_port(&self, around: &mut Surroundings, port: usize, handle: Handle, cause: DropCause) {
+        let packet = around.packets.remove(handle).packet;
+        around.record.dropped(self.id, &packet, cause, around.now);
+        around.record.wire_dropped(self.ports[port].wire, around.now);
+    }
+}

@@ -1,0 +1,69 @@
+//! Wires in the run: how they are laid, and what crosses them.
+
+use super::{Purpose, SlotPlan, World};
+use crate::config::Config;
+use crate::medium::Wire;
+use crate::node::Node;
+use crate::outcome::WireOutcome;
+use crate::stack::Port;
+use multihop_core::NodeId;
+
+/// One direction of a wire, and its port.
+pub(super) struct Wired {
+    wire: Wire,
+    /// The sending node, and the index of the port there.
+    from: u32,
+    port: u32,
+}
+
+/// The wires of a configuration, whose ports are added to their nodes.
+pub(super) fn build(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) -> Vec<Wired> {
+    let mut laid: Vec<Wired> = Vec::with_capacity(config.wires.len());
+    for (index, wire) in (0..).zip(&config.wires) {
+        // Arrivals are the receiver's: two of them at one instant come in the order of the wires.
+        let arrival = plan.add(wire.to.0, Purpose::WireArrives(index));
+        laid.push(Wired { wire: Wire::new(wire.to.0, wire.delay, arrival), from: wire.from.0, port: 0 });
+    }
+    let mut by_peer: Vec<usize> = (0..config.wires.len()).collect();
+    by_peer.sort_by_key(|index| config.wires[*index].to);
+    for index in by_peer {
+        let wire = &config.wires[index];
+        let id: NodeId = wire.from;
+        let policies = config.schemes.iter().map(|scheme| scheme.scheme.router(id)).collect();
+        let sent = plan.add(id.0, Purpose::WireSent(index as u32));
+        laid[index].port = nodes[id.index()].stack.add_port(Port::new(index as u32, wire, policies, sent));
+    }
+    laid
+}
+
+impl World {
+    /// The last bit of a packet leaves the sending end of a wire.
+    pub(super) fn wire_sent(&mut self, index: u32) {
+        let Wired { from, port, .. } = self.wires[index as usize];
+        let mut handle = None;
+        self.above(from, |stack, around| handle = Some(stack.on_wire_sent(around, port)));
+        let handle = handle.expect("it was sent");
+        self.wires[index as usize].wire.carry(self.now, handle, &mut self.agenda);
+    }
+
+    /// The last bit of a packet reaches the receiving end of a wire.
+    pub(super) fn wire_arrives(&mut self, index: u32) {
+        let wire = &mut self.wires[index as usize].wire;
+        let (to, handle) = (wire.to, wire.arrive(&mut self.agenda));
+        self.record.wire_delivered(index, self.now);
+        self.above(to, |stack, around| stack.on_wire_arrival(around, handle));
+    }
+
+    /// What the wires did.
+    pub(super) fn wire_outcomes(&mut self) -> Vec<WireOutcome> {
+        let ends = self.wires.iter().map(|wired| {
+            let sending = self.nodes[wired.from as usize].stack.port(wired.port).sending_since();
+            ((wired.from, wired.wire.to), sending)
+        });
+        let ends: Vec<_> = ends.collect();
+        (0..)
+            .zip(ends)
+            .map(|(index, (ends, sending))| self.record.wire_outcome(index, ends, sending, self.now))
+            .collect()
+    }
+}

@@ -1,0 +1,274 @@
+//! Wires: what can be told without a run is what a run does, to the nanosecond and to the packet.
+
+mod common;
+
+use common::{Datagrams, add_flow, network, saturate};
+use multihop_core::{DropCause, NodeId, Packet, Rate, Span, Time};
+use multihop_dot11::DcfRules;
+use multihop_link::{Departure, LinkView, RouterPolicy, Verdict};
+use multihop_schemes::{Scheme, find};
+use multihop_sim::config::{AppConfig, Config, SchemeConfig, WireConfig};
+use multihop_sim::outcome::{Outcome, WireOutcome};
+use multihop_sim::{Ties, World, run};
+use multihop_transport::Endpoint;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Nodes without a radio, and no wires yet.
+fn wired(rules: DcfRules, nodes: usize) -> Config {
+    let mut config = network(rules, &vec![[0.0, 0.0]; nodes]);
+    config.nodes.iter_mut().for_each(|node| node.position = None);
+    config.warmup = Span::ZERO;
+    config
+}
+
+/// Adds both directions of a wire.
+fn lay(config: &mut Config, (a, b): (u32, u32), rate: Rate, delay: Span, queue_limit: usize) {
+    let direction = |from, to| WireConfig { from: NodeId(from), to: NodeId(to), rate, delay, queue_limit };
+    config.wires.extend([direction(a, b), direction(b, a)]);
+}
+
+fn mbps(rate: u64) -> Rate {
+    Rate::from_kbps(rate * 1000)
+}
+
+fn tcp(config: &mut Config, name: &str, parameters: &Value) {
+    let scheme = find(name).unwrap().build(parameters).unwrap();
+    config.schemes = vec![SchemeConfig { name: name.into(), scheme }];
+}
+
+fn goodput(outcome: &Outcome, flow: usize) -> f64 {
+    outcome.flows[flow].delivered_bytes as f64 * 8.0 / outcome.measured_s
+}
+
+/// The wire from one node to another.
+fn wire(outcome: &Outcome, from: u32, to: u32) -> WireOutcome {
+    *outcome.wires.iter().find(|wire| (wire.from, wire.to) == (from, to)).unwrap()
+}
+
+/// Store and forward: each wire costs size over rate, and its delay; ns-2's link layer delay is of the radio.
+#[test]
+fn a_packet_over_two_wires_takes_what_they_take() {
+    for rules in [DcfRules::IEEE, DcfRules::NS2] {
+        let mut config = wired(rules, 3);
+        lay(&mut config, (0, 1), mbps(10), Span::from_ms(3), 50);
+        lay(&mut config, (1, 2), Rate::from_kbps(1_999), Span::from_ns(7_000_001), 50);
+        add_flow(&mut config, 0, 2, AppConfig::Bulk { bytes: Some(1_000) });
+        let outcome = run(&config);
+        let size: u64 = 1_000 + 28;
+        let sending = [10_000_000, 1_999_000].map(|rate: u64| (size * 8 * 1_000_000_000 + rate / 2) / rate);
+        let expected = sending[0] + 3_000_000 + sending[1] + 7_000_001;
+        assert_eq!((outcome.flows[0].delay.max * 1e9).round() as u64, expected);
+        assert_eq!((outcome.flows[0].packets_delivered, outcome.flows[0].hops), (1, 2));
+    }
+}
+
+/// Of twenty packets at once one is sent and four wait.
+#[test]
+fn what_finds_the_queue_full_is_lost() {
+    let mut config = wired(DcfRules::IEEE, 2);
+    lay(&mut config, (0, 1), mbps(1), Span::from_ms(1), 4);
+    add_flow(&mut config, 0, 1, AppConfig::Bulk { bytes: Some(20 * 1_472) });
+    let outcome = run(&config);
+    let queue_full = DropCause::QueueFull as usize;
+    assert_eq!(outcome.flows[0].packets_delivered, 5);
+    assert_eq!(outcome.flows[0].dropped[queue_full], 15);
+    assert_eq!(outcome.nodes[0].dropped[queue_full], 15);
+    let there = wire(&outcome, 0, 1);
+    assert_eq!((there.sent, there.sent_bytes, there.delivered), (5, 5 * 1_500, 5));
+    assert_eq!((there.dropped, there.queue_max), (15, 4));
+    // 12 ms each: four wait for 12, 24, 36 and 48 ms of 20 s, and five are sent.
+    assert!((there.queue_mean - 0.120 / 20.0).abs() < 1e-12, "{there:?}");
+    assert!((there.utilisation - 0.060 / 20.0).abs() < 1e-12, "{there:?}");
+    assert_eq!(wire(&outcome, 1, 0), WireOutcome { from: 1, to: 0, ..WireOutcome::default() });
+}
+
+#[test]
+fn both_directions_carry_all_that_the_rate_allows() {
+    let mut config = wired(DcfRules::IEEE, 2);
+    lay(&mut config, (0, 1), mbps(10), Span::from_ms(20), 2);
+    saturate(&mut config, 0, 1);
+    saturate(&mut config, 1, 0);
+    saturate(&mut config, 0, 1);
+    let outcome = run(&config);
+    // A packet every 1.2 ms, from the start to 20 ms before the end.
+    let packets = outcome.flows.iter().map(|flow| flow.packets_delivered).collect::<Vec<_>>();
+    assert_eq!(packets[1], (20_000 - 20) * 10 / 12);
+    assert_eq!(packets[0] + packets[2], (20_000 - 20) * 10 / 12);
+    // They take turns, once the first to start has filled the queue.
+    assert!(packets[0].abs_diff(packets[2]) <= 2, "{packets:?}");
+    for wire in &outcome.wires {
+        assert!((wire.utilisation - 1.0).abs() < 1e-12 && wire.dropped == 0, "{wire:?}");
+    }
+}
+
+/// With 44 segments in 41.2 ms the wire is full; with 10 each round trip carries 10.
+#[test]
+fn tcp_fills_the_wire_or_its_window() {
+    for (window, expected) in [(44, 10e6 * 1460.0 / 1500.0), (10, 10.0 * 1460.0 * 8.0 / 0.041_232)] {
+        let mut config = wired(DcfRules::IEEE, 2);
+        config.warmup = Span::from_ms(2_000);
+        lay(&mut config, (0, 1), mbps(10), Span::from_ms(20), 50);
+        tcp(&mut config, "tcp-newreno", &json!({ "window": window, "delayed_ack": "0 s" }));
+        saturate(&mut config, 0, 1);
+        let outcome = run(&config);
+        let found = goodput(&outcome, 0);
+        assert!((found / expected - 1.0).abs() < 0.002, "window {window}: {found} against {expected}");
+        assert_eq!(outcome.flows[0].retransmissions, 0);
+    }
+}
+
+/// Losses of the queue alone: TCP keeps a bottleneck with a queue of the bandwidth-delay product busy.
+#[test]
+fn tcp_keeps_a_bottleneck_busy() {
+    let mut config = wired(DcfRules::IEEE, 4);
+    config.duration = Span::from_ms(60_000);
+    config.warmup = Span::from_ms(10_000);
+    for (ends, rate, delay, queue) in [((0, 1), 100, 5, 1000), ((1, 2), 10, 10, 40), ((2, 3), 100, 5, 1000)] {
+        lay(&mut config, ends, mbps(rate), Span::from_ms(delay), queue);
+    }
+    tcp(&mut config, "tcp-sack", &json!({ "window": 1000 }));
+    saturate(&mut config, 0, 3);
+    let outcome = run(&config);
+    let bottleneck = wire(&outcome, 1, 2);
+    assert!(bottleneck.utilisation > 0.98 && bottleneck.dropped > 0, "{bottleneck:?}");
+    assert_eq!(bottleneck.queue_max, 40);
+    assert_eq!(outcome.nodes[1].dropped[DropCause::QueueFull as usize], bottleneck.dropped);
+    assert_eq!(wire(&outcome, 0, 1).dropped, 0);
+}
+
+/// Every packet is somewhere: this is asserted at the end of every run. What was sent and has not arrived is on its way.
+#[test]
+fn what_left_and_has_not_arrived_is_on_its_way() {
+    let mut config = wired(DcfRules::IEEE, 2);
+    config.duration = Span::from_ms(10_000);
+    lay(&mut config, (0, 1), mbps(12), Span::from_ms(500), 10);
+    saturate(&mut config, 0, 1);
+    let outcome = run(&config);
+    let there = wire(&outcome, 0, 1);
+    assert_eq!((there.sent, there.delivered), (10_000, 9_500));
+    assert_eq!(outcome.conservation.queued, 500 + 2);
+}
+
+/// A node with a radio and a wire passes packets from the one to the other.
+#[test]
+fn wires_and_radio_make_one_path() {
+    let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [0.0, 0.0], [0.0, 0.0]]);
+    config.nodes[2].position = None;
+    config.nodes[3].position = None;
+    lay(&mut config, (2, 1), mbps(10), Span::from_ms(5), 50);
+    lay(&mut config, (3, 2), mbps(10), Span::from_ms(5), 50);
+    tcp(&mut config, "tcp-newreno", &json!({}));
+    saturate(&mut config, 0, 3);
+    saturate(&mut config, 3, 0);
+    let outcome = run(&config);
+    for flow in &outcome.flows {
+        assert!(flow.delivered_bytes > 1_000_000 && flow.hops == 3, "{flow:?}");
+    }
+    let links: Vec<(u32, u32)> = outcome.links.iter().map(|link| (link.from, link.to)).collect();
+    assert_eq!(links, [(0, 1), (1, 0)], "only these are by radio");
+    assert!(outcome.wires.iter().all(|wire| wire.delivered > 500), "{:?}", outcome.wires);
+    assert_eq!(outcome.nodes[3].idle, 1.0, "it has no radio");
+}
+
+/// Where both lead to a neighbour, the wire is taken; on longer ways hops count.
+#[test]
+fn the_wire_is_taken_between_neighbours_that_have_both() {
+    let mut config = common::chain(DcfRules::IEEE, 2);
+    lay(&mut config, (1, 0), mbps(1), Span::from_ms(50), 50);
+    saturate(&mut config, 0, 2);
+    let outcome = run(&config);
+    assert_eq!(outcome.flows[0].hops, 2);
+    assert!(outcome.flows[0].packets_delivered > 1_000);
+    let links: Vec<(u32, u32)> = outcome.links.iter().map(|link| (link.from, link.to)).collect();
+    assert_eq!(links, [(1, 2)]);
+}
+
+/// A dumbbell of equal branches, whose packets come at the same instants: order decides who is lost.
+#[test]
+fn the_order_of_ties_changes_nothing() {
+    for delay in [Span::ZERO, Span::from_ms(2)] {
+        let mut config = wired(DcfRules::NS2, 10);
+        config.duration = Span::from_ms(5_000);
+        for branch in 0..4 {
+            lay(&mut config, (branch, 8), mbps(10), delay, 3);
+            lay(&mut config, (9, branch + 4), mbps(10), delay, 3);
+        }
+        lay(&mut config, (8, 9), mbps(10), delay, 5);
+        tcp(&mut config, "tcp-newreno", &json!({}));
+        let datagrams = Arc::new(Datagrams { payload: 1472, header: 28 });
+        config.schemes.push(SchemeConfig { name: "udp".into(), scheme: datagrams });
+        for branch in 0..4 {
+            saturate(&mut config, branch, branch + 4);
+            config.flows[branch].scheme = branch % 2;
+        }
+        let outcome = run(&config);
+        let lost = outcome.conservation.dropped[DropCause::QueueFull as usize];
+        assert!(outcome.events > 20_000 && lost > 100, "{} events, {lost} lost", outcome.events);
+        assert_eq!(outcome, World::new(&config, Ties::Reversed).finish());
+    }
+}
+
+/// Datagrams whose node counts what it is asked, and lets every second one pass at the head of the line.
+struct Counted(Arc<[AtomicU64; 3]>);
+
+struct Counter {
+    calls: Arc<[AtomicU64; 3]>,
+    seen: u64,
+}
+
+impl Scheme for Counted {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        Datagrams { payload: 1472, header: 28 }.sender()
+    }
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        Datagrams { payload: 1472, header: 28 }.receiver()
+    }
+    fn segment_size(&self) -> u32 {
+        1472
+    }
+    fn datagrams(&self) -> bool {
+        true
+    }
+    fn router(&self, node: NodeId) -> Option<Box<dyn RouterPolicy>> {
+        let counter = Counter { calls: self.0.clone(), seen: 0 };
+        (node == NodeId(1)).then(|| Box::new(counter) as Box<dyn RouterPolicy>)
+    }
+}
+
+impl RouterPolicy for Counter {
+    fn on_arrival(&mut self, _now: Time, _packet: &mut Packet, _view: &LinkView) -> Verdict {
+        self.calls[0].fetch_add(1, Ordering::Relaxed);
+        Verdict::Pass
+    }
+    fn on_head_of_line(&mut self, _now: Time, _packet: &mut Packet, _view: &LinkView) -> Verdict {
+        self.calls[1].fetch_add(1, Ordering::Relaxed);
+        self.seen += 1;
+        if self.seen.is_multiple_of(2) { Verdict::Drop } else { Verdict::Pass }
+    }
+    fn on_data(&mut self, _departure: &Departure, _packet: &mut Packet, _view: &LinkView) -> Verdict {
+        self.calls[2].fetch_add(1, Ordering::Relaxed);
+        Verdict::Pass
+    }
+}
+
+/// Flows that leave node 1 by different wires meet different policies: each of them drops its own second packet.
+#[test]
+fn policies_act_at_each_port() {
+    let calls: Arc<[AtomicU64; 3]> = Arc::default();
+    let mut config = wired(DcfRules::IEEE, 4);
+    config.schemes = vec![SchemeConfig { name: "counted".into(), scheme: Arc::new(Counted(calls.clone())) }];
+    for peer in [0, 3, 2] {
+        lay(&mut config, (1, peer), mbps(10), Span::from_ms(1), 50);
+    }
+    add_flow(&mut config, 0, 2, AppConfig::Bulk { bytes: Some(2 * 1_472) });
+    add_flow(&mut config, 0, 3, AppConfig::Bulk { bytes: Some(2 * 1_472) });
+    let outcome = run(&config);
+    let found: Vec<u64> = calls.iter().map(|count| count.load(Ordering::Relaxed)).collect();
+    assert_eq!(found, [4, 4, 0]);
+    for (flow, to) in [(0, 2), (1, 3)] {
+        assert_eq!(outcome.flows[flow].dropped[DropCause::Policy as usize], 1);
+        assert_eq!((wire(&outcome, 1, to).sent, wire(&outcome, 1, to).dropped), (1, 1));
+    }
+}

@@ -1,0 +1,367 @@
+//! Vegas (Brakmo and Peterson 1995): the window keeps a few segments queued on the path, judged by how much longer than at best
+//! a round trip takes.
+
+use crate::{
+    Acked, Allowance, Controller, Heard, LossKind, Lost, Marked, Recovered, Reno, RenoOptions, Sent,
+};
+use multihop_core::{Span, Time};
+
+/// How many segments are taken to be queued.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Backlog {
+    /// `window (1 - base / rtt)`: the window over the least round-trip time is the expected rate, and over the present one the
+    /// actual rate.
+    #[default]
+    Window,
+    /// ns-2: expected is what is outstanding after the acknowledgement, and so one segment less; actual is what was sent during
+    /// the round trip; their difference is rounded to whole segments. A round trip with one segment sets the base anew,
+    /// and that of the SYN, shorter than any of a full segment, is taken for one of data.
+    Transit,
+}
+
+/// Options of [`Vegas`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct VegasOptions {
+    /// The first window and the limits.
+    pub reno: RenoOptions,
+    /// Fewer segments queued than this: one more per round trip.
+    pub alpha: f64,
+    /// More segments queued than this: one less.
+    pub beta: f64,
+    /// More segments queued than this end slow start.
+    pub gamma: f64,
+    /// How they are counted.
+    pub backlog: Backlog,
+    /// The fine timeout, after which one duplicate acknowledgement is enough: smoothed round-trip time and this many times its
+    /// mean deviation. None to wait for the threshold of duplicates.
+    pub patience: Option<f64>,
+    /// Segments after a timeout. RFC 5681: 1; ns-2: 2.
+    pub restart: u32,
+}
+
+impl VegasOptions {
+    /// Thresholds of 1, 3 and 1 segments, and the fine timeout of RFC 6298 without its floor.
+    pub fn rfc(reno: RenoOptions) -> VegasOptions {
+        let (alpha, beta, gamma) = (1.0, 3.0, 1.0);
+        VegasOptions { reno, alpha, beta, gamma, backlog: Backlog::Window, patience: Some(4.0), restart: 1 }
+    }
+
+    /// As ns-2.35 has it.
+    pub fn ns2(reno: RenoOptions) -> VegasOptions {
+        VegasOptions { backlog: Backlog::Transit, patience: Some(2.0), restart: 2, ..VegasOptions::rfc(reno) }
+    }
+}
+
+/// What acknowledgements do to the window until the round trip is over.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Course {
+    Hold,
+    SlowStart,
+    Avoidance,
+}
+
+/// The present round trip: it ends with the acknowledgement of the first segment that was sent in it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    /// Bytes that were outstanding when it began.
+    outstanding: u64,
+    /// Bytes acknowledged since.
+    covered: u64,
+    /// Bytes sent since.
+    sent: u64,
+    /// Round-trip samples, and their sum in seconds.
+    samples: u32,
+    sum: f64,
+}
+
+/// The controller.
+#[derive(Clone, Debug)]
+pub struct Vegas {
+    options: VegasOptions,
+    reno: Reno,
+    /// Round-trip times in seconds: the least one; and the smoothed one with its mean deviation, of every segment.
+    base: Option<f64>,
+    smoothed: Option<(f64, f64)>,
+    round: Round,
+    course: Course,
+}
+
+impl Vegas {
+    /// A controller with its first window.
+    pub fn new(options: VegasOptions) -> Vegas {
+        let reno = Reno::new(options.reno.clone());
+        Vegas { options, reno, base: None, smoothed: None, round: Round::default(), course: Course::Hold }
+    }
+
+    fn least(&self) -> f64 {
+        2.0 * self.reno.segment
+    }
+
+    fn note(&mut self, rtt: f64) {
+        self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
+        self.smoothed = Some(match self.smoothed {
+            None => (rtt, rtt / 2.0),
+            Some((mean, deviation)) => {
+                (mean + (rtt - mean) / 8.0, deviation + ((rtt - mean).abs() - deviation) / 4.0)
+            }
+        });
+        self.round.samples += 1;
+        self.round.sum += rtt;
+    }
+
+    /// Segments queued on the path, by the round trip that is over.
+    fn queued(&mut self, acked: &Acked, rtt: f64) -> Option<f64> {
+        let sent = self.round.sent as f64 / self.reno.segment;
+        if self.options.backlog == Backlog::Transit && sent <= 1.0 {
+            self.base = Some(rtt);
+        }
+        let base = self.base?;
+        Some(match self.options.backlog {
+            Backlog::Window => self.reno.window / self.reno.segment * (1.0 - base / rtt),
+            Backlog::Transit => {
+                (acked.in_flight as f64 / self.reno.segment - sent * base / rtt + 0.5).trunc()
+            }
+        })
+    }
+
+    /// Once per round trip: where the window goes next.
+    fn decide(&mut self, acked: &Acked) {
+        if self.round.samples == 0 || acked.app_limited {
+            self.course = Course::Hold;
+            return;
+        }
+        let rtt = self.round.sum / f64::from(self.round.samples);
+        let Some(queued) = self.queued(acked, rtt) else { return };
+        if self.reno.window < self.reno.threshold {
+            // Every other round trip the window stays, so that the comparison is valid.
+            self.course = if self.course == Course::SlowStart {
+                Course::Hold
+            } else if queued > self.options.gamma {
+                self.reno.threshold = self.least();
+                self.reno.window = (self.reno.window * 7.0 / 8.0).max(self.least());
+                Course::Hold
+            } else {
+                Course::SlowStart
+            };
+        } else if queued > self.options.beta {
+            self.reno.window = (self.reno.window - self.reno.segment).max(self.least());
+            self.course = Course::Hold;
+        } else if queued < self.options.alpha {
+            self.course = Course::Avoidance;
+        } else {
+            self.course = Course::Hold;
+        }
+        self.reno.window = self.reno.window.min(self.options.reno.max_window as f64);
+    }
+}
+
+impl Controller for Vegas {
+    fn allowance(&self) -> Allowance {
+        self.reno.allowance()
+    }
+
+    fn slow_start_threshold(&self) -> Option<u64> {
+        self.reno.slow_start_threshold()
+    }
+
+    fn patience(&self) -> Option<Span> {
+        let (mean, deviation) = self.smoothed?;
+        self.options.patience.map(|times| Span::from_seconds(mean + times * deviation))
+    }
+
+    fn on_opened(&mut self, rtt: Span) {
+        // A SYN is short, so that its round trip is shorter than any of a full segment.
+        if self.options.backlog == Backlog::Transit {
+            self.note(rtt.seconds());
+        }
+    }
+
+    fn on_sent(&mut self, sent: &Sent) {
+        self.round.sent += sent.size;
+    }
+
+    fn on_heard(&mut self, heard: &Heard) {
+        self.round.covered += heard.advance.unwrap_or(0);
+    }
+
+    fn on_acked(&mut self, acked: &Acked) {
+        if let Some(rtt) = acked.rtt {
+            self.note(rtt.seconds());
+        }
+        if self.round.covered > self.round.outstanding {
+            self.decide(acked);
+            self.round = Round { outstanding: acked.in_flight, ..Round::default() };
+        }
+        let starting = self.reno.window < self.reno.threshold;
+        match self.course {
+            Course::SlowStart if starting => self.reno.on_acked(acked),
+            Course::Avoidance if !starting => self.reno.on_acked(acked),
+            Course::Hold | Course::SlowStart | Course::Avoidance => {}
+        }
+    }
+
+    /// A quarter less, and to no less than two segments, and linear from there, as ns-2 does; the paper does not say.
+    fn on_lost(&mut self, lost: &Lost) {
+        self.course = Course::Hold;
+        match lost.kind {
+            LossKind::DuplicateAcks => {
+                let segments = (self.reno.window / self.reno.segment).floor();
+                let left = if segments <= 3.0 { 2.0 } else { segments - (segments / 4.0).floor() };
+                self.reno.threshold = self.least();
+                self.reno.window = left * self.reno.segment;
+            }
+            LossKind::Timeout { .. } => {
+                self.reno.on_lost(lost);
+                self.reno.window = f64::from(self.options.restart) * self.reno.segment;
+            }
+        }
+    }
+
+    fn on_recovered(&mut self, recovered: &Recovered) {
+        self.reno.on_recovered(recovered);
+    }
+
+    fn on_idle(&mut self, now: Time) {
+        self.course = Course::Hold;
+        self.reno.on_idle(now);
+    }
+
+    fn on_marked(&mut self, marked: &Marked) {
+        self.course = Course::Hold;
+        self.reno.on_marked(marked);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    fn vegas(window: u64, threshold: u64) -> Vegas {
+        let reno = RenoOptions {
+            initial_window: Some(window * MSS),
+            initial_threshold: Some(threshold * MSS),
+            ..RenoOptions::rfc(MSS as u32, 64 * MSS)
+        };
+        Vegas::new(VegasOptions::rfc(reno))
+    }
+
+    fn segments(vegas: &Vegas) -> f64 {
+        vegas.reno.window / vegas.reno.segment
+    }
+
+    /// A round trip: a window of segments is sent and acknowledged, each with the sample `rtt_ms`.
+    fn round_trip(vegas: &mut Vegas, rtt_ms: f64) {
+        let window = vegas.allowance().window / MSS;
+        for _ in 0..window {
+            let (now, rtt) = (Time::ZERO, Some(Span::from_seconds(rtt_ms / 1e3)));
+            let in_flight = (window - 1) * MSS;
+            vegas.on_heard(&Heard { now, advance: Some(MSS) });
+            let (app_limited, ecn_echo) = (false, false);
+            vegas.on_acked(&Acked {
+                now,
+                size: MSS,
+                rtt,
+                srtt: rtt,
+                in_flight,
+                app_limited,
+                ecn_echo,
+                hops: 1,
+            });
+            let (size, packet, in_flight) = (MSS, MSS + 40, window * MSS);
+            vegas.on_sent(&Sent { now, size, packet, in_flight, retransmission: false });
+        }
+    }
+
+    /// A window of 20, base 100 ms, and 125 ms: 4 segments are queued.
+    #[test]
+    fn four_queued_segments_are_too_many_for_a_beta_of_three_and_not_of_four() {
+        for (beta, expected) in [(3.0, 19.0), (4.0, 20.0)] {
+            let mut vegas = vegas(20, 2);
+            vegas.options.beta = beta;
+            vegas.base = Some(0.1);
+            vegas.options.alpha = 0.0;
+            round_trip(&mut vegas, 125.0);
+            assert_eq!(segments(&vegas), expected);
+        }
+    }
+
+    /// A path of 100 ms that serves a segment per 10 ms holds 10; what is above is queued. It settles with 1 to 3 queued, from
+    /// below and from above, and follows when the path gets faster or slower.
+    #[test]
+    fn the_window_keeps_one_to_three_segments_queued() {
+        let settle = |vegas: &mut Vegas, service_ms: f64| {
+            for _ in 0..120 {
+                let rtt = f64::max(100.0, segments(vegas).floor() * service_ms);
+                round_trip(vegas, rtt);
+            }
+            segments(vegas) - 100.0 / service_ms
+        };
+        for start in [3, 30] {
+            let mut vegas = vegas(start, 2);
+            vegas.base = Some(0.1);
+            for service_ms in [10.0, 5.0, 20.0, 10.0] {
+                let queued = settle(&mut vegas, service_ms);
+                // The window grows by fractions, and only whole segments are queued.
+                assert!((1.0..4.0).contains(&queued.floor()), "{start}: {queued} at {service_ms} ms");
+            }
+        }
+    }
+
+    #[test]
+    fn slow_start_doubles_every_other_round_trip_until_a_queue_forms() {
+        let mut vegas = vegas(2, 64);
+        let mut windows = Vec::new();
+        for rtt in [100.0, 100.0, 100.0, 100.0, 100.0, 140.0, 140.0] {
+            round_trip(&mut vegas, rtt);
+            windows.push(segments(&vegas).round());
+        }
+        // The decision falls with the first acknowledgement of a round trip, so that a queue is noticed in the next one.
+        assert_eq!(windows, [4.0, 4.0, 8.0, 8.0, 16.0, 16.0, 14.0]);
+        assert_eq!(vegas.slow_start_threshold(), Some(2 * MSS));
+    }
+
+    #[test]
+    fn a_loss_costs_a_quarter_and_a_timeout_everything() {
+        let mut vegas = vegas(16, 2);
+        let lost = |kind| Lost { now: Time::ZERO, kind, in_flight: 16 * MSS };
+        vegas.on_lost(&lost(LossKind::DuplicateAcks));
+        assert_eq!(segments(&vegas), 12.0);
+        vegas.reno.window = 3.0 * MSS as f64;
+        vegas.on_lost(&lost(LossKind::DuplicateAcks));
+        assert_eq!(segments(&vegas), 2.0);
+        vegas.on_lost(&lost(LossKind::Timeout { again: false }));
+        assert_eq!((segments(&vegas), vegas.slow_start_threshold()), (1.0, Some(8 * MSS)));
+    }
+
+    /// Two samples of 100 and 200 ms: mean 112.5, deviation 50 + (100 - 50) / 4 = 62.5 ms.
+    #[test]
+    fn patience_is_the_mean_and_four_deviations() {
+        let mut vegas = vegas(4, 2);
+        assert_eq!(vegas.patience(), None);
+        vegas.note(0.1);
+        vegas.note(0.2);
+        assert_eq!(vegas.patience(), Some(Span::from_us(362_500)));
+    }
+
+    /// ns-2's count is one less: 20 sent, 19 outstanding, 100 ms of 125: 19 - 16 = 3.
+    #[test]
+    fn ns2_counts_what_is_outstanding_after_the_acknowledgement() {
+        let mut vegas = vegas(20, 2);
+        vegas.options.backlog = Backlog::Transit;
+        vegas.base = Some(0.1);
+        vegas.round.sent = 20 * MSS;
+        let acked = Acked {
+            now: Time::ZERO,
+            size: MSS,
+            rtt: None,
+            srtt: None,
+            in_flight: 19 * MSS,
+            app_limited: false,
+            ecn_echo: false,
+            hops: 1,
+        };
+        assert_eq!(vegas.queued(&acked, 0.125), Some(3.0));
+    }
+}

@@ -1,0 +1,240 @@
+//! Westwood+ (Grieco and Mascolo 2004): after a loss the window is what the acknowledgements say that the path carries.
+
+use crate::{Acked, Allowance, Controller, Heard, LossKind, Lost, Marked, Recovered, Reno, RenoOptions};
+use multihop_core::{Span, Time};
+
+/// How samples of the bandwidth are smoothed; the weight of the past is 0.9 in both.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum BandwidthFilter {
+    /// `0.9 past + 0.1 sample` (Grieco and Mascolo 2004).
+    #[default]
+    Exponential,
+    /// `0.9 past + 0.1 (sample + sample before) / 2`: ns-3, with the fixed coefficients of Westwood's first filter.
+    Tustin,
+}
+
+/// Options of [`Westwood`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct WestwoodOptions {
+    /// How the window opens, the first window, and the limits.
+    pub reno: RenoOptions,
+    /// The filter of the bandwidth.
+    pub filter: BandwidthFilter,
+}
+
+/// The controller.
+#[derive(Clone, Debug)]
+pub struct Westwood {
+    options: WestwoodOptions,
+    reno: Reno,
+    /// The latest round-trip sample, and the least.
+    rtt: Option<Span>,
+    rtt_min: Option<Span>,
+    /// When the present sample of the bandwidth began, and the bytes acknowledged since.
+    began: Option<Time>,
+    acknowledged: u64,
+    /// Bytes that duplicate acknowledgements stood for and that no cumulative acknowledgement has covered yet.
+    anticipated: u64,
+    /// Smoothed bandwidth and the last sample, in bytes per second.
+    bandwidth: Option<(f64, f64)>,
+}
+
+impl Westwood {
+    /// A controller with its first window.
+    pub fn new(options: WestwoodOptions) -> Westwood {
+        Westwood {
+            reno: Reno::new(options.reno.clone()),
+            options,
+            rtt: None,
+            rtt_min: None,
+            began: None,
+            acknowledged: 0,
+            anticipated: 0,
+            bandwidth: None,
+        }
+    }
+
+    /// One sample per round-trip time: the bytes acknowledged over the time that they took.
+    fn sample(&mut self, now: Time) {
+        let began = *self.began.get_or_insert(now);
+        let Some(rtt) = self.rtt else { return };
+        let taken = now.since(began);
+        if taken < rtt || taken == Span::ZERO {
+            return;
+        }
+        let sample = self.acknowledged as f64 / taken.seconds();
+        let smoothed = match (self.bandwidth, self.options.filter) {
+            (None, _) => sample,
+            (Some((past, _)), BandwidthFilter::Exponential) => 0.9 * past + 0.1 * sample,
+            (Some((past, before)), BandwidthFilter::Tustin) => 0.9 * past + 0.1 * (sample + before) / 2.0,
+        };
+        self.bandwidth = Some((smoothed, sample));
+        self.began = Some(now);
+        self.acknowledged = 0;
+    }
+
+    /// What the path holds: bandwidth times the least round-trip time, in bytes.
+    fn pipe(&self) -> Option<f64> {
+        let (bandwidth, _) = self.bandwidth?;
+        Some((bandwidth * self.rtt_min?.seconds()).max(2.0 * self.reno.segment))
+    }
+}
+
+impl Controller for Westwood {
+    fn allowance(&self) -> Allowance {
+        self.reno.allowance()
+    }
+
+    fn slow_start_threshold(&self) -> Option<u64> {
+        self.reno.slow_start_threshold()
+    }
+
+    fn on_heard(&mut self, heard: &Heard) {
+        let segment = u64::from(self.options.reno.segment_size);
+        let size = if let Some(advance) = heard.advance {
+            let told = self.anticipated.min(advance);
+            self.anticipated -= told;
+            advance - told
+        } else {
+            self.anticipated += segment;
+            segment
+        };
+        self.acknowledged += size;
+        self.sample(heard.now);
+    }
+
+    fn on_acked(&mut self, acked: &Acked) {
+        if let Some(rtt) = acked.rtt {
+            self.rtt = Some(rtt);
+            self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
+        }
+        self.reno.on_acked(acked);
+    }
+
+    fn on_lost(&mut self, lost: &Lost) {
+        let Some(pipe) = self.pipe() else { return self.reno.on_lost(lost) };
+        self.reno.threshold = pipe.min(self.options.reno.max_window as f64);
+        self.reno.window = match lost.kind {
+            LossKind::DuplicateAcks => self.reno.window.min(self.reno.threshold),
+            LossKind::Timeout { .. } => self.reno.segment,
+        };
+        if lost.kind != LossKind::DuplicateAcks {
+            // What was outstanding counts as gone, and duplicates of before mean nothing any more.
+            self.anticipated = 0;
+        }
+    }
+
+    fn on_recovered(&mut self, recovered: &Recovered) {
+        self.anticipated = 0;
+        self.reno.on_recovered(recovered);
+    }
+
+    fn on_idle(&mut self, now: Time) {
+        self.began = None;
+        self.acknowledged = 0;
+        self.reno.on_idle(now);
+    }
+
+    fn on_marked(&mut self, marked: &Marked) {
+        match self.pipe() {
+            None => self.reno.on_marked(marked),
+            Some(pipe) => {
+                self.reno.threshold = pipe.min(self.options.reno.max_window as f64);
+                self.reno.window = self.reno.window.min(self.reno.threshold);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    fn westwood(filter: BandwidthFilter) -> Westwood {
+        let reno = RenoOptions {
+            initial_window: Some(40 * MSS),
+            initial_threshold: Some(20 * MSS),
+            ..RenoOptions::rfc(MSS as u32, 64 * MSS)
+        };
+        Westwood::new(WestwoodOptions { reno, filter })
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    fn ack(westwood: &mut Westwood, at: u64, segments: u64, rtt: Option<u64>) {
+        let size = segments * MSS;
+        westwood.on_heard(&Heard { now: ms(at), advance: Some(size) });
+        let (now, rtt) = (ms(at), rtt.map(Span::from_ms));
+        let (app_limited, ecn_echo) = (true, false);
+        westwood.on_acked(&Acked { now, size, rtt, srtt: rtt, in_flight: 0, app_limited, ecn_echo, hops: 1 });
+    }
+
+    fn duplicate(westwood: &mut Westwood, at: u64) {
+        westwood.on_heard(&Heard { now: ms(at), advance: None });
+    }
+
+    fn bandwidth(westwood: &Westwood) -> f64 {
+        westwood.bandwidth.map_or(0.0, |(smoothed, _)| smoothed)
+    }
+
+    /// Round-trip time 100 ms. The first sample is what 0 to 100 ms acknowledge: 10 segments, 100 kB/s; then 5, 50 kB/s; then
+    /// 20, 200 kB/s.
+    #[test]
+    fn the_bandwidth_is_sampled_each_round_trip_and_smoothed() {
+        for (filter, second, third) in [
+            (BandwidthFilter::Exponential, 95_000.0, 105_500.0),
+            (BandwidthFilter::Tustin, 97_500.0, 100_250.0),
+        ] {
+            let mut westwood = westwood(filter);
+            ack(&mut westwood, 0, 0, Some(100));
+            (1..=10).for_each(|i| ack(&mut westwood, 10 * i, 1, Some(100)));
+            assert_eq!(bandwidth(&westwood), 100_000.0);
+            ack(&mut westwood, 150, 2, None);
+            assert_eq!(bandwidth(&westwood), 100_000.0, "half a round trip");
+            ack(&mut westwood, 200, 3, None);
+            assert!((bandwidth(&westwood) - second).abs() < 1e-6, "{}", bandwidth(&westwood));
+            ack(&mut westwood, 300, 20, None);
+            assert!((bandwidth(&westwood) - third).abs() < 1e-6, "{}", bandwidth(&westwood));
+        }
+    }
+
+    /// 100 kB/s and a least round trip of 100 ms hold 10 segments, whatever the window was.
+    #[test]
+    fn a_loss_leaves_what_the_path_holds() {
+        let mut westwood = westwood(BandwidthFilter::Exponential);
+        ack(&mut westwood, 0, 0, Some(100));
+        (1..=12).for_each(|i| ack(&mut westwood, 10 * i, 1, Some(120)));
+        let lost = |kind| Lost { now: ms(120), kind, in_flight: 40 * MSS };
+        westwood.on_lost(&lost(LossKind::DuplicateAcks));
+        assert_eq!(
+            (westwood.allowance().window, westwood.slow_start_threshold()),
+            (10 * MSS, Some(10 * MSS))
+        );
+        westwood.on_lost(&lost(LossKind::Timeout { again: false }));
+        assert_eq!((westwood.allowance().window, westwood.slow_start_threshold()), (MSS, Some(10 * MSS)));
+        // A loss never opens the window.
+        westwood.on_lost(&lost(LossKind::DuplicateAcks));
+        assert_eq!(westwood.allowance().window, MSS);
+    }
+
+    #[test]
+    fn without_a_sample_a_loss_halves() {
+        let mut westwood = westwood(BandwidthFilter::Exponential);
+        westwood.on_lost(&Lost { now: ms(0), kind: LossKind::DuplicateAcks, in_flight: 40 * MSS });
+        assert_eq!(westwood.allowance().window, 20 * MSS);
+    }
+
+    /// Duplicates count a segment each when they come, and what they stood for does not count again.
+    #[test]
+    fn duplicate_acknowledgements_count_once() {
+        let mut westwood = westwood(BandwidthFilter::Exponential);
+        ack(&mut westwood, 0, 0, Some(100));
+        (1..=9).for_each(|i| duplicate(&mut westwood, 10 * i));
+        ack(&mut westwood, 100, 10, None);
+        assert_eq!(bandwidth(&westwood), 100_000.0);
+    }
+}
