@@ -12,7 +12,7 @@ DROP_CAUSES: dict[str, str] = {
     "retry_limit": "the MAC gave up after its retry limit",
     "no_route": "the node had no route to the destination, or none was found for it in time",
     "policy": "a router policy dropped it",
-    "link_broken": "it waited for a next hop that routing declared broken",
+    "link_broken": "it waited for a next hop that routing declared broken, or was on a wire whose end was switched off",
     "hop_limit": "it took more hops than packets may, or came back to the node that sent it first",
     "lifetime": "it waited in the interface queue for longer than `mac.lifetime`",
 }
@@ -137,7 +137,7 @@ _WIRES: dict[str, Column] = {
     "sent_bytes": Column("byte", "their bytes, headers included"),
     "delivered": Column("packets", "packets that reached the other end"),
     "dropped": Column(
-        "packets", "packets lost before they were sent: no room in the queue, or dropped by a router policy"
+        "packets", "packets lost before they were sent: no room in the queue, dropped by a router policy, or the node switched off"
     ),
     "queue_mean": Column("packets", "packets that waited at its sending end, mean over time"),
     "queue_max": Column("packets", "packets that waited at its sending end, maximum"),

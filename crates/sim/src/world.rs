@@ -352,7 +352,7 @@ impl World {
         }
     }
 
-    /// A node's radio is switched off or on.
+    /// A node is switched off or on.
     fn switch(&mut self, slot: Slot, id: u32) {
         let off = self.outages.switch(id);
         if off && self.radios[id as usize].is_sending(self.now) {
@@ -374,6 +374,7 @@ impl World {
             }
             settle(mac, ctx, &self.network);
         });
+        self.switch_wires(id, off);
         if let Some(next) = self.outages.next(id) {
             self.agenda.arm(slot, next, Lane::Upper);
         }

@@ -165,6 +165,18 @@ fn standing_nodes_with_motions_are_a_static_network() {
     }
 }
 
+/// A node without a position has no radio, whatever moves around it and however it is said to move itself.
+#[test]
+fn a_node_without_a_radio_stays_out_of_everybodys_reach() {
+    let mut config = moving(DcfRules::IEEE, [passing(), passing()].concat());
+    config.nodes[3].position = None;
+    config.nodes[1].position = Some([300.0, 150.0]);
+    add_flow(&mut config, 1, 0, trickle());
+    let outcome = run(&config);
+    assert!(outcome.nodes[2].busy_ratio > 0.0, "{:?}", outcome.nodes[2]);
+    assert_eq!(outcome.nodes[3].busy_ratio, 0.0);
+}
+
 /// How wrong links may be is bounded: with a coarse resolution as with a fine one a link ends when it should, give or take.
 #[test]
 fn a_coarse_resolution_ends_a_link_late_by_no_more_than_it_says() {

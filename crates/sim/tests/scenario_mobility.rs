@@ -150,6 +150,14 @@ fn what_cannot_be_is_said_in_one_line() {
     let fixed = format!("{BASE}{WALK}").replace("[routing]\nprotocol = \"dsdv\"\n", "");
     let error = resolve(&fixed, "x.toml", &Overrides::default()).err().unwrap();
     assert!(error.key == "routing.protocol" && error.remedy.contains("dsdv"), "{error}");
+    let wired = format!(
+        "{BASE}{WALK}[[topology.wires]]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mb/s\"\ndelay = \"1 ms\"\n"
+    );
+    for text in [wired.replace("protocol = \"dsdv\"", ""), wired] {
+        let error = resolve(&text, "x.toml", &Overrides::default()).err().unwrap();
+        assert!(error.key == "mobility" && error.found.contains("wires"), "{error}");
+        assert!(error.remedy == "remove the wires, or [mobility]", "{error}");
+    }
     let matrix = format!("[medium]\nmodel = \"matrix\"\nquantity = \"delivery\"\n{WALK}");
     let error = read(&matrix).err().unwrap();
     assert!(error.key == "mobility.model" && error.found.contains("measured"), "{error}");

@@ -50,11 +50,17 @@ impl MovingLinks {
         let nodes = config.nodes.len();
         // Both nodes of a link may go at this speed, away from each other.
         let fastest = mobility.motions.iter().map(Motion::fastest).fold(0.0, f64::max);
+        // A node without a position has no radio: it is in no square, and comes into none.
+        let has_radio = |node: &usize| config.nodes[*node].position.is_some();
+        let mut motions = mobility.motions.clone();
+        (0..nodes)
+            .filter(|node| !has_radio(node))
+            .for_each(|node| motions[node] = Motion::standing([0.0; 2]));
         let mut links = MovingLinks {
             propagation,
             limit,
             width: limit + MARGIN,
-            motions: mobility.motions.clone(),
+            motions,
             legs: vec![None; nodes],
             cell_of: vec![[0; 2]; nodes],
             cells: BTreeMap::new(),
@@ -62,7 +68,7 @@ impl MovingLinks {
             made: vec![None; nodes],
             lasts: Span::from_seconds(mobility.resolution / (2.0 * fastest)),
         };
-        for node in 0..nodes {
+        for node in (0..nodes).filter(has_radio) {
             let cell = links.cell(links.motions[node].origin());
             links.cell_of[node] = cell;
             links.cells.entry(cell).or_default().push(node as u32);

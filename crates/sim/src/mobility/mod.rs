@@ -1,4 +1,4 @@
-//! Motion of nodes: where each is at any instant, and when its radio is off.
+//! Motion of nodes: where each is at any instant, and when it is off.
 //!
 //! * `motion`: a node's way as straight legs, and when two nodes come into and go out of a range.
 //! * `waypoint`: the random waypoint model, as setdest's two versions have it.
@@ -22,11 +22,11 @@ pub struct Mobility {
     pub motions: Vec<Motion>,
     /// The distance of two nodes, as links see it, is wrong by at most so many metres.
     pub resolution: f64,
-    /// When radios are off.
+    /// When nodes are off.
     pub outages: Vec<Outage>,
 }
 
-/// A node's radio is off: it neither sends nor hears.
+/// A node is off: it neither sends nor receives, by radio or by wire.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outage {
     /// The node.

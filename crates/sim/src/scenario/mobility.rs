@@ -119,7 +119,7 @@ pub struct BonnMotion {
     pub resolution: Length,
 }
 
-/// A node's radio is off: it neither sends nor hears. What lies above it goes on, and its queue waits.
+/// A node is off: it neither sends nor receives, by radio or by wire. What lies above goes on, and its queues wait.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Outage {

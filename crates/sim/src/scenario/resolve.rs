@@ -90,8 +90,7 @@ pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolv
         measurements: Vec::new(),
         mobility: Mobility::default(),
     };
-    let moves = |name: &str| scenario.mobility.as_ref().is_some_and(|mobility| mobility.names(name));
-    let nodes = scenario.topology.resolve(&document, &mut config, moves)?;
+    let nodes = scenario.topology.resolve(&document, &mut config, scenario.mobility.as_ref())?;
     config.nodes.clone_from(&nodes.list);
     let moved =
         mobility::resolve(scenario.mobility.as_ref(), &scenario.outages, &document, &nodes, &mut config)?;

@@ -3,6 +3,7 @@
 use super::document::{Document, KeyPath, Result, key};
 use super::error::instead_of;
 use super::generate::{Generator, NODES_MAX};
+use super::mobility::Mobility;
 use super::reach::radius;
 use super::wires::{self, Wire};
 use crate::config::{
@@ -100,7 +101,7 @@ impl Topology {
         &self,
         document: &Document<'_>,
         config: &mut Config,
-        moves: impl Fn(&str) -> bool,
+        mobility: Option<&Mobility>,
     ) -> Result<Nodes> {
         let radius = radius(config);
         let nodes = match (self, &mut config.medium.model) {
@@ -124,11 +125,18 @@ impl Topology {
                     MediumModel::Matrix { links, quantity } => {
                         *links = listed.links(document, &nodes, quantity)?;
                     }
-                    _ => listed.check_places(document, &config.wires, moves)?,
+                    _ => listed.check_places(document, &config.wires, mobility)?,
                 }
                 Ok(nodes)
             }
         }?;
+        if !config.wires.is_empty() && mobility.is_some() {
+            return Err(document.fail(
+                &key!["mobility"],
+                "nodes move, which needs routing.protocol = \"dsdv\", and that does not use the topology's wires",
+                "remove the wires, or [mobility]",
+            ));
+        }
         if !config.wires.is_empty() && config.routing.protocol != RoutingProtocol::Static {
             return Err(document.bad(
                 &key!["routing", "protocol"],
@@ -193,7 +201,7 @@ impl Listed {
         &self,
         document: &Document<'_>,
         wires: &[WireConfig],
-        moves: impl Fn(&str) -> bool,
+        mobility: Option<&Mobility>,
     ) -> Result<()> {
         if !self.links.is_empty() {
             return Err(document.fail(
@@ -205,7 +213,7 @@ impl Listed {
         let wired: BTreeSet<usize> = wires.iter().map(|wire| wire.from.index()).collect();
         let mut places: BTreeMap<[u64; 2], usize> = BTreeMap::new();
         for (i, node) in self.nodes.iter().enumerate() {
-            if moves(&node.name) {
+            if mobility.is_some_and(|mobility| mobility.names(&node.name)) {
                 continue;
             }
             let at = key!["topology", "nodes", i];

@@ -127,6 +127,8 @@ pub struct Stack {
     queue: DropTail<Waiting>,
     /// Onto wires, in the order of their peers.
     ports: Vec<Port>,
+    /// The node is off, and its ports begin nothing.
+    off: bool,
     /// By scheme.
     routers: Vec<Option<Router>>,
     scheme_of: Arc<[usize]>,
@@ -164,6 +166,7 @@ impl Stack {
             id,
             queue: DropTail::new(mac.queue_limit),
             ports: Vec::new(),
+            off: false,
             routers: policies
                 .into_iter()
                 .map(|policy| policy.map(|policy| Router::new(policy, phy)))
