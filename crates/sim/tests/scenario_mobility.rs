@@ -176,6 +176,7 @@ fn files_that_cannot_be_used_are_named() {
     );
     let many = read(&file("passing.tcl")).err().unwrap();
     assert!(many.found.contains("a node 2") && many.found.contains("2 nodes move"), "{many}");
+    assert!(many.to_string().starts_with("passing.tcl:"), "{many}");
     let backwards =
         read(&format!("{WALK}[[outages]]\nnode = \"a\"\nfrom = \"5 s\"\nto = \"5 s\"\n")).err().unwrap();
     assert!(backwards.key == "outages[0].to" && backwards.found.contains("not after 5 s"), "{backwards}");

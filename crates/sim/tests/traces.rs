@@ -209,6 +209,7 @@ fn what_is_wrong_is_named_with_its_line() {
         (BONNMOTION, "-1 0 0\n", 1, "time -1"),
         (BONNMOTION, "0 1 2 3 4 5 6 7 8 9 10 11\n", 1, "both fit"),
         (Format::Fcd, "", 1, "no vehicles"),
+        (Format::Fcd, "t,x,y\n0,1,2\n", 1, "no XML"),
         (Format::Fcd, "<net>\n</net>", 1, "<net> at the top"),
         (Format::Fcd, "<fcd-export>\n<timestep time=\"0\">\n", 3, "ends within <timestep>"),
         (Format::Fcd, "<fcd-export>\n<timestep time=\"0\">\n</fcd-export>", 3, "no XML"),

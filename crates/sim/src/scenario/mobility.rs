@@ -347,17 +347,12 @@ impl Recorded {
         let mut moved = Moved { nodes: Vec::new(), identity: format!("{start:?}") };
         for node in trace.nodes {
             let Some(&index) = moving.get(node.index) else {
-                let found = format!(
-                    "the file has a node {} ({:?}), but {} nodes move",
-                    node.index,
-                    node.name,
-                    moving.len()
-                );
-                return Err(document.fail(
-                    &key!["mobility", "file"],
-                    found,
-                    "add nodes, or take them out of the file",
-                ));
+                let count = moving.len();
+                let move_here =
+                    if count == 1 { "1 node moves".into() } else { format!("{count} nodes move") };
+                let found = format!("the file has a node {} ({:?}), but {move_here}", node.index, node.name);
+                let remedy = "add nodes to the scenario and to mobility.nodes, or take it out of the file";
+                return Err(self.at_line(node.line, found, remedy));
             };
             write!(moved.identity, " {index} {:?} {:?}", node.motion, node.present)
                 .expect("strings take all text");
@@ -383,11 +378,12 @@ impl Recorded {
         let trace = read_file(&path, format).map_err(|error| {
             document.bad(&at, format!("cannot be read: {error}"), "give a file that is there")
         })?;
-        trace.map_err(|error| ScenarioError {
-            place: Place::Line { origin: self.file.clone(), line: error.line },
-            key: "mobility.file".into(),
-            found: error.found,
-            remedy: error.remedy,
-        })
+        trace.map_err(|error| self.at_line(error.line, error.found, error.remedy))
+    }
+
+    /// What is wrong in a line of the file.
+    fn at_line(&self, line: usize, found: String, remedy: impl Into<String>) -> ScenarioError {
+        let place = Place::Line { origin: self.file.clone(), line };
+        ScenarioError { place, key: "mobility.file".into(), found, remedy: remedy.into() }
     }
 }

@@ -67,6 +67,14 @@ pub(super) fn read(from: impl BufRead) -> Result<Trace> {
             }
             Event::Empty(tag) => tracks.tag(begun, open.last().map(String::as_str), &tag)?,
             Event::End(_) => drop(open.pop()),
+            Event::Text(text) if open.is_empty() && !text.trim().is_empty() => {
+                let found = format!("no XML: {:?}", shortened(text.trim()));
+                return Err(TraceError::new(
+                    begun,
+                    found,
+                    "needs <fcd-export>, as SUMO's --fcd-output writes it",
+                ));
+            }
             Event::Eof if open.is_empty() => return tracks.finish(line),
             Event::Eof => {
                 let found = format!("it ends within <{}>", shortened(&open[open.len() - 1]));
@@ -107,7 +115,8 @@ impl Tracks {
         let Some(&known) = self.names.get(&name) else {
             let index = self.nodes.len();
             self.names.insert(name.clone(), index);
-            self.nodes.push(TraceNode { index, name, motion: Motion::standing(to), present: [now; 2] });
+            let motion = Motion::standing(to);
+            self.nodes.push(TraceNode { index, name, line, motion, present: [now; 2] });
             return Ok(());
         };
         let node = &mut self.nodes[known];

@@ -43,6 +43,8 @@ pub struct TraceNode {
     pub index: usize,
     /// What the file calls it.
     pub name: String,
+    /// The line that names it first, from 1.
+    pub line: usize,
     /// Its way.
     pub motion: Motion,
     /// Since when and until when it is there, in seconds: vehicles come and go.

@@ -134,6 +134,7 @@ impl Script {
         let nodes = motions.into_iter().map(|(index, motion)| TraceNode {
             index,
             name: index.to_string(),
+            line: self.nodes[&index].line,
             motion,
             present: [0.0, f64::INFINITY],
         });
