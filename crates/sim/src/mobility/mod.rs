@@ -2,15 +2,18 @@
 //!
 //! * `motion`: a node's way as straight legs, and when two nodes come into and go out of a range.
 //! * `waypoint`: the random waypoint model, as setdest's two versions have it.
+//! * `places`: where nodes are over time, for tables.
 //! * [`trace`]: files of motion: ns-2 scripts, `BonnMotion`, SUMO.
 //!
 //! Models and files both end as a [`Motion`] per node, before the run begins; the medium asks it for places, and knows neither.
 
 mod motion;
+mod places;
 pub mod trace;
 mod waypoint;
 
 pub use motion::{Crossing, Leg, Motion, crossings};
+pub use places::{Place, places};
 pub use waypoint::{Pause, RandomWaypoint, Start};
 
 use multihop_core::{NodeId, Span};
@@ -38,6 +41,11 @@ pub struct Outage {
 }
 
 impl Mobility {
+    /// Does this node ever change its place?
+    pub fn node_moves(&self, node: NodeId) -> bool {
+        self.motions.get(node.index()).is_some_and(|motion| !motion.legs().is_empty())
+    }
+
     /// Does any node ever change its place?
     pub fn moves(&self) -> bool {
         self.motions.iter().any(|motion| !motion.legs().is_empty())
