@@ -3,6 +3,7 @@
 use super::document::{Document, KeyPath, Result, key};
 use super::error::instead_of;
 use super::generate::{Generator, NODES_MAX};
+use super::mobility::Mobility;
 use super::reach::radius;
 use super::wires::{self, Wire};
 use crate::config::{
@@ -48,8 +49,8 @@ pub struct Listed {
 pub struct Node {
     /// Its name, which flows and links use.
     pub name: String,
-    /// Where it stands, as `[x, y]`. With a link matrix it only serves pictures, and may be absent. Otherwise a node without it has
-    /// no radio, but wires.
+    /// Where it stands, as `[x, y]`. A node that moves starts where its motion does. With a link matrix it only serves pictures, and
+    /// may be absent. Otherwise a node without it has no radio, but wires.
     pub position: Option<[Length; 2]>,
 }
 
@@ -95,7 +96,13 @@ impl Nodes {
 
 impl Topology {
     /// The nodes, for a configuration that has none yet; measured links go into its medium, and wires into the configuration.
-    pub(super) fn resolve(&self, document: &Document<'_>, config: &mut Config) -> Result<Nodes> {
+    /// Those that move need no position.
+    pub(super) fn resolve(
+        &self,
+        document: &Document<'_>,
+        config: &mut Config,
+        mobility: Option<&Mobility>,
+    ) -> Result<Nodes> {
         let radius = radius(config);
         let nodes = match (self, &mut config.medium.model) {
             (Topology::Generated(_), MediumModel::Matrix { .. }) => Err(document.fail(
@@ -118,11 +125,18 @@ impl Topology {
                     MediumModel::Matrix { links, quantity } => {
                         *links = listed.links(document, &nodes, quantity)?;
                     }
-                    _ => listed.check_places(document, &config.wires)?,
+                    _ => listed.check_places(document, &config.wires, mobility)?,
                 }
                 Ok(nodes)
             }
         }?;
+        if !config.wires.is_empty() && mobility.is_some() {
+            return Err(document.fail(
+                &key!["mobility"],
+                "nodes move, which needs routing.protocol = \"dsdv\", and that does not use the topology's wires",
+                "remove the wires, or [mobility]",
+            ));
+        }
         if !config.wires.is_empty() && config.routing.protocol != RoutingProtocol::Static {
             return Err(document.bad(
                 &key!["routing", "protocol"],
@@ -183,7 +197,12 @@ impl Listed {
     }
 
     /// Where distance decides, every node with a radio has a place of its own and nothing was measured.
-    fn check_places(&self, document: &Document<'_>, wires: &[WireConfig]) -> Result<()> {
+    fn check_places(
+        &self,
+        document: &Document<'_>,
+        wires: &[WireConfig],
+        mobility: Option<&Mobility>,
+    ) -> Result<()> {
         if !self.links.is_empty() {
             return Err(document.fail(
                 &key!["topology", "links"],
@@ -194,6 +213,9 @@ impl Listed {
         let wired: BTreeSet<usize> = wires.iter().map(|wire| wire.from.index()).collect();
         let mut places: BTreeMap<[u64; 2], usize> = BTreeMap::new();
         for (i, node) in self.nodes.iter().enumerate() {
+            if mobility.is_some_and(|mobility| mobility.names(&node.name)) {
+                continue;
+            }
             let at = key!["topology", "nodes", i];
             let Some(position) = node.position else {
                 if wired.contains(&i) {

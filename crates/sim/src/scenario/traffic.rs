@@ -102,6 +102,10 @@ impl Traffic {
         component: &[u32],
     ) -> Result<Vec<(usize, usize)>> {
         self.check_keys(document)?;
+        if self.min_hops() > 1 && !config.mobility.motions.is_empty() {
+            let why = "is unknown before the run, because nodes move";
+            return Err(document.bad(&key!["traffic", "min_hops"], why, "remove it, or list [[flows]]"));
+        }
         for (key, value) in [("flows", self.flows), ("min_hops", self.min_hops)] {
             let value = f64::from(value.unwrap_or(1));
             document.within(&key!["traffic", key], value, 1.0..=1e5, ("1", "100000"))?;
