@@ -9,6 +9,7 @@
 //! by its silence alone unless `use_mac` is set. One thing is not ns-2's: packets that wait for a route leave when the *table*
 //! has one. ns-2 lets them go when an update mentions one, and never stops trying if that update was not believed.
 
+mod entry;
 mod table;
 
 #[cfg(test)]
@@ -17,9 +18,10 @@ mod tests;
 use super::{Action, Message, RoutingAgent};
 use crate::config::DsdvConfig;
 use crate::slab::Handle;
+use entry::{Entry, UNREACHABLE};
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};
 use std::collections::{BTreeMap, VecDeque};
-use table::{Entry, UNREACHABLE};
+use table::Table;
 
 /// Entries of a table, as they are on the air.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +43,7 @@ pub(super) struct Dsdv {
     id: NodeId,
     parameters: DsdvConfig,
     rng: Rng,
-    table: BTreeMap<NodeId, Entry>,
+    table: Table,
     /// Its own sequence number.
     sequence: u32,
     next_full: Time,
@@ -58,10 +60,12 @@ impl Dsdv {
     /// DSDV at node `id`, from time 0 on.
     pub(super) fn new(id: NodeId, parameters: DsdvConfig, mut rng: Rng) -> Dsdv {
         let next_full = Time::ZERO + uniform(&mut rng, parameters.start_jitter);
+        let mut table = Table::default();
+        table.insert(id, Entry::own(id, 0, Time::ZERO));
         Dsdv {
             id,
             rng,
-            table: BTreeMap::from([(id, Entry::own(id, 0, Time::ZERO))]),
+            table,
             sequence: 2,
             next_full,
             triggered_from: Time::ZERO,
@@ -76,7 +80,7 @@ impl Dsdv {
 
     /// Puts an update on its way: all that may be advertised, if `full` or if much of it changed, and otherwise what changed.
     fn advertise(&mut self, now: Time, mut full: bool) {
-        let changed = self.table.values().filter(|entry| entry.is_news(now)).count();
+        let changed = self.table.iter().filter(|(_, entry)| entry.is_news(now)).count();
         full |= changed * 3 > self.table.len() && changed > 3;
         if full {
             self.sequence += 2;
@@ -87,12 +91,11 @@ impl Dsdv {
         }
         self.triggered_from = now + self.parameters.triggered_interval;
         let mut adverts = Vec::new();
-        for (destination, entry) in &mut self.table {
+        for (destination, entry) in self.table.iter_mut() {
             if entry.advertise_from <= now && (full || entry.is_news(now)) {
-                let advert =
-                    Advert { destination: *destination, metric: entry.metric, sequence: entry.sequence };
+                let advert = Advert { destination, metric: entry.metric, sequence: entry.sequence };
                 // The sender comes first, so that who does not know it learns of it before its routes.
-                let at = if *destination == self.id { 0 } else { adverts.len() };
+                let at = if destination == self.id { 0 } else { adverts.len() };
                 adverts.insert(at, advert);
                 entry.advertised(full);
             }
@@ -117,7 +120,7 @@ impl Dsdv {
 
     /// A triggered update is due. If it comes too early, it is put off, and others that would come earlier still with it.
     fn trigger(&mut self, now: Time, destination: NodeId) {
-        let entry = self.table.get_mut(&destination).expect("entries are never removed");
+        let entry = self.table.get_mut(destination).expect("entries are never removed");
         entry.trigger = None;
         if now >= self.triggered_from {
             self.advertise(now, false);
@@ -125,7 +128,7 @@ impl Dsdv {
         }
         let later = self.triggered_from;
         entry.trigger = Some(later);
-        for entry in self.table.values_mut() {
+        for (_, entry) in self.table.iter_mut() {
             entry.trigger = entry.trigger.filter(|due| *due >= later);
         }
     }
@@ -142,7 +145,7 @@ impl Dsdv {
         }
         let metric = if metric == UNREACHABLE { UNREACHABLE } else { (metric + 1).min(UNREACHABLE) };
         let heard = Advert { destination, metric, sequence };
-        let Some(known) = self.table.get_mut(&destination) else {
+        let Some(known) = self.table.get_mut(destination) else {
             let mut entry = Entry::new(&heard, from, self.parameters.settling_time, now);
             if metric < UNREACHABLE {
                 entry.new_metric = true;
@@ -168,16 +171,16 @@ impl Dsdv {
         // A hundred years, a million times over, are more than the clock has; no run sees the end of either.
         let silence = self.parameters.update_period.ns().saturating_mul(periods).min(Time::NEVER.ns());
         let settling = self.parameters.settling_time;
-        let entry = self.table.entry(neighbour).or_insert_with(|| Entry::silent(neighbour, 1, settling, now));
+        let entry = self.table.get_or_insert_with(neighbour, || Entry::silent(neighbour, 1, settling, now));
         entry.lost_at = Some(now + Span::from_ns(silence));
     }
 
     /// Routes through this neighbour are broken.
     fn lose(&mut self, now: Time, neighbour: NodeId) {
-        if let Some(entry) = self.table.get_mut(&neighbour) {
+        if let Some(entry) = self.table.get_mut(neighbour) {
             entry.lost_at = None;
         }
-        for entry in self.table.values_mut().filter(|entry| entry.next_hop == neighbour) {
+        for (_, entry) in self.table.iter_mut().filter(|(_, entry)| entry.next_hop == neighbour) {
             entry.break_off(now);
         }
     }
@@ -195,16 +198,14 @@ impl Dsdv {
 
 impl RoutingAgent for Dsdv {
     fn next_hop(&self, destination: NodeId) -> Option<NodeId> {
-        let entry = self.table.get(&destination)?;
+        let entry = self.table.get(destination)?;
         (entry.metric != UNREACHABLE).then_some(entry.next_hop)
     }
 
     /// The last few packets wait.
     fn on_no_route(&mut self, now: Time, destination: NodeId, packet: Handle) {
         let settling = self.parameters.settling_time;
-        self.table
-            .entry(destination)
-            .or_insert_with(|| Entry::silent(destination, UNREACHABLE, settling, now));
+        self.table.get_or_insert_with(destination, || Entry::silent(destination, UNREACHABLE, settling, now));
         let waiting = self.waiting.entry(destination).or_default();
         waiting.push_back(packet);
         while waiting.len() > self.parameters.buffer {
@@ -233,8 +234,8 @@ impl RoutingAgent for Dsdv {
 
     fn on_timer(&mut self, now: Time) {
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        let chosen = |table: &BTreeMap<NodeId, Entry>, is_due: &dyn Fn(&Entry) -> bool| -> Vec<NodeId> {
-            table.iter().filter(|(_, entry)| is_due(entry)).map(|(destination, _)| *destination).collect()
+        let chosen = |table: &Table, is_due: &dyn Fn(&Entry) -> bool| -> Vec<NodeId> {
+            table.iter().filter(|(_, entry)| is_due(entry)).map(|(destination, _)| destination).collect()
         };
         for neighbour in chosen(&self.table, &|entry| due(entry.lost_at)) {
             self.lose(now, neighbour);
@@ -244,7 +245,7 @@ impl RoutingAgent for Dsdv {
         }
         for destination in chosen(&self.table, &|entry| due(entry.trigger)) {
             // One before it may have taken it along.
-            if due(self.table[&destination].trigger) {
+            if due(self.table[destination].trigger) {
                 self.trigger(now, destination);
             }
         }
@@ -261,7 +262,7 @@ impl RoutingAgent for Dsdv {
     }
 
     fn next_timer(&self) -> Option<Time> {
-        let entries = self.table.values().flat_map(|entry| [entry.trigger, entry.lost_at]);
+        let entries = self.table.iter().flat_map(|(_, entry)| [entry.trigger, entry.lost_at]);
         let outgoing = self.outgoing.iter().map(|(due, _)| *due);
         entries.flatten().chain(outgoing).chain([self.next_full]).min()
     }

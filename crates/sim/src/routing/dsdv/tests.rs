@@ -84,7 +84,7 @@ fn a_break_is_found_by_silence_of_45_seconds() {
     }
     run(&mut dsdv, at(55.0) - Span::from_ns(1));
     assert_eq!((dsdv.next_hop(B), dsdv.next_hop(FAR)), (Some(B), Some(B)));
-    assert_eq!(dsdv.table[&FAR].metric, 3);
+    assert_eq!(dsdv.table[FAR].metric, 3);
 
     let sent = run(&mut dsdv, at(56.0));
     assert_eq!((dsdv.next_hop(B), dsdv.next_hop(FAR)), (None, None));
@@ -110,11 +110,11 @@ fn the_settling_time_is_a_weighted_mean() {
     let mut dsdv = started(quiet());
     hear(&mut dsdv, 10.0, B, &[advert(FAR, 4, 2)]);
     hear(&mut dsdv, 12.0, C, &[advert(FAR, 2, 2)]);
-    assert_eq!(dsdv.table[&FAR].settling, Span::from_ms(6_000));
+    assert_eq!(dsdv.table[FAR].settling, Span::from_ms(6_000));
     assert_eq!(dsdv.next_hop(FAR), Some(C));
     hear(&mut dsdv, 25.0, B, &[advert(FAR, 4, 4)]);
-    assert_eq!(dsdv.table[&FAR].settling, Span::from_ms(5_500));
-    assert_eq!(dsdv.table[&FAR].advertise_from, at(36.0));
+    assert_eq!(dsdv.table[FAR].settling, Span::from_ms(5_500));
+    assert_eq!(dsdv.table[FAR].advertise_from, at(36.0));
     assert_eq!(dsdv.next_hop(FAR), Some(B), "a new number is believed, though it is a longer way");
 }
 
@@ -215,7 +215,7 @@ fn who_is_said_to_be_unreachable_speaks_at_once() {
     let sent = run(&mut dsdv, at(5.0));
     assert_eq!(sent, [(at(5.0), Update(vec![advert(ME, 0, 6)]), 32)]);
     hear(&mut dsdv, 6.0, B, &[advert(ME, 3, 4)]);
-    assert_eq!(dsdv.table[&ME].metric, 0, "nobody tells a node how to reach itself");
+    assert_eq!(dsdv.table[ME].metric, 0, "nobody tells a node how to reach itself");
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn a_break_that_is_heard_of_breaks_the_route() {
     assert_eq!(dsdv.next_hop(FAR), None, "an even number below the break is older than it");
     hear(&mut dsdv, 22.0, C, &[advert(FAR, 2, 10)]);
     assert_eq!(dsdv.next_hop(FAR), Some(C));
-    assert_eq!(dsdv.table[&FAR].advertise_from, at(22.0), "the end of a break does not have to settle");
+    assert_eq!(dsdv.table[FAR].advertise_from, at(22.0), "the end of a break does not have to settle");
 }
 
 #[test]
