@@ -12,9 +12,13 @@ from typing import Any
 
 import tomli_w
 
+from motion import setdest
+
 from multihop import _core
 
 SCENARIOS = Path(__file__).parent / "scenarios"
+#: What is made before runs: scripts of motion, and compiled programs of peers; `make clean` removes it.
+BUILT = Path(__file__).parent.parent / "target" / "bench"
 
 #: Stations that are never idle together offer this share of the data rate, which is more than fits through RTS/CTS.
 SATURATING_SHARE = 0.6
@@ -37,15 +41,29 @@ class Case:
     #: 0 for a single cell, which needs no routes.
     converged: float = 145.0
 
-    @property
+    @cached_property
     def file(self) -> Path:
-        """The scenario."""
-        return SCENARIOS / f"{self.name}.toml"
+        """The scenario; of nodes that move a copy beside the script of their motion."""
+        scenario = SCENARIOS / f"{self.name}.toml"
+        mobility = tomllib.loads(scenario.read_text()).get("mobility")
+        if mobility is None:
+            return scenario
+        BUILT.mkdir(parents=True, exist_ok=True)
+        (BUILT / mobility["file"]).write_text(setdest(mobility["count"], self.duration))
+        copy = BUILT / scenario.name
+        copy.write_text(scenario.read_text())
+        return copy
+
+    @property
+    def motion(self) -> Path | None:
+        """The script of motion, if nodes move."""
+        mobility = self.document.get("mobility")
+        return None if mobility is None else self.file.parent / mobility["file"]
 
     @cached_property
     def document(self) -> dict[str, Any]:
         """The scenario as data."""
-        return tomllib.loads(self.file.read_text())
+        return tomllib.loads((SCENARIOS / f"{self.name}.toml").read_text())
 
     @property
     def duration(self) -> float:
@@ -72,6 +90,7 @@ CASES = [
     Case("grid-10", 60, 10),
     Case("grid-16", 25, 4, converged=545),
     Case("grid-100", 0, 0),
+    Case("mobile-256", 30, 0, converged=0),
 ]
 
 
@@ -90,13 +109,14 @@ def for_peers(case: Case) -> str:
 
     `node X Y` in metres; `flow FROM TO tcp|udp PAYLOAD RATE START` with nodes as indices, bytes, b/s (0 for as much as
     goes) and seconds after the beginning of traffic; `route NODE DESTINATION NEXT` for every hop that a flow takes,
-    there and back; and single values by name. Positions, pairs and routes are those that our own engine resolves.
+    there and back, unless nodes move; and single values by name, of which `motion` is setdest's script. Positions, pairs and routes are those that our own engine resolves.
     """
     document = case.document
-    there = _core.check(tomli_w.dumps(document), case.name)
-    back = _core.check(tomli_w.dumps(_reversed(document, there["flows"])), case.name)
+    there = _core.check(tomli_w.dumps(document), str(case.file))
+    back = _core.check(tomli_w.dumps(_reversed(document, there["flows"])), str(case.file))
     index = {node["name"]: at for at, node in enumerate(there["nodes"])}
-    cell = case.converged == 0
+    found = case.motion is not None
+    cell = case.converged == 0 and not found
     scheme, parameters = next(iter(document["schemes"].items()))
     mac, phy = document["mac"], document["phy"]
     data_bps = number(phy["data_rate"])
@@ -107,8 +127,10 @@ def for_peers(case: Case) -> str:
         f"rts {int(mac['rts_threshold'] == '0 B')}",
         f"queue {mac['queue']}",
         f"window {parameters.get('window', 1)}",
-        f"routes {'direct' if cell else 'static'}",
+        f"routes {'direct' if cell else 'dsdv' if found else 'static'}",
     ]
+    if case.motion is not None:
+        lines.append(f"motion {case.motion.resolve()}")
     # ns-2 wants all of them on its map, which begins at 0.
     left, bottom = (min(node[axis] or 0.0 for node in there["nodes"]) for axis in ("x", "y"))
     places = [((node["x"] or 0.0) - left + 10, (node["y"] or 0.0) - bottom + 10) for node in there["nodes"]]
@@ -123,7 +145,7 @@ def for_peers(case: Case) -> str:
     for flow in there["flows"]:
         ends = f"{index[flow['source']]} {index[flow['destination']]}"
         lines.append(f"flow {ends} {kind} {payload:.0f} {rate:.0f} {starts.random():.6f}")
-    if not cell:
+    if not (cell or found):
         paths = [flow["path"] for view in (there, back) for flow in view["flows"]]
         hops = {(node, path[-1], following) for path in paths for node, following in pairwise(path)}
         lines += [f"route {node} {destination} {following}" for node, destination, following in sorted(hops)]

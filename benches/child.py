@@ -26,13 +26,13 @@ def main() -> None:
     lasting = {"duration": f"{duration} s", "warmup": f"{warmup} s", "seed": seed}
     empty_kb = peak_kb()
     before = user_s()
-    output = _core.run(text, file.name, lasting)
+    output = _core.run(text, str(file), lasting)
     cpu_s = user_s() - before
     full_kb = peak_kb()
 
     started = at_once(text)
     before = user_s()
-    _core.run(started, file.name, {"duration": "1 ms", "warmup": "0 s", "record_interval": "1 ms", "seed": seed})
+    _core.run(started, str(file), {"duration": "1 ms", "warmup": "0 s", "record_interval": "1 ms", "seed": seed})
     setup_s = user_s() - before
     summary = output["summary"]
     measured = {

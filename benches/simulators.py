@@ -11,11 +11,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
-from cases import Case
+from cases import BUILT, Case
 
 HERE = Path(__file__).parent
-#: Compiled programs of peers; `make clean` removes it.
-BUILT = HERE.parent / "target" / "bench"
 
 #: A run that takes longer than this many seconds is given up.
 PATIENCE = 900.0

@@ -3,7 +3,7 @@
 # CASE is the file that benches/cases.py writes. Traffic begins at BEGIN, is counted from WARM on, and the run ends at END, in
 # seconds. Prints `delivered` (payload bytes, after WARM) and `peak_kb` (resident set).
 #
-# ns-2 has no static routing for wireless nodes. DSDV does its work before BEGIN instead and is then frozen: first routes stop
+# Where nodes move (`motion`), DSDV runs all the time. Otherwise: ns-2 has no static routing for wireless nodes. DSDV does its work before BEGIN instead and is then frozen: first routes stop
 # growing old, then nothing is advertised any more. Its CPU is measured by a run whose END is BEGIN.
 
 lassign $argv file seed begin warm end
@@ -11,7 +11,7 @@ set seconds_until_ageless 60.0
 set seconds_until_silent 120.0
 set forever 100000
 
-array set case {routes static}
+array set case {routes static motion {}}
 set places {}
 set flows {}
 set channel [open $file]
@@ -57,11 +57,19 @@ foreach place $places {
     $node set X_ $x
     $node set Y_ $y
     $node set Z_ 0.0
-    if {$agent eq "DSDV"} {
+    if {$case(routes) eq "static"} {
         $ns at $seconds_until_ageless "\[$node set ragent_\] set min_update_periods_ $forever"
         $ns at $seconds_until_silent "\[$node set ragent_\] set perup_ $forever.0"
     }
     lappend nodes $node
+}
+
+# The script speaks of $ns_ and $node_(i).
+if {$case(motion) ne ""} {
+    set ns_ $ns
+    set number 0
+    foreach node $nodes { set node_($number) $node; incr number }
+    source $case(motion)
 }
 
 # Sender and sink of a flow; the sink is remembered with the name of its counter and what one count is worth in payload bytes.
