@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How nodes move.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -138,6 +138,8 @@ pub(super) struct Moved {
     pub(super) nodes: Vec<usize>,
     /// All that their motion depends on, apart from the seed.
     pub(super) identity: String,
+    /// The file that was read, if one was.
+    pub(super) file: Option<PathBuf>,
 }
 
 /// The most legs of all nodes together.
@@ -281,7 +283,7 @@ impl RandomWaypoint {
             config.mobility.motions[*index] = model.motion(&mut rng, duration);
         }
         let identity = format!("{model:?} {moving:?} {:?}", self.seed);
-        Ok(Moved { nodes: moving.to_vec(), identity })
+        Ok(Moved { nodes: moving.to_vec(), identity, file: None })
     }
 
     fn model(&self, document: &Document<'_>) -> Result<mobility::RandomWaypoint> {
@@ -344,7 +346,8 @@ impl Recorded {
     ) -> Result<Moved> {
         let start = document.time(&key!["mobility", "file_start"], self.file_start, 0.0)?;
         let trace = self.read(document, format)?;
-        let mut moved = Moved { nodes: Vec::new(), identity: format!("{start:?}") };
+        let (identity, file) = (format!("{start:?}"), Some(self.path(document)));
+        let mut moved = Moved { nodes: Vec::new(), identity, file };
         for node in trace.nodes {
             let Some(&index) = moving.get(node.index) else {
                 let count = moving.len();
@@ -374,11 +377,15 @@ impl Recorded {
 
     fn read(&self, document: &Document<'_>, format: Format) -> Result<Trace> {
         let at = key!["mobility", "file"];
-        let path = Path::new(document.origin()).parent().unwrap_or(Path::new("")).join(&self.file);
-        let trace = read_file(&path, format).map_err(|error| {
+        let trace = read_file(&self.path(document), format).map_err(|error| {
             document.bad(&at, format!("cannot be read: {error}"), "give a file that is there")
         })?;
         trace.map_err(|error| self.at_line(error.line, error.found, error.remedy))
+    }
+
+    /// Where the file is: from the scenario's folder.
+    fn path(&self, document: &Document<'_>) -> PathBuf {
+        Path::new(document.origin()).parent().unwrap_or(Path::new("")).join(&self.file)
     }
 
     /// What is wrong in a line of the file.
