@@ -41,8 +41,8 @@ _FLOWS: dict[str, Column] = {
     "app": Column("", "application"),
     "hops": Column(
         "1",
-        "hops of its shortest path, at the beginning where nodes move; static routes take it, routing protocols may take "
-        "others",
+        "hops of its shortest path, at the beginning where nodes move; static routes take it, routing protocols may "
+        "take others",
     ),
     "goodput_bps": Column("bit/s", "payload delivered in order to the application, over the measured time"),
     "delivered_bytes": Column("byte", "payload delivered in order, without duplicates"),

@@ -143,8 +143,7 @@ def _provenance(comparison: Comparison) -> str:
         "scenario": f"{view['name']}, hash {view['hash']}",
         "seeds": ", ".join(str(seed) for seed in comparison.seeds),
     }
-    moves = first.view["motion_file"] is not None
-    beside = f", and its file of motion as {MOTION_FILE}" if moves else ""
+    beside = f", and its file of motion as {MOTION_FILE}" if view["motion_file"] is not None else ""
     return (
         f"{facts(known.items())}<p>To run it again, in the folder with the results or wherever the "
         f"scenario below is saved as scenario.toml{beside}:</p><pre>{_e(comparison.command)}</pre>"
