@@ -287,3 +287,12 @@ def test_metrics_of_studies_see_runs_in_which_nobody_happens_to_move(tmp_path):
     result = study(scenario=walk, seeds=12).run(tmp_path / "s")
     moving = set(result.table("positions")["seed"])
     assert 0 < len(moving) < 12
+
+
+def test_a_flow_is_one_row_however_many_hops_it_begins_with(inline):
+    mesh = SCENARIOS / "mobile-mesh.toml"
+    done = inline("run", mesh, "--seeds", "3", "--duration", "5 s", "--warmup", "1 s", "-q")
+    assert done.code == 0, done.err
+    assert "hops at first" in done.out
+    assert [done.out.count(flow) for flow in ("m0->r0", "r0->m1", "m1->m2")] == [1, 1, 1]
+    assert "hops at first" not in inline("run", SCENARIOS / "chain.toml", "--duration", "2 s", "-q").out

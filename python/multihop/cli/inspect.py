@@ -67,7 +67,7 @@ def list_names(
     kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="Only these, as in: list schemes.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what can be named: schemes, PHYs, media, routing, apps, generators, estimators, models, papers, columns."""
+    """List names: schemes, PHYs, media, mobility, routing, apps, generators, estimators, models, papers, columns."""
     catalogue = api.catalogue()
     wanted = kind.lower() if kind is not None else None
     if wanted is not None and wanted not in catalogue and wanted not in _ALIASES:
