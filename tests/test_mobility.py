@@ -296,3 +296,21 @@ def test_a_flow_is_one_row_however_many_hops_it_begins_with(inline):
     assert "hops at first" in done.out
     assert [done.out.count(flow) for flow in ("m0->r0", "r0->m1", "m1->m2")] == [1, 1, 1]
     assert "hops at first" not in inline("run", SCENARIOS / "chain.toml", "--duration", "2 s", "-q").out
+
+
+def test_flows_without_a_path_at_the_start_are_bounded_by_nothing_there(inline, tmp_path):
+    (tmp_path / "motion.txt").write_text("0 2000 0 50 100 0\n")
+    apart = (
+        scenario("motion.txt", "bonnmotion", 3, 'nodes = ["n1"]').replace("91 km", "0 m").replace("92 km", "90.1 km")
+    )
+    (tmp_path / "s.toml").write_text(apart.replace('to = "n2"', 'to = "n1"'))
+    bound = multihop.bound(tmp_path / "s.toml")
+    assert bound.of_start
+    assert bound.totals["total_bps"].tolist() == [0, 0, 0]
+    assert bound.flows["alone_bps"].tolist() == [0, 0, 0]
+    assert "1 node moves" in inline("check", "s.toml").out
+    both = '[[flows]]\nfrom = "n0"\nto = "n2"\nscheme = "udp"\n'
+    (tmp_path / "s.toml").write_text((tmp_path / "s.toml").read_text() + both)
+    flows = multihop.bound(tmp_path / "s.toml").flows
+    assert (flows[flows["flow"] == 0]["alone_bps"] == 0).all()
+    assert (flows[flows["flow"] == 1]["alone_bps"] > 5e6).all()
