@@ -9,6 +9,7 @@ import shutil
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -314,3 +315,40 @@ def test_flows_without_a_path_at_the_start_are_bounded_by_nothing_there(inline, 
     flows = multihop.bound(tmp_path / "s.toml").flows
     assert (flows[flows["flow"] == 0]["alone_bps"] == 0).all()
     assert (flows[flows["flow"] == 1]["alone_bps"] > 5e6).all()
+
+
+def neighbour_changes(path):
+    """From setdest's own lines: when which two nodes become neighbours (250 m), or cease to be."""
+    known, changes = set(), []
+    line = re.compile(r'^(?:\$ns_ at (\S+) ")?\$god_ set-dist (\d+) (\d+) (\d+)"?\s*$', re.MULTILINE)
+    for time, a, b, hops in sorted(
+        (float(time or 0), int(a), int(b), int(hops)) for time, a, b, hops in line.findall(path.read_text())
+    ):
+        if ((a, b) in known) != (hops == 1):
+            known ^= {(a, b)}
+            changes.append((time, a, b))
+    return changes
+
+
+def test_a_run_replays_what_setdest_says_of_neighbours(motion):
+    path = motion / "ns2-scen-670x670-50-600-20-0.tcl"
+    text = scenario(path, "setdest", 50, 'file_start = "590 s"').replace('"5 s"', '"310 s"')
+    df = multihop.run(text, record_interval="500 ms").positions
+    changes = neighbour_changes(path)
+    assert sum(time > 590 for time, _, _ in changes) == 1041, "nodes pause for 600 s before"
+    neighbours = np.zeros((50, 50), dtype=bool)
+    compared = done = 0
+    for time, rows in df[df["time_s"] + 590 < changes[-1][0]].groupby("time_s"):
+        while changes[done][0] <= time + 590:
+            _, a, b = changes[done]
+            neighbours[[a, b], [b, a]] ^= True
+            done += 1
+        place = np.full((50, 2), np.nan)
+        place[rows["node"]] = rows[["x_m", "y_m"]]
+        distance = np.hypot(*(place[:, None] - place[None, :]).T)
+        np.fill_diagonal(distance, np.inf)
+        # Whoever is within 2 cm of the edge crosses it within the digits of the file.
+        sure = np.abs(distance - 250) > 0.02
+        assert ((distance < 250) == neighbours)[sure & ~np.isnan(distance)].all(), time
+        compared += int((sure & np.isfinite(distance)).sum())
+    assert compared > 1_000_000
