@@ -1,6 +1,6 @@
 //! What a transport hands down, and what a node queues and forwards.
 
-use crate::{FlowId, NodeId, Port, Span, Time};
+use crate::{Feedback, FlowId, NodeId, Port, Span, Time};
 
 /// The ECN codepoint of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -87,6 +87,8 @@ pub struct Segment {
     pub retransmission: bool,
     /// Hops that it took, filled in by the node that passes it up to its end: what a host infers from the TTL. 0 before.
     pub hops: u16,
+    /// The congestion header, of transports that have one; its bytes are among those of `header`.
+    pub feedback: Feedback,
 }
 
 /// A packet in the network. It is plain data: copied, never shared.

@@ -3,7 +3,8 @@
 use multihop_core::{LinkEvent, Time};
 
 /// What a node knows about its own links: the "shared database" of the cross-layer papers. A value is absent unless who reads it
-/// has asked for its estimator ([`crate::RouterPolicy::estimators`]), and until that has had something to measure.
+/// has asked for its estimator ([`crate::RouterPolicy::estimators`]), and until that has had something to measure. The queue is
+/// always known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkView {
     /// Frame transmission efficiency `R_FTE`, in (0, 1]: the smoothed value (He et al. 2017).
@@ -19,6 +20,8 @@ pub struct LinkView {
     pub packet_throughput_bps: Option<f64>,
     /// Frame service delay `T_FSD` in seconds: the smoothed value (He et al. 2017).
     pub service_delay_s: Option<f64>,
+    /// Bytes that wait in the queue: without a packet that is about to enter it, or that just left it.
+    pub queue_bytes: u64,
 }
 
 /// Turns link events of one node into numbers.

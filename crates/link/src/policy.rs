@@ -1,7 +1,7 @@
 //! What a forwarding node does to packets.
 
 use crate::{Estimator, LinkView, PhyTimes};
-use multihop_core::{LinkEvent, Packet, Span, Time};
+use multihop_core::{LinkEvent, Packet, Rate, Span, Time};
 
 /// A policy's decision about a packet.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -13,6 +13,26 @@ pub enum Verdict {
     Mark,
     /// Discard it.
     Drop,
+}
+
+/// What a queue leads to. A policy exists once for each queue of a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outlet {
+    /// Bit rate of what is behind the queue: the PHY's data rate, or that of a wire.
+    pub rate: Rate,
+    /// It is a wire, of which no MAC tells anything.
+    pub is_wired: bool,
+    /// Packets that fit into the queue.
+    pub queue_limit: usize,
+}
+
+/// How a packet passes a queue.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Passage {
+    /// It is about to enter it.
+    Arrival,
+    /// It just left it.
+    Departure,
 }
 
 /// A DATA frame is about to go on the air, for the first time or again.
@@ -49,8 +69,8 @@ impl Departure {
     }
 }
 
-/// What a forwarding node does to the packets of one scheme's flows. It acts at four instants; each method may change the
-/// packet's headers.
+/// What a forwarding node does to the packets of one scheme's flows, at one of its queues. It acts at four instants; each method
+/// may change the packet's headers.
 pub trait RouterPolicy: Send {
     /// The estimators that write what it reads in its views, for a node with this PHY. They watch it from the start of the run.
     fn estimators(&self, _phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
@@ -72,6 +92,8 @@ pub trait RouterPolicy: Send {
     fn on_received(&mut self, _now: Time, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass
     }
+    /// A packet of `size` bytes that is not of this scheme's flows, but another's or a routing protocol's, passes the queue.
+    fn on_other(&mut self, _now: Time, _passage: Passage, _size: u32, _view: &LinkView) {}
     /// Something happened at the node's MAC.
     fn on_link(&mut self, _event: &LinkEvent) {}
 }

@@ -11,8 +11,12 @@
 //! | `tcp_ap.rs` | [`TcpAp`]: a window and a pace from round-trip times and hops |
 //! | `recn.rs` | [`Recn`]: ECN marks from the MAC's transmission efficiency |
 //! | `ecn_rts.rs`, `ecn_fsd.rs`, `ecn_busy.rs` | [`EcnRts`], [`EcnFsd`], [`EcnBusy`]: its rivals, from other metrics of the MAC |
+//! | `xcp.rs`, `xcp_b.rs` | [`Xcp`]: routers say by how much to change a window; [`XcpB`]: without knowing a capacity |
+//! | `rcp.rs` | [`Rcp`]: routers say at which rate to send |
+//! | `xcp_winf.rs`, `rcp_winf.rs` | [`XcpWinf`], [`RcpWinf`]: both with what rt-Winf measures of the medium |
 //!
-//! [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
+//! `xcp_router.rs` and `xcp_sender.rs` hold what XCP and its derivatives share, `rcp_router.rs` and `rcp_sender.rs` the
+//! same of RCP, `winf.rs` the parameters of rt-Winf. [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
 
 pub mod marking;
 pub mod quantity;
@@ -21,6 +25,10 @@ pub mod tcp;
 mod ecn_busy;
 mod ecn_fsd;
 mod ecn_rts;
+mod rcp;
+mod rcp_router;
+mod rcp_sender;
+mod rcp_winf;
 mod recn;
 mod registry;
 mod tcp_ap;
@@ -30,10 +38,19 @@ mod tcp_sack;
 mod tcp_vegas;
 mod tcp_westwood;
 mod udp;
+mod winf;
+mod xcp;
+mod xcp_b;
+mod xcp_router;
+mod xcp_sender;
+mod xcp_winf;
 
 pub use ecn_busy::{Busyness, EcnBusy};
 pub use ecn_fsd::{EcnFsd, ServiceDelay};
 pub use ecn_rts::{EcnRts, RtsFailures};
+pub use rcp::{Rcp, RcpConnection, RcpControl};
+pub use rcp_sender::{Pacing, Refresh, WindowLimit};
+pub use rcp_winf::{Input, Offer, RcpWinf};
 pub use recn::{FrameEfficiency, Recn};
 pub use registry::{Entry, Parameters, REGISTRY, find};
 pub use tcp_ap::{DelayDispersion, ShortPaths, TcpAp};
@@ -43,9 +60,13 @@ pub use tcp_sack::TcpSack;
 pub use tcp_vegas::TcpVegas;
 pub use tcp_westwood::{Filter, TcpWestwood};
 pub use udp::Udp;
+pub use winf::{Reading, Watched, WinfParameters};
+pub use xcp::{Xcp, XcpConnection, XcpControl};
+pub use xcp_b::XcpB;
+pub use xcp_winf::{Psi, QueueTimer, Shuffled, Spare, Throughput, XcpWinf};
 
 use multihop_core::NodeId;
-use multihop_link::RouterPolicy;
+use multihop_link::{Outlet, RouterPolicy};
 use multihop_transport::Endpoint;
 
 /// What is compared: a transport, its controller, and what it asks of routers.
@@ -54,8 +75,8 @@ pub trait Scheme: Send + Sync {
     fn sender(&self) -> Box<dyn Endpoint>;
     /// The data receiver of a new flow.
     fn receiver(&self) -> Box<dyn Endpoint>;
-    /// What `node` does to packets of this scheme's flows, if anything.
-    fn router(&self, _node: NodeId) -> Option<Box<dyn RouterPolicy>> {
+    /// What `node` does to packets of this scheme's flows at the queue before `outlet`, if anything.
+    fn router(&self, _node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
         None
     }
     /// Payload bytes of a full segment or datagram.

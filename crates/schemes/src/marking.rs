@@ -7,7 +7,7 @@
 use crate::tcp::TcpParameters;
 use crate::{Parameters, Scheme};
 use multihop_core::{NodeId, Packet};
-use multihop_link::{Departure, Estimator, LinkView, PhyTimes, RouterPolicy, Verdict};
+use multihop_link::{Departure, Estimator, LinkView, Outlet, PhyTimes, RouterPolicy, Verdict};
 use multihop_transport::{Endpoint, Recovery};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -91,7 +91,7 @@ impl<M: Metric> Scheme for EcnTcp<M> {
         self.ecn_tcp().receiver(Recovery::NewReno)
     }
 
-    fn router(&self, _node: NodeId) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, _node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(Marker { metric: self.metric.clone(), weight: self.smoothing, smoothed: None }))
     }
 
@@ -147,6 +147,9 @@ pub(crate) mod testing {
     use super::*;
     use multihop_core::{Ecn, FlowId, Port, Rate, Segment, Span, Time};
 
+    /// The radio's queue.
+    pub const OUTLET: Outlet = Outlet { rate: Rate::from_kbps(1_000), is_wired: false, queue_limit: 50 };
+
     /// 1 Mb/s, 1000 bytes: DATA 8416, ACK 304 and SIFS 10 us.
     pub const REST_US: u64 = 8_416 + 10 + 304;
 
@@ -199,7 +202,7 @@ pub(crate) mod testing {
 
     /// Which of the departures, of data that understands ECN from one node, are marked.
     pub fn marks(scheme: &dyn Scheme, departures: &[(Departure, LinkView)]) -> Vec<bool> {
-        let mut router = scheme.router(NodeId(0)).unwrap();
+        let mut router = scheme.router(NodeId(0), &OUTLET).unwrap();
         let mark = |(departure, view): &(Departure, LinkView)| {
             router.on_data(departure, &mut packet(1000, Ecn::Capable), view) == Verdict::Mark
         };
@@ -215,7 +218,7 @@ pub(crate) mod testing {
 
 #[cfg(test)]
 mod tests {
-    use super::testing::{departure, marks_of, packet};
+    use super::testing::{OUTLET, departure, marks_of, packet};
     use super::*;
     use crate::{EcnBusy, EcnFsd, EcnRts, Recn};
     use multihop_core::{Ecn, Time};
@@ -229,7 +232,7 @@ mod tests {
     fn only_data_that_understands_ecn_is_marked() {
         let view = LinkView { busy_ratio: Some(1.0), ..LinkView::default() };
         for scheme in all() {
-            let mut router = scheme.router(NodeId(0)).unwrap();
+            let mut router = scheme.router(NodeId(0), &OUTLET).unwrap();
             let mut after = |payload: u32, ecn: Ecn| {
                 let mut packet = packet(payload, ecn);
                 if router.on_data(&departure(80_000, 6), &mut packet, &view) == Verdict::Mark {
@@ -272,7 +275,7 @@ mod tests {
     /// What is no data is no frame of the mean either.
     #[test]
     fn acknowledgements_leave_the_mean_alone() {
-        let mut router = EcnFsd { smoothing: 0.5, ..EcnFsd::default() }.router(NodeId(0)).unwrap();
+        let mut router = EcnFsd { smoothing: 0.5, ..EcnFsd::default() }.router(NodeId(0), &OUTLET).unwrap();
         let view = LinkView::default();
         router.on_data(&departure(80_000, 0), &mut packet(0, Ecn::NotCapable), &view);
         let verdict = router.on_data(&departure(20_000, 0), &mut packet(1000, Ecn::Capable), &view);

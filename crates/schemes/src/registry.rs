@@ -2,7 +2,8 @@
 
 use crate::Scheme;
 use crate::{
-    EcnBusy, EcnFsd, EcnRts, Recn, TcpAp, TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Udp,
+    EcnBusy, EcnFsd, EcnRts, Rcp, RcpWinf, Recn, TcpAp, TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood,
+    Udp, Xcp, XcpB, XcpWinf,
 };
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
@@ -23,6 +24,11 @@ pub const REGISTRY: &[Entry] = &[
     Entry::of::<EcnRts>(),
     Entry::of::<EcnFsd>(),
     Entry::of::<EcnBusy>(),
+    Entry::of::<Xcp>(),
+    Entry::of::<XcpB>(),
+    Entry::of::<Rcp>(),
+    Entry::of::<XcpWinf>(),
+    Entry::of::<RcpWinf>(),
 ];
 
 /// The parameters of a scheme, which are its factory. Doc comments of the fields are the documentation of the parameters.
@@ -276,6 +282,20 @@ mod tests {
                 json!({ "busy_window": "0 s" }),
                 "busy_window is 0 s; it must be between 1 ms and 1 min",
             ),
+            ("xcp", json!({ "alpha": -1.0 }), "alpha is -1; it must be between 0 and 2"),
+            ("xcp", json!({ "ecn": true }), "ecn is true; routers of this scheme have feedback of their own"),
+            (
+                "xcp",
+                json!({ "capacity": "1 b/s" }),
+                "capacity is 1 b/s; it must be between 8 b/s and 16 Gb/s",
+            ),
+            ("rcp", json!({ "slot": "0 s" }), "slot is 0 s; it must be between 1 ms and 1 min"),
+            (
+                "xcp-winf",
+                json!({ "psi": "caps" }),
+                "psi is \"caps\": unknown variant `caps`, expected `flow` or `cap`",
+            ),
+            ("rcp-winf", json!({ "capacity_smoothing": 0.0 }), "capacity_smoothing is 0; it must be above 0"),
             (
                 "ecn-busy",
                 json!({ "busy_windw": "1 s" }),

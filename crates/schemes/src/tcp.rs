@@ -1,7 +1,10 @@
 //! The parameters that all TCP schemes share.
 
 use crate::quantity::{Duration, Size};
-use multihop_transport::{Endpoint, Growth, Recovery, Reno, RenoOptions, TcpOptions, TcpReceiver, TcpSender};
+use multihop_transport::{
+    Controller as _, Endpoint, Growth, Recovery, Reno, RenoOptions, SackedAtTimeout, TcpOptions, TcpReceiver,
+    TcpSender,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +57,10 @@ pub struct TcpParameters {
     /// Limited Transmit: new data on the first two duplicate acknowledgements (RFC 3042). Default true; false in tcp-vegas with
     /// the flavour ns2.
     pub limited_transmit: Option<bool>,
+    /// Where losses are repaired from selective acknowledgements: keep these when the retransmission timer expires, as most
+    /// implementations do, and send nothing again that they tell of (RFC 6675, section 5.1). Default false (RFC 2018, section 8), and
+    /// true of rcp and rcp-winf.
+    pub keep_sacked: Option<bool>,
     /// Duplicate acknowledgements that mean a loss. Default 3.
     pub duplicate_threshold: Option<u32>,
     /// Retransmission timeout before the first round-trip sample. Default "1 s" (RFC 6298; rfc) or "3 s" (ns2).
@@ -112,6 +119,9 @@ impl TcpParameters {
         set(&mut options.timestamps, self.timestamps);
         set(&mut options.ecn, self.ecn);
         set(&mut options.limited_transmit, self.limited_transmit);
+        if let Some(kept) = self.keep_sacked {
+            options.sacked_at_timeout = if kept { SackedAtTimeout::Kept } else { SackedAtTimeout::Forgotten };
+        }
         set(&mut options.duplicate_threshold, self.duplicate_threshold);
         set(&mut options.rto.initial, self.initial_rto.map(Duration::span));
         set(&mut options.rto.min, self.min_rto.map(Duration::span));
@@ -137,6 +147,11 @@ impl TcpParameters {
         options.initial_threshold = self.initial_threshold.map(bytes);
         set(&mut options.growth, self.byte_counting.map(|limit| Growth::PerByte { limit }));
         options
+    }
+
+    /// The first congestion window in bytes, with a default as in [`TcpParameters::reno`].
+    pub(crate) fn first_window(&self) -> u64 {
+        self.reno().allowance().window
     }
 
     /// A sender with the AIMD controller.

@@ -383,6 +383,11 @@ impl Config {
     pub fn wire(&self, from: NodeId, to: NodeId) -> Option<&WireConfig> {
         self.wires.iter().find(|wire| (wire.from, wire.to) == (from, to))
     }
+
+    /// Which scheme each flow has, by flow.
+    pub fn scheme_of(&self) -> Arc<[usize]> {
+        self.flows.iter().map(|flow| flow.scheme).collect()
+    }
 }
 
 impl MediumConfig {

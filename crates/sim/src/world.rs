@@ -17,8 +17,9 @@ use crate::outcome::{FlowOutcome, NodeOutcome, Outcome, SeriesRow};
 use crate::record::{Recorder, quantiles};
 use crate::routing::{self, LinkQuality, Routes, RoutingAgent};
 use crate::slab::Slab;
-use crate::stack::{End, FlowRoute, Network, Stack, Surroundings};
+use crate::stack::{End, FlowRoute, Network, Policies, Stack, Surroundings};
 use multihop_core::{FlowId, NodeId, Port, Rng, Span, Time};
+use multihop_link::{Outlet, PhyTimes};
 use multihop_transport::Progress;
 use std::sync::Arc;
 use wires::Wired;
@@ -542,9 +543,22 @@ impl SlotPlan {
     }
 }
 
+/// What the schemes do at one queue of a node.
+fn policies_at(
+    config: &Config,
+    node: NodeId,
+    outlet: &Outlet,
+    phy: Option<&PhyTimes>,
+    scheme_of: &Arc<[usize]>,
+) -> Policies {
+    let by_scheme = config.schemes.iter().map(|scheme| scheme.scheme.router(node, outlet));
+    Policies::new(by_scheme.collect(), phy, scheme_of.clone())
+}
+
 fn build_nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
     let phy = timing.phy_times();
-    let scheme_of: Arc<[usize]> = config.flows.iter().map(|flow| flow.scheme).collect();
+    let outlet = Outlet { rate: config.data_rate, is_wired: false, queue_limit: config.mac.queue_limit };
+    let scheme_of = config.scheme_of();
     let mut nodes: Vec<Node> = (0..config.nodes.len() as u32)
         .map(|index| {
             let id = NodeId(index);
@@ -553,11 +567,11 @@ fn build_nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<No
             plan.add(index, Purpose::AirEnd(index)); // the slot after `air`
             let link_slot = plan.add(index, Purpose::LinkLayer(index));
             let rng = Rng::at(config.seed, &["node", &index.to_string(), "mac"]);
-            let policies = config.schemes.iter().map(|scheme| scheme.scheme.router(id)).collect();
+            let policies = policies_at(config, id, &outlet, Some(&phy), &scheme_of);
             let failure = config.routing.on_link_failure;
             Node {
                 mac: Mac::new(id, timer, air, timing, rng),
-                stack: Stack::new(id, &config.mac, &phy, policies, scheme_of.clone(), link_slot, failure),
+                stack: Stack::new(id, &config.mac, policies, link_slot, failure),
             }
         })
         .collect();

@@ -6,7 +6,7 @@ use common::capture::{Capture, Kind, Packet, Shared, read};
 use common::{add_flow, chain, saturate};
 use multihop_core::{FrameKind, Interval, LinkEvent, NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
-use multihop_link::RouterPolicy;
+use multihop_link::{Outlet, RouterPolicy};
 use multihop_schemes::{Scheme, TcpSack};
 use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::config::*;
@@ -70,7 +70,7 @@ impl<S: Scheme> Scheme for Listening<S> {
     fn segment_size(&self) -> u32 {
         self.scheme.segment_size()
     }
-    fn router(&self, node: NodeId) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(Ear(node, self.told.clone())))
     }
 }

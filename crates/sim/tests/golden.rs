@@ -17,18 +17,23 @@ const TOPOLOGIES: [&str; 4] =
     ["chain of 4 hops", "cross of 2 x 4 hops", "star of 3 arms", "exposed terminals"];
 
 /// Scheme, and its goodput on each of the topologies.
-const GOLDEN: [(&str, [u32; 4]); 11] = [
+const GOLDEN: [(&str, [u32; 4]); 16] = [
     ("udp", [1201, 1210, 2338, 4820]),
     ("tcp-newreno", [986, 1001, 1903, 4037]),
     ("tcp-sack", [994, 996, 1921, 4037]),
     ("tcp-cubic", [992, 982, 1900, 4037]),
     ("tcp-vegas", [990, 983, 1935, 3851]),
     ("tcp-westwood", [1002, 989, 1928, 4037]),
-    ("tcp-ap", [617, 813, 1560, 2962]),
+    ("tcp-ap", [617, 811, 1567, 2959]),
     ("recn", [957, 959, 1917, 3904]),
     ("ecn-rts", [972, 978, 1935, 4011]),
     ("ecn-fsd", [997, 990, 1964, 4032]),
     ("ecn-busy", [957, 957, 1913, 3783]),
+    ("xcp", [971, 967, 1806, 3988]),
+    ("xcp-b", [979, 982, 1916, 3966]),
+    ("rcp", [471, 543, 1292, 2320]),
+    ("xcp-winf", [971, 931, 1774, 3979]),
+    ("rcp-winf", [515, 443, 997, 2849]),
 ];
 
 fn topology(name: &str) -> Config {

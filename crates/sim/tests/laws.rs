@@ -5,7 +5,7 @@ mod common;
 use common::{chain, saturate, saturated_cell, total_goodput};
 use multihop_core::{LinkEvent, NodeId, Rate, Span, Time};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
-use multihop_link::{BusyRatio, Estimator, RouterPolicy};
+use multihop_link::{BusyRatio, Estimator, Outlet, RouterPolicy};
 use multihop_schemes::{Scheme, TcpNewReno};
 use multihop_sim::config::SchemeConfig;
 use multihop_sim::outcome::FlowOutcome;
@@ -81,7 +81,7 @@ impl Scheme for Listening {
     fn segment_size(&self) -> u32 {
         self.tcp.segment_size()
     }
-    fn router(&self, node: NodeId) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(Ear(node, self.heard.clone())))
     }
 }

@@ -181,3 +181,90 @@ fn files_that_cannot_be_used_are_named() {
         read(&format!("{WALK}[[outages]]\nnode = \"a\"\nfrom = \"5 s\"\nto = \"5 s\"\n")).err().unwrap();
     assert!(backwards.key == "outages[0].to" && backwards.found.contains("not after 5 s"), "{backwards}");
 }
+
+/// A grid with nodes that mobility adds, and flows between these alone.
+const ADDED: &str = "
+duration = \"10 s\"
+[topology]
+generator = \"grid\"
+columns = 2
+rows = 2
+[mobility]
+model = \"random-waypoint\"
+count = 3
+area = [\"1 km\", \"1 km\"]
+max_speed = \"30 m/s\"
+[routing]
+protocol = \"dsdv\"
+[traffic]
+pattern = \"random-pairs\"
+among = [\"m*\"]
+flows = 6
+scheme = \"udp\"
+";
+
+#[test]
+fn nodes_that_are_counted_are_added_and_move() {
+    let added = read_alone(ADDED).unwrap().config;
+    let names: Vec<&str> = added.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["n0", "n1", "n2", "n3", "m0", "m1", "m2"]);
+    let moves: Vec<bool> =
+        added.mobility.motions.iter().map(|motion| motion.at(0.0) != motion.at(9.0)).collect();
+    assert_eq!(moves, [false, false, false, false, true, true, true]);
+    let mut pairs: Vec<(u32, u32)> =
+        added.flows.iter().map(|flow| (flow.source.0, flow.destination.0)).collect();
+    pairs.sort_unstable();
+    assert_eq!(pairs, [(4, 5), (4, 6), (5, 4), (5, 6), (6, 4), (6, 5)], "among those that move alone");
+    let alone = ADDED.replace("generator = \"grid\"\ncolumns = 2\nrows = 2", "nodes = []");
+    assert_eq!(read_alone(&alone).unwrap().config.nodes.len(), 3);
+}
+
+/// Which node is off is drawn by the seed; the scenario is the same.
+#[test]
+fn one_of_several_nodes_is_off() {
+    let text = format!("{ADDED}[[outages]]\none_of = [\"n1\", \"n2\", \"m0\"]\nfrom = \"2 s\"\n");
+    let mut drawn = std::collections::BTreeSet::new();
+    let mut hashes = std::collections::BTreeSet::new();
+    for seed in 0..40 {
+        let overrides = Overrides { seed: Some(seed), ..Overrides::default() };
+        let resolved = resolve(&text, "x.toml", &overrides).unwrap();
+        drawn.insert(resolved.config.mobility.outages[0].node.0);
+        hashes.insert(resolved.hash);
+    }
+    assert_eq!((drawn.into_iter().collect::<Vec<_>>(), hashes.len()), (vec![1, 2, 4], 1));
+    let fewer = resolve(&text.replace(", \"m0\"", ""), "x.toml", &Overrides::default()).unwrap();
+    assert!(!hashes.contains(&fewer.hash));
+}
+
+#[test]
+fn what_is_added_or_drawn_may_be_refused() {
+    let outage = |which: &str| format!("{ADDED}[[outages]]\n{which}from = \"2 s\"\n");
+    let cases = [
+        (ADDED.replace("count = 3", "count = 0"), "mobility.count", "0"),
+        (ADDED.replace("count = 3", "count = 100000"), "mobility.count", "out of range"),
+        (
+            ADDED.replace("count = 3", "count = 3\nnodes = [\"n0\"]"),
+            "mobility.count",
+            "beside mobility.nodes",
+        ),
+        (ADDED.replace("\"m*\"", "\"x*\""), "traffic.among[0]", "no node's name"),
+        (ADDED.replace("random-pairs\"", "all-to-one\"\ngateway = \"n0\""), "traffic.flows", "no effect"),
+        (ADDED.replace("flows = 6", "flows = 7"), "traffic.flows", "there are 6"),
+        (outage(""), "outages[0].node", "missing"),
+        (outage("one_of = []\n"), "outages[0].one_of", "names no node"),
+        (outage("one_of = [\"n0\", \"n9\"]\n"), "outages[0].one_of[1]", "is not a node"),
+        (outage("node = \"n0\"\none_of = [\"n1\"]\n"), "outages[0].one_of", "beside outages.node"),
+    ];
+    for (text, key, found) in cases {
+        let error = read_alone(&text).err().unwrap_or_else(|| panic!("{text} is refused"));
+        assert!(error.key == key && error.found.contains(found), "{error}");
+    }
+    let taken = "nodes = [{ name = \"m1\", position = [\"0 m\", \"0 m\"] }]";
+    let taken = ADDED.replace("generator = \"grid\"\ncolumns = 2\nrows = 2", taken);
+    let error = read_alone(&taken).err().unwrap();
+    assert!(error.key == "mobility.count" && error.found.contains("\"m1\""), "{error}");
+}
+
+fn read_alone(text: &str) -> Result<Resolved, ScenarioError> {
+    resolve(text, "x.toml", &Overrides::default())
+}

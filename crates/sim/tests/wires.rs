@@ -2,51 +2,20 @@
 
 mod common;
 
+use common::wires::{goodput, lay, mbps, tcp, wire, wired};
 use common::{Datagrams, add_flow, network, saturate};
 use multihop_core::{DropCause, NodeId, Packet, Rate, Span, Time};
 use multihop_dot11::DcfRules;
-use multihop_link::{Departure, LinkView, RouterPolicy, Verdict};
-use multihop_schemes::{Scheme, find};
-use multihop_sim::config::{AppConfig, Config, SchemeConfig, WireConfig};
+use multihop_link::{Departure, LinkView, Outlet, RouterPolicy, Verdict};
+use multihop_schemes::Scheme;
+use multihop_sim::config::{AppConfig, SchemeConfig};
 use multihop_sim::mobility::Outage;
 use multihop_sim::outcome::{Outcome, WireOutcome};
 use multihop_sim::{Ties, World, run};
 use multihop_transport::Endpoint;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Nodes without a radio, and no wires yet.
-fn wired(rules: DcfRules, nodes: usize) -> Config {
-    let mut config = network(rules, &vec![[0.0, 0.0]; nodes]);
-    config.nodes.iter_mut().for_each(|node| node.position = None);
-    config.warmup = Span::ZERO;
-    config
-}
-
-/// Adds both directions of a wire.
-fn lay(config: &mut Config, (a, b): (u32, u32), rate: Rate, delay: Span, queue_limit: usize) {
-    let direction = |from, to| WireConfig { from: NodeId(from), to: NodeId(to), rate, delay, queue_limit };
-    config.wires.extend([direction(a, b), direction(b, a)]);
-}
-
-fn mbps(rate: u64) -> Rate {
-    Rate::from_kbps(rate * 1000)
-}
-
-fn tcp(config: &mut Config, name: &str, parameters: &Value) {
-    let scheme = find(name).unwrap().build(parameters).unwrap();
-    config.schemes = vec![SchemeConfig { name: name.into(), scheme }];
-}
-
-fn goodput(outcome: &Outcome, flow: usize) -> f64 {
-    outcome.flows[flow].delivered_bytes as f64 * 8.0 / outcome.measured_s
-}
-
-/// The wire from one node to another.
-fn wire(outcome: &Outcome, from: u32, to: u32) -> WireOutcome {
-    *outcome.wires.iter().find(|wire| (wire.from, wire.to) == (from, to)).unwrap()
-}
 
 /// Store and forward: each wire costs size over rate, and its delay; ns-2's link layer delay is of the radio.
 #[test]
@@ -232,7 +201,7 @@ impl Scheme for Counted {
     fn datagrams(&self) -> bool {
         true
     }
-    fn router(&self, node: NodeId) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
         let counter = Counter { calls: self.0.clone(), seen: 0 };
         (node == NodeId(1)).then(|| Box::new(counter) as Box<dyn RouterPolicy>)
     }

@@ -1,6 +1,6 @@
 //! The interface of a congestion control.
 
-use multihop_core::{LinkEvent, Rate, Span, Time};
+use multihop_core::{Feedback, LinkEvent, Rate, Span, Time};
 
 /// How much a sender may have in the network, and how fast it may send.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,6 +99,19 @@ pub struct Marked {
     pub in_flight: u64,
 }
 
+/// An acknowledgement brought a congestion header back, whether it acknowledges anything new or not; or the answer to a SYN did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Returned {
+    /// Now.
+    pub now: Time,
+    /// What came back.
+    pub feedback: Feedback,
+    /// A valid round-trip sample (Karn), if this acknowledgement gave one.
+    pub rtt: Option<Span>,
+    /// The sender has less to send than it is allowed to.
+    pub app_limited: bool,
+}
+
 /// A sender's congestion control. It sees what its own endpoint and its own MAC saw, and nothing else.
 ///
 /// Invariants, which every implementation is fuzzed for: the window never falls below one segment, the pace is finite and
@@ -131,6 +144,19 @@ pub trait Controller: Send {
     fn on_idle(&mut self, _now: Time) {}
     /// Congestion was echoed.
     fn on_marked(&mut self, _marked: &Marked) {}
+    /// The congestion header of a segment of `size` payload bytes that leaves now; of a SYN or a [refresh](Controller::refresh),
+    /// of none.
+    fn stamp(&mut self, _size: u64) -> Feedback {
+        Feedback::None
+    }
+    /// A congestion header came back.
+    fn on_feedback(&mut self, _returned: &Returned) {}
+    /// While pacing holds data back: how long after the last header to send one without data, so that what is known of the path
+    /// does not become older than that. Only with recovery from selective acknowledgements, to which repeated acknowledgements
+    /// mean nothing.
+    fn refresh(&self) -> Option<Span> {
+        None
+    }
     /// Something happened at this node's MAC.
     fn on_link(&mut self, _event: &LinkEvent) {}
 }

@@ -13,6 +13,7 @@
 mod adaptive_pacing;
 mod controller;
 mod cubic;
+mod echo;
 mod endpoint;
 mod options;
 mod ranges;
@@ -28,10 +29,12 @@ mod vegas;
 mod westwood;
 
 pub use adaptive_pacing::{AdaptivePacing, AdaptivePacingOptions, Dispersion, ShortPath};
-pub use controller::{Acked, Allowance, Controller, Heard, LossKind, Lost, Marked, Recovered, Sent};
+pub use controller::{
+    Acked, Allowance, Controller, Heard, LossKind, Lost, Marked, Recovered, Returned, Sent,
+};
 pub use cubic::{Cubic, CubicOptions};
 pub use endpoint::{Delivered, Endpoint, Progress};
-pub use options::{ExitWindow, Recovery, TcpOptions};
+pub use options::{CongestionHeader, ExitWindow, Recovery, SackedAtTimeout, TcpOptions};
 pub use receiver::TcpReceiver;
 pub use reno::{Growth, Halving, Reno, RenoOptions};
 pub use rto::{Rto, RtoOptions};

@@ -1,7 +1,7 @@
 //! The options of a TCP connection. Where RFCs and ns-2 part, each difference is a field here.
 
 use crate::RtoOptions;
-use multihop_core::Span;
+use multihop_core::{RcpHeader, Span, XcpHeader};
 
 /// How lost segments are found and repaired.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -24,6 +24,40 @@ pub enum ExitWindow {
     Deflated,
 }
 
+/// What becomes of selective acknowledgements when the retransmission timer expires.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SackedAtTimeout {
+    /// They are forgotten, because the receiver may have reneged (RFC 2018, section 8); what it tells from then on is not sent again.
+    Forgotten,
+    /// They still hold, as most implementations have it (RFC 6675, section 5.1).
+    Kept,
+    /// Everything is sent again, whatever the receiver tells, as ns-2 does.
+    SentAgain,
+}
+
+/// The congestion header that segments carry in both directions.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum CongestionHeader {
+    /// None.
+    #[default]
+    None,
+    /// XCP's: an acknowledgement returns the sum of what the routers granted since the one before.
+    Xcp,
+    /// RCP's: an acknowledgement returns the latest rate.
+    Rcp,
+}
+
+impl CongestionHeader {
+    /// Bytes in each segment.
+    pub fn bytes(self) -> u32 {
+        match self {
+            CongestionHeader::None => 0,
+            CongestionHeader::Xcp => XcpHeader::BYTES,
+            CongestionHeader::Rcp => RcpHeader::BYTES,
+        }
+    }
+}
+
 /// Options of both ends of a TCP connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TcpOptions {
@@ -39,6 +73,8 @@ pub struct TcpOptions {
     pub time_every_segment: bool,
     /// Header bytes of the SACK option itself, before 8 for each block: 4 with padding (RFC 2018, section 3), 0 in ns-2.
     pub sack_option: u32,
+    /// The congestion header, beyond `header`.
+    pub congestion_header: CongestionHeader,
     /// Open with SYN and SYN-ACK. Without it the connection is open from the start.
     pub handshake: bool,
     /// Ask for ECN (RFC 3168).
@@ -65,8 +101,8 @@ pub struct TcpOptions {
     pub exit_window: ExitWindow,
     /// Segments that one acknowledgement may release during `NewReno`'s fast recovery; none for no limit. ns-2: 2.
     pub recovery_burst: Option<u32>,
-    /// After a timeout, skip what was selectively acknowledged since (RFC 6675, section 5.1). ns-2 sends it again.
-    pub skip_sacked_after_timeout: bool,
+    /// What becomes of selective acknowledgements when the retransmission timer expires.
+    pub sacked_at_timeout: SackedAtTimeout,
     /// Slow start again after the application was silent for longer than a retransmission timeout (RFC 5681, section 4.1).
     pub idle_restart: bool,
     /// How long an acknowledgement may be delayed in wait for a second segment (RFC 1122, section 4.2.3.2); none to
@@ -86,6 +122,7 @@ impl Default for TcpOptions {
             timestamps: false,
             time_every_segment: false,
             sack_option: 4,
+            congestion_header: CongestionHeader::None,
             handshake: true,
             ecn: false,
             ecn_on_retransmissions: false,
@@ -98,7 +135,7 @@ impl Default for TcpOptions {
             holes_first: false,
             exit_window: ExitWindow::Flight,
             recovery_burst: None,
-            skip_sacked_after_timeout: true,
+            sacked_at_timeout: SackedAtTimeout::Forgotten,
             idle_restart: true,
             delayed_ack: Some(Span::from_ms(100)),
             rto: RtoOptions::default(),
@@ -120,7 +157,7 @@ impl TcpOptions {
             holes_first: true,
             exit_window: ExitWindow::Deflated,
             recovery_burst: Some(2),
-            skip_sacked_after_timeout: false,
+            sacked_at_timeout: SackedAtTimeout::SentAgain,
             idle_restart: false,
             delayed_ack: None,
             rto: RtoOptions::ns2(),
@@ -132,7 +169,7 @@ impl TcpOptions {
     pub(crate) fn header_with(&self, sack_blocks: usize) -> u32 {
         let timestamps = if self.timestamps { 12 } else { 0 };
         let sack = if sack_blocks > 0 { self.sack_option + 8 * sack_blocks as u32 } else { 0 };
-        self.header + timestamps + sack
+        self.header + self.congestion_header.bytes() + timestamps + sack
     }
 
     /// `segment_size`, as sequence numbers are counted.

@@ -1,8 +1,9 @@
 //! The receiving end of a TCP connection.
 
+use crate::echo::Echo;
 use crate::ranges::Ranges;
 use crate::{Delivered, Endpoint, Progress, Recovery, TcpOptions};
-use multihop_core::{Ecn, Flags, SackBlock, SackBlocks, Segment, Time};
+use multihop_core::{Ecn, Feedback, Flags, SackBlock, SackBlocks, Segment, Time};
 
 /// The data receiver of a TCP connection. The application takes what is delivered at once, so the advertised window is always
 /// the whole buffer, counted from the next byte expected.
@@ -26,6 +27,8 @@ pub struct TcpReceiver {
     unacknowledged: u32,
     /// When the delayed acknowledgement goes at the latest.
     deadline: Option<Time>,
+    /// What the congestion headers said since the last acknowledgement.
+    feedback: Echo,
     reply: Option<Segment>,
 }
 
@@ -42,6 +45,7 @@ impl TcpReceiver {
             last_ack: 0,
             unacknowledged: 0,
             deadline: None,
+            feedback: Echo::default(),
             reply: None,
         }
     }
@@ -55,6 +59,7 @@ impl TcpReceiver {
             flags: Flags { syn: true, ack: true, ece: self.ecn, cwr: false },
             echo: self.recent.filter(|_| self.options.timestamps),
             window: self.options.receive_window,
+            feedback: self.feedback.take(),
             ..Segment::default()
         });
     }
@@ -94,6 +99,7 @@ impl TcpReceiver {
             sack,
             echo: self.recent.filter(|_| self.options.timestamps),
             window: self.options.receive_window,
+            feedback: self.feedback.take(),
             ..Segment::default()
         });
         self.last_ack = self.next;
@@ -122,11 +128,15 @@ impl Endpoint for TcpReceiver {
     }
 
     fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered {
+        self.feedback.note(&segment.feedback);
         if segment.flags.syn {
             self.on_syn(segment);
             return Delivered::default();
         }
         if segment.payload == 0 {
+            if segment.feedback != Feedback::None {
+                self.acknowledge();
+            }
             return Delivered::default();
         }
         // "Until it receives a CWR packet" (RFC 3168, section 6.1.3); that packet may itself be marked again.

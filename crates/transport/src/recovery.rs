@@ -165,10 +165,10 @@ impl LossRecovery {
     }
 
     /// The retransmission timer expired.
-    pub fn on_timeout(&mut self) {
+    pub fn on_timeout(&mut self, view: &View) {
         match self {
             LossRecovery::NewReno(newreno) => *newreno = NewReno::default(),
-            LossRecovery::Sack(sack) => sack.on_timeout(),
+            LossRecovery::Sack(sack) => sack.on_timeout(view),
         }
     }
 

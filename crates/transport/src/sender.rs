@@ -8,7 +8,7 @@ mod acks;
 use crate::recovery::{LossRecovery, Planned, Sequence, View};
 use crate::send_times::SendTimes;
 use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent, TcpOptions};
-use multihop_core::{Ecn, Flags, Segment, Span, Time};
+use multihop_core::{Ecn, Feedback, Flags, Segment, Span, Time};
 
 /// How far the connection is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -57,8 +57,11 @@ pub struct TcpSender {
     send_times: Option<SendTimes>,
     /// When the retransmission timer expires.
     deadline: Option<Time>,
-    /// No segment leaves before this instant: pacing.
-    paced_until: Option<Time>,
+    /// Pacing: when the last segment left, and its bytes with headers. How long they hold the next one back depends on the pace
+    /// of the moment, not on what it was then.
+    paced: Option<(Time, u64)>,
+    /// When routers were last asked for feedback.
+    asked: Time,
     /// Congestion was echoed at a window of one segment: nothing leaves until the timer expires (RFC 3168, section 6.1.2).
     held: bool,
     /// The echo before that one also came at a window of one segment.
@@ -92,7 +95,8 @@ impl TcpSender {
             cut: None,
             timed: None,
             deadline: None,
-            paced_until: None,
+            paced: None,
+            asked: Time::ZERO,
             held: false,
             held_before: false,
             cwr: false,
@@ -129,7 +133,8 @@ impl TcpSender {
         self.deadline = Some(now + self.rto.timeout());
         self.timed = (!self.syn_retried).then_some(Timed { end: 0, sent: now });
         Segment {
-            header: self.options.header,
+            header: self.options.header + self.options.congestion_header.bytes(),
+            feedback: self.stamp(now, 0),
             // "An ECN-setup SYN packet" (RFC 3168, section 6.1.1).
             flags: Flags { syn: true, ece: self.options.ecn, cwr: self.options.ecn, ack: false },
             echo: self.options.timestamps.then_some(now),
@@ -168,16 +173,43 @@ impl TcpSender {
             ecn: if ecn_allowed { Ecn::Capable } else { Ecn::NotCapable },
             echo: self.options.timestamps.then_some(now),
             retransmission,
+            feedback: self.stamp(now, end - start),
             ..Segment::default()
         };
         let packet = u64::from(segment.payload + segment.header);
         let sent = Sent { now, size: end - start, packet, in_flight: self.in_flight(), retransmission };
         self.controller.on_sent(&sent);
-        if let Some(pace) = self.controller.allowance().pace {
-            self.paced_until =
-                Some(self.paced_until.map_or(now, |until| until.max(now)) + pace.span_of_bytes(packet));
-        }
+        self.paced = Some((now, packet));
         segment
+    }
+
+    /// The congestion header of a segment that leaves now.
+    fn stamp(&mut self, now: Time, size: u64) -> Feedback {
+        self.asked = now;
+        self.controller.stamp(size)
+    }
+
+    /// No segment leaves before this instant.
+    fn paced_until(&self) -> Option<Time> {
+        let pace = self.controller.allowance().pace?;
+        self.paced.map(|(left, bytes)| left + pace.span_of_bytes(bytes))
+    }
+
+    /// When to ask routers without data, because pacing holds the next segment back for longer than that.
+    fn refresh_at(&self) -> Option<Time> {
+        let at = self.asked + self.controller.refresh()?;
+        (self.paced_until()? > at && self.plan().is_some()).then_some(at)
+    }
+
+    /// A segment without data, which asks routers all the same.
+    fn refresh(&mut self, now: Time) -> Segment {
+        Segment {
+            seq: self.at.nxt,
+            header: self.options.header_with(0),
+            flags: Flags { ack: true, ..Flags::default() },
+            feedback: self.stamp(now, 0),
+            ..Segment::default()
+        }
     }
 
     fn note_new_data(&mut self, now: Time, Planned { start, end }: Planned) {
@@ -205,7 +237,8 @@ impl TcpSender {
         self.tell_lost(now, LossKind::Timeout { again });
         self.cut = Some((self.at.max, Cut::Timeout));
         self.timed_out = Some(self.at.una);
-        self.recovery.on_timeout();
+        let view = View::new(&self.options, self.at, &*self.controller);
+        self.recovery.on_timeout(&view);
         self.at.nxt = self.at.una;
         self.at.duplicates = 0;
         self.limited = 0;
@@ -276,8 +309,8 @@ impl Endpoint for TcpSender {
         if self.connection == Connection::SynDue {
             return Some(self.syn(now));
         }
-        if self.held_by_pace().is_some_and(|until| now < until) {
-            return None;
+        if self.paced_until().is_some_and(|until| now < until) {
+            return self.refresh_at().is_some_and(|at| now >= at).then(|| self.refresh(now));
         }
         if let Some(planned) = self.plan() {
             return Some(self.send(now, planned));
@@ -291,8 +324,8 @@ impl Endpoint for TcpSender {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        let paced = self.held_by_pace().filter(|_| self.plan().is_some());
-        [self.deadline, paced].into_iter().flatten().min()
+        let paced = self.paced_until().filter(|_| self.plan().is_some());
+        [self.deadline, paced, self.refresh_at()].into_iter().flatten().min()
     }
 
     fn progress(&self) -> Progress {
@@ -311,11 +344,6 @@ impl Endpoint for TcpSender {
 }
 
 impl TcpSender {
-    /// The end of the gap after the last paced segment, as long as the controller paces at all.
-    fn held_by_pace(&self) -> Option<Time> {
-        self.paced_until.filter(|_| self.controller.allowance().pace.is_some())
-    }
-
     fn note_round_trip(&mut self, sent: Time, now: Time) -> Span {
         let sample = now.since(sent);
         self.counters.rtt = Some(sample);

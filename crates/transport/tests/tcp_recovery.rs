@@ -5,7 +5,7 @@ mod pipe;
 use multihop_core::{Ecn, Rate, Segment, Span, Time};
 use multihop_transport::{
     Acked, Allowance, Controller, ExitWindow, Lost, Progress, Recovery, Reno, RenoOptions, RtoOptions,
-    TcpOptions, TcpReceiver, TcpSender,
+    SackedAtTimeout, TcpOptions, TcpReceiver, TcpSender,
 };
 use pipe::{Path, Pipe};
 use std::collections::BTreeSet;
@@ -182,8 +182,8 @@ fn rfc_6582_3_2_duplicates_of_data_sent_before_a_timeout_start_no_recovery() {
 
 #[test]
 fn rfc_6675_5_1_after_a_timeout_what_is_sacked_is_not_sent_again() {
-    for (skip, expected) in [(true, 6), (false, 8)] {
-        let options = TcpOptions { skip_sacked_after_timeout: skip, ..options(Recovery::Sack) };
+    for (rule, expected) in [(SackedAtTimeout::Forgotten, 6), (SackedAtTimeout::SentAgain, 8)] {
+        let options = TcpOptions { sacked_at_timeout: rule, ..options(Recovery::Sack) };
         // 3 and 5 arrived; two duplicates are not enough, so the timer decides, and the next ACK tells of them again.
         let mut pipe = connection(&options, 8, losing(&[1, 2, 4, 6, 7, 8]));
         pipe.push(8 * MSS);
@@ -191,6 +191,23 @@ fn rfc_6675_5_1_after_a_timeout_what_is_sacked_is_not_sent_again() {
         assert_eq!((pipe.delivered, progress(&pipe).timeouts), (8 * MSS, 1));
         assert_eq!(retransmitted(&pipe).len(), expected, "{:?}", retransmitted(&pipe));
     }
+}
+
+/// Every second one of 16 segments is lost, and the timer decides. An acknowledgement has room for three blocks: what it does not tell
+/// again is sent again, unless it is remembered from before.
+#[test]
+fn rfc_6675_5_1_what_is_sacked_may_be_kept_across_a_timeout() {
+    let sent_again = |rule| {
+        let options =
+            TcpOptions { sacked_at_timeout: rule, duplicate_threshold: 100, ..options(Recovery::Sack) };
+        let mut pipe = connection(&options, 16, losing(&[1, 3, 5, 7, 9, 11, 13, 15]));
+        pipe.push(16 * MSS);
+        pipe.run_until(ms(20_000));
+        assert_eq!((pipe.delivered, progress(&pipe).timeouts), (16 * MSS, 1), "{rule:?}");
+        retransmitted(&pipe).len()
+    };
+    assert_eq!(sent_again(SackedAtTimeout::Kept), 8);
+    assert!(sent_again(SackedAtTimeout::Forgotten) > 8);
 }
 
 #[test]

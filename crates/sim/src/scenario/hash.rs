@@ -11,7 +11,7 @@ use std::fmt::Write;
 ///
 /// Comments, formatting, units and the order of keys do not change it: it is that of the resolved values, in the form in which
 /// Rust derives `Debug`, which names each field. `identities` stand for the schemes, as these are code, and `moved` for the
-/// places of nodes that move, which models draw anew for each seed.
+/// places of nodes that move and for outages, which may be drawn anew for each seed.
 pub(super) fn hash(
     config: &Config,
     jitters: &[multihop_core::Span],
@@ -38,7 +38,7 @@ pub(super) fn hash(
         flows,
         extra_header,
         measurements,
-        mobility: Mobility { motions: _, resolution, outages },
+        mobility: Mobility { motions: _, resolution, outages: _ },
     } = config;
     let mut nodes: Vec<NodeConfig> = nodes.clone();
     moved.nodes.iter().for_each(|index| nodes[*index].position = None);
@@ -56,8 +56,9 @@ pub(super) fn hash(
     if !wires.is_empty() {
         write!(sink, " {wires:?}").expect("a digest takes all text");
     }
-    if !moved.nodes.is_empty() || !outages.is_empty() {
-        write!(sink, " {resolution:?} {outages:?} {}", moved.identity).expect("a digest takes all text");
+    if !moved.nodes.is_empty() || !moved.outages.is_empty() {
+        write!(sink, " {resolution:?} {} {}", moved.outages, moved.identity)
+            .expect("a digest takes all text");
     }
     sink.0.finalize().iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }

@@ -2,10 +2,11 @@
 
 use super::document::{Document, KeyPath, Result, key, seconds};
 use super::error::{Place, ScenarioError};
+use super::generate::NODES_MAX;
 use super::topology::Nodes;
 use crate::config::{Config, MediumModel, RoutingProtocol};
 use crate::mobility::trace::{Format, Trace, read_file};
-use crate::mobility::{self, Mobility as Motions, Motion};
+use crate::mobility::{self, Motion};
 use multihop_core::{NodeId, Rng, Span};
 use multihop_schemes::quantity::{Duration, Length, Speed};
 use schemars::JsonSchema;
@@ -37,6 +38,9 @@ pub enum Mobility {
 pub struct RandomWaypoint {
     /// Names of the nodes that move; the others stand still. Default: all.
     pub nodes: Option<Vec<String>>,
+    /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub count: Option<u32>,
     /// Extent of the area, as `[x, y]`.
     pub area: [Length; 2],
     /// Its corner with the least x and y.
@@ -92,6 +96,9 @@ pub struct Recorded {
     pub file: String,
     /// Names of the nodes that move; those that the file does not have stand still, as the others do. Default: all.
     pub nodes: Option<Vec<String>>,
+    /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub count: Option<u32>,
     /// The instant of the file at which the run begins.
     #[serde(default)]
     pub file_start: Duration,
@@ -108,6 +115,9 @@ pub struct BonnMotion {
     pub file: String,
     /// Names of the nodes that move; those that the file does not have stand still, as the others do. Default: all.
     pub nodes: Option<Vec<String>>,
+    /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub count: Option<u32>,
     /// Coordinates of each place; the third is ignored. Default: what the file says, or what fits.
     #[schemars(range(min = 2, max = 3))]
     pub dimensions: Option<u32>,
@@ -124,7 +134,9 @@ pub struct BonnMotion {
 #[serde(deny_unknown_fields)]
 pub struct Outage {
     /// The node.
-    pub node: String,
+    pub node: Option<String>,
+    /// Instead of `node`: one of these, drawn by the seed of the run.
+    pub one_of: Option<Vec<String>>,
     /// Since when.
     pub from: Duration,
     /// Until when. Default: the end of the run.
@@ -138,6 +150,8 @@ pub(super) struct Moved {
     pub(super) nodes: Vec<usize>,
     /// All that their motion depends on, apart from the seed.
     pub(super) identity: String,
+    /// The same of outages that the scenario lists.
+    pub(super) outages: String,
     /// The file that was read, if one was.
     pub(super) file: Option<PathBuf>,
 }
@@ -159,6 +173,26 @@ impl Mobility {
         }
     }
 
+    /// How many nodes are added, which are those that move.
+    fn count(&self) -> Option<u32> {
+        match self {
+            Mobility::RandomWaypoint(RandomWaypoint { count, .. })
+            | Mobility::Setdest(Recorded { count, .. })
+            | Mobility::Fcd(Recorded { count, .. })
+            | Mobility::Bonnmotion(BonnMotion { count, .. }) => *count,
+        }
+    }
+
+    /// The file of motion, if there is one: from the scenario's folder.
+    fn file(&self, document: &Document<'_>) -> Option<PathBuf> {
+        match self {
+            Mobility::RandomWaypoint(_) => None,
+            Mobility::Setdest(Recorded { file, .. })
+            | Mobility::Fcd(Recorded { file, .. })
+            | Mobility::Bonnmotion(BonnMotion { file, .. }) => Some(located(document, file)),
+        }
+    }
+
     fn resolution(&self) -> Length {
         match self {
             Mobility::RandomWaypoint(RandomWaypoint { resolution, .. })
@@ -170,7 +204,24 @@ impl Mobility {
 
     /// May the node of this name take its place from here?
     pub(super) fn names(&self, name: &str) -> bool {
-        self.nodes().is_none_or(|nodes| nodes.iter().any(|node| node == name))
+        self.count().is_none() && self.nodes().is_none_or(|nodes| nodes.iter().any(|node| node == name))
+    }
+
+    /// Does it add nodes?
+    pub(super) fn adds(&self) -> bool {
+        self.count().is_some()
+    }
+
+    /// The names of the nodes that it adds to a topology of so many.
+    pub(super) fn added(&self, document: &Document<'_>, there: usize) -> Result<Vec<String>> {
+        let Some(count) = self.count() else { return Ok(Vec::new()) };
+        let at = key!["mobility", "count"];
+        if self.nodes().is_some() {
+            return Err(document.bad(&at, "is given beside mobility.nodes", "remove one of the two"));
+        }
+        let most = NODES_MAX - there as u64;
+        document.within(&at, f64::from(count), 1.0..=most as f64, ("1", &most.to_string()))?;
+        Ok((0..count).map(|index| format!("m{index}")).collect())
     }
 }
 
@@ -182,9 +233,12 @@ pub(super) fn resolve(
     nodes: &Nodes,
     config: &mut Config,
 ) -> Result<Moved> {
-    config.mobility =
-        Motions { outages: resolve_outages(outages, document, nodes, config)?, ..Motions::default() };
-    let Some(mobility) = mobility else { return Ok(Moved::default()) };
+    let mut moved = Moved::default();
+    for (i, outage) in outages.iter().enumerate() {
+        let resolved = outage.resolve(i, document, nodes, config, &mut moved)?;
+        config.mobility.outages.push(resolved);
+    }
+    let Some(mobility) = mobility else { return Ok(moved) };
     if matches!(config.medium.model, MediumModel::Matrix { .. }) {
         let found = "nodes move, but links are measured, wherever nodes are";
         return Err(document.fail(
@@ -200,15 +254,19 @@ pub(super) fn resolve(
     let at = key!["mobility", "resolution"];
     config.mobility.resolution =
         document.within(&at, mobility.resolution().0, 0.0..=1e6, ("0 m", "1000 km"))?;
-    let moving = moving(mobility.nodes(), document, nodes)?;
+    let moving = match mobility.count() {
+        Some(count) => (nodes.list.len() - count as usize..nodes.list.len()).collect(),
+        None => moving(mobility.nodes(), document, nodes)?,
+    };
     config.mobility.motions =
         config.nodes.iter().map(|node| Motion::standing(node.position.unwrap_or_default())).collect();
-    let moved = match mobility {
+    (moved.nodes, moved.identity) = match mobility {
         Mobility::RandomWaypoint(model) => model.resolve(document, &moving, config)?,
         Mobility::Setdest(file) => file.resolve(document, Format::Setdest, &moving, config)?,
         Mobility::Fcd(file) => file.resolve(document, Format::Fcd, &moving, config)?,
         Mobility::Bonnmotion(file) => file.resolve(document, &moving, config)?,
     };
+    moved.file = mobility.file(document);
     for index in &moved.nodes {
         config.nodes[*index].position = Some(config.mobility.motions[*index].origin());
     }
@@ -219,6 +277,11 @@ pub(super) fn resolve(
             Err(document.fail(&key!["mobility"], found, "add its position, or a file with more nodes"))
         }
     }
+}
+
+/// Where a file is that the scenario names.
+fn located(document: &Document<'_>, file: &str) -> PathBuf {
+    Path::new(document.origin()).parent().unwrap_or(Path::new("")).join(file)
 }
 
 /// The nodes that move, in the order in which they are named.
@@ -237,27 +300,51 @@ fn moving(named: Option<&[String]>, document: &Document<'_>, nodes: &Nodes) -> R
     Ok(moving)
 }
 
-fn resolve_outages(
-    outages: &[Outage],
-    document: &Document<'_>,
-    nodes: &Nodes,
-    config: &Config,
-) -> Result<Vec<mobility::Outage>> {
-    let resolved = outages.iter().enumerate().map(|(i, outage)| {
-        let at = key!["outages", i];
-        let node = nodes.find(document, &at.join("node"), &outage.node)?;
-        let from = document.time(&at.join("from"), outage.from, 0.0)?;
-        let Some(to) = outage.to else {
-            return Ok(mobility::Outage { node: NodeId(node as u32), from, to: from.max(after(config)) });
+impl Outage {
+    /// The outage of this index.
+    fn resolve(
+        &self,
+        index: usize,
+        document: &Document<'_>,
+        nodes: &Nodes,
+        config: &Config,
+        moved: &mut Moved,
+    ) -> Result<mobility::Outage> {
+        let at = key!["outages", index];
+        let (chosen, names) = match (&self.node, &self.one_of) {
+            (Some(node), None) => (at.join("node"), std::slice::from_ref(node)),
+            (None, Some(nodes)) if !nodes.is_empty() => (at.join("one_of"), nodes.as_slice()),
+            (None, Some(_)) => {
+                return Err(document.bad(&at.join("one_of"), "names no node", "name at least one"));
+            }
+            (None, None) => {
+                let remedy = "name the node that is off, or several in one_of, of which one is drawn";
+                return Err(document.fail(&at.join("node"), "missing", remedy));
+            }
+            (Some(_), Some(_)) => {
+                let why = "is given beside outages.node";
+                return Err(document.bad(&at.join("one_of"), why, "remove one of the two"));
+            }
         };
-        let to = document.time(&at.join("to"), to, 0.0)?;
+        let find = |(i, name): (usize, &String)| match self.one_of {
+            None => nodes.find(document, &chosen, name),
+            Some(_) => nodes.find(document, &chosen.join(i), name),
+        };
+        let found: Vec<usize> = names.iter().enumerate().map(find).collect::<Result<_>>()?;
+        let mut rng = Rng::at(config.seed, &["outage", &index.to_string()]);
+        let drawn = if found.len() == 1 { 0 } else { rng.below(found.len() as u32) as usize };
+        let from = document.time(&at.join("from"), self.from, 0.0)?;
+        let to = match self.to {
+            None => from.max(after(config)),
+            Some(to) => document.time(&at.join("to"), to, 0.0)?,
+        };
         if to <= from {
             let why = format!("is not after {}, when the outage begins", seconds(from));
             return Err(document.bad(&at.join("to"), why, "give a later time, or leave it out"));
         }
-        Ok(mobility::Outage { node: NodeId(node as u32), from, to })
-    });
-    resolved.collect()
+        write!(moved.outages, "{found:?} {from:?} {to:?} ").expect("strings take all text");
+        Ok(mobility::Outage { node: NodeId(found[drawn] as u32), from, to })
+    }
 }
 
 /// An instant after the run.
@@ -266,7 +353,12 @@ fn after(config: &Config) -> Span {
 }
 
 impl RandomWaypoint {
-    fn resolve(&self, document: &Document<'_>, moving: &[usize], config: &mut Config) -> Result<Moved> {
+    fn resolve(
+        &self,
+        document: &Document<'_>,
+        moving: &[usize],
+        config: &mut Config,
+    ) -> Result<(Vec<usize>, String)> {
         let model = self.model(document)?;
         let duration = config.duration.seconds();
         let legs = model.most_legs(duration) * moving.len() as f64;
@@ -283,7 +375,7 @@ impl RandomWaypoint {
             config.mobility.motions[*index] = model.motion(&mut rng, duration);
         }
         let identity = format!("{model:?} {moving:?} {:?}", self.seed);
-        Ok(Moved { nodes: moving.to_vec(), identity, file: None })
+        Ok((moving.to_vec(), identity))
     }
 
     fn model(&self, document: &Document<'_>) -> Result<mobility::RandomWaypoint> {
@@ -326,13 +418,18 @@ impl RandomWaypoint {
 }
 
 impl BonnMotion {
-    fn resolve(&self, document: &Document<'_>, moving: &[usize], config: &mut Config) -> Result<Moved> {
+    fn resolve(
+        &self,
+        document: &Document<'_>,
+        moving: &[usize],
+        config: &mut Config,
+    ) -> Result<(Vec<usize>, String)> {
         if let Some(dimensions) = self.dimensions {
             document.within(&key!["mobility", "dimensions"], f64::from(dimensions), 2.0..=3.0, ("2", "3"))?;
         }
         let format = Format::BonnMotion { dimensions: self.dimensions };
-        let BonnMotion { file, nodes, file_start, resolution, .. } = self.clone();
-        Recorded { file, nodes, file_start, resolution }.resolve(document, format, moving, config)
+        let BonnMotion { file, nodes, count, file_start, resolution, .. } = self.clone();
+        Recorded { file, nodes, count, file_start, resolution }.resolve(document, format, moving, config)
     }
 }
 
@@ -343,24 +440,23 @@ impl Recorded {
         format: Format,
         moving: &[usize],
         config: &mut Config,
-    ) -> Result<Moved> {
+    ) -> Result<(Vec<usize>, String)> {
         let start = document.time(&key!["mobility", "file_start"], self.file_start, 0.0)?;
         let trace = self.read(document, format)?;
-        let (identity, file) = (format!("{start:?}"), Some(self.path(document)));
-        let mut moved = Moved { nodes: Vec::new(), identity, file };
+        let (mut moved, mut identity) = (Vec::new(), format!("{start:?}"));
         for node in trace.nodes {
             let Some(&index) = moving.get(node.index) else {
                 let count = moving.len();
                 let move_here =
                     if count == 1 { "1 node moves".into() } else { format!("{count} nodes move") };
                 let found = format!("the file has a node {} ({:?}), but {move_here}", node.index, node.name);
-                let remedy = "add nodes to the scenario and to mobility.nodes, or take it out of the file";
+                let remedy =
+                    "let more nodes move (mobility.nodes or mobility.count), or take it out of the file";
                 return Err(self.at_line(node.line, found, remedy));
             };
-            write!(moved.identity, " {index} {:?} {:?}", node.motion, node.present)
-                .expect("strings take all text");
+            write!(identity, " {index} {:?} {:?}", node.motion, node.present).expect("strings take all text");
             config.mobility.motions[index] = node.motion.advanced(start.seconds());
-            moved.nodes.push(index);
+            moved.push(index);
             let [since, until] = node.present.map(|time| time - start.seconds());
             let end = after(config);
             let absences = [(f64::MIN, since), (until, f64::MAX)];
@@ -372,20 +468,15 @@ impl Recorded {
                 }
             }
         }
-        Ok(moved)
+        Ok((moved, identity))
     }
 
     fn read(&self, document: &Document<'_>, format: Format) -> Result<Trace> {
         let at = key!["mobility", "file"];
-        let trace = read_file(&self.path(document), format).map_err(|error| {
+        let trace = read_file(&located(document, &self.file), format).map_err(|error| {
             document.bad(&at, format!("cannot be read: {error}"), "give a file that is there")
         })?;
         trace.map_err(|error| self.at_line(error.line, error.found, error.remedy))
-    }
-
-    /// Where the file is: from the scenario's folder.
-    fn path(&self, document: &Document<'_>) -> PathBuf {
-        Path::new(document.origin()).parent().unwrap_or(Path::new("")).join(&self.file)
     }
 
     /// What is wrong in a line of the file.

@@ -94,6 +94,21 @@ impl Nodes {
     }
 }
 
+impl Nodes {
+    /// Adds those that mobility adds; motion will tell where they are.
+    fn add_mobile(&mut self, document: &Document<'_>, mobility: Option<&Mobility>) -> Result<()> {
+        let Some(mobility) = mobility else { return Ok(()) };
+        for name in mobility.added(document, self.list.len())? {
+            if self.index.insert(name.clone(), self.list.len()).is_some() {
+                let found = format!("adds a node {name:?}, and the topology has one of that name");
+                return Err(document.bad(&key!["mobility", "count"], found, "rename that of the topology"));
+            }
+            self.list.push(NodeConfig { name, position: None });
+        }
+        Ok(())
+    }
+}
+
 impl Topology {
     /// The nodes, for a configuration that has none yet; measured links go into its medium, and wires into the configuration.
     /// Those that move need no position.
@@ -104,7 +119,7 @@ impl Topology {
         mobility: Option<&Mobility>,
     ) -> Result<Nodes> {
         let radius = radius(config);
-        let nodes = match (self, &mut config.medium.model) {
+        let mut nodes = match (self, &mut config.medium.model) {
             (Topology::Generated(_), MediumModel::Matrix { .. }) => Err(document.fail(
                 &key!["topology", "generator"],
                 "a generator makes no measured links, which the medium \"matrix\" needs",
@@ -119,7 +134,7 @@ impl Topology {
                 Ok(Nodes { list, index, canonical: Some(network.flows) })
             }
             (Topology::Listed(listed), model) => {
-                let nodes = listed.nodes(document)?;
+                let nodes = listed.nodes(document, mobility)?;
                 config.wires = wires::resolve(document, &listed.wires, &nodes)?;
                 match model {
                     MediumModel::Matrix { links, quantity } => {
@@ -144,14 +159,15 @@ impl Topology {
                 "use static routes (remove protocol), or remove the wires",
             ));
         }
+        nodes.add_mobile(document, mobility)?;
         Ok(nodes)
     }
 }
 
 impl Listed {
-    fn nodes(&self, document: &Document<'_>) -> Result<Nodes> {
+    fn nodes(&self, document: &Document<'_>, mobility: Option<&Mobility>) -> Result<Nodes> {
         let count = self.nodes.len();
-        if count == 0 {
+        if count == 0 && !mobility.is_some_and(Mobility::adds) {
             let remedy =
                 "add [[topology.nodes]] with a name each, or set generator = \"chain\" (see `multihop list`)";
             return Err(document.fail(&key!["topology", "nodes"], "there are 0 nodes", remedy));

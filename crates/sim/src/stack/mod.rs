@@ -3,6 +3,7 @@
 mod end;
 mod failures;
 mod followers;
+mod policies;
 mod ports;
 mod routed;
 
@@ -17,10 +18,10 @@ use crate::slab::{Handle, Slab};
 use failures::Failures;
 use followers::{Followers, Output};
 use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Segment, Span, Time};
-use multihop_link::{Departure, DropTail, Estimator, LinkView, PhyTimes, Priority, RouterPolicy, Verdict};
+use multihop_link::{Departure, DropTail, Estimator, LinkView, Passage, Priority, Verdict};
+pub use policies::Policies;
 use routed::Agent;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// What all nodes know about the network.
 #[derive(Clone, Debug)]
@@ -79,48 +80,6 @@ pub struct Surroundings<'a> {
     pub record: &'a mut Recorder,
 }
 
-/// What the node does to the packets of one scheme, and what it measures for that.
-struct Router {
-    policy: Box<dyn RouterPolicy>,
-    estimators: Vec<Box<dyn Estimator>>,
-}
-
-impl Router {
-    fn new(policy: Box<dyn RouterPolicy>, phy: &PhyTimes) -> Router {
-        Router { estimators: policy.estimators(phy), policy }
-    }
-
-    fn on_link(&mut self, event: &LinkEvent) {
-        self.estimators.iter_mut().for_each(|estimator| estimator.on_link(event));
-        self.policy.on_link(event);
-    }
-
-    fn view(&self, now: Time) -> LinkView {
-        let mut view = LinkView::default();
-        self.estimators.iter().for_each(|estimator| estimator.write(now, &mut view));
-        view
-    }
-}
-
-/// Asks the policy of the packet's scheme, if there is one, and marks if it says so.
-fn consult(
-    routers: &mut [Option<Router>],
-    scheme_of: &[usize],
-    now: Time,
-    packet: &mut Packet,
-    ask: impl FnOnce(&mut dyn RouterPolicy, &mut Packet, &LinkView) -> Verdict,
-) -> Verdict {
-    // A packet of a routing protocol belongs to no scheme.
-    let Some(scheme) = scheme_of.get(packet.flow.index()) else { return Verdict::Pass };
-    let Some(router) = &mut routers[*scheme] else { return Verdict::Pass };
-    let view = router.view(now);
-    let verdict = ask(router.policy.as_mut(), packet, &view);
-    if verdict == Verdict::Mark {
-        packet.mark();
-    }
-    verdict
-}
-
 /// What lies above a node's MAC.
 pub struct Stack {
     id: NodeId,
@@ -129,9 +88,8 @@ pub struct Stack {
     ports: Vec<Port>,
     /// The node is off, and its ports begin nothing.
     off: bool,
-    /// By scheme.
-    routers: Vec<Option<Router>>,
-    scheme_of: Arc<[usize]>,
+    /// Of the interface queue.
+    policies: Policies,
     ends: Vec<End>,
     inbox: VecDeque<Handle>,
     /// Packets in the link layer, with the instant at which they leave it.
@@ -155,23 +113,15 @@ impl Stack {
     pub fn new(
         id: NodeId,
         mac: &MacConfig,
-        phy: &PhyTimes,
-        policies: Vec<Option<Box<dyn RouterPolicy>>>,
-        scheme_of: Arc<[usize]>,
+        policies: Policies,
         link_slot: Slot,
         on_link_failure: LinkFailureRule,
     ) -> Stack {
-        let observed = policies.iter().any(Option::is_some);
         Stack {
             id,
             queue: DropTail::new(mac.queue_limit),
             ports: Vec::new(),
             off: false,
-            routers: policies
-                .into_iter()
-                .map(|policy| policy.map(|policy| Router::new(policy, phy)))
-                .collect(),
-            scheme_of,
             ends: Vec::new(),
             inbox: VecDeque::new(),
             passing: VecDeque::new(),
@@ -182,7 +132,8 @@ impl Stack {
             agent: None,
             lifetime: mac.lifetime,
             gauges: Vec::new(),
-            observed,
+            observed: !policies.is_empty(),
+            policies,
         }
     }
 
@@ -229,14 +180,17 @@ impl Stack {
     pub fn next(&mut self, now: Time, packets: &mut Slab, record: &mut Recorder) -> Option<Next> {
         loop {
             let (enqueued, waiting) = self.queue.pop()?;
+            self.policies.left(packets.get(waiting.handle).packet.size);
             record.queue(self.id, self.queue.len(), now);
             if self.lifetime.is_some_and(|limit| now.since(enqueued) > limit) {
                 self.lose(now, waiting.handle, DropCause::Lifetime, packets, record);
                 continue;
             }
             let packet = &mut packets.get_mut(waiting.handle).packet;
-            let verdict =
-                self.consult(now, packet, |policy, packet, view| policy.on_head_of_line(now, packet, view));
+            self.policies.tell_others(now, packet, Passage::Departure);
+            let verdict = self
+                .policies
+                .consult(now, packet, |policy, packet, view| policy.on_head_of_line(now, packet, view));
             if verdict == Verdict::Drop {
                 self.lose(now, waiting.handle, DropCause::Policy, packets, record);
                 continue;
@@ -247,14 +201,15 @@ impl Stack {
 
     /// A DATA frame is about to leave.
     pub fn on_departure(&mut self, departure: &Departure, packet: &mut Packet) {
-        self.consult(departure.now, packet, |policy, packet, view| policy.on_data(departure, packet, view));
+        self.policies
+            .consult(departure.now, packet, |policy, packet, view| policy.on_data(departure, packet, view));
     }
 
     /// A packet came from the air.
     pub fn on_received(&mut self, now: Time, handle: Handle, packets: &mut Slab) {
         let packet = &mut packets.get_mut(handle).packet;
         packet.hops += 1;
-        self.consult(now, packet, |policy, packet, view| policy.on_received(now, packet, view));
+        self.policies.consult(now, packet, |policy, packet, view| policy.on_received(now, packet, view));
         self.inbox.push_back(handle);
     }
 
@@ -268,7 +223,7 @@ impl Stack {
 
     #[inline(never)]
     fn tell(&mut self, event: &LinkEvent) {
-        self.routers.iter_mut().flatten().for_each(|router| router.on_link(event));
+        self.policies.on_link(event);
         self.gauges.iter_mut().for_each(|(_, estimator)| estimator.on_link(event));
         for end in &mut self.ends {
             if let Some(controller) = end.endpoint.controller() {
@@ -292,6 +247,7 @@ impl Stack {
         let mut stranded = Vec::new();
         self.queue.purge(|waiting| waiting.peer == Some(peer), |waiting| stranded.push(waiting.handle));
         for handle in stranded {
+            self.policies.left(packets.get(handle).packet.size);
             self.lose(now, handle, DropCause::LinkBroken, packets, record);
         }
         record.queue(self.id, self.queue.len(), now);
@@ -312,20 +268,14 @@ impl Stack {
         self.on_link(&LinkEvent::Dropped(dropped));
     }
 
-    /// Asks the policy for packets that leave by radio.
-    fn consult(
-        &mut self,
-        now: Time,
-        packet: &mut Packet,
-        ask: impl FnOnce(&mut dyn RouterPolicy, &mut Packet, &LinkView) -> Verdict,
-    ) -> Verdict {
-        consult(&mut self.routers, &self.scheme_of, now, packet, ask)
-    }
-
     /// Puts a packet into the queue as it is; returns whether there was room.
     #[cfg(test)]
-    pub fn put(&mut self, now: Time, waiting: Waiting) -> bool {
-        self.queue.push(now, Priority::Data, waiting).is_ok()
+    pub fn put(&mut self, now: Time, waiting: Waiting, size: u32) -> bool {
+        let fits = self.queue.push(now, Priority::Data, waiting).is_ok();
+        if fits {
+            self.policies.entered(size);
+        }
+        fits
     }
 
     /// Packets that came from the air and were not looked at yet.
@@ -466,6 +416,7 @@ impl Stack {
         }
         let packet = &mut around.packets.get_mut(handle).packet;
         let verdict = self
+            .policies
             .consult(around.now, packet, |policy, packet, view| policy.on_arrival(around.now, packet, view));
         if verdict == Verdict::Drop {
             self.lose(around.now, handle, DropCause::Policy, around.packets, around.record);
@@ -476,7 +427,11 @@ impl Stack {
 
     /// Puts a packet into the interface queue; if that is full, one is lost.
     fn queue_up(&mut self, around: &mut Surroundings, priority: Priority, waiting: Waiting) {
+        let packet = &around.packets.get(waiting.handle).packet;
+        self.policies.tell_others(around.now, packet, Passage::Arrival);
+        self.policies.entered(packet.size);
         if let Err(lost) = self.queue.push(around.now, priority, waiting) {
+            self.policies.left(around.packets.get(lost.handle).packet.size);
             self.lose(around.now, lost.handle, DropCause::QueueFull, around.packets, around.record);
         }
         around.record.queue(self.id, self.queue.len(), around.now);

@@ -1,12 +1,12 @@
 //! Output ports onto wires: each has a queue of its own, and sends one packet after the other.
 
 use super::followers::Output;
-use super::{Router, Stack, Surroundings, consult};
+use super::{Policies, Stack, Surroundings};
 use crate::agenda::{Lane, Slot};
 use crate::config::WireConfig;
 use crate::slab::Handle;
-use multihop_core::{DropCause, Interval, NodeId, Rate, Span, Time};
-use multihop_link::{DropTail, Priority, RouterPolicy, Verdict};
+use multihop_core::{DropCause, Dropped, Interval, LinkEvent, NodeId, Rate, Span, Time};
+use multihop_link::{DropTail, Passage, Priority, Verdict};
 
 /// Where packets leave a node over a wire.
 pub struct Port {
@@ -19,20 +19,12 @@ pub struct Port {
     sending: Option<(Time, Handle)>,
     /// When its last bit has left.
     sent: Slot,
-    /// By scheme.
-    routers: Vec<Option<Router>>,
+    policies: Policies,
 }
 
 impl Port {
     /// An idle port onto the wire of this index; `policies` are what the schemes do to packets that leave by it.
-    pub fn new(
-        wire: u32,
-        config: &WireConfig,
-        policies: Vec<Option<Box<dyn RouterPolicy>>>,
-        sent: Slot,
-    ) -> Port {
-        // There is no MAC here that estimators could watch.
-        let router = |policy| Router { policy, estimators: Vec::new() };
+    pub fn new(wire: u32, config: &WireConfig, policies: Policies, sent: Slot) -> Port {
         Port {
             wire,
             peer: config.to,
@@ -40,7 +32,7 @@ impl Port {
             queue: DropTail::new(config.queue_limit),
             sending: None,
             sent,
-            routers: policies.into_iter().map(|policy| policy.map(router)).collect(),
+            policies,
         }
     }
 
@@ -94,15 +86,18 @@ impl Stack {
     pub(super) fn admit_to_wire(&mut self, around: &mut Surroundings, port: usize, handle: Handle) {
         let now = around.now;
         let packet = &mut around.packets.get_mut(handle).packet;
-        let routers = &mut self.ports[port].routers;
-        let verdict = consult(routers, &self.scheme_of, now, packet, |policy, packet, view| {
-            policy.on_arrival(now, packet, view)
-        });
+        let policies = &mut self.ports[port].policies;
+        let verdict =
+            policies.consult(now, packet, |policy, packet, view| policy.on_arrival(now, packet, view));
         if verdict == Verdict::Drop {
             self.lose_at_port(around, port, handle, DropCause::Policy);
             return;
         }
+        let size = packet.size;
+        self.ports[port].policies.tell_others(now, packet, Passage::Arrival);
+        self.ports[port].policies.entered(size);
         if let Err(lost) = self.ports[port].queue.push(now, Priority::Data, handle) {
+            self.ports[port].policies.left(around.packets.get(lost).packet.size);
             self.lose_at_port(around, port, lost, DropCause::QueueFull);
             return;
         }
@@ -163,10 +158,11 @@ impl Stack {
         let now = around.now;
         while let Some((_, handle)) = self.ports[port].queue.pop() {
             let packet = &mut around.packets.get_mut(handle).packet;
-            let routers = &mut self.ports[port].routers;
-            let verdict = consult(routers, &self.scheme_of, now, packet, |policy, packet, view| {
-                policy.on_head_of_line(now, packet, view)
-            });
+            let policies = &mut self.ports[port].policies;
+            policies.left(packet.size);
+            policies.tell_others(now, packet, Passage::Departure);
+            let verdict = policies
+                .consult(now, packet, |policy, packet, view| policy.on_head_of_line(now, packet, view));
             if verdict == Verdict::Drop {
                 self.lose_at_port(around, port, handle, DropCause::Policy);
                 continue;
@@ -186,10 +182,13 @@ impl Stack {
         around.record.wire_queue(port.wire, port.queue.len(), around.now);
     }
 
-    /// A packet is lost at a port. That is no link event: those are of the MAC.
-    fn lose_at_port(&self, around: &mut Surroundings, port: usize, handle: Handle, cause: DropCause) {
+    /// A packet is lost at a port. Only the policies there hear of it: the link events of the node are those of its MAC.
+    fn lose_at_port(&mut self, around: &mut Surroundings, port: usize, handle: Handle, cause: DropCause) {
         let packet = around.packets.remove(handle).packet;
         around.record.dropped(self.id, &packet, cause, around.now);
-        around.record.wire_dropped(self.ports[port].wire, around.now);
+        let port = &mut self.ports[port];
+        around.record.wire_dropped(port.wire, around.now);
+        let dropped = Dropped { node: self.id, flow: packet.flow, size: packet.size, at: around.now, cause };
+        port.policies.on_link(&LinkEvent::Dropped(dropped));
     }
 }

@@ -1,12 +1,13 @@
 //! Wires in the run: how they are laid, and what crosses them.
 
-use super::{Purpose, SlotPlan, World};
+use super::{Purpose, SlotPlan, World, policies_at};
 use crate::config::Config;
 use crate::medium::Wire;
 use crate::node::Node;
 use crate::outcome::WireOutcome;
 use crate::stack::Port;
 use multihop_core::NodeId;
+use multihop_link::Outlet;
 
 /// One direction of a wire, and its port.
 pub(super) struct Wired {
@@ -24,12 +25,14 @@ pub(super) fn build(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) ->
         let arrival = plan.add(wire.to.0, Purpose::WireArrives(index));
         laid.push(Wired { wire: Wire::new(wire.to.0, wire.delay, arrival), from: wire.from.0, port: 0 });
     }
+    let scheme_of = config.scheme_of();
     let mut by_peer: Vec<usize> = (0..config.wires.len()).collect();
     by_peer.sort_by_key(|index| config.wires[*index].to);
     for index in by_peer {
         let wire = &config.wires[index];
         let id: NodeId = wire.from;
-        let policies = config.schemes.iter().map(|scheme| scheme.scheme.router(id)).collect();
+        let outlet = Outlet { rate: wire.rate, is_wired: true, queue_limit: wire.queue_limit };
+        let policies = policies_at(config, id, &outlet, None, &scheme_of);
         let sent = plan.add(id.0, Purpose::WireSent(index as u32));
         laid[index].port = nodes[id.index()].stack.add_port(Port::new(index as u32, wire, policies, sent));
     }

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test file uses its part
 
 pub mod capture;
+pub mod wires;
 
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};

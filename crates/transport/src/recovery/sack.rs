@@ -1,6 +1,7 @@
 //! Loss recovery with selective acknowledgements (RFC 6675).
 
 use super::{Advance, Planned, View};
+use crate::SackedAtTimeout;
 use crate::scoreboard::Scoreboard;
 use multihop_core::SackBlock;
 
@@ -74,9 +75,10 @@ impl Sack {
         episode.pipe = self.board.pipe(view.una, view.max, episode.high_rxt, threshold, mss);
     }
 
-    /// Outside recovery the receiver may since have reneged on what it had acknowledged selectively (RFC 2018, section 8).
-    pub fn on_timeout(&mut self) {
-        self.board.clear();
+    pub fn on_timeout(&mut self, view: &View) {
+        if view.options.sacked_at_timeout != SackedAtTimeout::Kept {
+            self.board.clear();
+        }
         self.episode = None;
     }
 
@@ -140,7 +142,7 @@ impl Sack {
         // Counting selectively acknowledged bytes as gone is Limited Transmit (RFC 6675, section 5, step 3).
         let gone = if view.options.limited_transmit { sacked.bytes_below(view.nxt) } else { 0 };
         let in_flight = view.nxt - view.una - gone;
-        if view.nxt == view.max || !view.options.skip_sacked_after_timeout {
+        if view.nxt == view.max || view.options.sacked_at_timeout == SackedAtTimeout::SentAgain {
             return view.usual(in_flight, view.window);
         }
         let start = sacked.containing(view.nxt).map_or(view.nxt, |range| range.end);

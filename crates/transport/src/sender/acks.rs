@@ -2,8 +2,8 @@
 
 use super::{Connection, Cut, SendTimes, TcpSender};
 use crate::recovery::{Advance, View};
-use crate::{Acked, Heard, LossKind, Marked, Recovered};
-use multihop_core::{Segment, Span, Time};
+use crate::{Acked, Heard, LossKind, Marked, Recovered, Returned};
+use multihop_core::{Feedback, Segment, Span, Time};
 
 impl TcpSender {
     /// The connection is open. A repeated SYN-ACK needs no answer: the receiver waits for none.
@@ -17,14 +17,34 @@ impl TcpSender {
         self.acknowledge_syn = true;
         self.deadline = None;
         self.last_sent = now;
+        let samples = self.counters.rtt_samples;
         if let Some(sent) = segment.echo.or(self.timed.take().map(|timed| timed.sent)) {
             let rtt = self.note_round_trip(sent, now);
             self.controller.on_opened(rtt);
         }
         self.timed = None;
+        self.tell_feedback(now, segment, samples);
     }
 
     pub(super) fn on_ack(&mut self, now: Time, segment: &Segment) {
+        let samples = self.counters.rtt_samples;
+        self.take_in(now, segment);
+        self.tell_feedback(now, segment, samples);
+    }
+
+    /// What routers said counts even if the acknowledgement is a duplicate or came late. `samples` is how many round-trip samples
+    /// there were before it.
+    fn tell_feedback(&mut self, now: Time, segment: &Segment, samples: u64) {
+        if segment.feedback == Feedback::None || segment.ack > self.at.max {
+            return;
+        }
+        let rtt = self.counters.rtt.filter(|_| self.counters.rtt_samples > samples);
+        let room = self.controller.allowance().window.saturating_sub(self.in_flight());
+        let app_limited = self.at.max == self.at.pushed && self.options.mss() <= room;
+        self.controller.on_feedback(&Returned { now, feedback: segment.feedback, rtt, app_limited });
+    }
+
+    fn take_in(&mut self, now: Time, segment: &Segment) {
         if segment.ack < self.at.una || segment.ack > self.at.max {
             return;
         }

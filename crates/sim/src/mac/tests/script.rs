@@ -14,7 +14,7 @@ use crate::medium::{Collisions, Frame, Link, Radio, RateClass};
 use crate::mobility::Mobility;
 use crate::record::Recorder;
 use crate::slab::Slab;
-use crate::stack::{Stack, Waiting};
+use crate::stack::{Policies, Stack, Waiting};
 use multihop_core::{
     FlowId, FrameKind, Interval, LinkEvent, NodeId, Packet, Port, Rate, Rng, Segment, Span, Time,
 };
@@ -106,9 +106,9 @@ impl Script {
         let agenda = Agenda::new(&[0, 0, 0, 0]);
         let seen = Arc::new(Mutex::new(Vec::new()));
         let probe: Box<dyn RouterPolicy> = Box::new(Probe(seen.clone()));
-        let (policies, phy) = (vec![Some(probe)], timing.phy_times());
+        let policies = Policies::new(vec![Some(probe)], Some(&timing.phy_times()), Arc::new([0]));
         let failure = LinkFailureRule::Ignore;
-        let stack = Stack::new(A, &config.mac, &phy, policies, Arc::new([0]), Slot(3), failure);
+        let stack = Stack::new(A, &config.mac, policies, Slot(3), failure);
         Script {
             seen,
             mac: Mac::new(A, TIMER, AIR, &timing, Rng::at(1, &["script"])),
@@ -163,7 +163,7 @@ impl Script {
         self.runs_until(at);
         let packet = self.packet(A, to.unwrap_or(B));
         let handle = self.packets.insert(packet);
-        self.stack.put(self.now, Waiting { handle, peer: to });
+        self.stack.put(self.now, Waiting { handle, peer: to }, packet.size);
         self.with_mac(Mac::on_queued);
     }
 

@@ -1,0 +1,138 @@
+//! What XCP-Winf and RCP-Winf share: rt-Winf's estimates, which each node has of its own links (Barreto 2015, section 3).
+
+use crate::quantity::{Duration, Size};
+use crate::tcp::{size_in_range, span_in_range};
+use multihop_link::{
+    Elapsed, Estimator, LinkView, Outlet, PhyTimes, RtWinf, RtWinfOptions, RtWinfProbe, RtWinfProbeOptions,
+    WinfReading,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which frames tell rt-Winf of the medium.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Watched {
+    /// RTS, CTS, DATA and ACK. Without RTS/CTS there are no samples of capacity: it stays at the bit rate.
+    #[default]
+    RtsCts,
+    /// Pairs of DATA and ACK.
+    Probe,
+}
+
+/// How the capacity equations of rt-Winf are read.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reading {
+    /// As printed: a control frame counts as transfer.
+    #[default]
+    Printed,
+    /// As meant: DATA alone does.
+    Strict,
+}
+
+/// Parameters of rt-Winf at each node.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct WinfParameters {
+    /// Which frames tell of the medium: "rts-cts", or "probe" where RTS is not used. Default "rts-cts".
+    pub watched: Watched,
+    /// How the equations of capacity are read (Eqs. 1, 4 and 6): "printed" or "strict". Default "printed".
+    pub reading: Reading,
+    /// Whole exchanges count as busy, and not only what NAVs reserve. Default false, as printed: 0.39 of the capacity is then left
+    /// of a saturated medium with packets of 1500 bytes at 11 Mb/s.
+    pub full_busy: bool,
+    /// Onlookers divide by the length of the exchange that they saw last (Eqs. 7 and 8 as printed). Default false.
+    pub total_per_exchange: bool,
+    /// The latest time over which busy time counts. The paper has all since the first exchange. Default "1 s".
+    pub estimate_over: Duration,
+    /// Capacities are those of packets of this size, so that acknowledgements do not lower them; "0 B" for the sizes that are sent,
+    /// as printed. Default "1500 B".
+    pub reference_size: Size,
+    /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone. Default 0.125.
+    pub capacity_smoothing: f64,
+}
+
+impl Default for WinfParameters {
+    fn default() -> WinfParameters {
+        WinfParameters {
+            watched: Watched::RtsCts,
+            reading: Reading::Printed,
+            full_busy: false,
+            total_per_exchange: false,
+            estimate_over: Duration(1.0),
+            reference_size: Size(1500.0),
+            capacity_smoothing: 0.125,
+        }
+    }
+}
+
+impl WinfParameters {
+    /// Are all values in range?
+    ///
+    /// # Errors
+    /// A sentence that names the parameter, what was found, and what would do.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        span_in_range("estimate_over", Some(self.estimate_over), 1e-3, 3600.0)?;
+        size_in_range("reference_size", Some(self.reference_size), 0.0, 65_535.0)?;
+        let smoothing = self.capacity_smoothing;
+        if smoothing > 0.0 && smoothing <= 1.0 {
+            Ok(())
+        } else {
+            Err(format!("capacity_smoothing is {smoothing}; it must be above 0, and at most 1"))
+        }
+    }
+
+    /// The estimates at a queue before `outlet`.
+    pub(crate) fn at(&self, outlet: &Outlet) -> Estimates {
+        Estimates { parameters: self.clone(), outlet: *outlet }
+    }
+}
+
+/// Capacity and available bandwidth of what a queue leads to. A wire has no estimator: its capacity is its rate, and what is
+/// available of it is what did not arrive.
+pub(crate) struct Estimates {
+    parameters: WinfParameters,
+    pub outlet: Outlet,
+}
+
+impl Estimates {
+    pub(crate) fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
+        if self.outlet.is_wired {
+            return Vec::new();
+        }
+        let parameters = &self.parameters;
+        let elapsed = Elapsed::Window(parameters.estimate_over.span());
+        let reference_size = Some(parameters.reference_size.bytes() as u32).filter(|size| *size > 0);
+        let gain = parameters.capacity_smoothing;
+        vec![match parameters.watched {
+            Watched::RtsCts => {
+                let options = RtWinfOptions {
+                    reading: match parameters.reading {
+                        Reading::Printed => WinfReading::Printed,
+                        Reading::Strict => WinfReading::Strict,
+                    },
+                    elapsed,
+                    total_per_exchange: parameters.total_per_exchange,
+                    full_busy: parameters.full_busy,
+                    reference_size,
+                    gain,
+                };
+                Box::new(RtWinf::new(options, *phy))
+            }
+            Watched::Probe => {
+                Box::new(RtWinfProbe::new(RtWinfProbeOptions { elapsed, reference_size, gain }, *phy))
+            }
+        }]
+    }
+
+    /// In bytes per second.
+    pub(crate) fn capacity(&self, view: &LinkView) -> f64 {
+        view.capacity_bps.unwrap_or(self.outlet.rate.bps() as f64) / 8.0
+    }
+
+    /// In bytes per second, where `arrived` came to the queue.
+    pub(crate) fn available(&self, arrived: f64, view: &LinkView) -> f64 {
+        view.available_bps.map_or((self.capacity(view) - arrived).max(0.0), |bps| bps / 8.0)
+    }
+}

@@ -1,0 +1,97 @@
+//! What the schemes do to packets at one output queue of a node, and what they measure there.
+
+use multihop_core::{LinkEvent, Packet, Time};
+use multihop_link::{Estimator, LinkView, Passage, PhyTimes, RouterPolicy, Verdict};
+use std::sync::Arc;
+
+/// What is done to the packets of one scheme, and what is measured for that.
+struct Router {
+    policy: Box<dyn RouterPolicy>,
+    estimators: Vec<Box<dyn Estimator>>,
+}
+
+impl Router {
+    fn view(&self, now: Time, queue_bytes: u64) -> LinkView {
+        let mut view = LinkView { queue_bytes, ..LinkView::default() };
+        self.estimators.iter().for_each(|estimator| estimator.write(now, &mut view));
+        view
+    }
+}
+
+/// The policies of all schemes at one queue.
+pub struct Policies {
+    /// By scheme.
+    routers: Vec<Option<Router>>,
+    /// By flow.
+    scheme_of: Arc<[usize]>,
+    /// Bytes that wait in the queue.
+    queue_bytes: u64,
+}
+
+impl Policies {
+    /// What the schemes do at a queue, by scheme. Without `phy` there is no MAC behind it that estimators could watch.
+    pub fn new(
+        by_scheme: Vec<Option<Box<dyn RouterPolicy>>>,
+        phy: Option<&PhyTimes>,
+        scheme_of: Arc<[usize]>,
+    ) -> Policies {
+        let router = |policy: Box<dyn RouterPolicy>| Router {
+            estimators: phy.map_or_else(Vec::new, |phy| policy.estimators(phy)),
+            policy,
+        };
+        let routers = by_scheme.into_iter().map(|policy| policy.map(router)).collect();
+        Policies { routers, scheme_of, queue_bytes: 0 }
+    }
+
+    /// Does no scheme do anything here?
+    pub fn is_empty(&self) -> bool {
+        self.routers.iter().all(Option::is_none)
+    }
+
+    /// A packet of this size has entered the queue.
+    pub fn entered(&mut self, size: u32) {
+        self.queue_bytes += u64::from(size);
+    }
+
+    /// A packet of this size has left the queue, or was pushed out of it.
+    pub fn left(&mut self, size: u32) {
+        self.queue_bytes -= u64::from(size);
+    }
+
+    /// Asks the policy of the packet's scheme, if there is one, and marks if it says so.
+    pub fn consult(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        ask: impl FnOnce(&mut dyn RouterPolicy, &mut Packet, &LinkView) -> Verdict,
+    ) -> Verdict {
+        // A packet of a routing protocol belongs to no scheme.
+        let Some(scheme) = self.scheme_of.get(packet.flow.index()) else { return Verdict::Pass };
+        let Some(router) = &mut self.routers[*scheme] else { return Verdict::Pass };
+        let view = router.view(now, self.queue_bytes);
+        let verdict = ask(router.policy.as_mut(), packet, &view);
+        if verdict == Verdict::Mark {
+            packet.mark();
+        }
+        verdict
+    }
+
+    /// Tells the policies of other schemes that a packet passes the queue.
+    pub fn tell_others(&mut self, now: Time, packet: &Packet, passage: Passage) {
+        let own = self.scheme_of.get(packet.flow.index()).copied();
+        for (scheme, router) in self.routers.iter_mut().enumerate() {
+            if let Some(router) = router.as_mut().filter(|_| own != Some(scheme)) {
+                let view = router.view(now, self.queue_bytes);
+                router.policy.on_other(now, passage, packet.size, &view);
+            }
+        }
+    }
+
+    /// Something happened at what the queue leads to.
+    pub fn on_link(&mut self, event: &LinkEvent) {
+        for router in self.routers.iter_mut().flatten() {
+            router.estimators.iter_mut().for_each(|estimator| estimator.on_link(event));
+            router.policy.on_link(event);
+        }
+    }
+}

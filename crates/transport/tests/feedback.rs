@@ -1,0 +1,185 @@
+//! Congestion headers there and back, and pacing that follows them.
+
+mod pipe;
+
+use multihop_core::{Feedback, Rate, RcpHeader, Segment, Span, Time, XcpHeader};
+use multihop_transport::{
+    Acked, Allowance, CongestionHeader, Controller, Lost, Recovery, Returned, TcpOptions, TcpReceiver,
+    TcpSender,
+};
+use pipe::{Path, Pipe};
+use std::sync::{Arc, Mutex};
+
+const MSS: u64 = 1000;
+/// One-way delay.
+const DELAY: Span = Span::from_ms(50);
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Span::from_ms(ms)
+}
+
+/// Asks for 100 B/s in each segment, or sends at the latest rate; and notes what came back.
+struct Asking {
+    header: CongestionHeader,
+    rate: u64,
+    returned: Arc<Mutex<Vec<Returned>>>,
+}
+
+impl Controller for Asking {
+    fn allowance(&self) -> Allowance {
+        let paced = self.header == CongestionHeader::Rcp;
+        let pace = paced.then(|| Rate::from_bps(8 * self.rate));
+        Allowance { window: if paced { u64::MAX } else { 4 * MSS }, pace }
+    }
+    fn on_acked(&mut self, _: &Acked) {}
+    fn on_lost(&mut self, _: &Lost) {}
+    fn stamp(&mut self, _size: u64) -> Feedback {
+        match self.header {
+            CongestionHeader::None => Feedback::None,
+            CongestionHeader::Xcp => Feedback::Xcp(XcpHeader { rtt: 1, delta: 100, ..XcpHeader::default() }),
+            CongestionHeader::Rcp => {
+                Feedback::Rcp(RcpHeader { rate: RcpHeader::UNLIMITED, ..RcpHeader::default() })
+            }
+        }
+    }
+    fn on_feedback(&mut self, returned: &Returned) {
+        self.returned.lock().unwrap().push(*returned);
+        if let Feedback::Rcp(header) = returned.feedback {
+            self.rate = u64::from(header.reverse);
+        }
+    }
+    fn refresh(&self) -> Option<Span> {
+        (self.header == CongestionHeader::Rcp).then_some(Span::from_ms(500))
+    }
+}
+
+/// Loses the segments in `lost` once, counted from 1, and grants `rate` of each moment.
+struct Router {
+    lost: Vec<u64>,
+    rate: fn(Time) -> u32,
+}
+
+impl Path for Router {
+    fn carry(&mut self, now: Time, to_receiver: bool, segment: &mut Segment, copies: &mut Vec<Span>) {
+        let number = segment.seq / MSS + 1;
+        if let Feedback::Rcp(header) = &mut segment.feedback {
+            header.rate = header.rate.min((self.rate)(now));
+        }
+        if to_receiver && segment.payload > 0 && self.lost.contains(&number) {
+            self.lost.retain(|lost| *lost != number);
+            return;
+        }
+        copies.push(DELAY);
+    }
+}
+
+fn connection(
+    header: CongestionHeader,
+    delayed_ack: Option<Span>,
+    path: Router,
+) -> (Pipe<Router>, Arc<Mutex<Vec<Returned>>>) {
+    let options = TcpOptions {
+        segment_size: MSS as u32,
+        recovery: Recovery::Sack,
+        congestion_header: header,
+        timestamps: true,
+        handshake: false,
+        delayed_ack,
+        receive_window: 1000 * MSS,
+        ..TcpOptions::default()
+    };
+    let returned = Arc::new(Mutex::new(Vec::new()));
+    let controller = Asking { header, rate: 10_000, returned: returned.clone() };
+    let sender = TcpSender::new(options.clone(), Box::new(controller));
+    let receiver = TcpReceiver::new(options);
+    (Pipe::new(Box::new(sender), Box::new(receiver), MSS as u32, path), returned)
+}
+
+fn xcp(returned: &Returned) -> i32 {
+    let Feedback::Xcp(header) = returned.feedback else { panic!("{returned:?}") };
+    assert_eq!((header.rtt, header.delta), (0, 0), "an acknowledgement asks for nothing");
+    header.reverse
+}
+
+fn steady(_: Time) -> u32 {
+    10_000
+}
+
+#[test]
+fn xcp_delayed_acknowledgements_return_the_sum_of_what_was_granted() {
+    let path = Router { lost: vec![], rate: steady };
+    let (mut pipe, returned) = connection(CongestionHeader::Xcp, Some(Span::from_ms(100)), path);
+    pipe.push(5 * MSS);
+    pipe.run_until(ms(1_000));
+    let returned: Vec<i32> = returned.lock().unwrap().iter().map(xcp).collect();
+    assert_eq!(returned, [200, 200, 100], "two acknowledgements of two segments, one of the last");
+    assert_eq!(pipe.log[0].1.header, 40 + 12 + 20);
+}
+
+/// Acknowledgements that repeat themselves bring feedback too, but no round-trip sample.
+#[test]
+fn feedback_counts_on_duplicates() {
+    let path = Router { lost: vec![1], rate: steady };
+    let (mut pipe, returned) = connection(CongestionHeader::Xcp, None, path);
+    pipe.push(4 * MSS);
+    pipe.run_until(ms(150));
+    let returned = returned.lock().unwrap();
+    assert_eq!(returned.iter().map(xcp).sum::<i32>(), 300);
+    assert!(returned.iter().all(|returned| returned.rtt.is_none()), "{returned:?}");
+    drop(returned);
+    pipe.run_until(ms(60_000));
+    assert_eq!(pipe.delivered, 4 * MSS);
+}
+
+/// 1000 bytes and 64 of headers at 10 kB/s: one each 106.4 ms. The rate changes to 100 kB/s at 200 ms, which is known one round
+/// trip after the packet that met it, and counts for the packet that waits.
+#[test]
+fn a_new_pace_holds_for_the_packet_that_waits() {
+    let path = Router { lost: vec![], rate: |now| if now < ms(200) { 10_000 } else { 100_000 } };
+    let (mut pipe, _) = connection(CongestionHeader::Rcp, None, path);
+    pipe.push(100 * MSS);
+    pipe.run_until(ms(400));
+    let sent: Vec<u64> = pipe.log.iter().map(|(at, _)| at.ns() / 100_000).collect();
+    // The packet of 212.8 ms brings 100 kB/s at 312.8 ms; the next would have been due at 319.2, 10.64 ms after the last it is
+    // overdue.
+    assert_eq!(sent[..5], [0, 1_064, 2_128, 3_128, 3_234], "{sent:?}");
+}
+
+/// At 100 B/s packets are 10.64 s apart. The rate of 10 kB/s that holds from 3 s on is known as soon as somebody asks.
+#[test]
+fn a_sender_that_waits_long_asks_again_without_data() {
+    let path = Router { lost: vec![], rate: |now| if now < ms(3_000) { 100 } else { 10_000 } };
+    let (mut pipe, returned) = connection(CongestionHeader::Rcp, None, path);
+    pipe.push(3 * MSS);
+    pipe.run_until(ms(60_000));
+    let data: Vec<u64> =
+        pipe.log.iter().filter(|(_, s)| s.payload > 0).map(|(at, _)| at.ns() / 1_000_000).collect();
+    assert_eq!(data, [0, 3_100, 3_206], "{data:?}");
+    let asked: Vec<u64> =
+        pipe.log.iter().filter(|(_, s)| s.payload == 0).map(|(at, _)| at.ns() / 1_000_000).collect();
+    assert_eq!(asked, [500, 1_000, 1_500, 2_000, 2_500, 3_000]);
+    assert_eq!(pipe.sender.progress().recoveries, 0, "answers are no duplicates");
+    assert_eq!(returned.lock().unwrap().len(), 9);
+}
+
+/// The answer to a SYN has a rate and a round-trip time.
+#[test]
+fn a_handshake_asks_too() {
+    let returned = Arc::new(Mutex::new(Vec::new()));
+    let options = TcpOptions {
+        congestion_header: CongestionHeader::Rcp,
+        recovery: Recovery::Sack,
+        ..TcpOptions::default()
+    };
+    let header = CongestionHeader::Rcp;
+    let controller = Asking { header, rate: 1, returned: returned.clone() };
+    let sender = TcpSender::new(options.clone(), Box::new(controller));
+    let path = Router { lost: vec![], rate: steady };
+    let mut pipe = Pipe::new(Box::new(sender), Box::new(TcpReceiver::new(options)), 1460, path);
+    pipe.push(MSS);
+    pipe.run_until(ms(100));
+    let Feedback::Rcp(header) = returned.lock().unwrap()[0].feedback else { panic!() };
+    assert_eq!((header.reverse, header.rate), (10_000, 0));
+    assert_eq!(returned.lock().unwrap()[0].rtt, Some(Span::from_ms(100)));
+    assert_eq!(pipe.log[0].1.header, 52);
+}
