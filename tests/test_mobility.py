@@ -1,15 +1,23 @@
 """Nodes that move, from files of other tools to the tables, and what is wrong with such files."""
 
 import gzip
+import json
 import os
 import re
+import shlex
+import shutil
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import multihop
-from conftest import ROOT
+from conftest import CHAIN, ROOT, SCENARIOS
+from multihop.columns import TABLES
+from multihop.report import topology
+from studies import study
 
 #: Third-party files of motion live beside the project, not in it.
 MOTION = ROOT.parent / "shared" / "data" / "mobility"
@@ -178,3 +186,169 @@ def test_files_are_found_from_the_scenario_and_may_be_compressed(inline, tmp_pat
     assert re.match(r"packed:\d+: mobility\.file: ", message), message
     (tmp_path / "deep" / "packed").unlink()
     assert "cannot be read" in inline("run", "deep/s.toml").fails_cleanly()
+
+
+def test_positions_over_time_are_a_table(tmp_path):
+    (tmp_path / "motion.txt").write_text(MOVEMENTS)
+    (tmp_path / "s.toml").write_text(
+        scenario("motion.txt", "bonnmotion", 3) + '[[outages]]\nnode = "n2"\nfrom = "2 s"\n'
+    )
+    result = multihop.run(tmp_path / "s.toml", record_interval="1 s")
+    df = result.positions
+    assert list(df.columns) == list(TABLES["positions"])
+    assert df["time_s"].tolist() == [float(second) for second in range(6) for _ in range(3)]
+    first, second, third = (df[df["name"] == name] for name in ("n0", "n1", "n2"))
+    assert first["x_m"].tolist() == [0, 5, 10, 15, 20, 25]
+    assert second["x_m"].tolist() == [100, 105, 110, 115, 120, 125]
+    assert third["x_m"].tolist() == [92e3] * 6, "it stands, and is off from 2 s on"
+    assert third["off"].tolist() == [0, 0, 1, 1, 1, 1]
+    assert df["off"].sum() == 4
+    assert multihop.run(CHAIN).positions.empty
+
+
+def test_cars_that_are_not_there_are_off(tmp_path):
+    (tmp_path / "cars").write_text(FCD)
+    (tmp_path / "s.toml").write_text(scenario("cars", "fcd", 2))
+    df = multihop.run(tmp_path / "s.toml", record_interval="1 s").positions
+    assert df[df["name"] == "n1"]["off"].tolist() == [1, 0, 0, 0, 0, 0]
+    assert df[df["name"] == "n0"]["off"].sum() == 0
+
+
+def test_results_can_be_made_again_where_they_are(inline, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "cars.xml").write_text(FCD)
+    (tmp_path / "s.toml").write_text('name = "cars"\n' + scenario("elsewhere/cars.xml", "fcd", 2))
+    done = inline("run", "s.toml", "--out", "results")
+    assert done.code == 0, done.err
+    manifest = json.loads((tmp_path / "results" / "manifest.json").read_text())
+    shutil.rmtree(tmp_path / "elsewhere")
+    os.chdir(tmp_path / "results")
+    again = inline(*shlex.split(manifest["command"])[1:], "--out", "again")
+    assert again.code == 0, again.err
+    repeated = json.loads((tmp_path / "results" / "again" / "manifest.json").read_text())
+    assert repeated["variants"][0]["fingerprints"] == manifest["variants"][0]["fingerprints"]
+    assert repeated["variants"][0]["scenario_hash"] == manifest["variants"][0]["scenario_hash"]
+    assert repeated["command"] == manifest["command"]
+    # Over themselves, from their own copies.
+    (tmp_path / "results" / "again" / "motion").unlink()
+    over = inline(*shlex.split(manifest["command"])[1:], "--out", ".")
+    assert over.code == 0, over.err
+    assert (tmp_path / "results" / "motion").read_text() == FCD
+
+
+def test_what_is_of_the_start_is_called_so(inline):
+    mesh = SCENARIOS / "mobile-mesh.toml"
+    assert "3 nodes move: links and paths are those at the start" in inline("check", mesh).out
+    assert "for the network at the start, not for the run" in inline("bound", mesh).out
+    assert inline("bound", mesh, "--json").json()["of_start"] is True
+    plain = SCENARIOS / "chain.toml"
+    assert "move" not in inline("check", plain).out + inline("bound", plain).out
+    assert inline("bound", plain, "--json").json()["of_start"] is False
+
+
+def test_the_picture_has_the_ways_of_nodes():
+    result = multihop.run(SCENARIOS / "mobile-mesh.toml", duration="200 s")
+    caption = topology.caption(result.view, result.positions)
+    assert "Nodes move (dotted, seed 1)" in caption
+    assert "Off for a while: r3." in caption
+    drawing = ElementTree.fromstring(topology.picture(result.view, result.positions))
+    _, _, width, height = map(float, drawing.get("viewBox").split())
+    group = next(part for part in drawing.iter("g") if part.get("class") == "ways")
+    ways = {way.get("data-tip"): way.get("points").split() for way in group}
+    assert set(ways) == {"way of m0", "way of m1", "way of m2"}
+    circles = [(circle.get("cx"), circle.get("cy")) for circle in drawing.iter("circle")]
+    for index, way in enumerate(ways.values()):
+        assert tuple(way[0].split(",")) == circles[5 + index], "it begins where the node is drawn"
+        assert len(set(way)) > 10
+        for x, y in (place.split(",") for place in way):
+            assert 0 <= float(x) <= width
+            assert 0 <= float(y) <= height
+    assert "ways" in topology.picture(multihop.check(CHAIN))
+    assert "move" not in topology.caption(multihop.check(CHAIN))
+
+
+def test_ways_are_thinned_where_there_are_many_places():
+    count = 30_000
+    df = pd.DataFrame({"node": [0] * count, "x_m": range(count), "y_m": [0.0] * count})
+    way = topology._ways(df)[0]
+    assert 1000 < len(way) < 6000
+    assert way[0].tolist() == [0, 0]
+    assert way[-1].tolist() == [count - 1, 0]
+
+
+def test_metrics_of_studies_see_runs_in_which_nobody_happens_to_move(tmp_path):
+    walk = {
+        "duration": "2 s",
+        "topology": {"generator": "chain", "hops": 1},
+        "mobility": {"model": "random-waypoint", "area": ["9 m", "9 m"], "max_speed": "1 m/s", "pause": "4 s"},
+        "routing": {"protocol": "dsdv"},
+        "flows": [{"from": "n0", "to": "n1", "scheme": "udp"}],
+    }
+    walk["mobility"]["pause_distribution"] = "uniform"
+    result = study(scenario=walk, seeds=12).run(tmp_path / "s")
+    moving = set(result.table("positions")["seed"])
+    assert 0 < len(moving) < 12
+
+
+def test_a_flow_is_one_row_however_many_hops_it_begins_with(inline):
+    mesh = SCENARIOS / "mobile-mesh.toml"
+    done = inline("run", mesh, "--seeds", "3", "--duration", "5 s", "--warmup", "1 s", "-q")
+    assert done.code == 0, done.err
+    assert "hops at first" in done.out
+    assert [done.out.count(flow) for flow in ("m0->r0", "r0->m1", "m1->m2")] == [1, 1, 1]
+    assert "hops at first" not in inline("run", SCENARIOS / "chain.toml", "--duration", "2 s", "-q").out
+
+
+def test_flows_without_a_path_at_the_start_are_bounded_by_nothing_there(inline, tmp_path):
+    (tmp_path / "motion.txt").write_text("0 2000 0 50 100 0\n")
+    apart = (
+        scenario("motion.txt", "bonnmotion", 3, 'nodes = ["n1"]').replace("91 km", "0 m").replace("92 km", "90.1 km")
+    )
+    (tmp_path / "s.toml").write_text(apart.replace('to = "n2"', 'to = "n1"'))
+    bound = multihop.bound(tmp_path / "s.toml")
+    assert bound.of_start
+    assert bound.totals["total_bps"].tolist() == [0, 0, 0]
+    assert bound.flows["alone_bps"].tolist() == [0, 0, 0]
+    assert "1 node moves" in inline("check", "s.toml").out
+    both = '[[flows]]\nfrom = "n0"\nto = "n2"\nscheme = "udp"\n'
+    (tmp_path / "s.toml").write_text((tmp_path / "s.toml").read_text() + both)
+    flows = multihop.bound(tmp_path / "s.toml").flows
+    assert (flows[flows["flow"] == 0]["alone_bps"] == 0).all()
+    assert (flows[flows["flow"] == 1]["alone_bps"] > 5e6).all()
+
+
+def neighbour_changes(path):
+    """From setdest's own lines: when which two nodes become neighbours (250 m), or cease to be."""
+    known, changes = set(), []
+    line = re.compile(r'^(?:\$ns_ at (\S+) ")?\$god_ set-dist (\d+) (\d+) (\d+)"?\s*$', re.MULTILINE)
+    for time, a, b, hops in sorted(
+        (float(time or 0), int(a), int(b), int(hops)) for time, a, b, hops in line.findall(path.read_text())
+    ):
+        if ((a, b) in known) != (hops == 1):
+            known ^= {(a, b)}
+            changes.append((time, a, b))
+    return changes
+
+
+def test_a_run_replays_what_setdest_says_of_neighbours(motion):
+    path = motion / "ns2-scen-670x670-50-600-20-0.tcl"
+    text = scenario(path, "setdest", 50, 'file_start = "590 s"').replace('"5 s"', '"310 s"')
+    df = multihop.run(text, record_interval="500 ms").positions
+    changes = neighbour_changes(path)
+    assert sum(time > 590 for time, _, _ in changes) == 1041, "nodes pause for 600 s before"
+    neighbours = np.zeros((50, 50), dtype=bool)
+    compared = done = 0
+    for time, rows in df[df["time_s"] + 590 < changes[-1][0]].groupby("time_s"):
+        while changes[done][0] <= time + 590:
+            _, a, b = changes[done]
+            neighbours[[a, b], [b, a]] ^= True
+            done += 1
+        place = np.full((50, 2), np.nan)
+        place[rows["node"]] = rows[["x_m", "y_m"]]
+        distance = np.hypot(*(place[:, None] - place[None, :]).T)
+        np.fill_diagonal(distance, np.inf)
+        # Whoever is within 2 cm of the edge crosses it within the digits of the file.
+        sure = np.abs(distance - 250) > 0.02
+        assert ((distance < 250) == neighbours)[sure & ~np.isnan(distance)].all(), time
+        compared += int((sure & np.isfinite(distance)).sum())
+    assert compared > 1_000_000

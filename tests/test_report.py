@@ -141,7 +141,7 @@ def test_charts_as_files_of_their_own(comparison, tmp_path):
 
 def test_nodes_without_positions_are_laid_out():
     links = [(i, j, 1.0) for i in range(30) for j in range(30) if abs(i - j) == 1]
-    nodes = [{"name": f"w{i}", "x": None, "y": None} for i in range(30)]
+    nodes = [{"name": f"w{i}", "x": None, "y": None, "moves": False} for i in range(30)]
     view = {"nodes": nodes, "links": links, "flows": []}
     drawing = ET.fromstring(topology.picture(view))
     places = {(c.get("cx"), c.get("cy")) for c in drawing.iter("circle")}

@@ -14,7 +14,7 @@ from multihop.study.export import EXPORT_NAMES, export
 from studies import NETWORK, study
 
 #: An empty table is not written, and this network has no wires.
-WRITTEN = [name for name in TABLES if name != "wires"]
+WRITTEN = [name for name in TABLES if name not in {"positions", "wires"}]
 
 METRICS = {
     "goodput": {"column": "flows.goodput_bps", "reduce": "sum", "unit": "kb/s", "better": "higher"},

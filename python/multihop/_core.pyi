@@ -46,7 +46,8 @@ class ScenarioView(TypedDict):
     """A resolved scenario.
 
     `links` holds [from, to, delivery probability of a full DATA frame without interference]; that of wires, which are
-    among them, is 1. `wires` has each direction of a wire.
+    among them, is 1. `wires` has each direction of a wire. `motion_file` is what nodes take their motion from, if it
+    is a file.
     """
 
     name: str
@@ -60,6 +61,7 @@ class ScenarioView(TypedDict):
     wires: list[WireView]
     flows: list[FlowView]
     measurements: list[MeasurementView]
+    motion_file: str | None
 
 class LinkTimeView(TypedDict):
     """Airtime on a link for one message of a flow, in seconds; of a wire, the time of sending.

@@ -70,7 +70,7 @@ class Shares:
 
     Attributes:
         airtime: one row per constraint, one column per flow: the share of the time that a goodput of 1 bit/s takes.
-        offered_bps: what each flow offers at most; infinite without limit.
+        offered_bps: what each flow can offer its path at most; infinite without limit, 0 without a path.
         cliques: the links (indices) of each constraint.
         complete: were all maximal cliques taken?
     """
@@ -83,12 +83,15 @@ class Shares:
     @property
     def alone_bps(self) -> np.ndarray:
         """The most that each flow can get where it is alone."""
-        limits: np.ndarray = np.minimum(1.0 / self.airtime.max(axis=0), self.offered_bps)
+        with np.errstate(divide="ignore"):  # a flow without a path takes no airtime, and offers nothing either
+            limits: np.ndarray = np.minimum(1.0 / self.airtime.max(axis=0, initial=0.0), self.offered_bps)
         return limits
 
     @property
     def bottlenecks(self) -> list[tuple[int, ...]]:
         """The links whose airtime limits each flow where it is alone."""
+        if not self.cliques:
+            return [()] * len(self.offered_bps)
         return [self.cliques[row] for row in self.airtime.argmax(axis=0)]
 
     @cached_property
@@ -99,6 +102,8 @@ class Shares:
 
         # In units of what each flow gets alone, all numbers are near one.
         unit = self.alone_bps
+        if not self.cliques:
+            return 0.0
         found = linprog(-unit, A_ub=self.airtime * unit, b_ub=np.ones(len(self.airtime)), bounds=(0, 1), method="highs")
         if found.fun is None:
             raise RuntimeError(f"the linear programme was not solved: {found.message}")
@@ -211,8 +216,9 @@ def shares(capacity: _core.CapacityView, level: Level, *, feedback: bool = False
         complete &= all_there
         members += cliques
         rows += [per_link[list(clique)].sum(axis=0) for clique in cliques]
-    offered = [np.inf if demand["offered_bps"] is None else demand["offered_bps"] for demand in demands]
-    return Shares(np.array(rows), np.array(offered, dtype=float), tuple(members), complete)
+    offered = [_offered(demand) for demand in demands]
+    airtime = np.array(rows).reshape(len(rows), len(demands))
+    return Shares(airtime, np.array(offered, dtype=float), tuple(members), complete)
 
 
 def maximal_cliques(
@@ -231,6 +237,12 @@ def maximal_cliques(
     if len(found) <= limit:
         return sorted(found), True
     return sorted({*found[:limit], *((vertex,) for vertex in range(vertices))}), False
+
+
+def _offered(demand: _core.DemandView) -> float:
+    if not demand["forward"]:
+        return 0.0
+    return np.inf if demand["offered_bps"] is None else demand["offered_bps"]
 
 
 def _charged(time: _core.LinkTimeView, charge: Charge) -> float:

@@ -41,7 +41,7 @@ _FLOWS: dict[str, Column] = {
     "app": Column("", "application"),
     "hops": Column(
         "1",
-        "hops of its shortest path, where nodes move of that at the beginning; static routes take it, routing protocols may "
+        "hops of its shortest path, at the beginning where nodes move; static routes take it, routing protocols may "
         "take others",
     ),
     "goodput_bps": Column("bit/s", "payload delivered in order to the application, over the measured time"),
@@ -142,7 +142,8 @@ _WIRES: dict[str, Column] = {
     "delivered": Column("packets", "packets that reached the other end"),
     "dropped": Column(
         "packets",
-        "packets lost before they were sent: no room in the queue, dropped by a router policy, or the node switched off",
+        "packets lost before they were sent: no room in the queue, a router policy dropped them, or the node was "
+        "switched off",
     ),
     "queue_mean": Column("packets", "packets that waited at its sending end, mean over time"),
     "queue_max": Column("packets", "packets that waited at its sending end, maximum"),

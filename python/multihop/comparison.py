@@ -17,6 +17,7 @@ from multihop.columns import METRICS, Metric
 from multihop.results import Result
 from multihop.scenario import Scenario, inline_toml
 from multihop.statistics import Estimate, PairedDifference, estimate, holm, paired_difference
+from multihop.storage import MOTION_FILE
 from multihop.verdict import sentences, with_interval
 
 #: Differences with an adjusted p-value below this are called significant.
@@ -75,7 +76,11 @@ class Comparison:
         for name, value in first.overrides.items():
             if name not in {"scheme", "seed", "set"}:
                 words += [f"--{name.replace('_', '-')}", str(value)]
-        for path, value in first.overrides.get("set", {}).items():
+        replaced = dict(first.overrides.get("set", {}))
+        if first.view["motion_file"] is not None:
+            replaced.pop("mobility.file", None)
+            replaced["mobility.file"] = MOTION_FILE
+        for path, value in replaced.items():
             words += ["--set", f"{path}={inline_toml(value)}"]
         return shlex.join(words)
 

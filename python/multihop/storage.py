@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -25,11 +26,15 @@ if TYPE_CHECKING:
 
 MANIFEST_FORMAT = 1
 
+#: What the file of motion of a scenario is called beside its copy.
+MOTION_FILE = "motion"
+
 #: What results are called in their directory.
 RESULT_NAMES = (
     "manifest.json",
     "scenario.toml",
     "report.html",
+    MOTION_FILE,
     *(f"{name}.{kind}" for name in TABLES for kind in ("parquet", "csv")),
 )
 
@@ -38,7 +43,7 @@ _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}
 
 
 def save(comparison: Comparison, directory: Path) -> Path:
-    """Writes every table as Parquet and CSV, the scenario, and `manifest.json`.
+    """Writes every table as Parquet and CSV, the scenario, its file of motion, and `manifest.json`.
 
     Each file is written whole and then moved into place, the manifest last: where there is a manifest, all is there.
 
@@ -51,10 +56,13 @@ def save(comparison: Comparison, directory: Path) -> Path:
         table = arrow_table(comparison, name, about)
         replace_file(directory / f"{name}.parquet", partial(pa.parquet.write_table, table))
         replace_file(directory / f"{name}.csv", partial(pa.csv.write_csv, table))
-    # Results that are made again from their own copy of the scenario leave that copy alone.
+    # Results that are made again from their own copies of the scenario and of the file of motion leave these alone.
     copy = directory / "scenario.toml"
     if comparison.scenario.file is None or not _same_file(copy, comparison.scenario.file):
         replace_file(copy, lambda path: path.write_text(comparison.scenario.text, encoding="utf-8"))
+    motion = next(iter(comparison.results.values()))[0].view["motion_file"]
+    if motion is not None and not _same_file(directory / MOTION_FILE, Path(motion)):
+        replace_file(directory / MOTION_FILE, partial(shutil.copyfile, motion))
     text = json.dumps(about, indent=2) + "\n"
     replace_file(directory / "manifest.json", lambda path: path.write_text(text, encoding="utf-8"))
     return directory

@@ -356,5 +356,6 @@ fn view<'py>(
     made.set_item("wires", wires)?;
     made.set_item("flows", flows)?;
     made.set_item("measurements", measurements)?;
+    made.set_item("motion_file", resolved.motion_file.as_ref().map(|path| path.to_string_lossy()))?;
     Ok(made)
 }

@@ -134,6 +134,7 @@ fn setdest_finds_the_neighbours_that_we_find() {
         let compared = check_hops(&path.display().to_string(), &trace);
         if path.ends_with("ns2-scen-670x670-50-600-20-0.tcl") {
             assert!(compared > 400, "{compared} instants");
+            assert_eq!(trace.hops.iter().filter(|change| change.time > 0.0).count(), 2877);
         }
     }
 }

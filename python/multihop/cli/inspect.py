@@ -54,7 +54,7 @@ def check(
     print(f"{view['duration']:g} s of which {view['warmup']:g} s warm-up, seed {view['seed']}, hash {view['hash']}")
     moving = sum(node["moves"] for node in view["nodes"])
     if moving:
-        print(f"{moving} nodes move: links and paths are those at the start")
+        print(f"{moving} node{' moves' if moving == 1 else 's move'}: links and paths are those at the start")
     names = [node["name"] for node in view["nodes"]]
     rows = [
         [flow["name"], flow["scheme"], flow["app"], " > ".join(names[i] for i in flow["path"]) or "no route"]
@@ -67,7 +67,7 @@ def list_names(
     kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="Only these, as in: list schemes.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what can be named: schemes, PHYs, media, routing, apps, generators, estimators, models, papers, columns."""
+    """List names: schemes, PHYs, media, mobility, routing, apps, generators, estimators, models, papers, columns."""
     catalogue = api.catalogue()
     wanted = kind.lower() if kind is not None else None
     if wanted is not None and wanted not in catalogue and wanted not in _ALIASES:

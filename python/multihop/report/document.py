@@ -11,6 +11,7 @@ from multihop.report import charts, topology
 from multihop.report.markup import document, facts, paragraphs, remark, section, with_unit
 from multihop.report.markup import escape as _e
 from multihop.report.svg import colours, style
+from multihop.storage import MOTION_FILE
 from multihop.verdict import with_interval
 
 if TYPE_CHECKING:
@@ -142,8 +143,9 @@ def _provenance(comparison: Comparison) -> str:
         "scenario": f"{view['name']}, hash {view['hash']}",
         "seeds": ", ".join(str(seed) for seed in comparison.seeds),
     }
+    beside = f", and its file of motion as {MOTION_FILE}" if view["motion_file"] is not None else ""
     return (
         f"{facts(known.items())}<p>To run it again, in the folder with the results or wherever the "
-        f"scenario below is saved as scenario.toml:</p><pre>{_e(comparison.command)}</pre>"
+        f"scenario below is saved as scenario.toml{beside}:</p><pre>{_e(comparison.command)}</pre>"
         f"<details><summary>The scenario</summary><pre>{_e(comparison.scenario.text)}</pre></details>"
     )

@@ -151,8 +151,8 @@ def _ways(positions: pd.DataFrame) -> dict[int, np.ndarray]:
     """The places of each node that moves, in the order of time; of many, every second, third, ... one."""
     stride = -(-len(positions) // _MOST_PLACES) or 1
     ways = {}
-    for node, rows in positions.groupby("node"):
-        places = rows[["x_m", "y_m"]].to_numpy(dtype=np.float64)
+    for node in np.unique(positions["node"].to_numpy(dtype=int)):
+        places = positions.loc[positions["node"] == node, ["x_m", "y_m"]].to_numpy(dtype=np.float64)
         if (places != places[0]).any():
             ways[int(node)] = np.vstack([places[:-1:stride], places[-1:]])
     return ways

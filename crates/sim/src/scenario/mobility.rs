@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How nodes move.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -152,6 +152,8 @@ pub(super) struct Moved {
     pub(super) identity: String,
     /// The same of outages that the scenario lists.
     pub(super) outages: String,
+    /// The file that was read, if one was.
+    pub(super) file: Option<PathBuf>,
 }
 
 /// The most legs of all nodes together.
@@ -178,6 +180,16 @@ impl Mobility {
             | Mobility::Setdest(Recorded { count, .. })
             | Mobility::Fcd(Recorded { count, .. })
             | Mobility::Bonnmotion(BonnMotion { count, .. }) => *count,
+        }
+    }
+
+    /// The file of motion, if there is one: from the scenario's folder.
+    fn file(&self, document: &Document<'_>) -> Option<PathBuf> {
+        match self {
+            Mobility::RandomWaypoint(_) => None,
+            Mobility::Setdest(Recorded { file, .. })
+            | Mobility::Fcd(Recorded { file, .. })
+            | Mobility::Bonnmotion(BonnMotion { file, .. }) => Some(located(document, file)),
         }
     }
 
@@ -254,6 +266,7 @@ pub(super) fn resolve(
         Mobility::Fcd(file) => file.resolve(document, Format::Fcd, &moving, config)?,
         Mobility::Bonnmotion(file) => file.resolve(document, &moving, config)?,
     };
+    moved.file = mobility.file(document);
     for index in &moved.nodes {
         config.nodes[*index].position = Some(config.mobility.motions[*index].origin());
     }
@@ -264,6 +277,11 @@ pub(super) fn resolve(
             Err(document.fail(&key!["mobility"], found, "add its position, or a file with more nodes"))
         }
     }
+}
+
+/// Where a file is that the scenario names.
+fn located(document: &Document<'_>, file: &str) -> PathBuf {
+    Path::new(document.origin()).parent().unwrap_or(Path::new("")).join(file)
 }
 
 /// The nodes that move, in the order in which they are named.
@@ -432,7 +450,8 @@ impl Recorded {
                 let move_here =
                     if count == 1 { "1 node moves".into() } else { format!("{count} nodes move") };
                 let found = format!("the file has a node {} ({:?}), but {move_here}", node.index, node.name);
-                let remedy = "add nodes to the scenario and to mobility.nodes, or take it out of the file";
+                let remedy =
+                    "let more nodes move (mobility.nodes or mobility.count), or take it out of the file";
                 return Err(self.at_line(node.line, found, remedy));
             };
             write!(identity, " {index} {:?} {:?}", node.motion, node.present).expect("strings take all text");
@@ -454,8 +473,7 @@ impl Recorded {
 
     fn read(&self, document: &Document<'_>, format: Format) -> Result<Trace> {
         let at = key!["mobility", "file"];
-        let path = Path::new(document.origin()).parent().unwrap_or(Path::new("")).join(&self.file);
-        let trace = read_file(&path, format).map_err(|error| {
+        let trace = read_file(&located(document, &self.file), format).map_err(|error| {
             document.bad(&at, format!("cannot be read: {error}"), "give a file that is there")
         })?;
         trace.map_err(|error| self.at_line(error.line, error.found, error.remedy))

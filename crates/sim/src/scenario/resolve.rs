@@ -16,6 +16,7 @@ use crate::mobility::Mobility;
 use multihop_core::Span;
 use multihop_schemes::quantity::Duration;
 use serde::Deserialize;
+use std::path::PathBuf;
 
 /// Values of the command line, which take precedence over those of the file.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
@@ -44,6 +45,8 @@ pub struct Resolved {
     pub description: Option<String>,
     /// SHA-256 in hexadecimal of everything but the seed: 64 digits. Runs with the same hash and the same seed are the same run.
     pub hash: String,
+    /// The file that it takes the motion of nodes from, if it does.
+    pub motion_file: Option<PathBuf>,
 }
 
 /// Rows of the time series: flows times steps.
@@ -107,7 +110,7 @@ pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolv
     let jitters: Vec<Span> = made.iter().map(|made| made.jitter).collect();
     let hash = hash(&config, &jitters, &schemes.identities, &moved);
     config.flows = made.into_iter().enumerate().map(|(i, made)| made.started(i, config.seed)).collect();
-    Ok(Resolved { config, description: scenario.description, hash })
+    Ok(Resolved { config, description: scenario.description, hash, motion_file: moved.file })
 }
 
 impl Overrides {
