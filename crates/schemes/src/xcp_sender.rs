@@ -30,13 +30,19 @@ impl XcpSender {
         f64::from(self.options.segment_size)
     }
 
+    /// The part of the window that can be used: whole segments. What routers are told is counted from it, as their feedback makes
+    /// flows equal in what they tell; a flow with a window of 1.9 segments sends one in each round trip, and not 1.9.
+    fn used(&self) -> f64 {
+        (self.window / self.segment()).floor() * self.segment()
+    }
+
     /// The change of throughput to ask for in each packet, in bytes per second: what is missing, over the packets of a window.
     fn request(&self, srtt: f64) -> i32 {
         if self.window >= self.options.max_window as f64 {
             return 0;
         }
         self.options.desired.map_or(XcpHeader::UNLIMITED, |desired| {
-            ((desired - self.window / srtt) * self.segment() / self.window) as i32
+            ((desired - self.used() / srtt) * self.segment() / self.used()) as i32
         })
     }
 
@@ -60,7 +66,7 @@ impl Controller for XcpSender {
         let header = match self.srtt {
             Some(srtt) if size > 0 => XcpHeader {
                 rtt: microseconds(srtt),
-                x: microseconds(srtt * size as f64 / self.window),
+                x: microseconds(srtt * size as f64 / self.used()),
                 delta: self.request(srtt),
                 reverse: 0,
             },
@@ -132,6 +138,7 @@ mod tests {
         assert_eq!(stamp(&mut sender), unlimited);
         sender.on_feedback(&returned(1_000));
         assert_eq!(sender.allowance().window, 10_100);
+        assert_eq!(stamp(&mut sender).x, 10_000, "a tenth of a segment more is not sent");
         sender.on_feedback(&returned(-2_000));
         assert_eq!(sender.allowance().window, 9_900);
         sender.on_feedback(&returned(i32::MIN));

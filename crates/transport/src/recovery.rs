@@ -188,6 +188,15 @@ impl LossRecovery {
         }
     }
 
+    /// Bytes beyond `una` that have left the network, as far as recovery knows. In a long recovery they are by far the most of what
+    /// was sent, as each lets another one go.
+    pub fn gone(&self, view: &View) -> u64 {
+        match self {
+            LossRecovery::NewReno(newreno) => newreno.gone(),
+            LossRecovery::Sack(sack) => sack.gone(view),
+        }
+    }
+
     /// The window in use, in bytes: the controller's, as recovery changes it.
     pub fn window(&self, view: &View) -> u64 {
         match self {

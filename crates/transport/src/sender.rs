@@ -260,7 +260,11 @@ impl TcpSender {
 
     fn tell_lost(&mut self, now: Time, kind: LossKind) {
         self.cwr = self.ecn;
-        let in_flight = self.in_flight().saturating_sub(self.limited);
+        let sent = self.in_flight();
+        // A timeout in recovery is to lower the threshold a second time (RFC 5681, section 4.3), and not to set it by what was sent
+        // while recovery lasted.
+        let gone = self.limited + self.recovery.gone(&self.view());
+        let in_flight = sent.saturating_sub(gone).max(sent.min(self.options.mss()));
         self.controller.on_lost(&Lost { now, kind, in_flight });
     }
 }

@@ -164,6 +164,24 @@ fn rfc_6582_4_only_the_first_partial_ack_restarts_the_timer() {
     assert_eq!((pipe.delivered, progress(&pipe).timeouts, progress(&pipe).recoveries), (20 * MSS, 1, 1));
 }
 
+/// A retransmission is lost: "cwnd (and ssthresh) MUST be lowered twice" (RFC 5681, section 4.3). New data went on for every segment that
+/// was reported to have arrived, so that by the time of the timeout far more was sent than the window, and is not acknowledged.
+#[test]
+fn rfc_5681_4_3_a_timeout_in_fast_recovery_lowers_the_threshold_again() {
+    for recovery in [Recovery::NewReno, Recovery::Sack] {
+        let script = Script { always: BTreeSet::from([1]), ..Script::default() };
+        let mut pipe = connection(&options(recovery), 16, script);
+        pipe.push(1000 * MSS);
+        pipe.run_until(ms(1_099));
+        let before = progress(&pipe);
+        assert_eq!((before.timeouts, before.slow_start_threshold), (0, Some(8 * MSS)), "{recovery:?}");
+        assert!(before.sent > 40 * MSS, "{recovery:?}: {before:?}");
+        pipe.run_until(ms(1_100));
+        let after = progress(&pipe);
+        assert_eq!((after.timeouts, after.slow_start_threshold), (1, Some(4 * MSS)), "{recovery:?}");
+    }
+}
+
 /// After a timeout everything below `recover` is sent again, and its duplicate acknowledgements start nothing.
 #[test]
 fn rfc_6582_3_2_duplicates_of_data_sent_before_a_timeout_start_no_recovery() {

@@ -27,6 +27,10 @@ impl NewReno {
         view.window.saturating_sub(self.deflation).max(view.mss()) + self.inflation
     }
 
+    pub fn gone(&self) -> u64 {
+        self.inflation
+    }
+
     pub fn enter(&mut self, view: &View) {
         *self = NewReno {
             point: Some(view.max),

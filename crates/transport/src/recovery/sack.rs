@@ -75,6 +75,10 @@ impl Sack {
         episode.pipe = self.board.pipe(view.una, view.max, episode.high_rxt, threshold, mss);
     }
 
+    pub fn gone(&self, view: &View) -> u64 {
+        self.episode.map_or(0, |episode| (view.nxt - view.una).saturating_sub(episode.pipe))
+    }
+
     pub fn on_timeout(&mut self, view: &View) {
         if view.options.sacked_at_timeout != SackedAtTimeout::Kept {
             self.board.clear();

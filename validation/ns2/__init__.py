@@ -1,0 +1,1 @@
+"""Programs for ns-2, and what they said."""
