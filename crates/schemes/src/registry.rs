@@ -61,7 +61,9 @@ pub struct Entry {
 }
 
 impl Entry {
-    const fn of<P: Parameters>() -> Entry {
+    /// The scheme with these parameters. One that is not in the [`REGISTRY`] can be built all the same, and be named by scenarios that
+    /// are told of it.
+    pub const fn of<P: Parameters>() -> Entry {
         Entry {
             name: P::NAME,
             summary: P::SUMMARY,
@@ -95,13 +97,21 @@ impl Entry {
     }
 }
 
-/// The scheme called `name`.
+/// The scheme of the [`REGISTRY`] that is called `name`.
 ///
 /// # Errors
 /// A sentence with the nearest name, or with all of them.
 pub fn find(name: &str) -> Result<&'static Entry, String> {
-    let names = || REGISTRY.iter().map(|entry| entry.name);
-    REGISTRY
+    find_among(REGISTRY, name)
+}
+
+/// The scheme of `entries` that is called `name`.
+///
+/// # Errors
+/// A sentence with the nearest name, or with all of them.
+pub fn find_among<'a>(entries: &'a [Entry], name: &str) -> Result<&'a Entry, String> {
+    let names = || entries.iter().map(|entry| entry.name);
+    entries
         .iter()
         .find(|entry| entry.name == name)
         .ok_or_else(|| format!("there is no scheme {name:?}; {}", suggestion(name, names())))

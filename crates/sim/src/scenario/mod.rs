@@ -54,7 +54,7 @@ pub use measure::{
 };
 pub use medium::{Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
 pub use phy::{Phy, Preamble, Standard};
-pub use resolve::{Overrides, Resolved, load, resolve};
+pub use resolve::{Overrides, Resolved, load, resolve, resolve_among};
 pub use routing::{Dsdv, Metric, Network, OnLinkFailure, Routing, StaticRoutes};
 pub use schemes::Parameters;
 pub use settings::Setting;

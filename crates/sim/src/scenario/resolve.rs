@@ -13,6 +13,7 @@ use super::topology::Nodes;
 use crate::config::Config;
 use multihop_core::Span;
 use multihop_schemes::quantity::Duration;
+use multihop_schemes::{Entry, REGISTRY};
 use serde::Deserialize;
 
 /// Values of the command line, which take precedence over those of the file.
@@ -60,6 +61,14 @@ pub fn load(text: &str, origin: &str, overrides: &Overrides) -> Result<Config> {
 /// # Errors
 /// Whatever is wrong with it, in one line.
 pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolved> {
+    resolve_among(REGISTRY, text, origin, overrides)
+}
+
+/// As [`resolve`], where flows can name the schemes of `known` and no others.
+///
+/// # Errors
+/// Whatever is wrong with it, in one line.
+pub fn resolve_among(known: &[Entry], text: &str, origin: &str, overrides: &Overrides) -> Result<Resolved> {
     let mut document = Document::parse(text, origin)?;
     document.set(&overrides.set, &overrides.options())?;
     let mut scenario: Scenario = document.read()?;
@@ -90,7 +99,7 @@ pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolv
     let nodes = scenario.topology.resolve(&document, &mut config)?;
     config.nodes.clone_from(&nodes.list);
 
-    let mut schemes = Schemes::new(&document, &scenario.schemes)?;
+    let mut schemes = Schemes::new(&document, known, &scenario.schemes)?;
     let made = flows(&document, &scenario, overrides, &nodes, &config, &mut schemes)?;
     let limited = scenario.mac.rules == RuleSet::Ieee;
     schemes.check_sizes(&config.mac.rules, limited, config.extra_header)?;
