@@ -1,59 +1,164 @@
-//! The scheme of the tutorial "Write your own scheme": what its page says of it.
+//! The scheme of the tutorial "Write your own scheme": everything that its page says of it.
 
 #[path = "../common/mod.rs"]
 mod common;
 mod queue_price;
+mod registered;
 
-use common::wires::{goodput, lay, mbps, wire, wired};
 use common::saturate;
-use multihop_core::{DropCause, Span};
+use common::wires::{goodput, lay, mbps, wire, wired};
+use multihop_core::Span;
 use multihop_dot11::DcfRules;
 use multihop_schemes::{Entry, REGISTRY};
-use multihop_sim::config::SchemeConfig;
+use multihop_sim::config::{Config, SchemeConfig};
 use multihop_sim::outcome::Outcome;
 use multihop_sim::run;
-use multihop_sim::scenario::{Overrides, resolve_among};
+use multihop_sim::scenario::{Overrides, resolve, resolve_among};
 use queue_price::QueuePrice;
-use serde_json::{Value, json};
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// Flows from nodes of their own over one wire of 10 Mb/s, after so many milliseconds.
+fn bottleneck(queue: &str, delay: u64, flows: usize) -> Config {
+    let mut config = wired(DcfRules::IEEE, 2 + 2 * flows);
+    lay(&mut config, (0, 1), mbps(10), Span::from_ms(delay), 200);
+    for flow in 0..flows {
+        let (source, sink) = (2 + 2 * flow, 3 + 2 * flow);
+        lay(&mut config, (source as u32, 0), mbps(100), Span::ZERO, 1000);
+        lay(&mut config, (1, sink as u32), mbps(100), Span::ZERO, 1000);
+        saturate(&mut config, source, sink);
+    }
+    let scheme = Entry::of::<QueuePrice>().build(&json!({ "queue": queue })).unwrap();
+    config.schemes = vec![SchemeConfig { name: "queue-price".into(), scheme }];
+    config.warmup = Span::from_ms(10_000);
+    config.duration = Span::from_ms(40_000);
+    config
+}
+
+// [law]
+/// Where a flow comes to rest, the queue is `Q` over the window in segments; but for a part of the packet that comes while another
+/// is sent.
+#[test]
+fn on_a_wire_the_window_times_the_queue_is_what_the_law_says() {
+    for (queue, bytes) in [("15 kB", 15e3), ("30 kB", 30e3), ("100 kB", 100e3), ("300 kB", 300e3)] {
+        for delay in [2, 5, 10] {
+            let outcome = run(&bottleneck(queue, delay, 1));
+            let segments = outcome.flows[0].window_mean.unwrap() / 1460.0;
+            let law = bytes / segments / 1520.0;
+            let found = wire(&outcome, 0, 1);
+            let beyond = found.queue_mean - law;
+            assert!((0.0..0.7).contains(&beyond), "{queue}, {delay} ms: {} of {law}", found.queue_mean);
+            assert!(found.utilisation > 0.99 && found.dropped == 0, "{queue}, {delay} ms: {found:?}");
+        }
+    }
+}
+// [sharing]
 
 #[test]
-fn explore() {
+fn on_a_wire_flows_share_what_there_is() {
+    for flows in [2, 4, 8] {
+        let outcome = run(&bottleneck("30 kB", 10, flows));
+        let each: Vec<f64> = (0..flows).map(|flow| goodput(&outcome, flow)).collect();
+        let total: f64 = each.iter().sum();
+        let jain = total * total / each.iter().map(|rate| rate * rate).sum::<f64>() / flows as f64;
+        assert!(jain > 0.95, "{flows} flows: {each:?}");
+        let found = wire(&outcome, 0, 1);
+        assert!(found.utilisation > 0.95 && found.dropped == 0, "{flows} flows: {found:?}");
+    }
+}
+
+const CHAIN: &str = include_str!("../../../../scenarios/chain.toml");
+
+// [scenario]
+/// The scenario of a chain with so many hops, and this scheme.
+fn chain_of(hops: u32, scheme: &str, seed: u64, more: &str) -> Config {
     let own = Entry::of::<QueuePrice>();
-    for flows in [1usize, 2, 4] {
-        for (delay, q) in [(2u64, "30 kB"), (10, "30 kB"), (20, "30 kB"), (20, "100 kB"),(5,"100 kB")] {
-            let mut config = wired(DcfRules::IEEE, 2 + 2 * flows);
-            lay(&mut config, (0, 1), mbps(10), Span::from_ms(delay), 200);
-            for f in 0..flows {
-                let (a, b) = (2 + 2 * f, 3 + 2 * f);
-                lay(&mut config, (a as u32, 0), mbps(100), Span::ZERO, 1000);
-                lay(&mut config, (1, b as u32), mbps(100), Span::ZERO, 1000);
-                saturate(&mut config, a, b);
-            }
-            config.schemes = vec![SchemeConfig { name: "queue-price".into(), scheme: own.build(&json!({"queue": q})).unwrap() }];
-            config.warmup = Span::from_ms(10_000);
-            config.duration = Span::from_ms(40_000);
-            let outcome = run(&config);
-            let w = wire(&outcome, 0, 1);
-            let each: Vec<f64> = (0..flows).map(|f| goodput(&outcome, f) / 1e3).collect();
-            println!("{flows} {delay} {q}: {each:.0?} win {:?} util {:.3} queue {:.2} dropped {} max {}", outcome.flows[0].window_mean.unwrap()/1460.0, w.utilisation, w.queue_mean, w.dropped, w.queue_max);
-        }
-    }
     let known = [REGISTRY, &[own]].concat();
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/chain.toml")).unwrap();
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/mesh-demo.toml")).unwrap();
-    for (scheme, q) in [("tcp-newreno", 0), ("tcp-vegas", 0), ("recn", 0), ("queue-price", 7), ("queue-price", 15), ("queue-price", 30)] {
-        let (mut g, mut d, mut j, mut t) = (0.0, 0.0, 0.0, 0);
-        for seed in 1..=5 {
-            let text = if q > 0 { format!("{text}\n[schemes.queue-price]\nqueue = \"{q} kB\"\n") } else { text.clone() };
-            let overrides = Overrides { seed: Some(seed), scheme: Some(scheme.into()), ..Overrides::default() };
-            let o = run(&resolve_among(&known, &text, "chain.toml", &overrides).unwrap_or_else(|e| panic!("{e}")).config);
-            let each: Vec<f64> = (0..o.flows.len()).map(|f| goodput(&o, f)).collect();
-            let sum: f64 = each.iter().sum();
-            g += sum / 5e3;
-            j += sum * sum / each.len() as f64 / each.iter().map(|x| x * x).sum::<f64>() / 5.0;
-            d += o.flows.iter().map(|f| f.delay.p95).sum::<f64>() / each.len() as f64 * 200.0;
-            t += o.flows.iter().map(|f| f.timeouts).sum::<u64>();
-        }
-        println!("mesh {scheme} {q}: {g:.1} kb/s, mean p95 {d:.1} ms, jain {j:.3}, {t} timeouts");
+    let text = CHAIN.replace("hops = 7", &format!("hops = {hops}"));
+    let text = text.replace("\"n7\"", &format!("\"n{hops}\"")) + more;
+    let overrides = Overrides { scheme: Some(scheme.into()), seed: Some(seed), ..Overrides::default() };
+    resolve_among(&known, &text, "chain.toml", &overrides).unwrap_or_else(|error| panic!("{error}")).config
+}
+// [end of scenario]
+
+/// Means over five seeds of one flow.
+#[derive(Clone, Copy, Debug)]
+struct Means {
+    goodput_kbps: f64,
+    delay_p95_ms: f64,
+    window_segments: f64,
+    retransmissions: f64,
+}
+
+fn means(hops: u32, scheme: &str, more: &str) -> Means {
+    let outcomes: Vec<Outcome> = (1..=5).map(|seed| run(&chain_of(hops, scheme, seed, more))).collect();
+    let mean = |of: &dyn Fn(&Outcome) -> f64| outcomes.iter().map(of).sum::<f64>() / outcomes.len() as f64;
+    Means {
+        goodput_kbps: mean(&|outcome| goodput(outcome, 0) / 1e3),
+        delay_p95_ms: mean(&|outcome| outcome.flows[0].delay.p95 * 1e3),
+        window_segments: mean(&|outcome| outcome.flows[0].window_mean.unwrap() / 1460.0),
+        retransmissions: mean(&|outcome| outcome.flows[0].retransmissions as f64),
     }
+}
+
+const HOPS: [u32; 4] = [1, 2, 4, 7];
+const SCHEMES: [&str; 4] = ["tcp-newreno", "tcp-vegas", "recn", "queue-price"];
+
+/// The table of the page, and what the page says below it.
+#[test]
+fn on_chains_it_does_what_the_page_says() {
+    let found = HOPS.map(|hops| SCHEMES.map(|scheme| means(hops, scheme, "")));
+    for (hops, [newreno, vegas, recn, own]) in HOPS.into_iter().zip(found) {
+        let of = |means: Means| own.goodput_kbps / means.goodput_kbps;
+        let delay = own.delay_p95_ms / newreno.delay_p95_ms;
+        assert!((0.97..1.03).contains(&of(newreno)), "{hops} hops: {own:?} of {newreno:?}");
+        assert!(delay < if hops <= 2 { 0.25 } else { 0.67 }, "{hops} hops: {own:?} of {newreno:?}");
+        let repeated = own.retransmissions / newreno.retransmissions.max(1.0);
+        assert!(repeated < 0.67, "{hops} hops: {own:?} of {newreno:?}");
+        assert!((0.97..1.03).contains(&of(vegas)), "{hops} hops: {own:?} of {vegas:?}");
+        assert!(vegas.delay_p95_ms < 0.8 * own.delay_p95_ms, "{hops} hops: {own:?} of {vegas:?}");
+        assert!(hops < 7 || of(recn) > 1.2, "{hops} hops: {own:?} of {recn:?}");
+        assert!(hops < 2 || recn.delay_p95_ms < 0.5 * own.delay_p95_ms, "{hops} hops: {own:?} of {recn:?}");
+    }
+    let table = table(&found);
+    let shown = include_str!("results.md");
+    assert_eq!(table, shown, "if that was meant, crates/sim/tests/own_scheme/results.md is now\n{table}");
+}
+
+fn table(found: &[[Means; 4]; 4]) -> String {
+    let mut table = String::from(
+        "| hops | scheme | goodput [kb/s] | 95th percentile of delay [ms] | mean window [segments] |\n\
+         |---|---|---|---|---|\n",
+    );
+    for (hops, row) in HOPS.into_iter().zip(found) {
+        for (scheme, means) in SCHEMES.into_iter().zip(row) {
+            let Means { goodput_kbps, delay_p95_ms, window_segments, .. } = means;
+            let numbers = format!("{goodput_kbps:.0} | {delay_p95_ms:.0} | {window_segments:.1}");
+            writeln!(table, "| {hops} | `{scheme}` | {numbers} |").unwrap();
+        }
+    }
+    table
+}
+
+#[test]
+fn a_third_of_the_queue_trades_goodput_for_delay() {
+    let third = "\n[schemes.queue-price]\nqueue = \"5 kB\"\n";
+    let (small, default) = (means(7, "queue-price", third), means(7, "queue-price", ""));
+    let (delay, goodput) =
+        (small.delay_p95_ms / default.delay_p95_ms, small.goodput_kbps / default.goodput_kbps);
+    assert!(delay < 0.75 && (0.85..0.98).contains(&goodput), "{small:?} of {default:?}");
+}
+
+#[test]
+fn a_scenario_knows_it_only_where_it_was_told_of_it() {
+    let overrides = Overrides { scheme: Some("queue-price".into()), ..Overrides::default() };
+    let error = resolve(CHAIN, "chain.toml", &overrides).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("queue-price is not a scheme"), "{error}");
+    let known = [Entry::of::<QueuePrice>()];
+    let typo = Overrides { scheme: Some("queue-prise".into()), ..Overrides::default() };
+    let error = resolve_among(&known, CHAIN, "chain.toml", &typo).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("did you mean \"queue-price\"?"), "{error}");
+    let wrong = format!("{CHAIN}\n[schemes.queue-price]\nqueue = \"0 B\"\n");
+    let error = resolve_among(&known, &wrong, "chain.toml", &overrides).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("queue is 0 B; it must be a whole number of bytes between 1 B and"), "{error}");
 }

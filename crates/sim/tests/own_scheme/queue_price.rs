@@ -184,6 +184,7 @@ mod tests {
         Returned { now: Time::ZERO, feedback, rtt: Some(Span::from_ms(100)), app_limited: false }
     }
 
+    // [tests by hand]
     /// A tenth of 1000 bytes in 0.1 s are 1000 B/s; and never more than half of them.
     #[test]
     fn a_queue_takes_its_share_of_each_packet() {
@@ -191,6 +192,7 @@ mod tests {
         assert_eq!(left(2_000, 0), 5_000, "nothing is known of the round trip, as on acknowledgements");
     }
 
+    // [end of tests by hand]
     /// A segment of 1000 bytes more in a round trip of 0.1 s, in the four packets of a window: 2500 B/s each.
     #[test]
     fn a_window_grows_by_the_increase_and_pays() {
