@@ -1,7 +1,7 @@
 //! Congestion controls, one file each.
 //!
 //! A [`Scheme`] is what is compared: a transport, its controller, and what it asks of routers. Its parameters are a struct
-//! that serves as its factory. [`REGISTRY`] lists them all; adding a scheme is one file here and one line there.
+//! that serves as its factory. [`REGISTRY`] lists them all; adding a scheme is one file here, its module, and one line there.
 //!
 //! | file | scheme |
 //! |---|---|

@@ -256,6 +256,13 @@ mod tests {
             ("tcp-ap", json!({ "rate": "0 b/s" }), "rate is 0 b/s; it must be between 1 kb/s and 100 Gb/s"),
             ("tcp-ap", json!({ "history": 0 }), "history is 0; it must be between 1 and 10000 delays"),
             ("tcp-ap", json!({ "short": "two" }), "short is \"two\": unknown variant `two`"),
+        ];
+        blamed(&cases);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_parameter_of_routers_is_said_with_its_name() {
+        let cases = [
             ("recn", json!({ "threshold": 1.5 }), "threshold is 1.5; it must be between 0 and 1"),
             (
                 "recn",
@@ -312,8 +319,12 @@ mod tests {
                 "ecn-busy has no parameter \"busy_windw\"; did you mean \"busy_window\"?",
             ),
         ];
+        blamed(&cases);
+    }
+
+    fn blamed(cases: &[(&str, Value, &str)]) {
         for (name, parameters, expected) in cases {
-            let error = find(name).unwrap().build(&parameters).err().unwrap_or_default();
+            let error = find(name).unwrap().build(parameters).err().unwrap_or_default();
             assert!(error.contains(expected), "{name} {parameters}: {error}");
         }
     }

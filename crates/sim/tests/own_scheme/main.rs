@@ -59,15 +59,20 @@ fn on_a_wire_flows_share_what_there_is() {
     for flows in [2, 4, 8] {
         let outcome = run(&bottleneck("30 kB", 10, flows));
         let each: Vec<f64> = (0..flows).map(|flow| goodput(&outcome, flow)).collect();
-        let total: f64 = each.iter().sum();
-        let jain = total * total / each.iter().map(|rate| rate * rate).sum::<f64>() / flows as f64;
-        assert!(jain > 0.95, "{flows} flows: {each:?}");
+        assert!(jain(&each) > 0.95, "{flows} flows: {each:?}");
         let found = wire(&outcome, 0, 1);
         assert!(found.utilisation > 0.95 && found.dropped == 0, "{flows} flows: {found:?}");
     }
 }
 
+/// Jain's index of what flows have.
+fn jain(each: &[f64]) -> f64 {
+    let total: f64 = each.iter().sum();
+    total * total / each.iter().map(|rate| rate * rate).sum::<f64>() / each.len() as f64
+}
+
 const CHAIN: &str = include_str!("../../../../scenarios/chain.toml");
+const MESH: &str = include_str!("../../../../scenarios/mesh-demo.toml");
 
 // [scenario]
 /// The scenario of a chain with so many hops, and this scheme.
@@ -147,6 +152,31 @@ fn a_third_of_the_queue_trades_goodput_for_delay() {
     let (delay, goodput) =
         (small.delay_p95_ms / default.delay_p95_ms, small.goodput_kbps / default.goodput_kbps);
     assert!(delay < 0.75 && (0.85..0.98).contains(&goodput), "{small:?} of {default:?}");
+}
+
+/// Ten connections that share nodes: goodput of all in kb/s, Jain's index, and the mean of the flows' 95th percentiles of delay in ms.
+fn on_the_mesh(scheme: &str) -> [f64; 3] {
+    let known = [REGISTRY, &[Entry::of::<QueuePrice>()]].concat();
+    let mut means = [0.0; 3];
+    for seed in 1..=5 {
+        let overrides = Overrides { scheme: Some(scheme.into()), seed: Some(seed), ..Overrides::default() };
+        let outcome = run(&resolve_among(&known, MESH, "mesh-demo.toml", &overrides).unwrap().config);
+        let each: Vec<f64> = (0..outcome.flows.len()).map(|flow| goodput(&outcome, flow) / 1e3).collect();
+        let delay: f64 = outcome.flows.iter().map(|flow| flow.delay.p95 * 1e3).sum();
+        let found = [each.iter().sum(), jain(&each), delay / each.len() as f64];
+        means.iter_mut().zip(found).for_each(|(mean, found)| *mean += found / 5.0);
+    }
+    means
+}
+
+#[test]
+fn on_a_mesh_it_does_what_the_page_says() {
+    let [newreno, vegas, own] = ["tcp-newreno", "tcp-vegas", "queue-price"].map(on_the_mesh);
+    for other in [newreno, vegas] {
+        assert!((0.85..0.95).contains(&(own[0] / other[0])), "{own:?} of {other:?}");
+    }
+    assert!(own[1] > 1.25 * newreno[1] && own[1] > vegas[1], "{own:?} of {newreno:?} and {vegas:?}");
+    assert!(own[2] < 0.67 * newreno[2] && own[2] > 1.5 * vegas[2], "{own:?} of {newreno:?} and {vegas:?}");
 }
 
 #[test]
