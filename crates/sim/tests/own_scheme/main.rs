@@ -13,7 +13,7 @@ use multihop_schemes::{Entry, REGISTRY};
 use multihop_sim::config::{Config, SchemeConfig};
 use multihop_sim::outcome::Outcome;
 use multihop_sim::run;
-use multihop_sim::scenario::{Overrides, resolve, resolve_among};
+use multihop_sim::scenario::{Overrides, Setting, resolve, resolve_among};
 use queue_price::QueuePrice;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -75,14 +75,14 @@ const CHAIN: &str = include_str!("../../../../scenarios/chain.toml");
 const MESH: &str = include_str!("../../../../scenarios/mesh-demo.toml");
 
 // [scenario]
-/// The scenario of a chain with so many hops, and this scheme.
-fn chain_of(hops: u32, scheme: &str, seed: u64, more: &str) -> Config {
-    let own = Entry::of::<QueuePrice>();
-    let known = [REGISTRY, &[own]].concat();
-    let text = CHAIN.replace("hops = 7", &format!("hops = {hops}"));
-    let text = text.replace("\"n7\"", &format!("\"n{hops}\"")) + more;
-    let overrides = Overrides { scheme: Some(scheme.into()), seed: Some(seed), ..Overrides::default() };
-    resolve_among(&known, &text, "chain.toml", &overrides).unwrap_or_else(|error| panic!("{error}")).config
+/// A scenario with this scheme for every flow, and with settings as those of `--set`.
+fn scenario(text: &str, scheme: &str, seed: u64, settings: &[(&str, String)]) -> Config {
+    let known = [REGISTRY, &[Entry::of::<QueuePrice>()]].concat();
+    let setting =
+        |(path, value): &(&str, String)| Setting { path: (*path).into(), value: format!("value = {value}") };
+    let set = settings.iter().map(setting).collect();
+    let overrides = Overrides { scheme: Some(scheme.into()), seed: Some(seed), set, ..Overrides::default() };
+    resolve_among(&known, text, "scenario.toml", &overrides).unwrap_or_else(|error| panic!("{error}")).config
 }
 // [end of scenario]
 
@@ -95,8 +95,8 @@ struct Means {
     retransmissions: f64,
 }
 
-fn means(hops: u32, scheme: &str, more: &str) -> Means {
-    let outcomes: Vec<Outcome> = (1..=5).map(|seed| run(&chain_of(hops, scheme, seed, more))).collect();
+fn means(scheme: &str, settings: &[(&str, String)]) -> Means {
+    let outcomes: Vec<Outcome> = (1..=5).map(|seed| run(&scenario(CHAIN, scheme, seed, settings))).collect();
     let mean = |of: &dyn Fn(&Outcome) -> f64| outcomes.iter().map(of).sum::<f64>() / outcomes.len() as f64;
     Means {
         goodput_kbps: mean(&|outcome| goodput(outcome, 0) / 1e3),
@@ -112,7 +112,10 @@ const SCHEMES: [&str; 4] = ["tcp-newreno", "tcp-vegas", "recn", "queue-price"];
 /// The table of the page, and what the page says below it.
 #[test]
 fn on_chains_it_does_what_the_page_says() {
-    let found = HOPS.map(|hops| SCHEMES.map(|scheme| means(hops, scheme, "")));
+    let found = HOPS.map(|hops| {
+        let settings = [("topology.hops", hops.to_string()), ("flows[0].to", format!("\"n{hops}\""))];
+        SCHEMES.map(|scheme| means(scheme, &settings))
+    });
     for (hops, [newreno, vegas, recn, own]) in HOPS.into_iter().zip(found) {
         let of = |means: Means| own.goodput_kbps / means.goodput_kbps;
         let delay = own.delay_p95_ms / newreno.delay_p95_ms;
@@ -147,8 +150,8 @@ fn table(found: &[[Means; 4]; 4]) -> String {
 
 #[test]
 fn a_third_of_the_queue_trades_goodput_for_delay() {
-    let third = "\n[schemes.queue-price]\nqueue = \"5 kB\"\n";
-    let (small, default) = (means(7, "queue-price", third), means(7, "queue-price", ""));
+    let third = [("schemes.queue-price.queue", "\"5 kB\"".into())];
+    let (small, default) = (means("queue-price", &third), means("queue-price", &[]));
     let (delay, goodput) =
         (small.delay_p95_ms / default.delay_p95_ms, small.goodput_kbps / default.goodput_kbps);
     assert!(delay < 0.75 && (0.85..0.98).contains(&goodput), "{small:?} of {default:?}");
@@ -156,11 +159,9 @@ fn a_third_of_the_queue_trades_goodput_for_delay() {
 
 /// Ten connections that share nodes: goodput of all in kb/s, Jain's index, and the mean of the flows' 95th percentiles of delay in ms.
 fn on_the_mesh(scheme: &str) -> [f64; 3] {
-    let known = [REGISTRY, &[Entry::of::<QueuePrice>()]].concat();
     let mut means = [0.0; 3];
     for seed in 1..=5 {
-        let overrides = Overrides { scheme: Some(scheme.into()), seed: Some(seed), ..Overrides::default() };
-        let outcome = run(&resolve_among(&known, MESH, "mesh-demo.toml", &overrides).unwrap().config);
+        let outcome = run(&scenario(MESH, scheme, seed, &[]));
         let each: Vec<f64> = (0..outcome.flows.len()).map(|flow| goodput(&outcome, flow) / 1e3).collect();
         let delay: f64 = outcome.flows.iter().map(|flow| flow.delay.p95 * 1e3).sum();
         let found = [each.iter().sum(), jain(&each), delay / each.len() as f64];
@@ -189,6 +190,8 @@ fn a_scenario_knows_it_only_where_it_was_told_of_it() {
     let error = resolve_among(&known, CHAIN, "chain.toml", &typo).map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("did you mean \"queue-price\"?"), "{error}");
     let wrong = format!("{CHAIN}\n[schemes.queue-price]\nqueue = \"0 B\"\n");
+    let place = format!("chain.toml:{}", wrong.lines().count());
     let error = resolve_among(&known, &wrong, "chain.toml", &overrides).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains(&place), "{error}");
     assert!(error.contains("queue is 0 B; it must be a whole number of bytes between 1 B and"), "{error}");
 }

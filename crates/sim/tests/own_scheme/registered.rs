@@ -28,7 +28,7 @@ fn a_copied_file_and_the_lines_of_the_page_register_it() {
     write(&copy, &renamed(files));
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["test", "--offline", "-p", "multihop-schemes", "--lib", "--test", "fuzz"]);
+    cargo.args(["test", "--locked", "-p", "multihop-schemes", "--lib", "--test", "fuzz"]);
     let output = cargo.current_dir(&copy).env("CARGO_TARGET_DIR", target).output().unwrap();
     let said =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
