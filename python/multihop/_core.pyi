@@ -9,11 +9,12 @@ import numpy as np
 Column = np.ndarray[Any, Any] | list[str]
 
 class NodeView(TypedDict):
-    """A node of a resolved scenario; coordinates in metres, `None` where the scenario gives none."""
+    """A node of a resolved scenario; coordinates at the beginning, in metres, `None` where the scenario gives none."""
 
     name: str
     x: float | None
     y: float | None
+    moves: bool
 
 class FlowView(TypedDict):
     """A flow of a resolved scenario; `path` holds node indices from source to destination, empty without a route."""
@@ -116,7 +117,7 @@ class AirtimesView(TypedDict):
     cw_max: int
 
 class Output(TypedDict):
-    """The columns of a run's tables and its scalars. Wires and measurements are there if the scenario has some."""
+    """The columns of a run's tables and its scalars. Wires, measurements and positions are there if it has some."""
 
     summary: dict[str, int | float | str]
     flows: dict[str, Column]
@@ -125,6 +126,7 @@ class Output(TypedDict):
     wires: NotRequired[dict[str, Column]]
     series: dict[str, Column]
     measurements: NotRequired[dict[str, Column]]
+    positions: NotRequired[dict[str, Column]]
 
 class ScenarioError(ValueError):
     """A scenario that cannot be run. The message is `file:line: key: what was found; what would do`."""

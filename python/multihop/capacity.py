@@ -122,6 +122,11 @@ class Bound:
         """Does any flow send acknowledgements of its transport?"""
         return any(demand["feedback"] for demand in self.capacity["demands"])
 
+    @property
+    def of_start(self) -> bool:
+        """Do nodes move, so that the bounds are of the network at the start, and a run may get more?"""
+        return any(node["moves"] for node in self.view["nodes"])
+
     def shares(self, level: str = "hard", *, feedback: bool = False) -> Shares:
         """The constraints of a level; `feedback` charges the transport's acknowledgements too."""
         chosen = {known.name: known for known in LEVELS}[level]
@@ -168,6 +173,7 @@ class Bound:
         return {
             "scenario": {"name": self.view["name"], "hash": self.view["hash"]},
             "levels": {level.name: level.meaning for level in LEVELS},
+            "of_start": self.of_start,
             "complete": all(share.complete for share in (*self._plain.values(), *self._charged.values())),
             "totals": self.totals.to_dict("records"),
             "flows": self.flows.to_dict("records"),

@@ -12,7 +12,7 @@ DROP_CAUSES: dict[str, str] = {
     "retry_limit": "the MAC gave up after its retry limit",
     "no_route": "the node had no route to the destination, or none was found for it in time",
     "policy": "a router policy dropped it",
-    "link_broken": "it waited for a next hop that routing declared broken",
+    "link_broken": "it waited for a next hop that routing declared broken, or was on a wire whose end was switched off",
     "hop_limit": "it took more hops than packets may, or came back to the node that sent it first",
     "lifetime": "it waited in the interface queue for longer than `mac.lifetime`",
 }
@@ -39,7 +39,11 @@ _FLOWS: dict[str, Column] = {
     "destination": Column("", "name of the node that receives"),
     "scheme": Column("", "congestion control"),
     "app": Column("", "application"),
-    "hops": Column("1", "hops of its shortest path; static routes take it, routing protocols may take others"),
+    "hops": Column(
+        "1",
+        "hops of its shortest path, where nodes move of that at the beginning; static routes take it, routing protocols may "
+        "take others",
+    ),
     "goodput_bps": Column("bit/s", "payload delivered in order to the application, over the measured time"),
     "delivered_bytes": Column("byte", "payload delivered in order, without duplicates"),
     "packets_sent": Column("packets", "data packets that the transport emitted, retransmissions included"),
@@ -137,7 +141,8 @@ _WIRES: dict[str, Column] = {
     "sent_bytes": Column("byte", "their bytes, headers included"),
     "delivered": Column("packets", "packets that reached the other end"),
     "dropped": Column(
-        "packets", "packets lost before they were sent: no room in the queue, or dropped by a router policy"
+        "packets",
+        "packets lost before they were sent: no room in the queue, dropped by a router policy, or the node switched off",
     ),
     "queue_mean": Column("packets", "packets that waited at its sending end, mean over time"),
     "queue_max": Column("packets", "packets that waited at its sending end, maximum"),
@@ -187,6 +192,15 @@ _MEASUREMENTS: dict[str, Column] = {
     ),
 }
 
+_POSITIONS: dict[str, Column] = {
+    "time_s": Column("s", "instant since the start of the run"),
+    "node": Column("1", "number of the node, from 0"),
+    "name": Column("", "its name in the scenario"),
+    "x_m": Column("m", "its place then, to the millimetre"),
+    "y_m": Column("m", "its place then, to the millimetre"),
+    "off": Column("1", "1 while it is off, by `[[outages]]` or because its vehicle is not there; 0 otherwise"),
+}
+
 _SUMMARY: dict[str, Column] = {
     "seed": Column("", "seed of every random stream of the run"),
     "measured_s": Column("s", "time that results cover: duration less warm-up"),
@@ -218,6 +232,7 @@ TABLES: dict[str, dict[str, Column]] = {
     "wires": _WIRES,
     "series": _SERIES,
     "measurements": _MEASUREMENTS,
+    "positions": _POSITIONS,
     "summary": _SUMMARY,
 }
 
@@ -229,6 +244,7 @@ _ROWS = {
     "wires": "a row per direction of a wire",
     "series": "a row per flow and step of `record_interval`",
     "measurements": "a row per estimator of `[[measure]]`, node and step of `record_interval`",
+    "positions": "a row per node that moves or is off for a while, at the beginning and after each `record_interval`",
     "summary": "one row",
 }
 

@@ -103,7 +103,7 @@ class Comparison:
     def table(self, name: str) -> pd.DataFrame:
         """The tables of all runs below each other, with columns `variant` and `seed` in front.
 
-        `name` is flows, nodes, links, wires, series, measurements or summary.
+        `name` is flows, nodes, links, wires, series, measurements, positions or summary.
         """
         parts = []
         for variant, results in self.results.items():
@@ -145,6 +145,11 @@ class Comparison:
     def measurements(self) -> pd.DataFrame:
         """One row per variant, seed, step, node and estimator that the scenario asks for."""
         return self.table("measurements")
+
+    @property
+    def positions(self) -> pd.DataFrame:
+        """One row per variant, seed, step, and node that moves or is off for a while."""
+        return self.table("positions")
 
     @property
     def summary(self) -> pd.DataFrame:

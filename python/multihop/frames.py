@@ -29,6 +29,7 @@ def table(name: str, view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame
         "wires": _wires,
         "series": _series,
         "measurements": _measurements,
+        "positions": _positions,
         "summary": _summary,
     }
     return make[name](view, outputs)
@@ -102,6 +103,17 @@ def _measurements(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
     called_busy = 1.0 - df["available_bps"] / df["capacity_bps"].where(df["capacity_bps"] > 0)
     df["implied_busy_ratio"] = df["busy_ratio"].fillna(called_busy)
     return df[["seed", *TABLES["measurements"]]]
+
+
+def _positions(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
+    # Whether a node moves at all may depend on the seed: its first pause may outlast the run.
+    outputs = [output for output in outputs if "positions" in output]
+    if not outputs:
+        return _empty("positions")
+    df = _stacked("positions", outputs)
+    names = np.array([node["name"] for node in view["nodes"]], dtype=object)
+    df["name"] = names[df["node"].to_numpy(dtype=int)]
+    return df[["seed", *TABLES["positions"]]]
 
 
 def _summary(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:

@@ -74,12 +74,18 @@ class Result:
         """One row per step, node and estimator that the scenario asks for, from the start of the run."""
         return self._frame("measurements")
 
+    @cached_property
+    def positions(self) -> pd.DataFrame:
+        """One row per step and node that moves or is off for a while, from the start of the run."""
+        return self._frame("positions")
+
     def table(self, name: str) -> pd.DataFrame:
-        """The table of that name: flows, nodes, links, wires, series, measurements or summary."""
+        """The table of that name: flows, nodes, links, wires, series, measurements, positions or summary."""
         if name == "summary":
             return pd.DataFrame([self.summary])
         tables = {"flows": self.flows, "nodes": self.nodes, "links": self.links, "wires": self.wires}
-        return {**tables, "series": self.series, "measurements": self.measurements}[name]
+        over_time = {"series": self.series, "measurements": self.measurements, "positions": self.positions}
+        return {**tables, **over_time}[name]
 
     def report(self, path: str | Path) -> Path:
         """Writes a self-contained HTML report and returns its path."""

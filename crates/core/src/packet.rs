@@ -149,7 +149,7 @@ pub enum DropCause {
     NoRoute,
     /// A router policy decided so.
     Policy,
-    /// It waited in a queue for a next hop that routing declared broken.
+    /// It waited in a queue for a next hop that routing declared broken, or was on a wire one end of which was switched off.
     LinkBroken,
     /// It took more hops than packets may, or came back to the node that sent it first.
     HopLimit,

@@ -303,11 +303,12 @@ fn view<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let config = &resolved.config;
     let nodes = PyList::empty(py);
-    for node in &config.nodes {
+    for (index, node) in (0..).zip(&config.nodes) {
         let entry = PyDict::new(py);
         entry.set_item("name", &node.name)?;
         entry.set_item("x", node.position.map(|position| position[0]))?;
         entry.set_item("y", node.position.map(|position| position[1]))?;
+        entry.set_item("moves", config.mobility.node_moves(multihop_core::NodeId(index)))?;
         nodes.append(entry)?;
     }
     let wires = PyList::empty(py);

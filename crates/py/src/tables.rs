@@ -3,13 +3,14 @@
 use crate::columns::{Columns, dropped};
 use multihop_core::DropCause;
 use multihop_sim::config::{AppConfig, Config};
+use multihop_sim::mobility::{Place, places};
 use multihop_sim::outcome::{
     FlowOutcome, LinkOutcome, MeasurementRow, NodeOutcome, Outcome, SeriesRow, WireOutcome,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// All tables; those of wires and of measurements only if there are any in the configuration.
+/// All tables; those of wires, measurements and positions only if there are any in the configuration.
 pub fn output<'py>(py: Python<'py>, config: &Config, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let made = PyDict::new(py);
     made.set_item("summary", summary(py, outcome)?)?;
@@ -22,6 +23,10 @@ pub fn output<'py>(py: Python<'py>, config: &Config, outcome: &Outcome) -> PyRes
     made.set_item("series", series(py, &outcome.series)?)?;
     if !config.measurements.is_empty() {
         made.set_item("measurements", measurements(py, config, &outcome.measurements)?)?;
+    }
+    let places = places(config);
+    if !places.is_empty() {
+        made.set_item("positions", positions(py, &places)?)?;
     }
     Ok(made)
 }
@@ -168,5 +173,16 @@ fn measurements<'py>(
     table.each("node", |row| row.node)?;
     table.view(|row| row.view)?;
     table.each("true_busy_ratio", |row| row.busy_ratio)?;
+    Ok(table.made)
+}
+
+fn positions<'py>(py: Python<'py>, places: &[Place]) -> PyResult<Bound<'py, PyDict>> {
+    let coordinate = |axis: usize| move |place: &Place| place.position.map(|position| position[axis]);
+    let mut table = Columns::new(py, places);
+    table.each("time_s", |place| place.time_s)?;
+    table.each("node", |place| place.node.0)?;
+    table.optional("x_m", coordinate(0))?;
+    table.optional("y_m", coordinate(1))?;
+    table.each("off", |place| u8::from(place.off))?;
     Ok(table.made)
 }

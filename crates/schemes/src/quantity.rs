@@ -139,6 +139,11 @@ quantity!(
     [("m", 1.0), ("km", 1e3), ("cm", 1e-2)]
 );
 quantity!(
+    /// A speed in metres per second.
+    Speed, "a speed", "m/s|km/h",
+    [("m/s", 1.0), ("km/h", 0.277_777_777_777_777_8)]
+);
+quantity!(
     /// A ratio in decibels.
     Decibel, "a ratio", "dB",
     [("dB", 1.0)]

@@ -2,6 +2,7 @@
 //!
 //! [`scenario`](crate::scenario) makes one from a file; tests make them directly.
 
+use crate::mobility::Mobility;
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy};
 use multihop_link::EstimatorConfig;
@@ -48,6 +49,8 @@ pub struct Config {
     pub extra_header: u32,
     /// Estimators whose values are recorded, in steps of `record_interval`.
     pub measurements: Vec<MeasurementConfig>,
+    /// How nodes move, and when they are off.
+    pub mobility: Mobility,
 }
 
 /// A node.
@@ -55,7 +58,8 @@ pub struct Config {
 pub struct NodeConfig {
     /// Its name in the scenario.
     pub name: String,
-    /// Where it stands, in metres. Where the medium goes by distance, a node without a position has no radio.
+    /// Where it stands, or where it is at the beginning if it moves, in metres. Where the medium goes by distance, a node without a
+    /// position has no radio.
     pub position: Option<[f64; 2]>,
 }
 

@@ -4,6 +4,7 @@
 //!
 //! * `agenda`: the future-event set, a heap of named slots.
 //! * `medium`: who hears whom, and which frames survive.
+//! * [`mobility`]: where nodes are at any instant, from models and files. `outages`: radios that are off for a while.
 //! * `mac`: the distributed coordination function of one station.
 //! * `stack`: what lies above it: interface queue, router policies, estimators, ends of flows. `apps`: what flows send.
 //! * [`routing`]: static shortest paths, and routing protocols. [`capacity`]: the airtime that flows need and which links share it,
@@ -23,7 +24,9 @@ pub mod config;
 mod mac;
 mod measure;
 mod medium;
+pub mod mobility;
 mod node;
+mod outages;
 pub mod outcome;
 mod record;
 pub mod routing;

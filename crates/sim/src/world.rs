@@ -10,8 +10,9 @@ use crate::apps::App;
 use crate::config::{Config, FlowConfig};
 use crate::mac::{Mac, Timing};
 use crate::measure::Measurements;
-use crate::medium::{Links, Radio, Reception};
+use crate::medium::{Frame, Link, Listeners, Radio, Reception};
 use crate::node::{Node, at_node, settle};
+use crate::outages::{Outages, Sent};
 use crate::outcome::{FlowOutcome, NodeOutcome, Outcome, SeriesRow};
 use crate::record::{Recorder, quantiles};
 use crate::routing::{self, LinkQuality, Routes, RoutingAgent};
@@ -47,6 +48,8 @@ enum Purpose {
     WireArrives(u32),
     Sample,
     WarmUpEnds,
+    Step(u32),
+    Switch(u32),
 }
 
 /// A run.
@@ -54,7 +57,8 @@ pub struct World {
     agenda: Agenda,
     purposes: Vec<Purpose>,
     timing: Timing,
-    links: Links,
+    listeners: Listeners,
+    outages: Outages,
     radios: Vec<Radio>,
     wires: Vec<Wired>,
     nodes: Vec<Node>,
@@ -130,6 +134,9 @@ impl World {
         let measurements = Measurements::new(config, &timing, &mut nodes.0);
         let samples = Samples::new(config, &mut plan);
         let warmup = plan.add(u32::MAX, Purpose::WarmUpEnds);
+        let mut listeners = Listeners::new(config, links);
+        let outages = Outages::new(&config.mobility.outages, config.nodes.len());
+        let changes = changes(config, &mut listeners, &outages, &mut plan);
         let mut agenda = match ties {
             Ties::InOrder => Agenda::new(&plan.owners),
             Ties::Reversed => Agenda::with_reversed_ties(&plan.owners),
@@ -140,6 +147,9 @@ impl World {
         let from = Time::ZERO + config.warmup;
         agenda.arm(warmup, from, Lane::AirStart);
         agenda.arm(Slot(samples.slot), Time::ZERO + samples.every, Lane::AirStart);
+        for (slot, at) in changes {
+            agenda.arm(slot, at, Lane::Upper);
+        }
         for (index, purpose) in plan.purposes.iter().enumerate() {
             if let Purpose::App { node, end } = purpose {
                 let flow = nodes.0[*node as usize].stack.end(*end).flow();
@@ -153,7 +163,8 @@ impl World {
         World {
             agenda,
             purposes: plan.purposes,
-            links,
+            listeners,
+            outages,
             radios: (0..config.nodes.len()).map(radio).collect(),
             record: Recorder::new(config.nodes.len(), config.flows.len(), from).with_wires(wires.len()),
             wires,
@@ -251,6 +262,12 @@ impl World {
             Purpose::WireArrives(wire) => self.wire_arrives(wire),
             Purpose::Sample => self.sample(),
             Purpose::WarmUpEnds => self.samples.baseline = self.progress(),
+            Purpose::Step(id) => {
+                if let Some(next) = self.listeners.step(id, self.now) {
+                    self.agenda.arm(slot, next, Lane::Upper);
+                }
+            }
+            Purpose::Switch(id) => self.switch(slot, id),
         }
     }
 
@@ -272,7 +289,14 @@ impl World {
     /// A frame's first bit reaches its listeners.
     fn air_starts(&mut self, slot: Slot, from: u32) {
         let frame = self.nodes[from as usize].mac.on_air();
-        for link in self.links.of(frame.from) {
+        self.agenda.arm(Slot(slot.0 + 1), frame.end(), Lane::AirEnd);
+        if self.radios[from as usize].is_off() {
+            self.outages.note(from, Sent::Nothing);
+            return;
+        }
+        self.outages.note(from, Sent::Whole);
+        self.listeners.refresh(frame.from, self.now);
+        for link in self.listeners.of(frame.from) {
             at_node!(self, link.to, self.now, |mac, ctx| {
                 let was_busy = ctx.radio.is_busy();
                 ctx.radio.begin(&self.timing.collisions, link, &frame, self.now);
@@ -281,34 +305,16 @@ impl World {
                 }
             });
         }
-        self.agenda.arm(Slot(slot.0 + 1), frame.end(), Lane::AirEnd);
     }
 
     /// A frame's last bit reaches its listeners.
     fn air_ends(&mut self, from: u32) {
         let frame = self.nodes[from as usize].mac.on_air();
-        let loss = self.timing.packet_error_rate;
-        if let Some(log) = &mut self.air_log {
-            log.frame_ends(&frame, frame.packet.map(|handle| &self.packets.get(handle).packet));
-        }
-        for link in self.links.of(frame.from) {
-            at_node!(self, link.to, self.now, |mac, ctx| {
-                let was_busy = ctx.radio.is_busy();
-                let finished = ctx.radio.finish(&self.timing.collisions, link, &frame, loss, self.now);
-                if finished.reception == Reception::Decoded
-                    && let Some(log) = &mut self.air_log
-                {
-                    log.heard(&frame, link);
-                }
-                mac.on_signal_end(ctx, &frame, finished);
-                if was_busy && !ctx.radio.is_busy() {
-                    mac.on_idle(ctx);
-                }
-                settle(mac, ctx, &self.network);
-            });
-        }
-        if let Some(log) = &mut self.air_log {
-            log.sent(&frame);
+        match self.outages.sent(from) {
+            Sent::Whole => self.signal_ends(&frame, |link| *link),
+            // As much of it as came has no checksum.
+            Sent::Cut => self.signal_ends(&frame, |link| Link { ln_bit_success: f64::NEG_INFINITY, ..*link }),
+            Sent::Nothing => {}
         }
         at_node!(self, from, self.now, |mac, ctx| {
             mac.on_sent(ctx);
@@ -317,6 +323,62 @@ impl World {
             }
             settle(mac, ctx, &self.network);
         });
+    }
+
+    /// The same, at the listeners; `arrives` is what becomes of their links.
+    fn signal_ends(&mut self, frame: &Frame, arrives: impl Fn(&Link) -> Link) {
+        let loss = self.timing.packet_error_rate;
+        if let Some(log) = &mut self.air_log {
+            log.frame_ends(frame, frame.packet.map(|handle| &self.packets.get(handle).packet));
+        }
+        for link in self.listeners.of(frame.from) {
+            let link = &arrives(link);
+            at_node!(self, link.to, self.now, |mac, ctx| {
+                let was_busy = ctx.radio.is_busy();
+                let finished = ctx.radio.finish(&self.timing.collisions, link, frame, loss, self.now);
+                if finished.reception == Reception::Decoded
+                    && let Some(log) = &mut self.air_log
+                {
+                    log.heard(frame, link);
+                }
+                mac.on_signal_end(ctx, frame, finished);
+                if was_busy && !ctx.radio.is_busy() {
+                    mac.on_idle(ctx);
+                }
+                settle(mac, ctx, &self.network);
+            });
+        }
+        if let Some(log) = &mut self.air_log {
+            log.sent(frame);
+        }
+    }
+
+    /// A node is switched off or on.
+    fn switch(&mut self, slot: Slot, id: u32) {
+        let off = self.outages.switch(id);
+        if off && self.radios[id as usize].is_sending(self.now) {
+            self.outages.note(id, Sent::Cut);
+        }
+        at_node!(self, id, self.now, |mac, ctx| {
+            let was_busy = ctx.radio.is_busy();
+            if off {
+                ctx.radio.switch_off();
+                if !was_busy {
+                    mac.on_busy(ctx);
+                }
+                mac.on_switched_off(ctx);
+            } else {
+                ctx.radio.switch_on(self.now);
+                if !ctx.radio.is_busy() {
+                    mac.on_idle(ctx);
+                }
+            }
+            settle(mac, ctx, &self.network);
+        });
+        self.switch_wires(id, off);
+        if let Some(next) = self.outages.next(id) {
+            self.agenda.arm(slot, next, Lane::Upper);
+        }
     }
 
     fn progress(&self) -> Vec<Progress> {
@@ -546,6 +608,25 @@ fn routing_agents(config: &Config, plan: &mut SlotPlan) -> Vec<(Box<dyn RoutingA
         Some((agent, plan.add(index, Purpose::Routing(index))))
     });
     agents.collect()
+}
+
+/// When nodes that move or are switched change for the first time, with the slots of that.
+fn changes(
+    config: &Config,
+    listeners: &mut Listeners,
+    outages: &Outages,
+    plan: &mut SlotPlan,
+) -> Vec<(Slot, Time)> {
+    let mut changes = Vec::new();
+    for index in 0..config.nodes.len() as u32 {
+        if let Some(at) = listeners.step(index, Time::ZERO) {
+            changes.push((plan.add(index, Purpose::Step(index)), at));
+        }
+        if let Some(at) = outages.next(index) {
+            changes.push((plan.add(index, Purpose::Switch(index)), at));
+        }
+    }
+    changes
 }
 
 impl Samples {

@@ -9,7 +9,8 @@ use multihop_dot11::DcfRules;
 use multihop_link::{Departure, LinkView, Outlet, RouterPolicy, Verdict};
 use multihop_schemes::Scheme;
 use multihop_sim::config::{AppConfig, SchemeConfig};
-use multihop_sim::outcome::WireOutcome;
+use multihop_sim::mobility::Outage;
+use multihop_sim::outcome::{Outcome, WireOutcome};
 use multihop_sim::{Ties, World, run};
 use multihop_transport::Endpoint;
 use serde_json::json;
@@ -239,5 +240,69 @@ fn policies_act_at_each_port() {
     for (flow, to) in [(0, 2), (1, 3)] {
         assert_eq!(outcome.flows[flow].dropped[DropCause::Policy as usize], 1);
         assert_eq!((wire(&outcome, 1, to).sent, wire(&outcome, 1, to).dropped), (1, 1));
+    }
+}
+
+/// Twenty packets of 12 ms at 1 Mb/s, with 10 ms on the way; one end of the wire is off from 30 ms to 100 ms.
+fn interrupted(off: u32) -> Outcome {
+    let mut config = wired(DcfRules::IEEE, 2);
+    lay(&mut config, (0, 1), mbps(1), Span::from_ms(10), 50);
+    add_flow(&mut config, 0, 1, AppConfig::Bulk { bytes: Some(20 * 1_472) });
+    let (from, to) = (Span::from_ms(30), Span::from_ms(100));
+    config.mobility.outages = vec![Outage { node: NodeId(off), from, to }];
+    run(&config)
+}
+
+/// The third packet is cut, the second, which has left, arrives, and from 100 ms on the others follow.
+#[test]
+fn a_sender_that_is_off_loses_one_packet_and_keeps_the_others() {
+    let outcome = interrupted(0);
+    let there = wire(&outcome, 0, 1);
+    assert_eq!((there.sent, there.delivered, there.dropped), (19, 19, 1));
+    assert_eq!(outcome.nodes[0].dropped[DropCause::LinkBroken as usize], 1);
+    assert_eq!((outcome.flows[0].delay.max * 1e9).round() as u64, (100 + 17 * 12 + 10) * 1_000_000);
+    assert!((there.utilisation - 19.0 * 0.012 / 20.0).abs() < 1e-12, "{there:?}");
+}
+
+/// Packets arrive every 12 ms from 22 ms on: six of them while the node is off.
+#[test]
+fn a_receiver_that_is_off_loses_what_arrives() {
+    let outcome = interrupted(1);
+    let there = wire(&outcome, 0, 1);
+    assert_eq!((there.sent, there.delivered, there.dropped), (20, 14, 0));
+    assert_eq!(outcome.nodes[1].dropped[DropCause::LinkBroken as usize], 6);
+    assert_eq!(outcome.flows[0].dropped[DropCause::LinkBroken as usize], 6);
+}
+
+/// Nodes with wires and a radio are switched at any instant: books are closed, ties change nothing, and all goes on afterwards.
+#[test]
+fn outages_of_wired_nodes_do_no_lasting_harm() {
+    for rules in [DcfRules::IEEE, DcfRules::NS2] {
+        let mut config = network(rules, &[[0.0, 0.0], [200.0, 0.0], [0.0, 0.0], [0.0, 0.0]]);
+        config.nodes[2].position = None;
+        config.nodes[3].position = None;
+        config.duration = Span::from_ms(6_000);
+        config.record_interval = Span::from_ms(1_000);
+        lay(&mut config, (1, 2), mbps(3), Span::from_us(1_700), 5);
+        lay(&mut config, (2, 3), mbps(2), Span::ZERO, 5);
+        for i in 0..400u64 {
+            let from = Span::from_us(1_000 + 10_037 * i);
+            let node = NodeId((i % 4) as u32);
+            config.mobility.outages.push(Outage {
+                node,
+                from,
+                to: from + Span::from_us(10 + 170 * (i % 90)),
+            });
+        }
+        for (from, to) in [(0, 3), (3, 0), (3, 2)] {
+            saturate(&mut config, from, to);
+        }
+        let outcome = run(&config);
+        let late: Vec<u64> =
+            outcome.series.iter().filter(|row| row.time_s > 5.5).map(|row| row.delivered_bytes).collect();
+        assert!(late.len() == 3 && late.iter().all(|bytes| *bytes > 10_000), "{late:?}");
+        let cut = outcome.conservation.dropped[DropCause::LinkBroken as usize];
+        assert!(cut > 50, "{cut} on wires");
+        assert_eq!(outcome, World::new(&config, Ties::Reversed).finish());
     }
 }

@@ -28,6 +28,8 @@ def bound(
     _print_flows(found)
     for level in LEVELS:
         print(f"{level.name}: {level.meaning}")
+    if found.of_start:
+        print("nodes move: these are bounds for the network at the start, not for the run")
 
 
 def _print_totals(found: Bound) -> None:

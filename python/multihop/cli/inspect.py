@@ -52,6 +52,9 @@ def check(
     links = f"{len(view['links'])} directed links{by_wire}"
     print(f"{view['name']}: {len(view['nodes'])} nodes, {links}, {len(view['flows'])} flows")
     print(f"{view['duration']:g} s of which {view['warmup']:g} s warm-up, seed {view['seed']}, hash {view['hash']}")
+    moving = sum(node["moves"] for node in view["nodes"])
+    if moving:
+        print(f"{moving} nodes move: links and paths are those at the start")
     names = [node["name"] for node in view["nodes"]]
     rows = [
         [flow["name"], flow["scheme"], flow["app"], " > ".join(names[i] for i in flow["path"]) or "no route"]

@@ -29,7 +29,11 @@ def page(comparison: Comparison) -> str:
     sections = [
         f"<header><h1>{_e(title)}</h1>{paragraphs(description)}{_subtitle(comparison)}</header>",
         section("Verdict", _verdict(comparison)),
-        section("Topology", topology.picture(first.view), topology.caption(first.view) + " " + _path_note(comparison)),
+        section(
+            "Topology",
+            topology.picture(first.view, first.positions),
+            topology.caption(first.view, first.positions) + " " + _path_note(comparison),
+        ),
         section("Who gets what", drawn["metrics"], intervals),
         section("Goodput of each flow", drawn["flows"]),
         section(
@@ -77,9 +81,10 @@ def _verdict(comparison: Comparison) -> str:
 
 
 def _path_note(comparison: Comparison) -> str:
-    flows = next(iter(comparison.results.values()))[0].view["flows"]
-    lost = [flow["name"] for flow in flows if not flow["path"]]
-    return f"No route for {', '.join(lost)}." if lost else "Coloured lines are the paths of flows at the start."
+    view = next(iter(comparison.results.values()))[0].view
+    lost = [flow["name"] for flow in view["flows"] if not flow["path"]]
+    when = " at the start" if any(node["moves"] for node in view["nodes"]) else ""
+    return f"No route{when} for {', '.join(lost)}." if lost else "Coloured lines are the paths of flows at the start."
 
 
 def _feedback(comparison: Comparison) -> str:

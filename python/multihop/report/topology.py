@@ -11,21 +11,28 @@ import numpy as np
 from multihop.report.svg import PALETTE
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from multihop import _core
 
 _WIDTH, _HEIGHT, _MARGIN = 1000.0, 560.0, 40.0
 _MOST_LINKS = 4000
 _MOST_NAMES = 40
 _LEAST_DISTANCE = 7.0
+_MOST_OFF = 8
+_MOST_PLACES = 5000
 
 
-def picture(view: _core.ScenarioView) -> str:
-    """An `<svg>` element."""
+def picture(view: _core.ScenarioView, positions: pd.DataFrame | None = None) -> str:
+    """An `<svg>` element; `positions` is the table of that name, for the ways of nodes that move."""
     points, measured = _layout(view)
-    xs, ys, scale = _fit(points)
+    ways = _ways(positions) if all(measured) and positions is not None else {}
+    count = len(points)
+    xs, ys, scale = _fit(np.vstack([points, *ways.values()]))
     height = float(ys.max() + _MARGIN)
     parts = [
         f'<svg class="chart topology" role="img" aria-label="Topology" viewBox="0 0 {_WIDTH:g} {height:.0f}">',
+        *_drawn_ways(view, ways, xs[count:], ys[count:]),
         *_links(view, xs, ys),
         *_paths(view, xs, ys),
         *_nodes(view, xs, ys, measured),
@@ -35,8 +42,19 @@ def picture(view: _core.ScenarioView) -> str:
     return "\n".join(parts)
 
 
-def caption(view: _core.ScenarioView) -> str:
+def caption(view: _core.ScenarioView, positions: pd.DataFrame | None = None) -> str:
     """What the picture shows."""
+    text = _what_is_drawn(view)
+    if any(node["moves"] for node in view["nodes"]):
+        text += f" Nodes move (dotted, seed {view['seed']}): all else is shown as it is at the start."
+    if positions is not None and positions["off"].any():
+        names = list(positions.loc[positions["off"] == 1, "name"].unique())
+        shown = ", ".join(names[:_MOST_OFF]) + (f" and {len(names) - _MOST_OFF} more" if len(names) > _MOST_OFF else "")
+        text += f" Off for a while: {shown}."
+    return text
+
+
+def _what_is_drawn(view: _core.ScenarioView) -> str:
     placed = sum(node["x"] is not None for node in view["nodes"])
     _, drawn_as_given = _layout(view)
     links = len({frozenset(link[:2]) for link in view["links"]})
@@ -127,6 +145,30 @@ def _fit(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     xs = _MARGIN + (points[:, 0] - low[0]) * scale + (room[0] - extent[0] * scale) / 2
     ys = _MARGIN + (high[1] - points[:, 1]) * scale
     return xs, ys, scale
+
+
+def _ways(positions: pd.DataFrame) -> dict[int, np.ndarray]:
+    """The places of each node that moves, in the order of time; of many, every second, third, ... one."""
+    stride = -(-len(positions) // _MOST_PLACES) or 1
+    ways = {}
+    for node, rows in positions.groupby("node"):
+        places = rows[["x_m", "y_m"]].to_numpy(dtype=np.float64)
+        if (places != places[0]).any():
+            ways[int(node)] = np.vstack([places[:-1:stride], places[-1:]])
+    return ways
+
+
+def _drawn_ways(view: _core.ScenarioView, ways: dict[int, np.ndarray], xs: np.ndarray, ys: np.ndarray) -> list[str]:
+    parts = ['<g class="ways">']
+    begin = 0
+    for node, places in ways.items():
+        end = begin + len(places)
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs[begin:end], ys[begin:end], strict=True))
+        parts.append(
+            f'<polyline class="tip" points="{points}"' + _tip(f"way of {view['nodes'][node]['name']}", "polyline")
+        )
+        begin = end
+    return [*parts, "</g>"]
 
 
 def _links(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray) -> list[str]:

@@ -321,7 +321,7 @@ def decode(content: bytes) -> _core.Output:
 
 
 #: Tables that a run may be without.
-_OPTIONAL = {"measurements", "wires"}
+_OPTIONAL = {"measurements", "positions", "wires"}
 
 
 def _decoded(plain: dict[str, Any]) -> _core.Output:

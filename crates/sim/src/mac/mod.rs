@@ -223,6 +223,11 @@ impl Mac {
         self.contend(ctx);
     }
 
+    /// Its radio was switched off, which it finds busy from now on.
+    pub fn on_switched_off(&mut self, ctx: &mut Context) {
+        self.fail_if_overtime(ctx); // what it listened to beyond the deadline will not be the awaited response
+    }
+
     /// Its own transmission is over at the listeners.
     pub fn on_sent(&mut self, ctx: &mut Context) {
         let frame = self.frame.take().expect("a transmission ended");

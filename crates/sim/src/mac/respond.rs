@@ -29,7 +29,7 @@ impl Mac {
     }
 
     /// What was heard beyond the deadline was not the awaited response.
-    fn fail_if_overtime(&mut self, ctx: &mut Context) {
+    pub(super) fn fail_if_overtime(&mut self, ctx: &mut Context) {
         if self.overtime {
             self.fail_attempt(ctx);
         }

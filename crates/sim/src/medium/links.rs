@@ -32,22 +32,22 @@ const FEMTOWATT: f64 = 1e-12;
 /// Signals weaker than this share of the noise are left out: a hundred of them raise it by 4 %.
 const NEGLIGIBLE: f64 = 1.0 / 2500.0;
 
-impl Links {
-    /// The links of a configuration. Where distance decides, nodes without a position have none.
-    pub fn new(config: &Config) -> Links {
+/// What distance makes of a signal, where distance decides.
+#[derive(Clone, Debug)]
+pub(super) enum Propagation {
+    /// Fixed ranges.
+    Ranges { receive_range: f64, carrier_sense_range: f64, path_loss: PathLoss, ln_bit: f64 },
+    /// Powers; those below the floor are left out.
+    Powers { transmit_power_mw: f64, sensitivity_mw: f64, floor_mw: f64, path_loss: PathLoss, ln_bit: f64 },
+}
+
+impl Propagation {
+    /// That of a configuration; none if its links were measured.
+    pub(super) fn new(config: &Config) -> Option<Propagation> {
         let ln_bit = (-config.medium.bit_error_rate).ln_1p();
-        match &config.medium.model {
+        match config.medium.model {
             MediumModel::Ranges { receive_range, carrier_sense_range, path_loss, .. } => {
-                Links::by_distance(&config.nodes, *carrier_sense_range, |distance| {
-                    let power = path_loss.gain(distance);
-                    Some(Link {
-                        to: 0,
-                        decodable: distance <= *receive_range,
-                        energy: 1,
-                        power,
-                        ln_bit_success: ln_bit,
-                    })
-                })
+                Some(Propagation::Ranges { receive_range, carrier_sense_range, path_loss, ln_bit })
             }
             MediumModel::Sinr {
                 transmit_power_mw,
@@ -56,36 +56,74 @@ impl Links {
                 carrier_sense_mw,
                 path_loss,
             } => {
-                let floor = noise_mw.min(*carrier_sense_mw) * NEGLIGIBLE;
-                Links::by_distance(
-                    &config.nodes,
-                    path_loss.distance_of(floor / transmit_power_mw),
-                    |distance| {
-                        let power_mw = transmit_power_mw * path_loss.gain(distance);
-                        (power_mw >= floor).then(|| powered(power_mw, *sensitivity_mw, ln_bit))
-                    },
-                )
+                let floor_mw = noise_mw.min(carrier_sense_mw) * NEGLIGIBLE;
+                Some(Propagation::Powers { transmit_power_mw, sensitivity_mw, floor_mw, path_loss, ln_bit })
             }
-            MediumModel::Matrix { links, quantity } => {
-                let rows = links.iter().map(|link| {
-                    let arrives = match quantity {
-                        MatrixQuantity::Delivery { probe_size } => Link {
-                            to: 0,
-                            decodable: link.value > 0.0,
-                            energy: 1,
-                            power: 1.0,
-                            ln_bit_success: ln_bit
-                                + multihop_dot11::success_from_delivery(link.value, *probe_size),
-                        },
-                        MatrixQuantity::Rssi { sensitivity_mw, .. } => {
-                            powered(10f64.powf(link.value / 10.0), *sensitivity_mw, ln_bit)
-                        }
-                    };
-                    (link.from.0, Link { to: link.to.0, ..arrives })
-                });
-                Links::from_rows(config.nodes.len(), rows.collect())
+            MediumModel::Matrix { .. } => None,
+        }
+    }
+
+    /// Nobody further away than this, in metres, has a link.
+    pub(super) fn limit(&self) -> f64 {
+        match self {
+            Propagation::Ranges { carrier_sense_range, .. } => *carrier_sense_range,
+            Propagation::Powers { transmit_power_mw, floor_mw, path_loss, .. } => {
+                path_loss.distance_of(floor_mw / transmit_power_mw)
             }
         }
+    }
+
+    /// The link to node `to` at a distance up to the limit.
+    pub(super) fn link(&self, to: u32, distance: f64) -> Option<Link> {
+        let link = match self {
+            Propagation::Ranges { receive_range, path_loss, ln_bit, .. } => Link {
+                to,
+                decodable: distance <= *receive_range,
+                energy: 1,
+                power: path_loss.gain(distance),
+                ln_bit_success: *ln_bit,
+            },
+            Propagation::Powers { transmit_power_mw, sensitivity_mw, floor_mw, path_loss, ln_bit } => {
+                let power_mw = transmit_power_mw * path_loss.gain(distance);
+                if power_mw < *floor_mw {
+                    return None;
+                }
+                Link { to, ..powered(power_mw, *sensitivity_mw, *ln_bit) }
+            }
+        };
+        Some(link)
+    }
+}
+
+impl Links {
+    /// The links of a configuration, at the beginning of the run.
+    ///
+    /// # Panics
+    /// If the model needs positions and a node has none; the scenario checks that.
+    pub fn new(config: &Config) -> Links {
+        if let Some(propagation) = Propagation::new(config) {
+            return Links::by_distance(&config.nodes, &propagation);
+        }
+        let MediumModel::Matrix { links, quantity } = &config.medium.model else {
+            unreachable!("links that do not go by distance were measured")
+        };
+        let ln_bit = (-config.medium.bit_error_rate).ln_1p();
+        let rows = links.iter().map(|link| {
+            let arrives = match quantity {
+                MatrixQuantity::Delivery { probe_size } => Link {
+                    to: 0,
+                    decodable: link.value > 0.0,
+                    energy: 1,
+                    power: 1.0,
+                    ln_bit_success: ln_bit + multihop_dot11::success_from_delivery(link.value, *probe_size),
+                },
+                MatrixQuantity::Rssi { sensitivity_mw, .. } => {
+                    powered(10f64.powf(link.value / 10.0), *sensitivity_mw, ln_bit)
+                }
+            };
+            (link.from.0, Link { to: link.to.0, ..arrives })
+        });
+        Links::from_rows(config.nodes.len(), rows.collect())
     }
 
     /// The links of transmitter `from`, in the order of listeners.
@@ -104,9 +142,10 @@ impl Links {
         self.starts.len().saturating_sub(1)
     }
 
-    /// The links between nodes at most `limit` metres apart. Nodes are sorted into squares of that side, so that only those of
-    /// neighbouring squares are looked at.
-    fn by_distance(nodes: &[NodeConfig], limit: f64, link_at: impl Fn(f64) -> Option<Link>) -> Links {
+    /// The links between nodes near enough; nodes without a position have none. Nodes are sorted into squares as wide as the limit,
+    /// so that only those of neighbouring squares are looked at.
+    fn by_distance(nodes: &[NodeConfig], propagation: &Propagation) -> Links {
+        let limit = propagation.limit();
         let placed =
             nodes.iter().enumerate().filter_map(|(index, node)| Some((index as u32, node.position?)));
         let placed: Vec<(u32, [f64; 2])> = placed.collect();
@@ -123,9 +162,9 @@ impl Links {
                 let distance = (a[0] - b[0]).hypot(a[1] - b[1]);
                 if to != *from
                     && distance <= limit
-                    && let Some(link) = link_at(distance)
+                    && let Some(link) = propagation.link(to, distance)
                 {
-                    rows.push((*from, Link { to, ..link }));
+                    rows.push((*from, link));
                 }
             }
         }

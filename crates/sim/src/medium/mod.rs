@@ -8,14 +8,18 @@
 //! * *SINR*: powers add up, and bits fail by signal over interference and noise;
 //! * *link matrix*: measured delivery (any overlap destroys) or measured power (SINR).
 //!
+//! Where nodes move, a transmitter's links are looked up anew when it begins a frame, and stay until that frame is over.
+//!
 //! Beside it there are wires, each direction a [`Wire`]: they share nothing with the air, nor with each other.
 
 mod frame;
 mod links;
+mod moving;
 mod radio;
 mod wire;
 
 pub use frame::{Frame, RateClass};
 pub use links::{Link, Links, femtowatts};
+pub use moving::Listeners;
 pub use radio::{Collisions, Finished, Radio, Reception};
 pub use wire::Wire;

@@ -31,7 +31,7 @@ pub enum Collisions {
 pub enum Reception {
     /// It was not receiving this one.
     Unnoticed,
-    /// It is transmitting itself, and notices nothing.
+    /// It is transmitting itself, or off, and notices nothing.
     Deaf,
     /// It sensed a signal, but recognized no frame: too weak, or begun or cut short by an own transmission.
     Noise,
@@ -59,7 +59,7 @@ struct Lock {
     end: Time,
     /// Strong enough to be decoded, were it alone.
     decodable: bool,
-    /// The node transmitted while it was on the air.
+    /// The node transmitted, or its radio was off, while it was on the air.
     talked_over: bool,
     /// A later signal destroyed it.
     collided: bool,
@@ -108,6 +108,7 @@ pub struct Radio {
     energy: u64,
     busy_from: u64,
     lock: Option<Lock>,
+    off: bool,
     transmitting: bool,
     /// When the node's latest transmission ends at the node itself, and when it last ceased to sense others.
     transmits_until: Time,
@@ -122,6 +123,7 @@ impl Radio {
             energy: 0,
             busy_from,
             lock: None,
+            off: false,
             transmitting: false,
             transmits_until: Time::ZERO,
             others_until: Time::ZERO,
@@ -129,9 +131,9 @@ impl Radio {
         }
     }
 
-    /// Is the medium physically busy here? Own transmissions count.
+    /// Is the medium physically busy here? Own transmissions count, and so does a radio that is off: it is not free to be used.
     pub fn is_busy(&self) -> bool {
-        self.transmitting || self.senses_others()
+        self.transmitting || self.off || self.senses_others()
     }
 
     fn senses_others(&self) -> bool {
@@ -155,6 +157,30 @@ impl Radio {
     /// The node's transmission is over.
     pub fn stop(&mut self) {
         self.transmitting = false;
+    }
+
+    /// The radio is switched off: whatever it was receiving is lost. It still adds signals up, for when it is on again.
+    pub fn switch_off(&mut self) {
+        self.off = true;
+        if let Some(lock) = &mut self.lock {
+            lock.talked_over = true;
+        }
+    }
+
+    /// The radio is on again. Of signals that began before, it only senses the energy.
+    pub fn switch_on(&mut self, now: Time) {
+        self.off = false;
+        self.others_until = now;
+    }
+
+    /// Is it off?
+    pub fn is_off(&self) -> bool {
+        self.off
+    }
+
+    /// Is it sending the node's own frame?
+    pub fn is_sending(&self, now: Time) -> bool {
+        self.transmitting && now < self.transmits_until
     }
 
     /// Since when the medium is quiet here, if it is.
@@ -190,7 +216,7 @@ impl Radio {
             start: now,
             end: frame.end(),
             decodable: link.decodable,
-            talked_over: self.transmitting,
+            talked_over: self.transmitting || self.off,
             collided: false,
             beats_rivals: true,
             rival: 0.0,
@@ -270,6 +296,9 @@ impl Radio {
         let Some(lock) = self.lock.take_if(|lock| ends(lock)) else {
             return Finished { reception: Reception::Unnoticed, ignored_until: None };
         };
+        if self.off {
+            return Finished { reception: Reception::Deaf, ignored_until: None };
+        }
         let reception = if now < self.transmits_until {
             Reception::Deaf
         } else if lock.is_intact() {

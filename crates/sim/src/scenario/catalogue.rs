@@ -5,6 +5,7 @@ use super::generate::Generator;
 use super::mac::RuleSet;
 use super::measure::Measure;
 use super::medium::{Medium, PathLossModel, Quantity};
+use super::mobility::{Mobility, PauseDistribution, Start};
 use super::phy::{Preamble, Standard};
 use super::routing::{Metric, OnLinkFailure, Routing};
 use super::traffic::Pattern;
@@ -17,7 +18,7 @@ use serde_json::{Map, Value, json};
 ///
 /// The lists are `schemes` (with `reference` and the JSON Schema of the `parameters`), `phys` (with `rates_bps` and
 /// `basic_rates_bps`), `preambles`, `rules`, `media`, `path_losses`, `link_quantities`, `routing_protocols`, `metrics`, `link_failures`,
-/// `generators`, `traffic`, `apps`, `distributions` and `estimators`. Where a name comes with keys of its own, `keys` maps each
+/// `generators`, `traffic`, `apps`, `distributions`, `estimators`, `mobility`, `pauses` and `mobility_starts`. Where a name comes with keys of its own, `keys` maps each
 /// to what it means.
 pub fn catalogue() -> Value {
     let schemes = REGISTRY.iter().map(|entry| {
@@ -44,6 +45,9 @@ pub fn catalogue() -> Value {
         "apps": names::<App>(),
         "distributions": names::<Distribution>(),
         "estimators": names::<Measure>(),
+        "mobility": names::<Mobility>(),
+        "pauses": names::<PauseDistribution>(),
+        "mobility_starts": names::<Start>(),
     })
 }
 

@@ -123,6 +123,11 @@ impl<'a> Document<'a> {
         Ok(Document { origin, root, sources, overridden: Vec::new() })
     }
 
+    /// What messages call the file.
+    pub(crate) fn origin(&self) -> &str {
+        self.origin
+    }
+
     /// Puts the settings into the document, in their order. `options` are the keys that options of the command line give, with
     /// those options.
     pub(crate) fn set(&mut self, settings: &'a [Setting], options: &[(&str, &str)]) -> Result<()> {

@@ -1,6 +1,8 @@
 //! What identifies a scenario, whatever the seed.
 
-use crate::config::{Config, SchemeConfig};
+use super::mobility::Moved;
+use crate::config::{Config, NodeConfig, SchemeConfig};
+use crate::mobility::Mobility;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -8,11 +10,13 @@ use std::fmt::Write;
 /// SHA-256, in hexadecimal, of everything that a run depends on but the seed.
 ///
 /// Comments, formatting, units and the order of keys do not change it: it is that of the resolved values, in the form in which
-/// Rust derives `Debug`, which names each field. `identities` stand for the schemes, as these are code.
+/// Rust derives `Debug`, which names each field. `identities` stand for the schemes, as these are code, and `moved` for the
+/// places of nodes that move and for outages, which may be drawn anew for each seed.
 pub(super) fn hash(
     config: &Config,
     jitters: &[multihop_core::Span],
     identities: &[(&'static str, Value)],
+    moved: &Moved,
 ) -> String {
     // Without `..`: a new field of the configuration must find its place here.
     let Config {
@@ -34,7 +38,10 @@ pub(super) fn hash(
         flows,
         extra_header,
         measurements,
+        mobility: Mobility { motions: _, resolution, outages: _ },
     } = config;
+    let mut nodes: Vec<NodeConfig> = nodes.clone();
+    moved.nodes.iter().for_each(|index| nodes[*index].position = None);
     let mut sink = Sink(Sha256::new());
     let general = (name, duration, warmup, record_interval, extra_header);
     let network = (nodes, phy, [Some(*data_rate), *control_rate, *ack_rate], mac, medium, routing);
@@ -48,6 +55,10 @@ pub(super) fn hash(
     }
     if !wires.is_empty() {
         write!(sink, " {wires:?}").expect("a digest takes all text");
+    }
+    if !moved.nodes.is_empty() || !moved.outages.is_empty() {
+        write!(sink, " {resolution:?} {} {}", moved.outages, moved.identity)
+            .expect("a digest takes all text");
     }
     sink.0.finalize().iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }

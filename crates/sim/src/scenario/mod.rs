@@ -22,6 +22,7 @@ mod hash;
 mod mac;
 mod measure;
 mod medium;
+mod mobility;
 mod phy;
 mod reach;
 mod reader;
@@ -53,6 +54,7 @@ pub use measure::{
     TransmissionEfficiency, gauges,
 };
 pub use medium::{Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
+pub use mobility::{BonnMotion, Mobility, Outage, PauseDistribution, RandomWaypoint, Recorded, Start};
 pub use phy::{Phy, Preamble, Standard};
 pub use resolve::{Overrides, Resolved, load, resolve, resolve_among};
 pub use routing::{Dsdv, Metric, Network, OnLinkFailure, Routing, StaticRoutes};
@@ -108,6 +110,11 @@ pub struct Scenario {
     /// Estimators whose values are recorded.
     #[serde(default)]
     pub measure: Vec<Measure>,
+    /// How nodes move. Default: they do not.
+    pub mobility: Option<Mobility>,
+    /// When nodes are off.
+    #[serde(default)]
+    pub outages: Vec<Outage>,
 }
 
 /// JSON Schema of scenario files, as data of the types that TOML has.

@@ -26,6 +26,7 @@ const TAGS: &[(&str, &str, Option<&str>)] = &[
     ("Generator", "generator", None),
     ("Measure", "estimator", None),
     ("Medium", "model", None),
+    ("Mobility", "model", None),
     ("PathLossModel", "model", None),
     ("Routing", "protocol", Some("static")),
 ];

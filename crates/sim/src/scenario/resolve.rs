@@ -6,11 +6,13 @@ use super::flows::{Flows, Made};
 use super::hash::hash;
 use super::mac::RuleSet;
 use super::measure;
+use super::mobility;
 use super::reach;
 use super::schemes::Schemes;
 use super::settings::Setting;
 use super::topology::Nodes;
 use crate::config::Config;
+use crate::mobility::Mobility;
 use multihop_core::Span;
 use multihop_schemes::quantity::Duration;
 use multihop_schemes::{Entry, REGISTRY};
@@ -95,9 +97,12 @@ pub fn resolve_among(known: &[Entry], text: &str, origin: &str, overrides: &Over
         flows: Vec::new(),
         extra_header: scenario.network.resolve(&document)?,
         measurements: Vec::new(),
+        mobility: Mobility::default(),
     };
-    let nodes = scenario.topology.resolve(&document, &mut config)?;
+    let nodes = scenario.topology.resolve(&document, &mut config, scenario.mobility.as_ref())?;
     config.nodes.clone_from(&nodes.list);
+    let moved =
+        mobility::resolve(scenario.mobility.as_ref(), &scenario.outages, &document, &nodes, &mut config)?;
 
     let mut schemes = Schemes::new(&document, known, &scenario.schemes)?;
     let made = flows(&document, &scenario, overrides, &nodes, &config, &mut schemes)?;
@@ -109,7 +114,7 @@ pub fn resolve_among(known: &[Entry], text: &str, origin: &str, overrides: &Over
     config.schemes = schemes.used;
     config.flows = made.iter().map(|made| made.flow.clone()).collect();
     let jitters: Vec<Span> = made.iter().map(|made| made.jitter).collect();
-    let hash = hash(&config, &jitters, &schemes.identities);
+    let hash = hash(&config, &jitters, &schemes.identities, &moved);
     config.flows = made.into_iter().enumerate().map(|(i, made)| made.started(i, config.seed)).collect();
     Ok(Resolved { config, description: scenario.description, hash })
 }
@@ -216,7 +221,9 @@ fn flows(
     schemes: &mut Schemes<'_>,
 ) -> Result<Vec<Made>> {
     let duration = config.duration;
-    let component = reach::components(config);
+    let moves = scenario.mobility.is_some();
+    // Who cannot talk at the beginning may do so later.
+    let component = if moves { vec![0; config.nodes.len()] } else { reach::components(config) };
     let mut flows =
         Flows { document, nodes, scheme: overrides.scheme.as_deref(), duration, made: Vec::new() };
     flows.list(&scenario.flows, schemes)?;

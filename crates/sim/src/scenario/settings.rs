@@ -271,7 +271,7 @@ fn name_of<'t>(entry: &'t Spanned<DeValue<'_>>) -> Option<&'t str> {
 }
 
 /// Whether a name fits a pattern, in which `*` is any text.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|head| name.strip_prefix(head)) else { return false };
     let Some(tail) = parts.next_back() else { return rest.is_empty() };

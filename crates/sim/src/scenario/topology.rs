@@ -3,6 +3,7 @@
 use super::document::{Document, KeyPath, Result, key};
 use super::error::instead_of;
 use super::generate::{Generator, NODES_MAX};
+use super::mobility::Mobility;
 use super::reach::radius;
 use super::wires::{self, Wire};
 use crate::config::{
@@ -48,8 +49,8 @@ pub struct Listed {
 pub struct Node {
     /// Its name, which flows and links use.
     pub name: String,
-    /// Where it stands, as `[x, y]`. With a link matrix it only serves pictures, and may be absent. Otherwise a node without it has
-    /// no radio, but wires.
+    /// Where it stands, as `[x, y]`. A node that moves starts where its motion does. With a link matrix it only serves pictures, and
+    /// may be absent. Otherwise a node without it has no radio, but wires.
     pub position: Option<[Length; 2]>,
 }
 
@@ -93,11 +94,32 @@ impl Nodes {
     }
 }
 
+impl Nodes {
+    /// Adds those that mobility adds; motion will tell where they are.
+    fn add_mobile(&mut self, document: &Document<'_>, mobility: Option<&Mobility>) -> Result<()> {
+        let Some(mobility) = mobility else { return Ok(()) };
+        for name in mobility.added(document, self.list.len())? {
+            if self.index.insert(name.clone(), self.list.len()).is_some() {
+                let found = format!("adds a node {name:?}, and the topology has one of that name");
+                return Err(document.bad(&key!["mobility", "count"], found, "rename that of the topology"));
+            }
+            self.list.push(NodeConfig { name, position: None });
+        }
+        Ok(())
+    }
+}
+
 impl Topology {
     /// The nodes, for a configuration that has none yet; measured links go into its medium, and wires into the configuration.
-    pub(super) fn resolve(&self, document: &Document<'_>, config: &mut Config) -> Result<Nodes> {
+    /// Those that move need no position.
+    pub(super) fn resolve(
+        &self,
+        document: &Document<'_>,
+        config: &mut Config,
+        mobility: Option<&Mobility>,
+    ) -> Result<Nodes> {
         let radius = radius(config);
-        let nodes = match (self, &mut config.medium.model) {
+        let mut nodes = match (self, &mut config.medium.model) {
             (Topology::Generated(_), MediumModel::Matrix { .. }) => Err(document.fail(
                 &key!["topology", "generator"],
                 "a generator makes no measured links, which the medium \"matrix\" needs",
@@ -112,17 +134,24 @@ impl Topology {
                 Ok(Nodes { list, index, canonical: Some(network.flows) })
             }
             (Topology::Listed(listed), model) => {
-                let nodes = listed.nodes(document)?;
+                let nodes = listed.nodes(document, mobility)?;
                 config.wires = wires::resolve(document, &listed.wires, &nodes)?;
                 match model {
                     MediumModel::Matrix { links, quantity } => {
                         *links = listed.links(document, &nodes, quantity)?;
                     }
-                    _ => listed.check_places(document, &config.wires)?,
+                    _ => listed.check_places(document, &config.wires, mobility)?,
                 }
                 Ok(nodes)
             }
         }?;
+        if !config.wires.is_empty() && mobility.is_some() {
+            return Err(document.fail(
+                &key!["mobility"],
+                "nodes move, which needs routing.protocol = \"dsdv\", and that does not use the topology's wires",
+                "remove the wires, or [mobility]",
+            ));
+        }
         if !config.wires.is_empty() && config.routing.protocol != RoutingProtocol::Static {
             return Err(document.bad(
                 &key!["routing", "protocol"],
@@ -130,14 +159,15 @@ impl Topology {
                 "use static routes (remove protocol), or remove the wires",
             ));
         }
+        nodes.add_mobile(document, mobility)?;
         Ok(nodes)
     }
 }
 
 impl Listed {
-    fn nodes(&self, document: &Document<'_>) -> Result<Nodes> {
+    fn nodes(&self, document: &Document<'_>, mobility: Option<&Mobility>) -> Result<Nodes> {
         let count = self.nodes.len();
-        if count == 0 {
+        if count == 0 && !mobility.is_some_and(Mobility::adds) {
             let remedy =
                 "add [[topology.nodes]] with a name each, or set generator = \"chain\" (see `multihop list`)";
             return Err(document.fail(&key!["topology", "nodes"], "there are 0 nodes", remedy));
@@ -183,7 +213,12 @@ impl Listed {
     }
 
     /// Where distance decides, every node with a radio has a place of its own and nothing was measured.
-    fn check_places(&self, document: &Document<'_>, wires: &[WireConfig]) -> Result<()> {
+    fn check_places(
+        &self,
+        document: &Document<'_>,
+        wires: &[WireConfig],
+        mobility: Option<&Mobility>,
+    ) -> Result<()> {
         if !self.links.is_empty() {
             return Err(document.fail(
                 &key!["topology", "links"],
@@ -194,6 +229,9 @@ impl Listed {
         let wired: BTreeSet<usize> = wires.iter().map(|wire| wire.from.index()).collect();
         let mut places: BTreeMap<[u64; 2], usize> = BTreeMap::new();
         for (i, node) in self.nodes.iter().enumerate() {
+            if mobility.is_some_and(|mobility| mobility.names(&node.name)) {
+                continue;
+            }
             let at = key!["topology", "nodes", i];
             let Some(position) = node.position else {
                 if wired.contains(&i) {

@@ -1,8 +1,9 @@
 //! `[traffic]`: flows by pattern.
 
 use super::document::{Document, Result, key};
-use super::error::ScenarioError;
+use super::error::{ScenarioError, instead_of};
 use super::flows::{App, Offer};
+use super::settings::matches;
 use super::topology::Nodes;
 use crate::config::Config;
 use crate::routing::{LinkQuality, Routes};
@@ -29,6 +30,8 @@ pub struct Traffic {
     /// `random-pairs`, `to-gateway`: seed of the choice. It is not that of the run, so that all runs of a study share one
     /// choice. Default: 1.
     pub pairs_seed: Option<u64>,
+    /// `random-pairs`: only between nodes of these names, in which `*` stands for any text, as in "m*". Default: all.
+    pub among: Option<Vec<String>>,
     /// Name of the scheme of all flows: one of `multihop list`, or of `[schemes]`. It may be absent if the command line sets one.
     #[schemars(required)]
     pub scheme: Option<String>,
@@ -63,8 +66,8 @@ pub enum Pattern {
 struct Pairs {
     /// The nodes of each component.
     members: Vec<Vec<usize>>,
-    /// Component of each node, and its place there.
-    place: Vec<(usize, usize)>,
+    /// Component of each node, and its place there; none of a node that takes no part.
+    place: Vec<Option<(usize, usize)>>,
     /// Pairs whose source comes before each node; at the end, all.
     before: Vec<u64>,
 }
@@ -102,13 +105,17 @@ impl Traffic {
         component: &[u32],
     ) -> Result<Vec<(usize, usize)>> {
         self.check_keys(document)?;
+        if self.min_hops() > 1 && !config.mobility.motions.is_empty() {
+            let why = "is unknown before the run, because nodes move";
+            return Err(document.bad(&key!["traffic", "min_hops"], why, "remove it, or list [[flows]]"));
+        }
         for (key, value) in [("flows", self.flows), ("min_hops", self.min_hops)] {
             let value = f64::from(value.unwrap_or(1));
             document.within(&key!["traffic", key], value, 1.0..=1e5, ("1", "100000"))?;
         }
         match self.pattern {
             Pattern::Canonical => canonical(document, nodes),
-            Pattern::RandomPairs => self.random_pairs(document, config, component),
+            Pattern::RandomPairs => self.random_pairs(document, nodes, config, component),
             Pattern::ToGateway => self.to_gateway(document, nodes, config, component),
             Pattern::AllToOne => {
                 let gateway = self.gateway(document, nodes)?;
@@ -123,6 +130,7 @@ impl Traffic {
     fn random_pairs(
         &self,
         document: &Document<'_>,
+        nodes: &Nodes,
         config: &Config,
         component: &[u32],
     ) -> Result<Vec<(usize, usize)>> {
@@ -133,7 +141,7 @@ impl Traffic {
                 "say how many, for example flows = 10",
             ));
         };
-        let (wanted, pairs) = (wanted as usize, Pairs::new(component));
+        let (wanted, pairs) = (wanted as usize, Pairs::new(&self.among(document, nodes, component)?));
         let mut shuffle = self.shuffle(pairs.total());
         let mut chosen = Vec::new();
         let mut quality = None;
@@ -156,6 +164,20 @@ impl Traffic {
         }
         chosen.truncate(wanted);
         Ok(chosen)
+    }
+
+    /// The component of each node that may take part.
+    fn among(&self, document: &Document<'_>, nodes: &Nodes, component: &[u32]) -> Result<Vec<Option<u32>>> {
+        let Some(patterns) = &self.among else { return Ok(component.iter().copied().map(Some).collect()) };
+        for (i, pattern) in patterns.iter().enumerate() {
+            if !nodes.list.iter().any(|node| matches(pattern, &node.name)) {
+                let remedy = instead_of(pattern, nodes.list.iter().map(|node| node.name.as_str()));
+                return Err(document.bad(&key!["traffic", "among", i], "is no node's name", remedy));
+            }
+        }
+        let allowed = |name: &str| patterns.iter().any(|pattern| matches(pattern, name));
+        let nodes = nodes.list.iter().zip(component);
+        Ok(nodes.map(|(node, component)| allowed(&node.name).then_some(*component)).collect())
     }
 
     fn to_gateway(
@@ -212,7 +234,7 @@ impl Traffic {
     fn check_keys(&self, document: &Document<'_>) -> Result<()> {
         let (name, used): (&str, &[&str]) = match self.pattern {
             Pattern::Canonical => ("canonical", &[]),
-            Pattern::RandomPairs => ("random-pairs", &["flows", "min_hops", "pairs_seed"]),
+            Pattern::RandomPairs => ("random-pairs", &["flows", "min_hops", "pairs_seed", "among"]),
             Pattern::ToGateway => ("to-gateway", &["flows", "gateway", "min_hops", "pairs_seed"]),
             Pattern::AllToOne => ("all-to-one", &["gateway"]),
         };
@@ -221,6 +243,7 @@ impl Traffic {
             ("gateway", self.gateway.is_some()),
             ("min_hops", self.min_hops.is_some()),
             ("pairs_seed", self.pairs_seed.is_some()),
+            ("among", self.among.is_some()),
         ];
         match given.into_iter().find(|(key, given)| *given && !used.contains(key)) {
             None => Ok(()),
@@ -242,18 +265,22 @@ impl Traffic {
 }
 
 impl Pairs {
-    fn new(component: &[u32]) -> Pairs {
+    /// Of nodes with these components; those without one take no part.
+    fn new(component: &[Option<u32>]) -> Pairs {
         let mut members: Vec<Vec<usize>> = Vec::new();
         let mut place = Vec::with_capacity(component.len());
         for (node, component) in component.iter().enumerate() {
-            let component = *component as usize;
-            members.resize(members.len().max(component + 1), Vec::new());
-            place.push((component, members[component].len()));
-            members[component].push(node);
+            place.push(component.map(|component| {
+                let component = component as usize;
+                members.resize(members.len().max(component + 1), Vec::new());
+                members[component].push(node);
+                (component, members[component].len() - 1)
+            }));
         }
         let mut before = vec![0];
-        for (component, _) in &place {
-            before.push(before[before.len() - 1] + members[*component].len() as u64 - 1);
+        for place in &place {
+            let others = place.map_or(0, |(component, _)| members[component].len() as u64 - 1);
+            before.push(before[before.len() - 1] + others);
         }
         Pairs { members, place, before }
     }
@@ -265,7 +292,7 @@ impl Pairs {
     /// Source and destination of the pair of this number.
     fn get(&self, rank: u64) -> (usize, usize) {
         let source = self.before.partition_point(|before| *before <= rank) - 1;
-        let (component, own) = self.place[source];
+        let (component, own) = self.place[source].expect("a source takes part");
         let other = (rank - self.before[source]) as usize;
         let other = other + usize::from(other >= own); // a node is no destination of its own
         (source, self.members[component][other])

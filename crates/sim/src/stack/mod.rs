@@ -86,6 +86,8 @@ pub struct Stack {
     queue: DropTail<Waiting>,
     /// Onto wires, in the order of their peers.
     ports: Vec<Port>,
+    /// The node is off, and its ports begin nothing.
+    off: bool,
     /// Of the interface queue.
     policies: Policies,
     ends: Vec<End>,
@@ -119,6 +121,7 @@ impl Stack {
             id,
             queue: DropTail::new(mac.queue_limit),
             ports: Vec::new(),
+            off: false,
             ends: Vec::new(),
             inbox: VecDeque::new(),
             passing: VecDeque::new(),

@@ -101,10 +101,30 @@ impl Stack {
             self.lose_at_port(around, port, lost, DropCause::QueueFull);
             return;
         }
-        if self.ports[port].sending.is_none() {
+        if self.ports[port].sending.is_none() && !self.off {
             self.send_next(around, port);
         }
         self.note_queue(around, port);
+    }
+
+    /// The node is switched off: what its ports are sending is lost, and they begin nothing.
+    pub fn stop_wires(&mut self, around: &mut Surroundings) {
+        self.off = true;
+        for port in 0..self.ports.len() {
+            if let Some((_, handle)) = self.ports[port].sending.take() {
+                around.agenda.disarm(self.ports[port].sent);
+                self.lose_at_port(around, port, handle, DropCause::LinkBroken);
+            }
+        }
+    }
+
+    /// The node is on again: its ports go on with what waits.
+    pub fn restart_wires(&mut self, around: &mut Surroundings) {
+        self.off = false;
+        for port in 0..self.ports.len() {
+            self.send_next(around, port);
+            self.note_queue(around, port);
+        }
     }
 
     /// The last bit of the packet that a port was sending has left; returns it. The next one begins.
@@ -122,8 +142,13 @@ impl Stack {
         handle
     }
 
-    /// A packet came over a wire.
+    /// A packet came over a wire. While the node is off it is lost, and that is no link event either.
     pub fn on_wire_arrival(&mut self, around: &mut Surroundings, handle: Handle) {
+        if self.off {
+            let packet = around.packets.remove(handle).packet;
+            around.record.dropped(self.id, &packet, DropCause::LinkBroken, around.now);
+            return;
+        }
         around.packets.get_mut(handle).packet.hops += 1;
         self.pass_up(around, handle);
     }

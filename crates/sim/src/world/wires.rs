@@ -53,8 +53,18 @@ impl World {
     pub(super) fn wire_arrives(&mut self, index: u32) {
         let wire = &mut self.wires[index as usize].wire;
         let (to, handle) = (wire.to, wire.arrive(&mut self.agenda));
-        self.record.wire_delivered(index, self.now);
+        if !self.radios[to as usize].is_off() {
+            self.record.wire_delivered(index, self.now);
+        }
         self.above(to, |stack, around| stack.on_wire_arrival(around, handle));
+    }
+
+    /// A node is switched off or on, and with it its ends of wires.
+    pub(super) fn switch_wires(&mut self, id: u32, off: bool) {
+        self.above(
+            id,
+            |stack, around| if off { stack.stop_wires(around) } else { stack.restart_wires(around) },
+        );
     }
 
     /// What the wires did.

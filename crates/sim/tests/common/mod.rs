@@ -8,6 +8,7 @@ use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
 use multihop_schemes::Scheme;
 use multihop_sim::config::*;
+use multihop_sim::mobility::Mobility;
 use multihop_transport::{Endpoint, UdpOptions, UdpReceiver, UdpSender};
 use std::sync::Arc;
 
@@ -87,6 +88,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         flows: Vec::new(),
         extra_header: 0,
         measurements: Vec::new(),
+        mobility: Mobility::default(),
         wires: Vec::new(),
     }
 }

@@ -11,6 +11,7 @@ use crate::config::{
 };
 use crate::mac::{Context, Mac, Timing};
 use crate::medium::{Collisions, Frame, Link, Radio, RateClass};
+use crate::mobility::Mobility;
 use crate::record::Recorder;
 use crate::slab::Slab;
 use crate::stack::{Policies, Stack, Waiting};
@@ -318,6 +319,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         flows: Vec::new(),
         extra_header: 0,
         measurements: Vec::new(),
+        mobility: Mobility::default(),
         wires: Vec::new(),
     }
 }

@@ -1,0 +1,201 @@
+//! Links of nodes that move.
+//!
+//! A transmitter's links are made when it begins a frame, and stay until its next one, so that a signal ends for the listeners
+//! for whom it began, as it began. They are made anew only if nodes may have moved noticeably since.
+//!
+//! Nodes are sorted into squares a little wider than signals reach, so that only those of nine squares are looked at. A node
+//! changes its square by an event of its own ([`MovingLinks::step`]); what rounding makes of that instant, the margin covers.
+
+use super::links::{Link, Links, Propagation};
+use crate::config::Config;
+use crate::mobility::Motion;
+use multihop_core::{NodeId, Span, Time};
+use std::collections::BTreeMap;
+
+/// Squares are wider than signals reach by this many metres: more than any node moves in `TICK`.
+const MARGIN: f64 = 1.0;
+/// Events of one node are at least this far apart.
+const TICK: Span = Span::from_us(1);
+
+/// A square, by column and row.
+type Cell = [i32; 2];
+
+/// The links of a run in which nodes move.
+#[derive(Clone, Debug)]
+pub struct MovingLinks {
+    propagation: Propagation,
+    limit: f64,
+    width: f64,
+    motions: Vec<Motion>,
+    /// By node: the leg that it is on, or was on last; none before the first.
+    legs: Vec<Option<u32>>,
+    cell_of: Vec<Cell>,
+    cells: BTreeMap<Cell, Vec<u32>>,
+    rows: Vec<Vec<Link>>,
+    /// When each row was made.
+    made: Vec<Option<Time>>,
+    /// For how long rows are true enough.
+    lasts: Span,
+}
+
+impl MovingLinks {
+    /// The links of a configuration; none if no node moves, or where distance does not decide.
+    pub fn new(config: &Config) -> Option<MovingLinks> {
+        let mobility = &config.mobility;
+        if !mobility.moves() {
+            return None;
+        }
+        let propagation = Propagation::new(config)?;
+        let limit = propagation.limit();
+        let nodes = config.nodes.len();
+        // Both nodes of a link may go at this speed, away from each other.
+        let fastest = mobility.motions.iter().map(Motion::fastest).fold(0.0, f64::max);
+        // A node without a position has no radio: it is in no square, and comes into none.
+        let has_radio = |node: &usize| config.nodes[*node].position.is_some();
+        let mut motions = mobility.motions.clone();
+        (0..nodes)
+            .filter(|node| !has_radio(node))
+            .for_each(|node| motions[node] = Motion::standing([0.0; 2]));
+        let mut links = MovingLinks {
+            propagation,
+            limit,
+            width: limit + MARGIN,
+            motions,
+            legs: vec![None; nodes],
+            cell_of: vec![[0; 2]; nodes],
+            cells: BTreeMap::new(),
+            rows: vec![Vec::new(); nodes],
+            made: vec![None; nodes],
+            lasts: Span::from_seconds(mobility.resolution / (2.0 * fastest)),
+        };
+        for node in (0..nodes).filter(has_radio) {
+            let cell = links.cell(links.motions[node].origin());
+            links.cell_of[node] = cell;
+            links.cells.entry(cell).or_default().push(node as u32);
+        }
+        Some(links)
+    }
+
+    /// The links of a transmitter, as they were when it began its latest frame.
+    pub fn of(&self, from: NodeId) -> &[Link] {
+        &self.rows[from.index()]
+    }
+
+    /// A transmitter begins a frame.
+    pub fn refresh(&mut self, from: NodeId, now: Time) {
+        let index = from.index();
+        if self.made[index].is_some_and(|made| now.since(made) <= self.lasts) {
+            return;
+        }
+        self.made[index] = Some(now);
+        let mut row = std::mem::take(&mut self.rows[index]);
+        row.clear();
+        let [x, y] = self.place(index, now);
+        let [column, line] = self.cell_of[index];
+        for near in (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| [column + dx, line + dy])) {
+            for &to in self.cells.get(&near).into_iter().flatten() {
+                let [other_x, other_y] = self.place(to as usize, now);
+                let distance = (x - other_x).hypot(y - other_y);
+                if to != from.0
+                    && distance <= self.limit
+                    && let Some(link) = self.propagation.link(to, distance)
+                {
+                    row.push(link);
+                }
+            }
+        }
+        row.sort_unstable_by_key(|link| link.to);
+        self.rows[index] = row;
+    }
+
+    /// A node's leg begins or ends, or it comes into another square. Returns when to call again for this node, if ever.
+    pub fn step(&mut self, node: u32, now: Time) -> Option<Time> {
+        let index = node as usize;
+        let seconds = now.seconds();
+        let legs = self.motions[index].legs();
+        let next = self.legs[index].map_or(0, |leg| leg as usize + 1);
+        let begun = legs[next..].partition_point(|leg| leg.start <= seconds);
+        if begun > 0 {
+            self.legs[index] = Some((next + begun - 1) as u32);
+        }
+        let cell = self.cell(self.place(index, now));
+        let before = std::mem::replace(&mut self.cell_of[index], cell);
+        if cell != before {
+            let left = self.cells.get_mut(&before).expect("a node is in its square");
+            left.retain(|other| *other != node);
+            self.cells.entry(cell).or_default().push(node);
+        }
+        let next = self.next_step(index, seconds)?;
+        // No run lasts as long as a leg at a snail's pace may.
+        let at = Time::ZERO + Span::from_seconds(next.min(Time::NEVER.seconds()));
+        Some(at.max(now + TICK))
+    }
+
+    /// When the node's leg ends, or the next one begins, or it leaves its square.
+    fn next_step(&self, index: usize, now: f64) -> Option<f64> {
+        let legs = self.motions[index].legs();
+        let present = self.legs[index].map(|leg| leg as usize);
+        let following = legs.get(present.map_or(0, |leg| leg + 1)).map(|leg| leg.start);
+        let Some(leg) = present.map(|leg| &legs[leg]).filter(|leg| now < leg.end) else { return following };
+        let (place, velocity) = (leg.at(now), leg.velocity());
+        let leaves = |axis: usize| {
+            let edge = f64::from(self.cell_of[index][axis]) * self.width;
+            let ahead = match velocity[axis] {
+                speed if speed > 0.0 => edge + self.width - place[axis],
+                speed if speed < 0.0 => edge - place[axis],
+                _ => return f64::INFINITY,
+            };
+            now + ahead / velocity[axis]
+        };
+        // The next leg may begin where and when this one ends.
+        Some(leaves(0).min(leaves(1)).min(following.unwrap_or(leg.end)).min(leg.end.max(now)))
+    }
+
+    fn place(&self, index: usize, now: Time) -> [f64; 2] {
+        let motion = &self.motions[index];
+        self.legs[index].map_or(motion.origin(), |leg| motion.legs()[leg as usize].at(now.seconds()))
+    }
+
+    fn cell(&self, place: [f64; 2]) -> Cell {
+        place.map(|metres| (metres / self.width).floor() as i32)
+    }
+}
+
+/// Who hears whom in a run.
+#[derive(Clone, Debug)]
+pub enum Listeners {
+    /// The same all the time.
+    Fixed(Links),
+    /// As nodes move.
+    Moving(Box<MovingLinks>),
+}
+
+impl Listeners {
+    /// Those of a configuration, whose links at the beginning are these.
+    pub fn new(config: &Config, links: Links) -> Listeners {
+        MovingLinks::new(config).map_or(Listeners::Fixed(links), |moving| Listeners::Moving(Box::new(moving)))
+    }
+
+    /// The links of the frame that a transmitter has on the air, in the order of listeners.
+    pub fn of(&self, from: NodeId) -> &[Link] {
+        match self {
+            Listeners::Fixed(links) => links.of(from),
+            Listeners::Moving(moving) => moving.of(from),
+        }
+    }
+
+    /// A transmitter begins a frame.
+    pub fn refresh(&mut self, from: NodeId, now: Time) {
+        if let Listeners::Moving(moving) = self {
+            moving.refresh(from, now);
+        }
+    }
+
+    /// As [`MovingLinks::step`].
+    pub fn step(&mut self, node: u32, now: Time) -> Option<Time> {
+        match self {
+            Listeners::Fixed(_) => None,
+            Listeners::Moving(moving) => moving.step(node, now),
+        }
+    }
+}

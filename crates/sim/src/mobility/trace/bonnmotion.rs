@@ -1,0 +1,87 @@
+//! `BonnMotion`'s `.movements`: a line for each node, with `t x y` for each place that it comes by, or `t x y z`.
+
+use super::{Motion, Result, Trace, TraceError, TraceNode, coordinate, reach, shortened, time};
+use std::io::BufRead;
+
+/// Reads a file. Without `dimensions` they are those of a `dim=` in a comment, or else those that all lines fit.
+pub(super) fn read(from: impl BufRead, dimensions: Option<u32>) -> Result<Trace> {
+    let mut stated = dimensions;
+    let mut lines: Vec<(usize, Vec<f64>)> = Vec::new();
+    super::for_each_line(from, |line, text| {
+        if let Some(comment) = text.strip_prefix('#') {
+            let says = |d: u32| comment.split_whitespace().any(|word| word == format!("dim={d}"));
+            stated = stated.or([2, 3].into_iter().find(|d| says(*d)));
+            return Ok(());
+        }
+        let number = |text: &str| {
+            text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| {
+                let found = format!("{:?} is not a number", shortened(text));
+                TraceError::new(line, found, "needs t x y for each place, with blanks between")
+            })
+        };
+        lines.push((line, text.split_whitespace().map(number).collect::<Result<_>>()?));
+        Ok(())
+    })?;
+    if lines.is_empty() {
+        return Err(TraceError::new(1, "there are no nodes", "needs a line for each node"));
+    }
+    let group = match stated {
+        Some(dimensions) => dimensions as usize + 1,
+        None => guess(&lines)?,
+    };
+    let nodes = lines.iter().enumerate().map(|(index, (line, values))| node(index, *line, values, group));
+    Ok(Trace { nodes: nodes.collect::<Result<_>>()?, hops: Vec::new() })
+}
+
+/// Numbers of each place with its time: those of which all lines are made, with times that increase.
+fn guess(lines: &[(usize, Vec<f64>)]) -> Result<usize> {
+    let fits = |group: &usize| {
+        lines.iter().all(|(_, values)| {
+            let times = values.chunks(*group).map(|place| place[0]);
+            values.len().is_multiple_of(*group) && times.is_sorted_by(|a, b| a < b)
+        })
+    };
+    match [3, 4].into_iter().filter(fits).collect::<Vec<_>>().as_slice() {
+        [group] => Ok(*group),
+        [] => {
+            // Which line it is that does not fit is told of two dimensions, unless more lines fit three.
+            let whole =
+                |group: usize| lines.iter().filter(|(_, values)| values.len().is_multiple_of(group)).count();
+            Ok(if whole(4) > whole(3) { 4 } else { 3 })
+        }
+        _ => Err(TraceError::new(
+            lines[0].0,
+            "places have two or three coordinates: both fit",
+            "set dimensions = 2 or dimensions = 3",
+        )),
+    }
+}
+
+fn node(index: usize, line: usize, values: &[f64], group: usize) -> Result<TraceNode> {
+    if !values.len().is_multiple_of(group) {
+        let found = format!("{} numbers, which are not whole places of {group} each", values.len());
+        return Err(TraceError::new(
+            line,
+            found,
+            "needs t x y for each place, or t x y z with dimensions = 3",
+        ));
+    }
+    let mut motion: Option<(f64, Motion)> = None;
+    for place in values.chunks(group) {
+        let now = time(line, &place[0].to_string())?;
+        let to =
+            [coordinate(line, "x", &place[1].to_string())?, coordinate(line, "y", &place[2].to_string())?];
+        let Some((before, motion)) = &mut motion else {
+            motion = Some((now, Motion::standing(to)));
+            continue;
+        };
+        if now < *before {
+            let found = format!("time {now} s after {before} s");
+            return Err(TraceError::new(line, found, "needs times that increase"));
+        }
+        reach(line, motion, [*before, now], to)?;
+        *before = now;
+    }
+    let (_, motion) = motion.expect("lines are not empty");
+    Ok(TraceNode { index, name: index.to_string(), line, motion, present: [0.0, f64::INFINITY] })
+}

@@ -1,0 +1,158 @@
+//! SUMO's floating car data: where each vehicle and person is at every time step, as XML.
+//!
+//! Between two steps a vehicle goes straight. It is there from its first step to its last, and on if that is the last of the
+//! file.
+
+use super::{Motion, Result, Trace, TraceError, TraceNode, coordinate, reach, shortened, time};
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::reader::Reader;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Read};
+
+/// A reader that knows in which line it is.
+struct Lines<R> {
+    from: R,
+    line: usize,
+}
+
+impl<R: BufRead> Read for Lines<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let from = self.fill_buf()?;
+        let length = from.len().min(into.len());
+        into[..length].copy_from_slice(&from[..length]);
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+impl<R: BufRead> BufRead for Lines<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.from.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        // What was filled before is still there, so that this reads nothing.
+        if let Ok(filled) = self.from.fill_buf() {
+            self.line += filled[..amount].split(|byte| *byte == b'\n').count() - 1;
+        }
+        self.from.consume(amount);
+    }
+}
+
+#[derive(Default)]
+struct Tracks {
+    now: Option<f64>,
+    /// By name: index into `nodes`.
+    names: BTreeMap<String, usize>,
+    nodes: Vec<TraceNode>,
+}
+
+/// Reads a file.
+pub(super) fn read(from: impl BufRead) -> Result<Trace> {
+    let mut reader = Reader::from_reader(Lines { from, line: 1 });
+    let mut buffer = Vec::new();
+    let mut tracks = Tracks::default();
+    let mut open: Vec<String> = Vec::new();
+    loop {
+        buffer.clear();
+        let begun = reader.get_ref().line;
+        let event = reader.read_event_into(&mut buffer);
+        let line = reader.get_ref().line;
+        match event
+            .map_err(|error| TraceError::new(line, format!("no XML: {error}"), "is the file whole?"))?
+        {
+            Event::Start(tag) => {
+                tracks.tag(begun, open.last().map(String::as_str), &tag)?;
+                open.push(tag.name().as_ref().to_owned());
+            }
+            Event::Empty(tag) => tracks.tag(begun, open.last().map(String::as_str), &tag)?,
+            Event::End(_) => drop(open.pop()),
+            Event::Text(text) if open.is_empty() && !text.trim().is_empty() => {
+                let found = format!("no XML: {:?}", shortened(text.trim()));
+                return Err(TraceError::new(
+                    begun,
+                    found,
+                    "needs <fcd-export>, as SUMO's --fcd-output writes it",
+                ));
+            }
+            Event::Eof if open.is_empty() => return tracks.finish(line),
+            Event::Eof => {
+                let found = format!("it ends within <{}>", shortened(&open[open.len() - 1]));
+                return Err(TraceError::new(line, found, "is the file whole?"));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Tracks {
+    fn tag(&mut self, line: usize, within: Option<&str>, tag: &BytesStart) -> Result<()> {
+        match (within, tag.name().as_ref()) {
+            (None, "fcd-export") => Ok(()),
+            (None, other) => {
+                let found = format!("<{}> at the top", shortened(other));
+                Err(TraceError::new(line, found, "needs <fcd-export>, as SUMO's --fcd-output writes it"))
+            }
+            (Some("fcd-export"), "timestep") => {
+                let now = time(line, &attribute(line, tag, "time")?)?;
+                if let Some(before) = self.now.filter(|before| now <= *before) {
+                    let found = format!("time {now} s after {before} s");
+                    return Err(TraceError::new(line, found, "needs steps whose times increase"));
+                }
+                self.now = Some(now);
+                Ok(())
+            }
+            (Some("timestep"), "vehicle" | "person") => self.place(line, tag),
+            _ => Ok(()),
+        }
+    }
+
+    fn place(&mut self, line: usize, tag: &BytesStart) -> Result<()> {
+        let now = self.now.expect("a vehicle is within a step, which has a time");
+        let name = attribute(line, tag, "id")?;
+        let axis = |key| coordinate(line, key, &attribute(line, tag, key)?);
+        let to = [axis("x")?, axis("y")?];
+        let Some(&known) = self.names.get(&name) else {
+            let index = self.nodes.len();
+            self.names.insert(name.clone(), index);
+            let motion = Motion::standing(to);
+            self.nodes.push(TraceNode { index, name, line, motion, present: [now; 2] });
+            return Ok(());
+        };
+        let node = &mut self.nodes[known];
+        if node.present[1] == now {
+            let found = format!("{:?} is twice in the step at {now} s", shortened(&name));
+            return Err(TraceError::new(line, found, "needs each vehicle once"));
+        }
+        reach(line, &mut node.motion, [node.present[1], now], to)?;
+        node.present[1] = now;
+        Ok(())
+    }
+
+    fn finish(mut self, line: usize) -> Result<Trace> {
+        if self.nodes.is_empty() {
+            return Err(TraceError::new(line, "there are no vehicles", "needs <vehicle> within <timestep>"));
+        }
+        for node in &mut self.nodes {
+            if Some(node.present[1]) == self.now {
+                node.present[1] = f64::INFINITY;
+            }
+        }
+        Ok(Trace { nodes: self.nodes, hops: Vec::new() })
+    }
+}
+
+fn attribute(line: usize, tag: &BytesStart, key: &str) -> Result<String> {
+    let bad = |why: String| TraceError::new(line, why, "is the file whole?");
+    let found = tag.try_get_attribute(key).map_err(|error| bad(format!("no XML: {error}")))?;
+    let Some(attribute) = found else {
+        let remedy = format!("needs {key}=\"...\"");
+        return Err(TraceError::new(
+            line,
+            format!("<{}> without {key}", shortened(tag.name().as_ref())),
+            remedy,
+        ));
+    };
+    let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0);
+    Ok(value.map_err(|error| bad(format!("no XML: {error}")))?.into_owned())
+}

@@ -1,0 +1,143 @@
+//! ns-2's scripts of motion, as `setdest` of CMU's extensions writes them.
+//!
+//! They are Tcl, of which only these lines are known, in any order:
+//!
+//! ```text
+//! $node_(3) set X_ 250.0
+//! $ns_ at 12.5 "$node_(3) setdest 100.0 20.0 15.0"
+//! $god_ set-dist 3 4 2
+//! $ns_ at 20.0 "$god_ set-dist 3 4 1"
+//! ```
+
+use super::{
+    FASTEST, HopCount, Motion, Result, Trace, TraceError, TraceNode, coordinate, number, shortened, time,
+};
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+/// setdest's number of hops where there is no path.
+const NO_PATH: u32 = 0x00ff_ffff;
+
+/// A node with what the lines so far say of it.
+#[derive(Default)]
+struct Node {
+    line: usize,
+    start: [Option<f64>; 2],
+}
+
+struct Command {
+    time: f64,
+    line: usize,
+    node: usize,
+    to: [f64; 2],
+    speed: f64,
+}
+
+#[derive(Default)]
+struct Script {
+    nodes: BTreeMap<usize, Node>,
+    commands: Vec<Command>,
+    hops: Vec<HopCount>,
+}
+
+/// Reads a script.
+pub(super) fn read(from: impl BufRead) -> Result<Trace> {
+    let mut script = Script::default();
+    super::for_each_line(from, |line, text| script.line(line, text))?;
+    script.finish()
+}
+
+impl Script {
+    fn line(&mut self, line: usize, text: &str) -> Result<()> {
+        if text.starts_with('#') {
+            return Ok(());
+        }
+        let unknown = || {
+            let remedy = "needs a line such as $node_(0) set X_ 10.0, $ns_ at 1.0 \"$node_(0) setdest 5.0 5.0 2.0\", or a # comment";
+            TraceError::new(line, format!("{:?} is no line of a setdest script", shortened(text)), remedy)
+        };
+        let words: Vec<&str> = text
+            .split(|c: char| c.is_whitespace() || c == '"' || c == ';')
+            .filter(|word| !word.is_empty())
+            .collect();
+        let (at, what) = match words.as_slice() {
+            ["set", name, "[God", "instance]"] if name.starts_with("god") => return Ok(()),
+            [ns, "at", at, what @ ..] if ns.starts_with('$') => (Some(time(line, at)?), what),
+            what => (None, what),
+        };
+        match (what, at) {
+            ([god, "set-dist", a, b, hops], at) if god.starts_with("$god") => {
+                let whole = |text: &str| text.parse::<u32>().map_err(|_| unknown());
+                let (nodes, hops) = ([whole(a)? as usize, whole(b)? as usize], whole(hops)?);
+                let hops = (hops != NO_PATH).then_some(hops);
+                self.hops.push(HopCount { time: at.unwrap_or(0.0), nodes, hops });
+            }
+            ([node, "set", axis, value], at) => {
+                let node = self.node(line, node).ok_or_else(unknown)?;
+                if at.is_some() {
+                    let remedy = "needs setdest with a speed: nodes do not jump";
+                    return Err(TraceError::new(
+                        line,
+                        format!("node {node} is set to a place during the run"),
+                        remedy,
+                    ));
+                }
+                let value = coordinate(line, axis, value)?;
+                let start = &mut self.nodes.get_mut(&node).expect("it was just found").start;
+                match *axis {
+                    "X_" => start[0] = Some(value),
+                    "Y_" => start[1] = Some(value),
+                    "Z_" => {}
+                    _ => return Err(unknown()),
+                }
+            }
+            ([node, "setdest", x, y, speed], at) => {
+                let node = self.node(line, node).ok_or_else(unknown)?;
+                let to = [coordinate(line, "x", x)?, coordinate(line, "y", y)?];
+                let speed = number(line, "speed", speed, 0.0, FASTEST)?;
+                self.commands.push(Command { time: at.unwrap_or(0.0), line, node, to, speed });
+            }
+            _ => return Err(unknown()),
+        }
+        Ok(())
+    }
+
+    /// The number in `$node_(3)`.
+    fn node(&mut self, line: usize, word: &str) -> Option<usize> {
+        let (_, number) = word.strip_prefix('$')?.strip_suffix(')')?.split_once('(')?;
+        let number = number.parse::<u32>().ok()? as usize;
+        self.nodes.entry(number).or_insert(Node { line, start: [None; 2] });
+        Some(number)
+    }
+
+    fn finish(mut self) -> Result<Trace> {
+        let mut motions = BTreeMap::new();
+        for (index, node) in &self.nodes {
+            let [Some(x), Some(y)] = node.start else {
+                let remedy = format!("add $node_({index}) set X_ and set Y_");
+                return Err(TraceError::new(
+                    node.line,
+                    format!("node {index} has no place to start from"),
+                    remedy,
+                ));
+            };
+            motions.insert(*index, Motion::standing([x, y]));
+        }
+        if motions.is_empty() {
+            return Err(TraceError::new(1, "no node is named", "needs lines such as $node_(0) set X_ 10.0"));
+        }
+        self.commands.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.line.cmp(&b.line)));
+        for Command { time, node, to, speed, .. } in self.commands {
+            motions.get_mut(&node).expect("every node named has a motion").head_for(time, to, speed);
+        }
+        self.hops.sort_by(|a, b| a.time.total_cmp(&b.time));
+        let nodes = motions.into_iter().map(|(index, motion)| TraceNode {
+            index,
+            name: index.to_string(),
+            line: self.nodes[&index].line,
+            motion,
+            present: [0.0, f64::INFINITY],
+        });
+        Ok(Trace { nodes: nodes.collect(), hops: self.hops })
+    }
+}

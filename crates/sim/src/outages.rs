@@ -1,0 +1,93 @@
+//! Nodes that are off for a while.
+//!
+//! Only the radio and the ends of wires are off: what lies above goes on. The MAC finds the medium busy until the radio is on again,
+//! and so begins nothing; what it owes or awaits comes to nothing; the interface queue keeps its packets, as a driver's does while
+//! its radio is away, and loses what does not fit. So does the queue of a wire; the packet that was being sent on the wire is cut, and
+//! what comes by wire is lost.
+
+use crate::mobility::Outage;
+use multihop_core::Time;
+
+/// What listeners get of a node's latest frame.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Sent {
+    /// All of it.
+    Whole,
+    /// Its radio was switched off meanwhile: nobody can decode it.
+    Cut,
+    /// Nothing: its radio was off when the frame should have begun.
+    Nothing,
+}
+
+/// When radios are switched, and what became of frames.
+#[derive(Clone, Debug)]
+pub struct Outages {
+    /// By node: instants at which it is switched off and on in turn, the next one last.
+    pending: Vec<Vec<Time>>,
+    sent: Vec<Sent>,
+}
+
+impl Outages {
+    /// Those of a run with so many nodes. Outages of a node that overlap or touch are one.
+    pub fn new(outages: &[Outage], nodes: usize) -> Outages {
+        let mut outages: Vec<&Outage> = outages.iter().filter(|outage| outage.from < outage.to).collect();
+        outages.sort_by_key(|outage| (outage.node, outage.from));
+        let mut pending = vec![Vec::new(); nodes];
+        for outage in outages {
+            let instants: &mut Vec<Time> = &mut pending[outage.node.index()];
+            let [from, to] = [outage.from, outage.to].map(|span| Time::ZERO + span);
+            match instants.last_mut() {
+                Some(last) if *last >= from => *last = to.max(*last),
+                _ => instants.extend([from, to]),
+            }
+        }
+        for instants in &mut pending {
+            instants.reverse();
+        }
+        Outages { pending, sent: vec![Sent::Whole; nodes] }
+    }
+
+    /// When the node's radio is switched next.
+    pub fn next(&self, node: u32) -> Option<Time> {
+        self.pending[node as usize].last().copied()
+    }
+
+    /// The node's radio is switched; returns whether it is off now.
+    pub fn switch(&mut self, node: u32) -> bool {
+        let pending = &mut self.pending[node as usize];
+        let was_on = pending.len().is_multiple_of(2);
+        pending.pop();
+        was_on
+    }
+
+    /// What listeners get of the node's latest frame.
+    pub fn sent(&self, node: u32) -> Sent {
+        self.sent[node as usize]
+    }
+
+    /// Says what listeners get of the node's latest frame.
+    pub fn note(&mut self, node: u32, sent: Sent) {
+        self.sent[node as usize] = sent;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multihop_core::{NodeId, Span};
+
+    #[test]
+    fn outages_that_touch_are_one() {
+        let outage =
+            |node, from, to| Outage { node: NodeId(node), from: Span::from_ms(from), to: Span::from_ms(to) };
+        let given =
+            [outage(1, 30, 40), outage(1, 5, 10), outage(1, 10, 20), outage(1, 15, 18), outage(0, 7, 7)];
+        let mut outages = Outages::new(&given, 2);
+        assert_eq!(outages.next(0), None);
+        let mut seen = Vec::new();
+        while let Some(at) = outages.next(1) {
+            seen.push((at.ns() / 1_000_000, outages.switch(1)));
+        }
+        assert_eq!(seen, [(5, true), (20, false), (30, true), (40, false)]);
+    }
+}

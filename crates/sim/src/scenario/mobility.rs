@@ -1,0 +1,469 @@
+//! `[mobility]` and `[[outages]]`.
+
+use super::document::{Document, KeyPath, Result, key, seconds};
+use super::error::{Place, ScenarioError};
+use super::generate::NODES_MAX;
+use super::topology::Nodes;
+use crate::config::{Config, MediumModel, RoutingProtocol};
+use crate::mobility::trace::{Format, Trace, read_file};
+use crate::mobility::{self, Motion};
+use multihop_core::{NodeId, Rng, Span};
+use multihop_schemes::quantity::{Duration, Length, Speed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
+
+/// How nodes move.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(tag = "model")]
+pub enum Mobility {
+    /// To a random place at a random speed, a pause, and again (Johnson and Maltz 1996). Nodes start at random places, wherever the
+    /// topology has them.
+    RandomWaypoint(RandomWaypoint),
+    /// A script of ns-2, as setdest writes it: its node i is the i-th of the nodes that move, from 0.
+    Setdest(Recorded),
+    /// `BonnMotion`'s .movements: its i-th line is the i-th of the nodes that move.
+    Bonnmotion(BonnMotion),
+    /// SUMO's floating car data (XML): the vehicle that comes first is the first of the nodes that move. A node whose vehicle is not
+    /// there is off.
+    Fcd(Recorded),
+}
+
+/// The random waypoint model.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RandomWaypoint {
+    /// Names of the nodes that move; the others stand still. Default: all.
+    pub nodes: Option<Vec<String>>,
+    /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub count: Option<u32>,
+    /// Extent of the area, as `[x, y]`.
+    pub area: [Length; 2],
+    /// Its corner with the least x and y.
+    #[serde(default)]
+    pub corner: [Length; 2],
+    /// Speeds are uniform from this on; 0 is never drawn.
+    #[serde(default)]
+    pub min_speed: Speed,
+    /// Speeds are uniform up to this.
+    pub max_speed: Speed,
+    /// Pause at each place.
+    #[serde(default)]
+    pub pause: Duration,
+    /// How pauses vary.
+    #[serde(default)]
+    pub pause_distribution: PauseDistribution,
+    /// What nodes do first. Default: `stationary` if `min_speed` is above 0, and `pause` otherwise.
+    pub start: Option<Start>,
+    /// Seed of the motion. Default: that of the run.
+    pub seed: Option<u64>,
+    /// The distance of two nodes, as the medium sees it, may be wrong by this much: links are looked up anew when a frame begins
+    /// and nodes may have moved so far since. 0 m for every frame.
+    #[serde(default = "decimetre")]
+    pub resolution: Length,
+}
+
+/// How pauses vary.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PauseDistribution {
+    /// All are equal (setdest `-P 1`).
+    #[default]
+    Constant,
+    /// Uniform between 0 and twice the pause (setdest `-P 2`).
+    Uniform,
+}
+
+/// What nodes do first.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// All pause (setdest version 1).
+    Pause,
+    /// Whether a node pauses, and otherwise its first speed, are as they are found after a long time (setdest version 2).
+    Stationary,
+}
+
+/// A file of motion.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Recorded {
+    /// The file, plain or by gzip; from the scenario's folder, if it is not absolute.
+    pub file: String,
+    /// Names of the nodes that move; those that the file does not have stand still, as the others do. Default: all.
+    pub nodes: Option<Vec<String>>,
+    /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub count: Option<u32>,
+    /// The instant of the file at which the run begins.
+    #[serde(default)]
+    pub file_start: Duration,
+    /// As with the other models: how wrong a distance may be.
+    #[serde(default = "decimetre")]
+    pub resolution: Length,
+}
+
+/// A file of `BonnMotion`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BonnMotion {
+    /// The file, plain or by gzip; from the scenario's folder, if it is not absolute.
+    pub file: String,
+    /// Names of the nodes that move; those that the file does not have stand still, as the others do. Default: all.
+    pub nodes: Option<Vec<String>>,
+    /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub count: Option<u32>,
+    /// Coordinates of each place; the third is ignored. Default: what the file says, or what fits.
+    #[schemars(range(min = 2, max = 3))]
+    pub dimensions: Option<u32>,
+    /// The instant of the file at which the run begins.
+    #[serde(default)]
+    pub file_start: Duration,
+    /// As with the other models: how wrong a distance may be.
+    #[serde(default = "decimetre")]
+    pub resolution: Length,
+}
+
+/// A node is off: it neither sends nor receives, by radio or by wire. What lies above goes on, and its queues wait.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Outage {
+    /// The node.
+    pub node: Option<String>,
+    /// Instead of `node`: one of these, drawn by the seed of the run.
+    pub one_of: Option<Vec<String>>,
+    /// Since when.
+    pub from: Duration,
+    /// Until when. Default: the end of the run.
+    pub to: Option<Duration>,
+}
+
+/// What a scenario's hash says of motion: not where nodes are, if that depends on the seed.
+#[derive(Default)]
+pub(super) struct Moved {
+    /// The nodes that take their place from a model or a file.
+    pub(super) nodes: Vec<usize>,
+    /// All that their motion depends on, apart from the seed.
+    pub(super) identity: String,
+    /// The same of outages that the scenario lists.
+    pub(super) outages: String,
+}
+
+/// The most legs of all nodes together.
+const LEGS_MAX: f64 = 1e7;
+
+fn decimetre() -> Length {
+    Length(0.1)
+}
+
+impl Mobility {
+    fn nodes(&self) -> Option<&[String]> {
+        match self {
+            Mobility::RandomWaypoint(RandomWaypoint { nodes, .. })
+            | Mobility::Setdest(Recorded { nodes, .. })
+            | Mobility::Fcd(Recorded { nodes, .. })
+            | Mobility::Bonnmotion(BonnMotion { nodes, .. }) => nodes.as_deref(),
+        }
+    }
+
+    /// How many nodes are added, which are those that move.
+    fn count(&self) -> Option<u32> {
+        match self {
+            Mobility::RandomWaypoint(RandomWaypoint { count, .. })
+            | Mobility::Setdest(Recorded { count, .. })
+            | Mobility::Fcd(Recorded { count, .. })
+            | Mobility::Bonnmotion(BonnMotion { count, .. }) => *count,
+        }
+    }
+
+    fn resolution(&self) -> Length {
+        match self {
+            Mobility::RandomWaypoint(RandomWaypoint { resolution, .. })
+            | Mobility::Setdest(Recorded { resolution, .. })
+            | Mobility::Fcd(Recorded { resolution, .. })
+            | Mobility::Bonnmotion(BonnMotion { resolution, .. }) => *resolution,
+        }
+    }
+
+    /// May the node of this name take its place from here?
+    pub(super) fn names(&self, name: &str) -> bool {
+        self.count().is_none() && self.nodes().is_none_or(|nodes| nodes.iter().any(|node| node == name))
+    }
+
+    /// Does it add nodes?
+    pub(super) fn adds(&self) -> bool {
+        self.count().is_some()
+    }
+
+    /// The names of the nodes that it adds to a topology of so many.
+    pub(super) fn added(&self, document: &Document<'_>, there: usize) -> Result<Vec<String>> {
+        let Some(count) = self.count() else { return Ok(Vec::new()) };
+        let at = key!["mobility", "count"];
+        if self.nodes().is_some() {
+            return Err(document.bad(&at, "is given beside mobility.nodes", "remove one of the two"));
+        }
+        let most = NODES_MAX - there as u64;
+        document.within(&at, f64::from(count), 1.0..=most as f64, ("1", &most.to_string()))?;
+        Ok((0..count).map(|index| format!("m{index}")).collect())
+    }
+}
+
+/// Puts motion and outages into a configuration whose nodes are known.
+pub(super) fn resolve(
+    mobility: Option<&Mobility>,
+    outages: &[Outage],
+    document: &Document<'_>,
+    nodes: &Nodes,
+    config: &mut Config,
+) -> Result<Moved> {
+    let mut moved = Moved::default();
+    for (i, outage) in outages.iter().enumerate() {
+        let resolved = outage.resolve(i, document, nodes, config, &mut moved)?;
+        config.mobility.outages.push(resolved);
+    }
+    let Some(mobility) = mobility else { return Ok(moved) };
+    if matches!(config.medium.model, MediumModel::Matrix { .. }) {
+        let found = "nodes move, but links are measured, wherever nodes are";
+        return Err(document.fail(
+            &key!["mobility", "model"],
+            found,
+            "use the medium \"ranges\" or \"sinr\"",
+        ));
+    }
+    if config.routing.protocol == RoutingProtocol::Static {
+        let found = "static routes are computed before the run, and would not follow nodes that move";
+        return Err(document.fail(&key!["routing", "protocol"], found, "set routing.protocol = \"dsdv\""));
+    }
+    let at = key!["mobility", "resolution"];
+    config.mobility.resolution =
+        document.within(&at, mobility.resolution().0, 0.0..=1e6, ("0 m", "1000 km"))?;
+    let moving = match mobility.count() {
+        Some(count) => (nodes.list.len() - count as usize..nodes.list.len()).collect(),
+        None => moving(mobility.nodes(), document, nodes)?,
+    };
+    config.mobility.motions =
+        config.nodes.iter().map(|node| Motion::standing(node.position.unwrap_or_default())).collect();
+    (moved.nodes, moved.identity) = match mobility {
+        Mobility::RandomWaypoint(model) => model.resolve(document, &moving, config)?,
+        Mobility::Setdest(file) => file.resolve(document, Format::Setdest, &moving, config)?,
+        Mobility::Fcd(file) => file.resolve(document, Format::Fcd, &moving, config)?,
+        Mobility::Bonnmotion(file) => file.resolve(document, &moving, config)?,
+    };
+    for index in &moved.nodes {
+        config.nodes[*index].position = Some(config.mobility.motions[*index].origin());
+    }
+    match config.nodes.iter().find(|node| node.position.is_none()) {
+        None => Ok(moved),
+        Some(node) => {
+            let found = format!("node {:?} has no position, and the file does not have it", node.name);
+            Err(document.fail(&key!["mobility"], found, "add its position, or a file with more nodes"))
+        }
+    }
+}
+
+/// The nodes that move, in the order in which they are named.
+fn moving(named: Option<&[String]>, document: &Document<'_>, nodes: &Nodes) -> Result<Vec<usize>> {
+    let Some(named) = named else { return Ok((0..nodes.list.len()).collect()) };
+    let mut seen = BTreeSet::new();
+    let mut moving = Vec::new();
+    for (i, name) in named.iter().enumerate() {
+        let at = key!["mobility", "nodes", i];
+        let node = nodes.find(document, &at, name)?;
+        if !seen.insert(node) {
+            return Err(document.bad(&at, "is named twice", "name each node once"));
+        }
+        moving.push(node);
+    }
+    Ok(moving)
+}
+
+impl Outage {
+    /// The outage of this index.
+    fn resolve(
+        &self,
+        index: usize,
+        document: &Document<'_>,
+        nodes: &Nodes,
+        config: &Config,
+        moved: &mut Moved,
+    ) -> Result<mobility::Outage> {
+        let at = key!["outages", index];
+        let (chosen, names) = match (&self.node, &self.one_of) {
+            (Some(node), None) => (at.join("node"), std::slice::from_ref(node)),
+            (None, Some(nodes)) if !nodes.is_empty() => (at.join("one_of"), nodes.as_slice()),
+            (None, Some(_)) => {
+                return Err(document.bad(&at.join("one_of"), "names no node", "name at least one"));
+            }
+            (None, None) => {
+                let remedy = "name the node that is off, or several in one_of, of which one is drawn";
+                return Err(document.fail(&at.join("node"), "missing", remedy));
+            }
+            (Some(_), Some(_)) => {
+                let why = "is given beside outages.node";
+                return Err(document.bad(&at.join("one_of"), why, "remove one of the two"));
+            }
+        };
+        let find = |(i, name): (usize, &String)| match self.one_of {
+            None => nodes.find(document, &chosen, name),
+            Some(_) => nodes.find(document, &chosen.join(i), name),
+        };
+        let found: Vec<usize> = names.iter().enumerate().map(find).collect::<Result<_>>()?;
+        let mut rng = Rng::at(config.seed, &["outage", &index.to_string()]);
+        let drawn = if found.len() == 1 { 0 } else { rng.below(found.len() as u32) as usize };
+        let from = document.time(&at.join("from"), self.from, 0.0)?;
+        let to = match self.to {
+            None => from.max(after(config)),
+            Some(to) => document.time(&at.join("to"), to, 0.0)?,
+        };
+        if to <= from {
+            let why = format!("is not after {}, when the outage begins", seconds(from));
+            return Err(document.bad(&at.join("to"), why, "give a later time, or leave it out"));
+        }
+        write!(moved.outages, "{found:?} {from:?} {to:?} ").expect("strings take all text");
+        Ok(mobility::Outage { node: NodeId(found[drawn] as u32), from, to })
+    }
+}
+
+/// An instant after the run.
+fn after(config: &Config) -> Span {
+    config.duration + Span::from_ms(1_000)
+}
+
+impl RandomWaypoint {
+    fn resolve(
+        &self,
+        document: &Document<'_>,
+        moving: &[usize],
+        config: &mut Config,
+    ) -> Result<(Vec<usize>, String)> {
+        let model = self.model(document)?;
+        let duration = config.duration.seconds();
+        let legs = model.most_legs(duration) * moving.len() as f64;
+        if legs > LEGS_MAX {
+            let found = format!("nodes turn too often: up to {legs:.0} times in {duration} s");
+            let remedy = format!(
+                "at most {LEGS_MAX:.0} legs are kept; give a larger area, longer pauses or a smaller speed"
+            );
+            return Err(document.fail(&key!["mobility", "max_speed"], found, remedy));
+        }
+        let seed = self.seed.unwrap_or(config.seed);
+        for index in moving {
+            let mut rng = Rng::at(seed, &["node", &index.to_string(), "mobility"]);
+            config.mobility.motions[*index] = model.motion(&mut rng, duration);
+        }
+        let identity = format!("{model:?} {moving:?} {:?}", self.seed);
+        Ok((moving.to_vec(), identity))
+    }
+
+    fn model(&self, document: &Document<'_>) -> Result<mobility::RandomWaypoint> {
+        let at = |key: &str| key!["mobility", key];
+        let length =
+            |path: KeyPath, value: Length, low: f64, names| document.within(&path, value.0, low..=1e7, names);
+        let side = |axis: usize| length(at("area").join(axis), self.area[axis], 0.01, ("0.01 m", "10000 km"));
+        let corner =
+            |axis: usize| length(at("corner").join(axis), self.corner[axis], -1e7, ("-10000 km", "10000 km"));
+        let speed = |key: &str, value: Speed, low: f64, name| {
+            document.within(&at(key), value.0, low..=1e5, (name, "100000 m/s"))
+        };
+        let (min_speed, max_speed) = (
+            speed("min_speed", self.min_speed, 0.0, "0 m/s")?,
+            speed("max_speed", self.max_speed, 1e-6, "1e-6 m/s")?,
+        );
+        if min_speed > max_speed {
+            let why = format!("is above max_speed, which is {}", self.max_speed);
+            return Err(document.bad(&at("min_speed"), why, "give a speed up to that"));
+        }
+        let stationary = self.start.map_or(min_speed > 0.0, |start| start == Start::Stationary);
+        if stationary && min_speed < 1e-6 {
+            let why =
+                "needs a min_speed of at least 1e-6 m/s: with speeds down to 0 nodes slow down for ever";
+            return Err(document.bad(&at("start"), why, "set min_speed, or start = \"pause\""));
+        }
+        Ok(mobility::RandomWaypoint {
+            corner: [corner(0)?, corner(1)?],
+            area: [side(0)?, side(1)?],
+            min_speed,
+            max_speed,
+            pause: document.time(&at("pause"), self.pause, 0.0)?.seconds(),
+            pauses: match self.pause_distribution {
+                PauseDistribution::Constant => mobility::Pause::Constant,
+                PauseDistribution::Uniform => mobility::Pause::Uniform,
+            },
+            start: if stationary { mobility::Start::Stationary } else { mobility::Start::Pause },
+        })
+    }
+}
+
+impl BonnMotion {
+    fn resolve(
+        &self,
+        document: &Document<'_>,
+        moving: &[usize],
+        config: &mut Config,
+    ) -> Result<(Vec<usize>, String)> {
+        if let Some(dimensions) = self.dimensions {
+            document.within(&key!["mobility", "dimensions"], f64::from(dimensions), 2.0..=3.0, ("2", "3"))?;
+        }
+        let format = Format::BonnMotion { dimensions: self.dimensions };
+        let BonnMotion { file, nodes, count, file_start, resolution, .. } = self.clone();
+        Recorded { file, nodes, count, file_start, resolution }.resolve(document, format, moving, config)
+    }
+}
+
+impl Recorded {
+    fn resolve(
+        &self,
+        document: &Document<'_>,
+        format: Format,
+        moving: &[usize],
+        config: &mut Config,
+    ) -> Result<(Vec<usize>, String)> {
+        let start = document.time(&key!["mobility", "file_start"], self.file_start, 0.0)?;
+        let trace = self.read(document, format)?;
+        let (mut moved, mut identity) = (Vec::new(), format!("{start:?}"));
+        for node in trace.nodes {
+            let Some(&index) = moving.get(node.index) else {
+                let count = moving.len();
+                let move_here =
+                    if count == 1 { "1 node moves".into() } else { format!("{count} nodes move") };
+                let found = format!("the file has a node {} ({:?}), but {move_here}", node.index, node.name);
+                let remedy = "add nodes to the scenario and to mobility.nodes, or take it out of the file";
+                return Err(self.at_line(node.line, found, remedy));
+            };
+            write!(identity, " {index} {:?} {:?}", node.motion, node.present).expect("strings take all text");
+            config.mobility.motions[index] = node.motion.advanced(start.seconds());
+            moved.push(index);
+            let [since, until] = node.present.map(|time| time - start.seconds());
+            let end = after(config);
+            let absences = [(f64::MIN, since), (until, f64::MAX)];
+            for (from, to) in absences.map(|(from, to)| {
+                (Span::from_seconds(from.min(1e9)), Span::from_seconds(to.min(1e9)).min(end))
+            }) {
+                if from < to {
+                    config.mobility.outages.push(mobility::Outage { node: NodeId(index as u32), from, to });
+                }
+            }
+        }
+        Ok((moved, identity))
+    }
+
+    fn read(&self, document: &Document<'_>, format: Format) -> Result<Trace> {
+        let at = key!["mobility", "file"];
+        let path = Path::new(document.origin()).parent().unwrap_or(Path::new("")).join(&self.file);
+        let trace = read_file(&path, format).map_err(|error| {
+            document.bad(&at, format!("cannot be read: {error}"), "give a file that is there")
+        })?;
+        trace.map_err(|error| self.at_line(error.line, error.found, error.remedy))
+    }
+
+    /// What is wrong in a line of the file.
+    fn at_line(&self, line: usize, found: String, remedy: impl Into<String>) -> ScenarioError {
+        let place = Place::Line { origin: self.file.clone(), line };
+        ScenarioError { place, key: "mobility.file".into(), found, remedy: remedy.into() }
+    }
+}
