@@ -7,7 +7,7 @@ mod registered;
 
 use common::saturate;
 use common::wires::{goodput, lay, mbps, wire, wired};
-use multihop_core::Span;
+use multihop_core::{DropCause, Span};
 use multihop_dot11::DcfRules;
 use multihop_schemes::{Entry, REGISTRY};
 use multihop_sim::config::{Config, SchemeConfig};
@@ -93,6 +93,8 @@ struct Means {
     delay_p95_ms: f64,
     window_segments: f64,
     retransmissions: f64,
+    /// Segments that the MAC gave up.
+    given_up: f64,
 }
 
 fn means(scheme: &str, settings: &[(&str, String)]) -> Means {
@@ -103,6 +105,7 @@ fn means(scheme: &str, settings: &[(&str, String)]) -> Means {
         delay_p95_ms: mean(&|outcome| outcome.flows[0].delay.p95 * 1e3),
         window_segments: mean(&|outcome| outcome.flows[0].window_mean.unwrap() / 1460.0),
         retransmissions: mean(&|outcome| outcome.flows[0].retransmissions as f64),
+        given_up: mean(&|outcome| outcome.flows[0].dropped[DropCause::RetryLimit as usize] as f64),
     }
 }
 
@@ -123,6 +126,7 @@ fn on_chains_it_does_what_the_page_says() {
         assert!(delay < if hops <= 2 { 0.25 } else { 0.67 }, "{hops} hops: {own:?} of {newreno:?}");
         let repeated = own.retransmissions / newreno.retransmissions.max(1.0);
         assert!(repeated < 0.67, "{hops} hops: {own:?} of {newreno:?}");
+        assert!(own.given_up >= 0.9 * own.retransmissions, "{hops} hops: {own:?}");
         assert!((0.97..1.03).contains(&of(vegas)), "{hops} hops: {own:?} of {vegas:?}");
         assert!(vegas.delay_p95_ms < 0.8 * own.delay_p95_ms, "{hops} hops: {own:?} of {vegas:?}");
         assert!(hops < 7 || of(recn) > 1.2, "{hops} hops: {own:?} of {recn:?}");
