@@ -1,7 +1,7 @@
 //! Congestion controls, one file each.
 //!
 //! A [`Scheme`] is what is compared: a transport, its controller, and what it asks of routers. Its parameters are a struct
-//! that serves as its factory. [`REGISTRY`] lists them all; adding a scheme is one file here and one line there.
+//! that serves as its factory. [`REGISTRY`] lists them all; adding a scheme is one file here, its module, and one line there.
 //!
 //! | file | scheme |
 //! |---|---|
@@ -17,6 +17,9 @@
 //!
 //! `xcp_router.rs` and `xcp_sender.rs` hold what XCP and its derivatives share, `rcp_router.rs` and `rcp_sender.rs` the
 //! same of RCP, `winf.rs` the parameters of rt-Winf. [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
+
+// The file of a scheme reads the same in this crate as in another.
+extern crate self as multihop_schemes;
 
 pub mod marking;
 pub mod quantity;
@@ -52,7 +55,7 @@ pub use rcp::{Rcp, RcpConnection, RcpControl};
 pub use rcp_sender::{Pacing, Refresh, WindowLimit};
 pub use rcp_winf::{Input, Offer, RcpWinf};
 pub use recn::{FrameEfficiency, Recn};
-pub use registry::{Entry, Parameters, REGISTRY, find};
+pub use registry::{Entry, Parameters, REGISTRY, find, find_among};
 pub use tcp_ap::{DelayDispersion, ShortPaths, TcpAp};
 pub use tcp_cubic::TcpCubic;
 pub use tcp_newreno::TcpNewReno;

@@ -61,7 +61,9 @@ pub struct Entry {
 }
 
 impl Entry {
-    const fn of<P: Parameters>() -> Entry {
+    /// The scheme with these parameters. One that is not in the [`REGISTRY`] can be built all the same, and be named by scenarios that
+    /// are told of it.
+    pub const fn of<P: Parameters>() -> Entry {
         Entry {
             name: P::NAME,
             summary: P::SUMMARY,
@@ -95,13 +97,21 @@ impl Entry {
     }
 }
 
-/// The scheme called `name`.
+/// The scheme of the [`REGISTRY`] that is called `name`.
 ///
 /// # Errors
 /// A sentence with the nearest name, or with all of them.
 pub fn find(name: &str) -> Result<&'static Entry, String> {
-    let names = || REGISTRY.iter().map(|entry| entry.name);
-    REGISTRY
+    find_among(REGISTRY, name)
+}
+
+/// The scheme of `entries` that is called `name`.
+///
+/// # Errors
+/// A sentence with the nearest name, or with all of them.
+pub fn find_among<'a>(entries: &'a [Entry], name: &str) -> Result<&'a Entry, String> {
+    let names = || entries.iter().map(|entry| entry.name);
+    entries
         .iter()
         .find(|entry| entry.name == name)
         .ok_or_else(|| format!("there is no scheme {name:?}; {}", suggestion(name, names())))
@@ -246,6 +256,13 @@ mod tests {
             ("tcp-ap", json!({ "rate": "0 b/s" }), "rate is 0 b/s; it must be between 1 kb/s and 100 Gb/s"),
             ("tcp-ap", json!({ "history": 0 }), "history is 0; it must be between 1 and 10000 delays"),
             ("tcp-ap", json!({ "short": "two" }), "short is \"two\": unknown variant `two`"),
+        ];
+        blamed(&cases);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_parameter_of_routers_is_said_with_its_name() {
+        let cases = [
             ("recn", json!({ "threshold": 1.5 }), "threshold is 1.5; it must be between 0 and 1"),
             (
                 "recn",
@@ -302,8 +319,12 @@ mod tests {
                 "ecn-busy has no parameter \"busy_windw\"; did you mean \"busy_window\"?",
             ),
         ];
+        blamed(&cases);
+    }
+
+    fn blamed(cases: &[(&str, Value, &str)]) {
         for (name, parameters, expected) in cases {
-            let error = find(name).unwrap().build(&parameters).err().unwrap_or_default();
+            let error = find(name).unwrap().build(parameters).err().unwrap_or_default();
             assert!(error.contains(expected), "{name} {parameters}: {error}");
         }
     }

@@ -15,6 +15,7 @@ use crate::config::Config;
 use crate::mobility::Mobility;
 use multihop_core::Span;
 use multihop_schemes::quantity::Duration;
+use multihop_schemes::{Entry, REGISTRY};
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -65,6 +66,14 @@ pub fn load(text: &str, origin: &str, overrides: &Overrides) -> Result<Config> {
 /// # Errors
 /// Whatever is wrong with it, in one line.
 pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolved> {
+    resolve_among(REGISTRY, text, origin, overrides)
+}
+
+/// As [`resolve`], where flows can name the schemes of `known` and no others.
+///
+/// # Errors
+/// Whatever is wrong with it, in one line.
+pub fn resolve_among(known: &[Entry], text: &str, origin: &str, overrides: &Overrides) -> Result<Resolved> {
     let mut document = Document::parse(text, origin)?;
     document.set(&overrides.set, &overrides.options())?;
     let mut scenario: Scenario = document.read()?;
@@ -98,7 +107,7 @@ pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolv
     let moved =
         mobility::resolve(scenario.mobility.as_ref(), &scenario.outages, &document, &nodes, &mut config)?;
 
-    let mut schemes = Schemes::new(&document, &scenario.schemes)?;
+    let mut schemes = Schemes::new(&document, known, &scenario.schemes)?;
     let made = flows(&document, &scenario, overrides, &nodes, &config, &mut schemes)?;
     let limited = scenario.mac.rules == RuleSet::Ieee;
     schemes.check_sizes(&config.mac.rules, limited, config.extra_header)?;

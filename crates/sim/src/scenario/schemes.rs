@@ -4,7 +4,7 @@ use super::document::{Document, KeyPath, Result, key};
 use super::error::instead_of;
 use crate::config::SchemeConfig;
 use multihop_dot11::DcfRules;
-use multihop_schemes::{Entry, REGISTRY, find};
+use multihop_schemes::{Entry, find_among};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -29,6 +29,8 @@ const HEADERS_MIN: u32 = 28;
 /// The schemes of a scenario: those in use are built once each.
 pub(super) struct Schemes<'a> {
     document: &'a Document<'a>,
+    /// Those that can be named.
+    known: &'a [Entry],
     tables: &'a BTreeMap<String, Parameters>,
     /// Those in use, in the order of their first use.
     pub(super) used: Vec<SchemeConfig>,
@@ -40,9 +42,10 @@ impl<'a> Schemes<'a> {
     /// Checks all tables, used or not.
     pub(super) fn new(
         document: &'a Document<'a>,
+        known: &'a [Entry],
         tables: &'a BTreeMap<String, Parameters>,
     ) -> Result<Schemes<'a>> {
-        let schemes = Schemes { document, tables, used: Vec::new(), identities: Vec::new() };
+        let schemes = Schemes { document, known, tables, used: Vec::new(), identities: Vec::new() };
         for name in tables.keys() {
             schemes.build(name)?;
         }
@@ -54,8 +57,8 @@ impl<'a> Schemes<'a> {
         if let Some(index) = self.used.iter().position(|used| used.name == name) {
             return Ok(index);
         }
-        if !self.tables.contains_key(name) && find(name).is_err() {
-            let known = REGISTRY.iter().map(|entry| entry.name).chain(self.tables.keys().map(String::as_str));
+        if !self.tables.contains_key(name) && find_among(self.known, name).is_err() {
+            let known = self.names().chain(self.tables.keys().map(String::as_str));
             return Err(self.document.bad(path, "is not a scheme", instead_of(name, known)));
         }
         let (scheme, identity) = self.build(name)?;
@@ -111,9 +114,12 @@ impl<'a> Schemes<'a> {
         Ok((SchemeConfig { name: name.to_owned(), scheme }, (entry.name, resolved)))
     }
 
-    fn entry(&self, at: &KeyPath, name: &str, table: Option<&Parameters>) -> Result<&'static Entry> {
-        let known = || REGISTRY.iter().map(|entry| entry.name);
-        let named = find(name).ok();
+    fn names(&self) -> impl Iterator<Item = &'a str> + Clone {
+        self.known.iter().map(|entry| entry.name)
+    }
+
+    fn entry(&self, at: &KeyPath, name: &str, table: Option<&Parameters>) -> Result<&'a Entry> {
+        let named = find_among(self.known, name).ok();
         match (table.and_then(|table| table.base.as_deref()), named) {
             (Some(base), Some(named)) if base != named.name => Err(self.document.bad(
                 &at.join("base"),
@@ -121,13 +127,13 @@ impl<'a> Schemes<'a> {
                 format!("give the variant another name, such as {:?}", format!("{base}-variant")),
             )),
             (_, Some(named)) => Ok(named),
-            (Some(base), None) => find(base).map_err(|_| {
-                self.document.bad(&at.join("base"), "is not a scheme", instead_of(base, known()))
+            (Some(base), None) => find_among(self.known, base).map_err(|_| {
+                self.document.bad(&at.join("base"), "is not a scheme", instead_of(base, self.names()))
             }),
             (None, None) => {
                 let remedy = format!(
                     "add base = \"...\" to make a variant, or correct the name; {}",
-                    instead_of(name, known())
+                    instead_of(name, self.names())
                 );
                 Err(self.document.fail(at, format!("{name:?} is not a scheme"), remedy))
             }
