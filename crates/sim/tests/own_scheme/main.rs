@@ -36,8 +36,8 @@ fn bottleneck(queue: &str, delay: u64, flows: usize) -> Config {
 }
 
 // [law]
-/// Where a flow comes to rest, the queue is `Q` over the window in segments; but for a part of the packet that comes while another
-/// is sent.
+/// Where a flow comes to rest, the queue is `Q` over the window in segments, but for a part of the
+/// packet that comes while another is sent.
 #[test]
 fn on_a_wire_the_window_times_the_queue_is_what_the_law_says() {
     for (queue, bytes) in [("15 kB", 15e3), ("30 kB", 30e3), ("100 kB", 100e3), ("300 kB", 300e3)] {

@@ -7,8 +7,8 @@
 //! window * (sum of q) = increase * segment * Q
 //! ```
 //!
-//! whatever the capacities, which nobody needs to know. This is the primal algorithm of Kelly, Maulloo and Tan 1998, section 3, per
-//! round trip, with queues for prices.
+//! whatever the capacities, which nobody needs to know. This is the primal algorithm of Kelly, Maulloo and Tan 1998, per round trip, with
+//! queues for prices.
 
 use multihop_core::{Feedback, NodeId, Packet, Time, XcpHeader};
 use multihop_link::{LinkView, Outlet, RouterPolicy, Verdict};
@@ -29,9 +29,11 @@ use serde::{Deserialize, Serialize};
 pub struct QueuePrice {
     /// Segments by which the window grows in a round trip that meets no queue.
     pub increase: f64,
-    /// Bytes of queue that would cost the whole window in a round trip. More of it fills links better, and makes longer queues.
+    /// Bytes of queue that would cost the whole window in a round trip. With more, queues are longer,
+    /// and run empty less often.
     pub queue: Size,
-    /// A TCP connection with the congestion header of 20 bytes, repaired from selective acknowledgements.
+    /// A TCP connection with the congestion header of 20 bytes, repaired from selective
+    /// acknowledgements.
     #[serde(flatten)]
     pub tcp: TcpParameters,
 }
@@ -45,7 +47,7 @@ impl Default for QueuePrice {
 impl Parameters for QueuePrice {
     const NAME: &str = "queue-price";
     const SUMMARY: &str = "every queue on the path charges packets for its length";
-    const REFERENCE: &str = "after Kelly, Maulloo and Tan 1998, section 3";
+    const REFERENCE: &str = "after the primal algorithm of Kelly, Maulloo and Tan 1998";
 
     fn check(&self) -> Result<(), String> {
         number_in_range("increase", self.increase, 0.01, 100.0)?;
@@ -124,7 +126,8 @@ impl Controller for Payer {
         Allowance { window: self.window as u64, pace: None }
     }
 
-    /// Each packet asks for its part of the increase. The header speaks of throughput: window over round-trip time.
+    /// Each packet asks for its part of the increase. The header speaks of throughput, which is the
+    /// window over the round-trip time.
     fn stamp(&mut self, size: u64) -> Feedback {
         Feedback::Xcp(self.srtt.map_or_else(XcpHeader::default, |srtt| XcpHeader {
             rtt: (srtt * 1e6).ceil() as u32,
@@ -143,13 +146,14 @@ impl Controller for Payer {
         if header.reverse > 0 && returned.app_limited {
             return;
         }
-        self.window = (self.window + f64::from(header.reverse) * srtt).min(self.most).max(self.segment);
+        let window = self.window + f64::from(header.reverse) * srtt;
+        self.window = window.min(self.most).max(self.segment);
     }
 
     fn on_acked(&mut self, _acked: &Acked) {}
 
-    /// What duplicate acknowledgements tell of was lost on the air, or at a queue that has had its say. But when nothing comes back
-    /// at all, nobody knows anything of the path.
+    /// What duplicate acknowledgements tell of was lost on the air, or at a queue that has had its
+    /// say. But when nothing comes back at all, nobody knows anything of the path.
     fn on_lost(&mut self, lost: &Lost) {
         if matches!(lost.kind, LossKind::Timeout { .. }) {
             self.window = self.segment;
@@ -189,7 +193,7 @@ mod tests {
     #[test]
     fn a_queue_takes_its_share_of_each_packet() {
         assert_eq!([0, 2_000, 90_000].map(|queue| left(queue, 100_000)), [5_000, 4_000, 0]);
-        assert_eq!(left(2_000, 0), 5_000, "nothing is known of the round trip, as on acknowledgements");
+        assert_eq!(left(2_000, 0), 5_000, "no round trip is known");
     }
 
     // [end of tests by hand]
