@@ -20,7 +20,8 @@ def setdest(nodes: int, duration: float, seed: int = 1) -> str:
         time = 0.0
         while time < duration:
             there, speed = (draw.uniform(0, SIDE), draw.uniform(0, SIDE)), draw.uniform(*SPEEDS)
-            legs.append((time, f'$ns_ at {time:.6f} "$node_({node}) setdest {there[0]:.6f} {there[1]:.6f} {speed:.6f}"'))
+            command = f"$node_({node}) setdest {there[0]:.6f} {there[1]:.6f} {speed:.6f}"
+            legs.append((time, f'$ns_ at {time:.6f} "{command}"'))
             time += math.dist(here, there) / speed + 1e-6
             here = there
     return "\n".join([*places, *(line for _, line in sorted(legs))]) + "\n"
