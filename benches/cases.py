@@ -89,6 +89,7 @@ CASES = [
     Case("grid-10", 60, 10),
     Case("grid-16", 25, 4, converged=545),
     Case("grid-100", 0, 0),
+    Case("mobile-50", 300, 0, converged=0),
     Case("mobile-256", 30, 0, converged=0),
 ]
 
