@@ -24,6 +24,8 @@ pub struct Outlet {
     pub is_wired: bool,
     /// Packets that fit into the queue.
     pub queue_limit: usize,
+    /// The least size of packets, in bytes at the network layer, before which the MAC sends RTS; none if it never does.
+    pub rts_from: Option<u32>,
 }
 
 /// How a packet passes a queue.

@@ -111,7 +111,11 @@ impl Scheme for RcpWinf {
     }
 
     fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        let load = WinfLoad { input: self.input, offer: self.offer, estimates: self.winf.at(outlet) };
+        let load = WinfLoad {
+            input: self.input,
+            offer: self.offer,
+            estimates: self.winf.at(outlet, self.tcp.packet_size()),
+        };
         let constants = self.control.constants(self.utilization, self.min_rate * self.mtu.0);
         Some(Box::new(RcpRouter::new(node, load, constants)))
     }

@@ -10,11 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which frames tell rt-Winf of the medium.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Watched {
     /// RTS, CTS, DATA and ACK. Without RTS/CTS there are no samples of capacity: it stays at the bit rate.
-    #[default]
     RtsCts,
     /// Pairs of DATA and ACK.
     Probe,
@@ -35,8 +34,9 @@ pub enum Reading {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct WinfParameters {
-    /// Which frames tell of the medium: "rts-cts", or "probe" where RTS is not used. Default "rts-cts".
-    pub watched: Watched,
+    /// Which frames tell of the medium: "rts-cts", or "probe" where RTS is not used. Default: what fits full packets of this scheme
+    /// at the scenario's threshold.
+    pub watched: Option<Watched>,
     /// How the equations of capacity are read (Eqs. 1, 4 and 6): "printed" or "strict". Default "printed".
     pub reading: Reading,
     /// Whole exchanges count as busy, and not only what NAVs reserve. Default false, as printed: 0.39 of the capacity is then left
@@ -56,7 +56,7 @@ pub struct WinfParameters {
 impl Default for WinfParameters {
     fn default() -> WinfParameters {
         WinfParameters {
-            watched: Watched::RtsCts,
+            watched: None,
             reading: Reading::Printed,
             full_busy: false,
             total_per_exchange: false,
@@ -83,9 +83,13 @@ impl WinfParameters {
         }
     }
 
-    /// The estimates at a queue before `outlet`.
-    pub(crate) fn at(&self, outlet: &Outlet) -> Estimates {
-        Estimates { parameters: self.clone(), outlet: *outlet }
+    /// The estimates at a queue before `outlet`, by which full packets of this size leave.
+    pub(crate) fn at(&self, outlet: &Outlet, packet_size: u32) -> Estimates {
+        let fitting = match outlet.rts_from {
+            Some(least) if packet_size >= least => Watched::RtsCts,
+            _ => Watched::Probe,
+        };
+        Estimates { parameters: self.clone(), watched: self.watched.unwrap_or(fitting), outlet: *outlet }
     }
 }
 
@@ -93,6 +97,7 @@ impl WinfParameters {
 /// available of it is what did not arrive.
 pub(crate) struct Estimates {
     parameters: WinfParameters,
+    watched: Watched,
     pub outlet: Outlet,
 }
 
@@ -105,7 +110,7 @@ impl Estimates {
         let elapsed = Elapsed::Window(parameters.estimate_over.span());
         let reference_size = Some(parameters.reference_size.bytes() as u32).filter(|size| *size > 0);
         let gain = parameters.capacity_smoothing;
-        vec![match parameters.watched {
+        vec![match self.watched {
             Watched::RtsCts => {
                 let options = RtWinfOptions {
                     reading: match parameters.reading {
@@ -134,5 +139,24 @@ impl Estimates {
     /// In bytes per second, where `arrived` came to the queue.
     pub(crate) fn available(&self, arrived: f64, view: &LinkView) -> f64 {
         view.available_bps.map_or((self.capacity(view) - arrived).max(0.0), |bps| bps / 8.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marking::testing::OUTLET;
+
+    #[test]
+    fn what_is_watched_fits_the_threshold_unless_it_is_said() {
+        let watched = |rts_from, said| {
+            let parameters = WinfParameters { watched: said, ..WinfParameters::default() };
+            parameters.at(&Outlet { rts_from, ..OUTLET }, 1_532).watched
+        };
+        assert_eq!(watched(Some(0), None), Watched::RtsCts);
+        assert_eq!(watched(Some(1_532), None), Watched::RtsCts);
+        assert_eq!(watched(Some(1_533), None), Watched::Probe, "acknowledgements are shorter still");
+        assert_eq!(watched(None, None), Watched::Probe);
+        assert_eq!(watched(None, Some(Watched::RtsCts)), Watched::RtsCts);
     }
 }

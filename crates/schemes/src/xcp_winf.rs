@@ -123,7 +123,7 @@ impl Scheme for XcpWinf {
 
     fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
         let law = WinfLaw {
-            estimates: self.winf.at(outlet),
+            estimates: self.winf.at(outlet, self.tcp.packet_size()),
             desired: self.tcp.desired.map_or(outlet.rate.bps() as f64 / 8.0, bytes_per_second),
             scheme: self.clone(),
         };
@@ -228,7 +228,7 @@ mod tests {
         Seen { input: 0.5e6, elapsed: 0.1, mean_rtt: 0.1, persistent: 5_000.0, waiting: 2_000.0 };
 
     fn law(scheme: &XcpWinf) -> WinfLaw {
-        WinfLaw { scheme: scheme.clone(), estimates: scheme.winf.at(&OUTLET), desired: 1.2e6 }
+        WinfLaw { scheme: scheme.clone(), estimates: scheme.winf.at(&OUTLET, 1532), desired: 1.2e6 }
     }
 
     fn ms(ms: u64) -> Time {
@@ -320,7 +320,8 @@ mod tests {
     fn a_wire_has_its_rate_and_what_did_not_arrive() {
         let wire = Outlet { is_wired: true, ..OUTLET };
         let scheme = XcpWinf::default();
-        let mut law = WinfLaw { scheme: scheme.clone(), estimates: scheme.winf.at(&wire), desired: 1e6 };
+        let mut law =
+            WinfLaw { scheme: scheme.clone(), estimates: scheme.winf.at(&wire, 1532), desired: 1e6 };
         assert!(law.estimators(&crate::marking::testing::phy()).is_empty());
         let change = law.aggregate(&SEEN, &LinkView::default()).change;
         assert!((change - (0.4 * 0.5e6 - 0.226 * 50_000.0)).abs() < 1e-6);

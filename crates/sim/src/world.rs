@@ -557,7 +557,12 @@ fn policies_at(
 
 fn build_nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
     let phy = timing.phy_times();
-    let outlet = Outlet { rate: config.data_rate, is_wired: false, queue_limit: config.mac.queue_limit };
+    let outlet = Outlet {
+        rate: config.data_rate,
+        is_wired: false,
+        queue_limit: config.mac.queue_limit,
+        rts_from: timing.rts_from(),
+    };
     let scheme_of = config.scheme_of();
     let mut nodes: Vec<Node> = (0..config.nodes.len() as u32)
         .map(|index| {

@@ -71,3 +71,25 @@ fn rcp_winf_as_printed_starves() {
     let read = goodput(&json!({}));
     assert!(printed < 0.2 && read > 5.0 * printed, "{printed} Mb/s against {read} Mb/s");
 }
+
+/// What rt-Winf watches by default follows the threshold, whose frames count MAC headers.
+#[test]
+fn winf_schemes_watch_what_there_is() {
+    let outcome = |threshold: Option<u32>, parameters: &Value| {
+        let mut config = transfer("xcp-winf", parameters, 2);
+        config.mac.rts_threshold = threshold;
+        run(&config)
+    };
+    let (pairs, exchanges) = (json!({ "watched": "probe" }), json!({ "watched": "rts-cts" }));
+    // A full packet has 1532 bytes, of which headers of the MAC make a few more.
+    for (threshold, fits, other) in [
+        (None, &pairs, &exchanges),
+        (Some(2_347), &pairs, &exchanges),
+        (Some(1_540), &exchanges, &pairs),
+        (Some(0), &exchanges, &pairs),
+    ] {
+        let found = outcome(threshold, &json!({}));
+        assert_eq!(found, outcome(threshold, fits), "{threshold:?}");
+        assert_ne!(found, outcome(threshold, other), "{threshold:?}");
+    }
+}

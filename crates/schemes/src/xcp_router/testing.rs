@@ -5,7 +5,8 @@ use multihop_core::{Ecn, Feedback, Packet, Rate, Time, XcpHeader};
 use multihop_link::{LinkView, Outlet, RouterPolicy};
 
 /// 1 MB/s.
-pub(crate) const OUTLET: Outlet = Outlet { rate: Rate::from_kbps(8_000), is_wired: false, queue_limit: 50 };
+pub(crate) const OUTLET: Outlet =
+    Outlet { rate: Rate::from_kbps(8_000), is_wired: false, queue_limit: 50, rts_from: None };
 
 /// A packet of 1000 bytes on its way, of a sender with this round-trip time and time between packets, in milliseconds.
 pub(crate) fn packet(rtt_ms: u32, x_ms: u32, delta: i32) -> Packet {

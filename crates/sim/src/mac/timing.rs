@@ -114,6 +114,12 @@ impl Timing {
             .is_some_and(|limit| bytes > limit || (self.rules.rts_at_threshold && bytes == limit))
     }
 
+    /// The least network-layer size of packets whose DATA frames need RTS/CTS; none if none do.
+    pub fn rts_from(&self) -> Option<u32> {
+        let least = self.rts_threshold? + u32::from(!self.rules.rts_at_threshold);
+        Some(least.saturating_sub(self.data_bytes(0)))
+    }
+
     /// Airtime of a frame of `bytes` MAC bytes.
     pub fn airtime(&self, rate: RateClass, bytes: u32) -> Span {
         self.rates[rate as usize].airtime(bytes)
