@@ -2,26 +2,26 @@
 //!
 //! Only the medium reaches other nodes, and only here, in [`World::air_starts`] and [`World::air_ends`]; and `wires`.
 
+mod build;
+mod outcomes;
 mod wires;
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::airlog::{AirLog, AirLogError};
-use crate::apps::App;
 use crate::config::{Config, FlowConfig};
-use crate::mac::{Mac, Timing};
+use crate::mac::Timing;
 use crate::measure::Measurements;
 use crate::medium::{Frame, Link, Listeners, Radio, Reception};
 use crate::node::{Node, at_node, settle};
 use crate::outages::{Outages, Sent};
-use crate::outcome::{FlowOutcome, NodeOutcome, Outcome, SeriesRow};
-use crate::record::{Recorder, quantiles};
-use crate::routing::{self, LinkQuality, Routes, RoutingAgent};
+use crate::outcome::{NodeOutcome, Outcome, SeriesRow};
+use crate::record::Recorder;
+use crate::routing::{self, LinkQuality, Routes};
 use crate::slab::Slab;
-use crate::stack::{End, FlowRoute, Network, Policies, Stack, Surroundings};
-use multihop_core::{FlowId, NodeId, Port, Rng, Span, Time};
-use multihop_link::{Outlet, PhyTimes};
+use crate::stack::{End, Network, Stack, Surroundings};
+use build::SlotPlan;
+use multihop_core::{Port, Rng, Span, Time};
 use multihop_transport::Progress;
-use std::sync::Arc;
 use wires::Wired;
 
 /// How the agenda is kept; results must not depend on it.
@@ -128,15 +128,15 @@ impl World {
         let routes = Routes::new(config, &quality);
         let (links, timing) = quality.into_parts();
         let mut plan = SlotPlan::default();
-        let mut nodes = build_nodes(config, &timing, &mut plan);
-        let agents = routing_agents(config, &mut plan);
+        let mut nodes = build::nodes(config, &timing, &mut plan);
+        let agents = build::routing_agents(config, &mut plan);
         let wires = wires::build(config, &mut nodes.0, &mut plan);
         let measurements = Measurements::new(config, &timing, &mut nodes.0);
         let samples = Samples::new(config, &mut plan);
         let warmup = plan.add(u32::MAX, Purpose::WarmUpEnds);
         let mut listeners = Listeners::new(config, links);
         let outages = Outages::new(&config.mobility.outages, config.nodes.len());
-        let changes = changes(config, &mut listeners, &outages, &mut plan);
+        let changes = build::changes(config, &mut listeners, &outages, &mut plan);
         let mut agenda = match ties {
             Ties::InOrder => Agenda::new(&plan.owners),
             Ties::Reversed => Agenda::with_reversed_ties(&plan.owners),
@@ -458,180 +458,12 @@ impl World {
             conservation: books,
         }
     }
-
-    fn flow_outcome(&mut self, index: usize, progress: &Progress, nodes: &[NodeOutcome]) -> FlowOutcome {
-        let flow = &self.config.flows[index];
-        let base = self.samples.baseline.get(index).copied().unwrap_or_default();
-        let route = self.network.flows[index];
-        let sender = self.nodes[flow.source.index()].stack.end(route.ends[Port::Sender as usize]);
-        let transfers = sender.app().map(App::completed).unwrap_or_default();
-        let transfer_sum: f64 = transfers.iter().map(|span| span.seconds()).sum();
-        let samples = progress.rtt_samples - base.rtt_samples;
-        let window = self.samples.window[index];
-        let path = self.network.routes.path(flow.source, flow.destination);
-        let book = &mut self.record.flows[index];
-        FlowOutcome {
-            delivered_bytes: book.delivered_bytes,
-            packets_sent: book.packets_sent,
-            packets_delivered: book.packets_delivered,
-            dropped: book.dropped,
-            feedback_dropped: book.feedback_dropped,
-            delay: quantiles(&mut book.delays),
-            rtt_mean_s: (samples > 0).then(|| (progress.rtt_sum - base.rtt_sum).seconds() / samples as f64),
-            retransmissions: progress.retransmissions - base.retransmissions,
-            timeouts: progress.timeouts - base.timeouts,
-            recoveries: progress.recoveries - base.recoveries,
-            ecn_reductions: progress.ecn_reductions - base.ecn_reductions,
-            marked: book.marked,
-            window_mean: (window.count > 0).then(|| window.sum as f64 / window.count as f64),
-            hops: path.map_or(0, |path| path.len() as u32 - 1),
-            transfers: transfers.len() as u64,
-            transfer_mean_s: (!transfers.is_empty()).then(|| transfer_sum / transfers.len() as f64),
-            transmission_efficiency: book.frames.efficiency.get(),
-            service_delay_mean_s: book.frames.service_delay.get(),
-            rts_retransmissions_mean: book.rts_failures.get(),
-            busy_ratio: book.mean_over_frames(|station| nodes[station.index()].busy_ratio),
-        }
-    }
-
-    fn node_outcome(&mut self, index: usize, measured: Span) -> NodeOutcome {
-        let id = NodeId(index as u32);
-        self.nodes[index].mac.close(&mut self.record, self.now);
-        let queue_mean = self.record.queue_mean(id, self.now);
-        let book = &self.record.nodes[index];
-        let share = |span: Span| span.seconds() / measured.seconds();
-        let sensing = book.busy.saturating_sub(book.transmitting + book.receiving);
-        let busy = share(book.transmitting) + share(book.receiving) + share(sensing);
-        let nav_only = share(book.nav_only);
-        NodeOutcome {
-            transmitting: share(book.transmitting),
-            receiving: share(book.receiving),
-            sensing: share(sensing),
-            idle: 1.0 - busy,
-            nav_only,
-            busy_ratio: busy + nav_only,
-            queue_mean,
-            queue_max: book.queue.max,
-            dropped: book.dropped,
-            routing_sent: book.routing_sent,
-            routing_bytes: book.routing_bytes,
-            routing_dropped: book.routing_dropped,
-            transmission_efficiency: book.frames.efficiency.get(),
-            service_delay_mean_s: book.frames.service_delay.get(),
-        }
-    }
 }
 
 /// A commutative contribution to the run's fingerprint.
 fn mix(time: u64, slot: u32) -> u64 {
     let z = (time ^ u64::from(slot).rotate_left(40)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (z ^ (z >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
-}
-
-/// The slots, as they are given out.
-#[derive(Default)]
-struct SlotPlan {
-    owners: Vec<u32>,
-    purposes: Vec<Purpose>,
-}
-
-impl SlotPlan {
-    fn add(&mut self, owner: u32, purpose: Purpose) -> Slot {
-        self.owners.push(owner);
-        self.purposes.push(purpose);
-        Slot((self.owners.len() - 1) as u32)
-    }
-}
-
-/// What the schemes do at one queue of a node.
-fn policies_at(
-    config: &Config,
-    node: NodeId,
-    outlet: &Outlet,
-    phy: Option<&PhyTimes>,
-    scheme_of: &Arc<[usize]>,
-) -> Policies {
-    let by_scheme = config.schemes.iter().map(|scheme| scheme.scheme.router(node, outlet));
-    Policies::new(by_scheme.collect(), phy, scheme_of.clone())
-}
-
-fn build_nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
-    let phy = timing.phy_times();
-    let outlet = Outlet {
-        rate: config.data_rate,
-        is_wired: false,
-        queue_limit: config.mac.queue_limit,
-        rts_from: timing.rts_from(),
-    };
-    let scheme_of = config.scheme_of();
-    let mut nodes: Vec<Node> = (0..config.nodes.len() as u32)
-        .map(|index| {
-            let id = NodeId(index);
-            let timer = plan.add(index, Purpose::MacTimer(index));
-            let air = plan.add(index, Purpose::AirStart(index));
-            plan.add(index, Purpose::AirEnd(index)); // the slot after `air`
-            let link_slot = plan.add(index, Purpose::LinkLayer(index));
-            let rng = Rng::at(config.seed, &["node", &index.to_string(), "mac"]);
-            let policies = policies_at(config, id, &outlet, Some(&phy), &scheme_of);
-            let failure = config.routing.on_link_failure;
-            Node {
-                mac: Mac::new(id, timer, air, timing, rng),
-                stack: Stack::new(id, &config.mac, policies, link_slot, failure),
-            }
-        })
-        .collect();
-    let flows = config.flows.iter().enumerate();
-    let routes = flows.map(|(index, flow)| {
-        let id = FlowId(index as u32);
-        let scheme = &config.schemes[flow.scheme].scheme;
-        let mut add = |port: Port| {
-            let (at, peer, endpoint) = match port {
-                Port::Sender => (flow.source, flow.destination, scheme.sender()),
-                Port::Receiver => (flow.destination, flow.source, scheme.receiver()),
-            };
-            let stack = &mut nodes[at.index()].stack;
-            let next = stack.ends();
-            let deadline = plan.add(at.0, Purpose::Deadline { node: at.0, end: next });
-            let app = (port == Port::Sender).then(|| {
-                let rng = Rng::at(config.seed, &["flow", &index.to_string(), "app"]);
-                let slot = plan.add(at.0, Purpose::App { node: at.0, end: next });
-                (App::new(flow, scheme.datagrams(), rng), slot)
-            });
-            stack.add_end(End::new(id, port, peer, endpoint, deadline, app, scheme.segment_size()))
-        };
-        let receiver = add(Port::Receiver);
-        FlowRoute { ends: [receiver, add(Port::Sender)] }
-    });
-    let routes = routes.collect();
-    (nodes, routes)
-}
-
-/// The routing protocol's agent of each node with its slot; none with static routes.
-fn routing_agents(config: &Config, plan: &mut SlotPlan) -> Vec<(Box<dyn RoutingAgent>, Slot)> {
-    let agents = (0..config.nodes.len() as u32).filter_map(|index| {
-        let agent = routing::agent(config, NodeId(index))?;
-        Some((agent, plan.add(index, Purpose::Routing(index))))
-    });
-    agents.collect()
-}
-
-/// When nodes that move or are switched change for the first time, with the slots of that.
-fn changes(
-    config: &Config,
-    listeners: &mut Listeners,
-    outages: &Outages,
-    plan: &mut SlotPlan,
-) -> Vec<(Slot, Time)> {
-    let mut changes = Vec::new();
-    for index in 0..config.nodes.len() as u32 {
-        if let Some(at) = listeners.step(index, Time::ZERO) {
-            changes.push((plan.add(index, Purpose::Step(index)), at));
-        }
-        if let Some(at) = outages.next(index) {
-            changes.push((plan.add(index, Purpose::Switch(index)), at));
-        }
-    }
-    changes
 }
 
 impl Samples {

@@ -1,6 +1,7 @@
 //! Wires in the run: how they are laid, and what crosses them.
 
-use super::{Purpose, SlotPlan, World, policies_at};
+use super::build::{SlotPlan, policies_at};
+use super::{Purpose, World};
 use crate::config::Config;
 use crate::medium::Wire;
 use crate::node::Node;

@@ -1,0 +1,122 @@
+//! What a run is made of before it begins: slots of the agenda, nodes with their stacks, routing agents.
+
+use super::Purpose;
+use crate::agenda::Slot;
+use crate::apps::App;
+use crate::config::Config;
+use crate::mac::{Mac, Timing};
+use crate::medium::Listeners;
+use crate::node::Node;
+use crate::outages::Outages;
+use crate::routing::{self, RoutingAgent};
+use crate::stack::{End, FlowRoute, Policies, Stack};
+use multihop_core::{FlowId, NodeId, Port, Rng, Time};
+use multihop_link::{Outlet, PhyTimes};
+use std::sync::Arc;
+
+/// The slots, as they are given out.
+#[derive(Default)]
+pub(super) struct SlotPlan {
+    pub(super) owners: Vec<u32>,
+    pub(super) purposes: Vec<Purpose>,
+}
+
+impl SlotPlan {
+    pub(super) fn add(&mut self, owner: u32, purpose: Purpose) -> Slot {
+        self.owners.push(owner);
+        self.purposes.push(purpose);
+        Slot((self.owners.len() - 1) as u32)
+    }
+}
+
+/// What the schemes do at one queue of a node.
+pub(super) fn policies_at(
+    config: &Config,
+    node: NodeId,
+    outlet: &Outlet,
+    phy: Option<&PhyTimes>,
+    scheme_of: &Arc<[usize]>,
+) -> Policies {
+    let by_scheme = config.schemes.iter().map(|scheme| scheme.scheme.router(node, outlet));
+    Policies::new(by_scheme.collect(), phy, scheme_of.clone())
+}
+
+/// The nodes with the ends of flows, and where these are.
+pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
+    let phy = timing.phy_times();
+    let outlet = Outlet {
+        rate: config.data_rate,
+        is_wired: false,
+        queue_limit: config.mac.queue_limit,
+        rts_from: timing.rts_from(),
+    };
+    let scheme_of = config.scheme_of();
+    let mut nodes: Vec<Node> = (0..config.nodes.len() as u32)
+        .map(|index| {
+            let id = NodeId(index);
+            let timer = plan.add(index, Purpose::MacTimer(index));
+            let air = plan.add(index, Purpose::AirStart(index));
+            plan.add(index, Purpose::AirEnd(index)); // the slot after `air`
+            let link_slot = plan.add(index, Purpose::LinkLayer(index));
+            let rng = Rng::at(config.seed, &["node", &index.to_string(), "mac"]);
+            let policies = policies_at(config, id, &outlet, Some(&phy), &scheme_of);
+            let failure = config.routing.on_link_failure;
+            Node {
+                mac: Mac::new(id, timer, air, timing, rng),
+                stack: Stack::new(id, &config.mac, policies, link_slot, failure),
+            }
+        })
+        .collect();
+    let flows = config.flows.iter().enumerate();
+    let routes = flows.map(|(index, flow)| {
+        let id = FlowId(index as u32);
+        let scheme = &config.schemes[flow.scheme].scheme;
+        let mut add = |port: Port| {
+            let (at, peer, endpoint) = match port {
+                Port::Sender => (flow.source, flow.destination, scheme.sender()),
+                Port::Receiver => (flow.destination, flow.source, scheme.receiver()),
+            };
+            let stack = &mut nodes[at.index()].stack;
+            let next = stack.ends();
+            let deadline = plan.add(at.0, Purpose::Deadline { node: at.0, end: next });
+            let app = (port == Port::Sender).then(|| {
+                let rng = Rng::at(config.seed, &["flow", &index.to_string(), "app"]);
+                let slot = plan.add(at.0, Purpose::App { node: at.0, end: next });
+                (App::new(flow, scheme.datagrams(), rng), slot)
+            });
+            stack.add_end(End::new(id, port, peer, endpoint, deadline, app, scheme.segment_size()))
+        };
+        let receiver = add(Port::Receiver);
+        FlowRoute { ends: [receiver, add(Port::Sender)] }
+    });
+    let routes = routes.collect();
+    (nodes, routes)
+}
+
+/// The routing protocol's agent of each node with its slot; none with static routes.
+pub(super) fn routing_agents(config: &Config, plan: &mut SlotPlan) -> Vec<(Box<dyn RoutingAgent>, Slot)> {
+    let agents = (0..config.nodes.len() as u32).filter_map(|index| {
+        let agent = routing::agent(config, NodeId(index))?;
+        Some((agent, plan.add(index, Purpose::Routing(index))))
+    });
+    agents.collect()
+}
+
+/// When nodes that move or are switched change for the first time, with the slots of that.
+pub(super) fn changes(
+    config: &Config,
+    listeners: &mut Listeners,
+    outages: &Outages,
+    plan: &mut SlotPlan,
+) -> Vec<(Slot, Time)> {
+    let mut changes = Vec::new();
+    for index in 0..config.nodes.len() as u32 {
+        if let Some(at) = listeners.step(index, Time::ZERO) {
+            changes.push((plan.add(index, Purpose::Step(index)), at));
+        }
+        if let Some(at) = outages.next(index) {
+            changes.push((plan.add(index, Purpose::Switch(index)), at));
+        }
+    }
+    changes
+}

@@ -1,0 +1,77 @@
+//! What a run says of its flows and nodes when it is over.
+
+use super::World;
+use crate::apps::App;
+use crate::outcome::{FlowOutcome, NodeOutcome};
+use crate::record::quantiles;
+use multihop_core::{NodeId, Port, Span};
+use multihop_transport::Progress;
+
+impl World {
+    pub(super) fn flow_outcome(
+        &mut self,
+        index: usize,
+        progress: &Progress,
+        nodes: &[NodeOutcome],
+    ) -> FlowOutcome {
+        let flow = &self.config.flows[index];
+        let base = self.samples.baseline.get(index).copied().unwrap_or_default();
+        let route = self.network.flows[index];
+        let sender = self.nodes[flow.source.index()].stack.end(route.ends[Port::Sender as usize]);
+        let transfers = sender.app().map(App::completed).unwrap_or_default();
+        let transfer_sum: f64 = transfers.iter().map(|span| span.seconds()).sum();
+        let samples = progress.rtt_samples - base.rtt_samples;
+        let window = self.samples.window[index];
+        let path = self.network.routes.path(flow.source, flow.destination);
+        let book = &mut self.record.flows[index];
+        FlowOutcome {
+            delivered_bytes: book.delivered_bytes,
+            packets_sent: book.packets_sent,
+            packets_delivered: book.packets_delivered,
+            dropped: book.dropped,
+            feedback_dropped: book.feedback_dropped,
+            delay: quantiles(&mut book.delays),
+            rtt_mean_s: (samples > 0).then(|| (progress.rtt_sum - base.rtt_sum).seconds() / samples as f64),
+            retransmissions: progress.retransmissions - base.retransmissions,
+            timeouts: progress.timeouts - base.timeouts,
+            recoveries: progress.recoveries - base.recoveries,
+            ecn_reductions: progress.ecn_reductions - base.ecn_reductions,
+            marked: book.marked,
+            window_mean: (window.count > 0).then(|| window.sum as f64 / window.count as f64),
+            hops: path.map_or(0, |path| path.len() as u32 - 1),
+            transfers: transfers.len() as u64,
+            transfer_mean_s: (!transfers.is_empty()).then(|| transfer_sum / transfers.len() as f64),
+            transmission_efficiency: book.frames.efficiency.get(),
+            service_delay_mean_s: book.frames.service_delay.get(),
+            rts_retransmissions_mean: book.rts_failures.get(),
+            busy_ratio: book.mean_over_frames(|station| nodes[station.index()].busy_ratio),
+        }
+    }
+
+    pub(super) fn node_outcome(&mut self, index: usize, measured: Span) -> NodeOutcome {
+        let id = NodeId(index as u32);
+        self.nodes[index].mac.close(&mut self.record, self.now);
+        let queue_mean = self.record.queue_mean(id, self.now);
+        let book = &self.record.nodes[index];
+        let share = |span: Span| span.seconds() / measured.seconds();
+        let sensing = book.busy.saturating_sub(book.transmitting + book.receiving);
+        let busy = share(book.transmitting) + share(book.receiving) + share(sensing);
+        let nav_only = share(book.nav_only);
+        NodeOutcome {
+            transmitting: share(book.transmitting),
+            receiving: share(book.receiving),
+            sensing: share(sensing),
+            idle: 1.0 - busy,
+            nav_only,
+            busy_ratio: busy + nav_only,
+            queue_mean,
+            queue_max: book.queue.max,
+            dropped: book.dropped,
+            routing_sent: book.routing_sent,
+            routing_bytes: book.routing_bytes,
+            routing_dropped: book.routing_dropped,
+            transmission_efficiency: book.frames.efficiency.get(),
+            service_delay_mean_s: book.frames.service_delay.get(),
+        }
+    }
+}
