@@ -116,8 +116,8 @@ def for_peers(case: Case) -> str:
     there = _core.check(tomli_w.dumps(document), str(case.file))
     back = _core.check(tomli_w.dumps(_reversed(document, there["flows"])), str(case.file))
     index = {node["name"]: at for at, node in enumerate(there["nodes"])}
-    found = case.motion is not None
-    cell = case.converged == 0 and not found
+    moves = case.motion is not None
+    cell = case.converged == 0 and not moves
     scheme, parameters = next(iter(document["schemes"].items()))
     mac, phy = document["mac"], document["phy"]
     data_bps = number(phy["data_rate"])
@@ -128,7 +128,7 @@ def for_peers(case: Case) -> str:
         f"rts {int(mac['rts_threshold'] == '0 B')}",
         f"queue {mac['queue']}",
         f"window {parameters.get('window', 1)}",
-        f"routes {'direct' if cell else 'dsdv' if found else 'static'}",
+        f"routes {'direct' if cell else 'dsdv' if moves else 'static'}",
     ]
     if case.motion is not None:
         lines.append(f"motion {case.motion.resolve()}")
@@ -146,7 +146,7 @@ def for_peers(case: Case) -> str:
     for flow in there["flows"]:
         ends = f"{index[flow['source']]} {index[flow['destination']]}"
         lines.append(f"flow {ends} {kind} {payload:.0f} {rate:.0f} {starts.random():.6f}")
-    if not (cell or found):
+    if not (cell or moves):
         paths = [flow["path"] for view in (there, back) for flow in view["flows"]]
         hops = {(node, path[-1], following) for path in paths for node, following in pairwise(path)}
         lines += [f"route {node} {destination} {following}" for node, destination, following in sorted(hops)]

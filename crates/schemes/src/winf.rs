@@ -19,15 +19,24 @@ pub enum Watched {
     Probe,
 }
 
-/// How the capacity equations of rt-Winf are read.
+/// How rt-Winf's equations of capacity are read.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reading {
-    /// As printed: a control frame counts as transfer.
+    /// As printed, times being those of the ends of frames: an ACK or a CTS counts as transfer time.
     #[default]
     Printed,
-    /// As meant: DATA alone does.
+    /// As meant: the airtime of DATA alone.
     Strict,
+}
+
+impl From<Reading> for WinfReading {
+    fn from(reading: Reading) -> WinfReading {
+        match reading {
+            Reading::Printed => WinfReading::Printed,
+            Reading::Strict => WinfReading::Strict,
+        }
+    }
 }
 
 /// Parameters of rt-Winf at each node.
@@ -113,10 +122,7 @@ impl Estimates {
         vec![match self.watched {
             Watched::RtsCts => {
                 let options = RtWinfOptions {
-                    reading: match parameters.reading {
-                        Reading::Printed => WinfReading::Printed,
-                        Reading::Strict => WinfReading::Strict,
-                    },
+                    reading: parameters.reading.into(),
                     elapsed,
                     total_per_exchange: parameters.total_per_exchange,
                     full_busy: parameters.full_busy,

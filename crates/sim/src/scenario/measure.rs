@@ -9,11 +9,11 @@ use crate::config::MeasurementConfig;
 use multihop_core::{FlowId, NodeId, Span};
 use multihop_link::{
     AdHocProbeOptions, Elapsed, EstimatorConfig, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions,
-    WinfReading,
 };
+use multihop_schemes::Reading;
 use multihop_schemes::quantity::{Duration, Size};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// An estimator at some nodes. Its values are a time series of the results with the step `record_interval`.
@@ -141,17 +141,6 @@ estimator!(
     }
 );
 
-/// How rt-Winf's equations of capacity are read.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reading {
-    /// As printed, times being those of the ends of frames: an ACK or a CTS counts as transfer time.
-    #[default]
-    Printed,
-    /// As meant: the airtime of DATA alone.
-    Strict,
-}
-
 /// The file, and where in it an estimator is.
 struct Table<'a, 'd> {
     document: &'a Document<'d>,
@@ -245,10 +234,7 @@ impl Measure {
         const GAIN: f64 = 1.0 / 8.0;
         Ok(match self {
             Measure::RtWinf(it) => EstimatorConfig::RtWinf(RtWinfOptions {
-                reading: match it.reading.unwrap_or_default() {
-                    Reading::Printed => WinfReading::Printed,
-                    Reading::Strict => WinfReading::Strict,
-                },
+                reading: it.reading.unwrap_or_default().into(),
                 elapsed: table.elapsed(it.window)?,
                 total_per_exchange: it.total_per_exchange.unwrap_or(false),
                 full_busy: it.full_busy.unwrap_or(false),

@@ -50,7 +50,7 @@ pub use generate::{
 };
 pub use mac::{BackoffDraw, Eifs, Mac, Microseconds, ResponseTimeout, RuleOverrides, RuleSet};
 pub use measure::{
-    AdHocProbe, BusyRatio, IdleGap, Measure, PacketThroughput, Reading, RtWinf, RtWinfProbe, ServiceDelay,
+    AdHocProbe, BusyRatio, IdleGap, Measure, PacketThroughput, RtWinf, RtWinfProbe, ServiceDelay,
     TransmissionEfficiency, gauges,
 };
 pub use medium::{Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
