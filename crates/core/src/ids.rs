@@ -30,6 +30,8 @@ impl NodeId {
 impl FlowId {
     /// No flow: what routing protocols send to each other.
     pub const ROUTING: FlowId = FlowId(u32::MAX);
+    /// No flow: what the routers of a scheme tell each other.
+    pub const SIGNALLING: FlowId = FlowId(u32::MAX - 1);
 
     /// As an index into per-flow tables.
     pub const fn index(self) -> usize {

@@ -96,7 +96,8 @@ pub struct Segment {
 pub struct Packet {
     /// The transport's part.
     pub segment: Segment,
-    /// The flow that it belongs to; [`FlowId::ROUTING`] for what a routing protocol sends.
+    /// The flow that it belongs to; [`FlowId::ROUTING`] for what a routing protocol sends, [`FlowId::SIGNALLING`] for what routers of
+    /// a scheme do.
     pub flow: FlowId,
     /// Which end of the flow it is addressed to.
     pub port: Port,
@@ -118,6 +119,16 @@ impl Packet {
     /// Is it a routing protocol's own?
     pub fn is_routing(&self) -> bool {
         self.flow == FlowId::ROUTING
+    }
+
+    /// Do routers of a scheme tell each other something?
+    pub fn is_signalling(&self) -> bool {
+        self.flow == FlowId::SIGNALLING
+    }
+
+    /// Does it belong to no flow?
+    pub fn is_control(&self) -> bool {
+        self.is_routing() || self.is_signalling()
     }
 
     /// Is there payload in it? Acknowledgements and SYNs carry none.

@@ -41,7 +41,7 @@ pub use node_capacity::capacity_bps;
 pub use occupied::Elapsed;
 pub use packet_throughput::{PacketThroughput, PacketThroughputOptions};
 pub use phy_times::PhyTimes;
-pub use policy::{Departure, Outlet, Passage, RouterPolicy, Verdict};
+pub use policy::{Departure, Hop, Notice, Outlet, Passage, RouterPolicy, Verdict};
 pub use queue::{DropTail, Priority};
 pub use rt_winf::{RtWinf, RtWinfOptions, WinfReading};
 pub use rt_winf_probe::{RtWinfProbe, RtWinfProbeOptions};

@@ -1,7 +1,7 @@
 //! What a forwarding node does to packets.
 
 use crate::{Estimator, LinkView, PhyTimes};
-use multihop_core::{LinkEvent, Packet, Rate, Span, Time};
+use multihop_core::{LinkEvent, NodeId, Packet, Rate, Span, Time};
 
 /// A policy's decision about a packet.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -26,6 +26,24 @@ pub struct Outlet {
     pub queue_limit: usize,
     /// The least size of packets, in bytes at the network layer, before which the MAC sends RTS; none if it never does.
     pub rts_from: Option<u32>,
+}
+
+/// When a packet crosses a hop, and with whom.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hop {
+    /// Now.
+    pub now: Time,
+    /// The other end of the hop: where a packet goes next, or came from.
+    pub peer: NodeId,
+}
+
+/// What a policy tells the policies of the same scheme at all nodes that hear it, in a broadcast without acknowledgement.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Notice {
+    /// What it says, in the scheme's own form.
+    pub content: Vec<u8>,
+    /// Bytes that it takes above the MAC, IP header included.
+    pub size: u32,
 }
 
 /// How a packet passes a queue.
@@ -79,11 +97,11 @@ pub trait RouterPolicy: Send {
         Vec::new()
     }
     /// The packet is about to enter the interface queue.
-    fn on_arrival(&mut self, _now: Time, _packet: &mut Packet, _view: &LinkView) -> Verdict {
+    fn on_arrival(&mut self, _hop: Hop, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass
     }
     /// The MAC took the packet from the queue.
-    fn on_head_of_line(&mut self, _now: Time, _packet: &mut Packet, _view: &LinkView) -> Verdict {
+    fn on_head_of_line(&mut self, _hop: Hop, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass
     }
     /// The packet's DATA frame is about to leave. `Verdict::Drop` is treated as `Verdict::Pass`: the air has been won.
@@ -91,11 +109,26 @@ pub trait RouterPolicy: Send {
         Verdict::Pass
     }
     /// The packet was received from the air, on its way through or up.
-    fn on_received(&mut self, _now: Time, _packet: &mut Packet, _view: &LinkView) -> Verdict {
+    fn on_received(&mut self, _hop: Hop, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass
     }
     /// A packet of `size` bytes that is not of this scheme's flows, but another's or a routing protocol's, passes the queue.
     fn on_other(&mut self, _now: Time, _passage: Passage, _size: u32, _view: &LinkView) {}
+    /// What waits for a next hop changed by so many bytes: packets in the queue, of whatever flow, and the one that is being sent.
+    fn on_backlog(&mut self, _now: Time, _next_hop: NodeId, _bytes: i64) {}
     /// Something happened at the node's MAC.
     fn on_link(&mut self, _event: &LinkEvent) {}
+    /// A neighbour's policy of the same scheme told something, as [`Notice::content`].
+    fn on_notice(&mut self, _now: Time, _from: NodeId, _content: &[u8]) {}
+    /// What there is to tell the neighbours now; asked when [`next_notice`](RouterPolicy::next_notice) has come, until there is nothing
+    /// more. Only of policies at radios.
+    fn poll_notice(&mut self, _now: Time) -> Option<Notice> {
+        None
+    }
+    /// When it wants to tell something next.
+    fn next_notice(&self) -> Option<Time> {
+        None
+    }
+    /// The node was off, and begins anew: what the policy had in memory is gone.
+    fn on_restart(&mut self, _now: Time) {}
 }

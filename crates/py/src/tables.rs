@@ -114,9 +114,14 @@ fn nodes<'py>(py: Python<'py>, config: &Config, nodes: &[NodeOutcome]) -> PyResu
     table.each("queue_mean", |node| node.queue_mean)?;
     table.each("queue_max", |node| node.queue_max)?;
     table.drops(|node| &node.dropped)?;
-    table.each("routing_sent", |node| node.routing_sent)?;
-    table.each("routing_bytes", |node| node.routing_bytes)?;
-    table.each("routing_dropped", |node| node.routing_dropped)?;
+    table.each("routing_sent", |node| node.routing.sent)?;
+    table.each("routing_bytes", |node| node.routing.bytes)?;
+    table.each("routing_dropped", |node| node.routing.dropped)?;
+    table.each("routing_airtime", |node| node.routing.airtime)?;
+    table.each("signalling_sent", |node| node.signalling.sent)?;
+    table.each("signalling_bytes", |node| node.signalling.bytes)?;
+    table.each("signalling_dropped", |node| node.signalling.dropped)?;
+    table.each("signalling_airtime", |node| node.signalling.airtime)?;
     table.optional("transmission_efficiency", |node| node.transmission_efficiency)?;
     table.optional("service_delay_mean_s", |node| node.service_delay_mean_s)?;
     Ok(table.made)

@@ -146,6 +146,7 @@ impl<M: Metric> RouterPolicy for Marker<M> {
 pub(crate) mod testing {
     use super::*;
     use multihop_core::{Ecn, FlowId, Port, Rate, Segment, Span, Time};
+    use multihop_link::Hop;
 
     /// The radio's queue.
     pub const OUTLET: Outlet =
@@ -170,6 +171,11 @@ pub(crate) mod testing {
             rts_failures,
             data_tries: 0,
         }
+    }
+
+    /// A hop at this instant, with anybody.
+    pub fn hop(now: Time) -> Hop {
+        Hop { now, peer: NodeId(1) }
     }
 
     /// The PHY of that frame.

@@ -5,7 +5,7 @@
 
 use crate::xcp_router::{Timer, seconds};
 use multihop_core::{Feedback, NodeId, Packet, RcpHeader, Time};
-use multihop_link::{Estimator, LinkView, Passage, PhyTimes, RouterPolicy, Verdict};
+use multihop_link::{Estimator, Hop, LinkView, Passage, PhyTimes, RouterPolicy, Verdict};
 
 /// What a router takes its link to carry, and how much of that to be in use.
 pub(crate) trait Load: Send {
@@ -129,8 +129,8 @@ impl<L: Load> RouterPolicy for RcpRouter<L> {
         self.load.estimators(phy)
     }
 
-    fn on_arrival(&mut self, now: Time, packet: &mut Packet, view: &LinkView) -> Verdict {
-        self.arrive(now, packet.size, view);
+    fn on_arrival(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
+        self.arrive(hop.now, packet.size, view);
         if let Feedback::Rcp(header) = &packet.segment.feedback
             && header.rtt > 0
         {
@@ -141,8 +141,8 @@ impl<L: Load> RouterPolicy for RcpRouter<L> {
         Verdict::Pass
     }
 
-    fn on_head_of_line(&mut self, now: Time, packet: &mut Packet, view: &LinkView) -> Verdict {
-        self.advance(now, view.queue_bytes + u64::from(packet.size), view);
+    fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
+        self.advance(hop.now, view.queue_bytes + u64::from(packet.size), view);
         if let Feedback::Rcp(header) = &mut packet.segment.feedback
             && header.rate > 0
         {
@@ -165,7 +165,7 @@ impl<L: Load> RouterPolicy for RcpRouter<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marking::testing;
+    use crate::marking::testing::{self, hop};
     use crate::rcp::KnownLoad;
     use multihop_core::{Ecn, Span};
 
@@ -227,7 +227,7 @@ mod tests {
         let mut router = router(CONSTANTS);
         let mut leave = |rate: u32| {
             let mut packet = packet(rate, 0);
-            router.on_head_of_line(ms(1), &mut packet, &view(0));
+            router.on_head_of_line(hop(ms(1)), &mut packet, &view(0));
             let Feedback::Rcp(header) = packet.segment.feedback else { panic!() };
             header.rate
         };
@@ -249,11 +249,11 @@ mod tests {
     #[test]
     fn the_mean_round_trip_follows_what_packets_tell() {
         let mut router = router(CONSTANTS);
-        router.on_arrival(ms(0), &mut packet(RcpHeader::UNLIMITED, 200), &view(0));
+        router.on_arrival(hop(ms(0)), &mut packet(RcpHeader::UNLIMITED, 200), &view(0));
         router.advance(ms(10), 0, &view(0));
         assert!((router.mean_rtt - 0.11).abs() < 1e-12);
         router.rate = Some(500_000.0);
-        router.on_arrival(ms(10), &mut packet(RcpHeader::UNLIMITED, 55), &view(0));
+        router.on_arrival(hop(ms(10)), &mut packet(RcpHeader::UNLIMITED, 55), &view(0));
         router.advance(ms(20), 0, &view(0));
         let gain = 0.5 * (0.055 / 0.11) * (0.01 / 0.11);
         assert!((router.mean_rtt - (0.11 - gain * 0.055)).abs() < 1e-9, "{}", router.mean_rtt);
@@ -267,7 +267,7 @@ mod tests {
                 let (mut often, mut late) = (router(CONSTANTS), router(CONSTANTS));
                 for number in 0..40 {
                     for router in [&mut often, &mut late] {
-                        router.on_arrival(ms(number), &mut packet(RcpHeader::UNLIMITED, 80), &view(0));
+                        router.on_arrival(hop(ms(number)), &mut packet(RcpHeader::UNLIMITED, 80), &view(0));
                     }
                 }
                 (40..=40 + idle_ms).for_each(|at| often.advance(ms(at), waiting, &view(0)));

@@ -161,7 +161,7 @@ impl Load for WinfLoad {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marking::testing;
+    use crate::marking::testing::{self, hop};
     use crate::xcp_router::testing::OUTLET;
     use multihop_core::{Ecn, Feedback, RcpHeader, Span, Time};
     use multihop_link::Passage;
@@ -182,8 +182,8 @@ mod tests {
             let mut packet = testing::packet(960, Ecn::NotCapable);
             let rate = RcpHeader::UNLIMITED;
             packet.segment.feedback = Feedback::Rcp(RcpHeader { rate, ..RcpHeader::default() });
-            router.on_arrival(ms(*at), &mut packet, view);
-            router.on_head_of_line(ms(*at), &mut packet, view);
+            router.on_arrival(hop(ms(*at)), &mut packet, view);
+            router.on_head_of_line(hop(ms(*at)), &mut packet, view);
             let Feedback::Rcp(header) = packet.segment.feedback else { panic!() };
             header.rate
         };
@@ -217,8 +217,8 @@ mod tests {
         let mut packet = testing::packet(960, Ecn::NotCapable);
         let rate = RcpHeader::UNLIMITED;
         packet.segment.feedback = Feedback::Rcp(RcpHeader { rate, ..RcpHeader::default() });
-        router.on_arrival(ms(60), &mut packet, &idle());
-        router.on_head_of_line(ms(60), &mut packet, &idle());
+        router.on_arrival(hop(ms(60)), &mut packet, &idle());
+        router.on_head_of_line(hop(ms(60)), &mut packet, &idle());
         let Feedback::Rcp(header) = packet.segment.feedback else { panic!() };
         let expected = 50_000.0 * (1.0 + 0.5 * 0.4 * -0.05 / 0.95);
         assert_eq!(header.rate, expected as u32);

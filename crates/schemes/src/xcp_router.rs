@@ -7,7 +7,7 @@
 //! Schemes that derive from XCP differ in their [`Law`] alone. Throughput is in bytes per second, time in seconds.
 
 use multihop_core::{Feedback, LinkEvent, NodeId, Packet, Span, Time, XcpHeader};
-use multihop_link::{Estimator, LinkView, Passage, PhyTimes, RouterPolicy, Verdict};
+use multihop_link::{Estimator, Hop, LinkView, Passage, PhyTimes, RouterPolicy, Verdict};
 
 /// What a router saw of its queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -263,8 +263,8 @@ impl<L: Law> RouterPolicy for XcpRouter<L> {
         self.law.estimators(phy)
     }
 
-    fn on_arrival(&mut self, now: Time, packet: &mut Packet, view: &LinkView) -> Verdict {
-        self.arrive(now, packet.size, view);
+    fn on_arrival(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
+        self.arrive(hop.now, packet.size, view);
         if let Feedback::Xcp(header) = &mut packet.segment.feedback
             && header.rtt > 0
         {
@@ -278,8 +278,8 @@ impl<L: Law> RouterPolicy for XcpRouter<L> {
         Verdict::Pass
     }
 
-    fn on_head_of_line(&mut self, now: Time, packet: &mut Packet, view: &LinkView) -> Verdict {
-        self.depart(now, packet.size, view);
+    fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
+        self.depart(hop.now, packet.size, view);
         if let Feedback::Xcp(header) = &mut packet.segment.feedback {
             header.delta = if header.rtt > 0 {
                 let weight = self.law.weight(header, packet.size, view);

@@ -211,6 +211,7 @@ impl Law for WinfLaw {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marking::testing::hop;
     use crate::xcp_router::testing::{OUTLET, delta, packet, pass};
     use multihop_core::{Feedback, Span, Time};
 
@@ -262,9 +263,9 @@ mod tests {
                 header.x = if large { 1_111 } else { 10_000 };
                 header.delta = XcpHeader::UNLIMITED;
             }
-            router.on_arrival(ms(at), &mut packet, &still);
+            router.on_arrival(hop(ms(at)), &mut packet, &still);
             // With nothing available no packet could gain: for the grant all is.
-            router.on_head_of_line(ms(at), &mut packet, &LinkView { available_bps: Some(8e6), ..still });
+            router.on_head_of_line(hop(ms(at)), &mut packet, &LinkView { available_bps: Some(8e6), ..still });
             net[usize::from(large)] += if at < 275 { 0 } else { delta(&packet) };
         }
         net

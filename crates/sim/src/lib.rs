@@ -9,6 +9,7 @@
 //! * `stack`: what lies above it: interface queue, router policies, estimators, ends of flows. `apps`: what flows send.
 //! * [`routing`]: static shortest paths, and routing protocols. [`capacity`]: the airtime that flows need and which links share it,
 //!   without a run.
+//! * `message`: what packets say that belong to no flow.
 //! * `measure`: estimators whose values are written down.
 //! * `node` wires MAC and stack; [`World`] owns the nodes and pops events. `record` keeps the books.
 //! * [`airlog`]: what each radio sees, as a capture; off unless [`run_logged`] is called.
@@ -24,6 +25,7 @@ pub mod config;
 mod mac;
 mod measure;
 mod medium;
+mod message;
 pub mod mobility;
 mod node;
 mod outages;

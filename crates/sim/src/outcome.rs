@@ -107,6 +107,19 @@ pub struct Quantiles {
     pub max: f64,
 }
 
+/// What a node sent that belongs to no flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ControlOutcome {
+    /// Packets handed to the interface queue.
+    pub sent: u64,
+    /// Their bytes, IP header included.
+    pub bytes: u64,
+    /// Packets that were lost before they were sent: the queue was full, or they waited too long.
+    pub dropped: u64,
+    /// Share of time that their frames were on the air, control frames of the MAC not counted.
+    pub airtime: f64,
+}
+
 /// How a node spent its time, and what its queue did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeOutcome {
@@ -129,12 +142,10 @@ pub struct NodeOutcome {
     pub queue_max: u64,
     /// Packets of flows lost here, by cause, in the order of [`DropCause::ALL`].
     pub dropped: [u64; DropCause::ALL.len()],
-    /// Packets that its routing protocol handed to the interface queue.
-    pub routing_sent: u64,
-    /// Their bytes, IP header included.
-    pub routing_bytes: u64,
-    /// Packets of its routing protocol that were lost before they were sent: the queue was full, or they waited too long.
-    pub routing_dropped: u64,
+    /// What its routing protocol sent.
+    pub routing: ControlOutcome,
+    /// What its router policies told those of the neighbours.
+    pub signalling: ControlOutcome,
     /// Mean frame transmission efficiency of its acknowledged frames.
     pub transmission_efficiency: Option<f64>,
     /// Mean service delay of its acknowledged frames, in seconds.

@@ -67,11 +67,19 @@ pub struct NodeBook {
     pub dropped: [u64; DropCause::ALL.len()],
     pub frames: FrameBook,
     pub queue: Occupancy,
-    pub routing_sent: u64,
-    pub routing_bytes: u64,
-    pub routing_dropped: u64,
+    pub routing: ControlBook,
+    pub signalling: ControlBook,
     /// By next hop, in the order of their first use.
     links: Vec<LinkOutcome>,
+}
+
+/// What a node sent that belongs to no flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ControlBook {
+    pub sent: u64,
+    pub bytes: u64,
+    pub dropped: u64,
+    pub airtime: Span,
 }
 
 /// A mean of numbers between 0 and 2^20, added up in fixed point.
@@ -136,19 +144,25 @@ impl Recorder {
         }
     }
 
-    /// A node's routing protocol handed a packet of its own to the interface queue.
-    pub fn routing_sent(&mut self, node: NodeId, packet: &Packet, now: Time) {
+    /// A node handed a packet that belongs to no flow to the interface queue.
+    pub fn control_sent(&mut self, node: NodeId, packet: &Packet, now: Time) {
         if self.counts(now) {
-            let book = &mut self.nodes[node.index()];
-            book.routing_sent += 1;
-            book.routing_bytes += u64::from(packet.size);
+            let book = self.control(node, packet);
+            book.sent += 1;
+            book.bytes += u64::from(packet.size);
         }
     }
 
-    /// A packet was lost at a node. Routing packets have a book of their own.
+    fn control(&mut self, node: NodeId, packet: &Packet) -> &mut ControlBook {
+        let book = &mut self.nodes[node.index()];
+        if packet.is_routing() { &mut book.routing } else { &mut book.signalling }
+    }
+
+    /// A packet was lost at a node. Packets that belong to no flow have books of their own.
     pub fn dropped(&mut self, node: NodeId, packet: &Packet, cause: DropCause, now: Time) {
-        if packet.is_routing() {
-            self.nodes[node.index()].routing_dropped += u64::from(self.counts(now));
+        if packet.is_control() {
+            let counts = self.counts(now);
+            self.control(node, packet).dropped += u64::from(counts);
             return;
         }
         self.conservation.dropped[cause as usize] += 1;
@@ -196,10 +210,13 @@ impl Recorder {
         }
     }
 
-    /// A node's own frame ended.
-    pub fn transmitted(&mut self, node: NodeId, frame: &Frame, now: Time) {
+    /// A node's own frame ended, with this packet in it.
+    pub fn transmitted(&mut self, node: NodeId, frame: &Frame, packet: Option<&Packet>, now: Time) {
         let counted = self.after_warmup(frame.air, now);
         self.nodes[node.index()].transmitting += counted;
+        if let Some(packet) = packet.filter(|packet| packet.is_control()) {
+            self.control(node, packet).airtime += counted;
+        }
     }
 
     /// A node decoded a frame that was for it.

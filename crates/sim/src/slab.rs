@@ -1,6 +1,6 @@
 //! Packets in the network, by handle.
 
-use crate::routing::Message;
+use crate::message::Message;
 use multihop_core::Packet;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct Slab {
     entries: Vec<Entry>,
     free: Vec<u32>,
     used: Vec<bool>,
-    /// What the packets of routing protocols say, by place. Data packets have nothing here.
+    /// What the packets say that belong to no flow, by place. Data packets have nothing here.
     messages: BTreeMap<u32, Arc<Message>>,
 }
 
@@ -42,9 +42,9 @@ impl Slab {
         Handle((self.entries.len() - 1) as u32)
     }
 
-    /// Stores a packet of a routing protocol.
+    /// Stores a packet that belongs to no flow.
     pub fn insert_message(&mut self, packet: Packet, message: Arc<Message>) -> Handle {
-        debug_assert!(packet.is_routing());
+        debug_assert!(packet.is_control());
         let handle = self.insert(packet);
         self.messages.insert(handle.0, message);
         handle
@@ -53,19 +53,19 @@ impl Slab {
     /// Stores a copy of a packet: what a receiver of its frame has.
     pub fn copy(&mut self, handle: Handle) -> Handle {
         let packet = self.get(handle).packet;
-        if packet.is_routing() {
+        if packet.is_control() {
             let message = self.messages[&handle.0].clone();
             return self.insert_message(packet, message);
         }
         self.insert(packet)
     }
 
-    /// Takes a packet of a routing protocol out, with what it says.
+    /// Takes a packet that belongs to no flow out, with what it says.
     ///
     /// # Panics
     /// If it was taken out before, or is none.
     pub fn remove_message(&mut self, handle: Handle) -> (Packet, Arc<Message>) {
-        let message = self.messages.get(&handle.0).cloned().expect("routing packets carry a message");
+        let message = self.messages.get(&handle.0).cloned().expect("control packets carry a message");
         (self.remove(handle).packet, message)
     }
 
@@ -77,7 +77,7 @@ impl Slab {
         let index = handle.0 as usize;
         assert!(std::mem::take(&mut self.used[index]), "a packet was freed twice");
         self.free.push(handle.0);
-        if self.entries[index].packet.is_routing() {
+        if self.entries[index].packet.is_control() {
             self.messages.remove(&handle.0);
         }
         self.entries[index]
@@ -95,7 +95,7 @@ impl Slab {
 
     /// Packets of flows that are still under way: those whose next hop does not have them yet.
     pub fn under_way(&self) -> u64 {
-        let counts = |entry: &Entry| !entry.passed_on && !entry.packet.is_routing();
+        let counts = |entry: &Entry| !entry.passed_on && !entry.packet.is_control();
         self.entries.iter().zip(&self.used).filter(|(entry, used)| **used && counts(entry)).count() as u64
     }
 }

@@ -42,6 +42,7 @@ enum Purpose {
     AirEnd(u32),
     LinkLayer(u32),
     Routing(u32),
+    Notice(u32),
     Deadline { node: u32, end: u32 },
     App { node: u32, end: u32 },
     WireSent(u32),
@@ -130,6 +131,7 @@ impl World {
         let mut plan = SlotPlan::default();
         let mut nodes = build::nodes(config, &timing, &mut plan);
         let agents = build::routing_agents(config, &mut plan);
+        let notices = build::notices(&nodes.0, &mut plan);
         let wires = wires::build(config, &mut nodes.0, &mut plan);
         let measurements = Measurements::new(config, &timing, &mut nodes.0);
         let samples = Samples::new(config, &mut plan);
@@ -143,6 +145,9 @@ impl World {
         };
         for (node, (agent, timer)) in nodes.0.iter_mut().zip(agents) {
             node.stack.route_by(agent, timer, &mut agenda);
+        }
+        for (index, slot) in notices {
+            nodes.0[index as usize].stack.tell_by(slot, &mut agenda);
         }
         let from = Time::ZERO + config.warmup;
         agenda.arm(warmup, from, Lane::AirStart);
@@ -253,6 +258,7 @@ impl World {
             Purpose::AirStart(from) => self.air_starts(slot, from),
             Purpose::AirEnd(from) => self.air_ends(from),
             Purpose::LinkLayer(id) => self.above(id, Stack::on_link_layer),
+            Purpose::Notice(id) => self.above(id, Stack::on_notice_due),
             Purpose::Routing(id) => self.above(id, |stack, around| stack.on_routing_timer(around.now)),
             Purpose::Deadline { node, end } => {
                 self.above(node, |stack, around| stack.on_deadline(around.now, end));
@@ -375,7 +381,7 @@ impl World {
             }
             settle(mac, ctx, &self.network);
         });
-        self.switch_wires(id, off);
+        self.above(id, if off { Stack::switch_off } else { Stack::switch_on });
         if let Some(next) = self.outages.next(id) {
             self.agenda.arm(slot, next, Lane::Upper);
         }

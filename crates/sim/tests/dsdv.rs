@@ -38,9 +38,9 @@ fn a_chain_carries_data_over_the_same_links_as_static_routes() {
     assert_eq!(found.flows[0].hops, 5);
     for (with, without) in found.nodes.iter().zip(&fixed.nodes) {
         // About 60 s / 13.1 s full updates of 6 entries each, and few triggered ones after convergence.
-        assert!((4..=8).contains(&with.routing_sent), "{with:?}");
-        assert!((with.routing_bytes / with.routing_sent) <= 6 * 12 + 20, "{with:?}");
-        assert_eq!((without.routing_sent, without.routing_bytes, without.routing_dropped), (0, 0, 0));
+        assert!((4..=8).contains(&with.routing.sent), "{with:?}");
+        assert!((with.routing.bytes / with.routing.sent) <= 6 * 12 + 20, "{with:?}");
+        assert_eq!((without.routing.sent, without.routing.bytes, without.routing.dropped), (0, 0, 0));
         assert!(with.transmitting > without.transmitting);
     }
 }
@@ -57,9 +57,9 @@ fn updates_take_the_airtime_of_a_broadcast_at_the_control_rate() {
     let bytes = 32 + rules.llc_header + rules.data_header;
     let frame = config.phy.airtime(config.control_rate.unwrap(), bytes, rules.airtime);
     for node in &outcome.nodes {
-        assert!((66..=90).contains(&node.routing_sent), "a full update about every 13.1 s: {node:?}");
-        assert_eq!(node.routing_bytes, 32 * node.routing_sent);
-        let expected = frame.seconds() * node.routing_sent as f64 / 1_000.0;
+        assert!((66..=90).contains(&node.routing.sent), "a full update about every 13.1 s: {node:?}");
+        assert_eq!(node.routing.bytes, 32 * node.routing.sent);
+        let expected = frame.seconds() * node.routing.sent as f64 / 1_000.0;
         assert!((node.transmitting - expected).abs() < 1e-9, "{} against {expected}", node.transmitting);
     }
 }
@@ -144,8 +144,8 @@ fn an_update_makes_room_in_a_full_queue() {
     add_flow(&mut config, 0, 1, AppConfig::Cbr { rate: Rate::from_kbps(20_000), packet: 1472, jitter: 0.0 });
     let outcome = run(&dsdv(config, DsdvConfig::default()));
     assert!(outcome.nodes[0].queue_mean > 0.5);
-    assert!(outcome.nodes[0].routing_sent >= 6);
-    assert_eq!(outcome.nodes[0].routing_dropped, 0);
+    assert!(outcome.nodes[0].routing.sent >= 6);
+    assert_eq!(outcome.nodes[0].routing.dropped, 0);
     assert!(outcome.flows[0].packets_delivered > 1_000);
 }
 

@@ -4,9 +4,9 @@ mod common;
 
 use common::wires::{goodput, lay, mbps, tcp, wire, wired};
 use common::{Datagrams, add_flow, network, saturate};
-use multihop_core::{DropCause, NodeId, Packet, Rate, Span, Time};
+use multihop_core::{DropCause, NodeId, Packet, Rate, Span};
 use multihop_dot11::DcfRules;
-use multihop_link::{Departure, LinkView, Outlet, RouterPolicy, Verdict};
+use multihop_link::{Departure, Hop, LinkView, Outlet, RouterPolicy, Verdict};
 use multihop_schemes::Scheme;
 use multihop_sim::config::{AppConfig, SchemeConfig};
 use multihop_sim::mobility::Outage;
@@ -208,11 +208,11 @@ impl Scheme for Counted {
 }
 
 impl RouterPolicy for Counter {
-    fn on_arrival(&mut self, _now: Time, _packet: &mut Packet, _view: &LinkView) -> Verdict {
+    fn on_arrival(&mut self, _hop: Hop, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         self.calls[0].fetch_add(1, Ordering::Relaxed);
         Verdict::Pass
     }
-    fn on_head_of_line(&mut self, _now: Time, _packet: &mut Packet, _view: &LinkView) -> Verdict {
+    fn on_head_of_line(&mut self, _hop: Hop, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         self.calls[1].fetch_add(1, Ordering::Relaxed);
         self.seen += 1;
         if self.seen.is_multiple_of(2) { Verdict::Drop } else { Verdict::Pass }

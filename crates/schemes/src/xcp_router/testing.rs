@@ -25,7 +25,7 @@ pub(crate) fn delta(packet: &Packet) -> i32 {
 
 /// Lets the packet through a queue without waiting; returns what it is granted.
 pub(crate) fn pass(router: &mut dyn RouterPolicy, now: Time, mut packet: Packet, view: &LinkView) -> i32 {
-    router.on_arrival(now, &mut packet, view);
-    router.on_head_of_line(now, &mut packet, view);
+    router.on_arrival(testing::hop(now), &mut packet, view);
+    router.on_head_of_line(testing::hop(now), &mut packet, view);
     delta(&packet)
 }

@@ -1,5 +1,6 @@
 use super::testing::{OUTLET, delta, packet, pass};
 use super::*;
+use crate::marking::testing::hop;
 use crate::xcp::KnownCapacity;
 use crate::{Scheme, Xcp};
 use multihop_core::FlowId;
@@ -112,12 +113,12 @@ fn the_persistent_queue_is_what_does_not_drain() {
     assert_eq!((router.seen.persistent, router.least), (0.0, 6_000.0));
     // The next watch ends (50 - 6) / 2 = 22 ms later.
     for (at, left) in [(30, 5_000), (35, 3_000), (40, 7_000)] {
-        router.on_head_of_line(ms(at), &mut packet(50, 5, 0), &waiting(left));
+        router.on_head_of_line(hop(ms(at)), &mut packet(50, 5, 0), &waiting(left));
     }
-    router.on_arrival(ms(47), &mut packet(50, 5, 0), &waiting(7_000));
+    router.on_arrival(hop(ms(47)), &mut packet(50, 5, 0), &waiting(7_000));
     assert_eq!((router.seen.persistent, router.least), (3_000.0, 7_000.0));
     // 50 ms in the queue leave nothing of the round trip: 2 ms.
-    router.on_arrival(ms(69), &mut packet(50, 5, 0), &waiting(50_000));
+    router.on_arrival(hop(ms(69)), &mut packet(50, 5, 0), &waiting(50_000));
     assert_eq!(router.watch.next - router.watch.from, LEAST_WATCH_SPAN);
 }
 
@@ -175,8 +176,8 @@ fn who_does_not_know_its_round_trip_gets_nothing() {
     }
     acknowledgement.flow = FlowId(3);
     let before = acknowledgement;
-    router.on_arrival(ms(200), &mut acknowledgement, &EMPTY);
-    router.on_head_of_line(ms(200), &mut acknowledgement, &EMPTY);
+    router.on_arrival(hop(ms(200)), &mut acknowledgement, &EMPTY);
+    router.on_head_of_line(hop(ms(200)), &mut acknowledgement, &EMPTY);
     assert_eq!((acknowledgement, delta(&before)), (before, 0));
 }
 

@@ -5,7 +5,7 @@
 //! 3 bytes of 802.2 with the service access point of IP (RFC 948) do, and 3 bytes of padding follow the datagram. The IPv4 total
 //! length is true either way. Where a scenario counts yet fewer bytes, the payload is cut, then the transport's header left out.
 
-use multihop_core::{Ecn, NodeId, Packet, Port};
+use multihop_core::{Ecn, FlowId, NodeId, Packet, Port};
 
 /// What carries a flow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -36,6 +36,8 @@ const FIRST_PORT: u32 = 49_152;
 const PORTS: u32 = 65_536 - FIRST_PORT;
 /// Of routing protocols; reserved, so that no dissector claims it.
 const ROUTING_PORT: u16 = 49_151;
+/// Of what router policies tell each other: for experiments (RFC 3692).
+const SIGNALLING_PORT: u16 = 1_021;
 
 /// A node's IPv4 address: 10.0.0.1 for the first.
 fn address(node: NodeId) -> [u8; 4] {
@@ -52,7 +54,7 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, packet: &Packet, transport: Tr
         Transport::Tcp => TCP_HEADER,
         Transport::Udp => UDP_HEADER,
     };
-    let payload = if packet.is_routing() {
+    let payload = if packet.is_control() {
         (packet.size as usize).saturating_sub(IPV4_HEADER + header)
     } else {
         packet.segment.payload as usize
@@ -153,7 +155,11 @@ fn put_udp(out: &mut Vec<u8>, packet: &Packet, length: usize) {
 
 /// Both ends of a flow use the same port.
 fn port(packet: &Packet) -> u16 {
-    if packet.is_routing() { ROUTING_PORT } else { (FIRST_PORT + packet.flow.0 % PORTS) as u16 }
+    match packet.flow {
+        FlowId::ROUTING => ROUTING_PORT,
+        FlowId::SIGNALLING => SIGNALLING_PORT,
+        FlowId(flow) => (FIRST_PORT + flow % PORTS) as u16,
+    }
 }
 
 fn pseudo_header(packet: &Packet, protocol: u8, length: usize) -> [u8; 12] {
@@ -228,7 +234,7 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multihop_core::{Flags, FlowId, SackBlock, Segment, Time};
+    use multihop_core::{Flags, SackBlock, Segment, Time};
 
     fn packet(segment: Segment) -> Packet {
         Packet {

@@ -232,7 +232,8 @@ impl Mac {
     pub fn on_sent(&mut self, ctx: &mut Context) {
         let frame = self.frame.take().expect("a transmission ended");
         ctx.radio.stop();
-        ctx.record.transmitted(self.id, &frame, ctx.now);
+        let packet = frame.packet.map(|handle| &ctx.packets.get(handle).packet);
+        ctx.record.transmitted(self.id, &frame, packet, ctx.now);
         match self.phase {
             Phase::AckSent => self.phase = Phase::Contending,
             Phase::CtsSent if !ctx.timing.rules.data_needs_own_cts => self.phase = Phase::Contending,

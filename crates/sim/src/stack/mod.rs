@@ -1,5 +1,6 @@
 //! What lies above a node's MAC: interface queue, router policies, estimators, and the ends of flows; and its ports onto wires.
 
+mod control;
 mod end;
 mod failures;
 mod followers;
@@ -15,10 +16,13 @@ use crate::config::{LinkFailureRule, MacConfig};
 use crate::record::Recorder;
 use crate::routing::Routes;
 use crate::slab::{Handle, Slab};
+use control::Notices;
 use failures::Failures;
 use followers::{Followers, Output};
 use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Segment, Span, Time};
-use multihop_link::{Departure, DropTail, Estimator, LinkView, Passage, Priority, Verdict};
+use multihop_link::{
+    Departure, DropTail, Estimator, Hop, LinkView, Passage, Priority, RouterPolicy, Verdict,
+};
 pub use policies::Policies;
 use routed::Agent;
 use std::collections::VecDeque;
@@ -86,10 +90,12 @@ pub struct Stack {
     queue: DropTail<Waiting>,
     /// Onto wires, in the order of their peers.
     ports: Vec<Port>,
-    /// The node is off, and its ports begin nothing.
+    /// The node is off: its ports begin nothing, and its policies tell nothing.
     off: bool,
     /// Of the interface queue.
     policies: Policies,
+    /// None if no policy could tell anything.
+    notices: Option<Notices>,
     ends: Vec<End>,
     inbox: VecDeque<Handle>,
     /// Packets in the link layer, with the instant at which they leave it.
@@ -134,6 +140,7 @@ impl Stack {
             gauges: Vec::new(),
             observed: !policies.is_empty(),
             policies,
+            notices: None,
         }
     }
 
@@ -174,28 +181,41 @@ impl Stack {
         self.queue.len()
     }
 
+    /// Does any scheme's policy act at the interface queue?
+    pub fn has_policies(&self) -> bool {
+        !self.policies.is_empty()
+    }
+
     // ---- from the MAC ----
 
     /// The next packet for the MAC.
     pub fn next(&mut self, now: Time, packets: &mut Slab, record: &mut Recorder) -> Option<Next> {
         loop {
             let (enqueued, waiting) = self.queue.pop()?;
-            self.policies.left(packets.get(waiting.handle).packet.size);
+            let Waiting { handle, peer } = waiting;
+            let size = packets.get(handle).packet.size;
+            self.policies.taken(size);
             record.queue(self.id, self.queue.len(), now);
             if self.lifetime.is_some_and(|limit| now.since(enqueued) > limit) {
-                self.lose(now, waiting.handle, DropCause::Lifetime, packets, record);
+                self.policies.done(now, peer, size);
+                self.lose(now, handle, DropCause::Lifetime, packets, record);
                 continue;
             }
-            let packet = &mut packets.get_mut(waiting.handle).packet;
+            let packet = &mut packets.get_mut(handle).packet;
             self.policies.tell_others(now, packet, Passage::Departure);
-            let verdict = self
-                .policies
-                .consult(now, packet, |policy, packet, view| policy.on_head_of_line(now, packet, view));
+            let verdict = peer.map_or(Verdict::Pass, |peer| {
+                let hop = Hop { now, peer };
+                let ask = |policy: &mut dyn RouterPolicy, packet: &mut Packet, view: &LinkView| {
+                    policy.on_head_of_line(hop, packet, view)
+                };
+                self.policies.consult(now, packet, ask)
+            });
             if verdict == Verdict::Drop {
-                self.lose(now, waiting.handle, DropCause::Policy, packets, record);
+                self.policies.done(now, peer, size);
+                self.lose(now, handle, DropCause::Policy, packets, record);
                 continue;
             }
-            return Some(Next { handle: waiting.handle, peer: waiting.peer, enqueued });
+            return Some(Next { handle, peer, enqueued });
         }
     }
 
@@ -205,11 +225,12 @@ impl Stack {
             .consult(departure.now, packet, |policy, packet, view| policy.on_data(departure, packet, view));
     }
 
-    /// A packet came from the air.
-    pub fn on_received(&mut self, now: Time, handle: Handle, packets: &mut Slab) {
+    /// A packet came from the air, from this neighbour.
+    pub fn on_received(&mut self, now: Time, from: NodeId, handle: Handle, packets: &mut Slab) {
         let packet = &mut packets.get_mut(handle).packet;
         packet.hops += 1;
-        self.policies.consult(now, packet, |policy, packet, view| policy.on_received(now, packet, view));
+        let hop = Hop { now, peer: from };
+        self.policies.consult(now, packet, |policy, packet, view| policy.on_received(hop, packet, view));
         self.inbox.push_back(handle);
     }
 
@@ -247,7 +268,7 @@ impl Stack {
         let mut stranded = Vec::new();
         self.queue.purge(|waiting| waiting.peer == Some(peer), |waiting| stranded.push(waiting.handle));
         for handle in stranded {
-            self.policies.left(packets.get(handle).packet.size);
+            self.policies.removed(now, Some(peer), packets.get(handle).packet.size);
             self.lose(now, handle, DropCause::LinkBroken, packets, record);
         }
         record.queue(self.id, self.queue.len(), now);
@@ -273,7 +294,7 @@ impl Stack {
     pub fn put(&mut self, now: Time, waiting: Waiting, size: u32) -> bool {
         let fits = self.queue.push(now, Priority::Data, waiting).is_ok();
         if fits {
-            self.policies.entered(size);
+            self.policies.entered(now, waiting.peer, size);
         }
         fits
     }
@@ -285,6 +306,21 @@ impl Stack {
     }
 
     // ---- from the agenda ----
+
+    /// The node is switched off.
+    pub fn switch_off(&mut self, around: &mut Surroundings) {
+        self.off = true;
+        self.arm_notices(around.now, around.agenda);
+        self.stop_wires(around);
+    }
+
+    /// The node is on again. What waited in its queues is still there; what its policies knew is not.
+    pub fn switch_on(&mut self, around: &mut Surroundings) {
+        self.off = false;
+        self.policies.restart(around.now);
+        self.arm_notices(around.now, around.agenda);
+        self.restart_wires(around);
+    }
 
     /// A packet leaves the link layer.
     pub fn on_link_layer(&mut self, around: &mut Surroundings) {
@@ -345,13 +381,14 @@ impl Stack {
             } else if let Some(handle) = self.inbox.pop_front() {
                 // Unlike unicasts, broadcasts owe no ACK, so that an answer may start at once. It must not start before all that
                 // ends at this instant has ended.
-                let answers_at_once = around.packets.get(handle).packet.is_routing();
+                let answers_at_once = around.packets.get(handle).packet.is_control();
                 if around.network.link_layer_delay > Span::ZERO || answers_at_once {
                     self.delay(around, Direction::Up, handle);
                 } else {
                     self.pass_up(around, handle);
                 }
             } else if !self.serve_agent(around) && !self.refill(around) {
+                self.arm_notices(around.now, around.agenda);
                 return;
             }
         }
@@ -394,11 +431,15 @@ impl Stack {
 
     /// Looks up where a packet goes, and puts it into the queue.
     fn enqueue(&mut self, around: &mut Surroundings, handle: Handle) {
+        let packet = &around.packets.get(handle).packet;
+        if packet.is_control() {
+            self.queue_up(around, Priority::Routing, Waiting { handle, peer: None });
+            return;
+        }
         if self.agent.is_some() {
             self.enqueue_routed(around, handle);
             return;
         }
-        let packet = &around.packets.get(handle).packet;
         let cause = match around.network.routes.next_hop(self.id, packet.destination) {
             None => DropCause::NoRoute,
             Some(peer) if self.failures.broken_until(peer, around.now).is_some() => DropCause::LinkBroken,
@@ -415,9 +456,10 @@ impl Stack {
             return;
         }
         let packet = &mut around.packets.get_mut(handle).packet;
+        let hop = Hop { now: around.now, peer };
         let verdict = self
             .policies
-            .consult(around.now, packet, |policy, packet, view| policy.on_arrival(around.now, packet, view));
+            .consult(hop.now, packet, |policy, packet, view| policy.on_arrival(hop, packet, view));
         if verdict == Verdict::Drop {
             self.lose(around.now, handle, DropCause::Policy, around.packets, around.record);
         } else {
@@ -429,9 +471,9 @@ impl Stack {
     fn queue_up(&mut self, around: &mut Surroundings, priority: Priority, waiting: Waiting) {
         let packet = &around.packets.get(waiting.handle).packet;
         self.policies.tell_others(around.now, packet, Passage::Arrival);
-        self.policies.entered(packet.size);
+        self.policies.entered(around.now, waiting.peer, packet.size);
         if let Err(lost) = self.queue.push(around.now, priority, waiting) {
-            self.policies.left(around.packets.get(lost.handle).packet.size);
+            self.policies.removed(around.now, lost.peer, around.packets.get(lost.handle).packet.size);
             self.lose(around.now, lost.handle, DropCause::QueueFull, around.packets, around.record);
         }
         around.record.queue(self.id, self.queue.len(), around.now);
@@ -441,7 +483,7 @@ impl Stack {
     fn pass_up(&mut self, around: &mut Surroundings, handle: Handle) {
         let packet = around.packets.get(handle).packet;
         if packet.destination != self.id {
-            if packet.is_routing() {
+            if packet.is_control() {
                 self.take_message(around, handle);
             } else {
                 self.send(around, handle);

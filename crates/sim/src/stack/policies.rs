@@ -1,7 +1,7 @@
 //! What the schemes do to packets at one output queue of a node, and what they measure there.
 
-use multihop_core::{LinkEvent, Packet, Time};
-use multihop_link::{Estimator, LinkView, Passage, PhyTimes, RouterPolicy, Verdict};
+use multihop_core::{Fate, LinkEvent, NodeId, Packet, Time};
+use multihop_link::{Estimator, LinkView, Notice, Passage, PhyTimes, RouterPolicy, Verdict};
 use std::sync::Arc;
 
 /// What is done to the packets of one scheme, and what is measured for that.
@@ -48,14 +48,33 @@ impl Policies {
         self.routers.iter().all(Option::is_none)
     }
 
-    /// A packet of this size has entered the queue.
-    pub fn entered(&mut self, size: u32) {
+    /// A packet of this size has entered the queue, for this next hop; for none, if it is a broadcast.
+    pub fn entered(&mut self, now: Time, next_hop: Option<NodeId>, size: u32) {
         self.queue_bytes += u64::from(size);
+        self.backlog(now, next_hop, i64::from(size));
     }
 
-    /// A packet of this size has left the queue, or was pushed out of it.
-    pub fn left(&mut self, size: u32) {
+    /// A packet of this size has left the queue to be sent.
+    pub fn taken(&mut self, size: u32) {
         self.queue_bytes -= u64::from(size);
+    }
+
+    /// A packet that was taken has been sent, or was given up or discarded.
+    pub fn done(&mut self, now: Time, next_hop: Option<NodeId>, size: u32) {
+        self.backlog(now, next_hop, -i64::from(size));
+    }
+
+    /// A packet was removed from the queue, and will not be sent.
+    pub fn removed(&mut self, now: Time, next_hop: Option<NodeId>, size: u32) {
+        self.taken(size);
+        self.done(now, next_hop, size);
+    }
+
+    fn backlog(&mut self, now: Time, next_hop: Option<NodeId>, bytes: i64) {
+        let Some(next_hop) = next_hop else { return };
+        for router in self.routers.iter_mut().flatten() {
+            router.policy.on_backlog(now, next_hop, bytes);
+        }
     }
 
     /// Asks the policy of the packet's scheme, if there is one, and marks if it says so.
@@ -93,5 +112,36 @@ impl Policies {
             router.estimators.iter_mut().for_each(|estimator| estimator.on_link(event));
             router.policy.on_link(event);
         }
+        if let LinkEvent::Exchange(exchange) = event
+            && exchange.fate != Fate::Broadcast
+        {
+            self.done(exchange.done, Some(exchange.peer), exchange.size);
+        }
+    }
+
+    /// Tells the policy of this scheme what a neighbour's said.
+    pub fn on_notice(&mut self, now: Time, from: NodeId, scheme: usize, content: &[u8]) {
+        if let Some(router) = &mut self.routers[scheme] {
+            router.policy.on_notice(now, from, content);
+        }
+    }
+
+    /// What one of the policies has to tell now, with the scheme that it is of.
+    pub fn poll_notice(&mut self, now: Time) -> Option<(usize, Notice)> {
+        self.routers.iter_mut().enumerate().find_map(|(scheme, router)| {
+            let policy = &mut router.as_mut()?.policy;
+            policy.next_notice().filter(|at| *at <= now)?;
+            policy.poll_notice(now).map(|notice| (scheme, notice))
+        })
+    }
+
+    /// When one of the policies wants to tell something next.
+    pub fn next_notice(&self) -> Option<Time> {
+        self.routers.iter().flatten().filter_map(|router| router.policy.next_notice()).min()
+    }
+
+    /// The node was off, and begins anew.
+    pub fn restart(&mut self, now: Time) {
+        self.routers.iter_mut().flatten().for_each(|router| router.policy.on_restart(now));
     }
 }

@@ -6,7 +6,7 @@ use crate::agenda::{Lane, Slot};
 use crate::config::WireConfig;
 use crate::slab::Handle;
 use multihop_core::{DropCause, Dropped, Interval, LinkEvent, NodeId, Rate, Span, Time};
-use multihop_link::{DropTail, Passage, Priority, Verdict};
+use multihop_link::{DropTail, Hop, Passage, Priority, Verdict};
 
 /// Where packets leave a node over a wire.
 pub struct Port {
@@ -86,18 +86,20 @@ impl Stack {
     pub(super) fn admit_to_wire(&mut self, around: &mut Surroundings, port: usize, handle: Handle) {
         let now = around.now;
         let packet = &mut around.packets.get_mut(handle).packet;
+        let hop = Hop { now, peer: self.ports[port].peer };
         let policies = &mut self.ports[port].policies;
         let verdict =
-            policies.consult(now, packet, |policy, packet, view| policy.on_arrival(now, packet, view));
+            policies.consult(now, packet, |policy, packet, view| policy.on_arrival(hop, packet, view));
         if verdict == Verdict::Drop {
             self.lose_at_port(around, port, handle, DropCause::Policy);
             return;
         }
         let size = packet.size;
         self.ports[port].policies.tell_others(now, packet, Passage::Arrival);
-        self.ports[port].policies.entered(size);
+        self.ports[port].policies.entered(now, Some(hop.peer), size);
         if let Err(lost) = self.ports[port].queue.push(now, Priority::Data, handle) {
-            self.ports[port].policies.left(around.packets.get(lost).packet.size);
+            let size = around.packets.get(lost).packet.size;
+            self.ports[port].policies.removed(now, Some(hop.peer), size);
             self.lose_at_port(around, port, lost, DropCause::QueueFull);
             return;
         }
@@ -108,10 +110,12 @@ impl Stack {
     }
 
     /// The node is switched off: what its ports are sending is lost, and they begin nothing.
-    pub fn stop_wires(&mut self, around: &mut Surroundings) {
-        self.off = true;
+    pub(super) fn stop_wires(&mut self, around: &mut Surroundings) {
         for port in 0..self.ports.len() {
             if let Some((_, handle)) = self.ports[port].sending.take() {
+                let size = around.packets.get(handle).packet.size;
+                let peer = self.ports[port].peer;
+                self.ports[port].policies.done(around.now, Some(peer), size);
                 around.agenda.disarm(self.ports[port].sent);
                 self.lose_at_port(around, port, handle, DropCause::LinkBroken);
             }
@@ -119,9 +123,9 @@ impl Stack {
     }
 
     /// The node is on again: its ports go on with what waits.
-    pub fn restart_wires(&mut self, around: &mut Surroundings) {
-        self.off = false;
+    pub(super) fn restart_wires(&mut self, around: &mut Surroundings) {
         for port in 0..self.ports.len() {
+            self.ports[port].policies.restart(around.now);
             self.send_next(around, port);
             self.note_queue(around, port);
         }
@@ -137,6 +141,8 @@ impl Stack {
         let bytes = around.packets.get(handle).packet.size;
         let wire = self.ports[port as usize].wire;
         around.record.wire_sent(wire, bytes, Interval { start, end: around.now });
+        let peer = self.ports[port as usize].peer;
+        self.ports[port as usize].policies.done(around.now, Some(peer), bytes);
         self.send_next(around, port as usize);
         self.note_queue(around, port as usize);
         handle
@@ -158,12 +164,14 @@ impl Stack {
         let now = around.now;
         while let Some((_, handle)) = self.ports[port].queue.pop() {
             let packet = &mut around.packets.get_mut(handle).packet;
+            let hop = Hop { now, peer: self.ports[port].peer };
             let policies = &mut self.ports[port].policies;
-            policies.left(packet.size);
+            policies.taken(packet.size);
             policies.tell_others(now, packet, Passage::Departure);
             let verdict = policies
-                .consult(now, packet, |policy, packet, view| policy.on_head_of_line(now, packet, view));
+                .consult(now, packet, |policy, packet, view| policy.on_head_of_line(hop, packet, view));
             if verdict == Verdict::Drop {
+                policies.done(now, Some(hop.peer), packet.size);
                 self.lose_at_port(around, port, handle, DropCause::Policy);
                 continue;
             }

@@ -1,13 +1,12 @@
 //! A stack whose routes come from a routing protocol.
 
-use super::{Stack, Surroundings, Waiting};
+use super::{Stack, Surroundings};
 use crate::agenda::{Agenda, Lane, Slot};
+use crate::message::Message;
 use crate::record::Recorder;
-use crate::routing::{Action, Message, RoutingAgent};
+use crate::routing::{self, Action, RoutingAgent};
 use crate::slab::{Handle, Slab};
-use multihop_core::{DropCause, FlowId, NodeId, Packet, Port, Segment, Time};
-use multihop_link::Priority;
-use std::sync::Arc;
+use multihop_core::{DropCause, FlowId, NodeId, Time};
 
 /// A routing protocol at a node.
 pub(super) struct Agent {
@@ -62,9 +61,8 @@ impl Stack {
     }
 
     /// A message of the protocol came from a neighbour.
-    pub(super) fn take_message(&mut self, around: &mut Surroundings, handle: Handle) {
-        let (packet, message) = around.packets.remove_message(handle);
-        self.call(|protocol| protocol.on_message(around.now, packet.source, &message));
+    pub(super) fn take_routing(&mut self, now: Time, from: NodeId, message: &routing::Message) {
+        self.call(|protocol| protocol.on_message(now, from, message));
     }
 
     /// Does what the protocol asks for, and arms its timer. Returns whether there was anything to ask for.
@@ -79,7 +77,9 @@ impl Stack {
             return false;
         };
         match action {
-            Action::Broadcast(message, size) => self.broadcast(around, message, size),
+            Action::Broadcast(message, size) => {
+                self.broadcast(around, FlowId::ROUTING, Message::Routing(message), size);
+            }
             Action::Route(handle) => self.enqueue_routed(around, handle),
             Action::Drop(handle, cause) => {
                 self.lose(around.now, handle, cause, around.packets, around.record);
@@ -88,30 +88,9 @@ impl Stack {
         true
     }
 
-    fn broadcast(&mut self, around: &mut Surroundings, message: Message, size: u32) {
-        let packet = Packet {
-            segment: Segment::default(),
-            flow: FlowId::ROUTING,
-            port: Port::Receiver,
-            source: self.id,
-            destination: NodeId::BROADCAST,
-            size,
-            number: 0,
-            created: around.now,
-            hops: 0,
-        };
-        around.record.routing_sent(self.id, &packet, around.now);
-        let handle = around.packets.insert_message(packet, Arc::new(message));
-        self.send(around, handle);
-    }
-
     /// As [`Stack::enqueue`], but what has no route is the protocol's to hold.
     pub(super) fn enqueue_routed(&mut self, around: &mut Surroundings, handle: Handle) {
         let packet = around.packets.get(handle).packet;
-        if packet.is_routing() {
-            self.queue_up(around, Priority::Routing, Waiting { handle, peer: None });
-            return;
-        }
         let loops = packet.hops > 0 && packet.source == self.id;
         if loops || packet.hops >= around.network.hop_limit {
             self.lose(around.now, handle, DropCause::HopLimit, around.packets, around.record);

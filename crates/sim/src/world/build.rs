@@ -102,6 +102,12 @@ pub(super) fn routing_agents(config: &Config, plan: &mut SlotPlan) -> Vec<(Box<d
     agents.collect()
 }
 
+/// Slots of the nodes whose router policies may have something to tell.
+pub(super) fn notices(nodes: &[Node], plan: &mut SlotPlan) -> Vec<(u32, Slot)> {
+    let tells = (0..).zip(nodes).filter(|(_, node)| node.stack.has_policies());
+    tells.map(|(index, _)| (index, plan.add(index, Purpose::Notice(index)))).collect()
+}
+
 /// When nodes that move or are switched change for the first time, with the slots of that.
 pub(super) fn changes(
     config: &Config,

@@ -2,8 +2,8 @@
 
 use super::World;
 use crate::apps::App;
-use crate::outcome::{FlowOutcome, NodeOutcome};
-use crate::record::quantiles;
+use crate::outcome::{ControlOutcome, FlowOutcome, NodeOutcome};
+use crate::record::{ControlBook, quantiles};
 use multihop_core::{NodeId, Port, Span};
 use multihop_transport::Progress;
 
@@ -54,6 +54,12 @@ impl World {
         let queue_mean = self.record.queue_mean(id, self.now);
         let book = &self.record.nodes[index];
         let share = |span: Span| span.seconds() / measured.seconds();
+        let control = |book: &ControlBook| ControlOutcome {
+            sent: book.sent,
+            bytes: book.bytes,
+            dropped: book.dropped,
+            airtime: share(book.airtime),
+        };
         let sensing = book.busy.saturating_sub(book.transmitting + book.receiving);
         let busy = share(book.transmitting) + share(book.receiving) + share(sensing);
         let nav_only = share(book.nav_only);
@@ -67,9 +73,8 @@ impl World {
             queue_mean,
             queue_max: book.queue.max,
             dropped: book.dropped,
-            routing_sent: book.routing_sent,
-            routing_bytes: book.routing_bytes,
-            routing_dropped: book.routing_dropped,
+            routing: control(&book.routing),
+            signalling: control(&book.signalling),
             transmission_efficiency: book.frames.efficiency.get(),
             service_delay_mean_s: book.frames.service_delay.get(),
         }

@@ -61,14 +61,6 @@ impl World {
         self.above(to, |stack, around| stack.on_wire_arrival(around, handle));
     }
 
-    /// A node is switched off or on, and with it its ends of wires.
-    pub(super) fn switch_wires(&mut self, id: u32, off: bool) {
-        self.above(
-            id,
-            |stack, around| if off { stack.stop_wires(around) } else { stack.restart_wires(around) },
-        );
-    }
-
     /// What the wires did.
     pub(super) fn wire_outcomes(&mut self) -> Vec<WireOutcome> {
         let ends = self.wires.iter().map(|wired| {

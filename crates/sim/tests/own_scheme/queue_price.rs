@@ -11,7 +11,7 @@
 //! queues for prices.
 
 use multihop_core::{Feedback, NodeId, Packet, Time, XcpHeader};
-use multihop_link::{LinkView, Outlet, RouterPolicy, Verdict};
+use multihop_link::{Hop, LinkView, Outlet, RouterPolicy, Verdict};
 use multihop_schemes::quantity::Size;
 use multihop_schemes::tcp::{TcpParameters, number_in_range, size_in_range};
 use multihop_schemes::{Parameters, Scheme};
@@ -99,7 +99,7 @@ const MOST: f64 = 0.5;
 
 impl RouterPolicy for TollGate {
     /// The packet leaves the queue, and the others stay.
-    fn on_head_of_line(&mut self, _now: Time, packet: &mut Packet, view: &LinkView) -> Verdict {
+    fn on_head_of_line(&mut self, _hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
         if let Feedback::Xcp(header) = &mut packet.segment.feedback
             && header.rtt > 0
         {
@@ -178,7 +178,8 @@ mod tests {
     fn left(queue_bytes: u64, rtt: u32) -> i32 {
         let mut packet = packet(XcpHeader { rtt, delta: 5_000, ..XcpHeader::default() });
         let view = LinkView { queue_bytes, ..LinkView::default() };
-        TollGate { queue: 20_000.0 }.on_head_of_line(Time::ZERO, &mut packet, &view);
+        let hop = Hop { now: Time::ZERO, peer: NodeId(1) };
+        TollGate { queue: 20_000.0 }.on_head_of_line(hop, &mut packet, &view);
         let Feedback::Xcp(header) = packet.segment.feedback else { panic!() };
         header.delta
     }

@@ -1,0 +1,12 @@
+//! What packets say that belong to no flow.
+
+use crate::routing;
+
+/// What a packet says that belongs to no flow. It goes one hop: who relays it makes a new one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Message {
+    /// Of a routing protocol.
+    Routing(routing::Message),
+    /// Of a router policy of this scheme, to those of its neighbours: the content of a [`multihop_link::Notice`].
+    Notice { scheme: usize, content: Vec<u8> },
+}

@@ -1,0 +1,79 @@
+//! What belongs to no flow: messages of routing protocols, and what router policies tell those of the neighbours.
+
+use super::{Stack, Surroundings};
+use crate::agenda::{Agenda, Lane, Slot};
+use crate::message::Message;
+use crate::slab::Handle;
+use multihop_core::{FlowId, NodeId, Packet, Port, Segment, Time};
+use std::sync::Arc;
+
+/// When policies are asked for what they have to tell.
+#[derive(Debug)]
+pub(super) struct Notices {
+    slot: Slot,
+    /// For when the slot is armed.
+    armed: Option<Time>,
+}
+
+impl Stack {
+    /// The router policies are asked for what they have to tell when this slot's time has come.
+    pub fn tell_by(&mut self, slot: Slot, agenda: &mut Agenda) {
+        self.notices = Some(Notices { slot, armed: None });
+        self.arm_notices(Time::ZERO, agenda);
+    }
+
+    /// A router policy wants to tell something now.
+    pub fn on_notice_due(&mut self, around: &mut Surroundings) {
+        while let Some((scheme, notice)) = self.policies.poll_notice(around.now) {
+            let message = Message::Notice { scheme, content: notice.content };
+            self.broadcast(around, FlowId::SIGNALLING, message, notice.size);
+        }
+        if let Some(notices) = &mut self.notices {
+            notices.armed = None;
+        }
+        self.arm_notices(around.now, around.agenda);
+    }
+
+    /// Policies may have changed their minds about when they want to tell something.
+    #[inline]
+    pub(super) fn arm_notices(&mut self, now: Time, agenda: &mut Agenda) {
+        let Some(notices) = &mut self.notices else { return };
+        let next = if self.off { None } else { self.policies.next_notice().map(|at| at.max(now)) };
+        if next == notices.armed {
+            return;
+        }
+        notices.armed = next;
+        match next {
+            Some(at) => agenda.arm(notices.slot, at, Lane::Upper),
+            None => agenda.disarm(notices.slot),
+        }
+    }
+
+    /// A message came from a neighbour.
+    pub(super) fn take_message(&mut self, around: &mut Surroundings, handle: Handle) {
+        let (packet, message) = around.packets.remove_message(handle);
+        match message.as_ref() {
+            Message::Routing(message) => self.take_routing(around.now, packet.source, message),
+            Message::Notice { scheme, content } => {
+                self.policies.on_notice(around.now, packet.source, *scheme, content);
+            }
+        }
+    }
+
+    pub(super) fn broadcast(&mut self, around: &mut Surroundings, flow: FlowId, message: Message, size: u32) {
+        let packet = Packet {
+            segment: Segment::default(),
+            flow,
+            port: Port::Receiver,
+            source: self.id,
+            destination: NodeId::BROADCAST,
+            size,
+            number: 0,
+            created: around.now,
+            hops: 0,
+        };
+        around.record.control_sent(self.id, &packet, around.now);
+        let handle = around.packets.insert_message(packet, Arc::new(message));
+        self.send(around, handle);
+    }
+}
