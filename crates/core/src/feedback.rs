@@ -1,6 +1,6 @@
-//! What routers tell the ends of a flow: the congestion headers of XCP and RCP.
+//! What routers tell the ends of a flow: the congestion headers of XCP, RCP and EWCCP.
 //!
-//! Numbers have 32 bits, as on the wire. Times are in microseconds, where the XCP draft has milliseconds: those of a radio's packets
+//! Numbers have as many bits as on the wire, 32 if nothing is said. Times are in microseconds, where the XCP draft has milliseconds: those of a radio's packets
 //! are too short for that. Rates are in bytes per second.
 
 /// The congestion header of a segment.
@@ -13,6 +13,8 @@ pub enum Feedback {
     Xcp(XcpHeader),
     /// Of RCP and what derives from it.
     Rcp(RcpHeader),
+    /// Of EWCCP.
+    Ewccp(EwccpHeader),
 }
 
 /// The congestion header of XCP (draft-falk-xcp-spec-03): requests of data, or what came of them.
@@ -37,6 +39,60 @@ pub struct RcpHeader {
     pub reverse: u32,
     /// Round-trip time of the sender in microseconds; 0 if it has none yet, and on acknowledgements.
     pub rtt: u32,
+}
+
+/// The congestion header of EWCCP (Tan, Zhang, Jiang and Shen, Figure 2). The paper names its fields and not their sizes.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct EwccpHeader {
+    /// Round-trip time of the sender in units of 0.1 ms; 0 if it has none yet, and on acknowledgements.
+    pub rtt: u16,
+    /// The feedback is credit for an initial window, as no link on the way was congested.
+    pub probe: bool,
+    /// Packets that the feedback is of: 1 in data, 0 in what carries none; in acknowledgements as many as came since the one before.
+    pub packets: u8,
+    /// What the window is to be closed by, or to be set to after a probe, in units of 1/256 byte.
+    pub feedback: u32,
+    /// From the router at one end of a link to that at the other; only in data.
+    pub link: EwccpLink,
+}
+
+/// The link congestion header of EWCCP, which each hop fills in anew.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct EwccpLink {
+    /// The link's mean queue in the last round, in units of 16 bytes (piggyback).
+    pub queue: u16,
+    /// Number of that round.
+    pub sequence: u8,
+    /// There was such a round.
+    pub is_known: bool,
+    /// The sender of the link found it congested.
+    pub congested: bool,
+    /// The links that its feedback counted, as a Bloom filter of up to 128 bits.
+    pub summary: [u64; 2],
+}
+
+impl EwccpHeader {
+    /// Bytes of the end-to-end part: 2 of the round-trip time, 1 of flags and count, 4 of feedback.
+    pub const BYTES: u32 = 7;
+    /// Bytes of the link part besides its summary: 2 of the queue, 1 of the number. Its flags are among those of the other part.
+    pub const LINK_BYTES: u32 = 3;
+    /// Units of feedback in a byte.
+    pub const PER_BYTE: f64 = 256.0;
+
+    /// A round-trip time as it is in the header, at least one unit: 0 is unknown.
+    pub fn units(seconds: f64) -> u16 {
+        (seconds * 1e4).round().clamp(1.0, f64::from(u16::MAX)) as u16
+    }
+
+    /// A round-trip time of the header in seconds.
+    pub fn seconds(rtt: u16) -> f64 {
+        f64::from(rtt) / 1e4
+    }
+
+    /// The feedback in bytes.
+    pub fn bytes(&self) -> f64 {
+        f64::from(self.feedback) / EwccpHeader::PER_BYTE
+    }
 }
 
 impl XcpHeader {

@@ -23,7 +23,7 @@ mod rng;
 mod time;
 
 pub use event::{Arrived, Attempt, Dropped, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent};
-pub use feedback::{Feedback, RcpHeader, XcpHeader};
+pub use feedback::{EwccpHeader, EwccpLink, Feedback, RcpHeader, XcpHeader};
 pub use ids::{FlowId, NodeId, Port};
 pub use packet::{DropCause, Ecn, Flags, Packet, SackBlock, SackBlocks, Segment};
 pub use rate::Rate;

@@ -14,6 +14,7 @@
 //! | `xcp.rs`, `xcp_b.rs` | [`Xcp`]: routers say by how much to change a window; [`XcpB`]: without knowing a capacity |
 //! | `rcp.rs` | [`Rcp`]: routers say at which rate to send |
 //! | `xcp_winf.rs`, `rcp_winf.rs` | [`XcpWinf`], [`RcpWinf`]: both with what rt-Winf measures of the medium |
+//! | `ewccp.rs` | [`Ewccp`]: routers that share the medium tell each other of their queues |
 //!
 //! `xcp_router.rs` and `xcp_sender.rs` hold what XCP and its derivatives share, `rcp_router.rs` and `rcp_sender.rs` the
 //! same of RCP, `winf.rs` the parameters of rt-Winf. [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
@@ -28,6 +29,7 @@ pub mod tcp;
 mod ecn_busy;
 mod ecn_fsd;
 mod ecn_rts;
+mod ewccp;
 mod rcp;
 mod rcp_router;
 mod rcp_sender;
@@ -51,6 +53,7 @@ mod xcp_winf;
 pub use ecn_busy::{Busyness, EcnBusy};
 pub use ecn_fsd::{EcnFsd, ServiceDelay};
 pub use ecn_rts::{EcnRts, RtsFailures};
+pub use ewccp::{Ewccp, SharedLoad};
 pub use rcp::{Rcp, RcpConnection, RcpControl};
 pub use rcp_sender::{Pacing, Refresh, WindowLimit};
 pub use rcp_winf::{Input, Offer, RcpWinf};

@@ -3,8 +3,8 @@
 use crate::quantity::{BitRate, Duration};
 use crate::rcp_router::{Load, RateConstants, RcpRouter};
 use crate::rcp_sender::{Pacing, RcpSender, RcpSenderOptions, Refresh, WindowLimit};
-use crate::tcp::{TcpParameters, span_in_range};
-use crate::xcp::{bytes_per_second, no_ecn, number_in_range, rate_in_range};
+use crate::tcp::{TcpParameters, number_in_range, span_in_range};
+use crate::xcp::{bytes_per_second, no_ecn, rate_in_range};
 use crate::{Parameters, Scheme};
 use multihop_core::NodeId;
 use multihop_link::{LinkView, Outlet, RouterPolicy};

@@ -2,8 +2,8 @@
 
 use crate::Scheme;
 use crate::{
-    EcnBusy, EcnFsd, EcnRts, Rcp, RcpWinf, Recn, TcpAp, TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood,
-    Udp, Xcp, XcpB, XcpWinf,
+    EcnBusy, EcnFsd, EcnRts, Ewccp, Rcp, RcpWinf, Recn, TcpAp, TcpCubic, TcpNewReno, TcpSack, TcpVegas,
+    TcpWestwood, Udp, Xcp, XcpB, XcpWinf,
 };
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
@@ -29,6 +29,7 @@ pub const REGISTRY: &[Entry] = &[
     Entry::of::<Rcp>(),
     Entry::of::<XcpWinf>(),
     Entry::of::<RcpWinf>(),
+    Entry::of::<Ewccp>(),
 ];
 
 /// The parameters of a scheme, which are its factory. Doc comments of the fields are the documentation of the parameters.

@@ -1,7 +1,7 @@
 //! XCP (Katabi, Handley and Rohrs 2002): routers tell each packet by how much its sender is to change its window.
 
 use crate::quantity::{BitRate, Duration};
-use crate::tcp::{TcpParameters, span_in_range};
+use crate::tcp::{TcpParameters, number_in_range, span_in_range};
 use crate::xcp_router::{Aggregate, Constants, Law, Seen, XcpRouter};
 use crate::xcp_sender::{XcpSender, XcpSenderOptions};
 use crate::{Parameters, Scheme};
@@ -180,18 +180,6 @@ impl Law for KnownCapacity {
 /// Bytes per second of a bit rate.
 pub(crate) fn bytes_per_second(rate: BitRate) -> f64 {
     rate.0 / 8.0
-}
-
-/// Is `value` within `least..=most`?
-///
-/// # Errors
-/// A sentence that names the parameter, what was found, and what would do.
-pub(crate) fn number_in_range(name: &str, value: f64, least: f64, most: f64) -> Result<(), String> {
-    if (least..=most).contains(&value) {
-        Ok(())
-    } else {
-        Err(format!("{name} is {value}; it must be between {least} and {most}"))
-    }
 }
 
 /// Is `rate`, if it was given, one that 32 bits of bytes per second can tell?

@@ -3,8 +3,8 @@
 //! What is public are the idea and the bound of chi; the rest is a reconstruction, as the documentation of the scheme says.
 
 use crate::quantity::Size;
-use crate::tcp::size_in_range;
-use crate::xcp::{XcpConnection, XcpControl, number_in_range};
+use crate::tcp::{number_in_range, size_in_range};
+use crate::xcp::{XcpConnection, XcpControl};
 use crate::xcp_router::{Aggregate, Law, Seen, XcpRouter};
 use crate::{Parameters, Scheme};
 use multihop_core::NodeId;

@@ -1,7 +1,7 @@
 //! The options of a TCP connection. Where RFCs and ns-2 part, each difference is a field here.
 
 use crate::RtoOptions;
-use multihop_core::{RcpHeader, Span, XcpHeader};
+use multihop_core::{EwccpHeader, RcpHeader, Span, XcpHeader};
 
 /// How lost segments are found and repaired.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -45,6 +45,11 @@ pub enum CongestionHeader {
     Xcp,
     /// RCP's: an acknowledgement returns the latest rate.
     Rcp,
+    /// EWCCP's: an acknowledgement returns the sum of what the routers said since the one before.
+    Ewccp {
+        /// Bytes of the summary that data carries from one end of a link to the other.
+        summary: u32,
+    },
 }
 
 impl CongestionHeader {
@@ -54,6 +59,15 @@ impl CongestionHeader {
             CongestionHeader::None => 0,
             CongestionHeader::Xcp => XcpHeader::BYTES,
             CongestionHeader::Rcp => RcpHeader::BYTES,
+            CongestionHeader::Ewccp { .. } => EwccpHeader::BYTES,
+        }
+    }
+
+    /// Bytes in each segment with data: more than in others if routers have a part of their own.
+    pub fn bytes_with_data(self) -> u32 {
+        match self {
+            CongestionHeader::Ewccp { summary } => self.bytes() + EwccpHeader::LINK_BYTES + summary,
+            _ => self.bytes(),
         }
     }
 }
@@ -170,6 +184,11 @@ impl TcpOptions {
         let timestamps = if self.timestamps { 12 } else { 0 };
         let sack = if sack_blocks > 0 { self.sack_option + 8 * sack_blocks as u32 } else { 0 };
         self.header + self.congestion_header.bytes() + timestamps + sack
+    }
+
+    /// Header bytes of a segment with data.
+    pub(crate) fn header_with_data(&self) -> u32 {
+        self.header_with(0) - self.congestion_header.bytes() + self.congestion_header.bytes_with_data()
     }
 
     /// `segment_size`, as sequence numbers are counted.

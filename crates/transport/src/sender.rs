@@ -168,7 +168,7 @@ impl TcpSender {
         let segment = Segment {
             seq: start,
             payload: (end - start) as u32,
-            header: self.options.header_with(0),
+            header: self.options.header_with_data(),
             flags: Flags { ack: true, cwr: ecn_allowed && std::mem::take(&mut self.cwr), ..Flags::default() },
             ecn: if ecn_allowed { Ecn::Capable } else { Ecn::NotCapable },
             echo: self.options.timestamps.then_some(now),

@@ -1,0 +1,322 @@
+//! The router of EWCCP: queues of a neighbourhood, and the feedback that follows from them.
+//!
+//! Time goes in rounds, each node's for itself. A round's mean queues are what the next one tells: in the link headers of its packets,
+//! in broadcasts, and as feedback. Rounds that nobody looks at are caught up with when something happens.
+
+use super::signalling;
+use super::summary::{Hashing, Link, mix};
+use super::table::{Table, units};
+use multihop_core::{
+    EwccpHeader, EwccpLink, Fate, Feedback, FrameKind, LinkEvent, NodeId, Packet, Span, Time,
+};
+use multihop_link::{Hop, LinkView, Notice, RouterPolicy, Verdict};
+
+/// Constants of a router. Sizes are in bytes, rates in bytes per second, times in seconds unless they are spans.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Constants {
+    /// `beta`.
+    pub beta: f64,
+    /// `gamma`: neighbourhood queues up to this are no congestion.
+    pub threshold: f64,
+    /// `d`.
+    pub round: Span,
+    /// `d_s`; none where nobody would hear it.
+    pub signalling: Option<Span>,
+    /// By which share of itself the time between two broadcasts varies, at most.
+    pub jitter: f64,
+    /// Over how many hops queues are told.
+    pub hops: u8,
+    /// For how long what was told is believed.
+    pub lifetime: Span,
+    pub hashing: Hashing,
+    /// Bytes of a broadcast, besides its entries and of each.
+    pub header: u32,
+    pub entry: u32,
+    pub capacity: Capacity,
+}
+
+/// What stands for the sum of the rates in a congested interference set: `psi C`.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Capacity {
+    Constant(f64),
+    /// What was heard and delivered in the last round, but at least this.
+    Measured {
+        least: f64,
+    },
+}
+
+/// A queue of the node's own: what waits for one next hop.
+#[derive(Clone, Copy, Debug)]
+struct Own {
+    next_hop: NodeId,
+    /// Bytes that wait now, with those of the frame that is being sent.
+    backlog: u64,
+    /// Integral over the round so far, in byte-nanoseconds, up to `at`.
+    integral: u128,
+    at: Time,
+    sequence: u8,
+    /// When it was last not empty.
+    used: Time,
+}
+
+impl Own {
+    fn integrate(&mut self, now: Time) {
+        self.integral += u128::from(self.backlog) * u128::from(now.since(self.at).ns());
+        self.at = now;
+        if self.backlog > 0 {
+            self.used = now;
+        }
+    }
+}
+
+/// The policy at one queue.
+pub(super) struct EwccpRouter {
+    id: NodeId,
+    constants: Constants,
+    own: Vec<Own>,
+    table: Table,
+    /// When the round ends; none before anything happened.
+    round_ends: Option<Time>,
+    /// Bytes that were heard or delivered in the round so far, and those of the last round over its length.
+    carried: u64,
+    carried_rate: f64,
+    next_notice: Option<Time>,
+    notices: u64,
+}
+
+impl EwccpRouter {
+    pub fn new(id: NodeId, constants: Constants) -> EwccpRouter {
+        EwccpRouter {
+            id,
+            own: Vec::new(),
+            table: Table::new(id, constants.hashing, constants.lifetime),
+            round_ends: None,
+            carried: 0,
+            carried_rate: 0.0,
+            next_notice: None,
+            notices: 0,
+            constants,
+        }
+    }
+
+    fn link_to(&self, next_hop: NodeId) -> Link {
+        Link { from: self.id, to: next_hop }
+    }
+
+    // ---- rounds ----
+
+    /// Ends the rounds that are over.
+    fn catch_up(&mut self, now: Time) {
+        let round = self.constants.round;
+        let Some(ends) = self.round_ends else {
+            self.round_ends = Some(now + round);
+            return;
+        };
+        if now < ends {
+            return;
+        }
+        self.end_round(ends);
+        // Of several rounds without an event the last one counts: nothing changed in them.
+        let missed = now.since(ends).ns() / round.ns();
+        let last = ends + Span::from_ns(round.ns() * missed);
+        if missed > 0 {
+            for own in &mut self.own {
+                own.at = last - round;
+            }
+            self.end_round(last);
+        }
+        self.round_ends = Some(last + round);
+        self.table.expire(now);
+    }
+
+    fn end_round(&mut self, ends: Time) {
+        let length = self.constants.round;
+        self.carried_rate = std::mem::take(&mut self.carried) as f64 / length.seconds();
+        for index in 0..self.own.len() {
+            let own = &mut self.own[index];
+            own.integrate(ends);
+            let mean = std::mem::take(&mut own.integral) as f64 / length.ns() as f64;
+            own.sequence = own.sequence.wrapping_add(1);
+            let Own { next_hop, sequence, used, .. } = *own;
+            let link = self.link_to(next_hop);
+            if ends.since(used) > self.constants.lifetime {
+                self.table.forget(link);
+            } else {
+                self.table.learn(ends, link, 0, units(mean), sequence);
+            }
+        }
+        self.plan_notice(ends);
+    }
+
+    // ---- feedback ----
+
+    /// `beta Q / (psi C d^2) rtt s` (Eq. 6) in bytes, for a packet of `size` bytes of a flow with this round-trip time.
+    fn negative(&self, queued: f64, rtt: u16, size: u32) -> f64 {
+        let capacity = match self.constants.capacity {
+            Capacity::Constant(capacity) => capacity,
+            Capacity::Measured { least } => self.carried_rate.max(least),
+        };
+        let d = self.constants.round.seconds();
+        self.constants.beta * queued * EwccpHeader::seconds(rtt) * f64::from(size) / (capacity * d * d)
+    }
+
+    /// Adds what one end of the link has to say, given the queues that it counts.
+    fn judge(&self, header: &mut EwccpHeader, queued: f64, congested: bool, size: u32) {
+        if !congested {
+            return;
+        }
+        if std::mem::take(&mut header.probe) {
+            // The field changes its meaning here: credit becomes debit. What was gathered so far is void.
+            header.feedback = 0;
+        }
+        let bytes = self.negative(queued, header.rtt, size);
+        header.feedback = header.feedback.saturating_add((bytes * EwccpHeader::PER_BYTE) as u32);
+    }
+
+    // ---- signalling ----
+
+    fn plan_notice(&mut self, now: Time) {
+        let Some(interval) = self.constants.signalling else { return };
+        if self.table.is_empty() {
+            self.next_notice = None;
+        } else if self.next_notice.is_none() {
+            // Neighbours that begin with the same packet are not to signal at once.
+            self.next_notice = Some(now + Span::from_seconds(interval.seconds() * self.draw(now)));
+        }
+    }
+
+    /// A number in 0..1 that differs from node to node and from time to time.
+    fn draw(&mut self, now: Time) -> f64 {
+        self.notices += 1;
+        let key = mix(now.ns()) ^ mix(u64::from(self.id.0) << 32 | self.notices & 0xffff_ffff);
+        (mix(key) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn after(&mut self, now: Time, interval: Span) -> Time {
+        let stretched = 1.0 + self.constants.jitter * (2.0 * self.draw(now) - 1.0);
+        now + Span::from_seconds(interval.seconds() * stretched)
+    }
+}
+
+impl RouterPolicy for EwccpRouter {
+    fn on_backlog(&mut self, now: Time, next_hop: NodeId, bytes: i64) {
+        self.catch_up(now);
+        let known = self.own.iter().position(|own| own.next_hop == next_hop);
+        let index = known.unwrap_or_else(|| {
+            let fresh = Own { next_hop, backlog: 0, integral: 0, at: now, sequence: 0, used: now };
+            self.own.push(fresh);
+            self.own.len() - 1
+        });
+        let own = &mut self.own[index];
+        own.integrate(now);
+        own.backlog = own.backlog.saturating_add_signed(bytes);
+        own.used = now;
+    }
+
+    /// The sender's half of separated control: what it knows, whether that is congestion, and which links it counted.
+    fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
+        self.catch_up(hop.now);
+        let size = packet.segment.payload;
+        let Feedback::Ewccp(header) = &mut packet.segment.feedback else { return Verdict::Pass };
+        if size == 0 {
+            return Verdict::Pass;
+        }
+        let queued = self.table.queued();
+        let congested = queued > self.constants.threshold;
+        if header.probe && !congested {
+            header.feedback =
+                header.feedback.saturating_add((f64::from(size) * EwccpHeader::PER_BYTE) as u32);
+        }
+        self.judge(header, queued, congested, size);
+        let own = self.table.get(self.link_to(hop.peer));
+        header.link = EwccpLink {
+            queue: own.map_or(0, |own| own.queue),
+            sequence: own.map_or(0, |own| own.sequence),
+            is_known: own.is_some(),
+            congested,
+            summary: halves(self.table.summary()),
+        };
+        Verdict::Pass
+    }
+
+    /// The receiver's half: the queues that the sender does not know.
+    fn on_received(&mut self, hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
+        self.catch_up(hop.now);
+        let size = packet.segment.payload;
+        let Feedback::Ewccp(header) = &mut packet.segment.feedback else { return Verdict::Pass };
+        if size == 0 {
+            return Verdict::Pass;
+        }
+        let link = std::mem::take(&mut header.link);
+        if link.is_known {
+            let incoming = Link { from: hop.peer, to: self.id };
+            self.table.learn(hop.now, incoming, 0, link.queue, link.sequence);
+        }
+        let queued = self.table.queued_beyond(whole(link.summary));
+        let congested = queued > self.constants.threshold || (link.congested && queued > 0.0);
+        self.judge(header, queued, congested, size);
+        self.plan_notice(hop.now);
+        Verdict::Pass
+    }
+
+    fn on_link(&mut self, event: &LinkEvent) {
+        let carried = match event {
+            LinkEvent::Heard(heard) if heard.kind == FrameKind::Data && heard.to.is_some() => heard.size,
+            LinkEvent::Exchange(exchange) if exchange.fate == Fate::Acknowledged => exchange.size,
+            _ => return,
+        };
+        self.carried += u64::from(carried);
+    }
+
+    fn on_notice(&mut self, now: Time, _from: NodeId, content: &[u8]) {
+        self.catch_up(now);
+        for told in signalling::read(content) {
+            // Of its own queues a node knows more than anybody.
+            if told.link.from != self.id {
+                self.table.learn(now, told.link, told.hops.saturating_add(1), told.queue, told.sequence);
+            }
+        }
+        self.plan_notice(now);
+    }
+
+    fn poll_notice(&mut self, now: Time) -> Option<Notice> {
+        self.catch_up(now);
+        self.table.expire(now);
+        let interval = self.constants.signalling?;
+        self.next_notice = None;
+        if self.table.is_empty() {
+            return None;
+        }
+        self.next_notice = Some(self.after(now, interval));
+        let (content, entries) = signalling::write(self.table.entries(), self.constants.hops);
+        (entries > 0)
+            .then(|| Notice { content, size: self.constants.header + entries * self.constants.entry })
+    }
+
+    fn next_notice(&self) -> Option<Time> {
+        self.next_notice
+    }
+
+    /// The table, the means and the numbers are gone. What waits still does.
+    fn on_restart(&mut self, now: Time) {
+        self.table.clear();
+        self.round_ends = None;
+        self.next_notice = None;
+        (self.carried, self.carried_rate) = (0, 0.0);
+        for own in &mut self.own {
+            *own = Own { integral: 0, at: now, sequence: 0, used: now, ..*own };
+        }
+        self.catch_up(now);
+    }
+}
+
+fn halves(summary: u128) -> [u64; 2] {
+    [(summary >> 64) as u64, summary as u64]
+}
+
+fn whole([high, low]: [u64; 2]) -> u128 {
+    u128::from(high) << 64 | u128::from(low)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,372 @@
+use super::*;
+use crate::marking::testing;
+use multihop_core::{DropCause, Dropped, Ecn, FlowId, Heard, Interval, Rate};
+
+/// Half a megabyte per second, rounds of 100 ms: at a round trip of 50 ms and 1000 bytes, one byte of feedback for 100 that wait.
+fn constants() -> Constants {
+    Constants {
+        beta: 1.0,
+        threshold: 1_000.0,
+        round: Span::from_ms(100),
+        signalling: Some(Span::from_ms(100)),
+        jitter: 0.1,
+        hops: 1,
+        lifetime: Span::from_ms(300),
+        hashing: Hashing { bits: 128, hashes: 4 },
+        header: 28,
+        entry: 6,
+        capacity: Capacity::Constant(0.5e6),
+    }
+}
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Span::from_ms(ms)
+}
+
+fn packet(probe: bool) -> Packet {
+    let mut packet = testing::packet(1_000, Ecn::NotCapable);
+    packet.segment.feedback =
+        Feedback::Ewccp(EwccpHeader { rtt: 500, probe, packets: 1, ..EwccpHeader::default() });
+    packet
+}
+
+fn header(packet: &Packet) -> EwccpHeader {
+    let Feedback::Ewccp(header) = packet.segment.feedback else { panic!("{packet:?}") };
+    header
+}
+
+/// Nodes in a row, of which each hears those beside it.
+struct Row {
+    routers: Vec<EwccpRouter>,
+    now: Time,
+}
+
+impl Row {
+    fn new(nodes: u32, constants: Constants) -> Row {
+        Row { routers: (0..nodes).map(|id| EwccpRouter::new(NodeId(id), constants)).collect(), now: ms(0) }
+    }
+
+    /// From now on so many bytes wait for the next node of the row, at each of the first nodes.
+    fn wait(&mut self, bytes: &[i64]) {
+        for (id, bytes) in (0..).zip(bytes) {
+            self.routers[id as usize].on_backlog(self.now, NodeId(id + 1), *bytes);
+        }
+    }
+
+    /// The node tells its neighbours what it has to tell, without waiting for its turn. Returns the size of that.
+    fn tell(&mut self, from: u32) -> Option<u32> {
+        let notice = self.routers[from as usize].poll_notice(self.now)?;
+        for to in [from.wrapping_sub(1), from + 1] {
+            if let Some(router) = self.routers.get_mut(to as usize) {
+                router.on_notice(self.now, NodeId(from), &notice.content);
+            }
+        }
+        Some(notice.size)
+    }
+
+    fn tell_all(&mut self) -> Vec<Option<u32>> {
+        (0..self.routers.len() as u32).map(|from| self.tell(from)).collect()
+    }
+
+    /// A packet crosses the link from this node to the next.
+    fn cross(&mut self, from: u32, packet: &mut Packet) {
+        let hop = |peer: u32| Hop { now: self.now, peer: NodeId(peer) };
+        let view = LinkView::default();
+        self.routers[from as usize].on_head_of_line(hop(from + 1), packet, &view);
+        self.routers[from as usize + 1].on_received(hop(from), packet, &view);
+    }
+
+    /// What a packet is told on its way over the whole row.
+    fn through(&mut self, probe: bool) -> EwccpHeader {
+        let mut packet = packet(probe);
+        (0..self.routers.len() as u32 - 1).for_each(|from| self.cross(from, &mut packet));
+        header(&packet)
+    }
+
+    fn queued(&self) -> Vec<f64> {
+        self.routers.iter().map(|router| router.table.queued()).collect()
+    }
+}
+
+/// Queues of 1600, 3200, 4800 and 6400 bytes over the four links of five nodes, for a whole round.
+fn five_nodes() -> Row {
+    let mut row = Row::new(5, constants());
+    row.wait(&[1_600, 3_200, 4_800, 6_400]);
+    row.now = ms(101);
+    row
+}
+
+/// The compendium's first example: 5000 bytes are 50 bytes of each packet, and over the 40 packets of a round 2000 of a window of
+/// 20 000.
+#[test]
+fn equation_6_by_hand() {
+    let router = EwccpRouter::new(NodeId(0), constants());
+    assert!((router.negative(5_000.0, 500, 1_000) - 50.0).abs() < 1e-9);
+    let whole = 40.0 * router.negative(5_000.0, 500, 1_000);
+    assert!((whole / 20_000.0 - 0.1).abs() < 1e-9);
+}
+
+/// By hand, with the links a = 0-1 (1600), b = 1-2 (3200), c = 2-3 (4800), d = 3-4 (6400):
+///
+/// * Each node tells its neighbours of the links that leave and enter it: node 0 of a, 1 of a and b, 2 of b and c, 3 of c and d, 4 of
+///   d. In that order node 1 knows a, b, c; node 2 all; node 3 b, c, d.
+/// * Interference sets: of a {a, b, c}, of b and c all, of d {b, c, d}: 9600, 16 000, 16 000, 14 400 bytes.
+/// * Halves: node 0 counts a, b (4800) and node 1 adds c (4800); 1 counts a, b, c (9600) and 2 adds d (6400); 2 counts all; 3 counts
+///   b, c, d (14 400) and 4 adds nothing.
+/// * At 1/100: 96 + 160 + 160 + 144 = 560 bytes of feedback.
+#[test]
+fn five_nodes_by_hand() {
+    let mut row = five_nodes();
+    let sizes = row.tell_all();
+    assert_eq!(sizes, [1, 2, 2, 2, 1].map(|entries| Some(28 + 6 * entries)), "bytes of the broadcasts");
+    assert_eq!(row.queued(), [4_800.0, 9_600.0, 16_000.0, 14_400.0, 11_200.0]);
+    let mut packet = packet(false);
+    for (from, told) in [(0, 96.0), (1, 256.0), (2, 416.0), (3, 560.0)] {
+        row.cross(from, &mut packet);
+        assert!(
+            (header(&packet).bytes() - told).abs() < 0.05,
+            "after link {from}: {}",
+            header(&packet).bytes()
+        );
+        assert_eq!(header(&packet).link, EwccpLink::default(), "the link's part ends with the link");
+    }
+}
+
+/// Without broadcasts each end of a link knows of it and of what it was told in packets: the own queue and those before it.
+#[test]
+fn piggyback_tells_the_receiver() {
+    let mut row = five_nodes();
+    let mut packet = packet(false);
+    row.cross(0, &mut packet);
+    assert_eq!(row.routers[1].table.queued(), 4_800.0, "its own and that of the link that leads here");
+    let link = row.routers[1].table.get(Link { from: NodeId(0), to: NodeId(1) }).unwrap();
+    assert_eq!((link.queue, link.sequence), (100, 1));
+    // Node 0 counted its own 1600; node 1 adds the 3200 of the link that it leads to.
+    assert!((header(&packet).bytes() - 48.0).abs() < 0.05);
+}
+
+#[test]
+fn a_mean_is_over_the_round_and_a_round_may_pass_without_events() {
+    let mut router = EwccpRouter::new(NodeId(0), constants());
+    let queue =
+        |router: &EwccpRouter| router.table.get(Link { from: NodeId(0), to: NodeId(1) }).map(|l| l.queue);
+    router.on_backlog(ms(0), NodeId(1), 3_200);
+    router.on_backlog(ms(25), NodeId(1), -1_600);
+    router.catch_up(ms(100));
+    assert_eq!(queue(&router), Some(125), "(3200 * 25 + 1600 * 75) / 100 = 2000 bytes");
+    router.catch_up(ms(330));
+    assert_eq!(queue(&router), Some(100), "of the round from 200 to 300 ms");
+    router.on_backlog(ms(330), NodeId(1), -1_600);
+    router.catch_up(ms(400));
+    assert_eq!(queue(&router), Some(30), "1600 bytes for 30 ms of 100");
+    // Empty for longer than anybody would believe it: the link is not told of any more.
+    router.catch_up(ms(701));
+    assert_eq!(queue(&router), None);
+}
+
+#[test]
+fn nothing_below_the_threshold_is_congestion() {
+    let mut row = Row::new(3, constants());
+    row.wait(&[500, 480]);
+    row.now = ms(101);
+    row.tell_all();
+    assert_eq!(row.through(false).feedback, 0, "980 bytes in all");
+    row.wait(&[64, 0]);
+    row.now = ms(201);
+    row.tell_all();
+    let told = row.through(false).bytes();
+    assert!((told - 2.0 * 10.44).abs() < 0.3, "1044 bytes at both links: {told}");
+}
+
+/// Eight idle nodes: a segment of credit for each of seven links.
+#[test]
+fn a_probe_gathers_a_segment_for_each_idle_link() {
+    let header = Row::new(8, constants()).through(true);
+    assert!(header.probe && header.feedback == 7_000 * 256, "{header:?}");
+}
+
+/// Credit of two links is void at the third, which is congested; from there on feedback is debit.
+#[test]
+fn a_probe_that_meets_congestion_is_one_no_more() {
+    let mut row = Row::new(6, constants());
+    row.wait(&[0, 0, 0, 0, 4_800]);
+    row.now = ms(101);
+    let mut packet = packet(true);
+    (0..3).for_each(|from| row.cross(from, &mut packet));
+    assert_eq!((header(&packet).probe, header(&packet).feedback), (true, 3_000 * 256));
+    // Node 4 knows of the 4800 bytes, node 3 does not: the receiver of the fourth link finds it congested.
+    row.cross(3, &mut packet);
+    assert!(!header(&packet).probe && (header(&packet).bytes() - 48.0).abs() < 0.05, "{packet:?}");
+    row.cross(4, &mut packet);
+    assert!((header(&packet).bytes() - 96.0).abs() < 0.05, "{packet:?}");
+}
+
+#[test]
+fn acknowledgements_pass_untouched() {
+    let mut row = five_nodes();
+    row.tell_all();
+    let mut packet = testing::packet(0, Ecn::NotCapable);
+    let returned = EwccpHeader { packets: 2, feedback: 77, ..EwccpHeader::default() };
+    packet.segment.feedback = Feedback::Ewccp(returned);
+    row.cross(1, &mut packet);
+    assert_eq!(header(&packet), returned);
+}
+
+/// Where links interfere two hops away, what is told is told on.
+#[test]
+fn queues_are_told_over_as_many_hops_as_asked() {
+    for (hops, known) in [(1, [1, 2, 2, 0, 0]), (2, [1, 2, 2, 2, 0]), (3, [1, 2, 2, 2, 2])] {
+        let mut row = Row::new(5, Constants { hops, ..constants() });
+        row.wait(&[1_600]);
+        row.now = ms(101);
+        // In turn, so that each has heard what it tells.
+        row.tell_all();
+        let count: Vec<usize> = row.routers.iter().map(|router| router.table.entries().len()).collect();
+        let expected: Vec<usize> = known.iter().map(|known| usize::from(*known > 0)).collect();
+        assert_eq!(count, expected, "{hops} hops");
+    }
+}
+
+/// Broadcasts come about every 100 ms, never all at once, and only while there is something to tell.
+#[test]
+fn broadcasts_have_their_times() {
+    let mut router = EwccpRouter::new(NodeId(7), constants());
+    assert_eq!(router.next_notice(), None, "nothing to tell");
+    router.on_backlog(ms(0), NodeId(8), 1_000);
+    router.catch_up(ms(100));
+    let mut last = router.next_notice().unwrap();
+    assert!(last <= ms(200));
+    let mut gaps = Vec::new();
+    for _ in 0..200 {
+        assert!(router.poll_notice(last).is_some());
+        let next = router.next_notice().unwrap();
+        gaps.push(next.since(last).seconds());
+        last = next;
+    }
+    assert!(gaps.iter().all(|gap| (0.09..=0.11).contains(gap)));
+    let mean = gaps.iter().sum::<f64>() / 200.0;
+    assert!((mean - 0.1).abs() < 0.001, "{mean}");
+    router.on_backlog(last, NodeId(8), -1_000);
+    assert_eq!(router.poll_notice(last + Span::from_ms(900)), None);
+    assert_eq!(router.next_notice(), None, "silent until something waits again");
+}
+
+/// Where nothing is constant, the capacity is what was heard and delivered, but at least so much.
+#[test]
+fn a_measured_capacity_is_what_was_carried() {
+    let measured = Constants { capacity: Capacity::Measured { least: 100e3 }, ..constants() };
+    let mut router = EwccpRouter::new(NodeId(0), measured);
+    router.catch_up(ms(0));
+    assert!((router.negative(5_000.0, 500, 1_000) - 250.0).abs() < 1e-9, "a fifth of the constant");
+    let heard = Heard {
+        node: NodeId(0),
+        kind: FrameKind::Data,
+        from: NodeId(3),
+        to: Some(NodeId(4)),
+        air: Interval { start: ms(0), end: ms(1) },
+        duration: Span::ZERO,
+        size: 1_000,
+        rate: Rate::from_kbps(11_000),
+    };
+    (0..50).for_each(|_| router.on_link(&LinkEvent::Heard(heard)));
+    router.catch_up(ms(100));
+    assert!((router.negative(5_000.0, 500, 1_000) - 50.0).abs() < 1e-9, "50 packets in 100 ms: 0.5 MB/s");
+    router.catch_up(ms(300));
+    assert!((router.negative(5_000.0, 500, 1_000) - 250.0).abs() < 1e-9, "silence");
+}
+
+// ---- faults ----
+
+/// Half of all broadcasts are lost, at random: what is known is at most three intervals old, and feedback is that of the truth or less.
+#[test]
+fn lost_broadcasts_leave_older_news_and_then_none() {
+    let mut row = five_nodes();
+    let full = 560.0;
+    let mut worst = f64::INFINITY;
+    for round in 1..200u64 {
+        row.now = ms(101 + 100 * round);
+        for from in 0..5 {
+            if mix(round << 8 | u64::from(from)) & 1 == 0 {
+                row.tell(from);
+            }
+        }
+        let told = row.through(false).bytes();
+        assert!(told <= full + 0.2, "never more than what waits: {told}");
+        worst = worst.min(told);
+    }
+    // Each link's own queue, the one before it and the one behind are known to one of its ends without any broadcast.
+    assert!(worst > 0.5 * full, "{worst}");
+    // Nothing is told any more, in packets or broadcasts: each knows its own.
+    row.now += Span::from_ms(1_000);
+    for router in &mut row.routers {
+        router.catch_up(row.now);
+        router.table.expire(row.now);
+    }
+    assert_eq!(row.queued(), [1_600.0, 3_200.0, 4_800.0, 6_400.0, 0.0]);
+}
+
+/// A router is restarted and counts from 0 again, while its neighbours know number 100: they believe it once the old news is stale.
+#[test]
+fn a_restarted_router_is_believed_again() {
+    let mut row = five_nodes();
+    for round in 0..99 {
+        row.now = ms(101 + 100 * round);
+        row.tell_all();
+    }
+    row.routers[2].on_restart(row.now);
+    assert!(row.routers[2].table.is_empty());
+    assert_eq!(row.routers[2].own[0].backlog, 4_800, "what waits still does");
+    // Of that, 3200 bytes leave.
+    row.routers[2].on_backlog(row.now, NodeId(3), -3_200);
+    let mut told = Vec::new();
+    for _ in 0..8 {
+        row.now += Span::from_ms(100);
+        row.tell_all();
+        told.push(row.through(false).bytes());
+    }
+    // 64 + 128 + 128 + 112 of the queues as they are now; more while others believe in the 4800 bytes of before.
+    assert!(told.iter().all(|told| (431.8..=560.2).contains(told)), "{told:?}");
+    assert!(told[0] > 500.0, "old news: {told:?}");
+    assert!(
+        told[4..].iter().all(|told| (told - 432.0).abs() < 0.2),
+        "the truth after half a second: {told:?}"
+    );
+}
+
+/// 300 rounds: numbers pass 255, and news after that are believed like those before.
+#[test]
+fn numbers_wrap() {
+    let mut row = five_nodes();
+    for round in 0..300 {
+        row.now = ms(101 + 100 * round);
+        row.tell_all();
+        assert!((row.through(false).bytes() - 560.0).abs() < 0.2, "round {round}");
+    }
+    assert_eq!(row.routers[0].own[0].sequence, (300 % 256) as u8);
+}
+
+/// A queue that was told of, and is empty since, counts no longer than its news live.
+#[test]
+fn stale_entries_end() {
+    let mut row = five_nodes();
+    row.tell_all();
+    // Nodes 0 and 1 move away, or are switched off; the others go on.
+    for at in [200, 300, 400, 401, 402] {
+        row.now = ms(at);
+        for from in 2..5 {
+            row.tell(from);
+        }
+    }
+    assert_eq!(row.routers[2].table.queued(), 4_800.0 + 6_400.0);
+}
+
+#[test]
+fn garbage_in_a_broadcast_does_no_harm() {
+    let mut router = EwccpRouter::new(NodeId(0), constants());
+    let bytes: Vec<u8> = (0..251u32).map(|i| (mix(u64::from(i)) & 0xff) as u8).collect();
+    (0..bytes.len()).for_each(|length| router.on_notice(ms(1), NodeId(9), &bytes[..length]));
+    let dropped =
+        Dropped { node: NodeId(0), flow: FlowId(0), size: 1, at: ms(1), cause: DropCause::QueueFull };
+    router.on_link(&LinkEvent::Dropped(dropped));
+    assert!(router.poll_notice(ms(400)).is_none_or(|notice| notice.size >= 28));
+}

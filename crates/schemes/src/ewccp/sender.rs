@@ -1,0 +1,280 @@
+//! The sender of EWCCP: a paced window that routers close, and that opens by itself by so much in each control interval.
+
+use multihop_core::{EwccpHeader, Feedback, Rate, Span, Time};
+use multihop_transport::{Acked, Allowance, Controller, LossKind, Lost, Returned};
+
+/// Options of [`EwccpSender`]. Sizes and windows are in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SenderOptions {
+    /// `s`.
+    pub segment_size: u32,
+    /// Of a full packet above the MAC, headers included: what a pace is measured in.
+    pub packet_size: u32,
+    pub max_window: u64,
+    /// `alpha`: segments by which the window opens in each control interval.
+    pub alpha: f64,
+    /// `d`, the routers' control interval.
+    pub round: Span,
+    /// Ask routers for a window at the start, and whenever what they said is out of date.
+    pub probes: bool,
+    /// Spread a window over a round trip.
+    pub paced: bool,
+}
+
+/// Where the sender is with the question for a window.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Probe {
+    /// The next packet asks.
+    Due,
+    /// It is on its way. The window is one segment until it is answered, so that there is only one.
+    Asked,
+    Answered,
+}
+
+/// The controller.
+pub(super) struct EwccpSender {
+    options: SenderOptions,
+    window: f64,
+    /// Smoothed round-trip time in seconds, with a weight of 1/8 for new samples.
+    srtt: Option<f64>,
+    probe: Probe,
+}
+
+impl EwccpSender {
+    pub fn new(options: SenderOptions) -> EwccpSender {
+        let mut sender = EwccpSender { options, window: 0.0, srtt: None, probe: Probe::Answered };
+        sender.begin();
+        sender
+    }
+
+    fn segment(&self) -> f64 {
+        f64::from(self.options.segment_size)
+    }
+
+    /// At the start, and after everything that makes what routers said worthless.
+    fn begin(&mut self) {
+        self.window = self.segment();
+        self.probe = if self.options.probes { Probe::Due } else { Probe::Answered };
+    }
+
+    fn set_window(&mut self, window: f64) {
+        self.window = window.min(self.options.max_window as f64).max(self.segment());
+    }
+
+    fn sample(&mut self, rtt: Span) {
+        let sample = rtt.seconds();
+        self.srtt = Some(self.srtt.map_or(sample, |srtt| srtt + (sample - srtt) / 8.0));
+    }
+
+    /// What each packet opens the window by: `alpha rtt s^2 / (w d)` (Eq. 8). The `w / s` packets of a round trip open it by
+    /// `alpha s rtt / d` together, whatever the round-trip time is.
+    fn positive(&self) -> f64 {
+        let Some(srtt) = self.srtt else { return 0.0 };
+        self.options.alpha * srtt * self.segment() * self.segment()
+            / (self.window * self.options.round.seconds())
+    }
+}
+
+impl Controller for EwccpSender {
+    fn allowance(&self) -> Allowance {
+        let pace = self.srtt.filter(|_| self.options.paced).map(|srtt| {
+            let packets = self.window / self.segment();
+            let bits = packets * f64::from(self.options.packet_size) * 8.0;
+            Rate::from_bps((bits / srtt).clamp(1.0, 1e15) as u64)
+        });
+        Allowance { window: self.window as u64, pace }
+    }
+
+    fn stamp(&mut self, size: u64) -> Feedback {
+        if size == 0 {
+            return Feedback::Ewccp(EwccpHeader::default());
+        }
+        let probe = self.probe == Probe::Due;
+        if probe {
+            self.probe = Probe::Asked;
+        }
+        let rtt = self.srtt.map_or(0, EwccpHeader::units);
+        Feedback::Ewccp(EwccpHeader { rtt, probe, packets: 1, ..EwccpHeader::default() })
+    }
+
+    fn on_opened(&mut self, rtt: Span) {
+        self.sample(rtt);
+    }
+
+    fn on_acked(&mut self, acked: &Acked) {
+        if let Some(rtt) = acked.rtt {
+            self.sample(rtt);
+        }
+    }
+
+    /// `w + p - n` (Eq. 7) for each packet that the acknowledgement is of; or the window that a probe found.
+    fn on_feedback(&mut self, returned: &Returned) {
+        let Feedback::Ewccp(header) = returned.feedback else { return };
+        if header.packets == 0 {
+            return;
+        }
+        let asked = self.probe == Probe::Asked;
+        if asked {
+            self.probe = Probe::Answered;
+        }
+        if header.probe {
+            if asked {
+                self.set_window(header.bytes());
+            }
+            return;
+        }
+        // A window that is not used says nothing of what the path would carry; nor does one that a probe just found too large.
+        let opens =
+            if returned.app_limited || asked { 0.0 } else { self.positive() * f64::from(header.packets) };
+        self.set_window(self.window + opens - header.bytes());
+    }
+
+    /// Congestion is what routers tell; a lost packet is repaired, and that is all. After a timeout nothing is known any more.
+    fn on_lost(&mut self, lost: &Lost) {
+        if let LossKind::Timeout { .. } = lost.kind {
+            self.begin();
+        }
+    }
+
+    fn on_idle(&mut self, _now: Time) {
+        self.begin();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEGMENT: f64 = 1_000.0;
+
+    fn sender(options: SenderOptions) -> EwccpSender {
+        EwccpSender::new(options)
+    }
+
+    fn options() -> SenderOptions {
+        SenderOptions {
+            segment_size: 1_000,
+            packet_size: 1_066,
+            max_window: 100_000,
+            alpha: 1.0,
+            round: Span::from_ms(100),
+            probes: true,
+            paced: true,
+        }
+    }
+
+    fn returned(header: EwccpHeader) -> Returned {
+        Returned { now: Time::ZERO, feedback: Feedback::Ewccp(header), rtt: None, app_limited: false }
+    }
+
+    fn debit(bytes: f64) -> Returned {
+        let feedback = (bytes * EwccpHeader::PER_BYTE) as u32;
+        returned(EwccpHeader { packets: 1, feedback, ..EwccpHeader::default() })
+    }
+
+    fn credit(segments: u32) -> Returned {
+        let feedback = segments * 1_000 * 256;
+        returned(EwccpHeader { packets: 1, probe: true, feedback, ..EwccpHeader::default() })
+    }
+
+    fn stamped(sender: &mut EwccpSender) -> EwccpHeader {
+        let Feedback::Ewccp(header) = sender.stamp(1_000) else { panic!() };
+        header
+    }
+
+    /// Seven idle hops give seven packets; a congested one takes from the window of one segment, which is the least.
+    #[test]
+    fn a_probe_sets_the_first_window() {
+        for (answer, window) in [(credit(7), 7_000), (credit(500), 100_000), (debit(400.0), 1_000)] {
+            let mut sender = sender(options());
+            sender.on_opened(Span::from_ms(10));
+            assert_eq!(sender.allowance().window, 1_000);
+            assert!(stamped(&mut sender).probe);
+            assert!(!stamped(&mut sender).probe, "one probe at a time");
+            sender.on_feedback(&answer);
+            assert_eq!(sender.allowance().window, window);
+            assert!(!stamped(&mut sender).probe);
+            sender.on_feedback(&credit(3));
+            assert_eq!(sender.allowance().window, window, "nobody asked");
+        }
+    }
+
+    /// One segment in each control interval, whether a round trip takes 20 ms or 80.
+    #[test]
+    fn without_congestion_the_window_opens_by_a_segment_in_each_interval() {
+        for (rtt, rounds) in [(20, 50), (80, 12), (100, 10)] {
+            let mut sender = sender(SenderOptions { probes: false, ..options() });
+            sender.on_opened(Span::from_ms(rtt));
+            sender.set_window(8.0 * SEGMENT);
+            let before = sender.window;
+            for _ in 0..rounds {
+                for _ in 0..(sender.window / SEGMENT) as u32 {
+                    sender.on_feedback(&debit(0.0));
+                }
+            }
+            // A fraction of a segment is not sent, and opens nothing.
+            let intervals = (rounds * rtt) as f64 / 100.0;
+            let opened = (sender.window - before) / SEGMENT;
+            assert!(
+                (0.9..=1.0).contains(&(opened / intervals)),
+                "{opened} in {intervals} intervals of {rtt} ms"
+            );
+        }
+    }
+
+    /// 50 bytes for each of 40 packets: a tenth of a window of 40 000 in a round of two round trips.
+    #[test]
+    fn what_routers_say_closes_the_window() {
+        let mut sender = sender(SenderOptions { probes: false, alpha: 0.0, ..options() });
+        sender.on_opened(Span::from_ms(50));
+        sender.set_window(20_000.0);
+        (0..40).for_each(|_| sender.on_feedback(&debit(50.0)));
+        assert_eq!(sender.allowance().window, 18_000);
+        sender.on_feedback(&debit(1e6));
+        assert_eq!(sender.allowance().window, 1_000);
+    }
+
+    /// A delayed acknowledgement is of two packets, and opens the window twice.
+    #[test]
+    fn an_acknowledgement_counts_for_its_packets() {
+        let mut sender = sender(SenderOptions { probes: false, ..options() });
+        sender.on_opened(Span::from_ms(100));
+        sender.set_window(10_000.0);
+        sender.on_feedback(&returned(EwccpHeader { packets: 2, ..EwccpHeader::default() }));
+        assert_eq!(sender.allowance().window, 10_200);
+        sender.on_feedback(&Returned { app_limited: true, ..debit(0.0) });
+        assert_eq!(sender.allowance().window, 10_200, "it is not used");
+        sender.on_feedback(&returned(EwccpHeader::default()));
+        assert_eq!(sender.allowance().window, 10_200, "the answer to a SYN");
+    }
+
+    /// Ten packets of 1066 bytes in 100 ms.
+    #[test]
+    fn a_window_is_spread_over_a_round_trip() {
+        let mut sender = sender(options());
+        assert_eq!(sender.allowance().pace, None, "no round trip is known");
+        sender.on_opened(Span::from_ms(100));
+        sender.set_window(10_000.0);
+        assert_eq!(sender.allowance().pace, Some(Rate::from_bps(10 * 1_066 * 80)));
+        let unpaced = EwccpSender::new(SenderOptions { paced: false, ..options() });
+        assert_eq!(unpaced.allowance().pace, None);
+    }
+
+    #[test]
+    fn a_loss_leaves_the_window_and_a_timeout_or_silence_asks_again() {
+        let mut sender = sender(options());
+        stamped(&mut sender);
+        sender.on_feedback(&credit(7));
+        sender.on_lost(&Lost { now: Time::ZERO, kind: LossKind::DuplicateAcks, in_flight: 7_000 });
+        assert_eq!(sender.allowance().window, 7_000);
+        for again in [false, true] {
+            sender.on_lost(&Lost { now: Time::ZERO, kind: LossKind::Timeout { again }, in_flight: 7_000 });
+            assert_eq!(sender.allowance().window, 1_000);
+            assert!(stamped(&mut sender).probe, "also if the probe itself was lost");
+        }
+        sender.on_feedback(&credit(2));
+        assert_eq!(sender.allowance().window, 2_000);
+        sender.on_idle(Time::ZERO);
+        assert!(stamped(&mut sender).probe);
+    }
+}
