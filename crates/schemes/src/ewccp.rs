@@ -10,8 +10,9 @@
 //! | `signalling.rs` | what a broadcast says |
 //!
 //! Where the paper is silent, and what is done: a router finds a link congested by what it knows itself, and its receiver by what the
-//! sender does not know, or if the sender found it congested. Credit that a probe gathered before a congested link is void. A loss
-//! is repaired from selective acknowledgements and leaves the window; a timeout, or silence for longer than one, asks for a window anew.
+//! sender does not know, or if the sender found it congested. Credit that a probe gathered before a congested link is void. A lost
+//! segment is repaired from selective acknowledgements, or after a timeout, and leaves the window, unless `on_timeout` says otherwise;
+//! after silence for longer than a timeout a probe asks for a window anew.
 //! Acknowledgements wait in queues and count there, but are given no feedback.
 
 mod router;
@@ -76,6 +77,10 @@ pub struct Ewccp {
     pub probe: bool,
     /// Spread each window over a round trip.
     pub pacing: bool,
+    /// What a retransmission timeout does to the window. The paper says nothing of it; as it says it, acknowledgements alone change a
+    /// window ("keep"). Or the sender begins anew, with one segment and a probe ("probe"): then flows that lose frames to hidden
+    /// senders stay at one segment, and starve. Default "keep".
+    pub on_timeout: OnTimeout,
     /// A TCP connection, repaired from selective acknowledgements, with a congestion header of 7 bytes, and in data 3 more and the
     /// summary. Each segment is acknowledged unless `delayed_ack` is given.
     #[serde(flatten)]
@@ -91,6 +96,17 @@ pub enum SharedLoad {
     Constant,
     /// What a node heard and delivered.
     Measured,
+}
+
+/// What a retransmission timeout does to the window.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnTimeout {
+    /// It begins anew with a probe.
+    Probe,
+    /// Nothing.
+    #[default]
+    Keep,
 }
 
 /// The least load that is measured, as a share of the bit rate.
@@ -117,6 +133,7 @@ impl Default for Ewccp {
             summary_hashes: 4,
             probe: true,
             pacing: true,
+            on_timeout: OnTimeout::Keep,
             tcp: TcpParameters::default(),
         }
     }
@@ -200,6 +217,7 @@ impl Scheme for Ewccp {
             round: self.interval.span(),
             probes: self.probe,
             paced: self.pacing,
+            on_timeout: self.on_timeout,
         });
         Box::new(TcpSender::new(options, Box::new(sender)))
     }

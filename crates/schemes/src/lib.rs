@@ -53,7 +53,7 @@ mod xcp_winf;
 pub use ecn_busy::{Busyness, EcnBusy};
 pub use ecn_fsd::{EcnFsd, ServiceDelay};
 pub use ecn_rts::{EcnRts, RtsFailures};
-pub use ewccp::{Ewccp, SharedLoad};
+pub use ewccp::{Ewccp, OnTimeout, SharedLoad};
 pub use rcp::{Rcp, RcpConnection, RcpControl};
 pub use rcp_sender::{Pacing, Refresh, WindowLimit};
 pub use rcp_winf::{Input, Offer, RcpWinf};

@@ -1,5 +1,6 @@
 //! The sender of EWCCP: a paced window that routers close, and that opens by itself by so much in each control interval.
 
+use super::OnTimeout;
 use multihop_core::{EwccpHeader, Feedback, Rate, Span, Time};
 use multihop_transport::{Acked, Allowance, Controller, LossKind, Lost, Returned};
 
@@ -19,6 +20,7 @@ pub(super) struct SenderOptions {
     pub probes: bool,
     /// Spread a window over a round trip.
     pub paced: bool,
+    pub on_timeout: OnTimeout,
 }
 
 /// Where the sender is with the question for a window.
@@ -129,9 +131,9 @@ impl Controller for EwccpSender {
         self.set_window(self.window + opens - header.bytes());
     }
 
-    /// Congestion is what routers tell; a lost packet is repaired, and that is all. After a timeout nothing is known any more.
+    /// Congestion is what routers tell; a lost packet is repaired, and that is all, unless a timeout is to begin anew.
     fn on_lost(&mut self, lost: &Lost) {
-        if let LossKind::Timeout { .. } = lost.kind {
+        if matches!(lost.kind, LossKind::Timeout { .. }) && self.options.on_timeout == OnTimeout::Probe {
             self.begin();
         }
     }
@@ -160,6 +162,7 @@ mod tests {
             round: Span::from_ms(100),
             probes: true,
             paced: true,
+            on_timeout: OnTimeout::Probe,
         }
     }
 
@@ -276,5 +279,10 @@ mod tests {
         assert_eq!(sender.allowance().window, 2_000);
         sender.on_idle(Time::ZERO);
         assert!(stamped(&mut sender).probe);
+        let mut keeps = EwccpSender::new(SenderOptions { on_timeout: OnTimeout::Keep, ..options() });
+        stamped(&mut keeps);
+        keeps.on_feedback(&credit(7));
+        keeps.on_lost(&Lost { now: Time::ZERO, kind: LossKind::Timeout { again: false }, in_flight: 7_000 });
+        assert_eq!(keeps.allowance().window, 7_000);
     }
 }
