@@ -2,7 +2,7 @@
 
 mod pipe;
 
-use multihop_core::{Feedback, Rate, RcpHeader, Segment, Span, Time, XcpHeader};
+use multihop_core::{EwccpHeader, Feedback, Rate, RcpHeader, Segment, Span, Time, XcpHeader};
 use multihop_transport::{
     Acked, Allowance, CongestionHeader, Controller, Lost, Recovery, Returned, TcpOptions, TcpReceiver,
     TcpSender,
@@ -33,10 +33,15 @@ impl Controller for Asking {
     }
     fn on_acked(&mut self, _: &Acked) {}
     fn on_lost(&mut self, _: &Lost) {}
-    fn stamp(&mut self, _size: u64) -> Feedback {
+    fn stamp(&mut self, size: u64) -> Feedback {
         match self.header {
             CongestionHeader::None => Feedback::None,
             CongestionHeader::Xcp => Feedback::Xcp(XcpHeader { rtt: 1, delta: 100, ..XcpHeader::default() }),
+            // The first segment is a probe.
+            CongestionHeader::Ewccp { .. } => {
+                let (probe, packets) = (self.returned.lock().unwrap().is_empty(), u8::from(size > 0));
+                Feedback::Ewccp(EwccpHeader { probe, packets, feedback: 7, ..EwccpHeader::default() })
+            }
             CongestionHeader::Rcp => {
                 Feedback::Rcp(RcpHeader { rate: RcpHeader::UNLIMITED, ..RcpHeader::default() })
             }
@@ -114,6 +119,26 @@ fn xcp_delayed_acknowledgements_return_the_sum_of_what_was_granted() {
     let returned: Vec<i32> = returned.lock().unwrap().iter().map(xcp).collect();
     assert_eq!(returned, [200, 200, 100], "two acknowledgements of two segments, one of the last");
     assert_eq!(pipe.log[0].1.header, 40 + 12 + 20);
+}
+
+/// Of EWCCP feedback adds up with the number of packets that it is of, so that an acknowledgement may count for several. The answer to
+/// a probe stands alone: here to the first four segments, which leave before anything came back. The link's part is in data only.
+#[test]
+fn ewccp_acknowledgements_say_of_how_many_packets_they_are() {
+    let path = Router { lost: vec![], rate: steady };
+    let header = CongestionHeader::Ewccp { summary: 16 };
+    let (mut pipe, returned) = connection(header, Some(Span::from_ms(100)), path);
+    pipe.push(8 * MSS);
+    pipe.run_until(ms(1_000));
+    let told = |returned: &Returned| {
+        let Feedback::Ewccp(header) = returned.feedback else { panic!("{returned:?}") };
+        assert_eq!(header.rtt, 0, "an acknowledgement tells of no round trip");
+        (header.probe, header.packets, header.feedback)
+    };
+    let returned: Vec<_> = returned.lock().unwrap().iter().map(told).collect();
+    assert_eq!(returned, [(true, 1, 7), (true, 1, 7), (false, 2, 14), (false, 2, 14)]);
+    let headers: Vec<u32> = pipe.log.iter().map(|(_, segment)| segment.header).collect();
+    assert!(headers.contains(&(40 + 12 + 7 + 3 + 16)), "{headers:?}");
 }
 
 /// Acknowledgements that repeat themselves bring feedback too, but no round-trip sample.
