@@ -1,7 +1,7 @@
 """The rates that maximise a sum of utilities where flows share resources.
 
-The convex programme is that of Kelly ("Charging and rate control for elastic traffic", 1997), which Tan, Jiang, Zhang and Shen
-("Congestion control in multi-hop wireless networks") write for airtime as their program (13):
+The convex programme is that of Kelly ("Charging and rate control for elastic traffic", 1997), which Tan, Jiang, Zhang
+and Shen ("Congestion control in multi-hop wireless networks") write for airtime as their program (13):
 
     maximise sum_s w_s U(x_s)    where    sum_s a_rs x_s <= 1 for every resource r,    0 <= x_s <= m_s,
 
@@ -14,15 +14,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from multihop.errors import UserError
 
-#: Beyond this, powers of rates have no digits left; max-min is their limit.
-LARGEST_ALPHA = 20.0
+#: Beyond these, utilities of flows may differ by more powers of ten than numbers have digits.
+ALPHAS = (0.25, 4.0)
 
 #: A solution that is further from the conditions of Karush, Kuhn and Tucker than this is none.
 _MOST_RESIDUAL = 1e-6
@@ -30,8 +29,15 @@ _MOST_RESIDUAL = 1e-6
 #: Newton's method doubles the digits that are right with each step.
 _MOST_STEPS = 20
 
+#: What rounding alone leaves.
+_EXACT = 1e-13
+
 #: Share that may be left of a resource, or of a limit, that may yet turn out to bind.
 _NEAR = 0.05
+
+
+#: Rates, prices of resources, and prices of limits.
+_Solution = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -63,12 +69,11 @@ class Utility:
                 alpha = float(given.removeprefix("alpha="))
             except ValueError:
                 alpha = math.nan
-        elif isinstance(given, Real) and not isinstance(given, bool):
+        elif isinstance(given, int | float | np.number) and not isinstance(given, bool):
             alpha = float(given)
-        if not 0 < alpha <= LARGEST_ALPHA:
-            raise UserError(
-                f"utility: found {given!r}; needs log, max-min, or alpha=A with A above 0 and up to {LARGEST_ALPHA:g}"
-            )
+        if not ALPHAS[0] <= alpha <= ALPHAS[1]:
+            needs = f"log, max-min, or alpha=A with A from {ALPHAS[0]:g} to {ALPHAS[1]:g}"
+            raise UserError(f"utility: found {given!r}; needs {needs}")
         return cls(alpha)
 
     @property
@@ -96,8 +101,8 @@ class Allocation:
 
     Attributes:
         rates: of each flow, in the unit of its limit; 0 of those whose limit is 0, which are left out.
-        prices: of each resource: the utility that a whole one more would add, at the margin. 0 where some is left over.
-        limit_prices: of each flow: the utility per unit of rate that a higher limit would add; 0 where it does not bind.
+        prices: of each resource: the utility that a whole one more would add, at the margin; 0 where some is left over.
+        limit_prices: of each flow: the utility per unit of rate that a higher limit would add; 0 where it is not met.
         residual: how far the conditions of Karush, Kuhn and Tucker are from being met: the largest of what is exceeded,
             the relative error of marginal utilities, and the share of all that is paid that is paid for what is left
             over. 0 is exact.
@@ -123,6 +128,7 @@ def allocate(
 
     Raises:
         ValueError: if shapes do not fit, a number is out of range, or a flow has neither limit nor resource.
+        UserError: if rates or weights are too many powers of ten apart for a solution.
     """
     weights = np.ones(len(limits)) if weights is None else np.asarray(weights, dtype=float)
     _check(usage, limits, weights)
@@ -142,7 +148,7 @@ def residual(
     limits: np.ndarray,
     utility: Utility,
     weights: np.ndarray,
-    allocation: tuple[np.ndarray, np.ndarray, np.ndarray],
+    allocation: _Solution,
 ) -> float:
     """See `Allocation.residual`; `allocation` holds rates, prices and prices of limits, all rates above 0."""
     rates, prices, limit_prices = allocation
@@ -158,7 +164,7 @@ def residual(
         (np.abs(prices * spare).sum() + np.abs(limit_prices * rates * below).sum()) / paid,
         -min(prices.min(initial=0.0), (limit_prices * rates).min(initial=0.0)) / paid,
     ]
-    return float(max(wrong))
+    return max(0.0, *map(float, wrong))
 
 
 def _check(usage: np.ndarray, limits: np.ndarray, weights: np.ndarray) -> None:
@@ -175,7 +181,7 @@ def _check(usage: np.ndarray, limits: np.ndarray, weights: np.ndarray) -> None:
 
 
 def _filled(usage: np.ndarray, limits: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Max-min fairness: all rates grow in proportion to their weights, each until its limit or a full resource stops it.
+    """Max-min fairness: rates grow in proportion to their weights, each until its limit or a full resource stops it.
 
     Where usage has no negative number, this is exact (Bertsekas and Gallager, Data Networks, section 6.5.2).
     """
@@ -200,22 +206,33 @@ def _solved(usage: np.ndarray, limits: np.ndarray, utility: Utility, weights: np
     """Clarabel's solution, made exact by Newton's method."""
     if not len(limits):
         return Allocation(np.zeros(0), np.zeros(len(usage)), np.zeros(0), 0.0)
-    with np.errstate(divide="ignore"):
-        unit = np.minimum(limits, 1.0 / usage.max(axis=0, initial=0.0))
-    # What a flow can get alone is one, and so is the geometric mean of what utilities are multiplied by.
+    if utility.alpha == LOG.alpha:
+        # What each flow can get alone is one.
+        with np.errstate(divide="ignore"):
+            unit = np.minimum(limits, 1.0 / usage.max(axis=0, initial=0.0))
+    else:
+        # Powers are harder than logarithms: they begin near the solution.
+        unit = _solved(usage, limits, LOG, weights).rates
     usage, limits = usage * unit, limits / unit
     logs = np.log(weights) + (1.0 - utility.alpha) * np.log(unit)
     weights = np.exp(logs - logs.mean())
     made = _by_clarabel(usage, limits, utility.alpha, weights)
-    best = residual(usage, limits, utility, weights, made)
+    step: _Solution | None = made
+    best = math.inf
     for _ in range(_MOST_STEPS):
-        better = _newton_step(usage, limits, utility, weights, made[0])
-        wrong = residual(usage, limits, utility, weights, better)
-        if not wrong < best:
+        if step is None or not (np.isfinite(step[0]).all() and (step[0] > 0).all()):
             break
-        made, best = better, wrong
+        wrong = residual(usage, limits, utility, weights, step)
+        if wrong < best:
+            made, best = step, wrong
+        if best < _EXACT:
+            break
+        step = _newton_step(usage, limits, utility, weights, step[0])
     if not best <= _MOST_RESIDUAL:
-        raise RuntimeError(f"the convex programme was not solved: its conditions are off by {best:.2g}")
+        raise UserError(
+            f"utility: with {utility.name}, rates or weights are too many powers of ten apart for a solution; use "
+            "numbers that are closer, or max-min"
+        )
     scale = float(np.exp(logs.mean()))
     rates, prices, limit_prices = made
     return Allocation(unit * rates, prices * scale, limit_prices * scale / unit, best)
@@ -223,11 +240,13 @@ def _solved(usage: np.ndarray, limits: np.ndarray, utility: Utility, weights: np
 
 def _newton_step(
     usage: np.ndarray, limits: np.ndarray, utility: Utility, weights: np.ndarray, rates: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> _Solution | None:
     """One step of Newton's method under constraints (sequential quadratic programming): rates and prices after it.
 
-    The quadratic programme, to minimise |D (x - rates) - g / D| with g the marginal utilities and D^2 their slopes, is one
-    of the least distance, which non-negative least squares solve exactly (Lawson and Hanson, Solving Least Squares
+    None where numbers have no digits left for it.
+
+    The quadratic programme, to minimise |D (x - rates) - g / D| with g the marginal utilities and D^2 their slopes, is
+    one of the least distance, which non-negative least squares solve exactly (Lawson and Hanson, Solving Least Squares
     Problems, section 23.4).
     """
     from scipy.optimize import nnls
@@ -241,24 +260,28 @@ def _newton_step(
     rows = np.vstack([usage[near], np.eye(len(rates))[bounded] / limits[bounded, None]])
     spare = 1.0 - rows @ rates
     scaled = rows / root
-    over = scaled @ (marginal / root) - spare
+    # The point to be near is at a distance of one, for the digits of what follows.
+    length = float(np.linalg.norm(marginal / root))
+    over = (scaled @ (marginal / root) - spare) / length
     stacked = np.vstack([-scaled.T, over])
     target = np.zeros(len(rates) + 1)
     target[-1] = 1.0
-    paid, _ = nnls(stacked, target)
+    # SciPy 1.17 dies of a matrix without columns.
+    paid = nnls(stacked, target)[0] if len(rows) else np.zeros(0)
     left = stacked @ paid - target
-    move = (marginal / root - left[:-1] / left[-1]) / root
+    if not left[-1] < 0.0:
+        return None
+    paid *= -length / left[-1]
+    move = (marginal / root - length * left[:-1] / left[-1]) / root
     # A rate stays above zero, and a solution stays near.
     step = min(1.0, 0.9 / max(np.max(-move / rates), 1e-300))
     prices, limit_prices = np.zeros(len(usage)), np.zeros(len(rates))
-    prices[near] = -paid[: len(near)] / left[-1]
-    limit_prices[bounded] = -paid[len(near) :] / left[-1] / limits[bounded]
+    prices[near] = paid[: len(near)]
+    limit_prices[bounded] = paid[len(near) :] / limits[bounded]
     return rates + step * move, prices, limit_prices
 
 
-def _by_clarabel(
-    usage: np.ndarray, limits: np.ndarray, alpha: float, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _by_clarabel(usage: np.ndarray, limits: np.ndarray, alpha: float, weights: np.ndarray) -> _Solution:
     """Rates, prices of resources and of limits, where all rates are of the order of one.
 
     Clarabel minimises q'v with A v + s = b, s in a cone. v holds the rates, then an epigraph variable t of each: the
@@ -284,7 +307,8 @@ def _by_clarabel(
     of_x, of_t = (-np.array([row == name for row in rows], dtype=float)[:, None] for name in ("x", "t"))
     each = sparse.eye(flows, format="csc")
     curved = sparse.hstack([sparse.kron(each, of_x), sparse.kron(each, of_t)])
-    matrix = sparse.vstack([sparse.hstack([linear, sparse.csc_matrix((linear.shape[0], flows))]), curved]).tocsc()
+    above = sparse.hstack([linear, sparse.csc_matrix((linear.shape[0], flows))])
+    matrix = sparse.csc_matrix(sparse.vstack([above, curved]))
     constants = np.tile([float(row == "1") for row in rows], flows)
     right = np.concatenate([np.ones(len(used)), limits[bounded], constants])
     cones = [clarabel.NonnegativeConeT(linear.shape[0]), *[cone] * flows]
