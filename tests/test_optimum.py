@@ -51,7 +51,7 @@ def parking_lot(bottlenecks=3, capacity=1.0):
     return np.hstack([np.ones((bottlenecks, 1)), np.eye(bottlenecks)]) / capacity
 
 
-UTILITIES = ["log", "max-min", "alpha=0.25", "alpha=0.5", "alpha=2", "alpha=3", "alpha=4"]
+UTILITIES = ["log", "max-min", "alpha=0.1", "alpha=0.5", "alpha=2", "alpha=5"]
 
 
 @pytest.mark.parametrize("utility", UTILITIES)
@@ -66,7 +66,7 @@ def test_a_flow_that_takes_twice_as_much_gets_half_as_much(utility, long, short)
     assert rates([[1, 2]], utility) == pytest.approx([short, long], rel=1e-9)
 
 
-@pytest.mark.parametrize("alpha", [0.25, 0.5, 1.0, 1.001, 2.0, 3.0, 4.0])
+@pytest.mark.parametrize("alpha", [0.25, 0.5, 1.0, 1.001, 2.0, 3.0, 5.0])
 @pytest.mark.parametrize("bottlenecks", [1, 3, 10])
 def test_the_long_flow_of_a_parking_lot(alpha, bottlenecks):
     # Its marginal utility pays for n of what each short one pays for: x^-alpha = n (C - x)^-alpha.
@@ -135,15 +135,16 @@ def is_optimal(usage, limits, utility, weights, found):
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
-    utility=st.sampled_from([LOG, *map(Utility, (0.25, 0.5, 1.5, 2.0, 4.0))]),
+    utility=st.sampled_from([LOG, *map(Utility, (0.1, 0.5, 1.5, 2.0, 5.0))]),
     shape=st.tuples(st.integers(1, 40), st.integers(1, 20)),
 )
 def test_no_change_of_a_solution_helps(seed, utility, shape):
     rng = np.random.default_rng(seed)
     flows = shape[1]
-    usage = rng.random(shape) * (rng.random(shape) < 0.4) * rng.uniform(0.1, 2, flows) * 10 ** rng.uniform(-7, 0)
-    limits = np.where(rng.random(flows) < 0.3, rng.uniform(0.01, 1, flows) / usage.mean().clip(1e-9), NONE)
-    limits = np.where((usage > 0).any(axis=0), limits, 1.0)
+    unit = 10 ** rng.uniform(0, 7)
+    usage = rng.random(shape) * (rng.random(shape) < 0.4) * rng.uniform(0.1, 2, flows) / unit
+    limits = np.where(rng.random(flows) < 0.3, rng.uniform(0.01, 1, flows) * unit, NONE)
+    limits = np.where((usage > 0).any(axis=0), limits, unit)
     weights = rng.uniform(0.2, 5, flows)
     found = allocate(usage, limits, utility, weights)
     assert found.residual < 1e-9
@@ -397,9 +398,7 @@ def test_the_command_prints_and_refuses(inline, chain):
     assert record["flows"][0]["optimum_bps"] == pytest.approx(record["flows"][1]["optimum_bps"])
     weighed = inline("optimum", chain, "--weight", "long=3", "--weight", "short=1", "--json").json()
     assert weighed["flows"][0]["optimum_bps"] == pytest.approx(weighed["flows"][1]["optimum_bps"], rel=1e-6)
-    sets = multihop(
-        "optimum", chain, "--constraints", "interference-sets", "--without-acks", "--level", "hard", "--json"
-    )
+    sets = inline("optimum", chain, "--constraints", "interference-sets", "--without-acks", "--level", "hard", "--json")
     assert sets.json()["with_feedback"] is False
     refusals = {
         ("--utility", "linear"): "log, max-min, or alpha=A",

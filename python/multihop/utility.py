@@ -21,13 +21,16 @@ import numpy as np
 from multihop.errors import UserError
 
 #: Beyond these, utilities of flows may differ by more powers of ten than numbers have digits.
-ALPHAS = (0.25, 4.0)
+ALPHAS = (0.1, 5.0)
 
 #: A solution that is further from the conditions of Karush, Kuhn and Tucker than this is none.
-_MOST_RESIDUAL = 1e-6
+_MOST_RESIDUAL = 1e-9
 
 #: Newton's method doubles the digits that are right with each step.
 _MOST_STEPS = 20
+
+#: Factor of alpha from one solution to the next, where one alone is not near enough.
+_STEP = 1.3
 
 #: What rounding alone leaves.
 _EXACT = 1e-13
@@ -164,7 +167,8 @@ def residual(
         (np.abs(prices * spare).sum() + np.abs(limit_prices * rates * below).sum()) / paid,
         -min(prices.min(initial=0.0), (limit_prices * rates).min(initial=0.0)) / paid,
     ]
-    return max(0.0, *map(float, wrong))
+    worst = float(np.max(wrong))
+    return math.inf if math.isnan(worst) else abs(worst)
 
 
 def _check(usage: np.ndarray, limits: np.ndarray, weights: np.ndarray) -> None:
@@ -206,33 +210,60 @@ def _solved(usage: np.ndarray, limits: np.ndarray, utility: Utility, weights: np
     """Clarabel's solution, made exact by Newton's method."""
     if not len(limits):
         return Allocation(np.zeros(0), np.zeros(len(usage)), np.zeros(0), 0.0)
-    if utility.alpha == LOG.alpha:
-        # What each flow can get alone is one.
-        with np.errstate(divide="ignore"):
-            unit = np.minimum(limits, 1.0 / usage.max(axis=0, initial=0.0))
-    else:
-        # Powers are harder than logarithms: they begin near the solution.
-        unit = _solved(usage, limits, LOG, weights).rates
+    # What each flow can get alone is one.
+    with np.errstate(divide="ignore"):
+        unit = np.minimum(limits, 1.0 / usage.max(axis=0, initial=0.0))
+    made = _in_units(usage, limits, LOG, weights, unit)
+    if utility.alpha != LOG.alpha:
+        # Powers are harder than logarithms: they begin near the solution. What is wanted of Clarabel's is to be near
+        # enough for Newton's method; if it is not, the way there is shorter in steps.
+        near = made.rates
+        made = _in_units(usage, limits, utility, weights, near)
+        alpha = LOG.alpha
+        while not made.residual <= _MOST_RESIDUAL and alpha != utility.alpha:
+            alpha = min(alpha * _STEP, utility.alpha) if utility.alpha > alpha else max(alpha / _STEP, utility.alpha)
+            step = _in_units(usage, limits, Utility(alpha), weights, near, np.ones(len(limits)))
+            near = step.rates
+            made = step if alpha == utility.alpha else made
+    if not made.residual <= _MOST_RESIDUAL:
+        raise UserError(
+            f"utility: with {utility.name}, rates or weights are too many powers of ten apart for a solution; use "
+            "numbers that are closer, or max-min"
+        )
+    return made
+
+
+def _in_units(
+    usage: np.ndarray,
+    limits: np.ndarray,
+    utility: Utility,
+    weights: np.ndarray,
+    unit: np.ndarray,
+    start: np.ndarray | None = None,
+) -> Allocation:
+    """The best that Newton's method makes of a start, or of Clarabel's solution, in these units of rates.
+
+    What utilities are multiplied by has the geometric mean one.
+    """
     usage, limits = usage * unit, limits / unit
     logs = np.log(weights) + (1.0 - utility.alpha) * np.log(unit)
     weights = np.exp(logs - logs.mean())
-    made = _by_clarabel(usage, limits, utility.alpha, weights)
-    step: _Solution | None = made
-    best = math.inf
+    step: _Solution | None
+    if start is None:
+        step = _by_clarabel(usage, limits, utility.alpha, weights)
+    else:
+        step = _newton_step(usage, limits, utility, weights, start)
+    made, best = (np.ones(len(limits)), np.zeros(len(usage)), np.zeros(len(limits))), math.inf
     for _ in range(_MOST_STEPS):
         if step is None or not (np.isfinite(step[0]).all() and (step[0] > 0).all()):
             break
-        wrong = residual(usage, limits, utility, weights, step)
+        with np.errstate(all="ignore"):  # numbers without end are no solution, which the residual says
+            wrong = residual(usage, limits, utility, weights, step)
         if wrong < best:
             made, best = step, wrong
         if best < _EXACT:
             break
         step = _newton_step(usage, limits, utility, weights, step[0])
-    if not best <= _MOST_RESIDUAL:
-        raise UserError(
-            f"utility: with {utility.name}, rates or weights are too many powers of ten apart for a solution; use "
-            "numbers that are closer, or max-min"
-        )
     scale = float(np.exp(logs.mean()))
     rates, prices, limit_prices = made
     return Allocation(unit * rates, prices * scale, limit_prices * scale / unit, best)
@@ -252,8 +283,11 @@ def _newton_step(
     from scipy.optimize import nnls
 
     rates = np.minimum(rates, limits)
-    marginal = weights * utility.marginal(rates)
-    root = np.sqrt(utility.alpha * marginal / rates)
+    with np.errstate(all="ignore"):
+        marginal = weights * utility.marginal(rates)
+        root = np.sqrt(utility.alpha * marginal / rates)
+    if not (np.isfinite(root).all() and (root > 0).all()):
+        return None
     # What is far from full does not come into play; `residual` would show it if it did.
     near = np.flatnonzero(1.0 - usage @ rates < _NEAR)
     bounded = np.flatnonzero(limits - rates < _NEAR * limits)
