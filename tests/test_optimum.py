@@ -123,13 +123,14 @@ def test_prices_are_what_more_of_a_resource_would_be_worth():
 
 def is_optimal(usage, limits, utility, weights, found):
     """No allowed change helps: x* maximises the sum of rates, each valued at its margin there (a linear programme)."""
-    margins = weights * utility.marginal(found)
+    worth = weights * utility.marginal(found) * found
+    worth /= worth.sum()
     bounds = [(0, None if math.isinf(limit) else limit / x) for limit, x in zip(limits, found, strict=True)]
-    best = linprog(-margins * found, A_ub=usage * found, b_ub=np.ones(len(usage)), bounds=bounds, method="highs")
+    best = linprog(-worth, A_ub=usage * found, b_ub=np.ones(len(usage)), bounds=bounds, method="highs")
     assert best.success
     assert (usage @ found <= 1 + 1e-9).all()
     assert (found <= limits * (1 + 1e-9)).all()
-    assert -best.fun == pytest.approx((margins * found).sum(), rel=1e-6)
+    assert -best.fun == pytest.approx(1.0, rel=1e-6)
 
 
 @settings(max_examples=60, deadline=None)
