@@ -224,15 +224,28 @@ def interference_shares(capacity: _core.CapacityView, level: Level, *, feedback:
     at most all of the time, although some of them may well be used at once. Sets of the same links are one constraint.
     The level says what is charged; where it charges in two ways, the smaller charge.
     """
-    links = len(capacity["links"])
-    near = np.eye(links, dtype=bool)
-    for a, b in capacity["interference_conflicts"]:
-        near[a, b] = near[b, a] = True
-    sets = sorted({tuple(map(int, np.flatnonzero(row))) for row in near})
+    sets = sorted({tuple(map(int, np.flatnonzero(row))) for row in interference(capacity)})
     per_link = _per_link(capacity, level.families[-1][1], feedback=feedback)
     rows = [per_link[list(members)].sum(axis=0) for members in sets]
     airtime = np.array(rows).reshape(len(rows), len(capacity["demands"]))
     return Shares(airtime, _all_offered(capacity), tuple(sets))
+
+
+def interference(capacity: _core.CapacityView) -> np.ndarray:
+    """Which links are in each other's interference sets, themselves included, of shape (links, links)."""
+    made = np.eye(len(capacity["links"]), dtype=bool)
+    for a, b in capacity["interference_conflicts"]:
+        made[a, b] = made[b, a] = True
+    return made
+
+
+def link_airtime(capacity: _core.CapacityView, level: str) -> np.ndarray:
+    """The share of the time that a goodput of 1 bit/s of each flow takes on each link, of shape (links, flows).
+
+    Without the transport's acknowledgements; charged as the level says, where it says two things, the smaller charge.
+    """
+    charge = next(known.families[-1][1] for known in LEVELS if known.name == level)
+    return _per_link(capacity, charge, feedback=False)
 
 
 def maximal_cliques(
