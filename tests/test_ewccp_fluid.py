@@ -1,9 +1,11 @@
 """EWCCP's fluid law: where it comes to rest, and where that is the optimum of its own programme."""
 
+import re
+
 import numpy as np
 import pytest
 
-from conftest import SCENARIOS
+from conftest import ROOT, SCENARIOS
 from multihop import UserError, models
 from multihop.models.ewccp_fluid import TOPOLOGIES, Network, named, of_scenario, settle
 from multihop.optima import distance
@@ -103,6 +105,17 @@ def test_of_scenarios(name, agrees):
         off = distance(motion.end / max(1.0, (network.usage @ motion.end).max()), best)
         assert motion.residual < 1e-6
         assert (off < 1e-3) == (agrees or law == "gradient")
+
+
+def test_the_table_of_the_documentation():
+    page = (ROOT / "docs" / "models.md").read_text()
+    rows = re.findall(r"^\| ([a-z, -]+) \| (any|[0-9.]+) \| (\S+) \| (\S+) \| (\S+) \| (\S+) \|$", page, re.MULTILINE)
+    assert {name for names, *_ in rows for name in names.split(", ")} >= set(TOPOLOGIES)
+    for names, step, *shown in rows:
+        for name in names.split(", "):
+            laws = [at(name, law=law, step=0.01 if step == "any" else float(step)) for law in ("printed", "gradient")]
+            found = [number for law in laws for number in (law["distance"], law["least_share"])]
+            assert [float(number) for number in shown] == pytest.approx(found, abs=6e-4)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The network-utility optimum: closed forms, the conditions of optimality, and what is held against it."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import multihop
-from conftest import CHAIN, SCENARIOS
+from conftest import CHAIN, ROOT, SCENARIOS
 from multihop import UserError
 from multihop.optima import FLOOR, Question, distance, gap
 from multihop.utility import LOG, MAX_MIN, Utility, allocate
@@ -416,6 +417,16 @@ def test_the_command_prints_and_refuses(inline, chain):
     }
     for arguments, says in refusals.items():
         assert says in inline("optimum", chain, *arguments).fails_cleanly()
+
+
+def test_the_documentation_shows_what_the_command_prints(inline, monkeypatch):
+    page = (ROOT / "docs" / "optimum.md").read_text()
+    examples = re.findall(r"```console\n\$ multihop (.*?)\n(.*?)```", page, re.DOTALL)
+    assert examples
+    monkeypatch.chdir(ROOT)
+    for command, shown in examples:
+        printed = inline(*command.split()).out
+        assert [line.rstrip() for line in printed.splitlines()] == shown.splitlines()
 
 
 def test_a_question_that_makes_no_sense_is_refused():
