@@ -7,8 +7,9 @@
 >>> both.report("report.html")                                   # doctest: +SKIP
 
 `run` simulates one seed, `compare` several schemes over common seeds, and a `Study` a scenario over factors and seeds,
-with claims that are tested. `check` reads a scenario without running it, and `bound` says what its channel can carry at
-all. The work is done in Rust with the GIL released; columns arrive as NumPy arrays and are handed out as DataFrames.
+with claims that are tested. `check` reads a scenario without running it, `bound` says what its channel can carry at
+all, and `optimum` what a fair share of it would be. The work is done in Rust with the GIL released; columns arrive as
+NumPy arrays and are handed out as DataFrames.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from multihop._core import ScenarioError
-from multihop.api import bound, catalogue, check, compare, run, schema
+from multihop.api import bound, catalogue, check, compare, optimum, run, schema
 from multihop.capacity import Bound
 from multihop.comparison import Comparison
 from multihop.errors import UserError
+from multihop.optima import Optimum
 from multihop.provenance import commit, version
 from multihop.results import Result
 
@@ -31,6 +33,7 @@ __all__ = [
     "Bound",
     "Comparison",
     "Measurement",
+    "Optimum",
     "Result",
     "ScenarioError",
     "Study",
@@ -42,6 +45,7 @@ __all__ = [
     "commit",
     "compare",
     "measure",
+    "optimum",
     "run",
     "schema",
     "version",

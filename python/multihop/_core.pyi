@@ -80,12 +80,14 @@ class LinkTimeView(TypedDict):
 class DemandView(TypedDict):
     """What a flow needs of the channel for each message of `payload_bytes`.
 
-    `offered_bps` is the payload rate of its application, `None` if that is without limit. `forward` holds the links of
-    the path, `feedback` those of what the receiver sends back if nothing is lost.
+    `offered_bps` is the payload rate of its application, `None` if that is without limit; `steady` whether it offers
+    that during all of the measured time. `forward` holds the links of the path, `feedback` those of what the receiver
+    sends back if nothing is lost.
     """
 
     payload_bytes: int
     offered_bps: float | None
+    steady: bool
     forward: list[LinkTimeView]
     feedback: list[LinkTimeView]
 
@@ -95,7 +97,8 @@ class CapacityView(TypedDict):
     `links` holds the directed links in use as [from, to]; `demands` is in the order of the flows. The conflicts are
     pairs of indices of links: `data_conflicts`, whose DATA frames cannot both arrive if they overlap;
     `exchange_conflicts`, of which no two frames can; `sensing_conflicts`, which carrier sense or fatal interference
-    keeps apart.
+    keeps apart; `interference_conflicts`, of which an endpoint senses an endpoint of the other.
+    `changes` says whether nodes move or are switched off, so that all this is of the start only.
     """
 
     links: list[tuple[int, int]]
@@ -103,6 +106,8 @@ class CapacityView(TypedDict):
     data_conflicts: list[tuple[int, int]]
     exchange_conflicts: list[tuple[int, int]]
     sensing_conflicts: list[tuple[int, int]]
+    interference_conflicts: list[tuple[int, int]]
+    changes: bool
 
 class AirtimesView(TypedDict):
     """Spaces, slots and airtimes of a scenario in seconds, preambles included, and its contention windows in slots."""

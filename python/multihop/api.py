@@ -10,13 +10,14 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from multihop import _core, capacity
+from multihop import _core, capacity, optima
 from multihop.comparison import Comparison
 from multihop.errors import UserError
 from multihop.results import Result
 from multihop.runner import Job, run_all
 from multihop.scenario import Scenario, ScenarioLike, load, settings
 from multihop.storage import whole_file
+from multihop.utility import Utility
 
 #: Keys that `run` and `compare` accept besides the seed.
 OVERRIDES = ("duration", "warmup", "record_interval", "scheme")
@@ -155,6 +156,37 @@ def bound(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, schem
         UserError: if the file cannot be read.
     """
     return capacity.bound(load(scenario), _overrides({"set": set, "scheme": scheme}))
+
+
+def optimum(
+    scenario: ScenarioLike,
+    *,
+    utility: Utility | str | float = "log",
+    constraints: optima.Constraints = "cliques",
+    level: str = "idle-channel",
+    feedback: bool = True,
+    weights: Mapping[str, float] | None = None,
+    set: Mapping[str, Any] | None = None,
+    scheme: str | None = None,
+) -> optima.Optimum:
+    """The rates that maximise a sum of utilities under the limits of airtime; nothing is run.
+
+    Args:
+        scenario: a path, TOML text, or a dictionary of the same shape.
+        utility: `log` (proportional fairness), `max-min`, or `alpha=2` for x^(1 - alpha) / (1 - alpha).
+        constraints: `cliques` of the conflict graph, or `interference-sets` as in EWCCP's program (13).
+        level: what is charged, as in `bound`.
+        feedback: charges the transport's acknowledgements.
+        weights: flow -> what its utility is multiplied by, 1 by default; in max-min, rates over weights are compared.
+        set: replaces or adds any keys, as in `run`.
+        scheme: replaces the scheme of every flow.
+
+    Raises:
+        ScenarioError: naming file, line, key, what was found and what would do.
+        UserError: if the file cannot be read, or an argument makes no sense.
+    """
+    question = optima.Question(Utility.of(utility), constraints, level, feedback)
+    return optima.optimum(load(scenario), _overrides({"set": set, "scheme": scheme}), question, weights)
 
 
 def schema(of: str = "scenario") -> dict[str, Any]:

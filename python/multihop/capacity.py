@@ -71,7 +71,7 @@ class Shares:
     Attributes:
         airtime: one row per constraint, one column per flow: the share of the time that a goodput of 1 bit/s takes.
         offered_bps: what each flow can offer its path at most; infinite without limit, 0 without a path.
-        cliques: the links (indices) of each constraint.
+        cliques: the links (indices) of each constraint: maximal cliques, or interference sets.
         complete: were all maximal cliques taken?
     """
 
@@ -208,17 +208,44 @@ def shares(capacity: _core.CapacityView, level: Level, *, feedback: bool = False
     members: list[tuple[int, ...]] = []
     complete = True
     for conflicts, charge in level.families:
-        per_link = np.zeros((len(capacity["links"]), len(demands)))
-        for column, demand in enumerate(demands):
-            for time in demand["forward"] + (demand["feedback"] if feedback else []):
-                per_link[time["link"], column] += _charged(time, charge) / (demand["payload_bytes"] * 8)
+        per_link = _per_link(capacity, charge, feedback=feedback)
         cliques, all_there = maximal_cliques(len(per_link), capacity[conflicts])
         complete &= all_there
         members += cliques
         rows += [per_link[list(clique)].sum(axis=0) for clique in cliques]
-    offered = [_offered(demand) for demand in demands]
     airtime = np.array(rows).reshape(len(rows), len(demands))
-    return Shares(airtime, np.array(offered, dtype=float), tuple(members), complete)
+    return Shares(airtime, _all_offered(capacity), tuple(members), complete)
+
+
+def interference_shares(capacity: _core.CapacityView, level: Level, *, feedback: bool = False) -> Shares:
+    """The constraints of Tan, Jiang, Zhang and Shen (EWCCP, Eqs. 12 and 13): one per interference set of a link.
+
+    It holds the link and all that have an endpoint within interference range of one of its endpoints; their airtime is
+    at most all of the time, although some of them may well be used at once. Sets of the same links are one constraint.
+    The level says what is charged; where it charges in two ways, the smaller charge.
+    """
+    sets = sorted({tuple(map(int, np.flatnonzero(row))) for row in interference(capacity)})
+    per_link = _per_link(capacity, level.families[-1][1], feedback=feedback)
+    rows = [per_link[list(members)].sum(axis=0) for members in sets]
+    airtime = np.array(rows).reshape(len(rows), len(capacity["demands"]))
+    return Shares(airtime, _all_offered(capacity), tuple(sets))
+
+
+def interference(capacity: _core.CapacityView) -> np.ndarray:
+    """Which links are in each other's interference sets, themselves included, of shape (links, links)."""
+    made = np.eye(len(capacity["links"]), dtype=bool)
+    for a, b in capacity["interference_conflicts"]:
+        made[a, b] = made[b, a] = True
+    return made
+
+
+def link_airtime(capacity: _core.CapacityView, level: str) -> np.ndarray:
+    """The share of the time that a goodput of 1 bit/s of each flow takes on each link, of shape (links, flows).
+
+    Without the transport's acknowledgements; charged as the level says, where it says two things, the smaller charge.
+    """
+    charge = next(known.families[-1][1] for known in LEVELS if known.name == level)
+    return _per_link(capacity, charge, feedback=False)
 
 
 def maximal_cliques(
@@ -237,6 +264,19 @@ def maximal_cliques(
     if len(found) <= limit:
         return sorted(found), True
     return sorted({*found[:limit], *((vertex,) for vertex in range(vertices))}), False
+
+
+def _per_link(capacity: _core.CapacityView, charge: Charge, *, feedback: bool) -> np.ndarray:
+    """One row per link, one column per flow: the share of the time that a goodput of 1 bit/s takes there."""
+    made = np.zeros((len(capacity["links"]), len(capacity["demands"])))
+    for column, demand in enumerate(capacity["demands"]):
+        for time in demand["forward"] + (demand["feedback"] if feedback else []):
+            made[time["link"], column] += _charged(time, charge) / (demand["payload_bytes"] * 8)
+    return made
+
+
+def _all_offered(capacity: _core.CapacityView) -> np.ndarray:
+    return np.array([_offered(demand) for demand in capacity["demands"]], dtype=float)
 
 
 def _offered(demand: _core.DemandView) -> float:

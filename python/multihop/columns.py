@@ -302,4 +302,10 @@ METRICS: tuple[Metric, ...] = (
     Metric("retransmission_ratio", "Retransmissions", "%", 1e2, higher_is_better=False),
 )
 
+#: What comparisons report besides, where runs can be held against the optimum (`multihop.optima`).
+OPTIMUM_METRICS: tuple[Metric, ...] = (
+    Metric("optimum_distance", "Distance to the optimum", "%", 1e2, higher_is_better=False),
+    Metric("optimum_gap", "Gap to the optimum", "%", 1e2, higher_is_better=False),
+)
+
 METRIC = {metric.name: metric for metric in METRICS}

@@ -6,6 +6,7 @@ import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multihop.columns import METRICS, Metric
+from multihop.columns import METRICS, OPTIMUM_METRICS, Metric
+from multihop.optima import Optimum, optimum
 from multihop.results import Result
 from multihop.scenario import Scenario, inline_toml
 from multihop.statistics import Estimate, PairedDifference, estimate, holm, paired_difference
@@ -84,9 +86,36 @@ class Comparison:
             words += ["--set", f"{path}={inline_toml(value)}"]
         return shlex.join(words)
 
+    @cached_property
+    def optima(self) -> dict[str, Optimum]:
+        """Variant -> its proportionally fair optimum, with the headers and acknowledgements of its own transport.
+
+        See `Optimum.not_comparable` for what runs cannot be held against it.
+        """
+        made = {}
+        for variant, results in self.results.items():
+            overrides = {name: value for name, value in results[0].overrides.items() if name != "seed"}
+            made[variant] = optimum(self.scenario, overrides)
+        return made
+
+    @property
+    def not_comparable(self) -> str | None:
+        """Why these runs cannot be held against their optima; none if they can."""
+        return next((why for found in self.optima.values() if (why := found.not_comparable) is not None), None)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """What is reported of each variant; how far it is from the optimum, where runs can be held against that."""
+        return METRICS if self.not_comparable is not None else (*METRICS, *OPTIMUM_METRICS)
+
     def values(self, variant: str, metric: str) -> np.ndarray:
-        """One value per seed; `metric` is a column of the summary."""
-        return np.array([float(result.summary[metric]) for result in self.results[variant]])
+        """One value per seed; `metric` is a column of the summary, `optimum_distance` or `optimum_gap`."""
+        results = self.results[variant]
+        if metric in {about.name for about in OPTIMUM_METRICS}:
+            rates = np.array([result.flows["goodput_bps"].to_numpy(dtype=float) for result in results])
+            best = self.optima[variant]
+            return best.distance(rates) if metric == "optimum_distance" else best.gap(rates)
+        return np.array([float(result.summary[metric]) for result in results])
 
     def estimate(self, variant: str, metric: str) -> Estimate | None:
         """Mean and 95 % interval over seeds; `None` if no seed has a value."""
@@ -169,8 +198,9 @@ class Comparison:
         """Estimates and paired differences as plain data (JSON), in SI units."""
         return {
             "confidence": 0.95,
-            "metrics": {m.name: {v: self._estimate_record(v, m) for v in self.variants} for m in METRICS},
-            "paired": [_contrast_record(c) for m in METRICS for c in self.contrasts(m)],
+            "metrics": {m.name: {v: self._estimate_record(v, m) for v in self.variants} for m in self.metrics},
+            "paired": [_contrast_record(c) for m in self.metrics for c in self.contrasts(m)],
+            "optimum": self._optimum_record(),
         }
 
     def report(self, path: str | Path) -> Path:
@@ -202,12 +232,19 @@ class Comparison:
             "values": [None if math.isnan(v) else v for v in values.tolist()],
         }
 
+    def _optimum_record(self) -> dict[str, Any]:
+        """The optimum of each variant's flows, in bit/s, and why runs cannot be held against it, if so."""
+        return {
+            "not_comparable": self.not_comparable,
+            "flows_bps": {variant: found.rates_bps.tolist() for variant, found in self.optima.items()},
+        }
+
     def _repr_html_(self) -> str:
         rows = []
         for variant in self.variants:
-            cells = [with_interval(self.estimate(variant, m.name), m) for m in METRICS]
+            cells = [with_interval(self.estimate(variant, m.name), m) for m in self.metrics]
             rows.append([variant, *cells])
-        heads = ["", *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in METRICS)]
+        heads = ["", *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in self.metrics)]
         table = pd.DataFrame(rows, columns=heads).to_html(index=False, border=0)
         return f"<div>{table}<ul>{''.join(f'<li>{line}</li>' for line in self.verdict())}</ul></div>"
 

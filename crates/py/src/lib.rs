@@ -191,6 +191,7 @@ fn capacity<'py>(
         let entry = PyDict::new(py);
         entry.set_item("payload_bytes", demand.payload)?;
         entry.set_item("offered_bps", demand.offered_bps)?;
+        entry.set_item("steady", demand.steady)?;
         entry.set_item("forward", times(&demand.forward)?)?;
         entry.set_item("feedback", times(&demand.feedback)?)?;
         demands.append(entry)?;
@@ -201,6 +202,8 @@ fn capacity<'py>(
     made.set_item("data_conflicts", capacity.conflicts.data)?;
     made.set_item("exchange_conflicts", capacity.conflicts.exchange)?;
     made.set_item("sensing_conflicts", capacity.conflicts.sensing)?;
+    made.set_item("interference_conflicts", capacity.conflicts.interference)?;
+    made.set_item("changes", capacity.changes)?;
     Ok(made)
 }
 

@@ -6,6 +6,7 @@ import typer
 
 from multihop.cli import bounds, imports, inspect, runs, studies
 from multihop.cli.measure import measure
+from multihop.cli.optimum import optimum
 from multihop.cli.reproduce import reproduce
 from multihop.provenance import commit, version
 
@@ -38,6 +39,7 @@ app.command("compare")(runs.compare)
 app.add_typer(studies.app, name="study")
 app.command("reproduce")(reproduce)
 app.command("bound")(bounds.bound)
+app.command("optimum")(optimum)
 app.command("measure")(measure)
 app.command("import")(imports.import_mesh)
 app.command("check")(inspect.check)

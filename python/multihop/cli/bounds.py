@@ -36,8 +36,8 @@ def _print_totals(found: Bound) -> None:
     heads = ["all flows together, at most", "kb/s", *(["with transport ACKs"] if found.has_feedback else [])]
     rows = []
     for row in found.totals.to_dict("records"):
-        with_feedback = [_kbps(row["total_with_feedback_bps"])] if found.has_feedback else []
-        rows.append([str(row["level"]), _kbps(row["total_bps"]), *with_feedback])
+        with_feedback = [kbps(row["total_with_feedback_bps"])] if found.has_feedback else []
+        rows.append([str(row["level"]), kbps(row["total_bps"]), *with_feedback])
     console.out().print(console.table(heads, rows))
     print()
 
@@ -48,12 +48,13 @@ def _print_flows(found: Bound) -> None:
     rows = []
     for _, group in found.flows.groupby("flow", sort=True):
         last = group.iloc[-1]
-        cells = [_kbps(value) for value in group["alone_bps"]]
-        cells += [_kbps(last["alone_with_feedback_bps"])] if found.has_feedback else []
+        cells = [kbps(value) for value in group["alone_bps"]]
+        cells += [kbps(last["alone_with_feedback_bps"])] if found.has_feedback else []
         rows.append([str(last["name"]), str(last["hops"]), *cells, " ".join(last["bottleneck"])])
     console.out().print(console.table(heads, rows))
     print()
 
 
-def _kbps(value: float) -> str:
+def kbps(value: float) -> str:
+    """A rate in kb/s."""
     return f"{value / 1e3:.1f}"

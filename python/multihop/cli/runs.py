@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -69,7 +70,7 @@ def run(
         console.print_json(_json(comparison))
     else:
         _print_flows(comparison)
-        _print_metrics(comparison)
+        _print_metrics(comparison, METRICS)
 
 
 def compare(
@@ -102,9 +103,11 @@ def compare(
     if as_json:
         console.print_json(_json(comparison))
     else:
-        _print_metrics(comparison)
+        _print_metrics(comparison, comparison.metrics)
         for sentence in comparison.verdict():
             print(sentence)
+        if comparison.not_comparable is not None:
+            print(f"Optimum: not drawn, as {comparison.not_comparable}.")
 
 
 def _simulate(
@@ -203,10 +206,10 @@ def _print_flows(comparison: Comparison) -> None:
     print()
 
 
-def _print_metrics(comparison: Comparison) -> None:
+def _print_metrics(comparison: Comparison, metrics: Sequence[Metric]) -> None:
     """Per variant and metric: mean and 95 % interval."""
     rows = [
-        [_title(m), *(with_interval(comparison.estimate(v, m.name), m) for v in comparison.variants)] for m in METRICS
+        [_title(m), *(with_interval(comparison.estimate(v, m.name), m) for v in comparison.variants)] for m in metrics
     ]
     seeds = len(comparison.seeds)
     over = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, so no interval"

@@ -13,6 +13,7 @@ from typing import Any
 
 from multihop.errors import UserError
 from multihop.models.chain_capacity import chain_capacity
+from multihop.models.ewccp_fluid import ewccp_fluid
 from multihop.models.frame_efficiency import frame_transmission_efficiency
 from multihop.models.maximum_throughput import maximum_throughput
 from multihop.models.probing_overhead import probing_overhead
@@ -29,6 +30,7 @@ MODELS: dict[str, Callable[..., Mapping[str, float]]] = {
     "chain-capacity": chain_capacity,
     "maximum-throughput": maximum_throughput,
     "probing-overhead": probing_overhead,
+    "ewccp-fluid": ewccp_fluid,
 }
 
 

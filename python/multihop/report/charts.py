@@ -63,10 +63,30 @@ def flow_goodput(comparison: Comparison) -> Chart:
             at = position + (index - (len(comparison.variants) - 1) / 2) * width
             name = variant if position == 0 else None
             _bar(chart, axis, at, values, width, palette[variant], f"{flow['name']}, {variant}:", "Mb/s", name)
+        _mark_optimum(chart, axis, comparison, variant, (index - (len(comparison.variants) - 1) / 2) * width, width)
     axis.set_xticks(range(len(labels)), labels, rotation=_tilt(labels), ha="right" if _tilt(labels) else "center")
     axis.set_ylabel("goodput [Mb/s]")
     _legend(axis, comparison)
     return chart
+
+
+def _mark_optimum(
+    chart: Chart,
+    axis: Any,  # noqa: ANN401 - an Axes
+    comparison: Comparison,
+    variant: str,
+    offset: float,
+    width: float,
+) -> None:
+    """A line across the bar of each flow, where the proportionally fair optimum is."""
+    if comparison.not_comparable is not None:
+        return
+    for position, row in enumerate(comparison.optima[variant].flows.to_dict("records")):
+        best = row["optimum_bps"] / 1e6
+        at = position + offset
+        label = "optimum" if position == 0 and variant == comparison.variants[0] else None
+        (line,) = axis.plot([at - width / 2, at + width / 2], [best, best], color=INK, linewidth=1.5, label=label)
+        chart.tip(line, f"{row['name']}, {variant}: proportionally fair optimum {best:.3g} Mb/s")
 
 
 def losses(comparison: Comparison) -> Chart:
@@ -209,6 +229,10 @@ def _sorted_goodput(comparison: Comparison, flows: pd.DataFrame) -> Chart:
         values = np.sort(mine.groupby("flow")["goodput_bps"].mean().to_numpy(dtype=float)) / 1e6
         (line,) = axis.plot(np.arange(1, len(values) + 1), values, color=colour, linewidth=2, label=variant)
         chart.tip(line, f"{variant}: from {values[0]:.3g} to {values[-1]:.3g} Mb/s")
+        if comparison.not_comparable is None:
+            best = np.sort(comparison.optima[variant].rates_bps) / 1e6
+            (line,) = axis.plot(np.arange(1, len(best) + 1), best, color=colour, linewidth=1.2, linestyle="--")
+            chart.tip(line, f"{variant}: proportionally fair optimum, from {best[0]:.3g} to {best[-1]:.3g} Mb/s")
     axis.set_xlabel("flows, from the least to the most goodput")
     axis.set_ylabel("goodput, mean over seeds [Mb/s]")
     axis.set_ylim(bottom=0)

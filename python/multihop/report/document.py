@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multihop.columns import METRICS
 from multihop.comparison import Contrast
 from multihop.provenance import commit, version
 from multihop.report import charts, topology
@@ -36,7 +35,7 @@ def page(comparison: Comparison) -> str:
             topology.caption(first.view, first.positions) + " " + _path_note(comparison),
         ),
         section("Who gets what", drawn["metrics"], intervals),
-        section("Goodput of each flow", drawn["flows"]),
+        section("Goodput of each flow", drawn["flows"], _optimum_note(comparison)),
         section(
             "Where packets are lost",
             drawn["losses"],
@@ -88,6 +87,16 @@ def _path_note(comparison: Comparison) -> str:
     return f"No route{when} for {', '.join(lost)}." if lost else "Coloured lines are the paths of flows at the start."
 
 
+def _optimum_note(comparison: Comparison) -> str:
+    why = comparison.not_comparable
+    if why is not None:
+        return f"No optimum is drawn: {why}."
+    return (
+        "Black or dashed lines: what flows would get if the sum of log(goodput) were as large as airtime allows, with "
+        "the headers and acknowledgements of their transport. Stations that count back-off down together may exceed it."
+    )
+
+
 def _feedback(comparison: Comparison) -> str:
     lost = ", ".join(f"{v} {comparison.values(v, 'feedback_dropped').mean():.4g}" for v in comparison.variants)
     return f"Acknowledgements lost as well{', means over seeds' if len(comparison.seeds) > 1 else ''}: {lost}."
@@ -103,7 +112,7 @@ def _time_note(comparison: Comparison) -> str:
 def _metric_table(comparison: Comparison) -> str:
     heads = "".join(f"<th>{_e(v)}</th>" for v in comparison.variants)
     rows = []
-    for metric in METRICS:
+    for metric in comparison.metrics:
         cells = "".join(
             f"<td>{_e(with_interval(comparison.estimate(v, metric.name), metric))}</td>" for v in comparison.variants
         )
@@ -113,7 +122,7 @@ def _metric_table(comparison: Comparison) -> str:
 
 
 def _paired_table(comparison: Comparison) -> str:
-    contrasts = [contrast for metric in METRICS for contrast in comparison.contrasts(metric)]
+    contrasts = [contrast for metric in comparison.metrics for contrast in comparison.contrasts(metric)]
     if not contrasts or len(comparison.seeds) == 1:
         return ""
     rows = "".join(_paired_row(contrast) for contrast in contrasts)

@@ -231,6 +231,8 @@ def _columns(result: StudyResult, name: str) -> Mapping[str, Column]:
 def _made_how(metric: MetricSpec) -> str:
     if metric.model is not None:
         return f"{metric.result} of {metric.model}"
+    if metric.optimum is not None:
+        return f"{metric.optimum} of the {metric.utility} optimum under {metric.constraints}"
     if metric.metric is not None:
         return (
             f"{metric.metric} over {metric.over}" if metric.over is not None else f"{metric.metric} less {metric.less}"

@@ -13,6 +13,7 @@ from multihop.errors import UserError
 from multihop.statistics import jain
 from multihop.study.derived import check_combined, check_model
 from multihop.study.design import RESERVED, as_list
+from multihop.study.optima import COLUMNS, check_optimum
 from multihop.study.spec import Label, MetricSpec, StudySpec
 from multihop.study.units import divisors_of, shown_unit, unit_of
 
@@ -54,6 +55,9 @@ def check_metric(spec: StudySpec, name: str, metric: MetricSpec) -> None:
         _check_columns(metric, metric.column, at)
     elif metric.metric is not None:
         check_combined(spec, name, metric)
+    elif metric.optimum is not None:
+        check_optimum(name, metric)
+        check_where(metric.where, "flows", f"{at}.where")
     else:
         check_model(spec, name, metric)
     shown_unit(unit_of(spec, metric), metric.unit, f"{at}.unit")
@@ -107,11 +111,11 @@ def per_seed(metric: MetricSpec, table: pd.DataFrame, warmup: float = 0.0) -> pd
     """The metric of each run, by seed, from its table of all seeds. Missing where no row has a value.
 
     Args:
-        metric: one that is made of a column.
+        metric: one that is made of a column; of the optimum, one of the columns that `optima.with_optimum` adds.
         table: the column's table.
         warmup: of steps of time, those that end later than this count, unless the metric has a window of its own.
     """
-    column = (metric.column or "").partition(".")[2]
+    column = (metric.column or "").partition(".")[2] if metric.optimum is None else COLUMNS[metric.optimum]
     seeds = table["seed"].unique()
     rows = table[matching(table, metric.where)]
     if "time_s" in rows.columns:

@@ -15,12 +15,14 @@ from multihop.columns import METRICS, Metric
 from multihop.comparison import estimate_or_none
 from multihop.errors import UserError
 from multihop.models import evaluate
+from multihop.optima import Optimum, Question, optimum
 from multihop.statistics import Estimate, PairedDifference, paired_difference
 from multihop.study.claims import Judgement, judge
 from multihop.study.derived import combined, of_model
 from multihop.study.design import RESERVED, Point
 from multihop.study.metrics import metric_of, per_seed
-from multihop.study.spec import Label
+from multihop.study.optima import of_all_flows, question_of, with_optimum
+from multihop.study.spec import Label, MetricSpec
 from multihop.study.store import Failure, Store
 
 if TYPE_CHECKING:
@@ -102,6 +104,8 @@ class StudyResult:
             if spec is not None and spec.metric is not None:
                 # Those that it is made of stand above it.
                 made[name] = combined(spec, made)
+            elif spec is not None and spec.optimum is not None:
+                made[name] = self._of_optimum(point, spec, outputs, tables)
             elif spec is not None and spec.model is not None:
                 made[name] = pd.Series(of_model(name, spec, self.points[point]), index=seeds_read, dtype=float)
             else:
@@ -122,6 +126,24 @@ class StudyResult:
         df = tables[source]
         made = df.set_index("seed")[name] if spec is None else per_seed(spec, df, view["warmup"])
         return made.set_axis([int(seed) for seed in made.index])
+
+    def _of_optimum(
+        self, point: int, spec: MetricSpec, outputs: list[_core.Output], tables: dict[str, pd.DataFrame]
+    ) -> pd.Series[float]:
+        """A metric that holds flows against the optimum, by seed."""
+        view, best = self.study.plan.views[point], self.optimum(point, question_of(spec))
+        if "flows" not in tables:
+            tables["flows"] = frames.table("flows", view, outputs)
+        if spec.optimum in {"distance", "gap"}:
+            made = of_all_flows(spec, tables["flows"], best)
+        else:
+            made = per_seed(spec, with_optimum(tables["flows"], best), view["warmup"])
+        return made.set_axis([int(seed) for seed in made.index])
+
+    @cache  # noqa: B019 - lives as long as the result
+    def optimum(self, point: int, question: Question) -> Optimum:
+        """The optimum of a point's scenario."""
+        return optimum(self.study.scenario, self.study.overrides(point), question)
 
     def estimate(self, point: int, metric: str) -> Estimate | None:
         """Mean and 95 % interval over seeds; `None` if no run has a value."""

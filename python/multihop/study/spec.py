@@ -104,7 +104,7 @@ REDUCTIONS: dict[str, str] = {
 
 
 class MetricSpec(_Table):
-    """A number per run: made from a column of its tables, of a closed form, or of two other metrics."""
+    """A number per run: made from a column of its tables, of a closed form, of the optimum, or of two other metrics."""
 
     column: str | None = Field(
         None,
@@ -156,6 +156,20 @@ class MetricSpec(_Table):
     cases: dict[str, dict[str, dict[str, Any]]] = Field(
         default_factory=dict, description="Of `model`: factor -> label -> arguments at its points."
     )
+    optimum: Literal["distance", "gap", "share", "rate"] | None = Field(
+        None,
+        description="Instead of a column: the flows' goodput x beside the utility-maximal x* of the point's scenario. "
+        "`distance`: |x - x*| / |x*|; `gap`: 1 less the geometric mean of x / x*; `share`: of each flow x / x*; "
+        "`rate`: of each flow x*; the last two are reduced over flows. Missing where nodes or flows come and go.",
+    )
+    utility: str = Field("log", description="Of `optimum`: log, max-min, or alpha=A, as in alpha=2.")
+    constraints: Literal["cliques", "interference-sets"] = Field(
+        "cliques", description="Of `optimum`: the sets of links that share airtime."
+    )
+    level: Literal["hard", "carrier-sense", "idle-channel"] = Field(
+        "idle-channel", description="Of `optimum`: what is charged, as in `multihop bound`."
+    )
+    feedback: bool = Field(True, description="Of `optimum`: charge the transport's acknowledgements.")
     metric: str | None = Field(None, description="Instead of a column: a metric above this one.")
     over: str | None = Field(None, description="Of `metric`: divided by this one.")
     less: str | None = Field(None, description="Of `metric`: less this one, which has the same unit.")
@@ -165,17 +179,22 @@ class MetricSpec(_Table):
 
     @model_validator(mode="after")
     def _one_way(self) -> MetricSpec:
-        if (self.column is not None) + (self.model is not None) + (self.metric is not None) != 1:
-            raise ValueError("needs one of column, model and metric")
+        kinds = ("column", "model", "optimum", "metric")
+        if sum(getattr(self, kind) is not None for kind in kinds) != 1:
+            raise ValueError("needs one of column, model, optimum and metric")
         of = {
-            "column": ("where", "between", "reduce", "weight", "per"),
-            "model": ("result", "arguments", "cases"),
-            "metric": ("over", "less"),
+            ("column",): ("between", "weight", "per"),
+            ("column", "optimum"): ("where", "reduce"),
+            ("model",): ("result", "arguments", "cases"),
+            ("optimum",): ("utility", "constraints", "level", "feedback"),
+            ("metric",): ("over", "less"),
         }
-        for kind, keys in of.items():
+        for needed, keys in of.items():
             given = next((key for key in keys if key in self.model_fields_set), None)
-            if given is not None and getattr(self, kind) is None:
-                raise ValueError(f"has {given}, which goes with {kind}; remove one of the two")
+            if given is not None and all(getattr(self, kind) is None for kind in needed):
+                raise ValueError(f"has {given}, which goes with {' or '.join(needed)}; remove one of the two")
+        if self.optimum in {"distance", "gap"} and ({"where", "reduce"} & self.model_fields_set):
+            raise ValueError(f"has optimum = {self.optimum!r}, which is of all flows together; remove where and reduce")
         if self.per is not None and ({"reduce", "weight"} & self.model_fields_set):
             raise ValueError("has per, which makes a ratio of sums, and reduce or weight; keep one of them")
         if self.model is not None and self.result is None:

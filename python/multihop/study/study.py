@@ -244,6 +244,10 @@ class Study:
         """The factor whose values are compared: as the study says, else `scheme` if there is one."""
         return self.spec.compare or ("scheme" if "scheme" in self.spec.factors else None)
 
+    def overrides(self, point: int) -> dict[str, Any]:
+        """What replaces keys of the base scenario at a point, by its index."""
+        return overrides_of(self.plan.points[point])
+
     def _check(self, point: Point) -> _core.ScenarioView:
         try:
             return self.scenario.check(overrides_of(point))

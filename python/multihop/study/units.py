@@ -44,6 +44,8 @@ def unit_of(spec: StudySpec, metric: MetricSpec) -> str:
     if metric.metric is not None:
         unit = unit_of(spec, spec.metrics[metric.metric])
         return unit if metric.over is None else _ratio(unit, {unit_of(spec, spec.metrics[metric.over])})
+    if metric.optimum is not None:
+        return "bit/s" if metric.optimum == "rate" and metric.reduce not in _WITHOUT_UNIT else "1"
     table, _, column = (metric.column or "").partition(".")
     if metric.reduce in _WITHOUT_UNIT:
         return "1"

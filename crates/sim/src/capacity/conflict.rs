@@ -6,7 +6,7 @@ use crate::routing::LEAST_DELIVERY;
 use multihop_core::NodeId;
 use multihop_dot11::ACK_BYTES;
 
-/// Three ways in which the exchanges of two links may exclude each other, each a list of pairs of indices into the list of links,
+/// Four ways in which the exchanges of two links may exclude each other, each a list of pairs of indices into the list of links,
 /// the smaller index first.
 ///
 /// A signal is *fatal* to a frame if the frame is lost whatever the two begin with: in a medium with capture, if the frame is
@@ -24,9 +24,12 @@ pub struct Conflicts {
     /// Carrier sense keeps them apart, but for simultaneous starts: the links share a node, or one sender senses the other, or
     /// any frame of one is fatal to one of the other.
     pub sensing: Vec<(usize, usize)>,
+    /// They are in each other's interference sets: the links share a node, or an endpoint of one senses an endpoint of the other
+    /// (Tan, Jiang, Zhang and Shen, section II). Receivers count, whatever their frames would destroy.
+    pub interference: Vec<(usize, usize)>,
 }
 
-/// In which of the three ways two links exclude each other.
+/// In which of the four ways two links exclude each other.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Conflict {
     /// See [`Conflicts::data`].
@@ -35,6 +38,8 @@ pub struct Conflict {
     pub exchange: bool,
     /// See [`Conflicts::sensing`].
     pub sensing: bool,
+    /// See [`Conflicts::interference`].
+    pub interference: bool,
 }
 
 impl Conflicts {
@@ -55,6 +60,7 @@ impl Conflicts {
                     (conflict.data, &mut made.data),
                     (conflict.exchange, &mut made.exchange),
                     (conflict.sensing, &mut made.sensing),
+                    (conflict.interference, &mut made.interference),
                 ];
                 for (_, list) in lists.into_iter().filter(|(applies, _)| *applies) {
                     list.push((a, b));
@@ -77,7 +83,7 @@ struct Air<'a> {
 impl Air<'_> {
     fn conflict(&self, a: (NodeId, NodeId), b: (NodeId, NodeId)) -> Conflict {
         if a.0 == b.0 || a.0 == b.1 || a.1 == b.0 || a.1 == b.1 {
-            return Conflict { data: true, exchange: true, sensing: true };
+            return Conflict { data: true, exchange: true, sensing: true, interference: true };
         }
         let data = |(from, to): (NodeId, NodeId)| (from, to, RateClass::Data);
         let exclusive: Vec<bool> =
@@ -85,7 +91,10 @@ impl Air<'_> {
         Conflict {
             data: self.exclude(data(a), data(b)),
             exchange: exclusive.iter().all(|exclusive| *exclusive),
-            sensing: exclusive.contains(&true) || self.senses(a.0, b.0) || self.senses(b.0, a.0),
+            sensing: exclusive.contains(&true) || self.either_senses(a.0, b.0),
+            interference: [a.0, a.1]
+                .iter()
+                .any(|one| [b.0, b.1].iter().any(|other| self.either_senses(*one, *other))),
         }
     }
 
@@ -106,6 +115,11 @@ impl Air<'_> {
                 (errors[rate as usize].bit_success_ln(sinr) * bits).exp() < LEAST_DELIVERY
             }
         }
+    }
+
+    /// Is the medium busy at one of two nodes while the other sends?
+    fn either_senses(&self, one: NodeId, other: NodeId) -> bool {
+        self.senses(one, other) || self.senses(other, one)
     }
 
     /// Is the medium busy at `node` while `source` sends?

@@ -29,6 +29,9 @@ pub struct Demand {
     pub payload: u32,
     /// Payload that the application offers, in bits per second; none if that is without limit. Of random arrivals, the mean.
     pub offered_bps: Option<f64>,
+    /// Whether the application offers that during all of the measured time: it starts within the warm-up, never stops, and makes
+    /// no pauses.
+    pub steady: bool,
     /// On the links of the path.
     pub forward: Vec<LinkTime>,
     /// Of what the receiver sends back when nothing is lost, on the links of the way back; empty for datagrams.
@@ -71,6 +74,7 @@ impl Demand {
         Demand {
             payload,
             offered_bps,
+            steady: is_steady(config, flow),
             forward: along(flow.source, flow.destination, &forward),
             feedback: if feedback.is_empty() {
                 Vec::new()
@@ -79,6 +83,17 @@ impl Demand {
             },
         }
     }
+}
+
+fn is_steady(config: &Config, flow: &FlowConfig) -> bool {
+    let lasts = match flow.app {
+        AppConfig::Saturated
+        | AppConfig::Cbr { .. }
+        | AppConfig::Poisson { .. }
+        | AppConfig::Bulk { bytes: None } => true,
+        AppConfig::Bulk { bytes: Some(_) } | AppConfig::Transfers { .. } => false,
+    };
+    lasts && flow.start <= config.warmup && flow.stop.is_none_or(|stop| stop >= config.duration)
 }
 
 /// The payloads of the packets of a message.

@@ -26,6 +26,8 @@ pub struct Capacity {
     pub demands: Vec<Demand>,
     /// Which of the links exclude each other. Wires exclude nothing.
     pub conflicts: Conflicts,
+    /// Whether nodes move or are switched off, so that all this is of the start only.
+    pub changes: bool,
 }
 
 impl Capacity {
@@ -39,6 +41,7 @@ impl Capacity {
             config.flows.iter().map(|flow| Demand::new(config, flow, &routes, &timing, &mut links)).collect();
         let by_air = |link: &(NodeId, NodeId)| config.wire(link.0, link.1).is_none();
         let conflicts = Conflicts::new(&links, by_air, &table, &timing);
-        Capacity { links, demands, conflicts }
+        let changes = config.mobility.moves() || !config.mobility.outages.is_empty();
+        Capacity { links, demands, conflicts, changes }
     }
 }

@@ -1,0 +1,297 @@
+"""The network-utility optimum of a scenario: what flows would get if their rates maximised a sum of utilities.
+
+Constraints are those of airtime, as in `multihop.capacity`; `multihop.utility` solves the programme. Nothing is run,
+and routes are the shortest, as in a bound.
+
+A run is held against the optimum by two numbers, `distance` and `gap`, and each flow by its share x / x*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from multihop import _core
+from multihop.capacity import LEVELS, Shares, interference_shares, shares
+from multihop.errors import UserError
+from multihop.scenario import Scenario
+from multihop.statistics import jain
+from multihop.utility import LOG, Allocation, Utility, allocate
+
+Constraints = Literal["cliques", "interference-sets"]
+
+#: What each kind of constraint says.
+CONSTRAINTS: Mapping[Constraints, str] = {
+    "cliques": "links of which any two exclude each other send one after the other",
+    "interference-sets": "a link and all links near it send one after the other (EWCCP, Eqs. 12 and 13)",
+}
+
+#: In `gap`, a flow that gets less than this share of its optimum counts as if it got this share.
+FLOOR = 0.01
+
+#: A constraint binds if less than this share of the time is left.
+_BINDING = 1e-6
+
+#: Rates within the programme are in Mb/s, which is what prices are for.
+_MBPS = 1e6
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which optimum is meant.
+
+    Attributes:
+        utility: of a rate.
+        constraints: of which sets of links the airtime is limited.
+        level: name of one of `multihop.capacity.LEVELS`: what is charged, and for cliques, what excludes.
+        feedback: are the transport's acknowledgements charged?
+    """
+
+    utility: Utility = LOG
+    constraints: Constraints = "cliques"
+    level: str = "idle-channel"
+    feedback: bool = True
+
+    def __post_init__(self) -> None:
+        _require("constraints", self.constraints, list(get_args(Constraints)))
+        _require("level", self.level, [level.name for level in LEVELS])
+        if not isinstance(self.feedback, bool):
+            raise UserError(f"feedback: found {self.feedback!r}; needs True or False")
+
+    def shares(self, capacity: _core.CapacityView) -> Shares:
+        """The constraints of a scenario."""
+        level = {known.name: known for known in LEVELS}[self.level]
+        make = shares if self.constraints == "cliques" else interference_shares
+        return make(capacity, level, feedback=self.feedback)
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The rates of a scenario that maximise the sum of utilities.
+
+    Attributes:
+        view: the scenario, resolved.
+        capacity: what flows need of the channel, and which links share it.
+        question: which optimum this is.
+        shares: the constraints, and what flows take of them.
+        allocation: the solution; rates in Mb/s, prices of a whole constraint and of 1 Mb/s.
+        weights: what the utility of each flow was multiplied by.
+    """
+
+    view: _core.ScenarioView
+    capacity: _core.CapacityView = field(repr=False)
+    question: Question
+    shares: Shares = field(repr=False)
+    allocation: Allocation = field(repr=False)
+    weights: np.ndarray = field(repr=False)
+
+    @property
+    def rates_bps(self) -> np.ndarray:
+        """Goodput of each flow, in bit/s; 0 of flows without a path."""
+        return self.allocation.rates * _MBPS
+
+    @property
+    def total_bps(self) -> float:
+        """Sum of the flows' goodputs."""
+        return float(self.rates_bps.sum())
+
+    @property
+    def jain(self) -> float:
+        """Jain's index of the goodputs of flows that have a path; missing (NaN) if none has."""
+        reached = self.rates_bps[self.rates_bps > 0]
+        return jain(reached) if len(reached) else float("nan")
+
+    @property
+    def without_path(self) -> list[str]:
+        """The flows that have no path, get 0, and are left out."""
+        flows = zip(self.view["flows"], self.capacity["demands"], strict=True)
+        return [flow["name"] for flow, demand in flows if not demand["forward"]]
+
+    @property
+    def of_start(self) -> bool:
+        """Do nodes move or switch off, so that this is the optimum of the network at the start?"""
+        return self.capacity["changes"]
+
+    @property
+    def not_comparable(self) -> str | None:
+        """Why runs of the scenario cannot be held against the optimum; none if they can.
+
+        The optimum is of one network and one set of flows: a run whose nodes or flows come and go has many.
+        """
+        if self.of_start:
+            return "nodes move or are switched off, and the optimum with them"
+        flows = zip(self.view["flows"], self.capacity["demands"], strict=True)
+        pausing = next((flow["name"] for flow, demand in flows if not demand["steady"]), None)
+        if pausing is not None:
+            return f"flow {pausing} does not send during all of the measured time, and the optimum changes with it"
+        return None if (self.rates_bps > 0).any() else "no flow has a path"
+
+    @cached_property
+    def flows(self) -> pd.DataFrame:
+        """One row per flow.
+
+        `optimum_bps` and `alone_bps`, what it could get alone, in bit/s; `price`, what 1 Mb/s of the flow costs others:
+        the sum over constraints of their price times the share of them that it takes; `limit_price`, what a higher
+        offered load would be worth per Mb/s. Together they are the marginal utility. `bottleneck` has those of its
+        links that are in constraints with a price; without prices, as in max-min fairness, in constraints that bind.
+        """
+        links = self._link_names
+        costs = self.allocation.prices @ (self.shares.airtime * _MBPS)
+        priced = {link for row in self._priced for link in self.shares.cliques[row]}
+        rows = []
+        for index, (flow, demand) in enumerate(zip(self.view["flows"], self.capacity["demands"], strict=True)):
+            own = [time["link"] for time in demand["forward"]]
+            rows.append(
+                {
+                    "flow": index,
+                    "name": flow["name"],
+                    "hops": flow["hops"],
+                    "optimum_bps": self.rates_bps[index],
+                    "alone_bps": self.shares.alone_bps[index],
+                    "price": costs[index],
+                    "limit_price": self.allocation.limit_prices[index],
+                    "bottleneck": [links[link] for link in own if link in priced],
+                }
+            )
+        return pd.DataFrame(rows)
+
+    @cached_property
+    def constraints(self) -> pd.DataFrame:
+        """One row per constraint that binds: its links, the utility that a whole one more would add, and its flows.
+
+        Where constraints that bind say the same of the flows, prices are one of many choices: one may have the price of
+        all.
+        """
+        links = self._link_names
+        names = [flow["name"] for flow in self.view["flows"]]
+        rows = [
+            {
+                "links": [links[link] for link in self.shares.cliques[row]],
+                "price": self.allocation.prices[row],
+                "flows": [names[flow] for flow in np.flatnonzero(self.shares.airtime[row] * self.rates_bps)],
+            }
+            for row in self._binding
+        ]
+        return pd.DataFrame(rows, columns=["links", "price", "flows"])
+
+    def distance(self, rates: np.ndarray) -> np.ndarray:
+        """`distance` of rates in bit/s, of shape (..., flows)."""
+        return distance(rates, self.rates_bps)
+
+    def gap(self, rates: np.ndarray) -> np.ndarray:
+        """`gap` of rates in bit/s, of shape (..., flows)."""
+        return gap(rates, self.rates_bps)
+
+    def record(self) -> dict[str, Any]:
+        """Everything as plain data (JSON); what is missing, such as prices of max-min fairness, is None."""
+        level = {known.name: known for known in LEVELS}[self.question.level]
+        return {
+            "scenario": {"name": self.view["name"], "hash": self.view["hash"]},
+            "utility": self.question.utility.name,
+            "constraints": self.question.constraints,
+            "level": level.name,
+            "with_feedback": self.question.feedback,
+            "of_start": self.of_start,
+            "complete": self.shares.complete,
+            "without_path": self.without_path,
+            "not_comparable": self.not_comparable,
+            "total_bps": self.total_bps,
+            "jain": _or_none(self.jain),
+            "residual": self.allocation.residual,
+            "flows": _records(self.flows),
+            "binding": _records(self.constraints),
+        }
+
+    @cached_property
+    def _binding(self) -> list[int]:
+        """The constraints of which nothing is left, those with the highest price first."""
+        used = self.shares.airtime @ self.rates_bps
+        full = np.flatnonzero(used > 1.0 - _BINDING)
+        prices = np.nan_to_num(self.allocation.prices[full])
+        return [int(row) for row in full[np.argsort(-prices, kind="stable")]]
+
+    @property
+    def _priced(self) -> list[int]:
+        prices = self.allocation.prices
+        least = _BINDING * np.nan_to_num(prices).max(initial=0.0)
+        return [row for row in self._binding if not prices[row] <= least]
+
+    @cached_property
+    def _link_names(self) -> list[str]:
+        names = [node["name"] for node in self.view["nodes"]]
+        return [f"{names[a]}>{names[b]}" for a, b in self.capacity["links"]]
+
+
+def optimum(
+    scenario: Scenario,
+    overrides: Mapping[str, Any],
+    question: Question | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> Optimum:
+    """The optimum of a scenario with these overrides; `multihop.optimum` is the same for everyday use."""
+    question = question or Question()
+    view = scenario.check(overrides)
+    capacity = scenario.capacity(overrides)
+    found = question.shares(capacity)
+    weighed = _weights(view, weights or {})
+    allocation = allocate(found.airtime * _MBPS, found.offered_bps / _MBPS, question.utility, weighed)
+    return Optimum(view, capacity, question, found, allocation, weighed)
+
+
+def distance(rates: np.ndarray, best: np.ndarray) -> np.ndarray:
+    """How far rates are from the best ones: |x - x*| / |x*|, Euclidean norms over the flows that have a path.
+
+    0 at the optimum, 1 where nothing is delivered. Rates have the shape (..., flows); missing (NaN) if no flow has a
+    path.
+    """
+    kept = best > 0
+    if not kept.any():
+        return np.full(np.shape(rates)[:-1], np.nan)
+    wrong = np.linalg.norm(np.asarray(rates, dtype=float)[..., kept] - best[kept], axis=-1)
+    made: np.ndarray = wrong / np.linalg.norm(best[kept])
+    return made
+
+
+def gap(rates: np.ndarray, best: np.ndarray) -> np.ndarray:
+    """How much of the geometric mean of the best rates is missing: 1 - (prod_s x_s / x*_s)^(1 / n).
+
+    The product is over flows with a path. This is the mean difference of log utilities, as a share. If the best rates
+    are the proportionally fair ones, it is 0 there and positive for all other rates that the constraints allow, as the
+    mean of their x / x* is at most 1. A flow that gets less than `FLOOR` of its best rate counts as if it got that, so
+    that one starved flow of n costs a factor of FLOOR^(1 / n), and not everything. Shapes as in `distance`.
+    """
+    kept = best > 0
+    if not kept.any():
+        return np.full(np.shape(rates)[:-1], np.nan)
+    shared = np.maximum(np.asarray(rates, dtype=float)[..., kept] / best[kept], FLOOR)
+    made: np.ndarray = 1.0 - np.exp(np.log(shared).mean(axis=-1))
+    return made
+
+
+def _weights(view: _core.ScenarioView, given: Mapping[str, float]) -> np.ndarray:
+    names = [flow["name"] for flow in view["flows"]]
+    for name, weight in given.items():
+        if name not in names:
+            raise UserError(f"weights: there is no flow {name!r}; there are {', '.join(names)}")
+        number: object = weight
+        if not isinstance(number, int | float | np.number) or isinstance(number, bool) or not 0 < weight < np.inf:
+            raise UserError(f"weights: {name}: found {weight!r}; needs a number above 0")
+    return np.array([float(given.get(name, 1.0)) for name in names], dtype=float)
+
+
+def _require(what: str, found: object, known: list[str]) -> None:
+    if found not in known:
+        raise UserError(f"{what}: found {found!r}; needs {' or '.join(known)}")
+
+
+def _records(df: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): _or_none(value) for name, value in row.items()} for row in df.to_dict("records")]
+
+
+def _or_none(value: Any) -> Any:  # noqa: ANN401 - any cell of a table
+    return None if isinstance(value, float) and not np.isfinite(value) else value
