@@ -41,7 +41,7 @@ pub struct RcpHeader {
     pub rtt: u32,
 }
 
-/// The congestion header of EWCCP (Tan, Zhang, Jiang and Shen, Figure 2). The paper names its fields and not their sizes.
+/// The congestion header of EWCCP (Tan, Jiang, Zhang and Shen, Figure 2). The paper names its fields and not their sizes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct EwccpHeader {
     /// Round-trip time of the sender in units of 0.1 ms; 0 if it has none yet, and on acknowledgements.
@@ -72,10 +72,10 @@ pub struct EwccpLink {
 }
 
 impl EwccpHeader {
-    /// Bytes of the end-to-end part: 2 of the round-trip time, 1 of flags and count, 4 of feedback.
-    pub const BYTES: u32 = 7;
-    /// Bytes of the link part besides its summary: 2 of the queue, 1 of the number. Its flags are among those of the other part.
-    pub const LINK_BYTES: u32 = 3;
+    /// Bytes of the end-to-end part: 2 of the round-trip time, 1 of flags, 1 of the count, 4 of feedback.
+    pub const BYTES: u32 = 8;
+    /// Bytes of the link part besides its summary: 2 of the queue, 1 of the number, 1 of flags.
+    pub const LINK_BYTES: u32 = 4;
     /// Units of feedback in a byte.
     pub const PER_BYTE: f64 = 256.0;
 

@@ -1,4 +1,4 @@
-//! EWCCP (Tan, Zhang, Jiang and Shen, "Congestion Control in Multi-hop Wireless Networks", 2005/2007): routers tell each other of the
+//! EWCCP (Tan, Jiang, Zhang and Shen, "Congestion Control in Multi-hop Wireless Networks", 2005/2007): routers tell each other of the
 //! queues of links that share the medium, and close windows by what waits in a whole neighbourhood.
 //!
 //! | file | what |
@@ -67,8 +67,8 @@ pub struct Ewccp {
     pub signalling_header: Size,
     /// Bytes of an entry of a broadcast.
     pub entry_size: Size,
-    /// Bits of the summary of links in each packet of data, a multiple of 8.
-    #[schemars(range(min = 8, max = 128))]
+    /// Bits of the summary of links in each packet of data, a multiple of 32.
+    #[schemars(range(min = 32, max = 128))]
     pub summary_bits: u32,
     /// Bits of it that each link sets.
     #[schemars(range(min = 1, max = 16))]
@@ -81,7 +81,7 @@ pub struct Ewccp {
     /// window ("keep"). Or the sender begins anew, with one segment and a probe ("probe"): then flows that lose frames to hidden
     /// senders stay at one segment, and starve. Default "keep".
     pub on_timeout: OnTimeout,
-    /// A TCP connection, repaired from selective acknowledgements, with a congestion header of 7 bytes, and in data 3 more and the
+    /// A TCP connection, repaired from selective acknowledgements, with a congestion header of 8 bytes, and in data 4 more and the
     /// summary. Each segment is acknowledged unless `delayed_ack` is given.
     #[serde(flatten)]
     pub tcp: TcpParameters,
@@ -179,7 +179,7 @@ impl Ewccp {
 impl Parameters for Ewccp {
     const NAME: &str = "ewccp";
     const SUMMARY: &str = "EWCCP: routers that share the medium tell each other of their queues, and senders by how much to close";
-    const REFERENCE: &str = "Tan, Zhang, Jiang and Shen, Congestion Control in Multi-hop Wireless Networks";
+    const REFERENCE: &str = "Tan, Jiang, Zhang and Shen, Congestion Control in Multi-hop Wireless Networks";
 
     fn check(&self) -> Result<(), String> {
         rate_in_range("capacity", self.capacity)?;
@@ -194,9 +194,9 @@ impl Parameters for Ewccp {
         span_in_range("lifetime", self.lifetime, 1e-3, 3600.0)?;
         size_in_range("signalling_header", Some(self.signalling_header), 0.0, 1_500.0)?;
         size_in_range("entry_size", Some(self.entry_size), 1.0, 100.0)?;
-        in_range("summary_bits", Some(self.summary_bits), 8, Hashing::MOST_BITS, "bits")?;
-        if !self.summary_bits.is_multiple_of(8) {
-            return Err(format!("summary_bits is {}; it must be a multiple of 8", self.summary_bits));
+        in_range("summary_bits", Some(self.summary_bits), 32, Hashing::MOST_BITS, "bits")?;
+        if !self.summary_bits.is_multiple_of(32) {
+            return Err(format!("summary_bits is {}; it must be a multiple of 32", self.summary_bits));
         }
         in_range("summary_hashes", Some(self.summary_hashes), 1, 16, "hashes")?;
         no_ecn(&self.tcp)?;

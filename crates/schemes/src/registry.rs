@@ -300,6 +300,14 @@ mod tests {
                 json!({ "busy_window": "0 s" }),
                 "busy_window is 0 s; it must be between 1 ms and 1 min",
             ),
+            ("ewccp", json!({ "psi": 0.0 }), "psi is 0; it must be between 0.001 and 10"),
+            ("ewccp", json!({ "summary_bits": 100 }), "summary_bits is 100; it must be a multiple of 32"),
+            (
+                "ewccp",
+                json!({ "signalling_hops": 0 }),
+                "signalling_hops is 0; it must be between 1 and 16 hops",
+            ),
+            ("ewccp", json!({ "load": "guessed" }), "load is \"guessed\": unknown variant `guessed`"),
             ("xcp", json!({ "alpha": -1.0 }), "alpha is -1; it must be between 0 and 2"),
             ("xcp", json!({ "ecn": true }), "ecn is true; routers of this scheme have feedback of their own"),
             (

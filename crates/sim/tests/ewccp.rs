@@ -149,7 +149,7 @@ fn odd_parameters_stay_within_bounds() {
     for parameters in [
         json!({ "signalling_interval": "30 s" }),
         json!({ "lifetime": "1 h", "signalling_hops": 3 }),
-        json!({ "summary_bits": 8, "summary_hashes": 1 }),
+        json!({ "summary_bits": 32, "summary_hashes": 1 }),
         json!({ "load": "measured", "interval": "10 ms", "signalling_interval": "10 ms" }),
         json!({ "psi": 10.0, "alpha": 1000.0 }),
         json!({ "beta": 1000.0, "probe": false, "pacing": false, "gamma": "0 B" }),

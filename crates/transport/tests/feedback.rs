@@ -138,7 +138,7 @@ fn ewccp_acknowledgements_say_of_how_many_packets_they_are() {
     let returned: Vec<_> = returned.lock().unwrap().iter().map(told).collect();
     assert_eq!(returned, [(true, 1, 7), (true, 1, 7), (false, 2, 14), (false, 2, 14)]);
     let headers: Vec<u32> = pipe.log.iter().map(|(_, segment)| segment.header).collect();
-    assert!(headers.contains(&(40 + 12 + 7 + 3 + 16)), "{headers:?}");
+    assert!(headers.contains(&(40 + 12 + 8 + 4 + 16)), "{headers:?}");
 }
 
 /// Acknowledgements that repeat themselves bring feedback too, but no round-trip sample.

@@ -221,7 +221,8 @@ def ewccp_fluid(
     Returns:
         `distance` |x - x*| / |x*|, `gap` (1 less the geometric mean of x / x*) and `least_share` (the least x / x*), of
         rates that were scaled down until no set is overloaded; `raw_distance` before that; `overload`, the largest load
-        of a set less 1; `residual`, how far it is from rest; `spread`, how far apart it ends from two starts.
+        of a set less 1; `ratio`, the rate of the first flow over the mean of the others (1 if there is no other);
+        `residual`, how far it is from rest; `spread`, how far apart it ends from two starts.
     """
     if round_trips not in ("equal", "hops"):
         raise ValueError(f"round_trips is {round_trips!r}; needs equal or hops")
@@ -239,6 +240,7 @@ def ewccp_fluid(
         "raw_distance": float(distance(motion.end, best)),
         "overload": load - 1.0,
         "least_share": float((feasible / best).min()),
+        "ratio": float(motion.end[0] / motion.end[1:].mean()) if len(hops) > 1 else 1.0,
         "residual": max(motion.residual, other.residual),
         "spread": float(np.max(np.abs(other.end / motion.end - 1.0))),
     }

@@ -1,4 +1,4 @@
-//! What routers broadcast: entries of their tables (Tan, Zhang, Jiang and Shen, section III.D).
+//! What routers broadcast: entries of their tables (Tan, Jiang, Zhang and Shen, section III.D).
 
 use super::summary::Link;
 use super::table::{Entry, Origin};

@@ -1,4 +1,4 @@
-//! The neighbour queue table (Tan, Zhang, Jiang and Shen, section III.D): what a router knows of the queues of the links around it.
+//! The neighbour queue table (Tan, Jiang, Zhang and Shen, section III.D): what a router knows of the queues of the links around it.
 
 use super::summary::{Hashing, Link};
 use multihop_core::{NodeId, Span, Time};
