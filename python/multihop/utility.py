@@ -35,6 +35,9 @@ _STEP = 1.3
 #: What rounding alone leaves.
 _EXACT = 1e-13
 
+#: Resources that are added at a time, at least.
+_FEWEST = 20
+
 #: Share that may be left of a resource, or of a limit, that may yet turn out to bind.
 _NEAR = 0.05
 
@@ -140,7 +143,7 @@ def allocate(
         rates = np.zeros(len(limits))
         rates[kept] = _filled(usage[:, kept], limits[kept], weights[kept])
         return Allocation(rates, np.full(len(usage), np.nan), np.full(len(limits), np.nan), 0.0)
-    made = _solved(usage[:, kept], limits[kept], utility, weights[kept])
+    made = _by_rows(usage[:, kept], limits[kept], utility, weights[kept])
     rates, limit_prices = np.zeros(len(limits)), np.zeros(len(limits))
     rates[kept], limit_prices[kept] = made.rates, made.limit_prices
     return Allocation(rates, made.prices, limit_prices, made.residual)
@@ -204,6 +207,24 @@ def _filled(usage: np.ndarray, limits: np.ndarray, weights: np.ndarray) -> np.nd
         rates = np.where(grows & (until_limit <= step), limits, rates)
         grows &= ~stopped
     return rates
+
+
+def _by_rows(usage: np.ndarray, limits: np.ndarray, utility: Utility, weights: np.ndarray) -> Allocation:
+    """Solves under few resources, then under those as well that would be exceeded: of thousands few bind."""
+    flows = len(limits)
+    known = np.zeros(len(usage), dtype=bool)
+    known[np.argmax(usage, axis=0) if len(usage) else []] = True
+    while True:
+        made = _solved(usage[known], limits, utility, weights)
+        over = np.where(known, -np.inf, usage @ made.rates - 1.0)
+        worst = np.argsort(-over)[: max(flows, _FEWEST)]
+        exceeded = worst[over[worst] > _EXACT]
+        if not len(exceeded):
+            break
+        known[exceeded] = True
+    prices = np.zeros(len(usage))
+    prices[known] = made.prices
+    return Allocation(made.rates, prices, made.limit_prices, made.residual)
 
 
 def _solved(usage: np.ndarray, limits: np.ndarray, utility: Utility, weights: np.ndarray) -> Allocation:
