@@ -139,7 +139,7 @@ def allocate(
     weights = np.ones(len(limits)) if weights is None else np.asarray(weights, dtype=float)
     _check(usage, limits, weights)
     kept = limits > 0
-    if utility is MAX_MIN or math.isinf(utility.alpha):
+    if math.isinf(utility.alpha):
         rates = np.zeros(len(limits))
         rates[kept] = _filled(usage[:, kept], limits[kept], weights[kept])
         return Allocation(rates, np.full(len(usage), np.nan), np.full(len(limits), np.nan), 0.0)
@@ -202,7 +202,7 @@ def _filled(usage: np.ndarray, limits: np.ndarray, weights: np.ndarray) -> np.nd
             until_limit = np.where(grows, (limits - rates) / speed, np.inf)
         step = max(0.0, min(until_full.min(initial=np.inf), until_limit.min()))
         rates = rates + step * speed
-        full = until_full <= step * (1 + 1e-12) + 1e-15 * rates.max()
+        full = until_full <= step * (1 + 1e-12)
         stopped = (usage[full] > 0).any(axis=0) | (until_limit <= step)
         rates = np.where(grows & (until_limit <= step), limits, rates)
         grows &= ~stopped
@@ -321,8 +321,11 @@ def _newton_step(
     stacked = np.vstack([-scaled.T, over])
     target = np.zeros(len(rates) + 1)
     target[-1] = 1.0
-    # SciPy 1.17 dies of a matrix without columns.
-    paid = nnls(stacked, target)[0] if len(rows) else np.zeros(0)
+    try:
+        # SciPy 1.17 dies of a matrix without columns.
+        paid = nnls(stacked, target)[0] if len(rows) else np.zeros(0)
+    except RuntimeError:  # too many iterations
+        return None
     left = stacked @ paid - target
     if not left[-1] < 0.0:
         return None
