@@ -16,7 +16,7 @@ import multihop
 from conftest import CHAIN, SCENARIOS
 from multihop import _core
 from multihop.cli.settings import read as read_settings
-from multihop.columns import METRICS, RUN_COLUMNS, TABLES
+from multihop.columns import METRICS, OPTIMUM_METRICS, RUN_COLUMNS, TABLES
 
 TABLE_NAMES = list(TABLES)
 
@@ -202,7 +202,7 @@ def test_comparison_statistics():
     assert len(comparison.summary) == 6
     assert list(comparison.flows.columns)[:2] == list(RUN_COLUMNS)
     statistics = comparison.statistics()
-    assert set(statistics["metrics"]) == {m.name for m in METRICS}
+    assert set(statistics["metrics"]) == {m.name for m in (*METRICS, *OPTIMUM_METRICS)}
     goodput = statistics["metrics"]["goodput_total_bps"]["tcp-newreno"]
     assert goodput["n"] == 3
     assert goodput["low"] < goodput["mean"] < goodput["high"]

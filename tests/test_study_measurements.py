@@ -194,7 +194,7 @@ WRONG = {
     ),
     "two sources": (
         {"metrics": {"m": {"column": "flows.goodput_bps", "model": "chain-capacity"}}},
-        ["metrics.m", "one of column, model and metric"],
+        ["metrics.m", "one of column, model, optimum and metric"],
     ),
     "a key of another source": (
         {"metrics": {"m": {"column": "flows.goodput_bps", "result": "end_to_end"}}},

@@ -35,6 +35,9 @@ _STEP = 1.3
 #: What rounding alone leaves.
 _EXACT = 1e-13
 
+#: Resources that are added at a time, at least.
+_FEWEST = 20
+
 #: Share that may be left of a resource, or of a limit, that may yet turn out to bind.
 _NEAR = 0.05
 
@@ -136,11 +139,11 @@ def allocate(
     weights = np.ones(len(limits)) if weights is None else np.asarray(weights, dtype=float)
     _check(usage, limits, weights)
     kept = limits > 0
-    if utility is MAX_MIN or math.isinf(utility.alpha):
+    if math.isinf(utility.alpha):
         rates = np.zeros(len(limits))
         rates[kept] = _filled(usage[:, kept], limits[kept], weights[kept])
         return Allocation(rates, np.full(len(usage), np.nan), np.full(len(limits), np.nan), 0.0)
-    made = _solved(usage[:, kept], limits[kept], utility, weights[kept])
+    made = _by_rows(usage[:, kept], limits[kept], utility, weights[kept])
     rates, limit_prices = np.zeros(len(limits)), np.zeros(len(limits))
     rates[kept], limit_prices[kept] = made.rates, made.limit_prices
     return Allocation(rates, made.prices, limit_prices, made.residual)
@@ -199,11 +202,29 @@ def _filled(usage: np.ndarray, limits: np.ndarray, weights: np.ndarray) -> np.nd
             until_limit = np.where(grows, (limits - rates) / speed, np.inf)
         step = max(0.0, min(until_full.min(initial=np.inf), until_limit.min()))
         rates = rates + step * speed
-        full = until_full <= step * (1 + 1e-12) + 1e-15 * rates.max()
+        full = until_full <= step * (1 + 1e-12)
         stopped = (usage[full] > 0).any(axis=0) | (until_limit <= step)
         rates = np.where(grows & (until_limit <= step), limits, rates)
         grows &= ~stopped
     return rates
+
+
+def _by_rows(usage: np.ndarray, limits: np.ndarray, utility: Utility, weights: np.ndarray) -> Allocation:
+    """Solves under few resources, then under those as well that would be exceeded: of thousands few bind."""
+    flows = len(limits)
+    known = np.zeros(len(usage), dtype=bool)
+    known[np.argmax(usage, axis=0) if len(usage) else []] = True
+    while True:
+        made = _solved(usage[known], limits, utility, weights)
+        over = np.where(known, -np.inf, usage @ made.rates - 1.0)
+        worst = np.argsort(-over)[: max(flows, _FEWEST)]
+        exceeded = worst[over[worst] > _EXACT]
+        if not len(exceeded):
+            break
+        known[exceeded] = True
+    prices = np.zeros(len(usage))
+    prices[known] = made.prices
+    return Allocation(made.rates, prices, made.limit_prices, made.residual)
 
 
 def _solved(usage: np.ndarray, limits: np.ndarray, utility: Utility, weights: np.ndarray) -> Allocation:
@@ -300,8 +321,11 @@ def _newton_step(
     stacked = np.vstack([-scaled.T, over])
     target = np.zeros(len(rates) + 1)
     target[-1] = 1.0
-    # SciPy 1.17 dies of a matrix without columns.
-    paid = nnls(stacked, target)[0] if len(rows) else np.zeros(0)
+    try:
+        # SciPy 1.17 dies of a matrix without columns.
+        paid = nnls(stacked, target)[0] if len(rows) else np.zeros(0)
+    except RuntimeError:  # too many iterations
+        return None
     left = stacked @ paid - target
     if not left[-1] < 0.0:
         return None
