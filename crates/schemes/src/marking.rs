@@ -150,7 +150,7 @@ pub(crate) mod testing {
 
     /// The radio's queue.
     pub const OUTLET: Outlet =
-        Outlet { rate: Rate::from_kbps(1_000), is_wired: false, queue_limit: 50, rts_from: None };
+        Outlet { rate: Rate::from_kbps(1_000), is_wired: false, queue_limit: 50, rts_from: None, seed: 1 };
 
     /// 1 Mb/s, 1000 bytes: DATA 8416, ACK 304 and SIFS 10 us.
     pub const REST_US: u64 = 8_416 + 10 + 304;

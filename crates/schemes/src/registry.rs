@@ -2,8 +2,8 @@
 
 use crate::Scheme;
 use crate::{
-    EcnBusy, EcnFsd, EcnRts, Rcp, RcpWinf, Recn, TcpAp, TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood,
-    Udp, Xcp, XcpB, XcpWinf,
+    EcnBusy, EcnFsd, EcnRts, Lred, Nred, Rcp, RcpWinf, Recn, TcpAp, TcpCubic, TcpNewReno, TcpSack, TcpVegas,
+    TcpWestwood, Udp, Xcp, XcpB, XcpWinf,
 };
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
@@ -24,6 +24,8 @@ pub const REGISTRY: &[Entry] = &[
     Entry::of::<EcnRts>(),
     Entry::of::<EcnFsd>(),
     Entry::of::<EcnBusy>(),
+    Entry::of::<Lred>(),
+    Entry::of::<Nred>(),
     Entry::of::<Xcp>(),
     Entry::of::<XcpB>(),
     Entry::of::<Rcp>(),
