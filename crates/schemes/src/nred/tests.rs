@@ -17,7 +17,9 @@ fn shares(busy: f64, own: f64) -> Shares {
 /// A node after so many intervals that were all like this.
 fn after(intervals: u32, busy: f64, own: f64) -> Neighbour {
     let mut node = node(&Nred::default());
-    (0..intervals).for_each(|_| drop(node.measure(shares(busy, own))));
+    for _ in 0..intervals {
+        node.measure(shares(busy, own));
+    }
     node
 }
 
