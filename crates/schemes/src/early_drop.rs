@@ -29,6 +29,18 @@ impl EarlyDrop {
     }
 }
 
+/// Are the thresholds of a ramp in order?
+///
+/// # Errors
+/// A sentence with what was found, and what would do.
+pub(crate) fn check_order(min: f64, max: f64) -> Result<(), String> {
+    if min < max {
+        Ok(())
+    } else {
+        Err(format!("max_threshold is {max}; it must be above min_threshold ({min})"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! LRED, link-layer RED with adaptive pacing: nodes go by the MAC's retransmissions (Fu et al. 2003).
 
-use crate::early_drop::EarlyDrop;
-use crate::tcp::{TcpParameters, in_range, number_in_range};
+use crate::early_drop::{EarlyDrop, check_order};
+use crate::tcp::{TcpParameters, check_weight, in_range, number_in_range};
 use crate::{Parameters, Scheme};
 use multihop_core::{Exchange, Fate, LinkEvent, NodeId, Packet, Span, Time};
 use multihop_link::{Hop, LinkView, Outlet, RouterPolicy, Verdict};
@@ -92,30 +92,6 @@ impl Scheme for Lred {
 
     fn segment_size(&self) -> u32 {
         self.tcp.segment_size()
-    }
-}
-
-/// Are the thresholds of a ramp in order?
-///
-/// # Errors
-/// A sentence with what was found, and what would do.
-pub(crate) fn check_order(min: f64, max: f64) -> Result<(), String> {
-    if min < max {
-        Ok(())
-    } else {
-        Err(format!("max_threshold is {max}; it must be above min_threshold ({min})"))
-    }
-}
-
-/// Is a weight of the newest sample in a mean above 0, and at most 1?
-///
-/// # Errors
-/// A sentence with its name, what was found, and what would do.
-pub(crate) fn check_weight(name: &str, weight: f64) -> Result<(), String> {
-    if weight > 0.0 && weight <= 1.0 {
-        Ok(())
-    } else {
-        Err(format!("{name} is {weight}; it must be above 0, and at most 1"))
     }
 }
 

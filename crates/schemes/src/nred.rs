@@ -6,10 +6,9 @@
 
 mod usage;
 
-use crate::early_drop::EarlyDrop;
-use crate::lred::{check_order, check_weight};
+use crate::early_drop::{EarlyDrop, check_order};
 use crate::quantity::Duration;
-use crate::tcp::{TcpParameters, number_in_range, span_in_range};
+use crate::tcp::{TcpParameters, check_weight, number_in_range, span_in_range};
 use crate::{Parameters, Scheme};
 use multihop_core::{LinkEvent, NodeId, Packet, Rng, Span, Time};
 use multihop_link::{Hop, LinkView, Notice, Outlet, RouterPolicy, Verdict};
@@ -22,7 +21,7 @@ use usage::{Shares, Usage};
 /// neighbour that says so, each in proportion to its own part in that.
 ///
 /// The authors' abstract confirms RED over the distributed queue of a neighbourhood, without changes to the MAC; the equations are
-/// from notes on their slides. The published constants could not be read: all defaults but that of `ecn` are unverified.
+/// from notes on their slides. The published constants could not be read: no default below is verified.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Nred {

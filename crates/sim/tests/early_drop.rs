@@ -162,6 +162,26 @@ fn a_node_without_congestion_drops_because_a_neighbour_tells_of_it() {
     }
 }
 
+/// Three links side by side, of which the outer two do not sense each other, and leave next to nothing to the one between. This is what
+/// NRED is for (Xu et al. 2003). It costs throughput.
+#[test]
+fn nred_gives_the_flow_in_the_middle_its_share() {
+    let found = |name: &str| {
+        let positions = [0.0, 400.0, 800.0].iter().flat_map(|y| [[0.0, *y], [200.0, *y]]);
+        let mut config = slow(network(DcfRules::IEEE, &positions.collect::<Vec<_>>()));
+        config.schemes = vec![scheme(name, &json!({}))];
+        (0..3).for_each(|link| saturate(&mut config, 2 * link, 2 * link + 1));
+        let outcome = run(&config);
+        let bytes: Vec<f64> = outcome.flows.iter().map(|flow| flow.delivered_bytes as f64).collect();
+        let (sum, squares) =
+            (bytes.iter().sum::<f64>(), bytes.iter().map(|bytes| bytes * bytes).sum::<f64>());
+        (sum, sum * sum / (3.0 * squares))
+    };
+    let ((newreno, unfair), (nred, fair)) = (found("tcp-newreno"), found("nred"));
+    assert!(unfair < 0.75 && fair > 0.95, "{unfair} and {fair}");
+    assert!(nred > 0.35 * newreno && nred < 0.7 * newreno, "{nred} and {newreno}");
+}
+
 /// One hop: what is dropped at the receiver was received, and counts as lost there. The world asserts that no packet is lost without
 /// a cause.
 #[test]
