@@ -26,6 +26,8 @@ pub struct Outlet {
     pub queue_limit: usize,
     /// The least size of packets, in bytes at the network layer, before which the MAC sends RTS; none if it never does.
     pub rts_from: Option<u32>,
+    /// Seed of the policy's random streams, which no other policy of the run has.
+    pub seed: u64,
 }
 
 /// When a packet crosses a hop, and with whom.
@@ -104,11 +106,17 @@ pub trait RouterPolicy: Send {
     fn on_head_of_line(&mut self, _hop: Hop, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass
     }
+    /// By how much longer than by the MAC's rules the back-off before the first transmission of this packet's frame is; asked once
+    /// [`on_head_of_line`](RouterPolicy::on_head_of_line) let it pass. The MAC rounds it up to slots, which stand still while the medium is
+    /// busy, as all slots do. Only of policies at radios.
+    fn extra_backoff(&self, _packet: &Packet) -> Span {
+        Span::ZERO
+    }
     /// The packet's DATA frame is about to leave. `Verdict::Drop` is treated as `Verdict::Pass`: the air has been won.
     fn on_data(&mut self, _departure: &Departure, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass
     }
-    /// The packet was received from the air, on its way through or up.
+    /// The packet was received from the air, on its way through or up, and acknowledged by the MAC.
     fn on_received(&mut self, _hop: Hop, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass
     }

@@ -227,7 +227,7 @@ impl Scheme for Ewccp {
     }
 
     fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        Some(Box::new(EwccpRouter::new(node, self.constants(outlet))))
+        Some(Box::new(EwccpRouter::new(node, self.constants(outlet), outlet.seed)))
     }
 
     fn segment_size(&self) -> u32 {

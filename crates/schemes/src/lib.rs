@@ -11,13 +11,15 @@
 //! | `tcp_ap.rs` | [`TcpAp`]: a window and a pace from round-trip times and hops |
 //! | `recn.rs` | [`Recn`]: ECN marks from the MAC's transmission efficiency |
 //! | `ecn_rts.rs`, `ecn_fsd.rs`, `ecn_busy.rs` | [`EcnRts`], [`EcnFsd`], [`EcnBusy`]: its rivals, from other metrics of the MAC |
+//! | `lred.rs` | [`Lred`]: drops or marks by chance, and pauses, by the MAC's retransmissions |
+//! | `nred.rs` | [`Nred`]: drops or marks by chance, by how busy a neighbourhood finds the medium |
 //! | `xcp.rs`, `xcp_b.rs` | [`Xcp`]: routers say by how much to change a window; [`XcpB`]: without knowing a capacity |
 //! | `rcp.rs` | [`Rcp`]: routers say at which rate to send |
 //! | `xcp_winf.rs`, `rcp_winf.rs` | [`XcpWinf`], [`RcpWinf`]: both with what rt-Winf measures of the medium |
 //! | `ewccp.rs` | [`Ewccp`]: routers that share the medium tell each other of their queues |
 //!
 //! `xcp_router.rs` and `xcp_sender.rs` hold what XCP and its derivatives share, `rcp_router.rs` and `rcp_sender.rs` the
-//! same of RCP, `winf.rs` the parameters of rt-Winf. [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
+//! same of RCP, `winf.rs` the parameters of rt-Winf, `early_drop.rs` what schemes do that drop by chance. [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
 
 // The file of a scheme reads the same in this crate as in another.
 extern crate self as multihop_schemes;
@@ -26,10 +28,13 @@ pub mod marking;
 pub mod quantity;
 pub mod tcp;
 
+mod early_drop;
 mod ecn_busy;
 mod ecn_fsd;
 mod ecn_rts;
 mod ewccp;
+mod lred;
+mod nred;
 mod rcp;
 mod rcp_router;
 mod rcp_sender;
@@ -54,6 +59,8 @@ pub use ecn_busy::{Busyness, EcnBusy};
 pub use ecn_fsd::{EcnFsd, ServiceDelay};
 pub use ecn_rts::{EcnRts, RtsFailures};
 pub use ewccp::{Ewccp, OnTimeout, SharedLoad};
+pub use lred::Lred;
+pub use nred::Nred;
 pub use rcp::{Rcp, RcpConnection, RcpControl};
 pub use rcp_sender::{Pacing, Refresh, WindowLimit};
 pub use rcp_winf::{Input, Offer, RcpWinf};

@@ -4,7 +4,7 @@
 //! retransmission of it, and on its own: no node knows what another one thought. Acknowledgements, and packets of transports
 //! that do not understand ECN, are left as they are.
 
-use crate::tcp::TcpParameters;
+use crate::tcp::{TcpParameters, check_weight};
 use crate::{Parameters, Scheme};
 use multihop_core::{NodeId, Packet};
 use multihop_link::{Departure, Estimator, LinkView, Outlet, PhyTimes, RouterPolicy, Verdict};
@@ -72,9 +72,7 @@ impl<M: Metric> Parameters for EcnTcp<M> {
 
     fn check(&self) -> Result<(), String> {
         self.metric.check()?;
-        if !(self.smoothing > 0.0 && self.smoothing <= 1.0) {
-            return Err(format!("smoothing is {}; it must be above 0, and at most 1", self.smoothing));
-        }
+        check_weight("smoothing", self.smoothing)?;
         if self.tcp.ecn == Some(false) {
             return Err(format!("ecn is false; {} needs it, so leave it out", M::NAME));
         }
@@ -150,7 +148,7 @@ pub(crate) mod testing {
 
     /// The radio's queue.
     pub const OUTLET: Outlet =
-        Outlet { rate: Rate::from_kbps(1_000), is_wired: false, queue_limit: 50, rts_from: None };
+        Outlet { rate: Rate::from_kbps(1_000), is_wired: false, queue_limit: 50, rts_from: None, seed: 1 };
 
     /// 1 Mb/s, 1000 bytes: DATA 8416, ACK 304 and SIFS 10 us.
     pub const REST_US: u64 = 8_416 + 10 + 304;

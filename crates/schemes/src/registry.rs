@@ -2,8 +2,8 @@
 
 use crate::Scheme;
 use crate::{
-    EcnBusy, EcnFsd, EcnRts, Ewccp, Rcp, RcpWinf, Recn, TcpAp, TcpCubic, TcpNewReno, TcpSack, TcpVegas,
-    TcpWestwood, Udp, Xcp, XcpB, XcpWinf,
+    EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, Nred, Rcp, RcpWinf, Recn, TcpAp, TcpCubic, TcpNewReno, TcpSack,
+    TcpVegas, TcpWestwood, Udp, Xcp, XcpB, XcpWinf,
 };
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
@@ -24,6 +24,8 @@ pub const REGISTRY: &[Entry] = &[
     Entry::of::<EcnRts>(),
     Entry::of::<EcnFsd>(),
     Entry::of::<EcnBusy>(),
+    Entry::of::<Lred>(),
+    Entry::of::<Nred>(),
     Entry::of::<Xcp>(),
     Entry::of::<XcpB>(),
     Entry::of::<Rcp>(),
@@ -308,6 +310,32 @@ mod tests {
                 "signalling_hops is 0; it must be between 1 and 16 hops",
             ),
             ("ewccp", json!({ "load": "guessed" }), "load is \"guessed\": unknown variant `guessed`"),
+            (
+                "lred",
+                json!({ "max_threshold": 1.0 }),
+                "max_threshold is 1; it must be above min_threshold (1)",
+            ),
+            ("lred", json!({ "retry_weight": 0.0 }), "retry_weight is 0; it must be above 0, and at most 1"),
+            ("lred", json!({ "max_probability": 2.0 }), "max_probability is 2; it must be between 0 and 1"),
+            (
+                "lred",
+                json!({ "given_up_retries": 2000 }),
+                "given_up_retries is 2000; it must be between 0 and 1000 retransmissions",
+            ),
+            ("nred", json!({ "interval": "0 s" }), "interval is 0 s; it must be between 1 ms and 1 min"),
+            ("nred", json!({ "busy_index": -1.0 }), "busy_index is -1; it must be between 0 and"),
+            (
+                "nred",
+                json!({ "min_threshold": 300.0 }),
+                "max_threshold is 240; it must be above min_threshold (300)",
+            ),
+            ("nred", json!({ "lifetime": "2 h" }), "lifetime is 2 h; it must be between 1 ms and 1 h"),
+            (
+                "nred",
+                json!({ "index_weight": 1.5 }),
+                "index_weight is 1.5; it must be above 0, and at most 1",
+            ),
+            ("nred", json!({ "min_own_share": 1.5 }), "min_own_share is 1.5; it must be between 0 and 1"),
             ("xcp", json!({ "alpha": -1.0 }), "alpha is -1; it must be between 0 and 2"),
             ("xcp", json!({ "ecn": true }), "ecn is true; routers of this scheme have feedback of their own"),
             (

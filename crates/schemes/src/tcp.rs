@@ -230,6 +230,18 @@ pub fn number_in_range(name: &str, value: f64, least: f64, most: f64) -> Result<
     }
 }
 
+/// Is a weight of the newest sample in a mean above 0, and at most 1?
+///
+/// # Errors
+/// A sentence with its name, what was found, and what would do.
+pub(crate) fn check_weight(name: &str, weight: f64) -> Result<(), String> {
+    if weight > 0.0 && weight <= 1.0 {
+        Ok(())
+    } else {
+        Err(format!("{name} is {weight}; it must be above 0, and at most 1"))
+    }
+}
+
 fn set<T>(slot: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *slot = value;

@@ -325,6 +325,23 @@ fn a_full_disk_ends_the_run_with_an_error() {
     assert!(last < 1_000_000_000_000);
 }
 
+/// Signalling of router policies is broadcast data of its own size; what waits at the end was not sent.
+#[test]
+fn what_policies_tell_their_neighbours_is_captured() {
+    let mut config = chain(DcfRules::IEEE, 4);
+    config.warmup = Span::ZERO;
+    let scheme = multihop_schemes::find("nred").unwrap().build(&serde_json::json!({})).unwrap();
+    config.schemes = vec![SchemeConfig { name: "nred".into(), scheme }];
+    saturate(&mut config, 0, 4);
+    let (outcome, capture) = capture(&config);
+    assert_eq!(outcome, multihop_sim::run(&config));
+    let told: usize = outcome.nodes.iter().map(|node| node.signalling.sent as usize).sum();
+    let overhead = config.mac.rules.data_header + config.mac.rules.llc_header;
+    let sent = capture.packets.iter().filter(|packet| packet.tx_flags.is_some() && packet.kind == Kind::Data);
+    let broadcasts = sent.filter(|packet| packet.receiver.is_none() && packet.bytes == 36 + overhead).count();
+    assert!(told > 50 && (told - 5..=told).contains(&broadcasts), "{broadcasts} of {told}");
+}
+
 #[test]
 fn a_mac_header_that_is_too_short_for_80211_is_told_before_the_run() {
     let mut config = busy(DcfRules::IEEE, None);

@@ -4,10 +4,10 @@
 //! in broadcasts, and as feedback. Rounds that nobody looks at are caught up with when something happens.
 
 use super::signalling;
-use super::summary::{Hashing, Link, mix};
+use super::summary::{Hashing, Link};
 use super::table::{Table, units};
 use multihop_core::{
-    EwccpHeader, EwccpLink, Fate, Feedback, FrameKind, LinkEvent, NodeId, Packet, Span, Time,
+    EwccpHeader, EwccpLink, Fate, Feedback, FrameKind, LinkEvent, NodeId, Packet, Rng, Span, Time,
 };
 use multihop_link::{Hop, LinkView, Notice, RouterPolicy, Verdict};
 
@@ -81,11 +81,12 @@ pub(super) struct EwccpRouter {
     carried: u64,
     carried_rate: f64,
     next_notice: Option<Time>,
-    notices: u64,
+    /// Of the times of broadcasts.
+    rng: Rng,
 }
 
 impl EwccpRouter {
-    pub fn new(id: NodeId, constants: Constants) -> EwccpRouter {
+    pub fn new(id: NodeId, constants: Constants, seed: u64) -> EwccpRouter {
         EwccpRouter {
             id,
             own: Vec::new(),
@@ -94,7 +95,7 @@ impl EwccpRouter {
             carried: 0,
             carried_rate: 0.0,
             next_notice: None,
-            notices: 0,
+            rng: Rng::at(seed, &["signalling"]),
             constants,
         }
     }
@@ -181,19 +182,12 @@ impl EwccpRouter {
             self.next_notice = None;
         } else if self.next_notice.is_none() {
             // Neighbours that begin with the same packet are not to signal at once.
-            self.next_notice = Some(now + Span::from_seconds(interval.seconds() * self.draw(now)));
+            self.next_notice = Some(now + Span::from_seconds(interval.seconds() * self.rng.unit()));
         }
     }
 
-    /// A number in 0..1 that differs from node to node and from time to time.
-    fn draw(&mut self, now: Time) -> f64 {
-        self.notices += 1;
-        let key = mix(now.ns()) ^ mix(u64::from(self.id.0) << 32 | self.notices & 0xffff_ffff);
-        (mix(key) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
     fn after(&mut self, now: Time, interval: Span) -> Time {
-        let stretched = 1.0 + self.constants.jitter * (2.0 * self.draw(now) - 1.0);
+        let stretched = 1.0 + self.constants.jitter * (2.0 * self.rng.unit() - 1.0);
         now + Span::from_seconds(interval.seconds() * stretched)
     }
 }

@@ -7,19 +7,42 @@ use multihop_dot11::{BackoffDraw, EifsRule};
 impl Mac {
     /// A packet entered the empty interface queue, or the station has just become free to take one.
     pub fn on_queued(&mut self, ctx: &mut Context) {
-        if self.current.is_some() || !self.take_next(ctx) || self.backoff.is_some() {
+        if self.current.is_some() || !self.take_next(ctx) {
+            return;
+        }
+        if self.backoff.is_some() {
+            self.lengthen(ctx);
             return;
         }
         self.expire_nav(ctx);
         let idle = !self.busy && self.nav <= ctx.now && self.phase == Phase::Contending;
-        if idle && ctx.timing.rules.immediate_access {
+        if idle && ctx.timing.rules.immediate_access && self.extra_slots() == 0 {
             // 9.3.4.2: no back-off if the medium has been idle for an IFS; if it turns busy before, one is drawn.
             self.backoff = Some(0);
             self.drawn = false;
         } else {
             self.draw(ctx);
+            self.lengthen(ctx);
         }
         self.contend(ctx);
+    }
+
+    /// What a router policy wants the frame to wait besides the back-off before its first try.
+    fn extra_slots(&self) -> u32 {
+        self.current.map_or(0, |out| out.extra_slots)
+    }
+
+    /// Adds that to the back-off, which may be running.
+    pub(super) fn lengthen(&mut self, ctx: &mut Context) {
+        let extra = self.extra_slots();
+        if extra == 0 {
+            return;
+        }
+        let slots = self.backoff.unwrap_or(0).saturating_add(extra);
+        self.backoff = Some(slots);
+        if let Some(start) = self.counting {
+            self.arm(ctx, start + ctx.timing.slot * u64::from(slots));
+        }
     }
 
     /// Draws a back-off from the present window (9.3.3).

@@ -30,6 +30,7 @@ impl Mac {
             short_retries: 0,
             long_retries: 0,
             slots: 0,
+            extra_slots: ctx.timing.slots_of(next.extra_backoff),
         });
         true
     }
@@ -206,7 +207,9 @@ impl Mac {
         self.cw = ctx.timing.cw_min;
         self.draw(ctx);
         self.phase = Phase::Contending;
-        self.take_next(ctx);
+        if self.take_next(ctx) {
+            self.lengthen(ctx);
+        }
     }
 
     fn end_attempt(&mut self, ctx: &mut Context, ack: Option<Interval>) {

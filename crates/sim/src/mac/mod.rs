@@ -69,6 +69,8 @@ struct Outgoing {
     short_retries: u32,
     long_retries: u32,
     slots: u32,
+    /// By how much its first back-off is longer than the rules have it.
+    extra_slots: u32,
 }
 
 /// The try that is under way, for [`multihop_core::Attempt`].

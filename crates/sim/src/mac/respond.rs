@@ -127,7 +127,7 @@ impl Mac {
         let entry = ctx.packets.get_mut(handle);
         entry.passed_on = frame.to.is_some();
         let copy = ctx.packets.copy(handle);
-        ctx.stack.on_received(ctx.now, frame.from, copy, ctx.packets);
+        ctx.stack.on_received(ctx.now, frame.from, copy, ctx.packets, ctx.record);
     }
 
     /// SIFS after the DATA, whatever the medium does (9.3.2.8).

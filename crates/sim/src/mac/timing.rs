@@ -108,6 +108,11 @@ impl Timing {
         size + self.rules.llc_header + self.rules.data_header
     }
 
+    /// Slots that last at least this long.
+    pub fn slots_of(&self, length: Span) -> u32 {
+        u32::try_from(length.ns().div_ceil(self.slot.ns())).unwrap_or(u32::MAX)
+    }
+
     /// Does a DATA frame of this many MAC bytes need RTS/CTS?
     pub fn needs_rts(&self, bytes: u32) -> bool {
         self.rts_threshold

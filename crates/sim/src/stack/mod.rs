@@ -67,6 +67,8 @@ pub struct Next {
     pub peer: Option<NodeId>,
     /// When it entered the queue.
     pub enqueued: Time,
+    /// By how much longer than usual the back-off before its first transmission is.
+    pub extra_backoff: Span,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -215,7 +217,9 @@ impl Stack {
                 self.lose(now, handle, DropCause::Policy, packets, record);
                 continue;
             }
-            return Some(Next { handle, peer, enqueued });
+            let extra_backoff =
+                peer.map_or(Span::ZERO, |_| self.policies.extra_backoff(&packets.get(handle).packet));
+            return Some(Next { handle, peer, enqueued, extra_backoff });
         }
     }
 
@@ -226,12 +230,24 @@ impl Stack {
     }
 
     /// A packet came from the air, from this neighbour.
-    pub fn on_received(&mut self, now: Time, from: NodeId, handle: Handle, packets: &mut Slab) {
+    pub fn on_received(
+        &mut self,
+        now: Time,
+        from: NodeId,
+        handle: Handle,
+        packets: &mut Slab,
+        record: &mut Recorder,
+    ) {
         let packet = &mut packets.get_mut(handle).packet;
         packet.hops += 1;
         let hop = Hop { now, peer: from };
-        self.policies.consult(now, packet, |policy, packet, view| policy.on_received(hop, packet, view));
-        self.inbox.push_back(handle);
+        let verdict =
+            self.policies.consult(now, packet, |policy, packet, view| policy.on_received(hop, packet, view));
+        if verdict == Verdict::Drop {
+            self.lose(now, handle, DropCause::Policy, packets, record);
+        } else {
+            self.inbox.push_back(handle);
+        }
     }
 
     /// Something happened at the MAC.

@@ -1,6 +1,6 @@
 //! What the schemes do to packets at one output queue of a node, and what they measure there.
 
-use multihop_core::{Fate, LinkEvent, NodeId, Packet, Time};
+use multihop_core::{Fate, LinkEvent, NodeId, Packet, Span, Time};
 use multihop_link::{Estimator, LinkView, Notice, Passage, PhyTimes, RouterPolicy, Verdict};
 use std::sync::Arc;
 
@@ -93,6 +93,13 @@ impl Policies {
             packet.mark();
         }
         verdict
+    }
+
+    /// What the policy of the packet's scheme, if there is one, adds to the back-off before its frame.
+    pub fn extra_backoff(&self, packet: &Packet) -> Span {
+        let scheme = self.scheme_of.get(packet.flow.index());
+        let router = scheme.and_then(|scheme| self.routers[*scheme].as_ref());
+        router.map_or(Span::ZERO, |router| router.policy.extra_backoff(packet))
     }
 
     /// Tells the policies of other schemes that a packet passes the queue.

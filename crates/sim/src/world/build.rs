@@ -29,15 +29,22 @@ impl SlotPlan {
     }
 }
 
-/// What the schemes do at one queue of a node.
+/// What the schemes do at one queue of a node, the one that is called so. `outlet` has the run's seed; each scheme gets one with a
+/// seed of its own.
 pub(super) fn policies_at(
     config: &Config,
     node: NodeId,
-    outlet: &Outlet,
+    queue: &str,
+    outlet: Outlet,
     phy: Option<&PhyTimes>,
     scheme_of: &Arc<[usize]>,
 ) -> Policies {
-    let by_scheme = config.schemes.iter().map(|scheme| scheme.scheme.router(node, outlet));
+    let node_number = node.0.to_string();
+    let by_scheme = config.schemes.iter().map(|scheme| {
+        let path = ["node", &node_number, "policy", &scheme.name, queue];
+        let seed = Rng::at(outlet.seed, &path).bits();
+        scheme.scheme.router(node, &Outlet { seed, ..outlet })
+    });
     Policies::new(by_scheme.collect(), phy, scheme_of.clone())
 }
 
@@ -49,6 +56,7 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
         is_wired: false,
         queue_limit: config.mac.queue_limit,
         rts_from: timing.rts_from(),
+        seed: config.seed,
     };
     let scheme_of = config.scheme_of();
     let mut nodes: Vec<Node> = (0..config.nodes.len() as u32)
@@ -59,7 +67,7 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
             plan.add(index, Purpose::AirEnd(index)); // the slot after `air`
             let link_slot = plan.add(index, Purpose::LinkLayer(index));
             let rng = Rng::at(config.seed, &["node", &index.to_string(), "mac"]);
-            let policies = policies_at(config, id, &outlet, Some(&phy), &scheme_of);
+            let policies = policies_at(config, id, "radio", outlet, Some(&phy), &scheme_of);
             let failure = config.routing.on_link_failure;
             Node {
                 mac: Mac::new(id, timer, air, timing, rng),

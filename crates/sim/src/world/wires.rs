@@ -32,9 +32,15 @@ pub(super) fn build(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) ->
     for index in by_peer {
         let wire = &config.wires[index];
         let id: NodeId = wire.from;
-        let outlet =
-            Outlet { rate: wire.rate, is_wired: true, queue_limit: wire.queue_limit, rts_from: None };
-        let policies = policies_at(config, id, &outlet, None, &scheme_of);
+        let outlet = Outlet {
+            rate: wire.rate,
+            is_wired: true,
+            queue_limit: wire.queue_limit,
+            rts_from: None,
+            seed: config.seed,
+        };
+        let queue = format!("wire to {}", wire.to.0);
+        let policies = policies_at(config, id, &queue, outlet, None, &scheme_of);
         let sent = plan.add(id.0, Purpose::WireSent(index as u32));
         laid[index].port = nodes[id.index()].stack.add_port(Port::new(index as u32, wire, policies, sent));
     }

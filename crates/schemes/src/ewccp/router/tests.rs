@@ -1,3 +1,4 @@
+use super::super::summary::mix;
 use super::*;
 use crate::marking::testing;
 use multihop_core::{DropCause, Dropped, Ecn, FlowId, Heard, Interval, Rate};
@@ -43,7 +44,7 @@ struct Row {
 
 impl Row {
     fn new(nodes: u32, constants: Constants) -> Row {
-        Row { routers: (0..nodes).map(|id| EwccpRouter::new(NodeId(id), constants)).collect(), now: ms(0) }
+        Row { routers: (0..nodes).map(|id| EwccpRouter::new(NodeId(id), constants, 1)).collect(), now: ms(0) }
     }
 
     /// From now on so many bytes wait for the next node of the row, at each of the first nodes.
@@ -100,7 +101,7 @@ fn five_nodes() -> Row {
 /// 20 000.
 #[test]
 fn equation_6_by_hand() {
-    let router = EwccpRouter::new(NodeId(0), constants());
+    let router = EwccpRouter::new(NodeId(0), constants(), 1);
     assert!((router.negative(5_000.0, 500, 1_000) - 50.0).abs() < 1e-9);
     let whole = 40.0 * router.negative(5_000.0, 500, 1_000);
     assert!((whole / 20_000.0 - 0.1).abs() < 1e-9);
@@ -147,7 +148,7 @@ fn piggyback_tells_the_receiver() {
 
 #[test]
 fn a_mean_is_over_the_round_and_a_round_may_pass_without_events() {
-    let mut router = EwccpRouter::new(NodeId(0), constants());
+    let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
     let queue =
         |router: &EwccpRouter| router.table.get(Link { from: NodeId(0), to: NodeId(1) }).map(|l| l.queue);
     router.on_backlog(ms(0), NodeId(1), 3_200);
@@ -230,7 +231,7 @@ fn queues_are_told_over_as_many_hops_as_asked() {
 /// Broadcasts come about every 100 ms, never all at once, and only while there is something to tell.
 #[test]
 fn broadcasts_have_their_times() {
-    let mut router = EwccpRouter::new(NodeId(7), constants());
+    let mut router = EwccpRouter::new(NodeId(7), constants(), 1);
     assert_eq!(router.next_notice(), None, "nothing to tell");
     router.on_backlog(ms(0), NodeId(8), 1_000);
     router.catch_up(ms(100));
@@ -255,7 +256,7 @@ fn broadcasts_have_their_times() {
 #[test]
 fn a_measured_capacity_is_what_was_carried() {
     let measured = Constants { capacity: Capacity::Measured { least: 100e3 }, ..constants() };
-    let mut router = EwccpRouter::new(NodeId(0), measured);
+    let mut router = EwccpRouter::new(NodeId(0), measured, 1);
     router.catch_up(ms(0));
     assert!((router.negative(5_000.0, 500, 1_000) - 250.0).abs() < 1e-9, "a fifth of the constant");
     let heard = Heard {
@@ -362,7 +363,7 @@ fn stale_entries_end() {
 
 #[test]
 fn garbage_in_a_broadcast_does_no_harm() {
-    let mut router = EwccpRouter::new(NodeId(0), constants());
+    let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
     let bytes: Vec<u8> = (0..251u32).map(|i| (mix(u64::from(i)) & 0xff) as u8).collect();
     (0..bytes.len()).for_each(|length| router.on_notice(ms(1), NodeId(9), &bytes[..length]));
     let dropped =

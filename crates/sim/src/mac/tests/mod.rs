@@ -5,5 +5,6 @@
 
 mod events;
 mod ns2;
+mod pauses;
 mod script;
 mod standard;

@@ -54,14 +54,21 @@ pub struct Script {
     heard: Vec<Heard>,
     serial: u64,
     seen: Arc<Mutex<Vec<LinkEvent>>>,
+    pause: Arc<Mutex<Span>>,
 }
 
-/// A policy that does nothing but write down the link events that it is told.
-struct Probe(Arc<Mutex<Vec<LinkEvent>>>);
+/// A policy that writes down the link events that it is told, and asks for a pause before each frame.
+struct Probe {
+    seen: Arc<Mutex<Vec<LinkEvent>>>,
+    pause: Arc<Mutex<Span>>,
+}
 
 impl RouterPolicy for Probe {
     fn on_link(&mut self, event: &LinkEvent) {
-        self.0.lock().expect("one thread").push(*event);
+        self.seen.lock().expect("one thread").push(*event);
+    }
+    fn extra_backoff(&self, _packet: &Packet) -> Span {
+        *self.pause.lock().expect("one thread")
     }
 }
 
@@ -105,12 +112,14 @@ impl Script {
         let timing = Timing::new(config);
         let agenda = Agenda::new(&[0, 0, 0, 0]);
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let probe: Box<dyn RouterPolicy> = Box::new(Probe(seen.clone()));
+        let pause = Arc::new(Mutex::new(Span::ZERO));
+        let probe: Box<dyn RouterPolicy> = Box::new(Probe { seen: seen.clone(), pause: pause.clone() });
         let policies = Policies::new(vec![Some(probe)], Some(&timing.phy_times()), Arc::new([0]));
         let failure = LinkFailureRule::Ignore;
         let stack = Stack::new(A, &config.mac, policies, Slot(3), failure);
         Script {
             seen,
+            pause,
             mac: Mac::new(A, TIMER, AIR, &timing, Rng::at(1, &["script"])),
             timing,
             agenda,
@@ -123,6 +132,11 @@ impl Script {
             heard: Vec::new(),
             serial: 0,
         }
+    }
+
+    /// From now on the router policy wants frames to wait for so long besides.
+    pub fn pauses(&mut self, us: u64) {
+        *self.pause.lock().expect("one thread") = Span::from_us(us);
     }
 
     /// A frame of someone else, beginning at `at`. Returns when it ends.
