@@ -1,6 +1,6 @@
 //! Packets in the network, by handle.
 
-use crate::routing::Message;
+use crate::routing::{Message, Parcel, SourceRoute};
 use multihop_core::Packet;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,6 +26,8 @@ pub struct Slab {
     used: Vec<bool>,
     /// What the packets of routing protocols say, by place. Data packets have nothing here.
     messages: BTreeMap<u32, Arc<Message>>,
+    /// The ways that packets have in them, by place: as many places as were ever needed for one.
+    routes: Vec<Option<SourceRoute>>,
 }
 
 impl Slab {
@@ -57,7 +59,40 @@ impl Slab {
             let message = self.messages[&handle.0].clone();
             return self.insert_message(packet, message);
         }
-        self.insert(packet)
+        let copy = self.insert(packet);
+        if let Some(route) = self.route(handle).cloned() {
+            self.set_route(copy, route);
+        }
+        copy
+    }
+
+    /// The way that a packet has in it.
+    pub fn route(&self, handle: Handle) -> Option<&SourceRoute> {
+        self.routes.get(handle.0 as usize)?.as_ref()
+    }
+
+    /// Writes a way into a packet, instead of the one that it may have.
+    pub fn set_route(&mut self, handle: Handle, route: SourceRoute) {
+        let index = handle.0 as usize;
+        if index >= self.routes.len() {
+            self.routes.resize(self.entries.len(), None);
+        }
+        self.routes[index] = Some(route);
+    }
+
+    /// A packet as a routing agent is handed it.
+    pub fn parcel(&self, handle: Handle) -> Parcel {
+        let packet = &self.get(handle).packet;
+        let route = self.route(handle).cloned();
+        Parcel { handle, source: packet.source, destination: packet.destination, route }
+    }
+
+    /// What a packet of a routing protocol says.
+    ///
+    /// # Panics
+    /// If it is none.
+    pub fn message(&self, handle: Handle) -> &Arc<Message> {
+        &self.messages[&handle.0]
     }
 
     /// Takes a packet of a routing protocol out, with what it says.
@@ -79,6 +114,9 @@ impl Slab {
         self.free.push(handle.0);
         if self.entries[index].packet.is_routing() {
             self.messages.remove(&handle.0);
+        }
+        if let Some(route) = self.routes.get_mut(index) {
+            *route = None;
         }
         self.entries[index]
     }

@@ -15,6 +15,7 @@
 
 mod catalogue;
 mod document;
+mod dsr;
 mod error;
 mod flows;
 mod generate;
@@ -57,6 +58,7 @@ pub use medium::{Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
 pub use mobility::{BonnMotion, Mobility, Outage, PauseDistribution, RandomWaypoint, Recorded, Start};
 pub use phy::{Phy, Preamble, Standard};
 pub use resolve::{Overrides, Resolved, load, resolve, resolve_among};
+pub use dsr::Dsr;
 pub use routing::{Dsdv, Metric, Network, OnLinkFailure, Routing, StaticRoutes};
 pub use schemes::Parameters;
 pub use settings::Setting;
