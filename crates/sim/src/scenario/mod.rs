@@ -44,6 +44,7 @@ use std::collections::BTreeMap;
 
 pub use catalogue::catalogue;
 pub use document::{Step, locate};
+pub use dsr::Dsr;
 pub use error::{Place, ScenarioError};
 pub use flows::{App, Distribution, Flow};
 pub use generate::{
@@ -58,7 +59,6 @@ pub use medium::{Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
 pub use mobility::{BonnMotion, Mobility, Outage, PauseDistribution, RandomWaypoint, Recorded, Start};
 pub use phy::{Phy, Preamble, Standard};
 pub use resolve::{Overrides, Resolved, load, resolve, resolve_among};
-pub use dsr::Dsr;
 pub use routing::{Dsdv, Metric, Network, OnLinkFailure, Routing, StaticRoutes};
 pub use schemes::Parameters;
 pub use settings::Setting;

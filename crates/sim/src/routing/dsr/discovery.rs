@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 pub(super) struct Discoveries {
     /// By what is looked for.
     own: BTreeMap<NodeId, Discovery>,
-    /// By who asks: the number of the latest request.
-    others: BTreeMap<NodeId, u32>,
+    /// By who asks, and for what: the number of the latest request. Requests for several targets may overtake each other.
+    others: BTreeMap<(NodeId, NodeId), u32>,
 }
 
 /// Requests for one destination since it was last found.
@@ -61,12 +61,12 @@ impl Discoveries {
         self.own.remove(&target);
     }
 
-    /// A request came. Returns whether it is newer than those that came from its source before.
-    pub(super) fn is_new(&mut self, source: NodeId, number: u32) -> bool {
-        let newest = self.others.get(&source);
+    /// A request came. Returns whether it is newer than those that its source sent for this target before.
+    pub(super) fn is_new(&mut self, source: NodeId, target: NodeId, number: u32) -> bool {
+        let newest = self.others.get(&(source, target));
         let is_new = newest.is_none_or(|newest| *newest < number);
         if is_new {
-            self.others.insert(source, number);
+            self.others.insert((source, target), number);
         }
         is_new
     }

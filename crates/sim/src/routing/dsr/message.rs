@@ -102,6 +102,7 @@ pub(crate) fn source_route_bytes(nodes: &[NodeId]) -> u32 {
 /// # Panics
 /// If it is not, or is the end.
 pub(crate) fn next_on(way: &[NodeId], node: NodeId) -> NodeId {
-    let at = way.iter().position(|other| *other == node).expect("nodes forward what came along a way of theirs");
+    let at =
+        way.iter().position(|other| *other == node).expect("nodes forward what came along a way of theirs");
     way[at + 1]
 }

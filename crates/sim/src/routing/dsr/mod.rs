@@ -136,8 +136,7 @@ impl Dsr {
                     self.told_of = None;
                 }
                 let broken = told.map(|(_, link)| link);
-                let request =
-                    Request { target, number: self.number, reach, nodes: vec![self.id], broken };
+                let request = Request { target, number: self.number, reach, nodes: vec![self.id], broken };
                 self.number += 1;
                 self.broadcast(now, request);
                 true
@@ -186,15 +185,17 @@ impl Dsr {
         if request.nodes.contains(&self.id) || is_full {
             return;
         }
-        // The target answers every copy, as each came another way.
-        let is_new = self.discoveries.is_new(source, request.number);
+        let is_new = self.discoveries.is_new(source, request.target, request.number);
         let mut nodes = request.nodes.clone();
         nodes.push(self.id);
         if request.target == self.id {
+            // Every copy is answered, as each came another way.
             let way = nodes.iter().rev().copied().collect();
             self.reply(now, nodes, way);
-        } else if !is_new || self.answers_from_cache(now, &nodes, request.target) {
-        } else if request.nodes.len() <= usize::from(request.reach) {
+            return;
+        }
+        let may_go_on = request.nodes.len() <= usize::from(request.reach);
+        if is_new && !self.answers_from_cache(now, &nodes, request.target) && may_go_on {
             self.broadcast(now, Request { nodes, ..request.clone() });
         }
     }
@@ -226,7 +227,7 @@ impl Dsr {
         buffer.sift(|held| {
             let Some(way) = self.way_of(&held.parcel) else { return true };
             self.later.push((due, Action::SendAlong(held.parcel.handle, way)));
-            due = due + self.parameters.release_interval;
+            due += self.parameters.release_interval;
             false
         });
         self.buffer = buffer;

@@ -136,7 +136,8 @@ fn neighbours_are_asked_first_then_everyone() {
     let mut dsr = node(prompt());
     assert_eq!(dsr.next_timer(), None, "an idle node has nothing to do");
     dsr.on_no_route(at(1.0), D, handle());
-    let first = DsrMessage::Request(Request { target: D, number: 1, reach: 0, nodes: vec![ME], broken: None });
+    let first =
+        DsrMessage::Request(Request { target: D, number: 1, reach: 0, nodes: vec![ME], broken: None });
     assert_eq!(drain(&mut dsr, at(1.0)), [Action::Broadcast(Message::Dsr(first), 32)]);
     let asked = requests(&run(&mut dsr, 1.4));
     assert_eq!(asked.len(), 1, "{asked:?}");
@@ -262,6 +263,11 @@ fn a_request_is_relayed_once_and_as_far_as_it_may_go() {
     assert_eq!(hear(&mut dsr, 1.0, B, request(D, 3, 15, &[C, B])), relayed(&[C, B, ME], 3, 15));
     assert_eq!(hear(&mut dsr, 1.1, A, request(D, 3, 15, &[C, A])), [], "heard before");
     assert_eq!(hear(&mut dsr, 1.2, A, request(D, 2, 15, &[C, A])), [], "older than one heard before");
+    assert_eq!(
+        hear(&mut dsr, 1.2, A, request(E, 2, 15, &[C, A])).len(),
+        1,
+        "but that was for another target"
+    );
     assert_eq!(hear(&mut dsr, 1.3, B, request(D, 4, 15, &[C, ME, B])), [], "it is on the way already");
     assert_eq!(hear(&mut dsr, 1.4, C, request(D, 5, 0, &[C])), [], "for neighbours only");
     assert_eq!(hear(&mut dsr, 1.5, B, request(D, 6, 2, &[C, B])), relayed(&[C, B, ME], 6, 2));
@@ -506,7 +512,11 @@ fn heard_routes_push_out_none_that_is_used() {
     cache.learn(&[ME, B, E]);
     cache.learn(&[ME, C, NodeId(9)]);
     assert_eq!(cache.find(D), Some(&[ME, A, D][..]));
-    assert_eq!((cache.find(E), cache.find(NodeId(9)).is_some()), (None, true), "the second pushed the first out");
+    assert_eq!(
+        (cache.find(E), cache.find(NodeId(9)).is_some()),
+        (None, true),
+        "the second pushed the first out"
+    );
     cache.add(&[ME, B, E]);
     assert_eq!((cache.find(D), cache.find(E).is_some()), (None, true));
 }
