@@ -38,6 +38,14 @@ def test_chains_over_live_dsdv_agree_with_ns2() -> None:
         assert cell.agrees, cell
 
 
+def test_chains_over_live_dsr_do_about_what_ns2_says() -> None:
+    """Within 15 %: docs/dsr.md says by how much, and what it is not due to."""
+    for row in checks.ns2_dsr_chains(seeds=10, seconds=100):
+        assert row.goodput.agrees(0.15), row
+        assert row.rtt.agrees(0.10), row
+        assert row.window.agrees(0.10), row
+
+
 def test_chains_carry_what_ns3_says() -> None:
     for row in checks.ns3_chains(EFFORT):
         assert row.goodput.agrees(0.10), row

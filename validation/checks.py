@@ -19,6 +19,7 @@ from validation.measure import (
     results,
     rtt_per_ack_s,
     sampled_rtt_s,
+    window_segments,
 )
 
 REFERENCE = tomllib.loads((Path(__file__).parent / "reference.toml").read_text())
@@ -45,6 +46,7 @@ FULL = Effort(seeds=6, seconds=300)
 QUICK = Effort(seeds=3, seconds=120, few=True)
 
 Build = Callable[[str, int, int], dict[str, Any]]
+Runs = tuple[Result, ...]
 
 FLOWS = {"newreno": "tcp-newreno", "sack": "tcp-sack", "udp": "udp"}
 
@@ -87,6 +89,33 @@ def _chain(
     if "rtt_s" in row:
         rtt = Against(label, over(runs, rtt_s), row["rtt_s"], row.get("rtt_ci", 0.0))
     return ChainRow(scheme, row["hops"], goodput, rtt)
+
+
+@dataclass(frozen=True)
+class DsrRow:
+    """A chain over live DSR: goodput in kb/s, the round-trip time in seconds, the window in segments."""
+
+    control_rate: str
+    goodput: Against
+    rtt: Against
+    window: Against
+
+
+def ns2_dsr_chains(seeds: int, seconds: int) -> list[DsrRow]:
+    """TCP SACK over seven hops whose routes DSR finds and, at every loss of the MAC, takes for broken, against ns-2."""
+    rows = []
+    for row in REFERENCE["ns2_dsr_chain"]:
+        runs = results(scenarios.ns2_dsr_chain(row["control_rate"], seconds), "tcp-sack", seeds)
+
+        def against(
+            measure: Callable[[Result], float], key: str, row: dict[str, Any] = row, runs: Runs = runs
+        ) -> Against:
+            name = key.split("_")[0]
+            return Against(name, over(runs, measure), row[key], row[f"{name}_ci"])
+
+        goodput, rtt = against(goodput_kbps, "goodput_kbps"), against(sampled_rtt_s, "rtt_s")
+        rows.append(DsrRow(row["control_rate"], goodput, rtt, against(window_segments, "window")))
+    return rows
 
 
 def ns3_chains(effort: Effort) -> list[ChainRow]:

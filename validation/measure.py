@@ -62,6 +62,11 @@ def rtt_per_ack_s(run: Result) -> float:
     return float((series["rtt_s"] * series["delivered_bytes"]).sum() / series["delivered_bytes"].sum())
 
 
+def window_segments(run: Result) -> float:
+    """Mean congestion window of segments of 1000 bytes."""
+    return float(run.flows["window_mean_bytes"].mean()) / 1000
+
+
 def collision_probability(run: Result) -> float:
     """Share of the first frames of exchanges that were not answered."""
     links = run.links

@@ -55,6 +55,34 @@ def ns2_dsdv_chain(flow: str, hops: int, seconds: int) -> Scenario:
     return scenario
 
 
+def ns2_dsr_chain(control_rate: str, seconds: int) -> Scenario:
+    """Seven hops at 54 Mb/s over live DSR; requests, breaks and 20 bytes more per packet as in ns-2."""
+    tcp = {"flavour": "ns2", "segment_size": "1000 B", "window": 128, "timestamps": True, "tick": "1 ms"}
+    return {
+        "name": "ns2-dsr-chain",
+        "duration": f"{seconds + 30} s",
+        "warmup": "30 s",
+        "record_interval": "50 ms",
+        "phy": {"standard": "802.11a", "data_rate": "54 Mb/s", "control_rate": control_rate},
+        "mac": {"rules": "ns2", "rts_threshold": "0 B", "queue": 50},
+        "medium": RANGES | {"carrier_sense_range": "250 m"},
+        "network": {"extra_header": "20 B"},
+        "topology": {"generator": "chain", "hops": 7, "spacing": "200 m"},
+        "routing": {"protocol": "dsr", "failures": 1, "request_period": "2 s", "request_backoff": 4},
+        "schemes": {"tcp-sack": tcp},
+        "flows": [
+            {
+                "from": "n0",
+                "to": "n7",
+                "scheme": "tcp-sack",
+                "app": {"kind": "saturated"},
+                "start": "1 s",
+                "start_jitter": "1 s",
+            }
+        ],
+    }
+
+
 def ns3_chain(hops: int, seconds: int) -> Scenario:
     """The same chain under the standard's rules and SINR, as ns-3 ran it.
 

@@ -1,12 +1,13 @@
 //! What packets say that belong to no flow.
 
 use crate::routing;
+use std::sync::Arc;
 
-/// What a packet says that belongs to no flow. It goes one hop: who relays it makes a new one.
+/// What a packet says that belongs to no flow; copies share it. It goes one hop: who relays it makes a new one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Message {
     /// Of a routing protocol.
-    Routing(routing::Message),
+    Routing(Arc<routing::Message>),
     /// Of a router policy of this scheme, to those of its neighbours: the content of a [`multihop_link::Notice`].
-    Notice { scheme: usize, content: Vec<u8> },
+    Notice { scheme: usize, content: Arc<[u8]> },
 }

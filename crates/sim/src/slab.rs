@@ -1,6 +1,7 @@
 //! Packets in the network, by handle.
 
 use crate::message::Message;
+use crate::routing::{self, Parcel, SourceRoute};
 use multihop_core::Packet;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +26,9 @@ pub struct Slab {
     free: Vec<u32>,
     used: Vec<bool>,
     /// What the packets say that belong to no flow, by place. Data packets have nothing here.
-    messages: BTreeMap<u32, Arc<Message>>,
+    messages: BTreeMap<u32, Message>,
+    /// The ways that packets have in them, by place: as many places as were ever needed for one.
+    routes: Vec<Option<SourceRoute>>,
 }
 
 impl Slab {
@@ -43,7 +46,7 @@ impl Slab {
     }
 
     /// Stores a packet that belongs to no flow.
-    pub fn insert_message(&mut self, packet: Packet, message: Arc<Message>) -> Handle {
+    pub fn insert_message(&mut self, packet: Packet, message: Message) -> Handle {
         debug_assert!(packet.is_control());
         let handle = self.insert(packet);
         self.messages.insert(handle.0, message);
@@ -57,14 +60,48 @@ impl Slab {
             let message = self.messages[&handle.0].clone();
             return self.insert_message(packet, message);
         }
-        self.insert(packet)
+        let copy = self.insert(packet);
+        if let Some(route) = self.route(handle).cloned() {
+            self.set_route(copy, route);
+        }
+        copy
+    }
+
+    /// The way that a packet has in it.
+    pub fn route(&self, handle: Handle) -> Option<&SourceRoute> {
+        self.routes.get(handle.0 as usize)?.as_ref()
+    }
+
+    /// Writes a way into a packet, instead of the one that it may have.
+    pub fn set_route(&mut self, handle: Handle, route: SourceRoute) {
+        let index = handle.0 as usize;
+        if index >= self.routes.len() {
+            self.routes.resize(self.entries.len(), None);
+        }
+        self.routes[index] = Some(route);
+    }
+
+    /// A packet as a routing agent is handed it.
+    pub fn parcel(&self, handle: Handle) -> Parcel {
+        let packet = &self.get(handle).packet;
+        let route = self.route(handle).cloned();
+        Parcel { handle, source: packet.source, destination: packet.destination, route }
+    }
+
+    /// What a packet of a routing protocol says.
+    ///
+    /// # Panics
+    /// If it is none.
+    pub fn routing_message(&self, handle: Handle) -> &Arc<routing::Message> {
+        let Message::Routing(message) = &self.messages[&handle.0] else { panic!("it is none of routing") };
+        message
     }
 
     /// Takes a packet that belongs to no flow out, with what it says.
     ///
     /// # Panics
     /// If it was taken out before, or is none.
-    pub fn remove_message(&mut self, handle: Handle) -> (Packet, Arc<Message>) {
+    pub fn remove_message(&mut self, handle: Handle) -> (Packet, Message) {
         let message = self.messages.get(&handle.0).cloned().expect("control packets carry a message");
         (self.remove(handle).packet, message)
     }
@@ -79,6 +116,9 @@ impl Slab {
         self.free.push(handle.0);
         if self.entries[index].packet.is_control() {
             self.messages.remove(&handle.0);
+        }
+        if let Some(route) = self.routes.get_mut(index) {
+            *route = None;
         }
         self.entries[index]
     }

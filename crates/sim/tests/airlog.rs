@@ -270,6 +270,29 @@ fn datagrams_are_whole_under_every_rule_set() {
     }
 }
 
+/// Replies of DSR are datagrams to one node; the bytes of a source route follow the datagram, as other headers do that nothing
+/// can read.
+#[test]
+fn source_routes_follow_datagrams() {
+    let mut config = busy(DcfRules::IEEE, None);
+    config.routing.protocol = RoutingProtocol::Dsr(DsrConfig::default());
+    let (outcome, capture) = capture(&config);
+    assert_eq!(outcome, run(&config), "a log changes nothing");
+    let headers = config.mac.rules.data_header + config.mac.rules.llc_header;
+    let mut seen = [0; 3];
+    for data in capture.packets.iter().filter(|packet| packet.kind == Kind::Data) {
+        let datagram = &data.body[8..];
+        let total = u32::from(u16::from_be_bytes([datagram[2], datagram[3]]));
+        let rest = data.bytes - headers - total;
+        let is_routing = datagram[20..22] == 49_151u16.to_be_bytes();
+        let is_unicast = data.receiver.is_some();
+        let route = [8, 12, 16, 20].contains(&rest);
+        assert!(if is_routing { rest == 0 } else { route && is_unicast }, "{data:?}");
+        seen[if is_routing { usize::from(is_unicast) } else { 2 }] += 1;
+    }
+    assert!(seen.iter().all(|count| *count > 10), "{seen:?}");
+}
+
 #[test]
 fn the_signal_is_there_where_the_medium_has_powers() {
     let mut config = busy(DcfRules::IEEE, None);

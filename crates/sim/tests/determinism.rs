@@ -7,7 +7,7 @@ use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::DcfRules;
 use multihop_schemes::find;
 use multihop_sim::config::{
-    AppConfig, Config, DsdvConfig, MediumModel, RoutingProtocol, SchemeConfig, WireConfig,
+    AppConfig, Config, DsdvConfig, DsrConfig, MediumModel, RoutingProtocol, SchemeConfig, WireConfig,
 };
 use multihop_sim::{Ties, World, run};
 use serde_json::json;
@@ -66,6 +66,8 @@ fn configurations() -> Vec<Config> {
     let (update_period, settling_time) = (Span::from_ms(1_000), Span::from_ms(100));
     let parameters = DsdvConfig { update_period, settling_time, ..DsdvConfig::default() };
     routed.routing.protocol = RoutingProtocol::Dsdv(parameters);
+    configs.push(routed.clone());
+    routed.routing.protocol = RoutingProtocol::Dsr(DsrConfig::default());
     configs.push(routed);
     let mut wired = busy_grid(DcfRules::NS2, None);
     for (from, to) in [(0, 5), (5, 0), (5, 15), (15, 5), (2, 15), (15, 2)] {

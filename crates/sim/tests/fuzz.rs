@@ -10,8 +10,8 @@ use multihop_core::{NodeId, Rate, Rng, Span};
 use multihop_dot11::{DcfRules, EifsRule, Microseconds, Phy, Preamble, ResponseTimeout, Standard};
 use multihop_schemes::find;
 use multihop_sim::config::{
-    AppConfig, Config, DsdvConfig, LinkFailureRule, MatrixLink, MatrixQuantity, MediumModel, PathLoss,
-    RouteMetric, RoutingProtocol, SchemeConfig, WireConfig,
+    AppConfig, Config, DsdvConfig, DsrConfig, LinkFailureRule, MatrixLink, MatrixQuantity, MediumModel,
+    PathLoss, RouteMetric, RoutingProtocol, SchemeConfig, WireConfig,
 };
 use multihop_sim::{Ties, World, run};
 
@@ -118,6 +118,30 @@ fn dsdv(rng: &mut Rng) -> DsdvConfig {
     }
 }
 
+/// The same.
+fn dsr(rng: &mut Rng) -> DsrConfig {
+    let ms = |rng: &mut Rng, of: &[u64]| Span::from_ms(pick(rng, of));
+    DsrConfig {
+        failures: 1 + rng.below(3),
+        request_period: ms(rng, &[1, 10, 500]),
+        request_backoff: 1 + rng.below(4),
+        request_period_max: ms(rng, &[1, 100, 10_000]),
+        ask_neighbours_first: pick(rng, &[None, Some(Span::from_ms(1)), Some(Span::from_ms(30))]),
+        broadcast_jitter: ms(rng, &[0, 1, 10]),
+        buffer: pick(rng, &[0, 1, 5, 64]),
+        buffer_timeout: ms(rng, &[0, 10, 30_000]),
+        buffer_check: ms(rng, &[1, 10, 30]),
+        release_interval: ms(rng, &[0, 0, 30]),
+        reply_from_cache: coin(rng),
+        listen: coin(rng),
+        salvage_limit: pick(rng, &[0, 1, 15, 255]),
+        route_limit: pick(rng, &[1, 3, 15, 63]),
+        hop_limit: pick(rng, &[1, 3, 32, 255]),
+        routes: pick(rng, &[1, 3, 30]),
+        heard_routes: pick(rng, &[1, 3, 64]),
+    }
+}
+
 fn app(rng: &mut Rng, datagrams: bool) -> AppConfig {
     let rate = Rate::from_kbps(pick(rng, &[50, 200, 2000]));
     let pause = Span::from_ms(u64::from(rng.below(50)));
@@ -199,8 +223,10 @@ fn random(seed: u64) -> Config {
         let (failures, hold) = (1 + rng.below(3), Span::from_ms(u64::from(rng.below(300))));
         config.routing.on_link_failure = LinkFailureRule::Break { failures, hold };
     }
-    if rng.below(3) == 0 {
-        config.routing.protocol = RoutingProtocol::Dsdv(dsdv(rng));
+    match rng.below(4) {
+        0 => config.routing.protocol = RoutingProtocol::Dsdv(dsdv(rng)),
+        1 => config.routing.protocol = RoutingProtocol::Dsr(dsr(rng)),
+        _ => {}
     }
     flows(rng, &mut config);
     if config.routing.protocol == RoutingProtocol::Static && coin(rng) {

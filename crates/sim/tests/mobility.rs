@@ -29,6 +29,10 @@ fn quick_dsdv() -> RoutingProtocol {
     RoutingProtocol::Dsdv(DsdvConfig { update_period, settling_time, ..DsdvConfig::default() })
 }
 
+fn dsr() -> RoutingProtocol {
+    RoutingProtocol::Dsr(DsrConfig::default())
+}
+
 fn trickle() -> AppConfig {
     AppConfig::Cbr { rate: Rate::from_kbps(80), packet: 500, jitter: 0.0 }
 }
@@ -98,20 +102,23 @@ fn a_moving_node_is_found_again_over_another() {
     let mut walker = Motion::standing([0.0, 50.0]);
     walker.head_for(20.0, [400.0, 50.0], 10.0);
     let stand = |x: f64| Motion::standing([x, 0.0]);
-    let mut config = moving(DcfRules::IEEE, vec![stand(0.0), stand(200.0), stand(400.0), walker]);
-    config.routing.protocol = quick_dsdv();
-    add_flow(&mut config, 3, 0, trickle());
-    let outcome = run(&config);
-    let times = delivering(&outcome);
-    assert!(times.iter().filter(|time| **time < 40.0).count() > 60, "{times:?}");
-    assert!(times.iter().filter(|time| **time > 70.0).count() > 50, "{times:?}");
-    let used: Vec<(u32, u32)> = outcome
-        .links
-        .iter()
-        .filter(|link| link.acknowledged > 100)
-        .map(|link| (link.from, link.to))
-        .collect();
-    assert!(used.contains(&(3, 0)) && used.contains(&(1, 0)), "{used:?}");
+    for protocol in [quick_dsdv(), dsr()] {
+        let motions = vec![stand(0.0), stand(200.0), stand(400.0), walker.clone()];
+        let mut config = moving(DcfRules::IEEE, motions);
+        config.routing.protocol = protocol;
+        add_flow(&mut config, 3, 0, trickle());
+        let outcome = run(&config);
+        let times = delivering(&outcome);
+        assert!(times.iter().filter(|time| **time < 40.0).count() > 60, "{times:?}");
+        assert!(times.iter().filter(|time| **time > 70.0).count() > 50, "{times:?}");
+        let used: Vec<(u32, u32)> = outcome
+            .links
+            .iter()
+            .filter(|link| link.acknowledged > 100)
+            .map(|link| (link.from, link.to))
+            .collect();
+        assert!(used.contains(&(3, 0)) && used.contains(&(1, 0)), "{used:?}");
+    }
 }
 
 #[test]
@@ -136,9 +143,12 @@ fn runs_with_motion_are_conserved_and_the_same_whatever_the_order_of_ties() {
                     to: Span::from_ms(9_000 + 1_000 * u64::from(i)),
                 })
                 .collect();
-            let first = World::new(&config, Ties::InOrder).finish();
-            assert!(first.conservation.delivered > 300, "{:?}", first.conservation);
-            assert_eq!(first, World::new(&config, Ties::Reversed).finish());
+            for protocol in [quick_dsdv(), dsr()] {
+                config.routing.protocol = protocol;
+                let first = World::new(&config, Ties::InOrder).finish();
+                assert!(first.conservation.delivered > 300, "{:?}", first.conservation);
+                assert_eq!(first, World::new(&config, Ties::Reversed).finish());
+            }
         }
     }
 }
@@ -205,7 +215,7 @@ fn interrupted(rules: DcfRules) -> Config {
 #[test]
 fn nothing_comes_through_a_node_that_is_off_and_the_flow_recovers() {
     for rules in RULES {
-        for protocol in [RoutingProtocol::Static, quick_dsdv()] {
+        for protocol in [RoutingProtocol::Static, quick_dsdv(), dsr()] {
             let mut config = interrupted(rules);
             config.routing.protocol = protocol.clone();
             add_flow(&mut config, 0, 2, trickle());

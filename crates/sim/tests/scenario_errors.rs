@@ -141,8 +141,8 @@ name = "b" => name = " " -> topology.nodes[1].name: empty name
 metric = "hops" => metric = "ett" -> routing.metric: did you mean "etx"?
 failures = 2 => failures = 0 -> routing.failures: 1 to 1000
 hold = "10 s" => hold = "10 kg" -> routing.hold: kg
-metric = "hops" => protocol = "olsr" -> routing.protocol: unknown name "olsr" | static, dsdv
-metric = "hops" => protocol = 1 -> routing.protocol: integer | static, dsdv
+metric = "hops" => protocol = "olsr" -> routing.protocol: unknown name "olsr" | static, dsdv, dsr
+metric = "hops" => protocol = 1 -> routing.protocol: integer | static, dsdv, dsr
 metric = "hops" => protocol = "dsdv" @ on_link_failure -> routing.on_link_failure: unknown key | update_period
 failures = 2 => update_period = "15 s" -> routing.update_period: unknown key | metric
 extra_header = "20 B" => extra_header = "2 kB" -> network.extra_header: 1500 B
@@ -302,7 +302,7 @@ queue = 50 => queue = "50 kB" -> topology.wires[0].queue: 50 kB | whole number
 queue = 50 => loss = 0.1 -> topology.wires[0].loss: unknown key | rate_back
 rate_back = "1 Mb/s" => rate_back = "0 b/s" -> topology.wires[0].rate_back: "0 b/s" is out of range
 delay_back = "30 ms" => delay_back = "1e9 h" -> topology.wires[0].delay_back: out of range | 100 years
-protocol = "static" => protocol = "dsdv" -> routing.protocol: "dsdv" sends its updates by radio only | static routes
+protocol = "static" => protocol = "dsdv" -> routing.protocol: "dsdv" sends its packets by radio only | static routes
 name = "c" }] => name = "c" }, { name = "d" }] @ nodes = -> topology.nodes[3].position: node "d" has no position | a wire
 "#;
 
@@ -336,7 +336,7 @@ access_queue = 100 => access_queue = 0 -> topology.access_queue: 0 is out of ran
 rate = "10 Mb/s" => rate = "0 b/s" -> topology.rate: "0 b/s" is out of range
 delay = "10 ms"\n =>  @ [topology] -> topology.delay: missing | "10 ms"
 queue = 50 => queue = 2000000 -> topology.queue: 2000000 is out of range
-metric = "hops" => protocol = "dsdv" -> routing.protocol: "dsdv" sends its updates by radio only
+metric = "hops" => protocol = "dsdv" -> routing.protocol: "dsdv" sends its packets by radio only
 "#;
 
 /// A scenario with every parameter of a routing protocol, to break.
@@ -384,6 +384,57 @@ entry_size = "12 B" => entry_size = "0 B" -> routing.entry_size: "0 B" | 1 B
 header_size = "20 B" => header_size = "3 kB" -> routing.header_size: "3 kB" | 2304 B
 update_size_limit = "1500 B" => update_size_limit = "30 B" -> routing.update_size_limit: "30 B" leaves no room | at least
 update_size_limit = "1500 B" => update_size_limit = "9 kB" -> routing.update_size_limit: 2304 B
+"#;
+
+/// The same for DSR.
+const SOURCE_ROUTED: &str = r#"duration = "10 s"
+[topology]
+generator = "chain"
+hops = 2
+[routing]
+protocol = "dsr"
+failures = 3
+request_period = "500 ms"
+request_backoff = 2
+request_period_max = "10 s"
+ask_neighbours_first = "30 ms"
+broadcast_jitter = "10 ms"
+buffer = 64
+buffer_timeout = "30 s"
+buffer_check = "30 ms"
+release_interval = "30 ms"
+reply_from_cache = true
+listen = true
+salvage_limit = 15
+route_limit = 15
+hop_limit = 32
+routes = 30
+heard_routes = 64
+[traffic]
+pattern = "canonical"
+scheme = "udp"
+"#;
+
+/// How to break it.
+const BROKEN_SOURCE_ROUTED: &str = r#"
+protocol = "dsr" => protocol = "drs" -> routing.protocol: did you mean "dsr"? | static
+failures = 3 => failures = 0 -> routing.failures: 0 is out of range | 1 to 1000
+failures = 3 => on_link_failure = "break" -> routing.on_link_failure: unknown key | failures
+request_period = "500 ms" => request_period = "0 s" -> routing.request_period: "0 s" is out of range | from 1 ms
+request_backoff = 2 => request_backoff = 101 -> routing.request_backoff: 101 is out of range | 1 to 100
+request_period_max = "10 s" => request_period_max = "10" -> routing.request_period_max: "10" | unit
+ask_neighbours_first = "30 ms" => ask_neighbours_first = "-1 s" -> routing.ask_neighbours_first: "-1 s"
+broadcast_jitter = "10 ms" => broadcast_jiter = "10 ms" -> routing.broadcast_jiter: did you mean "broadcast_jitter"?
+buffer = 64 => buffer = -1 -> routing.buffer: -1 | whole number
+buffer_timeout = "30 s" => buffer_timeout = "30 B" -> routing.buffer_timeout: "B" | time
+buffer_check = "30 ms" => buffer_check = "0 s" -> routing.buffer_check: "0 s" is out of range | from 1 ms
+release_interval = "30 ms" => release_interval = "nan s" -> routing.release_interval: no number
+reply_from_cache = true => reply_from_cache = "yes" -> routing.reply_from_cache: "yes" | true or false
+listen = true => listen = 1 -> routing.listen: 1 | true or false
+salvage_limit = 15 => salvage_limit = 256 -> routing.salvage_limit: 256 is out of range | 0 to 255
+route_limit = 15 => route_limit = 64 -> routing.route_limit: 64 is out of range | 1 to 63
+hop_limit = 32 => hop_limit = 0 -> routing.hop_limit: 0 is out of range | 1 to 255
+heard_routes = 64 => heard_routes = 0 -> routing.heard_routes: 0 is out of range | 1 to 100000
 "#;
 
 const OBSERVED: &str = r#"duration = "10 s"
@@ -446,11 +497,12 @@ fn measurements() {
 #[test]
 fn routing_protocols() {
     check_all(ROUTED, BROKEN_ROUTED);
+    check_all(SOURCE_ROUTED, BROKEN_SOURCE_ROUTED);
 }
 
 #[test]
 fn the_scenarios_to_break_are_sound() {
-    for text in [SOUND, GENERATED, MEASURED, WIRED, DUMBBELL, ROUTED, OBSERVED] {
+    for text in [SOUND, GENERATED, MEASURED, WIRED, DUMBBELL, ROUTED, SOURCE_ROUTED, OBSERVED] {
         assert_eq!(message(text, &Overrides::default()), "no error");
     }
 }

@@ -66,7 +66,13 @@ fn the_schema_accepts_every_shipped_scenario() {
 fn the_schema_takes_a_routing_table_without_protocol_for_static_routes() {
     let schema = jsonschema::validator_for(&json_schema()).unwrap();
     let (_, chain) = shipped().into_iter().find(|(name, _)| name == "chain.toml").unwrap();
-    for table in ["metric = \"etx\"", "protocol = \"static\"", "protocol = \"dsdv\"\nuse_mac = true"] {
+    let tables = [
+        "metric = \"etx\"",
+        "protocol = \"static\"",
+        "protocol = \"dsdv\"\nuse_mac = true",
+        "protocol = \"dsr\"\nfailures = 3",
+    ];
+    for table in tables {
         let text = format!("{chain}\n[routing]\n{table}\n");
         let data: Value = serde_json::to_value(toml::from_str::<toml::Table>(&text).unwrap()).unwrap();
         let errors: Vec<String> = schema.iter_errors(&data).map(|error| error.to_string()).collect();
@@ -92,6 +98,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
         ("[topology]", "[routing]\nprotocol = \"dsvd\"\n[topology]"),
         ("[topology]", "[routing]\nprotocol = \"dsdv\"\nmetric = \"etx\"\n[topology]"),
         ("[topology]", "[routing]\nupdate_period = \"15 s\"\n[topology]"),
+        ("[topology]", "[routing]\nprotocol = \"dsr\"\nfailures = 0\n[topology]"),
     ];
     for (sound, broken) in breaks {
         assert!(chain.contains(sound), "{sound}");

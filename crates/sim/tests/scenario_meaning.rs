@@ -7,8 +7,8 @@ use multihop_link::{
     WinfReading,
 };
 use multihop_sim::config::{
-    AppConfig, Config, DsdvConfig, LinkFailureRule, MeasurementConfig, MediumModel, PathLoss, RouteMetric,
-    RoutingProtocol, WireConfig,
+    AppConfig, Config, DsdvConfig, DsrConfig, LinkFailureRule, MeasurementConfig, MediumModel, PathLoss,
+    RouteMetric, RoutingProtocol, WireConfig,
 };
 use multihop_sim::scenario::{Overrides, Setting, Step, locate, resolve};
 
@@ -241,12 +241,25 @@ fn defaults_are_those_of_the_standard_and_of_ns2s_radio() {
 #[test]
 fn a_routing_protocol_has_ns2s_parameters_unless_told_otherwise() {
     let routed = |keys: &str| {
-        let text = format!("generator = \"chain\"\nhops = 2\n[routing]\nprotocol = \"dsdv\"\n{keys}");
+        let text = format!("generator = \"chain\"\nhops = 2\n[routing]\nprotocol = {keys}");
         of(&text, CANONICAL).routing.protocol
     };
-    assert_eq!(routed(""), RoutingProtocol::Dsdv(DsdvConfig::default()));
+    assert_eq!(routed("\"dsdv\""), RoutingProtocol::Dsdv(DsdvConfig::default()));
+    assert_eq!(routed("\"dsr\""), RoutingProtocol::Dsr(DsrConfig::default()));
+    let expected = DsrConfig {
+        failures: 3,
+        request_period: Span::from_ms(2_000),
+        request_backoff: 4,
+        ask_neighbours_first: None,
+        listen: false,
+        salvage_limit: 0,
+        ..DsrConfig::default()
+    };
+    let keys = "failures = 3\nrequest_period = \"2 s\"\nrequest_backoff = 4\nask_neighbours_first = \"0 s\"\n\
+                listen = false\nsalvage_limit = 0";
+    assert_eq!(routed(&format!("\"dsr\"\n{keys}")), RoutingProtocol::Dsr(expected));
     let expected = DsdvConfig { update_period: Span::from_ms(5_000), use_mac: true, ..DsdvConfig::default() };
-    assert_eq!(routed("update_period = \"5 s\"\nuse_mac = true"), RoutingProtocol::Dsdv(expected));
+    assert_eq!(routed("\"dsdv\"\nupdate_period = \"5 s\"\nuse_mac = true"), RoutingProtocol::Dsdv(expected));
     let fixed =
         of("generator = \"chain\"\nhops = 2\n[routing]\nprotocol = \"static\"\nmetric = \"etx\"", CANONICAL);
     assert_eq!((fixed.routing.protocol, fixed.routing.metric), (RoutingProtocol::Static, RouteMetric::Etx));
@@ -500,6 +513,8 @@ fn the_hash_is_that_of_the_meaning() {
         ("[topology]", "[schemes.tcp-sack]\nwindow = 12\n[topology]"),
         ("[topology]", "[routing]\nmetric = \"etx\"\n[topology]"),
         ("[topology]", "[routing]\nprotocol = \"dsdv\"\n[topology]"),
+        ("[topology]", "[routing]\nprotocol = \"dsr\"\n[topology]"),
+        ("[topology]", "[routing]\nprotocol = \"dsr\"\nfailures = 3\n[topology]"),
         ("[topology]", "[network]\nextra_header = \"1 B\"\n[topology]"),
         ("[topology]", "[phy]\ncontrol_rate = \"1 Mb/s\"\n[topology]"),
         ("[topology]", "[[measure]]\nestimator = \"fte\"\n[topology]"),

@@ -196,13 +196,14 @@ impl Mac {
         ctx.record.exchange(&exchange, ctx.now);
         ctx.stack.on_link(&LinkEvent::Exchange(exchange));
         match out.peer {
-            Some(peer) if fate == Fate::GivenUp && !ctx.packets.get(out.handle).passed_on => {
+            Some(peer) if fate == Fate::GivenUp => {
                 ctx.stack.on_given_up(ctx.now, peer, out.handle, ctx.packets, ctx.record);
             }
-            _ => drop(ctx.packets.remove(out.handle)),
-        }
-        if let Some(peer) = out.peer {
-            ctx.stack.on_delivery(ctx.now, peer, fate == Fate::Acknowledged, ctx.packets, ctx.record);
+            Some(peer) => {
+                ctx.packets.remove(out.handle);
+                ctx.stack.on_delivered(peer);
+            }
+            None => drop(ctx.packets.remove(out.handle)),
         }
         self.cw = ctx.timing.cw_min;
         self.draw(ctx);

@@ -51,6 +51,9 @@ impl Mac {
         if frame.to.is_some_and(|to| to != self.id) {
             self.fail_if_overtime(ctx);
             self.heed_duration(ctx, frame);
+            if let Some(handle) = frame.packet {
+                ctx.stack.on_overheard(ctx.now, frame.from, handle, ctx.packets, ctx.agenda);
+            }
             return;
         }
         ctx.record.received(self.id, frame, ctx.now);

@@ -1,14 +1,65 @@
 //! What a routing protocol is to a node.
 
 use super::dsdv::Update;
+use super::dsr::DsrMessage;
 use crate::slab::Handle;
 use multihop_core::{DropCause, NodeId, Time};
+use std::sync::Arc;
 
 /// What nodes of a routing protocol say to each other. A message goes one hop: who relays it makes a new one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Message {
     /// Part of a DSDV table.
     Dsdv(Update),
+    /// A route request, a route reply or a route error of DSR.
+    Dsr(DsrMessage),
+}
+
+/// The way of a packet that its source wrote into it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SourceRoute {
+    /// Its nodes, each once, from the one that wrote it to the destination.
+    pub(crate) nodes: Arc<[NodeId]>,
+    /// How often another node than the packet's source wrote it anew.
+    pub(crate) salvaged: u8,
+}
+
+/// Where a packet goes that has no way in it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Way {
+    /// To this neighbour, which knows the rest.
+    Hop(NodeId),
+    /// Along these nodes, which are written into it.
+    Along(SourceRoute),
+}
+
+/// A packet that an agent is handed. It is the agent's until an action says what becomes of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Parcel {
+    pub(crate) handle: Handle,
+    pub(crate) source: NodeId,
+    pub(crate) destination: NodeId,
+    /// The way in it, if there is one.
+    pub(crate) route: Option<SourceRoute>,
+}
+
+/// What the MAC gave up.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum GivenUp {
+    /// A packet.
+    Packet(Parcel),
+    /// A packet with this way in it. The next hop has it, though its ACK did not come.
+    Arrived(Option<SourceRoute>),
+    /// A message of the agent's, which is lost.
+    Message(Arc<Message>),
+}
+
+/// What an agent hears that is for others.
+pub(crate) enum Overheard<'a> {
+    /// A packet from this source with a way in it.
+    Packet(NodeId, &'a SourceRoute),
+    /// A message.
+    Message(&'a Message),
 }
 
 /// What an agent wants its node to do.
@@ -16,8 +67,12 @@ pub(crate) enum Message {
 pub(crate) enum Action {
     /// Send this to every neighbour; it takes so many bytes above the MAC, IP header included.
     Broadcast(Message, u32),
+    /// Send this to one neighbour, which acknowledges it; bytes as above.
+    Unicast(Message, u32, NodeId),
     /// Route this packet, which the agent held, now.
     Route(Handle),
+    /// Write this way into a packet, which the agent held, and send it.
+    SendAlong(Handle, SourceRoute),
     /// Drop this packet, which the agent held.
     Drop(Handle, DropCause),
 }
@@ -27,17 +82,39 @@ pub(crate) enum Action {
 ///
 /// An agent may hold packets; each comes back by an action, or stays until the end of the run.
 pub(crate) trait RoutingAgent: Send {
-    /// Where packets for this destination go, as far as the node knows. It is asked for every packet, so it is quick.
+    /// Where packets for this destination go, as far as the node knows.
     fn next_hop(&self, destination: NodeId) -> Option<NodeId>;
+
+    /// Where a packet for this destination goes. It is asked for every packet without a way in it, so it is quick.
+    fn way(&mut self, destination: NodeId) -> Option<Way> {
+        self.next_hop(destination).map(Way::Hop)
+    }
+
+    /// The node forwards a packet along this way, which it is on.
+    fn on_forwarded(&mut self, _way: &SourceRoute) {}
 
     /// There is no next hop for this packet.
     fn on_no_route(&mut self, now: Time, destination: NodeId, packet: Handle);
 
-    /// The MAC gave a packet up that it could not deliver to this next hop.
-    fn on_link_failure(&mut self, now: Time, next_hop: NodeId, packet: Handle);
+    /// The MAC gave something up that it could not deliver to this next hop, which breaks the link if the rule of
+    /// [`failure_rule`](super::failure_rule) says so.
+    fn on_link_failure(&mut self, now: Time, next_hop: NodeId, breaks: bool, what: GivenUp);
+
+    /// The link broke that this packet waited for in the interface queue.
+    fn on_stranded(&mut self, _now: Time, packet: Parcel) {
+        unreachable!("no link of this protocol breaks, and {packet:?} is stranded");
+    }
 
     /// A message came from a neighbour.
     fn on_message(&mut self, now: Time, from: NodeId, message: &Message);
+
+    /// Does it want to be told what is for others?
+    fn listens(&self) -> bool {
+        false
+    }
+
+    /// A neighbour sent this to another node. Nothing that comes of it may be due before the next call.
+    fn on_overheard(&mut self, _now: Time, _from: NodeId, _what: Overheard) {}
 
     /// The timer went off.
     fn on_timer(&mut self, now: Time);

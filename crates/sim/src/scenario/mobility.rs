@@ -249,7 +249,11 @@ pub(super) fn resolve(
     }
     if config.routing.protocol == RoutingProtocol::Static {
         let found = "static routes are computed before the run, and would not follow nodes that move";
-        return Err(document.fail(&key!["routing", "protocol"], found, "set routing.protocol = \"dsdv\""));
+        return Err(document.fail(
+            &key!["routing", "protocol"],
+            found,
+            "set routing.protocol = \"dsdv\" or \"dsr\"",
+        ));
     }
     let at = key!["mobility", "resolution"];
     config.mobility.resolution =

@@ -15,6 +15,7 @@
 
 mod catalogue;
 mod document;
+mod dsr;
 mod error;
 mod flows;
 mod generate;
@@ -43,6 +44,7 @@ use std::collections::BTreeMap;
 
 pub use catalogue::catalogue;
 pub use document::{Step, locate};
+pub use dsr::Dsr;
 pub use error::{Place, ScenarioError};
 pub use flows::{App, Distribution, Flow};
 pub use generate::{

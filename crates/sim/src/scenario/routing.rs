@@ -1,6 +1,7 @@
 //! `[routing]` and `[network]`.
 
 use super::document::{Document, Result, key};
+use super::dsr::Dsr;
 use crate::config::{DsdvConfig, LinkFailureRule, RouteMetric, RoutingConfig, RoutingProtocol};
 use multihop_core::Span;
 use multihop_schemes::quantity::{Duration, Size};
@@ -17,6 +18,8 @@ pub enum Routing {
     Static(StaticRoutes),
     /// Destination-sequenced distance vectors (Perkins and Bhagwat 1994), as ns-2 has them.
     Dsdv(Dsdv),
+    /// Dynamic source routing (Johnson, Hu and Maltz 2007, RFC 4728), close to ns-2's.
+    Dsr(Dsr),
 }
 
 /// Shortest paths, computed before the run.
@@ -127,7 +130,7 @@ pub enum OnLinkFailure {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Network {
-    /// Header bytes of every packet below the transport, besides IP's: ns-2 adds 20 with DSDV.
+    /// Header bytes of every packet below the transport, besides IP's: ns-2 adds 20 with DSDV and with DSR.
     pub extra_header: Size,
 }
 
@@ -138,6 +141,11 @@ impl Routing {
             Routing::Static(routes) => routes.resolve(document),
             Routing::Dsdv(dsdv) => Ok(RoutingConfig {
                 protocol: RoutingProtocol::Dsdv(dsdv.resolve(document)?),
+                metric: RouteMetric::Hops,
+                on_link_failure: LinkFailureRule::Ignore,
+            }),
+            Routing::Dsr(dsr) => Ok(RoutingConfig {
+                protocol: RoutingProtocol::Dsr(dsr.resolve(document)?),
                 metric: RouteMetric::Hops,
                 on_link_failure: LinkFailureRule::Ignore,
             }),

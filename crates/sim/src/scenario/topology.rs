@@ -148,14 +148,14 @@ impl Topology {
         if !config.wires.is_empty() && mobility.is_some() {
             return Err(document.fail(
                 &key!["mobility"],
-                "nodes move, which needs routing.protocol = \"dsdv\", and that does not use the topology's wires",
+                "nodes move, which needs a routing protocol, and none uses the topology's wires",
                 "remove the wires, or [mobility]",
             ));
         }
         if !config.wires.is_empty() && config.routing.protocol != RoutingProtocol::Static {
             return Err(document.bad(
                 &key!["routing", "protocol"],
-                "sends its updates by radio only, and the topology has wires",
+                "sends its packets by radio only, and the topology has wires",
                 "use static routes (remove protocol), or remove the wires",
             ));
         }

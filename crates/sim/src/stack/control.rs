@@ -5,7 +5,6 @@ use crate::agenda::{Agenda, Lane, Slot};
 use crate::message::Message;
 use crate::slab::Handle;
 use multihop_core::{FlowId, NodeId, Packet, Port, Segment, Time};
-use std::sync::Arc;
 
 /// When policies are asked for what they have to tell.
 #[derive(Debug)]
@@ -25,8 +24,8 @@ impl Stack {
     /// A router policy wants to tell something now.
     pub fn on_notice_due(&mut self, around: &mut Surroundings) {
         while let Some((scheme, notice)) = self.policies.poll_notice(around.now) {
-            let message = Message::Notice { scheme, content: notice.content };
-            self.broadcast(around, FlowId::SIGNALLING, message, notice.size);
+            let message = Message::Notice { scheme, content: notice.content.into() };
+            self.send_control(around, FlowId::SIGNALLING, message, notice.size, NodeId::BROADCAST);
         }
         if let Some(notices) = &mut self.notices {
             notices.armed = None;
@@ -52,7 +51,7 @@ impl Stack {
     /// A message came from a neighbour.
     pub(super) fn take_message(&mut self, around: &mut Surroundings, handle: Handle) {
         let (packet, message) = around.packets.remove_message(handle);
-        match message.as_ref() {
+        match &message {
             Message::Routing(message) => self.take_routing(around.now, packet.source, message),
             Message::Notice { scheme, content } => {
                 self.policies.on_notice(around.now, packet.source, *scheme, content);
@@ -60,20 +59,28 @@ impl Stack {
         }
     }
 
-    pub(super) fn broadcast(&mut self, around: &mut Surroundings, flow: FlowId, message: Message, size: u32) {
+    /// Sends a message to a neighbour, or to all.
+    pub(super) fn send_control(
+        &mut self,
+        around: &mut Surroundings,
+        flow: FlowId,
+        message: Message,
+        size: u32,
+        to: NodeId,
+    ) {
         let packet = Packet {
             segment: Segment::default(),
             flow,
             port: Port::Receiver,
             source: self.id,
-            destination: NodeId::BROADCAST,
+            destination: to,
             size,
             number: 0,
             created: around.now,
             hops: 0,
         };
         around.record.control_sent(self.id, &packet, around.now);
-        let handle = around.packets.insert_message(packet, Arc::new(message));
+        let handle = around.packets.insert_message(packet, message);
         self.send(around, handle);
     }
 }

@@ -1,4 +1,4 @@
-//! Next hops that failed lately: how static routes break, and for how long.
+//! Next hops that failed lately: when their links break, and for how long static routes over them are not used.
 
 use crate::config::LinkFailureRule;
 use multihop_core::{NodeId, Time};
@@ -24,16 +24,17 @@ impl Failures {
         Failures { rule, hops: Vec::new() }
     }
 
-    /// The MAC delivered a packet to a next hop, or gave it up. Returns whether that breaks the route.
-    pub(super) fn on_delivery(&mut self, now: Time, peer: NodeId, delivered: bool) -> bool {
+    /// The MAC delivered a packet to a next hop.
+    pub(super) fn on_delivered(&mut self, peer: NodeId) {
+        if let Some(failing) = self.hops.iter_mut().find(|failing| failing.peer == peer) {
+            failing.failures = 0;
+        }
+    }
+
+    /// The MAC gave a packet to a next hop up. Returns whether that breaks the link.
+    pub(super) fn on_given_up(&mut self, now: Time, peer: NodeId) -> bool {
         let LinkFailureRule::Break { failures, hold } = self.rule else { return false };
         let known = self.hops.iter().position(|failing| failing.peer == peer);
-        if delivered {
-            if let Some(at) = known {
-                self.hops[at].failures = 0;
-            }
-            return false;
-        }
         let at = known.unwrap_or_else(|| {
             self.hops.push(Failing { peer, failures: 0, broken_until: Time::ZERO });
             self.hops.len() - 1

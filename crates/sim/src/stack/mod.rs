@@ -269,23 +269,41 @@ impl Stack {
         }
     }
 
-    /// The MAC delivered a packet to a next hop, or gave it up.
-    pub fn on_delivery(
+    /// The MAC delivered a packet to a next hop.
+    #[inline]
+    pub fn on_delivered(&mut self, peer: NodeId) {
+        self.failures.on_delivered(peer);
+    }
+
+    /// The MAC gave a packet to a next hop up. If that breaks the link, what waits for it goes as well.
+    pub fn on_given_up(
         &mut self,
         now: Time,
         peer: NodeId,
-        delivered: bool,
+        handle: Handle,
         packets: &mut Slab,
         record: &mut Recorder,
     ) {
-        if !self.failures.on_delivery(now, peer, delivered) {
+        let breaks = self.failures.on_given_up(now, peer);
+        if self.agent.is_some() {
+            self.tell_of_failure(now, peer, breaks, handle, packets, record);
+        } else if packets.get(handle).passed_on {
+            packets.remove(handle);
+        } else {
+            self.lose(now, handle, DropCause::RetryLimit, packets, record);
+        }
+        if !breaks {
             return;
         }
         let mut stranded = Vec::new();
         self.queue.purge(|waiting| waiting.peer == Some(peer), |waiting| stranded.push(waiting.handle));
         for handle in stranded {
             self.policies.removed(now, Some(peer), packets.get(handle).packet.size);
-            self.lose(now, handle, DropCause::LinkBroken, packets, record);
+            if self.agent.is_some() {
+                self.strand(now, packets.parcel(handle));
+            } else {
+                self.lose(now, handle, DropCause::LinkBroken, packets, record);
+            }
         }
         record.queue(self.id, self.queue.len(), now);
     }
@@ -449,7 +467,8 @@ impl Stack {
     fn enqueue(&mut self, around: &mut Surroundings, handle: Handle) {
         let packet = &around.packets.get(handle).packet;
         if packet.is_control() {
-            self.queue_up(around, Priority::Routing, Waiting { handle, peer: None });
+            let peer = (packet.destination != NodeId::BROADCAST).then_some(packet.destination);
+            self.queue_up(around, Priority::Routing, Waiting { handle, peer });
             return;
         }
         if self.agent.is_some() {
@@ -498,12 +517,12 @@ impl Stack {
     /// Forwards a packet, or delivers it to its end.
     fn pass_up(&mut self, around: &mut Surroundings, handle: Handle) {
         let packet = around.packets.get(handle).packet;
+        if packet.is_control() {
+            self.take_message(around, handle);
+            return;
+        }
         if packet.destination != self.id {
-            if packet.is_control() {
-                self.take_message(around, handle);
-            } else {
-                self.send(around, handle);
-            }
+            self.send(around, handle);
             return;
         }
         around.packets.remove(handle);

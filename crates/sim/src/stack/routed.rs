@@ -4,14 +4,19 @@ use super::{Stack, Surroundings};
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::message::Message;
 use crate::record::Recorder;
-use crate::routing::{self, Action, RoutingAgent};
+use crate::routing::{
+    self, Action, GivenUp, Overheard, Parcel, RoutingAgent, SourceRoute, Way, next_on, source_route_bytes,
+};
 use crate::slab::{Handle, Slab};
 use multihop_core::{DropCause, FlowId, NodeId, Time};
+use std::sync::Arc;
 
 /// A routing protocol at a node.
 pub(super) struct Agent {
     protocol: Box<dyn RoutingAgent>,
     timer: Slot,
+    /// It wants to know what is for others.
+    listens: bool,
     /// It was called and not yet asked what it wants.
     pub(super) pending: bool,
 }
@@ -29,7 +34,7 @@ impl Stack {
         if let Some(at) = protocol.next_timer() {
             agenda.arm(timer, at, Lane::Upper);
         }
-        self.agent = Some(Agent { protocol, timer, pending: false });
+        self.agent = Some(Agent { listens: protocol.listens(), protocol, timer, pending: false });
     }
 
     /// The protocol's time has come.
@@ -37,20 +42,60 @@ impl Stack {
         self.call(|protocol| protocol.on_timer(now));
     }
 
-    /// The MAC gave up a packet, which the next hop does not have.
-    pub fn on_given_up(
+    /// The protocol is told that the MAC gave a packet up.
+    pub(super) fn tell_of_failure(
         &mut self,
         now: Time,
         peer: NodeId,
+        breaks: bool,
         handle: Handle,
         packets: &mut Slab,
         record: &mut Recorder,
     ) {
-        if self.agent.is_none() || packets.get(handle).packet.is_routing() {
-            self.lose(now, handle, DropCause::RetryLimit, packets, record);
-            return;
+        let entry = packets.get(handle);
+        let what = match (entry.packet.is_routing(), entry.passed_on) {
+            (false, false) => GivenUp::Packet(packets.parcel(handle)),
+            (true, false) => GivenUp::Message(packets.routing_message(handle).clone()),
+            (_, true) => GivenUp::Arrived(packets.route(handle).cloned()),
+        };
+        match &what {
+            GivenUp::Packet(_) => {}
+            GivenUp::Message(_) => self.lose(now, handle, DropCause::RetryLimit, packets, record),
+            GivenUp::Arrived(_) => drop(packets.remove(handle)),
         }
-        self.call(|protocol| protocol.on_link_failure(now, peer, handle));
+        self.call(|protocol| protocol.on_link_failure(now, peer, breaks, what));
+    }
+
+    /// The protocol is given a packet whose link broke while it waited.
+    pub(super) fn strand(&mut self, now: Time, packet: Parcel) {
+        self.call(|protocol| protocol.on_stranded(now, packet));
+    }
+
+    /// A neighbour sent DATA to another node.
+    #[inline]
+    pub fn on_overheard(
+        &mut self,
+        now: Time,
+        from: NodeId,
+        handle: Handle,
+        packets: &Slab,
+        agenda: &mut Agenda,
+    ) {
+        if let Some(agent) = self.agent.as_mut().filter(|agent| agent.listens) {
+            let packet = &packets.get(handle).packet;
+            let what = if packet.is_routing() {
+                Overheard::Message(packets.routing_message(handle))
+            } else if let Some(route) = packets.route(handle) {
+                Overheard::Packet(packet.source, route)
+            } else {
+                return;
+            };
+            agent.protocol.on_overheard(now, from, what);
+            // Other frames may end at this instant: whatever the protocol wants comes after them.
+            if let Some(at) = agent.protocol.next_timer() {
+                agenda.arm(agent.timer, at.max(now), Lane::Upper);
+            }
+        }
     }
 
     fn call(&mut self, what: impl FnOnce(&mut dyn RoutingAgent)) {
@@ -77,10 +122,10 @@ impl Stack {
             return false;
         };
         match action {
-            Action::Broadcast(message, size) => {
-                self.broadcast(around, FlowId::ROUTING, Message::Routing(message), size);
-            }
+            Action::Broadcast(message, size) => self.say(around, message, size, NodeId::BROADCAST),
+            Action::Unicast(message, size, to) => self.say(around, message, size, to),
             Action::Route(handle) => self.enqueue_routed(around, handle),
+            Action::SendAlong(handle, way) => self.send_along(around, handle, way),
             Action::Drop(handle, cause) => {
                 self.lose(around.now, handle, cause, around.packets, around.record);
             }
@@ -88,19 +133,42 @@ impl Stack {
         true
     }
 
+    /// Sends a message to a neighbour, or to all.
+    fn say(&mut self, around: &mut Surroundings, message: routing::Message, size: u32, to: NodeId) {
+        self.send_control(around, FlowId::ROUTING, Message::Routing(Arc::new(message)), size, to);
+    }
+
     /// As [`Stack::enqueue`], but what has no route is the protocol's to hold.
     pub(super) fn enqueue_routed(&mut self, around: &mut Surroundings, handle: Handle) {
         let packet = around.packets.get(handle).packet;
-        let loops = packet.hops > 0 && packet.source == self.id;
+        let along = around.packets.route(handle).cloned();
+        // A way in the packet may lead by its source: who wrote it knew that.
+        let loops = packet.hops > 0 && packet.source == self.id && along.is_none();
         if loops || packet.hops >= around.network.hop_limit {
             self.lose(around.now, handle, DropCause::HopLimit, around.packets, around.record);
             return;
         }
-        let agent = self.agent.as_ref().expect("only stacks with an agent route by it");
-        let Some(peer) = agent.next_hop(packet.destination) else {
-            self.call(|protocol| protocol.on_no_route(around.now, packet.destination, handle));
+        let agent = self.agent.as_mut().expect("only stacks with an agent route by it");
+        if let Some(way) = along {
+            agent.protocol.on_forwarded(&way);
+            self.admit(around, handle, next_on(&way.nodes, self.id));
             return;
-        };
+        }
+        match agent.protocol.way(packet.destination) {
+            Some(Way::Hop(peer)) => self.admit(around, handle, peer),
+            Some(Way::Along(way)) => self.send_along(around, handle, way),
+            None => self.call(|protocol| protocol.on_no_route(around.now, packet.destination, handle)),
+        }
+    }
+
+    /// Writes a way into a packet, which is as much longer, and sends it.
+    fn send_along(&mut self, around: &mut Surroundings, handle: Handle, way: SourceRoute) {
+        let bytes = |way: &SourceRoute| source_route_bytes(&way.nodes);
+        let before = around.packets.route(handle).map_or(0, bytes);
+        let peer = way.nodes[1];
+        let packet = &mut around.packets.get_mut(handle).packet;
+        packet.size = packet.size - before + bytes(&way);
+        around.packets.set_route(handle, way);
         self.admit(around, handle, peer);
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
             let link_slot = plan.add(index, Purpose::LinkLayer(index));
             let rng = Rng::at(config.seed, &["node", &index.to_string(), "mac"]);
             let policies = policies_at(config, id, "radio", outlet, Some(&phy), &scheme_of);
-            let failure = config.routing.on_link_failure;
+            let failure = routing::failure_rule(config);
             Node {
                 mac: Mac::new(id, timer, air, timing, rng),
                 stack: Stack::new(id, &config.mac, policies, link_slot, failure),

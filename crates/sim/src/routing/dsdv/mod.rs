@@ -15,7 +15,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use super::{Action, Message, RoutingAgent};
+use super::{Action, GivenUp, Message, Parcel, RoutingAgent};
 use crate::config::DsdvConfig;
 use crate::slab::Handle;
 use entry::{Entry, UNREACHABLE};
@@ -214,17 +214,19 @@ impl RoutingAgent for Dsdv {
         }
     }
 
-    fn on_link_failure(&mut self, now: Time, next_hop: NodeId, packet: Handle) {
+    /// `use_mac` alone decides; what the next hop has breaks nothing.
+    fn on_link_failure(&mut self, now: Time, next_hop: NodeId, _: bool, what: GivenUp) {
+        let GivenUp::Packet(Parcel { handle, .. }) = what else { return };
         if !self.parameters.use_mac {
-            self.actions.push_back(Action::Drop(packet, DropCause::RetryLimit));
+            self.actions.push_back(Action::Drop(handle, DropCause::RetryLimit));
             return;
         }
         self.lose(now, next_hop);
-        self.actions.push_back(Action::Route(packet));
+        self.actions.push_back(Action::Route(handle));
     }
 
     fn on_message(&mut self, now: Time, from: NodeId, message: &Message) {
-        let Message::Dsdv(update) = message;
+        let Message::Dsdv(update) = message else { unreachable!("all nodes run DSDV: {message:?}") };
         for advert in &update.0 {
             self.learn(now, from, advert);
         }

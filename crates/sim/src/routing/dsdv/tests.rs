@@ -71,6 +71,10 @@ fn packets(count: u64) -> Vec<Handle> {
     (0..count).map(|number| slab.insert(packet(number))).collect()
 }
 
+fn given_up(handle: Handle) -> GivenUp {
+    GivenUp::Packet(Parcel { handle, source: ME, destination: FAR, route: None })
+}
+
 /// PROTOCOLS: without `use_mac` nothing happens before the last update is 45 s old.
 #[test]
 fn a_break_is_found_by_silence_of_45_seconds() {
@@ -79,7 +83,7 @@ fn a_break_is_found_by_silence_of_45_seconds() {
     hear(&mut dsdv, 10.0, B, &[advert(B, 0, 4), advert(FAR, 2, 8)]);
     let packet = packets(1)[0];
     for failure in 0..40 {
-        dsdv.on_link_failure(at(11.0 + f64::from(failure) / 10.0), B, packet);
+        dsdv.on_link_failure(at(11.0 + f64::from(failure) / 10.0), B, false, given_up(packet));
         assert_eq!(dsdv.poll(at(15.0)), Some(Action::Drop(packet, DropCause::RetryLimit)));
     }
     run(&mut dsdv, at(55.0) - Span::from_ns(1));
@@ -251,7 +255,7 @@ fn with_use_mac_the_first_failure_breaks_the_link_and_the_packet_is_routed_again
     hear(&mut dsdv, 10.0, C, &[advert(C, 0, 4)]);
     run(&mut dsdv, at(30.0));
     let packet = packets(1)[0];
-    dsdv.on_link_failure(at(31.0), B, packet);
+    dsdv.on_link_failure(at(31.0), B, false, given_up(packet));
     assert_eq!(dsdv.poll(at(31.0)), Some(Action::Route(packet)));
     assert_eq!((dsdv.next_hop(B), dsdv.next_hop(FAR), dsdv.next_hop(C)), (None, None, Some(C)));
     let sent = run(&mut dsdv, at(31.0));

@@ -1,0 +1,53 @@
+//! Packets that wait for a route.
+
+use crate::routing::Parcel;
+use multihop_core::{NodeId, Span, Time};
+use std::collections::VecDeque;
+
+/// The packets that a node holds, oldest first.
+pub(super) struct SendBuffer {
+    held: VecDeque<Held>,
+    limit: usize,
+}
+
+/// A packet that waits.
+pub(super) struct Held {
+    pub(super) parcel: Parcel,
+    since: Time,
+}
+
+impl SendBuffer {
+    /// Room for so many packets.
+    pub(super) fn new(limit: usize) -> SendBuffer {
+        SendBuffer { held: VecDeque::new(), limit }
+    }
+
+    /// Holds a packet. Returns the one that does not fit any more.
+    pub(super) fn hold(&mut self, now: Time, parcel: Parcel) -> Option<Parcel> {
+        self.held.push_back(Held { parcel, since: now });
+        let overfull = self.held.len() > self.limit;
+        overfull.then(|| self.held.pop_front().expect("there is one more than fits").parcel)
+    }
+
+    /// Looks at every packet in turn; those for which `stays` is false are given to it for good.
+    pub(super) fn sift(&mut self, mut stays: impl FnMut(&Held) -> bool) {
+        self.held.retain(|held| stays(held));
+    }
+
+    /// Is nothing held?
+    pub(super) fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+}
+
+impl Held {
+    /// Has it waited for longer than this?
+    pub(super) fn is_older(&self, now: Time, than: Span) -> bool {
+        now.since(self.since) > than
+    }
+
+    /// Where it goes.
+    pub(super) fn destination(&self) -> NodeId {
+        self.parcel.destination
+    }
+}

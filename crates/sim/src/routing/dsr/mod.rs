@@ -1,0 +1,436 @@
+//! Dynamic source routing (Johnson and Maltz; RFC 4728), close to ns-2.35's (dsr/dsragent.cc).
+//!
+//! A node that has no route floods a request; who relays it adds itself, and the target, or who knows the rest of the way, sends
+//! what came together back. The source then writes the whole way into each packet. Where a link breaks, the node before it
+//! tells the source, and sends the packet on by another way if it knows one.
+//!
+//! * `message`: what nodes say to each other, and its bytes. `cache`: the routes that a node knows.
+//! * `discovery`: when it asks for one. `buffer`: the packets that wait meanwhile.
+//!
+//! What ns-2 does and this does not: flow state (its data packets carry no source route once a flow is established), route errors
+//! about route errors that were lost, and broken replies that wait in the send buffer. What this does and ns-2 does not: nodes that
+//! forward a reply learn from what it says, and replies from caches are held back for a random time as well.
+
+mod buffer;
+mod cache;
+mod discovery;
+mod message;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use message::{DsrMessage, next_on, source_route_bytes};
+
+use super::{Action, GivenUp, Message, Overheard, Parcel, RoutingAgent, SourceRoute, Way};
+use crate::config::DsrConfig;
+use crate::slab::Handle;
+use buffer::SendBuffer;
+use cache::RouteCache;
+use discovery::{Discoveries, Turn};
+use message::{BrokenLink, Reply, Request, RouteError};
+use multihop_core::{DropCause, NodeId, Rng, Span, Time};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A break that a node was told of goes along with its requests for so long (`max_err_hold`).
+const TELLS_BREAKS_FOR: Span = Span::from_ms(1_000);
+/// A node does not tell of the same shorter route more often (`grat_hold_down_time`); of so many it remembers when it did
+/// (`RTREP_HOLDOFF_SIZE`).
+const TELLS_AGAIN_AFTER: Span = Span::from_ms(1_000);
+const TOLD_ROUTES: usize = 10;
+
+/// DSR at a node.
+pub(super) struct Dsr {
+    id: NodeId,
+    parameters: DsrConfig,
+    rng: Rng,
+    cache: RouteCache,
+    discoveries: Discoveries,
+    /// Number of its next request.
+    number: u32,
+    buffer: SendBuffer,
+    /// When the buffer is looked through next, if something is in it.
+    next_check: Option<Time>,
+    /// The last break that it was told of, and when.
+    told_of: Option<(Time, BrokenLink)>,
+    /// Routes that were found too long, and when their sources were told.
+    shortened: VecDeque<(Time, Arc<[NodeId]>)>,
+    /// What is to be done later, and when.
+    later: Vec<(Time, Action)>,
+    actions: VecDeque<Action>,
+}
+
+impl Dsr {
+    /// DSR at node `id`.
+    pub(super) fn new(id: NodeId, parameters: DsrConfig, rng: Rng) -> Dsr {
+        let longest = usize::from(parameters.route_limit) + 1;
+        Dsr {
+            id,
+            rng,
+            cache: RouteCache::new(id, longest, parameters.routes, parameters.heard_routes),
+            discoveries: Discoveries::default(),
+            number: 1,
+            buffer: SendBuffer::new(parameters.buffer),
+            next_check: None,
+            told_of: None,
+            shortened: VecDeque::new(),
+            later: Vec::new(),
+            actions: VecDeque::new(),
+            parameters,
+        }
+    }
+
+    // ---- looking for routes ----
+
+    /// A packet waits for a route.
+    fn hold(&mut self, now: Time, parcel: Parcel) {
+        if self.next_check.is_none() {
+            // As if the buffer had always been looked through.
+            let soon = self.check_after().seconds() * self.rng.unit();
+            self.next_check = Some(now + Span::from_seconds(soon));
+        }
+        if let Some(oldest) = self.buffer.hold(now, parcel) {
+            self.actions.push_back(Action::Drop(oldest.handle, DropCause::NoRoute));
+        }
+    }
+
+    fn check_after(&mut self) -> Span {
+        Span::from_seconds(self.parameters.buffer_check.seconds() * (1.0 + self.rng.unit()))
+    }
+
+    /// Looks through the packets that wait: some have a route by now, some have waited for too long, the others ask again.
+    fn check(&mut self, now: Time) {
+        let mut buffer = std::mem::replace(&mut self.buffer, SendBuffer::new(0));
+        buffer.sift(|held| {
+            let handle = held.parcel.handle;
+            if held.is_older(now, self.parameters.buffer_timeout) {
+                self.actions.push_back(Action::Drop(handle, DropCause::NoRoute));
+                return false;
+            }
+            if let Some(way) = self.way_of(&held.parcel) {
+                self.actions.push_back(Action::SendAlong(handle, way));
+                return false;
+            }
+            let stays = self.ask(now, held.destination(), held.parcel.source == self.id);
+            if !stays {
+                self.actions.push_back(Action::Drop(handle, DropCause::NoRoute));
+            }
+            stays
+        });
+        self.buffer = buffer;
+        self.next_check = (!self.buffer.is_empty()).then(|| now + self.check_after());
+    }
+
+    /// The way of a packet that waited, if one is known by now.
+    fn way_of(&mut self, parcel: &Parcel) -> Option<SourceRoute> {
+        let nodes = self.cache.take(parcel.destination)?;
+        Some(SourceRoute { nodes, salvaged: parcel.route.as_ref().map_or(0, |route| route.salvaged) })
+    }
+
+    /// Sends a request if it is time for one. Returns whether it is worth waiting.
+    fn ask(&mut self, now: Time, target: NodeId, is_own: bool) -> bool {
+        match self.discoveries.turn(now, target, is_own, &self.parameters) {
+            Turn::Ask(reach) => {
+                let told = self.told_of.filter(|(since, _)| now.since(*since) < TELLS_BREAKS_FOR);
+                if reach > 0 {
+                    self.told_of = None;
+                }
+                let broken = told.map(|(_, link)| link);
+                let request = Request { target, number: self.number, reach, nodes: vec![self.id], broken };
+                self.number += 1;
+                self.broadcast(now, request);
+                true
+            }
+            Turn::Wait => true,
+            Turn::GiveUp => false,
+        }
+    }
+
+    // ---- sending ----
+
+    fn jitter(&mut self) -> Span {
+        Span::from_seconds(self.parameters.broadcast_jitter.seconds() * self.rng.unit())
+    }
+
+    fn broadcast(&mut self, now: Time, request: Request) {
+        let message = DsrMessage::Request(request);
+        let size = message.size();
+        let due = now + self.jitter();
+        self.later.push((due, Action::Broadcast(Message::Dsr(message), size)));
+    }
+
+    /// A message goes on along its way, of which this node is neither the end nor a stranger.
+    fn unicast(&self, message: DsrMessage) -> Action {
+        let next = next_on(message.way(), self.id);
+        let size = message.size();
+        Action::Unicast(Message::Dsr(message), size, next)
+    }
+
+    /// Sends a route back to who looks for it.
+    fn reply(&mut self, now: Time, found: Vec<NodeId>, way: Vec<NodeId>) {
+        self.cache.add(&way);
+        let reply = self.unicast(DsrMessage::Reply(Reply { found: found.into(), way: way.into() }));
+        let due = now + self.jitter();
+        self.later.push((due, reply));
+    }
+
+    // ---- receiving ----
+
+    fn on_request(&mut self, now: Time, request: &Request) {
+        if let Some(link) = request.broken {
+            self.cache.cut(link);
+        }
+        let source = request.nodes[0];
+        let is_full = request.nodes.len() > usize::from(self.parameters.route_limit);
+        if request.nodes.contains(&self.id) || is_full {
+            return;
+        }
+        let is_new = self.discoveries.is_new(source, request.target, request.number);
+        let mut nodes = request.nodes.clone();
+        nodes.push(self.id);
+        if request.target == self.id {
+            // Every copy is answered, as each came another way.
+            let way = nodes.iter().rev().copied().collect();
+            self.reply(now, nodes, way);
+            return;
+        }
+        let may_go_on = request.nodes.len() <= usize::from(request.reach);
+        if is_new && !self.answers_from_cache(now, &nodes, request.target) && may_go_on {
+            self.broadcast(now, Request { nodes, ..request.clone() });
+        }
+    }
+
+    /// Tells who asked of a route that this node knows; `nodes` lead from there to this node. Returns whether it did.
+    fn answers_from_cache(&mut self, now: Time, nodes: &[NodeId], target: NodeId) -> bool {
+        let rest = self.cache.find(target).filter(|_| self.parameters.reply_from_cache);
+        let Some(rest) = rest else { return false };
+        let whole: Vec<NodeId> = nodes.iter().chain(&rest[1..]).copied().collect();
+        let found = without_loops(&whole);
+        if found.len() > usize::from(self.parameters.route_limit) + 1 || !found.contains(&self.id) {
+            return false;
+        }
+        self.reply(now, found, nodes.iter().rev().copied().collect());
+        true
+    }
+
+    fn on_reply(&mut self, now: Time, reply: &Reply) {
+        if reply.way.last() != Some(&self.id) {
+            self.cache.learn(&reply.way);
+            self.cache.learn(&reply.found);
+            self.actions.push_back(self.unicast(DsrMessage::Reply(reply.clone())));
+            return;
+        }
+        self.cache.add(&reply.found);
+        self.discoveries.found(*reply.found.last().expect("a route has two ends"));
+        let mut due = now;
+        let mut buffer = std::mem::replace(&mut self.buffer, SendBuffer::new(0));
+        buffer.sift(|held| {
+            let Some(way) = self.way_of(&held.parcel) else { return true };
+            self.later.push((due, Action::SendAlong(held.parcel.handle, way)));
+            due += self.parameters.release_interval;
+            false
+        });
+        self.buffer = buffer;
+    }
+
+    fn on_error(&mut self, now: Time, error: &RouteError) {
+        self.cache.cut(error.link);
+        if error.way.last() == Some(&self.id) {
+            self.told_of = Some((now, error.link));
+        } else {
+            self.cache.learn(&error.way);
+            self.actions.push_back(self.unicast(DsrMessage::Error(error.clone())));
+        }
+    }
+
+    // ---- breaks ----
+
+    /// A link of a packet's way broke: it goes another way, waits, or is lost for this cause.
+    fn save(&mut self, now: Time, mut parcel: Parcel, cause: DropCause) {
+        let is_own = parcel.source == self.id;
+        let salvaged = parcel.route.as_ref().map_or(0, |route| route.salvaged);
+        if !is_own && salvaged >= self.parameters.salvage_limit {
+            self.actions.push_back(Action::Drop(parcel.handle, cause));
+            return;
+        }
+        let salvaged = if is_own { salvaged } else { salvaged + 1 };
+        if let Some(nodes) = self.cache.take(parcel.destination) {
+            self.actions.push_back(Action::SendAlong(parcel.handle, SourceRoute { nodes, salvaged }));
+            return;
+        }
+        if let Some(route) = &mut parcel.route {
+            route.salvaged = salvaged;
+        }
+        // For another's packet it asks when it next looks through the buffer: another link may be heard of until then.
+        if is_own {
+            self.ask(now, parcel.destination, true);
+        }
+        self.hold(now, parcel);
+    }
+
+    /// The same for a message, unless it is a reply that says the broken link is good.
+    fn save_message(&mut self, message: &DsrMessage, link: BrokenLink) {
+        let to = *message.way().last().expect("a way has two ends");
+        let Some(way) = self.cache.find(to).map(Arc::from) else { return };
+        let saved = match message {
+            DsrMessage::Request(_) => unreachable!("requests are broadcast"),
+            DsrMessage::Reply(reply) if has_link(&reply.found, link) => return,
+            DsrMessage::Reply(reply) => DsrMessage::Reply(Reply { way, ..reply.clone() }),
+            DsrMessage::Error(error) => DsrMessage::Error(RouteError { way, ..error.clone() }),
+        };
+        self.actions.push_back(self.unicast(saved));
+    }
+
+    /// Tells who wrote this way that a link of it broke here.
+    fn tell(&mut self, way: &[NodeId], link: BrokenLink) {
+        let at = way.iter().position(|node| *node == self.id).expect("it came this way");
+        if at > 0 {
+            let way = way[..=at].iter().rev().copied().collect();
+            self.actions.push_back(self.unicast(DsrMessage::Error(RouteError { link, way })));
+        }
+    }
+
+    // ---- listening ----
+
+    /// A neighbour sends a packet on that will come here later: the nodes in between can be left out.
+    fn shorten(&mut self, now: Time, from: NodeId, route: &Arc<[NodeId]>) {
+        let place = |node| route.iter().position(|other| *other == node);
+        let (Some(heard), Some(here)) = (place(from), place(self.id)) else { return };
+        let was_told =
+            |(since, told): &(Time, Arc<[NodeId]>)| told == route && now.since(*since) < TELLS_AGAIN_AFTER;
+        if here <= heard + 1 || self.shortened.iter().any(was_told) {
+            return;
+        }
+        self.shortened.retain(|(_, told)| told != route);
+        if self.shortened.len() == TOLD_ROUTES {
+            self.shortened.pop_front();
+        }
+        self.shortened.push_back((now, route.clone()));
+        let found = route[..=heard].iter().chain(&route[here..]).copied().collect();
+        let way = std::iter::once(self.id).chain(route[..=heard].iter().rev().copied()).collect();
+        self.reply(now, found, way);
+    }
+}
+
+impl RoutingAgent for Dsr {
+    fn next_hop(&self, destination: NodeId) -> Option<NodeId> {
+        self.cache.find(destination).map(|route| route[1])
+    }
+
+    fn way(&mut self, destination: NodeId) -> Option<Way> {
+        let nodes = self.cache.take(destination)?;
+        Some(Way::Along(SourceRoute { nodes, salvaged: 0 }))
+    }
+
+    fn on_forwarded(&mut self, way: &SourceRoute) {
+        self.cache.learn(&way.nodes);
+    }
+
+    /// The node's own packet: what it forwards has a way in it.
+    fn on_no_route(&mut self, now: Time, destination: NodeId, packet: Handle) {
+        self.ask(now, destination, true);
+        self.hold(now, Parcel { handle: packet, source: self.id, destination, route: None });
+    }
+
+    fn on_link_failure(&mut self, now: Time, next_hop: NodeId, breaks: bool, what: GivenUp) {
+        let link = BrokenLink { from: self.id, to: next_hop };
+        if breaks {
+            self.cache.cut(link);
+        }
+        match what {
+            GivenUp::Packet(parcel) if breaks => {
+                let way = parcel.route.clone();
+                self.save(now, parcel, DropCause::RetryLimit);
+                self.tell(&way.expect("it was sent along a way").nodes, link);
+            }
+            GivenUp::Packet(parcel) => {
+                self.actions.push_back(Action::Drop(parcel.handle, DropCause::RetryLimit));
+            }
+            GivenUp::Arrived(Some(way)) if breaks => self.tell(&way.nodes, link),
+            GivenUp::Message(message) if breaks => {
+                let Message::Dsr(message) = message.as_ref() else { unreachable!("all nodes run DSR") };
+                self.save_message(message, link);
+                if matches!(message, DsrMessage::Reply(_)) {
+                    self.tell(message.way(), link);
+                }
+            }
+            GivenUp::Arrived(_) | GivenUp::Message(_) => {}
+        }
+    }
+
+    fn on_stranded(&mut self, now: Time, packet: Parcel) {
+        self.save(now, packet, DropCause::LinkBroken);
+    }
+
+    fn on_message(&mut self, now: Time, _: NodeId, message: &Message) {
+        match message {
+            Message::Dsr(DsrMessage::Request(request)) => self.on_request(now, request),
+            Message::Dsr(DsrMessage::Reply(reply)) => self.on_reply(now, reply),
+            Message::Dsr(DsrMessage::Error(error)) => self.on_error(now, error),
+            Message::Dsdv(_) => unreachable!("all nodes run DSR"),
+        }
+    }
+
+    fn listens(&self) -> bool {
+        self.parameters.listen
+    }
+
+    fn on_overheard(&mut self, now: Time, from: NodeId, what: Overheard) {
+        let way = match what {
+            Overheard::Packet(source, _) if source == self.id => return,
+            Overheard::Packet(_, way) => &way.nodes,
+            Overheard::Message(Message::Dsr(message)) => {
+                match message {
+                    DsrMessage::Reply(reply) => self.cache.learn(&reply.found),
+                    DsrMessage::Error(error) => self.cache.cut(error.link),
+                    DsrMessage::Request(_) => unreachable!("requests are for everyone"),
+                }
+                message.way()
+            }
+            Overheard::Message(Message::Dsdv(_)) => unreachable!("all nodes run DSR"),
+        };
+        if way.contains(&self.id) {
+            self.cache.learn(way);
+        } else {
+            self.cache.learn_through(from, way);
+        }
+        if let Overheard::Packet(_, way) = what {
+            self.shorten(now, from, &way.nodes);
+        }
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        if self.next_check.is_some_and(|due| due <= now) {
+            self.check(now);
+        }
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Action> {
+        if let Some(action) = self.actions.pop_front() {
+            return Some(action);
+        }
+        let at = self.later.iter().position(|(due, _)| *due <= now)?;
+        Some(self.later.remove(at).1)
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        self.later.iter().map(|(due, _)| *due).chain(self.next_check).min()
+    }
+}
+
+fn has_link(route: &[NodeId], link: BrokenLink) -> bool {
+    let (there, back) = ([link.from, link.to], [link.to, link.from]);
+    route.windows(2).any(|pair| pair == there || pair == back)
+}
+
+/// A route that comes by a node twice, without what lies between.
+fn without_loops(route: &[NodeId]) -> Vec<NodeId> {
+    let mut result = Vec::with_capacity(route.len());
+    let mut at = 0;
+    while let Some(node) = route.get(at) {
+        result.push(*node);
+        let last = route.iter().rposition(|other| other == node).expect("it is there");
+        at = last + 1;
+    }
+    result
+}

@@ -1,0 +1,530 @@
+//! Scripted timelines of one node, without the engine.
+
+use super::*;
+use crate::slab::Slab;
+use multihop_core::{FlowId, Packet, Port, Segment};
+
+const ME: NodeId = NodeId(0);
+const A: NodeId = NodeId(1);
+const B: NodeId = NodeId(2);
+const C: NodeId = NodeId(3);
+const D: NodeId = NodeId(4);
+const E: NodeId = NodeId(5);
+
+fn at(seconds: f64) -> Time {
+    Time::ZERO + Span::from_seconds(seconds)
+}
+
+/// Without jitter, so that everything is due at once or at a known time.
+fn prompt() -> DsrConfig {
+    DsrConfig { broadcast_jitter: Span::ZERO, ..DsrConfig::default() }
+}
+
+fn node(parameters: DsrConfig) -> Dsr {
+    Dsr::new(ME, parameters, Rng::at(1, &["dsr"]))
+}
+
+fn handles(count: u64) -> Vec<Handle> {
+    let mut slab = Slab::default();
+    let packet = |number| Packet {
+        segment: Segment::default(),
+        flow: FlowId(0),
+        port: Port::Receiver,
+        source: ME,
+        destination: D,
+        size: 100,
+        number,
+        created: Time::ZERO,
+        hops: 0,
+    };
+    (0..count).map(|number| slab.insert(packet(number))).collect()
+}
+
+fn handle() -> Handle {
+    handles(1)[0]
+}
+
+/// What it asks for now.
+fn drain(dsr: &mut Dsr, now: Time) -> Vec<Action> {
+    std::iter::from_fn(|| dsr.poll(now)).collect()
+}
+
+/// Lets the timer run until this instant, and collects what it asks for.
+fn run(dsr: &mut Dsr, until: f64) -> Vec<(Time, Action)> {
+    let mut done = Vec::new();
+    while let Some(now) = dsr.next_timer().filter(|next| *next <= at(until)) {
+        dsr.on_timer(now);
+        done.extend(drain(dsr, now).into_iter().map(|action| (now, action)));
+    }
+    done
+}
+
+/// The requests among them, with their reach.
+fn requests(done: &[(Time, Action)]) -> Vec<(Time, u16)> {
+    let request = |(time, action): &(Time, Action)| match action {
+        Action::Broadcast(Message::Dsr(DsrMessage::Request(request)), _) => Some((*time, request.reach)),
+        _ => None,
+    };
+    done.iter().filter_map(request).collect()
+}
+
+fn hear(dsr: &mut Dsr, seconds: f64, from: NodeId, message: DsrMessage) -> Vec<Action> {
+    dsr.on_message(at(seconds), from, &Message::Dsr(message));
+    drain(dsr, at(seconds))
+}
+
+fn request(target: NodeId, number: u32, reach: u16, nodes: &[NodeId]) -> DsrMessage {
+    DsrMessage::Request(Request { target, number, reach, nodes: nodes.to_vec(), broken: None })
+}
+
+fn reply(found: &[NodeId], way: &[NodeId]) -> DsrMessage {
+    DsrMessage::Reply(Reply { found: found.into(), way: way.into() })
+}
+
+fn error(from: NodeId, to: NodeId, way: &[NodeId]) -> DsrMessage {
+    DsrMessage::Error(RouteError { link: BrokenLink { from, to }, way: way.into() })
+}
+
+fn unicast(message: DsrMessage, to: NodeId) -> Action {
+    let size = message.size();
+    Action::Unicast(Message::Dsr(message), size, to)
+}
+
+fn along(nodes: &[NodeId], salvaged: u8) -> SourceRoute {
+    SourceRoute { nodes: nodes.into(), salvaged }
+}
+
+/// A packet of A's on its way to D, which this node has.
+fn forwarded(handle: Handle, nodes: &[NodeId], salvaged: u8) -> Parcel {
+    let route = Some(along(nodes, salvaged));
+    Parcel { handle, source: A, destination: *nodes.last().unwrap(), route }
+}
+
+/// It knows a way to D, because it was told when it asked.
+fn knows(dsr: &mut Dsr, route: &[NodeId]) {
+    let way: Vec<NodeId> = route.iter().rev().copied().collect();
+    assert_eq!(hear(dsr, 0.0, route[1], reply(route, &way)), []);
+}
+
+// ---- bytes ----
+
+/// RFC 4728, 6.1 to 6.7, with an IP header of 20 bytes; a chain of seven hops.
+#[test]
+fn messages_have_the_sizes_of_the_rfc() {
+    let chain: Vec<NodeId> = (0..8).map(NodeId).collect();
+    assert_eq!(source_route_bytes(&chain), 4 + 4 + 6 * 4);
+    assert_eq!(source_route_bytes(&chain[..2]), 8);
+    assert_eq!(request(D, 1, 0, &chain[..1]).size(), 20 + 4 + 8);
+    assert_eq!(request(D, 1, 15, &chain[..7]).size(), 20 + 4 + 8 + 6 * 4);
+    let told = Request {
+        target: D,
+        number: 1,
+        reach: 0,
+        nodes: vec![ME],
+        broken: Some(BrokenLink { from: A, to: B }),
+    };
+    assert_eq!(DsrMessage::Request(told).size(), 32 + 16);
+    // 3 bytes and seven addresses, filled up to a multiple of 4.
+    assert_eq!(reply(&chain, &chain).size(), 20 + 32 + 32);
+    assert_eq!(error(A, B, &chain[..4]).size(), 20 + 16 + 16);
+}
+
+// ---- discovery ----
+
+#[test]
+fn neighbours_are_asked_first_then_everyone() {
+    let mut dsr = node(prompt());
+    assert_eq!(dsr.next_timer(), None, "an idle node has nothing to do");
+    dsr.on_no_route(at(1.0), D, handle());
+    let first =
+        DsrMessage::Request(Request { target: D, number: 1, reach: 0, nodes: vec![ME], broken: None });
+    assert_eq!(drain(&mut dsr, at(1.0)), [Action::Broadcast(Message::Dsr(first), 32)]);
+    let asked = requests(&run(&mut dsr, 1.4));
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    // When the buffer is looked through for the first time after 30 ms, which it is every 30 to 60 ms.
+    assert!(asked[0].0 > at(1.03) && asked[0].0 <= at(1.09), "{asked:?}");
+    assert_eq!(asked[0].1, 15);
+}
+
+#[test]
+fn everyone_is_asked_at_once_if_it_is_set_so() {
+    let mut dsr = node(DsrConfig { ask_neighbours_first: None, ..prompt() });
+    dsr.on_no_route(at(1.0), D, handle());
+    assert_eq!(requests(&run(&mut dsr, 1.4)), [(at(1.0), 15)]);
+}
+
+/// After 0.5 s, 1 s, 2 s, 4 s, 8 s, and then every 10 s; each time neighbours first.
+#[test]
+fn requests_become_rarer() {
+    let patient = DsrConfig { buffer_timeout: Span::from_ms(100_000), ..prompt() };
+    let starts = |parameters: DsrConfig| -> Vec<f64> {
+        let mut dsr = node(parameters);
+        dsr.on_no_route(at(0.0), D, handle());
+        let done = run(&mut dsr, 50.0);
+        let begun = requests(&done).into_iter().filter(|(_, reach)| *reach == 0);
+        begun.map(|(time, _)| time.seconds()).collect()
+    };
+    let near = |times: Vec<f64>, expected: &[f64]| {
+        assert_eq!(times.len(), expected.len(), "{times:?}");
+        // The buffer is looked through every 60 ms at least, and what is late once is late ever after.
+        let late = times.iter().zip(expected).map(|(time, expected)| time - expected);
+        late.enumerate().for_each(|(i, late)| assert!((0.0..=0.06 * i as f64).contains(&late), "{times:?}"));
+    };
+    near(starts(patient.clone()), &[0.0, 0.5, 1.5, 3.5, 7.5, 15.5, 25.5, 35.5, 45.5]);
+    let ns2 = DsrConfig { request_period: Span::from_ms(2_000), request_backoff: 4, ..patient };
+    near(starts(ns2), &[0.0, 2.0, 10.0, 20.0, 30.0, 40.0]);
+}
+
+#[test]
+fn a_packet_that_comes_while_an_answer_may_come_asks_nothing() {
+    let mut dsr = node(prompt());
+    let packets = handles(2);
+    dsr.on_no_route(at(1.0), D, packets[0]);
+    assert_eq!(drain(&mut dsr, at(1.0)).len(), 1);
+    dsr.on_no_route(at(1.01), D, packets[1]);
+    assert_eq!(drain(&mut dsr, at(1.01)), []);
+    dsr.on_no_route(at(1.02), E, packets[1]);
+    assert_eq!(drain(&mut dsr, at(1.02)).len(), 1, "another destination is another discovery");
+}
+
+#[test]
+fn a_reply_lets_packets_go_one_after_another() {
+    let mut dsr = node(prompt());
+    let packets = handles(4);
+    for (packet, to) in packets.iter().zip([D, E, D, C]) {
+        dsr.on_no_route(at(1.0), to, *packet);
+    }
+    drain(&mut dsr, at(1.0));
+    dsr.on_message(at(1.001), A, &Message::Dsr(reply(&[ME, A, C, D], &[D, C, A, ME])));
+    let left = [(0, 1.001, D), (2, 1.031, D), (3, 1.061, C)];
+    let sent: Vec<(Time, Action)> = run(&mut dsr, 1.07)
+        .into_iter()
+        .filter(|(_, action)| matches!(action, Action::SendAlong(..)))
+        .collect();
+    let route = |to: NodeId| along(if to == D { &[ME, A, C, D] } else { &[ME, A, C] }, 0);
+    let expected: Vec<(Time, Action)> =
+        left.iter().map(|(i, time, to)| (at(*time), Action::SendAlong(packets[*i], route(*to)))).collect();
+    assert_eq!(sent, expected);
+    assert_eq!(dsr.way(D), Some(Way::Along(route(D))));
+    assert_eq!((dsr.next_hop(C), dsr.next_hop(E)), (Some(A), None));
+    // It begins anew when the route is lost.
+    dsr.on_no_route(at(1.08), D, packets[0]);
+    assert_eq!(requests(&[(at(1.08), drain(&mut dsr, at(1.08)).remove(0))]), [(at(1.08), 0)]);
+}
+
+#[test]
+fn sixty_four_packets_wait_and_each_for_thirty_seconds() {
+    let mut dsr = node(prompt());
+    let packets = handles(66);
+    for (i, packet) in packets.iter().enumerate() {
+        dsr.on_no_route(at(1.0 + i as f64 / 100.0), D, *packet);
+        let oldest = i.checked_sub(64).map(|oldest| Action::Drop(packets[oldest], DropCause::NoRoute));
+        let dropped: Vec<Action> = drain(&mut dsr, at(1.0 + i as f64 / 100.0))
+            .into_iter()
+            .filter(|action| matches!(action, Action::Drop(..)))
+            .collect();
+        assert_eq!(dropped, Vec::from_iter(oldest));
+    }
+    let dropped: Vec<(Time, Handle)> = run(&mut dsr, 60.0)
+        .into_iter()
+        .filter_map(|(time, action)| match action {
+            Action::Drop(handle, DropCause::NoRoute) => Some((time, handle)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(dropped.iter().map(|(_, handle)| *handle).collect::<Vec<_>>(), packets[2..]);
+    for (i, (time, _)) in dropped.iter().enumerate() {
+        let age = time.seconds() - (1.0 + (i + 2) as f64 / 100.0);
+        assert!((30.0..=30.06).contains(&age), "{age}");
+    }
+    assert_eq!(dsr.next_timer(), None, "nothing waits any more");
+}
+
+// ---- answering ----
+
+#[test]
+fn the_target_answers_every_copy_over_the_way_that_it_came() {
+    let mut dsr = node(prompt());
+    let answers = hear(&mut dsr, 1.0, B, request(ME, 1, 15, &[D, C, B]));
+    assert_eq!(answers, [unicast(reply(&[D, C, B, ME], &[ME, B, C, D]), B)]);
+    let answers = hear(&mut dsr, 1.001, A, request(ME, 1, 15, &[D, A]));
+    assert_eq!(answers, [unicast(reply(&[D, A, ME], &[ME, A, D]), A)]);
+    assert_eq!(dsr.way(D), Some(Way::Along(along(&[ME, A, D], 0))), "links work both ways");
+}
+
+#[test]
+fn a_request_is_relayed_once_and_as_far_as_it_may_go() {
+    let mut dsr = node(prompt());
+    let relayed = |nodes: &[NodeId], number, reach| {
+        let message = request(D, number, reach, nodes);
+        let size = message.size();
+        vec![Action::Broadcast(Message::Dsr(message), size)]
+    };
+    assert_eq!(hear(&mut dsr, 1.0, B, request(D, 3, 15, &[C, B])), relayed(&[C, B, ME], 3, 15));
+    assert_eq!(hear(&mut dsr, 1.1, A, request(D, 3, 15, &[C, A])), [], "heard before");
+    assert_eq!(hear(&mut dsr, 1.2, A, request(D, 2, 15, &[C, A])), [], "older than one heard before");
+    assert_eq!(
+        hear(&mut dsr, 1.2, A, request(E, 2, 15, &[C, A])).len(),
+        1,
+        "but that was for another target"
+    );
+    assert_eq!(hear(&mut dsr, 1.3, B, request(D, 4, 15, &[C, ME, B])), [], "it is on the way already");
+    assert_eq!(hear(&mut dsr, 1.4, C, request(D, 5, 0, &[C])), [], "for neighbours only");
+    assert_eq!(hear(&mut dsr, 1.5, B, request(D, 6, 2, &[C, B])), relayed(&[C, B, ME], 6, 2));
+    assert_eq!(hear(&mut dsr, 1.6, B, request(D, 7, 2, &[C, A, B])), []);
+    let long: Vec<NodeId> = (10..25).map(NodeId).collect();
+    assert_eq!(hear(&mut dsr, 1.7, B, request(D, 1, 15, &long)).len(), 1, "a 15th relay");
+    let longer: Vec<NodeId> = (30..46).map(NodeId).collect();
+    assert_eq!(hear(&mut dsr, 1.8, B, request(D, 1, 99, &longer)), [], "a route has 15 hops at most");
+}
+
+#[test]
+fn who_knows_the_rest_of_the_way_answers_even_neighbours() {
+    let mut dsr = node(prompt());
+    knows(&mut dsr, &[ME, A, E, D]);
+    let answers = hear(&mut dsr, 1.0, B, request(D, 1, 0, &[C, B]));
+    assert_eq!(answers, [unicast(reply(&[C, B, ME, A, E, D], &[ME, B, C]), B)]);
+    // The way back and the rest overlap: what lies between is left out.
+    let answers = hear(&mut dsr, 2.0, B, request(E, 2, 15, &[C, A, B]));
+    assert_eq!(answers.len(), 1, "the reply would not lead over this node, so that it relays: {answers:?}");
+    assert!(matches!(&answers[0], Action::Broadcast(..)), "{answers:?}");
+
+    let mut dsr = node(DsrConfig { reply_from_cache: false, ..prompt() });
+    knows(&mut dsr, &[ME, A, E, D]);
+    assert_eq!(hear(&mut dsr, 1.0, B, request(D, 1, 0, &[C, B])), []);
+}
+
+#[test]
+fn a_route_with_a_loop_is_straightened() {
+    assert_eq!(without_loops(&[A, B, C, B, D]), [A, B, D]);
+    assert_eq!(without_loops(&[A, B, C, A, D, C, E]), [A, D, C, E]);
+    assert_eq!(without_loops(&[A, B]), [A, B]);
+}
+
+#[test]
+fn replies_and_errors_are_passed_on_and_teach() {
+    let mut dsr = node(prompt());
+    let message = reply(&[C, B, ME, A, D], &[D, A, ME, B, C]);
+    assert_eq!(hear(&mut dsr, 1.0, A, message.clone()), [unicast(message, B)]);
+    assert_eq!(dsr.way(D), Some(Way::Along(along(&[ME, A, D], 0))));
+    assert_eq!(dsr.way(C), Some(Way::Along(along(&[ME, B, C], 0))));
+    let message = error(A, D, &[A, ME, B, C]);
+    assert_eq!(hear(&mut dsr, 2.0, A, message.clone()), [unicast(message, B)]);
+    assert_eq!((dsr.way(D), dsr.next_hop(A)), (None, Some(A)), "only the broken link is gone");
+}
+
+// ---- breaks ----
+
+#[test]
+fn a_break_is_told_and_goes_along_with_the_next_request() {
+    let mut dsr = node(prompt());
+    knows(&mut dsr, &[ME, A, B, D]);
+    assert_eq!(hear(&mut dsr, 1.0, A, error(B, D, &[B, A, ME])), [], "it has come to its end");
+    assert_eq!((dsr.way(D), dsr.next_hop(B)), (None, Some(A)));
+    dsr.on_no_route(at(1.5), D, handle());
+    let broken = |actions: &[Action]| -> Vec<Option<BrokenLink>> {
+        let request = |action: &Action| match action {
+            Action::Broadcast(Message::Dsr(DsrMessage::Request(request)), _) => request.broken,
+            other => panic!("{other:?}"),
+        };
+        actions.iter().map(request).collect()
+    };
+    let link = Some(BrokenLink { from: B, to: D });
+    assert_eq!(broken(&drain(&mut dsr, at(1.5))), [link]);
+    let later: Vec<Action> = run(&mut dsr, 1.9).into_iter().map(|(_, action)| action).collect();
+    assert_eq!(broken(&later), [link], "everyone is told once");
+    let later: Vec<Action> = run(&mut dsr, 2.3).into_iter().map(|(_, action)| action).collect();
+    assert_eq!(broken(&later), [None, None]);
+
+    let mut other = Dsr::new(E, prompt(), Rng::at(1, &["dsr"]));
+    knows(&mut other, &[E, A, B, D]);
+    let told = Request { target: C, number: 1, reach: 0, nodes: vec![ME], broken: link };
+    hear(&mut other, 2.0, ME, DsrMessage::Request(told));
+    assert_eq!((other.next_hop(D), other.next_hop(B)), (None, Some(A)));
+}
+
+/// The first two packets are lost, nothing more; the third breaks the link.
+#[test]
+fn a_packet_that_breaks_no_link_is_lost() {
+    let mut dsr = node(DsrConfig { failures: 3, ..prompt() });
+    knows(&mut dsr, &[ME, B, D]);
+    let packets = handles(3);
+    for (packet, breaks) in packets.iter().zip([false, false, true]) {
+        dsr.on_link_failure(at(1.0), B, breaks, GivenUp::Packet(forwarded(*packet, &[A, ME, B, D], 0)));
+        let actions = drain(&mut dsr, at(1.0));
+        if breaks {
+            assert_eq!(actions, [unicast(error(ME, B, &[ME, A]), A)]);
+            assert_eq!(dsr.way(D), None);
+        } else {
+            assert_eq!(actions, [Action::Drop(*packet, DropCause::RetryLimit)]);
+            assert_eq!(dsr.next_hop(D), Some(B));
+        }
+    }
+}
+
+#[test]
+fn a_packet_goes_another_way_if_there_is_one() {
+    let mut dsr = node(prompt());
+    knows(&mut dsr, &[ME, B, D]);
+    knows(&mut dsr, &[ME, C, E, D]);
+    let packets = handles(2);
+    dsr.on_link_failure(at(1.0), B, true, GivenUp::Packet(forwarded(packets[0], &[A, ME, B, D], 3)));
+    dsr.on_stranded(at(1.0), forwarded(packets[1], &[A, ME, B, D], 15));
+    let expected = [
+        Action::SendAlong(packets[0], along(&[ME, C, E, D], 4)),
+        unicast(error(ME, B, &[ME, A]), A),
+        Action::Drop(packets[1], DropCause::LinkBroken),
+    ];
+    assert_eq!(drain(&mut dsr, at(1.0)), expected, "fifteen times at most");
+    // Its own is not salvaged: it just takes its new way.
+    let own = Parcel { source: ME, ..forwarded(packets[0], &[ME, C, E, D], 0) };
+    knows(&mut dsr, &[ME, A, D]);
+    dsr.on_link_failure(at(2.0), C, true, GivenUp::Packet(own));
+    assert_eq!(drain(&mut dsr, at(2.0)), [Action::SendAlong(packets[0], along(&[ME, A, D], 0))]);
+}
+
+#[test]
+fn without_salvaging_a_packet_is_lost_with_its_link() {
+    let mut dsr = node(DsrConfig { salvage_limit: 0, ..prompt() });
+    knows(&mut dsr, &[ME, C, E, D]);
+    let packet = handle();
+    dsr.on_link_failure(at(1.0), B, true, GivenUp::Packet(forwarded(packet, &[A, ME, B, D], 0)));
+    let lost = Action::Drop(packet, DropCause::RetryLimit);
+    assert_eq!(drain(&mut dsr, at(1.0)), [lost, unicast(error(ME, B, &[ME, A]), A)]);
+}
+
+/// For the packet of another, a node asks its neighbours once.
+#[test]
+fn a_packet_without_another_way_waits_while_neighbours_are_asked() {
+    let mut dsr = node(prompt());
+    knows(&mut dsr, &[ME, B, D]);
+    let packet = handle();
+    dsr.on_link_failure(at(1.0), B, true, GivenUp::Packet(forwarded(packet, &[A, ME, B, D], 0)));
+    assert_eq!(drain(&mut dsr, at(1.0)), [unicast(error(ME, B, &[ME, A]), A)]);
+    let done = run(&mut dsr, 1.45);
+    let asked = requests(&done);
+    assert!(asked.len() == 1 && asked[0].1 == 0 && asked[0].0 <= at(1.06), "{done:?}");
+    let done = run(&mut dsr, 1.7);
+    assert_eq!(done.len(), 1, "{done:?}");
+    assert_eq!(done[0].1, Action::Drop(packet, DropCause::NoRoute));
+
+    knows(&mut dsr, &[ME, B, D]);
+    dsr.on_link_failure(at(5.0), B, true, GivenUp::Packet(forwarded(packet, &[A, ME, B, D], 0)));
+    drain(&mut dsr, at(5.0));
+    dsr.on_overheard(at(5.0), B, Overheard::Packet(A, &along(&[A, ME, B, D], 0)));
+    let done = run(&mut dsr, 5.06);
+    assert_eq!(done.len(), 1, "the neighbour was heard to send another on: {done:?}");
+    assert_eq!(done[0].1, Action::SendAlong(packet, along(&[ME, B, D], 1)));
+}
+
+#[test]
+fn its_own_packet_asks_at_once() {
+    let mut dsr = node(prompt());
+    knows(&mut dsr, &[ME, B, D]);
+    let own = Parcel { source: ME, ..forwarded(handle(), &[ME, B, D], 0) };
+    dsr.on_link_failure(at(1.0), B, true, GivenUp::Packet(own));
+    let done: Vec<(Time, Action)> = drain(&mut dsr, at(1.0)).into_iter().map(|a| (at(1.0), a)).collect();
+    assert_eq!(requests(&done), [(at(1.0), 0)]);
+    assert_eq!(done.len(), 1, "nobody else has to be told: {done:?}");
+}
+
+#[test]
+fn messages_are_salvaged_too_but_not_those_that_say_the_link_is_good() {
+    let mut dsr = node(prompt());
+    knows(&mut dsr, &[ME, B, A]);
+    knows(&mut dsr, &[ME, C, E, A]);
+    let lost = reply(&[A, B, ME, D], &[D, ME, B, A]);
+    dsr.on_link_failure(at(1.0), B, true, GivenUp::Message(Arc::new(Message::Dsr(lost))));
+    assert_eq!(drain(&mut dsr, at(1.0)), [unicast(error(ME, B, &[ME, D]), D)], "its sender is told");
+
+    let lost = error(D, E, &[D, ME, B, A]);
+    dsr.on_link_failure(at(2.0), B, true, GivenUp::Message(Arc::new(Message::Dsr(lost.clone()))));
+    assert_eq!(drain(&mut dsr, at(2.0)), [unicast(error(D, E, &[ME, C, E, A]), C)]);
+    dsr.on_link_failure(at(3.0), C, false, GivenUp::Message(Arc::new(Message::Dsr(lost))));
+    assert_eq!(drain(&mut dsr, at(3.0)), [], "no break, no more than a loss");
+}
+
+/// The ACK of a packet that came through was lost: the link counts as broken, and there is nothing to save.
+#[test]
+fn a_break_without_a_loss_is_told_as_well() {
+    let mut dsr = node(prompt());
+    knows(&mut dsr, &[ME, B, D]);
+    dsr.on_link_failure(at(1.0), B, true, GivenUp::Arrived(Some(along(&[C, A, ME, B, D], 0))));
+    assert_eq!(drain(&mut dsr, at(1.0)), [unicast(error(ME, B, &[ME, A, C]), A)]);
+    assert_eq!(dsr.way(D), None);
+}
+
+// ---- listening ----
+
+#[test]
+fn what_is_heard_teaches_a_way_through_the_neighbour() {
+    let mut dsr = node(prompt());
+    dsr.on_overheard(at(1.0), B, Overheard::Packet(A, &along(&[A, B, C, D], 0)));
+    assert_eq!(dsr.way(D), Some(Way::Along(along(&[ME, B, C, D], 0))));
+    assert_eq!(dsr.way(A), None, "what lies behind the neighbour is not ahead of it");
+    let told = Message::Dsr(error(B, C, &[B, A]));
+    dsr.on_overheard(at(2.0), B, Overheard::Message(&told));
+    assert_eq!((dsr.way(D), dsr.next_hop(B)), (None, Some(B)));
+    let told = Message::Dsr(reply(&[E, ME, C, D], &[D, C, A, E]));
+    dsr.on_overheard(at(3.0), C, Overheard::Message(&told));
+    assert_eq!(dsr.way(D), Some(Way::Along(along(&[ME, C, D], 0))));
+    assert_eq!(drain(&mut dsr, at(3.0)), []);
+    assert!(dsr.listens() && !node(DsrConfig { listen: false, ..prompt() }).listens());
+}
+
+#[test]
+fn the_source_of_a_detour_is_told_once_a_second() {
+    let mut dsr = node(prompt());
+    let detour = along(&[A, B, C, E, ME, D], 0);
+    let mut told = |seconds: f64, from: NodeId, route: &SourceRoute| {
+        dsr.on_overheard(at(seconds), from, Overheard::Packet(A, route));
+        drain(&mut dsr, at(seconds))
+    };
+    assert_eq!(told(1.0, B, &detour), [unicast(reply(&[A, B, ME, D], &[ME, B, A]), B)]);
+    assert_eq!(told(1.9, B, &detour), []);
+    assert_eq!(told(2.0, B, &detour).len(), 1);
+    assert_eq!(told(3.0, E, &detour), [], "the next node is no detour");
+    assert_eq!(told(4.0, D, &detour), [], "it has been here");
+}
+
+// ---- the cache ----
+
+#[test]
+fn the_shortest_route_wins_and_its_own_if_two_are() {
+    let mut cache = RouteCache::new(ME, 16, 2, 2);
+    cache.learn(&[A, ME, B, C, D]);
+    assert_eq!(cache.find(D), Some(&[ME, B, C, D][..]));
+    cache.add(&[ME, E, C, D]);
+    assert_eq!(cache.find(D), Some(&[ME, E, C, D][..]));
+    cache.learn(&[ME, A, D]);
+    assert_eq!(cache.find(D), Some(&[ME, A, D][..]));
+    cache.cut(BrokenLink { from: A, to: D });
+    cache.cut(BrokenLink { from: D, to: C });
+    assert_eq!(cache.take(D).as_deref(), Some(&[ME, E, C, D][..]), "links break one way");
+    assert_eq!(cache.find(A), Some(&[ME, A][..]), "a path is cut, not lost");
+}
+
+#[test]
+fn heard_routes_push_out_none_that_is_used() {
+    let mut cache = RouteCache::new(ME, 16, 1, 1);
+    cache.learn(&[ME, A, D]);
+    assert_eq!(cache.take(D).as_deref(), Some(&[ME, A, D][..]));
+    cache.learn(&[ME, B, E]);
+    cache.learn(&[ME, C, NodeId(9)]);
+    assert_eq!(cache.find(D), Some(&[ME, A, D][..]));
+    assert_eq!(
+        (cache.find(E), cache.find(NodeId(9)).is_some()),
+        (None, true),
+        "the second pushed the first out"
+    );
+    cache.add(&[ME, B, E]);
+    assert_eq!((cache.find(D), cache.find(E).is_some()), (None, true));
+}
+
+#[test]
+fn routes_that_are_too_long_are_kept_as_far_as_they_may_go() {
+    let mut cache = RouteCache::new(ME, 4, 2, 2);
+    cache.add(&[ME, A, B, C, D]);
+    cache.learn(&[E, ME, B, A, D, C]);
+    assert_eq!((cache.find(C), cache.find(D)), (Some(&[ME, A, B, C][..]), Some(&[ME, B, A, D][..])));
+}
