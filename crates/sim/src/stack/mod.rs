@@ -4,11 +4,13 @@ mod control;
 mod end;
 mod failures;
 mod followers;
+mod interface_queue;
 mod policies;
 mod ports;
 mod routed;
 
 pub use end::End;
+pub use interface_queue::Waiting;
 pub use ports::Port;
 
 use crate::agenda::{Agenda, Lane, Slot};
@@ -20,9 +22,7 @@ use control::Notices;
 use failures::Failures;
 use followers::{Followers, Output};
 use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Segment, Span, Time};
-use multihop_link::{
-    Departure, DropTail, Estimator, Hop, LinkView, Passage, Priority, RouterPolicy, Verdict,
-};
+use multihop_link::{Departure, DropTail, Estimator, Hop, LinkView, Priority, Verdict};
 pub use policies::Policies;
 use routed::Agent;
 use std::collections::VecDeque;
@@ -47,28 +47,6 @@ pub struct Network {
 pub struct FlowRoute {
     /// Indices of its ends among those of their nodes, by [`multihop_core::Port`].
     pub ends: [u32; 2],
-}
-
-/// A packet waiting in the interface queue, and where it goes; none for a broadcast.
-#[derive(Clone, Copy, Debug)]
-pub struct Waiting {
-    /// The packet.
-    pub handle: Handle,
-    /// Its next hop.
-    pub peer: Option<NodeId>,
-}
-
-/// A packet for the MAC.
-#[derive(Clone, Copy, Debug)]
-pub struct Next {
-    /// The packet.
-    pub handle: Handle,
-    /// Its next hop.
-    pub peer: Option<NodeId>,
-    /// When it entered the queue.
-    pub enqueued: Time,
-    /// By how much longer than usual the back-off before its first transmission is.
-    pub extra_backoff: Span,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -190,39 +168,6 @@ impl Stack {
 
     // ---- from the MAC ----
 
-    /// The next packet for the MAC.
-    pub fn next(&mut self, now: Time, packets: &mut Slab, record: &mut Recorder) -> Option<Next> {
-        loop {
-            let (enqueued, waiting) = self.queue.pop()?;
-            let Waiting { handle, peer } = waiting;
-            let size = packets.get(handle).packet.size;
-            self.policies.taken(size);
-            record.queue(self.id, self.queue.len(), now);
-            if self.lifetime.is_some_and(|limit| now.since(enqueued) > limit) {
-                self.policies.done(now, peer, size);
-                self.lose(now, handle, DropCause::Lifetime, packets, record);
-                continue;
-            }
-            let packet = &mut packets.get_mut(handle).packet;
-            self.policies.tell_others(now, packet, Passage::Departure);
-            let verdict = peer.map_or(Verdict::Pass, |peer| {
-                let hop = Hop { now, peer };
-                let ask = |policy: &mut dyn RouterPolicy, packet: &mut Packet, view: &LinkView| {
-                    policy.on_head_of_line(hop, packet, view)
-                };
-                self.policies.consult(now, packet, ask)
-            });
-            if verdict == Verdict::Drop {
-                self.policies.done(now, peer, size);
-                self.lose(now, handle, DropCause::Policy, packets, record);
-                continue;
-            }
-            let extra_backoff =
-                peer.map_or(Span::ZERO, |_| self.policies.extra_backoff(&packets.get(handle).packet));
-            return Some(Next { handle, peer, enqueued, extra_backoff });
-        }
-    }
-
     /// A DATA frame is about to leave.
     pub fn on_departure(&mut self, departure: &Departure, packet: &mut Packet) {
         self.policies
@@ -292,20 +237,9 @@ impl Stack {
         } else {
             self.lose(now, handle, DropCause::RetryLimit, packets, record);
         }
-        if !breaks {
-            return;
+        if breaks {
+            self.purge(now, peer, packets, record);
         }
-        let mut stranded = Vec::new();
-        self.queue.purge(|waiting| waiting.peer == Some(peer), |waiting| stranded.push(waiting.handle));
-        for handle in stranded {
-            self.policies.removed(now, Some(peer), packets.get(handle).packet.size);
-            if self.agent.is_some() {
-                self.strand(now, packets.parcel(handle));
-            } else {
-                self.lose(now, handle, DropCause::LinkBroken, packets, record);
-            }
-        }
-        record.queue(self.id, self.queue.len(), now);
     }
 
     /// A packet is lost here.
@@ -321,16 +255,6 @@ impl Stack {
         record.dropped(self.id, &packet, cause, now);
         let dropped = Dropped { node: self.id, flow: packet.flow, size: packet.size, at: now, cause };
         self.on_link(&LinkEvent::Dropped(dropped));
-    }
-
-    /// Puts a packet into the queue as it is; returns whether there was room.
-    #[cfg(test)]
-    pub fn put(&mut self, now: Time, waiting: Waiting, size: u32) -> bool {
-        let fits = self.queue.push(now, Priority::Data, waiting).is_ok();
-        if fits {
-            self.policies.entered(now, waiting.peer, size);
-        }
-        fits
     }
 
     /// Packets that came from the air and were not looked at yet.
@@ -482,36 +406,6 @@ impl Stack {
             Some(peer) => return self.admit(around, handle, peer),
         };
         self.lose(around.now, handle, cause, around.packets, around.record);
-    }
-
-    /// Puts a packet with a next hop into the queue, if the policy lets it.
-    fn admit(&mut self, around: &mut Surroundings, handle: Handle, peer: NodeId) {
-        if let Some(port) = self.port_towards(peer) {
-            self.admit_to_wire(around, port, handle);
-            return;
-        }
-        let packet = &mut around.packets.get_mut(handle).packet;
-        let hop = Hop { now: around.now, peer };
-        let verdict = self
-            .policies
-            .consult(hop.now, packet, |policy, packet, view| policy.on_arrival(hop, packet, view));
-        if verdict == Verdict::Drop {
-            self.lose(around.now, handle, DropCause::Policy, around.packets, around.record);
-        } else {
-            self.queue_up(around, Priority::Data, Waiting { handle, peer: Some(peer) });
-        }
-    }
-
-    /// Puts a packet into the interface queue; if that is full, one is lost.
-    fn queue_up(&mut self, around: &mut Surroundings, priority: Priority, waiting: Waiting) {
-        let packet = &around.packets.get(waiting.handle).packet;
-        self.policies.tell_others(around.now, packet, Passage::Arrival);
-        self.policies.entered(around.now, waiting.peer, packet.size);
-        if let Err(lost) = self.queue.push(around.now, priority, waiting) {
-            self.policies.removed(around.now, lost.peer, around.packets.get(lost.handle).packet.size);
-            self.lose(around.now, lost.handle, DropCause::QueueFull, around.packets, around.record);
-        }
-        around.record.queue(self.id, self.queue.len(), around.now);
     }
 
     /// Forwards a packet, or delivers it to its end.

@@ -1,0 +1,119 @@
+//! The interface queue: what enters it, what the MAC takes from it, and what is lost before.
+
+use super::{Stack, Surroundings};
+use crate::record::Recorder;
+use crate::slab::{Handle, Slab};
+use multihop_core::{DropCause, NodeId, Packet, Span, Time};
+use multihop_link::{Hop, LinkView, Passage, Priority, RouterPolicy, Verdict};
+
+/// A packet waiting in the interface queue, and where it goes; none for a broadcast.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// The packet.
+    pub handle: Handle,
+    /// Its next hop.
+    pub peer: Option<NodeId>,
+}
+
+/// A packet for the MAC.
+#[derive(Clone, Copy, Debug)]
+pub struct Next {
+    /// The packet.
+    pub handle: Handle,
+    /// Its next hop.
+    pub peer: Option<NodeId>,
+    /// When it entered the queue.
+    pub enqueued: Time,
+    /// By how much longer than usual the back-off before its first transmission is.
+    pub extra_backoff: Span,
+}
+
+impl Stack {
+    /// The next packet for the MAC.
+    pub fn next(&mut self, now: Time, packets: &mut Slab, record: &mut Recorder) -> Option<Next> {
+        loop {
+            let (enqueued, waiting) = self.queue.pop()?;
+            let Waiting { handle, peer } = waiting;
+            let size = packets.get(handle).packet.size;
+            self.policies.taken(size);
+            record.queue(self.id, self.queue.len(), now);
+            if self.lifetime.is_some_and(|limit| now.since(enqueued) > limit) {
+                self.policies.done(now, peer, size);
+                self.lose(now, handle, DropCause::Lifetime, packets, record);
+                continue;
+            }
+            let packet = &mut packets.get_mut(handle).packet;
+            self.policies.tell_others(now, packet, Passage::Departure);
+            let verdict = peer.map_or(Verdict::Pass, |peer| {
+                let hop = Hop { now, peer };
+                let ask = |policy: &mut dyn RouterPolicy, packet: &mut Packet, view: &LinkView| {
+                    policy.on_head_of_line(hop, packet, view)
+                };
+                self.policies.consult(now, packet, ask)
+            });
+            if verdict == Verdict::Drop {
+                self.policies.done(now, peer, size);
+                self.lose(now, handle, DropCause::Policy, packets, record);
+                continue;
+            }
+            let extra_backoff =
+                peer.map_or(Span::ZERO, |_| self.policies.extra_backoff(&packets.get(handle).packet));
+            return Some(Next { handle, peer, enqueued, extra_backoff });
+        }
+    }
+
+    /// Puts a packet with a next hop into the queue, if the policy lets it.
+    pub(super) fn admit(&mut self, around: &mut Surroundings, handle: Handle, peer: NodeId) {
+        if let Some(port) = self.port_towards(peer) {
+            self.admit_to_wire(around, port, handle);
+            return;
+        }
+        let packet = &mut around.packets.get_mut(handle).packet;
+        let hop = Hop { now: around.now, peer };
+        let verdict = self
+            .policies
+            .consult(hop.now, packet, |policy, packet, view| policy.on_arrival(hop, packet, view));
+        if verdict == Verdict::Drop {
+            self.lose(around.now, handle, DropCause::Policy, around.packets, around.record);
+        } else {
+            self.queue_up(around, Priority::Data, Waiting { handle, peer: Some(peer) });
+        }
+    }
+
+    /// Puts a packet into the interface queue; if that is full, one is lost.
+    pub(super) fn queue_up(&mut self, around: &mut Surroundings, priority: Priority, waiting: Waiting) {
+        let packet = &around.packets.get(waiting.handle).packet;
+        self.policies.tell_others(around.now, packet, Passage::Arrival);
+        self.policies.entered(around.now, waiting.peer, packet.size);
+        if let Err(lost) = self.queue.push(around.now, priority, waiting) {
+            self.policies.removed(around.now, lost.peer, around.packets.get(lost.handle).packet.size);
+            self.lose(around.now, lost.handle, DropCause::QueueFull, around.packets, around.record);
+        }
+        around.record.queue(self.id, self.queue.len(), around.now);
+    }
+
+    /// What waits for a next hop that cannot be reached is the routing protocol's, or lost.
+    pub(super) fn purge(&mut self, now: Time, peer: NodeId, packets: &mut Slab, record: &mut Recorder) {
+        let mut stranded = Vec::new();
+        self.queue.purge(|waiting| waiting.peer == Some(peer), |waiting| stranded.push(waiting.handle));
+        for handle in stranded {
+            self.policies.removed(now, Some(peer), packets.get(handle).packet.size);
+            if self.agent.is_some() {
+                self.strand(now, packets.parcel(handle));
+            } else {
+                self.lose(now, handle, DropCause::LinkBroken, packets, record);
+            }
+        }
+        record.queue(self.id, self.queue.len(), now);
+    }
+
+    /// Puts a packet into the queue as it is; returns whether there was room.
+    #[cfg(test)]
+    pub fn put(&mut self, now: Time, waiting: Waiting, size: u32) -> bool {
+        let fits = self.queue.push(now, Priority::Data, waiting).is_ok();
+        if fits {
+            self.policies.entered(now, waiting.peer, size);
+        }
+        fits
+    }
+}
