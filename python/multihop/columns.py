@@ -113,11 +113,11 @@ _NODES: dict[str, Column] = {
     "routing_dropped": Column(
         "packets", "packets of its routing protocol lost before they were sent: no room in the queue, or too old"
     ),
-    "routing_airtime": Column("1", "share of time that its frames with packets of its routing protocol were on the air"),
-    "signalling_sent": Column("packets", "packets in which its router policies told those of its neighbours something"),
+    "routing_airtime": Column("1", "share of time that frames of its routing protocol were on the air"),
+    "signalling_sent": Column("packets", "packets in which its router policies told their neighbours something"),
     "signalling_bytes": Column("byte", "their bytes, IP header included"),
     "signalling_dropped": Column("packets", "those lost before they were sent: no room in the queue, or too old"),
-    "signalling_airtime": Column("1", "share of time that its frames with such packets were on the air"),
+    "signalling_airtime": Column("1", "share of time that frames with such packets were on the air"),
     "transmission_efficiency": Column("1", "frame transmission efficiency, mean over its acknowledged frames"),
     "service_delay_mean_s": Column(
         "s", "from the head of the line to the acknowledgement, mean over acknowledged frames"
