@@ -97,7 +97,7 @@ fn five_nodes() -> Row {
     row
 }
 
-/// The compendium's first example: 5000 bytes are 50 bytes of each packet, and over the 40 packets of a round 2000 of a window of
+/// 5000 bytes that wait are 50 bytes of each packet, and over the 40 packets of a round 2000 of a window of
 /// 20 000.
 #[test]
 fn equation_6_by_hand() {
