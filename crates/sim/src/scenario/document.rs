@@ -204,6 +204,13 @@ impl<'a> Document<'a> {
         }
     }
 
+    /// A whole number within bounds.
+    pub(crate) fn count(&self, path: &KeyPath, value: u32, low: u32, high: u32) -> Result<u32> {
+        let bounds = f64::from(low)..=f64::from(high);
+        self.within(path, f64::from(value), bounds, (&low.to_string(), &high.to_string()))?;
+        Ok(value)
+    }
+
     /// A time from `low` seconds on.
     pub(crate) fn time(&self, path: &KeyPath, value: Duration, low: f64) -> Result<Span> {
         let lowest = if low == 0.0 { "0 s".into() } else { Duration(low).to_string() };

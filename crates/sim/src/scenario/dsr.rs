@@ -86,11 +86,7 @@ impl Dsr {
     pub(super) fn resolve(&self, document: &Document<'_>) -> Result<DsrConfig> {
         let at = |key: &str| key!["routing", key];
         let time = |key: &str, value: Duration, low: f64| document.time(&at(key), value, low);
-        let count = |key: &str, value: u32, low: u32, high: u32| {
-            let bounds = f64::from(low)..=f64::from(high);
-            document.within(&at(key), f64::from(value), bounds, (&low.to_string(), &high.to_string()))?;
-            Ok(value)
-        };
+        let count = |key: &str, value: u32, low: u32, high: u32| document.count(&at(key), value, low, high);
         let first = time("ask_neighbours_first", self.ask_neighbours_first, 0.0)?;
         Ok(DsrConfig {
             failures: count("failures", self.failures, 1, 1000)?,

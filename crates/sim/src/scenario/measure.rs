@@ -323,8 +323,7 @@ impl Table<'_, '_> {
     }
 
     fn count(&self, key: &str, count: u32) -> Result<u32> {
-        self.document.within(&self.at.join(key), f64::from(count), 1.0..=10_000.0, ("1", "10000"))?;
-        Ok(count)
+        self.document.count(&self.at.join(key), count, 1, 10_000)
     }
 
     fn gain(&self, gain: f64) -> Result<f64> {

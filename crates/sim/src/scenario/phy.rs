@@ -110,9 +110,7 @@ impl Phy {
         phy.sifs = inter_frame("sifs", self.sifs, phy.sifs)?;
         let window = |key, value: Option<u32>, default| match value {
             None => Ok(default),
-            Some(slots) => document
-                .within(&key!["phy", key], f64::from(slots), 1.0..=65_535.0, ("1", "65535"))
-                .map(|_| slots),
+            Some(slots) => document.count(&key!["phy", key], slots, 1, 65_535),
         };
         phy.cw_min = window("cw_min", self.cw_min, phy.cw_min)?;
         phy.cw_max = window("cw_max", self.cw_max, phy.cw_max)?;

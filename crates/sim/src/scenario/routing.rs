@@ -174,12 +174,7 @@ impl StaticRoutes {
             }
             OnLinkFailure::Break => {
                 let failures = self.failures.unwrap_or(1);
-                document.within(
-                    &key!["routing", "failures"],
-                    f64::from(failures),
-                    1.0..=1000.0,
-                    ("1", "1000"),
-                )?;
+                document.count(&key!["routing", "failures"], failures, 1, 1000)?;
                 let hold = match self.hold {
                     None => Span::from_ms(10_000),
                     Some(hold) => document.time(&key!["routing", "hold"], hold, 0.0)?,
@@ -195,11 +190,7 @@ impl Dsdv {
     fn resolve(&self, document: &Document<'_>) -> Result<DsdvConfig> {
         let at = |key: &str| key!["routing", key];
         let time = |key: &str, value: Duration, low: f64| document.time(&at(key), value, low);
-        let count = |key: &str, value: u32, low: u32, high: u32| {
-            let bounds = f64::from(low)..=f64::from(high);
-            document.within(&at(key), f64::from(value), bounds, (&low.to_string(), &high.to_string()))?;
-            Ok(value)
-        };
+        let count = |key: &str, value: u32, low: u32, high: u32| document.count(&at(key), value, low, high);
         let size = |key: &str, value: Size, low: f64, names: (&str, &str)| {
             document.within(&at(key), value.0, low..=2304.0, names).map(|bytes| bytes.round() as u32)
         };
