@@ -50,3 +50,8 @@ pub(crate) fn hop_limit(config: &Config) -> u16 {
         RoutingProtocol::Dsr(parameters) => parameters.hop_limit,
     }
 }
+
+/// A random time up to a bound: jitter, so that neighbours do not send at once.
+fn uniform(rng: &mut Rng, bound: Span) -> Span {
+    Span::from_seconds(rng.unit() * bound.seconds())
+}

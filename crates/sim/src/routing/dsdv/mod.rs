@@ -15,7 +15,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use super::{Action, GivenUp, Message, Parcel, RoutingAgent};
+use super::{Action, GivenUp, Message, Parcel, RoutingAgent, uniform};
 use crate::config::DsdvConfig;
 use crate::slab::Handle;
 use entry::{Entry, UNREACHABLE};
@@ -268,8 +268,4 @@ impl RoutingAgent for Dsdv {
         let outgoing = self.outgoing.iter().map(|(due, _)| *due);
         entries.flatten().chain(outgoing).chain([self.next_full]).min()
     }
-}
-
-fn uniform(rng: &mut Rng, bound: Span) -> Span {
-    Span::from_seconds(rng.unit() * bound.seconds())
 }

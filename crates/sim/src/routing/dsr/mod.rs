@@ -21,7 +21,7 @@ mod tests;
 
 pub(crate) use message::{DsrMessage, next_on, source_route_bytes};
 
-use super::{Action, GivenUp, Message, Overheard, Parcel, RoutingAgent, SourceRoute, Way};
+use super::{Action, GivenUp, Message, Overheard, Parcel, RoutingAgent, SourceRoute, Way, uniform};
 use crate::config::DsrConfig;
 use crate::slab::Handle;
 use buffer::SendBuffer;
@@ -86,8 +86,8 @@ impl Dsr {
     fn hold(&mut self, now: Time, parcel: Parcel) {
         if self.next_check.is_none() {
             // As if the buffer had always been looked through.
-            let soon = self.check_after().seconds() * self.rng.unit();
-            self.next_check = Some(now + Span::from_seconds(soon));
+            let whole = self.check_after();
+            self.next_check = Some(now + uniform(&mut self.rng, whole));
         }
         if let Some(oldest) = self.buffer.hold(now, parcel) {
             self.actions.push_back(Action::Drop(oldest.handle, DropCause::NoRoute));
@@ -149,7 +149,7 @@ impl Dsr {
     // ---- sending ----
 
     fn jitter(&mut self) -> Span {
-        Span::from_seconds(self.parameters.broadcast_jitter.seconds() * self.rng.unit())
+        uniform(&mut self.rng, self.parameters.broadcast_jitter)
     }
 
     fn broadcast(&mut self, now: Time, request: Request) {
