@@ -1,7 +1,7 @@
 //! What routers tell the ends of a flow: the congestion headers of XCP, RCP and EWCCP.
 //!
-//! Numbers have as many bits as on the wire, 32 if nothing is said. Times are in microseconds, where the XCP draft has milliseconds: those of a radio's packets
-//! are too short for that. Rates are in bytes per second.
+//! Numbers have as many bits as on the wire, 32 if nothing is said. Times are in microseconds, where the XCP draft has milliseconds:
+//! those of a radio's packets are too short for that. Rates are in bytes per second.
 
 /// The congestion header of a segment.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -77,9 +77,10 @@ impl Table {
                 let entry = &mut self.entries[known];
                 let is_newer = (1..=127).contains(&sequence.wrapping_sub(entry.sequence));
                 let outlived = now.since(entry.at) > self.lifetime;
-                if origin == Origin::Own || is_newer || outlived {
-                    *entry = Entry { origin, queue, sequence, at: now, ..*entry };
+                if origin != Origin::Own && !is_newer && !outlived {
+                    return;
                 }
+                *entry = Entry { origin, queue, sequence, at: now, ..*entry };
             }
             Err(place) => {
                 let mask = self.hashing.mask(link);
