@@ -1,9 +1,9 @@
 //! All estimators, as a value with their options.
 
 use crate::{
-    AdHocProbe, AdHocProbeOptions, BusyRatio, Elapsed, Estimator, IdleGap, PacketThroughput,
-    PacketThroughputOptions, PhyTimes, RtWinf, RtWinfOptions, RtWinfProbe, RtWinfProbeOptions, ServiceDelay,
-    TransmissionEfficiency,
+    AdHocProbe, AdHocProbeOptions, BusyRatio, Elapsed, Estimator, IdleGap, ModelledCapacity,
+    ModelledCapacityOptions, PacketThroughput, PacketThroughputOptions, PhyTimes, RtWinf, RtWinfOptions,
+    RtWinfProbe, RtWinfProbeOptions, ServiceDelay, TransmissionEfficiency,
 };
 use multihop_core::Span;
 
@@ -35,6 +35,8 @@ pub enum EstimatorConfig {
     TransmissionEfficiency,
     /// [`PacketThroughput`].
     PacketThroughput(PacketThroughputOptions),
+    /// [`ModelledCapacity`].
+    ModelledCapacity(ModelledCapacityOptions),
 }
 
 impl EstimatorConfig {
@@ -49,6 +51,7 @@ impl EstimatorConfig {
             EstimatorConfig::ServiceDelay { gain } => Box::new(ServiceDelay::new(gain)),
             EstimatorConfig::TransmissionEfficiency => Box::new(TransmissionEfficiency::default()),
             EstimatorConfig::PacketThroughput(options) => Box::new(PacketThroughput::new(options)),
+            EstimatorConfig::ModelledCapacity(options) => Box::new(ModelledCapacity::new(options, phy)),
         }
     }
 }

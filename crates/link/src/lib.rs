@@ -4,10 +4,11 @@
 //! the same code runs on captures.
 //!
 //! * [`Estimator`]s turn link events into numbers, one file each: of capacity and available bandwidth [`RtWinf`],
-//!   [`RtWinfProbe`], [`IdleGap`], [`AdHocProbe`] and [`PacketThroughput`]; of contention [`TransmissionEfficiency`],
+//!   [`RtWinfProbe`], [`IdleGap`], [`AdHocProbe`], [`PacketThroughput`] and [`ModelledCapacity`]; of contention [`TransmissionEfficiency`],
 //!   [`ServiceDelay`] and [`BusyRatio`]. Those run that a policy asks for, or somebody who writes them down; [`EstimatorConfig`]
 //!   lists them.
-//! * [`PhyTimes`] is what they know of the PHY, and the upper bound that follows from it.
+//! * [`PhyTimes`] is what they know of the PHY, and the upper bound that follows from it; [`LinkCapacity`] is the model of what a link
+//!   carries in a shared medium.
 //! * [`LinkView`] is the node's cross-layer database: estimators write it, router policies and local controllers read it.
 //! * [`RouterPolicy`] is what a forwarding node does to packets.
 //! * [`DropTail`] is the interface queue.
@@ -17,6 +18,8 @@ mod busy_ratio;
 mod catalogue;
 mod estimator;
 mod idle_gap;
+mod link_capacity;
+mod modelled_capacity;
 mod node_capacity;
 mod occupied;
 mod packet_throughput;
@@ -37,6 +40,8 @@ pub use busy_ratio::BusyRatio;
 pub use catalogue::EstimatorConfig;
 pub use estimator::{Estimator, LinkView};
 pub use idle_gap::IdleGap;
+pub use link_capacity::LinkCapacity;
+pub use modelled_capacity::{ModelledCapacity, ModelledCapacityOptions};
 pub use node_capacity::capacity_bps;
 pub use occupied::Elapsed;
 pub use packet_throughput::{PacketThroughput, PacketThroughputOptions};

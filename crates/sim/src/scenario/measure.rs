@@ -8,7 +8,8 @@ use super::values::Switch;
 use crate::config::MeasurementConfig;
 use multihop_core::{FlowId, NodeId, Span};
 use multihop_link::{
-    AdHocProbeOptions, Elapsed, EstimatorConfig, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions,
+    AdHocProbeOptions, Elapsed, EstimatorConfig, ModelledCapacityOptions, PacketThroughputOptions,
+    RtWinfOptions, RtWinfProbeOptions,
 };
 use multihop_schemes::Reading;
 use multihop_schemes::quantity::{Duration, Size};
@@ -39,6 +40,8 @@ pub enum Measure {
     Fte(TransmissionEfficiency),
     /// What the network layer gets of the link while the MAC has its packets (Qazi, section V).
     PacketThroughput(PacketThroughput),
+    /// The same by the model of a link, from measured losses, back-offs and airtime of others (Qazi, Eq. 2).
+    ModelledCapacity(ModelledCapacity),
 }
 
 /// The options of an estimator, after the keys that all of them have.
@@ -141,6 +144,16 @@ estimator!(
     }
 );
 
+estimator!(
+    /// Capacity by the model of a link.
+    ModelledCapacity {
+        /// Time that a sample is taken over. Default: 200 ms.
+        interval: Duration,
+        /// Weight of a new sample: above 0, up to 1, which keeps the last one alone. Default: 0.125.
+        smoothing: f64,
+    }
+);
+
 /// The file, and where in it an estimator is.
 struct Table<'a, 'd> {
     document: &'a Document<'d>,
@@ -227,6 +240,7 @@ impl Measure {
             Measure::Fsd(it) => ("fsd", &it.name, &it.at),
             Measure::Fte(it) => ("fte", &it.name, &it.at),
             Measure::PacketThroughput(it) => ("packet-throughput", &it.name, &it.at),
+            Measure::ModelledCapacity(it) => ("modelled-capacity", &it.name, &it.at),
         }
     }
 
@@ -262,6 +276,10 @@ impl Measure {
                 interval: table.span("interval", it.interval.unwrap_or(Duration(0.2)))?,
                 gain: table.gain(it.smoothing.unwrap_or(GAIN))?,
                 normalise_over: it.normalise_over.map(|n| table.count("normalise_over", n)).transpose()?,
+            }),
+            Measure::ModelledCapacity(it) => EstimatorConfig::ModelledCapacity(ModelledCapacityOptions {
+                interval: table.span("interval", it.interval.unwrap_or(Duration(0.2)))?,
+                gain: table.gain(it.smoothing.unwrap_or(GAIN))?,
             }),
         })
     }

@@ -1,0 +1,255 @@
+//! Capacity by the model of a link, from what the MAC measures of its terms (Qazi, section V: "directly use Equation 2").
+
+use crate::smoothed::Smoothed;
+use crate::{Estimator, LinkCapacity, LinkView, PhyTimes};
+use multihop_core::{Attempt, Exchange, Fate, Interval, LinkEvent, NodeId, Span, Time};
+
+/// Options of [`ModelledCapacity`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ModelledCapacityOptions {
+    /// Time over which a sample is taken, `T`; not zero.
+    pub interval: Span,
+    /// Weight of a new sample, in (0, 1]; 1 keeps the last sample alone.
+    pub gain: f64,
+}
+
+impl Default for ModelledCapacityOptions {
+    /// 200 ms with weight 1/8, as [`crate::PacketThroughput`] has them.
+    fn default() -> ModelledCapacityOptions {
+        ModelledCapacityOptions { interval: Span::from_ms(200), gain: 1.0 / 8.0 }
+    }
+}
+
+/// Estimates what the network layer gets of a node's links by [`LinkCapacity`], in bits per second of what the MAC is asked to
+/// carry, with the means of an interval, smoothed over intervals:
+///
+/// * `X` and `R` of the packets that were delivered or given up, each counted once;
+/// * `p` is the share of DATA frames that were not acknowledged, whatever destroyed them;
+/// * `T_BO` is the back-off that was counted down for each DATA frame. What froze it is airtime of others;
+/// * `U` is the share of time in which the medium was sensed busy, less the frames of the node's own exchanges.
+///
+/// An interval in which nothing was delivered changes nothing. Broadcasts are others' airtime, if they are the node's own.
+#[derive(Clone, Debug)]
+pub struct ModelledCapacity {
+    options: ModelledCapacityOptions,
+    phy: PhyTimes,
+    smoothed: Smoothed,
+    /// The interval under way, by number, and what happened in it.
+    number: u64,
+    sums: Sums,
+    /// The medium is busy since then, or was up to then.
+    busy: Option<Time>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    packets: u64,
+    delivered: u64,
+    bytes: u64,
+    /// Time of a bit, summed over packets.
+    seconds_per_bit: f64,
+    tries: u64,
+    slots: u64,
+    busy: f64,
+    own: f64,
+}
+
+impl ModelledCapacity {
+    /// An estimator of a node that has sent nothing yet.
+    pub fn new(options: ModelledCapacityOptions, phy: PhyTimes) -> ModelledCapacity {
+        let smoothed = Smoothed::new(options.gain);
+        ModelledCapacity { options, phy, smoothed, number: 0, sums: Sums::default(), busy: None }
+    }
+
+    /// In bits per second at `now`, once there was an interval that is over and in which a packet was delivered.
+    pub fn at(&self, now: Time) -> Option<f64> {
+        let is_over = self.interval_of(now) > self.number;
+        match self.sample(now).filter(|_| is_over) {
+            Some(sample) => Some(self.smoothed.with(sample)),
+            None => self.smoothed.get(),
+        }
+    }
+
+    /// Closes the interval under way if `now` is beyond it.
+    fn advance(&mut self, now: Time) {
+        let number = self.interval_of(now);
+        if number == self.number {
+            return;
+        }
+        if let Some(sample) = self.sample(now) {
+            self.smoothed.add(sample);
+        }
+        (self.number, self.sums) = (number, Sums::default());
+        // Of a busy period that goes on, what lies in the interval that is over was counted there.
+        let start = self.interval_start(number);
+        self.busy = self.busy.map(|since| since.max(start));
+    }
+
+    fn sample(&self, now: Time) -> Option<f64> {
+        let Sums { packets, delivered, bytes, seconds_per_bit, tries, slots, busy, own } = self.sums;
+        if delivered == 0 || tries == 0 {
+            return None;
+        }
+        let until = now.min(self.interval_start(self.number + 1));
+        let open = self.busy.map_or(0.0, |since| until.since(since).seconds());
+        let others = ((busy + open - own) / self.options.interval.seconds()).clamp(0.0, 1.0);
+        let size = bytes as f64 / packets as f64;
+        let slot = (self.phy.difs - self.phy.sifs).seconds() / 2.0; // 9.3.7
+        let backoff = Span::from_seconds(slot * slots as f64 / tries as f64);
+        let link = LinkCapacity {
+            frame: size + f64::from(self.phy.data_header),
+            rate: multihop_core::Rate::from_bps((packets as f64 / seconds_per_bit).round() as u64),
+            loss: 1.0 - (delivered as f64 / tries as f64).min(1.0),
+            others,
+            overhead: LinkCapacity::overhead(&self.phy, backoff),
+        };
+        Some(link.bps() * link.above(f64::from(self.phy.data_header)))
+    }
+
+    fn on_attempt(&mut self, attempt: &Attempt) {
+        let length = |air: Option<Interval>| air.map_or(0.0, |air| air.length().seconds());
+        if attempt.peer != NodeId::BROADCAST {
+            self.sums.own +=
+                length(attempt.rts) + length(attempt.cts) + length(attempt.data) + length(attempt.ack);
+            self.sums.slots += u64::from(attempt.slots);
+            self.sums.tries += u64::from(attempt.data.is_some());
+        }
+    }
+
+    fn on_exchange(&mut self, exchange: &Exchange) {
+        if exchange.peer != NodeId::BROADCAST {
+            self.sums.packets += 1;
+            self.sums.bytes += u64::from(exchange.size);
+            self.sums.seconds_per_bit += 1.0 / exchange.rate.bps() as f64;
+            self.sums.delivered += u64::from(exchange.fate == Fate::Acknowledged);
+        }
+    }
+
+    fn interval_of(&self, now: Time) -> u64 {
+        now.since(Time::ZERO).whole(self.options.interval)
+    }
+
+    fn interval_start(&self, number: u64) -> Time {
+        Time::ZERO + self.options.interval * number
+    }
+}
+
+impl Estimator for ModelledCapacity {
+    fn on_link(&mut self, event: &LinkEvent) {
+        match event {
+            LinkEvent::BusyFrom(start) => {
+                self.advance(*start);
+                self.busy = Some(*start);
+            }
+            LinkEvent::Busy(period) => {
+                self.advance(period.end);
+                let since = self.busy.take().unwrap_or(period.start);
+                self.sums.busy += period.end.since(since).seconds();
+            }
+            LinkEvent::Attempt(attempt) => self.on_attempt(attempt),
+            LinkEvent::Exchange(exchange) => {
+                self.advance(exchange.done);
+                self.on_exchange(exchange);
+            }
+            _ => {}
+        }
+    }
+
+    fn write(&self, now: Time, view: &mut LinkView) {
+        view.capacity_bps = self.at(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phy_times::testing::dot11b;
+    use crate::testing::{A, B, exchange, us};
+    use multihop_core::FlowId;
+
+    fn estimator() -> ModelledCapacity {
+        ModelledCapacity::new(ModelledCapacityOptions::default(), dot11b())
+    }
+
+    /// The medium is busy from one instant to another, in us.
+    fn busy(estimator: &mut ModelledCapacity, start: u64, end: u64) {
+        estimator.on_link(&LinkEvent::BusyFrom(us(start)));
+        estimator.on_link(&LinkEvent::Busy(Interval { start: us(start), end: us(end) }));
+    }
+
+    /// A DATA frame of 1200 us from `start` on, after `slots`, with an ACK of 304 us or without.
+    fn tried(estimator: &mut ModelledCapacity, start: u64, slots: u32, acknowledged: bool) {
+        let air = |start, end| Some(Interval { start: us(start), end: us(end) });
+        busy(estimator, start, start + 1_200);
+        if acknowledged {
+            busy(estimator, start + 1_210, start + 1_514);
+        }
+        let ack = if acknowledged { air(start + 1_210, start + 1_514) } else { None };
+        let data = air(start, start + 1_200);
+        let attempt =
+            Attempt { node: A, peer: B, flow: FlowId(0), cw: 31, slots, rts: None, cts: None, data, ack };
+        estimator.on_link(&LinkEvent::Attempt(attempt));
+    }
+
+    fn ended(estimator: &mut ModelledCapacity, size: u32, end: u64, fate: Fate) {
+        estimator.on_link(&LinkEvent::Exchange(exchange(size, 0, end, fate)));
+    }
+
+    /// A packet that was sent at once: `T_tr` = 1528 * 8 / 11 us, `T_ov` = 50 + 192 + 320 + 10 + 304 us.
+    #[test]
+    fn an_interval_of_one_packet_by_hand() {
+        let mut alone = estimator();
+        tried(&mut alone, 1_000, 16, true);
+        ended(&mut alone, 1_500, 2_514, Fate::Acknowledged);
+        assert_eq!(alone.at(us(199_999)), None, "the interval is not over");
+        let expected = 12_000.0 / (1_528.0 * 8.0 / 11.0 + 876.0);
+        let found = alone.at(us(200_000)).unwrap() * 1e-6;
+        assert!((found - expected).abs() < 1e-4, "{found} {expected}");
+    }
+
+    /// Two tries with 10 and 22 slots are a loss of 1/2 and a back-off of 16 slots; 50 of 200 ms were others'.
+    #[test]
+    fn losses_back_off_and_the_airtime_of_others() {
+        let mut node = estimator();
+        busy(&mut node, 10_000, 60_000);
+        tried(&mut node, 100_000, 10, false);
+        tried(&mut node, 110_000, 22, true);
+        ended(&mut node, 1_500, 111_514, Fate::Acknowledged);
+        let expected = 12_000.0 / (1_528.0 * 8.0 / 11.0 + 876.0) * 0.5 * 0.75;
+        let found = node.at(us(200_000)).unwrap() * 1e-6;
+        assert!((found - expected).abs() < 1e-4, "{found} {expected}");
+        // A packet that is given up after two more tries: one of four.
+        tried(&mut node, 120_000, 16, false);
+        tried(&mut node, 130_000, 16, false);
+        ended(&mut node, 1_500, 140_000, Fate::GivenUp);
+        let found = node.at(us(200_000)).unwrap() * 1e-6;
+        assert!((found - expected / 2.0).abs() < 1e-4, "{found}");
+    }
+
+    /// A frame of another from 150 to 250 ms takes a quarter of each interval; the second one has an eighth of the weight.
+    #[test]
+    fn busy_periods_are_divided_among_intervals() {
+        let mut node = estimator();
+        tried(&mut node, 1_000, 16, true);
+        ended(&mut node, 1_500, 2_514, Fate::Acknowledged);
+        node.on_link(&LinkEvent::BusyFrom(us(150_000)));
+        let full = 12_000.0 / (1_528.0 * 8.0 / 11.0 + 876.0);
+        let first = node.at(us(240_000)).unwrap() * 1e-6;
+        assert!((first - full * 0.75).abs() < 1e-4, "{first}");
+        node.on_link(&LinkEvent::Busy(Interval { start: us(150_000), end: us(250_000) }));
+        busy(&mut node, 260_000, 310_000);
+        tried(&mut node, 320_000, 16, true);
+        ended(&mut node, 1_500, 321_514, Fate::Acknowledged);
+        let second = node.at(us(400_000)).unwrap() * 1e-6;
+        assert!((second - full * (0.75 - 0.25 / 8.0)).abs() < 1e-4, "{second}");
+        assert_eq!(node.at(us(9_000_000)), node.at(us(400_000)), "an idle node keeps what it had");
+    }
+
+    #[test]
+    fn broadcasts_are_no_packets_of_a_link() {
+        let mut node = estimator();
+        let broadcast = Exchange { peer: NodeId::BROADCAST, ..exchange(100, 0, 500, Fate::Broadcast) };
+        node.on_link(&LinkEvent::Exchange(broadcast));
+        assert_eq!(node.at(us(200_000)), None);
+    }
+}
