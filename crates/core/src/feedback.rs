@@ -1,7 +1,9 @@
-//! What routers tell the ends of a flow: the congestion headers of XCP, RCP and EWCCP.
+//! What routers tell the ends of a flow: the congestion headers of XCP, RCP, EWCCP and MaxNet, and what receivers return of marks.
 //!
 //! Numbers have as many bits as on the wire, 32 if nothing is said. Times are in microseconds, where the XCP draft has milliseconds:
 //! those of a radio's packets are too short for that. Rates are in bytes per second.
+
+use crate::Ecn;
 
 /// The congestion header of a segment.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -15,6 +17,14 @@ pub enum Feedback {
     Rcp(RcpHeader),
     /// Of EWCCP.
     Ewccp(EwccpHeader),
+    /// Of MaxNet.
+    Price(PriceHeader),
+    /// Of BMCC, on acknowledgements: the load factor that marks add up to.
+    Load(LoadHeader),
+    /// Of VCP, on acknowledgements: the strongest mark since the one before.
+    Mark(Ecn),
+    /// Of Accel-Brake Control, on acknowledgements: the marks since the one before.
+    Brakes(BrakeCounts),
 }
 
 /// The congestion header of XCP (draft-falk-xcp-spec-03): requests of data, or what came of them.
@@ -69,6 +79,61 @@ pub struct EwccpLink {
     pub congested: bool,
     /// The links that its feedback counted, as a Bloom filter of up to 128 bits.
     pub summary: [u64; 2],
+}
+
+/// The congestion header of MaxNet: the largest price of the links on the way. The papers name no format.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct PriceHeader {
+    /// In data, the largest price so far, in units of 2^-16.
+    pub price: u32,
+    /// On acknowledgements, the price that came with what is acknowledged.
+    pub reverse: u32,
+}
+
+/// What a receiver of BMCC returns, as a TCP option.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct LoadHeader {
+    /// The load factor as it is estimated from marks, in units of 1/10000.
+    pub load: u16,
+}
+
+/// What a receiver of Accel-Brake Control returns: how many packets of each kind an acknowledgement stands for. The paper returns
+/// one bit for each packet, in bits of the TCP header that are there anyway.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct BrakeCounts {
+    /// Packets that came as accelerates.
+    pub accelerates: u16,
+    /// Packets that came as brakes.
+    pub brakes: u16,
+}
+
+impl PriceHeader {
+    /// Bytes on the wire.
+    pub const BYTES: u32 = 8;
+    /// Units of a price of one.
+    pub const UNIT: f64 = 65_536.0;
+
+    /// A price as it is in the header.
+    pub fn units(price: f64) -> u32 {
+        (price * PriceHeader::UNIT).round().clamp(0.0, f64::from(u32::MAX)) as u32
+    }
+
+    /// The price that came back.
+    pub fn price(&self) -> f64 {
+        f64::from(self.reverse) / PriceHeader::UNIT
+    }
+}
+
+impl LoadHeader {
+    /// Bytes of the option: kind, length, and the number.
+    pub const BYTES: u32 = 4;
+    /// Units of a load factor of one.
+    pub const UNIT: f64 = 10_000.0;
+
+    /// The load factor.
+    pub fn load(&self) -> f64 {
+        f64::from(self.load) / LoadHeader::UNIT
+    }
 }
 
 impl EwccpHeader {

@@ -8,11 +8,13 @@
 //! * [`Rng`]: random numbers by *path*. Each consumer owns a stream whose seed is derived from the run's seed and from the
 //!   consumer's name, so that adding a node changes no other node's draws.
 //! * [`Segment`] and [`Packet`]: what a transport hands down, and what a node queues and forwards. No payload bytes are
-//!   carried, only their number. [`Feedback`] is the congestion header of XCP and RCP, which routers change.
+//!   carried, only their number. [`Feedback`] is what routers tell the ends of a flow, and [`adpm`] how two bits tell a number.
 //! * [`LinkEvent`]: everything that a MAC saw. Estimators, router policies and recorders all read this one stream, whether
 //!   it comes from the simulator or (later) from a capture.
 //!
 //! This crate depends on nothing.
+
+pub mod adpm;
 
 mod event;
 mod feedback;
@@ -23,7 +25,9 @@ mod rng;
 mod time;
 
 pub use event::{Arrived, Attempt, Dropped, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent};
-pub use feedback::{EwccpHeader, EwccpLink, Feedback, RcpHeader, XcpHeader};
+pub use feedback::{
+    BrakeCounts, EwccpHeader, EwccpLink, Feedback, LoadHeader, PriceHeader, RcpHeader, XcpHeader,
+};
 pub use ids::{FlowId, NodeId, Port};
 pub use packet::{DropCause, Ecn, Flags, Packet, SackBlock, SackBlocks, Segment};
 pub use rate::Rate;

@@ -8,10 +8,24 @@ pub enum Ecn {
     /// 00: the transport does not understand ECN; never mark.
     #[default]
     NotCapable,
-    /// 10 or 01: the transport understands ECN.
-    Capable,
+    /// 10: the transport understands ECN. What TCP sends.
+    Ect0,
+    /// 01: the same to a router of RFC 3168; schemes that have three things to say in two bits give it a meaning of its own.
+    Ect1,
     /// 11: congestion was experienced.
     CongestionExperienced,
+}
+
+impl Ecn {
+    /// The two bits.
+    pub const fn bits(self) -> u8 {
+        match self {
+            Ecn::NotCapable => 0b00,
+            Ecn::Ect1 => 0b01,
+            Ecn::Ect0 => 0b10,
+            Ecn::CongestionExperienced => 0b11,
+        }
+    }
 }
 
 /// TCP header flags in use.
@@ -87,6 +101,9 @@ pub struct Segment {
     pub retransmission: bool,
     /// Hops that it took, filled in by the node that passes it up to its end: what a host infers from the TTL. 0 before.
     pub hops: u16,
+    /// Identification of the IP header: the number of the packet among those of its flow and direction, modulo 2^16. Filled in like
+    /// `hops`.
+    pub identification: u16,
     /// The congestion header, of transports that have one; its bytes are among those of `header`.
     pub feedback: Feedback,
 }
@@ -116,6 +133,11 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// Identification of the IP header.
+    pub fn identification(&self) -> u16 {
+        self.number as u16
+    }
+
     /// Is it a routing protocol's own?
     pub fn is_routing(&self) -> bool {
         self.flow == FlowId::ROUTING
@@ -138,7 +160,7 @@ impl Packet {
 
     /// Sets congestion experienced, if the transport understands ECN. Otherwise the packet is left as it is.
     pub fn mark(&mut self) {
-        if self.segment.ecn == Ecn::Capable {
+        if matches!(self.segment.ecn, Ecn::Ect0 | Ecn::Ect1) {
             self.segment.ecn = Ecn::CongestionExperienced;
         }
     }
@@ -214,9 +236,11 @@ mod tests {
         };
         packet.mark();
         assert_eq!(packet.segment.ecn, Ecn::NotCapable);
-        packet.segment.ecn = Ecn::Capable;
-        packet.mark();
-        assert_eq!(packet.segment.ecn, Ecn::CongestionExperienced);
+        for capable in [Ecn::Ect0, Ecn::Ect1] {
+            packet.segment.ecn = capable;
+            packet.mark();
+            assert_eq!(packet.segment.ecn, Ecn::CongestionExperienced);
+        }
     }
 
     #[test]

@@ -62,7 +62,7 @@ mod tests {
     /// Of 10000 packets at 0.3, 3000 with a standard deviation of 46.
     #[test]
     fn data_is_marked_if_it_may_be_and_dropped_if_not() {
-        let [passed, marked, dropped] = verdicts(1000, Ecn::Capable, 0.3);
+        let [passed, marked, dropped] = verdicts(1000, Ecn::Ect0, 0.3);
         assert!(marked.abs_diff(3_000) < 200 && passed + marked == 10_000 && dropped == 0, "{marked}");
         assert_eq!(verdicts(1000, Ecn::NotCapable, 0.3), [passed, 0, marked]);
         assert_eq!(verdicts(1000, Ecn::CongestionExperienced, 1.0), [0, 10_000, 0]);

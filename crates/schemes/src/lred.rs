@@ -228,7 +228,7 @@ mod tests {
         };
         let [_, marked, dropped] = counts(Ecn::NotCapable);
         assert!(marked == 0 && (450..550).contains(&dropped), "{dropped}");
-        let [_, marked, dropped] = counts(Ecn::Capable);
+        let [_, marked, dropped] = counts(Ecn::Ect0);
         assert!(dropped == 0 && (450..550).contains(&marked), "{marked}");
     }
 
@@ -249,7 +249,7 @@ mod tests {
         let mut node = at(&Lred::default());
         (0..9).for_each(|_| node.on_link(&exchange(Fate::GivenUp, 7, 0)));
         node.on_restart(Time::ZERO);
-        assert_eq!((node.probability(), node.extra_backoff(&packet(1000, Ecn::Capable))), (0.0, Span::ZERO));
+        assert_eq!((node.probability(), node.extra_backoff(&packet(1000, Ecn::Ect0))), (0.0, Span::ZERO));
     }
 
     #[test]

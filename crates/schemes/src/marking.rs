@@ -209,7 +209,7 @@ pub(crate) mod testing {
     pub fn marks(scheme: &dyn Scheme, departures: &[(Departure, LinkView)]) -> Vec<bool> {
         let mut router = scheme.router(NodeId(0), &OUTLET).unwrap();
         let mark = |(departure, view): &(Departure, LinkView)| {
-            router.on_data(departure, &mut packet(1000, Ecn::Capable), view) == Verdict::Mark
+            router.on_data(departure, &mut packet(1000, Ecn::Ect0), view) == Verdict::Mark
         };
         departures.iter().map(mark).collect()
     }
@@ -245,9 +245,9 @@ mod tests {
                 }
                 packet.segment.ecn
             };
-            assert_eq!(after(1000, Ecn::Capable), Ecn::CongestionExperienced);
+            assert_eq!(after(1000, Ecn::Ect0), Ecn::CongestionExperienced);
             assert_eq!(after(1000, Ecn::NotCapable), Ecn::NotCapable);
-            assert_eq!(after(0, Ecn::Capable), Ecn::Capable);
+            assert_eq!(after(0, Ecn::Ect0), Ecn::Ect0);
         }
     }
 
@@ -260,7 +260,7 @@ mod tests {
             receiver.on_segment(Time::ZERO, &syn);
             sender.on_segment(Time::ZERO, &receiver.poll_segment(Time::ZERO).unwrap());
             let data = sender.poll_segment(Time::ZERO).unwrap();
-            assert_eq!((syn.ecn, data.ecn), (Ecn::NotCapable, Ecn::Capable));
+            assert_eq!((syn.ecn, data.ecn), (Ecn::NotCapable, Ecn::Ect0));
         }
     }
 
@@ -283,7 +283,7 @@ mod tests {
         let mut router = EcnFsd { smoothing: 0.5, ..EcnFsd::default() }.router(NodeId(0), &OUTLET).unwrap();
         let view = LinkView::default();
         router.on_data(&departure(80_000, 0), &mut packet(0, Ecn::NotCapable), &view);
-        let verdict = router.on_data(&departure(20_000, 0), &mut packet(1000, Ecn::Capable), &view);
+        let verdict = router.on_data(&departure(20_000, 0), &mut packet(1000, Ecn::Ect0), &view);
         assert_eq!(verdict, Verdict::Pass);
     }
 }

@@ -41,7 +41,7 @@ impl Path for Hostile {
         if lossy && self.chance(if to_receiver { loss } else { ack_loss }) {
             return;
         }
-        if lossy && segment.ecn == Ecn::Capable && self.chance(mark) {
+        if lossy && segment.ecn == Ecn::Ect0 && self.chance(mark) {
             segment.ecn = Ecn::CongestionExperienced;
         }
         segment.hops = 1 + self.rng.below(9) as u16;

@@ -1,7 +1,7 @@
 //! The options of a TCP connection. Where RFCs and ns-2 part, each difference is a field here.
 
 use crate::RtoOptions;
-use multihop_core::{EwccpHeader, RcpHeader, Span, XcpHeader};
+use multihop_core::{Ecn, EwccpHeader, LoadHeader, PriceHeader, RcpHeader, Span, XcpHeader};
 
 /// How lost segments are found and repaired.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -35,7 +35,7 @@ pub enum SackedAtTimeout {
     SentAgain,
 }
 
-/// The congestion header that segments carry in both directions.
+/// What segments carry in both directions so that routers can tell the sender something.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum CongestionHeader {
     /// None.
@@ -50,16 +50,28 @@ pub enum CongestionHeader {
         /// Bytes of the summary that data carries from one end of a link to the other.
         summary: u32,
     },
+    /// MaxNet's: an acknowledgement returns the latest price.
+    Price,
+    /// BMCC's: data carries marks in its ECN codepoint ([`multihop_core::adpm`]), and an acknowledgement returns the load factor that
+    /// they add up to.
+    Load,
+    /// VCP's: data carries marks in its ECN codepoint, and an acknowledgement returns the strongest since the one before, in bits of
+    /// the TCP header that are there anyway.
+    Mark,
+    /// That of Accel-Brake Control: as VCP's, but an acknowledgement returns how many packets came with which mark.
+    Brakes,
 }
 
 impl CongestionHeader {
     /// Bytes in each segment.
     pub fn bytes(self) -> u32 {
         match self {
-            CongestionHeader::None => 0,
+            CongestionHeader::None | CongestionHeader::Mark | CongestionHeader::Brakes => 0,
             CongestionHeader::Xcp => XcpHeader::BYTES,
             CongestionHeader::Rcp => RcpHeader::BYTES,
             CongestionHeader::Ewccp { .. } => EwccpHeader::BYTES,
+            CongestionHeader::Price => PriceHeader::BYTES,
+            CongestionHeader::Load => LoadHeader::BYTES,
         }
     }
 
@@ -67,7 +79,17 @@ impl CongestionHeader {
     pub fn bytes_with_data(self) -> u32 {
         match self {
             CongestionHeader::Ewccp { summary } => self.bytes() + EwccpHeader::LINK_BYTES + summary,
+            CongestionHeader::Load => 0,
             _ => self.bytes(),
+        }
+    }
+
+    /// The ECN codepoint with which data leaves, for routers to change; none if that is not what they change.
+    pub fn codepoint(self) -> Option<Ecn> {
+        match self {
+            CongestionHeader::Load => Some(Ecn::Ect0),
+            CongestionHeader::Mark | CongestionHeader::Brakes => Some(Ecn::Ect1),
+            _ => None,
         }
     }
 }

@@ -37,6 +37,7 @@ impl TcpReceiver {
     pub fn new(options: TcpOptions) -> TcpReceiver {
         TcpReceiver {
             ecn: options.ecn && !options.handshake,
+            feedback: Echo::new(options.congestion_header),
             options,
             next: 0,
             early: Ranges::default(),
@@ -45,7 +46,6 @@ impl TcpReceiver {
             last_ack: 0,
             unacknowledged: 0,
             deadline: None,
-            feedback: Echo::default(),
             reply: None,
         }
     }
@@ -128,7 +128,7 @@ impl Endpoint for TcpReceiver {
     }
 
     fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered {
-        self.feedback.note(&segment.feedback);
+        self.feedback.note(segment);
         if segment.flags.syn {
             self.on_syn(segment);
             return Delivered::default();

@@ -170,7 +170,11 @@ impl TcpSender {
             payload: (end - start) as u32,
             header: self.options.header_with_data(),
             flags: Flags { ack: true, cwr: ecn_allowed && std::mem::take(&mut self.cwr), ..Flags::default() },
-            ecn: if ecn_allowed { Ecn::Capable } else { Ecn::NotCapable },
+            ecn: self.options.congestion_header.codepoint().unwrap_or(if ecn_allowed {
+                Ecn::Ect0
+            } else {
+                Ecn::NotCapable
+            }),
             echo: self.options.timestamps.then_some(now),
             retransmission,
             feedback: self.stamp(now, end - start),

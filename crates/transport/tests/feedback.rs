@@ -2,7 +2,9 @@
 
 mod pipe;
 
-use multihop_core::{EwccpHeader, Feedback, Rate, RcpHeader, Segment, Span, Time, XcpHeader};
+use multihop_core::{
+    BrakeCounts, Ecn, EwccpHeader, Feedback, PriceHeader, Rate, RcpHeader, Segment, Span, Time, XcpHeader,
+};
 use multihop_transport::{
     Acked, Allowance, CongestionHeader, Controller, Lost, Recovery, Returned, TcpOptions, TcpReceiver,
     TcpSender,
@@ -35,7 +37,11 @@ impl Controller for Asking {
     fn on_lost(&mut self, _: &Lost) {}
     fn stamp(&mut self, size: u64) -> Feedback {
         match self.header {
-            CongestionHeader::None => Feedback::None,
+            CongestionHeader::Price => Feedback::Price(PriceHeader::default()),
+            CongestionHeader::None
+            | CongestionHeader::Load
+            | CongestionHeader::Mark
+            | CongestionHeader::Brakes => Feedback::None,
             CongestionHeader::Xcp => Feedback::Xcp(XcpHeader { rtt: 1, delta: 100, ..XcpHeader::default() }),
             // The first segment is a probe.
             CongestionHeader::Ewccp { .. } => {
@@ -139,6 +145,36 @@ fn ewccp_acknowledgements_say_of_how_many_packets_they_are() {
     assert_eq!(returned, [(true, 1, 7), (true, 1, 7), (false, 2, 14), (false, 2, 14)]);
     let headers: Vec<u32> = pipe.log.iter().map(|(_, segment)| segment.header).collect();
     assert!(headers.contains(&(40 + 12 + 8 + 4 + 16)), "{headers:?}");
+}
+
+/// Schemes that mark have no header in data: each segment leaves with the codepoint of its scheme, repeated or not, and what comes back
+/// stands in acknowledgements, however few they are.
+#[test]
+fn marks_come_back_of_every_segment() {
+    let told = |header| {
+        let path = Router { lost: vec![2], rate: steady };
+        let (mut pipe, returned) = connection(header, Some(Span::from_ms(100)), path);
+        pipe.push(5 * MSS);
+        pipe.run_until(ms(5_000));
+        let codepoints: Vec<Ecn> = pipe.log.iter().map(|(_, segment)| segment.ecn).collect();
+        let headers: Vec<u32> = pipe.log.iter().map(|(_, segment)| segment.header).collect();
+        assert!(headers.iter().all(|bytes| *bytes == 52), "{headers:?}");
+        let returned: Vec<Feedback> = returned.lock().unwrap().iter().map(|told| told.feedback).collect();
+        (codepoints, returned)
+    };
+    let (codepoints, returned) = told(CongestionHeader::Brakes);
+    assert_eq!(codepoints, [Ecn::Ect1; 6], "five segments, and one again");
+    let count = |feedback: &Feedback| {
+        let Feedback::Brakes(BrakeCounts { accelerates, brakes }) = feedback else { panic!("{feedback:?}") };
+        assert_eq!(*brakes, 0);
+        *accelerates
+    };
+    assert_eq!(returned.iter().map(count).sum::<u16>(), 5);
+    let (codepoints, returned) = told(CongestionHeader::Mark);
+    assert_eq!((codepoints, returned[0]), (vec![Ecn::Ect1; 6], Feedback::Mark(Ecn::Ect1)));
+    let (codepoints, returned) = told(CongestionHeader::Load);
+    assert_eq!(codepoints, [Ecn::Ect0; 6]);
+    assert!(returned.iter().all(|told| matches!(told, Feedback::Load(_))), "{returned:?}");
 }
 
 /// Acknowledgements that repeat themselves bring feedback too, but no round-trip sample.

@@ -51,7 +51,7 @@ impl Path for Script {
             if self.lost.remove(&number(segment)) || self.always.contains(&number(segment)) {
                 return;
             }
-            if segment.ecn == Ecn::Capable && self.marked.remove(&number(segment)) {
+            if segment.ecn == Ecn::Ect0 && self.marked.remove(&number(segment)) {
                 segment.ecn = Ecn::CongestionExperienced;
             }
         }
@@ -313,15 +313,13 @@ fn rfc_3168_6_1_2_one_reduction_per_window() {
 
 #[test]
 fn rfc_3168_6_1_5_retransmissions_are_not_ecn_capable() {
-    for (everywhere, expected) in [(false, Ecn::NotCapable), (true, Ecn::Capable)] {
+    for (everywhere, expected) in [(false, Ecn::NotCapable), (true, Ecn::Ect0)] {
         let options =
             TcpOptions { ecn: true, ecn_on_retransmissions: everywhere, ..options(Recovery::NewReno) };
         let mut pipe = connection(&options, 10, losing(&[3]));
         pipe.push(20 * MSS);
         pipe.run_until(ms(1_000));
-        assert!(
-            pipe.log.iter().all(|(_, s)| s.ecn == if s.retransmission { expected } else { Ecn::Capable })
-        );
+        assert!(pipe.log.iter().all(|(_, s)| s.ecn == if s.retransmission { expected } else { Ecn::Ect0 }));
         assert_eq!(progress(&pipe).retransmissions, 1);
     }
 }

@@ -91,13 +91,9 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, packet: &Packet, transport: Tr
 fn put_ipv4(out: &mut Vec<u8>, packet: &Packet, protocol: u8, length: usize) {
     let mut header = [0; IPV4_HEADER];
     header[0] = 0x45;
-    header[1] = match packet.segment.ecn {
-        Ecn::NotCapable => 0b00,
-        Ecn::Capable => 0b10,
-        Ecn::CongestionExperienced => 0b11,
-    };
+    header[1] = packet.segment.ecn.bits();
     header[2..4].copy_from_slice(&((IPV4_HEADER + length) as u16).to_be_bytes());
-    header[4..6].copy_from_slice(&(packet.number as u16).to_be_bytes());
+    header[4..6].copy_from_slice(&packet.identification().to_be_bytes());
     header[6] = 0x40; // do not fragment
     header[8] = 64u16.saturating_sub(packet.hops).max(1) as u8;
     header[9] = protocol;

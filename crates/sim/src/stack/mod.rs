@@ -432,7 +432,9 @@ impl Stack {
         }
         let index = around.network.flows[packet.flow.index()].ends[packet.port as usize];
         let end = &mut self.ends[index as usize];
-        let delivered = end.endpoint.on_segment(around.now, &Segment { hops: packet.hops, ..packet.segment });
+        let (hops, identification) = (packet.hops, packet.identification());
+        let segment = Segment { hops, identification, ..packet.segment };
+        let delivered = end.endpoint.on_segment(around.now, &segment);
         around.record.delivered(&packet, delivered.bytes, around.now);
         if let Some((app, slot)) = &mut end.app
             && let Some(again) = app.on_progress(around.now, end.endpoint.progress().acked)

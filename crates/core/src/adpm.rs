@@ -1,0 +1,103 @@
+//! Adaptive deterministic packet marking (Andrew, Hanly, Chan and Cui 2006; Qazi, Andrew and Znati 2009): a load factor told to a receiver
+//! in the two ECN bits of many packets.
+//!
+//! Each packet asks one question, which its IP identification chooses: is the load factor at least a threshold? Thresholds of
+//! consecutive packets are a van der Corput sequence, of which `2^k` in a row divide the range into parts of `2^-k`, or of twice that
+//! where the row begins at no multiple of `2^k`: what stands still is known the more exactly the more packets came.
+//!
+//! Routers raise the code of a packet and never lower it, as 10 < 01 < 11, so that the largest load on the path comes out. The papers'
+//! texts could not be retrieved; the use of all three codes on both sides of 1 is ours. Whatever the threshold, an overload shows in
+//! the first packet that passes it:
+//!
+//! | code | threshold up to 1 | threshold above 1 |
+//! |---|---|---|
+//! | 10 | below the threshold | below 1 |
+//! | 01 | from the threshold up to 1 | from 1 up to the threshold |
+//! | 11 | 1 and more | the threshold and more |
+
+use crate::Ecn;
+
+/// Load factors from here on are not told apart.
+pub const LOAD_MOST: f64 = 1.2;
+
+/// The place of a packet's threshold in the range, in [0, 1): the bits of its identification, reversed.
+pub fn place(identification: u16) -> f64 {
+    f64::from(identification.reverse_bits()) / 65_536.0
+}
+
+/// The load factor that a packet asks about.
+pub fn threshold(identification: u16) -> f64 {
+    place(identification) * LOAD_MOST
+}
+
+/// What a router with this load factor makes of a packet's code.
+pub fn mark(came: Ecn, identification: u16, load: f64) -> Ecn {
+    let threshold = threshold(identification);
+    let own = if load >= threshold.max(1.0) {
+        Ecn::CongestionExperienced
+    } else if load >= threshold.min(1.0) {
+        Ecn::Ect1
+    } else {
+        Ecn::Ect0
+    };
+    match came {
+        Ecn::Ect0 => own,
+        Ecn::Ect1 if own == Ecn::CongestionExperienced => own,
+        // Not of this scheme, or told already.
+        _ => came,
+    }
+}
+
+/// The least load factor that a packet tells of, and the first that is too large; none for the code of another scheme.
+pub fn bounds(code: Ecn, identification: u16) -> Option<(f64, f64)> {
+    let threshold = threshold(identification);
+    match code {
+        Ecn::NotCapable => None,
+        Ecn::Ect0 => Some((0.0, threshold.min(1.0))),
+        Ecn::Ect1 => Some((threshold.min(1.0), threshold.max(1.0))),
+        Ecn::CongestionExperienced => Some((threshold.max(1.0), f64::INFINITY)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_are_a_van_der_corput_sequence() {
+        let places: Vec<f64> = (0..8).map(place).collect();
+        assert_eq!(places, [0.0, 0.5, 0.25, 0.75, 0.125, 0.625, 0.375, 0.875]);
+    }
+
+    #[test]
+    fn what_a_mark_tells_holds_whatever_the_load_and_the_threshold() {
+        for identification in (0..=u16::MAX).step_by(7) {
+            for load in [0.0, 0.3, 0.799, 0.8, 0.999, 1.0, 1.05, 1.19, 1.2, 3.0] {
+                let code = mark(Ecn::Ect0, identification, load);
+                let (from, below) = bounds(code, identification).unwrap();
+                assert!(load >= from && load < below, "{identification} {load} {code:?}");
+                assert_eq!(from >= 1.0 || below > 1.0, load >= 1.0, "overload is told by every packet");
+            }
+        }
+    }
+
+    /// Of several routers the largest load is told, in whatever order they come.
+    #[test]
+    fn the_largest_load_on_the_path_comes_out() {
+        for identification in (0..=u16::MAX).step_by(13) {
+            for (small, large) in [(0.2, 0.7), (0.7, 1.1), (0.9, 1.3), (0.5, 0.5)] {
+                let alone = mark(Ecn::Ect0, identification, large);
+                for (first, second) in [(small, large), (large, small)] {
+                    let came = mark(Ecn::Ect0, identification, first);
+                    assert_eq!(mark(came, identification, second), alone);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_of_another_scheme_is_left_alone() {
+        assert_eq!(mark(Ecn::NotCapable, 5, 3.0), Ecn::NotCapable);
+        assert_eq!(bounds(Ecn::NotCapable, 5), None);
+    }
+}
