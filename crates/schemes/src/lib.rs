@@ -19,7 +19,8 @@
 //! | `ewccp.rs` | [`Ewccp`]: routers that share the medium tell each other of their queues |
 //!
 //! `xcp_router.rs` and `xcp_sender.rs` hold what XCP and its derivatives share, `rcp_router.rs` and `rcp_sender.rs` the
-//! same of RCP, `winf.rs` the parameters of rt-Winf, `early_drop.rs` what schemes do that drop by chance. [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
+//! same of RCP, `winf.rs` the parameters of rt-Winf, `capacity.rs` where
+//! routers have capacities from, `early_drop.rs` what schemes do that drop by chance. [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
 
 // The file of a scheme reads the same in this crate as in another.
 extern crate self as multihop_schemes;
@@ -28,6 +29,7 @@ pub mod marking;
 pub mod quantity;
 pub mod tcp;
 
+mod capacity;
 mod early_drop;
 mod ecn_busy;
 mod ecn_fsd;
@@ -55,6 +57,7 @@ mod xcp_router;
 mod xcp_sender;
 mod xcp_winf;
 
+pub use capacity::{CapacityParameters, CapacitySource};
 pub use ecn_busy::{Busyness, EcnBusy};
 pub use ecn_fsd::{EcnFsd, ServiceDelay};
 pub use ecn_rts::{EcnRts, RtsFailures};

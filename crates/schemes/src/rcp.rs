@@ -1,5 +1,6 @@
 //! RCP (Dukkipati 2007): routers tell each flow the rate at which to send, the same for all.
 
+use crate::capacity::{Capacity, CapacityParameters, CapacitySource};
 use crate::quantity::{BitRate, Duration};
 use crate::rcp_router::{Load, RateConstants, RcpRouter};
 use crate::rcp_sender::{Pacing, RcpSender, RcpSenderOptions, Refresh, WindowLimit};
@@ -7,7 +8,7 @@ use crate::tcp::{TcpParameters, number_in_range, span_in_range};
 use crate::xcp::{bytes_per_second, no_ecn, rate_in_range};
 use crate::{Parameters, Scheme};
 use multihop_core::NodeId;
-use multihop_link::{LinkView, Outlet, RouterPolicy};
+use multihop_link::{Estimator, LinkView, Outlet, PhyTimes, RouterPolicy};
 use multihop_transport::{CongestionHeader, Endpoint, Recovery, TcpOptions, TcpReceiver, TcpSender};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,9 +18,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Rcp {
-    /// Capacity that routers take each of their links to have. Default: the bit rate of what the queue leads to, so of a radio the
-    /// PHY's data rate, which is far above what its MAC can carry.
-    pub capacity: Option<BitRate>,
+    /// The capacity of links.
+    #[serde(flatten)]
+    pub capacity: CapacityParameters,
     /// What holds a sender back besides its pace: the receiver's window alone ("open"), or a window of the rate times the round-trip
     /// time ("paced"). Default "open".
     pub window_limit: WindowLimit,
@@ -170,7 +171,7 @@ impl Parameters for Rcp {
     const REFERENCE: &str = "Dukkipati 2007; Dukkipati and Zhang's code for ns-2";
 
     fn check(&self) -> Result<(), String> {
-        rate_in_range("capacity", self.capacity)?;
+        self.capacity.check(CapacitySource::PhyRate)?;
         check_rates(self.utilization, self.min_rate)?;
         self.control.check()?;
         self.tcp.check()
@@ -187,10 +188,10 @@ impl Scheme for Rcp {
     }
 
     fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        let capacity = self.capacity.map_or(outlet.rate.bps() as f64 / 8.0, bytes_per_second);
+        let capacity = self.capacity.at(outlet, self.tcp.packet_size(), CapacitySource::PhyRate);
         let least = self.min_rate.unwrap_or(0.01) * f64::from(self.tcp.packet_size());
         let constants = self.control.constants(self.utilization.unwrap_or(1.0), least);
-        Some(Box::new(RcpRouter::new(node, KnownLoad { capacity }, constants)))
+        Some(Box::new(RcpRouter::new(node, GivenLoad { capacity }, constants)))
     }
 
     fn segment_size(&self) -> u32 {
@@ -198,14 +199,18 @@ impl Scheme for Rcp {
     }
 }
 
-/// A link of known capacity, whose load is what comes to its queue.
-pub(crate) struct KnownLoad {
-    pub capacity: f64,
+/// A link of a given capacity, whose load is what comes to its queue.
+pub(crate) struct GivenLoad {
+    pub capacity: Capacity,
 }
 
-impl Load for KnownLoad {
-    fn capacity(&self, _view: &LinkView) -> f64 {
-        self.capacity
+impl Load for GivenLoad {
+    fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
+        self.capacity.estimators(phy)
+    }
+
+    fn capacity(&self, view: &LinkView) -> f64 {
+        self.capacity.of(view)
     }
 
     fn input(&self, arrived: f64, _view: &LinkView) -> f64 {

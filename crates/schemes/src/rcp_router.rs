@@ -165,8 +165,9 @@ impl<L: Load> RouterPolicy for RcpRouter<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capacity::Capacity;
     use crate::marking::testing::{self, hop};
-    use crate::rcp::KnownLoad;
+    use crate::rcp::GivenLoad;
     use multihop_core::{Ecn, Span};
 
     const CONSTANTS: RateConstants = RateConstants {
@@ -179,8 +180,8 @@ mod tests {
         least: 10.0,
     };
 
-    fn router(constants: RateConstants) -> RcpRouter<KnownLoad> {
-        let mut router = RcpRouter::new(NodeId(0), KnownLoad { capacity: 1e6 }, constants);
+    fn router(constants: RateConstants) -> RcpRouter<GivenLoad> {
+        let mut router = RcpRouter::new(NodeId(0), GivenLoad { capacity: Capacity::known(1e6) }, constants);
         // The first slot as long as the others, and a rate.
         router.timer.next = Time::ZERO + Span::from_seconds(constants.slot.min(constants.initial_rtt));
         router.rate = Some(50_000.0);
@@ -272,7 +273,7 @@ mod tests {
                 }
                 (40..=40 + idle_ms).for_each(|at| often.advance(ms(at), waiting, &view(0)));
                 late.advance(ms(40 + idle_ms), waiting, &view(0));
-                let state = |router: &RcpRouter<KnownLoad>| (router.rate, router.mean_rtt, router.timer.next);
+                let state = |router: &RcpRouter<GivenLoad>| (router.rate, router.mean_rtt, router.timer.next);
                 assert_eq!(state(&often), state(&late), "{waiting} bytes, {idle_ms} ms");
             }
         }

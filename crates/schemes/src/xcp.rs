@@ -1,12 +1,13 @@
 //! XCP (Katabi, Handley and Rohrs 2002): routers tell each packet by how much its sender is to change its window.
 
+use crate::capacity::{Capacity, CapacityParameters, CapacitySource};
 use crate::quantity::{BitRate, Duration};
 use crate::tcp::{TcpParameters, number_in_range, span_in_range};
 use crate::xcp_router::{Aggregate, Constants, Law, Seen, XcpRouter};
 use crate::xcp_sender::{XcpSender, XcpSenderOptions};
 use crate::{Parameters, Scheme};
 use multihop_core::NodeId;
-use multihop_link::{LinkView, Outlet, RouterPolicy};
+use multihop_link::{Estimator, LinkView, Outlet, PhyTimes, RouterPolicy};
 use multihop_transport::{CongestionHeader, Endpoint, Recovery, TcpOptions, TcpReceiver, TcpSender};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,9 +16,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Xcp {
-    /// Capacity that routers take each of their links to have. Default: the bit rate of what the queue leads to, so of a radio the
-    /// PHY's data rate, which is far above what its MAC can carry.
-    pub capacity: Option<BitRate>,
+    /// The capacity of links.
+    #[serde(flatten)]
+    pub capacity: CapacityParameters,
     /// Routers.
     #[serde(flatten)]
     pub control: XcpControl,
@@ -127,7 +128,7 @@ impl Parameters for Xcp {
     const REFERENCE: &str = "Katabi, Handley and Rohrs 2002; draft-falk-xcp-spec-03";
 
     fn check(&self) -> Result<(), String> {
-        rate_in_range("capacity", self.capacity)?;
+        self.capacity.check(CapacitySource::PhyRate)?;
         self.control.check()?;
         self.tcp.check()
     }
@@ -143,8 +144,8 @@ impl Scheme for Xcp {
     }
 
     fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        let law = KnownCapacity {
-            capacity: self.capacity.map_or(outlet.rate.bps() as f64 / 8.0, bytes_per_second),
+        let law = GivenCapacity {
+            capacity: self.capacity.at(outlet, self.tcp.packet_size(), CapacitySource::PhyRate),
             alpha: self.control.alpha,
             beta: self.control.beta,
         };
@@ -157,19 +158,23 @@ impl Scheme for Xcp {
 }
 
 /// `F = alpha (C - y) - beta Q / d`.
-pub(crate) struct KnownCapacity {
-    pub capacity: f64,
+pub(crate) struct GivenCapacity {
+    pub capacity: Capacity,
     pub alpha: f64,
     pub beta: f64,
 }
 
-impl Law for KnownCapacity {
-    fn capacity(&self, _view: &LinkView) -> f64 {
-        self.capacity
+impl Law for GivenCapacity {
+    fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
+        self.capacity.estimators(phy)
     }
 
-    fn aggregate(&mut self, seen: &Seen, _view: &LinkView) -> Aggregate {
-        let spare = self.capacity - seen.input;
+    fn capacity(&self, view: &LinkView) -> f64 {
+        self.capacity.of(view)
+    }
+
+    fn aggregate(&mut self, seen: &Seen, view: &LinkView) -> Aggregate {
+        let spare = self.capacity(view) - seen.input;
         Aggregate {
             change: self.alpha * spare - self.beta * seen.persistent / seen.mean_rtt,
             shuffled_of: seen.input,

@@ -1,15 +1,16 @@
 use super::testing::{OUTLET, delta, packet, pass};
 use super::*;
+use crate::capacity::Capacity;
 use crate::marking::testing::hop;
-use crate::xcp::KnownCapacity;
+use crate::xcp::GivenCapacity;
 use crate::{Scheme, Xcp};
 use multihop_core::FlowId;
 
-fn law() -> KnownCapacity {
-    KnownCapacity { capacity: 1e6, alpha: 0.4, beta: 0.226 }
+fn law() -> GivenCapacity {
+    GivenCapacity { capacity: Capacity::known(1e6), alpha: 0.4, beta: 0.226 }
 }
 
-fn router() -> XcpRouter<KnownCapacity> {
+fn router() -> XcpRouter<GivenCapacity> {
     XcpRouter::new(NodeId(0), law(), Constants { gamma: 0.1, max_rtt: 1.0 })
 }
 
@@ -140,7 +141,7 @@ fn idle_times_are_skipped_exactly() {
                 often.advance(ms(at), waiting, &EMPTY);
             }
             late.advance(ms(end), waiting, &EMPTY);
-            let state = |router: &XcpRouter<KnownCapacity>| {
+            let state = |router: &XcpRouter<GivenCapacity>| {
                 let Timer { from, next } = router.control;
                 let watch = (router.watch.from, router.watch.next);
                 (router.seen, from, next, watch, router.least, router.grants)

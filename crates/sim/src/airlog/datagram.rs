@@ -5,7 +5,7 @@
 //! 3 bytes of 802.2 with the service access point of IP (RFC 948) do, and 3 bytes of padding follow the datagram. The IPv4 total
 //! length is true either way. Where a scenario counts yet fewer bytes, the payload is cut, then the transport's header left out.
 
-use multihop_core::{Ecn, FlowId, NodeId, Packet, Port};
+use multihop_core::{FlowId, NodeId, Packet, Port};
 
 /// What carries a flow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
