@@ -17,9 +17,11 @@
 //! | `rcp.rs` | [`Rcp`]: routers say at which rate to send |
 //! | `xcp_winf.rs`, `rcp_winf.rs` | [`XcpWinf`], [`RcpWinf`]: both with what rt-Winf measures of the medium |
 //! | `ewccp.rs` | [`Ewccp`]: routers that share the medium tell each other of their queues |
+//! | `vcp.rs`, `bmcc.rs` | [`Vcp`], [`Bmcc`]: routers tell their load factor in the two ECN bits, as a region or as a number |
+//! | `maxnet.rs` | [`MaxNet`]: a rate that falls with the largest price on the way |
 //!
 //! `xcp_router.rs` and `xcp_sender.rs` hold what XCP and its derivatives share, `rcp_router.rs` and `rcp_sender.rs` the
-//! same of RCP, `winf.rs` the parameters of rt-Winf, `capacity.rs` where
+//! same of RCP, `load_router.rs` and `load_sender.rs` of VCP and BMCC, `interval.rs` how those and MaxNet divide time, `winf.rs` the parameters of rt-Winf, `capacity.rs` where
 //! routers have capacities from, `early_drop.rs` what schemes do that drop by chance. [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
 
 // The file of a scheme reads the same in this crate as in another.
@@ -29,13 +31,18 @@ pub mod marking;
 pub mod quantity;
 pub mod tcp;
 
+mod bmcc;
 mod capacity;
 mod early_drop;
 mod ecn_busy;
 mod ecn_fsd;
 mod ecn_rts;
 mod ewccp;
+mod interval;
+mod load_router;
+mod load_sender;
 mod lred;
+mod maxnet;
 mod nred;
 mod rcp;
 mod rcp_router;
@@ -50,6 +57,7 @@ mod tcp_sack;
 mod tcp_vegas;
 mod tcp_westwood;
 mod udp;
+mod vcp;
 mod winf;
 mod xcp;
 mod xcp_b;
@@ -57,12 +65,14 @@ mod xcp_router;
 mod xcp_sender;
 mod xcp_winf;
 
+pub use bmcc::Bmcc;
 pub use capacity::{CapacityParameters, CapacitySource};
 pub use ecn_busy::{Busyness, EcnBusy};
 pub use ecn_fsd::{EcnFsd, ServiceDelay};
 pub use ecn_rts::{EcnRts, RtsFailures};
 pub use ewccp::{Ewccp, OnTimeout, SharedLoad};
 pub use lred::Lred;
+pub use maxnet::MaxNet;
 pub use nred::Nred;
 pub use rcp::{Rcp, RcpConnection, RcpControl};
 pub use rcp_sender::{Pacing, Refresh, WindowLimit};
@@ -76,6 +86,7 @@ pub use tcp_sack::TcpSack;
 pub use tcp_vegas::TcpVegas;
 pub use tcp_westwood::{Filter, TcpWestwood};
 pub use udp::Udp;
+pub use vcp::Vcp;
 pub use winf::{Reading, Watched, WinfParameters};
 pub use xcp::{Xcp, XcpConnection, XcpControl};
 pub use xcp_b::XcpB;

@@ -125,23 +125,16 @@ impl RcpConnection {
         TcpOptions { congestion_header: CongestionHeader::Rcp, ..tcp.options(Recovery::Sack) }
     }
 
-    /// Header bytes of a full packet above the MAC.
-    fn header(&self) -> u32 {
-        let options = self.options();
-        let timestamps = if options.timestamps { 12 } else { 0 };
-        options.header + options.congestion_header.bytes() + timestamps
-    }
-
     /// Bytes of a full packet above the MAC.
     pub(crate) fn packet_size(&self) -> u32 {
-        self.tcp.segment_size() + self.header()
+        self.options().packet_size()
     }
 
     pub(crate) fn sender(&self, limit: WindowLimit, pacing: Pacing) -> Box<dyn Endpoint> {
         let options = self.options();
         let sender = RcpSender::new(RcpSenderOptions {
             segment_size: options.segment_size,
-            header: self.header(),
+            header: options.packet_size() - options.segment_size,
             initial_window: self.tcp.first_window(),
             limit,
             pacing,

@@ -2,8 +2,8 @@
 
 use crate::Scheme;
 use crate::{
-    EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, Nred, Rcp, RcpWinf, Recn, TcpAp, TcpCubic, TcpNewReno, TcpSack,
-    TcpVegas, TcpWestwood, Udp, Xcp, XcpB, XcpWinf,
+    Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, Rcp, RcpWinf, Recn, TcpAp, TcpCubic,
+    TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Udp, Vcp, Xcp, XcpB, XcpWinf,
 };
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
@@ -32,6 +32,9 @@ pub const REGISTRY: &[Entry] = &[
     Entry::of::<XcpWinf>(),
     Entry::of::<RcpWinf>(),
     Entry::of::<Ewccp>(),
+    Entry::of::<Vcp>(),
+    Entry::of::<Bmcc>(),
+    Entry::of::<MaxNet>(),
 ];
 
 /// The parameters of a scheme, which are its factory. Doc comments of the fields are the documentation of the parameters.

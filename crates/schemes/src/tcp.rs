@@ -2,8 +2,8 @@
 
 use crate::quantity::{Duration, Size};
 use multihop_transport::{
-    Controller as _, Endpoint, Growth, Recovery, Reno, RenoOptions, SackedAtTimeout, TcpOptions, TcpReceiver,
-    TcpSender,
+    CongestionHeader, Controller as _, Endpoint, Growth, Recovery, Reno, RenoOptions, SackedAtTimeout,
+    TcpOptions, TcpReceiver, TcpSender,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,6 +128,17 @@ impl TcpParameters {
         set(&mut options.rto.max, self.max_rto.map(Duration::span));
         set(&mut options.rto.granularity, self.tick.map(unless_zero));
         options
+    }
+
+    /// The options of a connection whose window routers open: with selective acknowledgements, which hold after a timeout, a round-trip
+    /// sample from every acknowledgement, and a receive window of 1024 segments, unless something else was given.
+    pub(crate) fn led_by_routers(&self, congestion_header: CongestionHeader) -> TcpOptions {
+        let tcp = TcpParameters {
+            window: self.window.or(Some(1024)),
+            keep_sacked: self.keep_sacked.or(Some(true)),
+            ..self.clone()
+        };
+        TcpOptions { congestion_header, time_every_segment: true, ..tcp.options(Recovery::Sack) }
     }
 
     /// The AIMD controller that these parameters mean.

@@ -116,9 +116,7 @@ impl XcpConnection {
 
     /// Bytes of a full packet above the MAC.
     pub(crate) fn packet_size(&self) -> u32 {
-        let options = self.options();
-        let timestamps = if options.timestamps { 12 } else { 0 };
-        options.segment_size + options.header + options.congestion_header.bytes() + timestamps
+        self.options().packet_size()
     }
 }
 

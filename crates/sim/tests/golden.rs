@@ -17,7 +17,7 @@ const TOPOLOGIES: [&str; 4] =
     ["chain of 4 hops", "cross of 2 x 4 hops", "star of 3 arms", "exposed terminals"];
 
 /// Scheme, and its goodput on each of the topologies.
-const GOLDEN: [(&str, [u32; 4]); 19] = [
+const GOLDEN: [(&str, [u32; 4]); 22] = [
     ("udp", [1201, 1210, 2338, 4820]),
     ("tcp-newreno", [986, 1001, 1925, 4037]),
     ("tcp-sack", [994, 997, 1910, 4037]),
@@ -37,6 +37,9 @@ const GOLDEN: [(&str, [u32; 4]); 19] = [
     ("xcp-winf", [966, 927, 1743, 3979]),
     ("rcp-winf", [515, 443, 997, 2849]),
     ("ewccp", [832, 805, 1606, 3323]),
+    ("vcp", [999, 994, 1961, 3608]),
+    ("bmcc", [988, 991, 1941, 3891]),
+    ("maxnet", [595, 545, 1430, 3370]),
 ];
 
 fn topology(name: &str) -> Config {

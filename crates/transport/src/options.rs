@@ -213,6 +213,11 @@ impl TcpOptions {
         self.header_with(0) - self.congestion_header.bytes() + self.congestion_header.bytes_with_data()
     }
 
+    /// Bytes of a full segment with its headers.
+    pub fn packet_size(&self) -> u32 {
+        self.segment_size + self.header_with_data()
+    }
+
     /// `segment_size`, as sequence numbers are counted.
     pub(crate) fn mss(&self) -> u64 {
         u64::from(self.segment_size)
