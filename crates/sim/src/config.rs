@@ -61,6 +61,9 @@ pub struct NodeConfig {
     /// Where it stands, or where it is at the beginning if it moves, in metres. Where the medium goes by distance, a node without a
     /// position has no radio.
     pub position: Option<[f64; 2]>,
+    /// The base station that it is associated with: by radio it exchanges unicast frames with that node alone (802.11-2012, clause
+    /// 4: an infrastructure BSS). None of a base station itself, and of stations that are in no such network.
+    pub base: Option<NodeId>,
 }
 
 /// One direction of a wire. It loses nothing but what finds its queue full.

@@ -30,6 +30,8 @@ pub struct LinkQuality {
     timing: Timing,
     /// Sender and receiver of each wire, in order.
     wires: Vec<(NodeId, NodeId)>,
+    /// The base station of each node that is associated with one.
+    bases: Vec<Option<NodeId>>,
 }
 
 impl LinkQuality {
@@ -37,7 +39,8 @@ impl LinkQuality {
     pub fn new(config: &Config) -> LinkQuality {
         let mut wires: Vec<(NodeId, NodeId)> = config.wires.iter().map(|wire| (wire.from, wire.to)).collect();
         wires.sort_unstable();
-        LinkQuality { links: Links::new(config), timing: Timing::new(config), wires }
+        let bases = config.nodes.iter().map(|node| node.base).collect();
+        LinkQuality { links: Links::new(config), timing: Timing::new(config), wires, bases }
     }
 
     /// The links and the shared numbers that it was judged by.
@@ -64,15 +67,25 @@ impl LinkQuality {
         (bits * (link.ln_bit_success + noise)).exp()
     }
 
-    /// Share of the tries over `from -> to` that succeed: DATA there, and ACK back. A wire needs one try.
+    /// Share of the tries over `from -> to` that succeed: DATA there, and ACK back. A wire needs one try. An associated station
+    /// tries no node but its base station, and is tried by no other.
     pub fn success(&self, from: NodeId, to: NodeId) -> f64 {
         if self.is_wired(from, to) {
             return 1.0;
+        }
+        if !self.may_exchange(from, to) {
+            return 0.0;
         }
         let (Some(there), Some(back)) = (self.links.between(from, to), self.links.between(to, from)) else {
             return 0.0;
         };
         self.data(there) * self.delivery(back, RateClass::Ack, multihop_dot11::ACK_BYTES)
+    }
+
+    /// May they exchange unicast frames by radio, as far as associations go?
+    fn may_exchange(&self, one: NodeId, other: NodeId) -> bool {
+        let is_open = |of: NodeId, to: NodeId| self.bases[of.index()].is_none_or(|base| base == to);
+        is_open(one, other) && is_open(other, one)
     }
 
     fn is_wired(&self, from: NodeId, to: NodeId) -> bool {

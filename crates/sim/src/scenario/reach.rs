@@ -1,8 +1,8 @@
 //! Who can talk to whom: the graph of links that are usable in both directions, since data needs its acknowledgement, and of
 //! wires.
 //!
-//! [`routing`](crate::routing) decides what is usable. Where distance decides, this comes to one radius, and the components of
-//! 100,000 nodes are found without a list of their links.
+//! [`routing`](crate::routing) decides what is usable. Where distance alone decides, this comes to one radius, and the components
+//! of 100,000 nodes are found without a list of their links.
 
 use crate::config::{Config, MediumConfig, MediumModel, WireConfig};
 use crate::medium::femtowatts;
@@ -51,7 +51,8 @@ impl Reach {
 
     /// The graph of a configuration.
     fn new(config: &Config) -> Reach {
-        if let Some(radius) = radius(config) {
+        let by_distance = config.nodes.iter().all(|node| node.base.is_none());
+        if let Some(radius) = radius(config).filter(|_| by_distance) {
             return Reach::Within {
                 positions: config.nodes.iter().map(|node| node.position).collect(),
                 radius,
@@ -288,7 +289,8 @@ mod tests {
         for (i, mut config) in configs.into_iter().enumerate() {
             let mut rng = Rng::at(i as u64, &["reach"]);
             let mut place = || Some([600.0 * rng.unit(), 600.0 * rng.unit()]);
-            config.nodes = (0..60).map(|_| NodeConfig { name: String::new(), position: place() }).collect();
+            let mut node = || NodeConfig { name: String::new(), position: place(), base: None };
+            config.nodes = (0..60).map(|_| node()).collect();
             let radius = radius(&config).unwrap();
             let place = |node: u32| config.nodes[node as usize].position.unwrap();
             let near = |a, b| (place(a)[0] - place(b)[0]).hypot(place(a)[1] - place(b)[1]) <= radius;

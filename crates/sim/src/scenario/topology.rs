@@ -52,6 +52,9 @@ pub struct Node {
     /// Where it stands, as `[x, y]`. A node that moves starts where its motion does. With a link matrix it only serves pictures, and
     /// may be absent. Otherwise a node without it has no radio, but wires.
     pub position: Option<[Length; 2]>,
+    /// Name of the base station that it is associated with: by radio it exchanges packets with that node alone, so that those for
+    /// other stations go by the base station. Default: none, as in a mesh, and of base stations themselves.
+    pub base: Option<String>,
 }
 
 /// A measured link.
@@ -103,7 +106,7 @@ impl Nodes {
                 let found = format!("adds a node {name:?}, and the topology has one of that name");
                 return Err(document.bad(&key!["mobility", "count"], found, "rename that of the topology"));
             }
-            self.list.push(NodeConfig { name, position: None });
+            self.list.push(NodeConfig { name, position: None, base: None });
         }
         Ok(())
     }
@@ -127,14 +130,18 @@ impl Topology {
             )),
             (Topology::Generated(generator), _) => {
                 let network = generator.network(document, radius.unwrap_or_default())?;
-                let node = |(i, position)| NodeConfig { name: format!("n{i}"), position };
+                let node = |(i, position)| {
+                    let base = network.associated.contains(&i).then_some(NodeId(0));
+                    NodeConfig { name: format!("n{i}"), position, base }
+                };
                 let list: Vec<NodeConfig> = network.positions.into_iter().enumerate().map(node).collect();
                 let index = list.iter().enumerate().map(|(i, node)| (node.name.clone(), i)).collect();
                 config.wires = network.wires;
                 Ok(Nodes { list, index, canonical: Some(network.flows) })
             }
             (Topology::Listed(listed), model) => {
-                let nodes = listed.nodes(document, mobility)?;
+                let mut nodes = listed.nodes(document, mobility)?;
+                listed.associate(document, &mut nodes)?;
                 config.wires = wires::resolve(document, &listed.wires, &nodes)?;
                 match model {
                     MediumModel::Matrix { links, quantity } => {
@@ -159,9 +166,34 @@ impl Topology {
                 "use static routes (remove protocol), or remove the wires",
             ));
         }
+        check_associations(document, &nodes, config, mobility)?;
         nodes.add_mobile(document, mobility)?;
         Ok(nodes)
     }
+}
+
+/// Associations are by static routes: in an infrastructure network nothing is left for a routing protocol to find.
+fn check_associations(
+    document: &Document<'_>,
+    nodes: &Nodes,
+    config: &Config,
+    mobility: Option<&Mobility>,
+) -> Result<()> {
+    let Some(client) = nodes.list.iter().position(|node| node.base.is_some()) else { return Ok(()) };
+    let name = &nodes.list[client].name;
+    if mobility.is_some() {
+        let found = format!(
+            "nodes move, which needs a routing protocol, and {name:?} is associated with a base station, which none obeys"
+        );
+        let remedy = "remove [mobility], or associate no nodes";
+        return Err(document.fail(&key!["mobility"], found, remedy));
+    }
+    if config.routing.protocol != RoutingProtocol::Static {
+        let why = format!("has no say where stations are associated with base stations, as {name:?} is");
+        let remedy = "use static routes (remove protocol), or associate no nodes";
+        return Err(document.bad(&key!["routing", "protocol"], why, remedy));
+    }
+    Ok(())
 }
 
 impl Listed {
@@ -207,9 +239,29 @@ impl Listed {
                 None => None,
                 Some([x, y]) => Some([coordinate(0, x)?, coordinate(1, y)?]),
             };
-            list.push(NodeConfig { name: node.name.clone(), position });
+            list.push(NodeConfig { name: node.name.clone(), position, base: None });
         }
         Ok(Nodes { list, index, canonical: None })
+    }
+
+    /// Finds the base stations of those that have one.
+    fn associate(&self, document: &Document<'_>, nodes: &mut Nodes) -> Result<()> {
+        for (i, node) in self.nodes.iter().enumerate() {
+            let Some(name) = &node.base else { continue };
+            let at = key!["topology", "nodes", i, "base"];
+            let base = nodes.find(document, &at, name)?;
+            if base == i {
+                let remedy = "name another node, or remove the key: a base station is associated with none";
+                return Err(document.bad(&at, "is the node itself", remedy));
+            }
+            if let Some(above) = &self.nodes[base].base {
+                let why = format!("is no base station: it is itself associated with {above:?}");
+                let remedy = format!("name a base station, or remove the base of {name:?}");
+                return Err(document.bad(&at, why, remedy));
+            }
+            nodes.list[i].base = Some(NodeId(base as u32));
+        }
+        Ok(())
     }
 
     /// Where distance decides, every node with a radio has a place of its own and nothing was measured.

@@ -49,7 +49,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         nodes: positions
             .iter()
             .enumerate()
-            .map(|(i, position)| NodeConfig { name: format!("n{i}"), position: Some(*position) })
+            .map(|(i, position)| NodeConfig { name: format!("n{i}"), position: Some(*position), base: None })
             .collect(),
         phy,
         data_rate: Rate::from_kbps(11_000),

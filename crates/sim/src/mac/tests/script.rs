@@ -303,7 +303,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         duration: Span::from_ms(1),
         warmup: Span::ZERO,
         record_interval: Span::from_ms(1),
-        nodes: vec![NodeConfig { name: "a".into(), position: None }],
+        nodes: vec![NodeConfig { name: "a".into(), position: None, base: None }],
         phy,
         data_rate: Rate::from_kbps(11_000),
         control_rate: Some(Rate::from_kbps(1_000)),

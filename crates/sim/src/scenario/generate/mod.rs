@@ -12,6 +12,7 @@ use crate::config::WireConfig;
 use multihop_schemes::quantity::Length;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::ops::Range;
 
 pub use lattice::{Bar, Grid};
 pub use line::{Chain, ExposedTerminal, ParkingLot};
@@ -67,11 +68,18 @@ pub(super) struct Network {
     pub(super) wires: Vec<WireConfig>,
     /// Source and destination of the flows that the topology is known for.
     pub(super) flows: Vec<(usize, usize)>,
+    /// The nodes that are associated with the base station, which is the first node.
+    pub(super) associated: Range<usize>,
 }
 
 impl From<Plan> for Network {
     fn from(Plan { positions, flows }: Plan) -> Network {
-        Network { positions: positions.into_iter().map(Some).collect(), wires: Vec::new(), flows }
+        Network {
+            positions: positions.into_iter().map(Some).collect(),
+            wires: Vec::new(),
+            flows,
+            associated: 0..0,
+        }
     }
 }
 

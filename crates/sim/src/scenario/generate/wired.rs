@@ -66,7 +66,7 @@ impl Dumbbell {
             wires.extend(line.both(right, receiver));
             flows.push((sender, receiver));
         }
-        Ok(Network { positions: vec![None; 2 * pairs + 2], wires, flows })
+        Ok(Network { positions: vec![None; 2 * pairs + 2], wires, flows, associated: 0..0 })
     }
 
     /// The wires of each pair.
