@@ -112,8 +112,21 @@ pub struct MediumConfig {
     pub bit_error_rate: f64,
     /// Probability that a decodable DATA frame is lost, on top of what the model says.
     pub packet_error_rate: f64,
+    /// The same of single links, on top of that: each directed link at most once.
+    pub link_errors: Vec<LinkError>,
     /// Who hears whom.
     pub model: MediumModel,
+}
+
+/// What a directed link loses that others do not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkError {
+    /// Transmitter.
+    pub from: NodeId,
+    /// Receiver.
+    pub to: NodeId,
+    /// Probability that a decodable DATA frame is lost.
+    pub packet_error_rate: f64,
 }
 
 /// Models of the medium.

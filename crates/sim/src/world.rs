@@ -333,7 +333,7 @@ impl World {
 
     /// The same, at the listeners; `arrives` is what becomes of their links.
     fn signal_ends(&mut self, frame: &Frame, arrives: impl Fn(&Link) -> Link) {
-        let loss = self.timing.packet_error_rate;
+        let loss = self.timing.data_loss.from(frame.from);
         if let Some(log) = &mut self.air_log {
             log.frame_ends(frame, frame.packet.map(|handle| &self.packets.get(handle).packet));
         }
@@ -341,7 +341,8 @@ impl World {
             let link = &arrives(link);
             at_node!(self, link.to, self.now, |mac, ctx| {
                 let was_busy = ctx.radio.is_busy();
-                let finished = ctx.radio.finish(&self.timing.collisions, link, frame, loss, self.now);
+                let finished =
+                    ctx.radio.finish(&self.timing.collisions, link, frame, loss.to(link.to), self.now);
                 if finished.reception == Reception::Decoded
                     && let Some(log) = &mut self.air_log
                 {

@@ -6,7 +6,8 @@ use common::{add_flow, network};
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::DcfRules;
 use multihop_sim::capacity::Capacity;
-use multihop_sim::config::{AppConfig, Config};
+use multihop_sim::config::{AppConfig, Config, DsdvConfig, LinkError, RoutingProtocol};
+use multihop_sim::mobility::Motion;
 use multihop_sim::outcome::{LinkOutcome, Outcome};
 use multihop_sim::run;
 
@@ -90,4 +91,86 @@ fn bounds_are_of_the_links_by_the_base_station() {
     let capacity = Capacity::new(&config);
     let links: Vec<(u32, u32)> = capacity.links.iter().map(|(from, to)| (from.0, to.0)).collect();
     assert_eq!(links, [(1, 0), (0, 2)]);
+}
+
+/// Adds the errors of one direction.
+fn lose(config: &mut Config, from: u32, to: u32, packet_error_rate: f64) {
+    config.medium.link_errors.push(LinkError { from: NodeId(from), to: NodeId(to), packet_error_rate });
+}
+
+/// Of DATA frames in each direction of each link the share that is lost is what was asked for, which retries tell; what all links
+/// lose and what one loses are independent.
+#[test]
+fn each_direction_of_a_link_loses_what_it_is_said_to_lose() {
+    let mut config = stations(&[0.0, 10.0, 20.0, 30.0], &[(1, 0), (2, 0), (3, 0)]);
+    config.duration = Span::from_ms(120_000);
+    config.warmup = Span::ZERO;
+    config.mac.short_retry_limit = None;
+    config.medium.packet_error_rate = 0.05;
+    lose(&mut config, 0, 2, 0.1);
+    lose(&mut config, 2, 0, 0.4);
+    lose(&mut config, 3, 0, 0.2);
+    for client in 1..=3 {
+        trickle(&mut config, 0, client);
+        trickle(&mut config, client, 0);
+    }
+    // Six packets every 58.88 ms, so far apart that nothing collides.
+    for (flow, place) in config.flows.iter_mut().zip(0..) {
+        flow.start = Span::from_us(9_700) * place;
+    }
+    let outcome = run(&config);
+    for (from, to, own) in [(0, 1, 0.0), (1, 0, 0.0), (0, 2, 0.1), (2, 0, 0.4), (0, 3, 0.0), (3, 0, 0.2)] {
+        let LinkOutcome { data, acknowledged, .. } = link(&outcome, from, to);
+        let expected = 1.0 - 0.95 * (1.0 - own);
+        let lost = 1.0 - acknowledged as f64 / data as f64;
+        let deviation = (expected * (1.0 - expected) / data as f64).sqrt();
+        assert!(data > 2_000, "{from} to {to}: {data} frames");
+        assert!((lost - expected).abs() < 4.0 * deviation, "{from} to {to}: {lost} against {expected}");
+    }
+}
+
+/// Nobody but the two ends: what the base station sends to one client is lost to the other as well only by its own link.
+#[test]
+fn errors_of_one_link_do_nothing_to_others() {
+    let run_with = |errors: &[(u32, u32, f64)]| {
+        let mut config = stations(&[0.0, 10.0, 20.0], &[(1, 0), (2, 0)]);
+        errors.iter().for_each(|(from, to, rate)| lose(&mut config, *from, *to, *rate));
+        trickle(&mut config, 0, 1);
+        let outcome = run(&config);
+        (link(&outcome, 0, 1), outcome.fingerprint)
+    };
+    let clean = run_with(&[]);
+    assert_eq!(run_with(&[(0, 1, 0.0), (1, 0, 0.5)]), clean, "its client sends it no DATA");
+    let LinkOutcome { data, acknowledged, .. } = run_with(&[(0, 1, 0.98)]).0;
+    assert!(data > 1_000 && acknowledged * 25 < data, "{acknowledged} of {data}");
+}
+
+/// The errors are of two nodes, wherever they are.
+#[test]
+fn errors_of_a_link_go_with_nodes_that_move() {
+    let mut config = stations(&[0.0, 10.0, 20.0], &[]);
+    config.duration = Span::from_ms(60_000);
+    config.routing.protocol = RoutingProtocol::Dsdv(DsdvConfig::default());
+    config.mobility.motions = [0.0, 10.0, 20.0].map(|x| Motion::standing([x, 0.0])).to_vec();
+    config.mobility.motions[1].head_for(0.0, [10.0, 50.0], 1.0);
+    lose(&mut config, 0, 1, 0.3);
+    config.mac.short_retry_limit = None;
+    trickle(&mut config, 0, 1);
+    trickle(&mut config, 0, 2);
+    let outcome = run(&config);
+    let share = |link: LinkOutcome| 1.0 - link.acknowledged as f64 / link.data as f64;
+    assert!((share(link(&outcome, 0, 1)) - 0.3).abs() < 0.05, "{:?}", link(&outcome, 0, 1));
+    assert!(share(link(&outcome, 0, 2)) < 0.01, "{:?}", link(&outcome, 0, 2));
+}
+
+/// Routes know of them: by expected transmissions, two good links are better than one that loses two frames of three.
+#[test]
+fn routes_go_around_links_that_lose_much() {
+    let hops = |rate: f64| {
+        let mut config = stations(&[0.0, 10.0, 20.0], &[]);
+        lose(&mut config, 0, 2, rate);
+        trickle(&mut config, 0, 2);
+        run(&config).flows[0].hops
+    };
+    assert_eq!([0.0, 0.4, 0.66].map(hops), [1, 1, 2]);
 }

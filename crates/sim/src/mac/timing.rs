@@ -1,7 +1,7 @@
 //! The numbers that every station of a run shares.
 
 use crate::config::{Config, MatrixQuantity, MediumModel};
-use crate::medium::{Collisions, Frame, RateClass, femtowatts};
+use crate::medium::{Collisions, DataLoss, Frame, RateClass, femtowatts};
 use multihop_core::{FrameKind, Interval, NodeId, Rate, Span, Time};
 use multihop_dot11::{
     ACK_BYTES, BackoffDraw, CTS_BYTES, DcfRules, ErrorTable, FrameTiming, RTS_BYTES, ResponseTimeout,
@@ -44,7 +44,7 @@ pub struct Timing {
     /// How long an overheard RTS keeps the NAV if nothing follows (9.3.2.4).
     pub nav_reset: Span,
     /// Loss of DATA frames on top of everything else.
-    pub packet_error_rate: f64,
+    pub data_loss: DataLoss,
     /// What overlapping signals do to each other.
     pub collisions: Collisions,
     /// The medium is busy where the energy of all signals is at least this.
@@ -89,7 +89,7 @@ impl Timing {
             cts_timeout: timeout(cts_rate, cts),
             ack_timeout: timeout(ack_rate, ack),
             nav_reset: phy.sifs * 2 + cts + phy.rx_start_delay(cts_rate) + phy.slot * 2,
-            packet_error_rate: config.medium.packet_error_rate,
+            data_loss: DataLoss::new(&config.medium, config.nodes.len()),
             collisions,
             busy_from,
             rts_threshold: config.mac.rts_threshold,

@@ -14,12 +14,14 @@
 
 mod frame;
 mod links;
+mod loss;
 mod moving;
 mod radio;
 mod wire;
 
 pub use frame::{Frame, RateClass};
 pub use links::{Link, Links, femtowatts};
+pub use loss::DataLoss;
 pub use moving::Listeners;
 pub use radio::{Collisions, Finished, Radio, Reception};
 pub use wire::Wire;

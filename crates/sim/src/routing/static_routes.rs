@@ -49,8 +49,9 @@ impl LinkQuality {
     }
 
     /// Share of the DATA frames of 1000 bytes that arrive over a link, without interference.
-    fn data(&self, link: &Link) -> f64 {
-        self.delivery(link, RateClass::Data, NOMINAL_BYTES) * (1.0 - self.timing.packet_error_rate)
+    fn data(&self, from: NodeId, link: &Link) -> f64 {
+        let lost = self.timing.data_loss.from(from).to(link.to);
+        self.delivery(link, RateClass::Data, NOMINAL_BYTES) * (1.0 - lost)
     }
 
     fn delivery(&self, link: &Link, rate: RateClass, bytes: u32) -> f64 {
@@ -79,7 +80,7 @@ impl LinkQuality {
         let (Some(there), Some(back)) = (self.links.between(from, to), self.links.between(to, from)) else {
             return 0.0;
         };
-        self.data(there) * self.delivery(back, RateClass::Ack, multihop_dot11::ACK_BYTES)
+        self.data(from, there) * self.delivery(back, RateClass::Ack, multihop_dot11::ACK_BYTES)
     }
 
     /// May they exchange unicast frames by radio, as far as associations go?

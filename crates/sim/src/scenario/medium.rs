@@ -1,11 +1,14 @@
 //! `[medium]`: who hears whom, and what survives.
 
 use super::document::{Document, KeyPath, Result, key};
+use super::topology::Nodes;
 use super::values::Switch;
-use crate::config::{MatrixQuantity, MediumConfig, MediumModel, PathLoss};
+use crate::config::{Config, LinkError, MatrixQuantity, MediumConfig, MediumModel, PathLoss};
+use multihop_core::NodeId;
 use multihop_schemes::quantity::{Decibel, Duration, Frequency, Length, Power, Size};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// The medium.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -32,6 +35,8 @@ pub struct Ranges {
     /// Probability that a decodable DATA frame is lost, whatever its length.
     #[schemars(range(min = 0, max = 1))]
     pub packet_error_rate: f64,
+    /// The same of single links, on top of that.
+    pub errors: Vec<LinkErrors>,
     /// Frames are decodable up to this distance.
     pub receive_range: Length,
     /// Frames are sensed up to this distance.
@@ -54,6 +59,8 @@ pub struct Sinr {
     /// Probability that a decodable DATA frame is lost, on top of noise and interference.
     #[schemars(range(min = 0, max = 1))]
     pub packet_error_rate: f64,
+    /// The same of single links, on top of that.
+    pub errors: Vec<LinkErrors>,
     /// Transmit power of every node.
     pub transmit_power: Power,
     /// Noise power at every node.
@@ -81,6 +88,9 @@ pub struct Matrix {
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub packet_error_rate: f64,
+    /// The same of single links, on top of that.
+    #[serde(default)]
+    pub errors: Vec<LinkErrors>,
     /// What was measured.
     pub quantity: Quantity,
     /// `delivery` only: size of the probes that were counted; other sizes follow by equal bit error rates. Default: 1500 B.
@@ -91,6 +101,20 @@ pub struct Matrix {
     pub sensitivity: Option<Power>,
     /// `rssi` only: the medium is busy where the received power is at least this. Default: -82 dBm.
     pub carrier_sense: Option<Power>,
+}
+
+/// What is lost between two nodes besides: DATA frames that could be decoded. Bits, control frames and other links are as they are.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkErrors {
+    /// Names of the two nodes.
+    pub between: [String; 2],
+    /// Probability that a decodable DATA frame is lost, whatever its length.
+    #[schemars(range(min = 0, max = 1))]
+    pub packet_error_rate: f64,
+    /// The same from the second node to the first. Default: `packet_error_rate`.
+    #[schemars(range(min = 0, max = 1))]
+    pub packet_error_rate_back: Option<f64>,
 }
 
 /// What was measured of a link.
@@ -160,6 +184,7 @@ impl Default for Ranges {
             propagation_delay: microsecond(),
             bit_error_rate: 0.0,
             packet_error_rate: 0.0,
+            errors: Vec::new(),
             receive_range: Length(250.0), // ns-2's 914 MHz WaveLAN, and with it the literature's
             carrier_sense_range: Length(550.0),
             capture: Switch::At(Decibel(10.0)),
@@ -174,6 +199,7 @@ impl Default for Sinr {
             propagation_delay: microsecond(),
             bit_error_rate: 0.0,
             packet_error_rate: 0.0,
+            errors: Vec::new(),
             transmit_power: Power(20.0),
             noise: NOISE,
             sensitivity: SENSITIVITY,
@@ -190,7 +216,7 @@ impl Default for Medium {
 }
 
 impl Medium {
-    /// The medium; the links of a matrix are added by the topology.
+    /// The medium; the links of a matrix are added by the topology, and errors of single links when nodes are known.
     pub(super) fn resolve(&self, document: &Document<'_>) -> Result<MediumConfig> {
         let (delay, bit, packet) = match self {
             Medium::Ranges(m) => (m.propagation_delay, m.bit_error_rate, m.packet_error_rate),
@@ -212,8 +238,57 @@ impl Medium {
                 0.0..=1.0,
                 ("0", "1"),
             )?,
+            link_errors: Vec::new(),
             model,
         })
+    }
+
+    /// The errors of single links of a configuration whose nodes and wires are known.
+    pub(super) fn link_errors(
+        &self,
+        document: &Document<'_>,
+        nodes: &Nodes,
+        config: &Config,
+    ) -> Result<Vec<LinkError>> {
+        let (Medium::Ranges(Ranges { errors, .. })
+        | Medium::Sinr(Sinr { errors, .. })
+        | Medium::Matrix(Matrix { errors, .. })) = self;
+        let mut made = Vec::with_capacity(2 * errors.len());
+        let mut known: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
+        for (i, entry) in errors.iter().enumerate() {
+            let at = key!["medium", "errors", i];
+            let [first, second] = &entry.between;
+            let find = |index: usize, name: &str| {
+                let node = nodes.find(document, &at.join("between").join(index), name)?;
+                Ok(NodeId(node as u32))
+            };
+            let (a, b) = (find(0, first)?, find(1, second)?);
+            let fail = |found: String, remedy: &str| document.fail(&at.join("between"), found, remedy);
+            if a == b {
+                return Err(fail(
+                    format!("a link from {first:?} to itself"),
+                    "name two nodes, or remove the entry",
+                ));
+            }
+            if config.wire(a, b).is_some() {
+                let found = format!("{first:?} and {second:?} are joined by a wire, which loses nothing");
+                return Err(fail(found, "remove the entry, or the wire"));
+            }
+            if let Some(other) = known.insert((a.min(b), a.max(b)), i) {
+                let found = format!("medium.errors[{other}] already has {first:?} and {second:?}");
+                return Err(fail(
+                    found,
+                    "keep one of the two; packet_error_rate_back is the other direction",
+                ));
+            }
+            let rate = |key: &str, value: f64| document.within(&at.join(key), value, 0.0..=1.0, ("0", "1"));
+            let there = rate("packet_error_rate", entry.packet_error_rate)?;
+            let back = entry.packet_error_rate_back;
+            let back = back.map_or(Ok(there), |back| rate("packet_error_rate_back", back))?;
+            made.push(LinkError { from: a, to: b, packet_error_rate: there });
+            made.push(LinkError { from: b, to: a, packet_error_rate: back });
+        }
+        Ok(made)
     }
 }
 

@@ -55,7 +55,7 @@ pub use measure::{
     AdHocProbe, BusyRatio, IdleGap, Measure, PacketThroughput, RtWinf, RtWinfProbe, ServiceDelay,
     TransmissionEfficiency, gauges,
 };
-pub use medium::{Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
+pub use medium::{LinkErrors, Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
 pub use mobility::{BonnMotion, Mobility, Outage, PauseDistribution, RandomWaypoint, Recorded, Start};
 pub use phy::{Phy, Preamble, Standard};
 pub use resolve::{Overrides, Resolved, load, resolve, resolve_among};

@@ -51,7 +51,8 @@ impl Reach {
 
     /// The graph of a configuration.
     fn new(config: &Config) -> Reach {
-        let by_distance = config.nodes.iter().all(|node| node.base.is_none());
+        let by_distance =
+            config.nodes.iter().all(|node| node.base.is_none()) && config.medium.link_errors.is_empty();
         if let Some(radius) = radius(config).filter(|_| by_distance) {
             return Reach::Within {
                 positions: config.nodes.iter().map(|node| node.position).collect(),

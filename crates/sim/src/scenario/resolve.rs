@@ -104,6 +104,7 @@ pub fn resolve_among(known: &[Entry], text: &str, origin: &str, overrides: &Over
     };
     let nodes = scenario.topology.resolve(&document, &mut config, scenario.mobility.as_ref())?;
     config.nodes.clone_from(&nodes.list);
+    config.medium.link_errors = scenario.medium.link_errors(&document, &nodes, &config)?;
     let moved =
         mobility::resolve(scenario.mobility.as_ref(), &scenario.outages, &document, &nodes, &mut config)?;
 

@@ -69,6 +69,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
             propagation_delay: Span::from_ns(1_000),
             bit_error_rate: 0.0,
             packet_error_rate: 0.0,
+            link_errors: Vec::new(),
             model: MediumModel::Ranges {
                 receive_range: 250.0,
                 carrier_sense_range: 550.0,

@@ -322,6 +322,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
             propagation_delay: Span::ZERO,
             bit_error_rate: 0.0,
             packet_error_rate: 0.0,
+            link_errors: Vec::new(),
             model,
         },
         routing: RoutingConfig {
