@@ -28,7 +28,9 @@ impl DataLoss {
             let kept = (1.0 - everywhere) * (1.0 - link.packet_error_rate);
             rows[link.from.index()].push((link.to.0, 1.0 - kept));
         }
-        rows.iter_mut().for_each(|row| row.sort_by_key(|(to, _)| *to));
+        for row in &mut rows {
+            row.sort_by_key(|(to, _)| *to);
+        }
         DataLoss { everywhere, rows }
     }
 
