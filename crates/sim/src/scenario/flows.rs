@@ -104,7 +104,9 @@ pub(super) struct Offer<'a> {
     pub(super) app: &'a App,
     /// When it starts.
     pub(super) start: Duration,
-    /// And how much later at most.
+    /// How much later each starts than the one before it.
+    pub(super) start_interval: Duration,
+    /// And how much later at most, by chance.
     pub(super) start_jitter: Duration,
     /// When it stops.
     pub(super) stop: Option<Duration>,
@@ -178,6 +180,7 @@ impl Flows<'_> {
                 scheme: flow.scheme.as_deref(),
                 app: &flow.app,
                 start: flow.start,
+                start_interval: Duration::default(),
                 start_jitter: flow.start_jitter,
                 stop: flow.stop,
             };
@@ -215,8 +218,8 @@ impl Flows<'_> {
                 "use a TCP scheme, or app kind \"cbr\" or \"poisson\"",
             ));
         }
-        let (start, jitter, stop) = self.times(offer)?;
-        for &(source, destination) in pairs {
+        let (start, interval, jitter, stop) = self.times(offer, pairs.len())?;
+        for (place, &(source, destination)) in (0..).zip(pairs) {
             let [from, to] = [source, destination].map(|node| &self.nodes.list[node].name);
             let flow = FlowConfig {
                 name: name.map_or_else(|| format!("{from}->{to}"), str::to_owned),
@@ -224,7 +227,7 @@ impl Flows<'_> {
                 destination: NodeId(destination as u32),
                 scheme,
                 app,
-                start,
+                start: start + interval * place,
                 stop,
             };
             self.made.push(Made { flow, named: name.is_some(), jitter, at: offer.at.clone() });
@@ -253,23 +256,29 @@ impl Flows<'_> {
         }
     }
 
-    fn times(&self, offer: &Offer<'_>) -> Result<(Span, Span, Option<Span>)> {
-        let start = self.document.time(&offer.at.join("start"), offer.start, 0.0)?;
-        let jitter = self.document.time(&offer.at.join("start_jitter"), offer.start_jitter, 0.0)?;
-        if start + jitter >= self.duration {
-            let key = if offer.start_jitter.0 > 0.0 { "start_jitter" } else { "start" };
-            let why = format!("lets the flow start when the run of {} has ended", seconds(self.duration));
+    /// When the first of so many flows starts, how much later each one after it, and by chance at most, and when all stop.
+    fn times(&self, offer: &Offer<'_>, flows: usize) -> Result<(Span, Span, Span, Option<Span>)> {
+        let time = |key: &str, value: Duration| self.document.time(&offer.at.join(key), value, 0.0);
+        let start = time("start", offer.start)?;
+        let interval = time("start_interval", offer.start_interval)?;
+        let jitter = time("start_jitter", offer.start_jitter)?;
+        // As floating point first, because a hundred years times the flows do not fit into the clock.
+        let after_first = interval.seconds() * flows.saturating_sub(1) as f64;
+        let latest = (start + jitter).seconds() + after_first;
+        if latest >= self.duration.seconds() {
+            let keys = [("start_interval", after_first > 0.0), ("start_jitter", jitter > Span::ZERO)];
+            let key = keys.into_iter().find(|(_, given)| *given).map_or("start", |(key, _)| key);
+            let flow = if after_first > 0.0 { "the last flow" } else { "the flow" };
+            let why = format!("lets {flow} start when the run of {} has ended", seconds(self.duration));
             return Err(self.document.bad(&offer.at.join(key), why, "start earlier, or run for longer"));
         }
-        let Some(stop) = offer.stop else { return Ok((start, jitter, None)) };
-        let at = offer.at.join("stop");
-        let stop = self.document.time(&at, stop, 0.0)?;
-        if stop <= start + jitter {
-            let latest = seconds(start + jitter);
-            let why = format!("is not after the start, which is at {latest} at the latest");
-            return Err(self.document.bad(&at, why, "stop later, or start earlier"));
+        let Some(stop) = offer.stop else { return Ok((start, interval, jitter, None)) };
+        let stop = time("stop", stop)?;
+        if stop.seconds() <= latest {
+            let why = format!("is not after the start, which is at {latest} s at the latest");
+            return Err(self.document.bad(&offer.at.join("stop"), why, "stop later, or start earlier"));
         }
-        Ok((start, jitter, Some(stop)))
+        Ok((start, interval, jitter, Some(stop)))
     }
 }
 

@@ -41,6 +41,9 @@ pub struct Traffic {
     /// When the flows start.
     #[serde(default)]
     pub start: Duration,
+    /// Each flow starts this much later than the one before it, in the order of the pattern.
+    #[serde(default)]
+    pub start_interval: Duration,
     /// Each start is later by up to this, uniformly, by the seed of the run.
     #[serde(default)]
     pub start_jitter: Duration,
@@ -91,6 +94,7 @@ impl Traffic {
             scheme: self.scheme.as_deref(),
             app: &self.app,
             start: self.start,
+            start_interval: self.start_interval,
             start_jitter: self.start_jitter,
             stop: self.stop,
         }
