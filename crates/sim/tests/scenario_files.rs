@@ -160,7 +160,7 @@ fn the_catalogue_names_everything_with_a_summary() {
     assert_eq!(names("link_failures"), ["ignore", "break"]);
     assert_eq!(names("apps"), ["saturated", "bulk", "cbr", "poisson", "transfers"]);
     assert_eq!(names("traffic"), ["canonical", "random-pairs", "to-gateway", "all-to-one"]);
-    assert_eq!(names("generators").len(), 10);
+    assert_eq!(names("generators").len(), 11);
     let estimators = [
         "rt-winf",
         "rt-winf-probe",

@@ -1,5 +1,6 @@
 //! What scenarios say of infrastructure networks, and how they can be wrong.
 
+use multihop_core::NodeId;
 use multihop_sim::config::Config;
 use multihop_sim::scenario::{Overrides, Setting, resolve};
 
@@ -192,4 +193,97 @@ fn errors_of_links_are_in_the_hash_and_can_be_set() {
         resolve(LOSSY, "case.toml", &Overrides { set, ..Overrides::default() }).unwrap().hash
     };
     assert_ne!(hash("0.1"), hash("0.2"));
+}
+
+/// A generated network with a server, and clients that join one after another.
+const GENERATED: &str = r#"duration = "100 s"
+[topology]
+generator = "wlan"
+clients = 4
+radius = "20 m"
+direction = "both"
+server = { rate = "100 Mb/s", delay = "5 ms", queue = 64 }
+[routing]
+metric = "hops"
+[traffic]
+pattern = "canonical"
+scheme = "udp"
+start = "2 s"
+start_interval = "10 s"
+stop = "90 s"
+"#;
+
+/// Source, destination and start in milliseconds of each flow.
+fn flows(config: &Config) -> Vec<(u32, u32, u64)> {
+    config.flows.iter().map(|flow| (flow.source.0, flow.destination.0, flow.start.ns() / 1_000_000)).collect()
+}
+
+#[test]
+fn a_generated_wlan_is_a_base_station_with_clients_around_it() {
+    let defaults = "duration = \"10 s\"\n[topology]\ngenerator = \"wlan\"\n[traffic]\npattern = \"canonical\"\nscheme = \"udp\"";
+    let plain = config(defaults);
+    assert_eq!((plain.nodes.len(), plain.wires.len()), (6, 0));
+    assert_eq!((plain.nodes[0].base, plain.nodes[0].position), (None, Some([0.0, 0.0])));
+    for client in &plain.nodes[1..] {
+        let [x, y] = client.position.unwrap();
+        assert_eq!(client.base, Some(NodeId(0)));
+        assert!((x.hypot(y) - 10.0).abs() < 1e-5, "{client:?}");
+    }
+    assert_eq!(flows(&plain), [1, 2, 3, 4, 5].map(|client| (0, client, 0)));
+    let upwards = config(&defaults.replacen("[traffic]", "direction = \"up\"\n[traffic]", 1));
+    assert_eq!(flows(&upwards), [1, 2, 3, 4, 5].map(|client| (client, 0, 0)));
+}
+
+/// Flow `i` starts `i` intervals after the first; the server's packets go by the base station.
+#[test]
+fn a_server_stands_behind_the_base_station_and_clients_join_one_after_another() {
+    let both = config(GENERATED);
+    let expected = [(5, 1), (1, 5), (5, 2), (2, 5), (5, 3), (3, 5), (5, 4), (4, 5)];
+    let expected = expected.into_iter().zip(0..).map(|((from, to), i)| (from, to, 2_000 + 10_000 * i));
+    assert_eq!(flows(&both), expected.collect::<Vec<_>>());
+    assert_eq!((both.nodes[5].base, both.nodes[5].position), (None, None));
+    let wires: Vec<_> =
+        both.wires.iter().map(|wire| (wire.from.0, wire.to.0, wire.rate.mbps(), wire.queue_limit)).collect();
+    assert_eq!(wires, [(0, 5, 100.0, 64), (5, 0, 100.0, 64)]);
+    let outcome = multihop_sim::run(&both);
+    assert!(
+        outcome.flows.iter().all(|flow| flow.hops == 2 && flow.delivered_bytes > 0),
+        "{:?}",
+        outcome.flows
+    );
+}
+
+#[test]
+fn broken_wlans() {
+    let broken: &[(&str, &str, &[&str])] = &[
+        ("clients = 4", "clients = 0", &["topology.clients", "0 is out of range"]),
+        ("clients = 4", "clients = 100000", &["topology.clients", "makes 100002 nodes"]),
+        ("clients = 4", "client = 4", &["topology.client", "did you mean \"clients\"?"]),
+        ("\"20 m\"", "\"0 m\"", &["topology.radius", "\"0 m\" is out of range"]),
+        ("\"20 m\"", "\"300 m\"", &["traffic", "no path", "n1 is in a component of 1 node"]),
+        ("\"both\"", "\"sideways\"", &["topology.direction", "down, up, both"]),
+        ("rate = \"100 Mb/s\"", "rate = \"0 b/s\"", &["topology.server.rate", "\"0 b/s\" is out of range"]),
+        ("delay = \"5 ms\"", "delay = \"-1 ms\"", &["topology.server.delay", "\"-1 ms\" is out of range"]),
+        ("delay = \"5 ms\", ", "", &["topology.server.delay", "missing", "10 ms"]),
+        ("queue = 64", "queue = 0", &["topology.server.queue", "0 is out of range"]),
+        ("metric = \"hops\"", "protocol = \"dsr\"", &["routing.protocol", "\"dsr\""]),
+        (
+            "start_interval = \"10 s\"",
+            "start_interval = \"14 s\"",
+            &["traffic.start_interval", "lets the last flow start when the run of 100 s has ended"],
+        ),
+        ("start_interval = \"10 s\"", "start_interval = \"1e9 s\"", &["traffic.start_interval", "has ended"]),
+        (
+            "start_interval = \"10 s\"",
+            "start_interval = \"-1 s\"",
+            &["traffic.start_interval", "\"-1 s\" is out of range"],
+        ),
+        ("stop = \"90 s\"", "stop = \"71 s\"", &["traffic.stop", "72 s at the latest"]),
+        (
+            "[routing]",
+            "[medium]\nmodel = \"matrix\"\nquantity = \"delivery\"\n[routing]",
+            &["topology.generator", "measured links"],
+        ),
+    ];
+    check(GENERATED, broken);
 }

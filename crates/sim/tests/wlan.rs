@@ -174,3 +174,28 @@ fn routes_go_around_links_that_lose_much() {
     };
     assert_eq!([0.0, 0.4, 0.66].map(hops), [1, 1, 2]);
 }
+
+/// The base station alone sends datagrams, so that nothing collides: downloads share what one sender gets, the mean back-off
+/// before each exchange included, and a client's radio sends nothing but acknowledgements of the MAC.
+#[test]
+fn downloads_share_what_the_base_station_gets() {
+    let mut config = stations(&[0.0, 10.0, 20.0, 30.0], &[(1, 0), (2, 0), (3, 0)]);
+    config.duration = Span::from_ms(121_000);
+    for client in 1..=3 {
+        add_flow(&mut config, 0, client, AppConfig::Saturated);
+    }
+    let rules = config.mac.rules;
+    let bytes = 1_500 + rules.llc_header + rules.data_header;
+    let data = config.phy.airtime(config.data_rate, bytes, rules.airtime).seconds();
+    let (ack, delay) = (304e-6, 1e-6);
+    let cycle = 50e-6 + 15.5 * 20e-6 + data + 10e-6 + ack + 2.0 * delay;
+    let outcome = run(&config);
+    for (client, flow) in outcome.flows.iter().enumerate() {
+        let goodput = flow.delivered_bytes as f64 * 8.0 / outcome.measured_s;
+        let expected = 1_472.0 * 8.0 / cycle / 3.0;
+        assert!((goodput / expected - 1.0).abs() < 0.01, "{goodput} against {expected}");
+        let transmitting = outcome.nodes[client + 1].transmitting;
+        assert!((transmitting / (ack / cycle / 3.0) - 1.0).abs() < 0.01, "client {client}: {transmitting}");
+    }
+    assert!((outcome.nodes[0].transmitting / (data / cycle) - 1.0).abs() < 0.001);
+}

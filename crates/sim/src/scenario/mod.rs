@@ -48,7 +48,8 @@ pub use dsr::Dsr;
 pub use error::{Place, ScenarioError};
 pub use flows::{App, Distribution, Flow};
 pub use generate::{
-    Bar, Chain, Circle, Cross, Dumbbell, ExposedTerminal, Generator, Grid, ParkingLot, RandomGeometric, Star,
+    Bar, Chain, Circle, Cross, Direction, Dumbbell, ExposedTerminal, Generator, Grid, ParkingLot,
+    RandomGeometric, Server, Star, Wlan,
 };
 pub use mac::{BackoffDraw, Eifs, Mac, Microseconds, ResponseTimeout, RuleOverrides, RuleSet};
 pub use measure::{

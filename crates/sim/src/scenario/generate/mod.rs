@@ -5,6 +5,7 @@ mod line;
 mod radial;
 mod random;
 mod wired;
+mod wlan;
 
 use super::document::{Document, Result, key};
 use super::error::ScenarioError;
@@ -19,6 +20,7 @@ pub use line::{Chain, ExposedTerminal, ParkingLot};
 pub use radial::{Circle, Cross, Star};
 pub use random::RandomGeometric;
 pub use wired::Dumbbell;
+pub use wlan::{Direction, Server, Wlan};
 
 /// The largest network.
 pub(super) const NODES_MAX: u64 = 100_000;
@@ -50,6 +52,9 @@ pub enum Generator {
     /// Of n pairs, n0 to n(n-1) send, n(n) and n(n+1) are the routers, and the receivers follow in the order of their senders.
     /// Canonical flows: from each sender to its receiver.
     Dumbbell(Dumbbell),
+    /// A base station, n0, and clients around it that are associated with it; optionally a server behind it, by wire, as the last
+    /// node. Canonical flows: between each client and the server, or the base station if there is none, as `direction` says.
+    Wlan(Wlan),
 }
 
 /// What a generator makes of nodes with radios.
@@ -88,6 +93,7 @@ impl Generator {
     pub(super) fn network(&self, document: &Document<'_>, reach: f64) -> Result<Network> {
         let plan = match self {
             Generator::Dumbbell(dumbbell) => return dumbbell.network(document),
+            Generator::Wlan(wlan) => return wlan.network(document),
             Generator::Chain(chain) => chain.plan(document),
             Generator::Grid(grid) => grid.plan(document),
             Generator::Star(star) => star.plan(document),

@@ -51,7 +51,7 @@ pub struct Circle {
 fn single() -> u32 {
     1
 }
-fn near() -> Length {
+pub(super) fn near() -> Length {
     Length(10.0)
 }
 
@@ -95,7 +95,7 @@ impl Circle {
 }
 
 /// The `i`-th of `n` directions; rounded to a micrometre, so that a right angle is one.
-fn polar(radius: f64, i: usize, n: usize) -> [f64; 2] {
+pub(super) fn polar(radius: f64, i: usize, n: usize) -> [f64; 2] {
     let angle = TAU * i as f64 / n as f64;
     [angle.cos(), angle.sin()].map(|direction| (radius * direction * 1e6).round() / 1e6 + 0.0)
 }

@@ -42,7 +42,7 @@ fn gigabit() -> Vec<BitRate> {
 fn millisecond() -> Vec<Duration> {
     vec![Duration(1e-3)]
 }
-fn thousand() -> u32 {
+pub(super) fn thousand() -> u32 {
     1000
 }
 
