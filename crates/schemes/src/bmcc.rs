@@ -115,7 +115,6 @@ impl Scheme for Bmcc {
             typical_rtt: self.typical_rtt.0,
             backoff: self.backoff,
             backoff_slope: self.backoff_slope,
-            limits_increase: false,
         });
         Box::new(TcpSender::new(options, Box::new(sender)))
     }

@@ -39,10 +39,10 @@ const NAMED: [(&str, CapacitySource); 4] = [
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct CapacityParameters {
-    /// Capacity that routers take each of their links to have: a bit rate, or where they have it from. "phy-rate" is the bit rate of
-    /// what the queue leads to, which of a radio is far above what its MAC can carry. Of a radio "packet-throughput" is what the network
-    /// layer gets while the MAC has its packets, "rt-winf" what rt-Winf says that a link carries, and "model" that of a formula with
-    /// measured losses, back-offs and airtime of others; before there is a measurement, and on wires, it is the bit rate. Default
+    /// Capacity that routers take their radio links to have: a bit rate, or where they have it from. "phy-rate" is the PHY's data rate,
+    /// which is far above what the MAC can carry; "packet-throughput" what the network layer gets while the MAC has its packets;
+    /// "rt-winf" what rt-Winf says that a link carries; and "model" that of a formula with measured losses, back-offs and airtime of
+    /// others. Before there is a measurement it is the data rate. The capacity of a wire is its bit rate, whatever is said here. Default
     /// "phy-rate" of xcp and rcp, and "packet-throughput" of the others.
     pub capacity: Option<CapacitySource>,
     /// Time that a sample of a measured capacity is taken over ("packet-throughput" and "model"). Default "200 ms".
@@ -89,9 +89,9 @@ impl CapacityParameters {
         let interval = self.capacity_interval.map_or(multihop_core::Span::from_ms(200), Duration::span);
         let rate = outlet.rate.bps() as f64 / 8.0;
         let source = match self.capacity.unwrap_or(default) {
+            _ if outlet.is_wired => return Capacity::known(rate),
             CapacitySource::Constant(told) => return Capacity::known(bytes_per_second(told)),
             CapacitySource::PhyRate => return Capacity::known(rate),
-            _ if outlet.is_wired => return Capacity::known(rate),
             CapacitySource::PacketThroughput => Source::PacketThroughput(PacketThroughputOptions {
                 interval,
                 gain: smoothing,
@@ -231,6 +231,7 @@ mod tests {
     #[test]
     fn a_wire_has_its_rate_and_needs_no_estimator() {
         let wire = Outlet { is_wired: true, ..OUTLET };
+        assert_eq!(megabits(json!({ "capacity": "11 Mb/s" }), &wire), [1.0; 3]);
         for source in ["packet-throughput", "rt-winf", "model"] {
             assert_eq!(megabits(json!({ "capacity": source }), &wire), [1.0; 3]);
             let at = |outlet| parameters(json!({ "capacity": source })).unwrap().at(outlet, 1_500, DEFAULT);

@@ -25,8 +25,6 @@ pub(crate) struct LoadSenderOptions {
     /// What is left of a window at a load of one, `beta`, and by how much less that is for each further unit of load.
     pub backoff: f64,
     pub backoff_slope: f64,
-    /// Large windows are not multiplied by as much.
-    pub limits_increase: bool,
 }
 
 /// What a load asks of a sender.
@@ -56,8 +54,8 @@ pub(crate) struct LoadSender {
 
 /// Round-trip times longer than so many intervals count as so many.
 const ROUNDS_MOST: f64 = 2.5;
-/// Additive increase is in proportion to the square of the round-trip time between these, in seconds, and in proportion to the
-/// time itself below and above.
+/// Additive increase is in proportion to the square of the round-trip time up to these, in seconds, in proportion to the time itself
+/// below the first, and beyond the second grows by a segment for each typical round-trip time (the authors' program for VCP).
 const LINEAR_BELOW: f64 = 0.02;
 const LINEAR_ABOVE: f64 = 0.5;
 /// A window that would let packets go further apart than this, in seconds, is paced, if it has at most so many segments.
@@ -105,7 +103,6 @@ impl LoadSender {
 
     /// Growth of a window by multiplication over a round trip: `xi_s = (1 + xi)^(rtt / t_p) - 1`.
     fn multiplied(&self, xi: f64, rtt: f64) -> f64 {
-        let xi = if self.options.limits_increase { xi.min(increase_limit(self.segments())) } else { xi };
         let rounds = (rtt / self.options.interval.seconds()).min(ROUNDS_MOST);
         (1.0 + xi).powf(rounds) - 1.0
     }
@@ -116,7 +113,7 @@ impl LoadSender {
         let squared = |rtt: f64| (rtt / typical).powi(2);
         let scale = match rtt {
             rtt if rtt < LINEAR_BELOW => squared(LINEAR_BELOW) * rtt / LINEAR_BELOW,
-            rtt if rtt > LINEAR_ABOVE => squared(LINEAR_ABOVE) * rtt / LINEAR_ABOVE,
+            rtt if rtt > LINEAR_ABOVE => squared(LINEAR_ABOVE) + (rtt - LINEAR_ABOVE) / typical,
             rtt => squared(rtt),
         };
         self.options.alpha * scale
@@ -133,24 +130,6 @@ impl LoadSender {
         self.frozen = now + Span::from_ns(self.options.interval.ns().next_multiple_of(TICK.ns()));
         self.settling = self.frozen + Span::from_seconds(rtt);
     }
-}
-
-/// The most that a window of so many segments is multiplied by: 1 of one segment, 0.5 of 10, 0.2 of 100 and 0.1 of 1000.
-fn increase_limit(segments: f64) -> f64 {
-    interpolated(segments, [1.0, 0.5, 0.2, 0.1])
-}
-
-/// The most that addition adds to a window of so many segments for each acknowledgement, in segments: 0.1 of one, 0.02 of 1000.
-fn addition_limit(segments: f64) -> f64 {
-    let steps = segments.clamp(1.0, 1_000.0).log10() / 3.0;
-    0.1 * 0.2f64.powf(steps)
-}
-
-/// Between the values at 1, 10, 100 and 1000 segments, by the logarithm.
-fn interpolated(segments: f64, values: [f64; 4]) -> f64 {
-    let place = segments.clamp(1.0, 1_000.0).log10();
-    let left = (place as usize).min(2);
-    values[left] + (place - left as f64) * (values[left + 1] - values[left])
 }
 
 impl Controller for LoadSender {
@@ -181,7 +160,7 @@ impl Controller for LoadSender {
             // A window that is not used says nothing of what the path would carry.
             _ if returned.app_limited => {}
             Response::Multiply(xi) if now >= self.settling => self.open(self.multiplied(xi, rtt)),
-            _ => self.open((self.added(rtt) / self.segments()).min(addition_limit(self.segments()))),
+            _ => self.open(self.added(rtt) / self.segments()),
         }
         self.acked = 0;
     }
@@ -227,7 +206,6 @@ mod tests {
             typical_rtt: 0.1,
             backoff: 0.875,
             backoff_slope: 0.0,
-            limits_increase: false,
         }
     }
 
@@ -252,7 +230,7 @@ mod tests {
         let Some(Response::Multiply(xi)) = bmcc.response(&load(0.5)) else { panic!() };
         assert!((xi - 0.35).abs() < 1e-12);
         assert!((bmcc.multiplied(xi, 0.1) - 0.161_90).abs() < 5e-6);
-        let vcp = LoadSender::new(LoadSenderOptions { kappa: 0.25, limits_increase: true, ..options() });
+        let vcp = LoadSender::new(LoadSenderOptions { kappa: 0.25, ..options() });
         let Some(Response::Multiply(xi)) = vcp.response(&Feedback::Mark(Ecn::Ect1)) else { panic!() };
         assert!((xi - 0.0625).abs() < 1e-12);
         assert!((vcp.multiplied(xi, 0.1) - 0.030_78).abs() < 5e-6);
@@ -276,15 +254,9 @@ mod tests {
     fn additive_increase_by_the_square_of_the_round_trip_and_linear_at_both_ends() {
         let sender = LoadSender::new(options());
         for (rtt, segments) in
-            [(0.1, 1.0), (0.05, 0.25), (0.02, 0.04), (0.01, 0.02), (0.5, 25.0), (1.0, 50.0)]
+            [(0.1, 1.0), (0.05, 0.25), (0.02, 0.04), (0.01, 0.02), (0.5, 25.0), (1.0, 30.0)]
         {
             assert!((sender.added(rtt) - segments).abs() < 1e-9, "{rtt}");
-        }
-        for (window, most) in [(1.0, 0.1), (1_000.0, 0.02), (1e6, 0.02)] {
-            assert!((addition_limit(window) - most).abs() < 1e-12);
-        }
-        for (window, most) in [(1.0, 1.0), (10.0, 0.5), (100.0, 0.2), (1_000.0, 0.1), (31.622_776_6, 0.35)] {
-            assert!((increase_limit(window) - most).abs() < 1e-6, "{window}");
         }
     }
 

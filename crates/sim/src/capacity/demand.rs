@@ -143,6 +143,8 @@ struct Wire {
 /// Full segments of the transfer that is watched, and of those the first that are not counted.
 const WATCHED: usize = 512;
 const UNCOUNTED: usize = 128;
+/// Segments that go together at most, lest a sender with a large window has sent all before counting begins.
+const TOGETHER: usize = 64;
 
 impl Wire {
     /// Watches a transfer of the scheme over a path of 1 ms each way that loses nothing.
@@ -155,7 +157,8 @@ impl Wire {
         sender.push(now, u64::from(full) * WATCHED as u64);
         // Far more turns than a transfer takes, should it come to nothing.
         for _ in 0..WATCHED * 8 {
-            let there: Vec<Segment> = std::iter::from_fn(|| sender.poll_segment(now)).collect();
+            let there: Vec<Segment> =
+                std::iter::from_fn(|| sender.poll_segment(now)).take(TOGETHER).collect();
             now += delay;
             if uncounted.is_none() && headers.len() >= UNCOUNTED {
                 uncounted = Some(headers.len());
@@ -215,6 +218,10 @@ mod tests {
         let every_second = wire("tcp-sack", &json!({}));
         assert_eq!((every_second.header, every_second.feedback.unwrap().1), (40, 40));
         assert!((every_second.feedback.unwrap().0 - 0.5).abs() < 0.01, "{every_second:?}");
+        for window in [64, 1024] {
+            let open = wire("xcp", &json!({ "flavour": "ns2", "window": window }));
+            assert_eq!(open, Wire { header: 72, feedback: Some((1.0, 72)) }, "{window}");
+        }
         let alone = wire("tcp-newreno", &json!({ "window": 1 }));
         assert!(
             (alone.feedback.unwrap().0 - 1.0).abs() < 0.01,
