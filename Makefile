@@ -49,11 +49,12 @@ test-python: build
 
 # The validation pages: docs/validation.md, from runs against closed forms and figures of ns-2 and ns-3;
 # docs/measured-back.md, estimators in runs, on captures of them, and the truth; docs/explicit-rates.md, XCP, RCP and what
-# derives from them over wires, beside ns-2's XCP, and over radio.
+# derives from them over wires, beside ns-2's XCP, and over radio; docs/link-capacity.md, the model of a link beside saturated stations.
 validation: build
 	$(BIN)/python -m validation
 	$(BIN)/python -m validation.measured_back
 	$(BIN)/python -m validation.explicit_rates
+	$(BIN)/python -m validation.link_capacity
 
 # The pages of papers' results, docs/results-PAPER.md, from all runs of their studies; PAPERS=winf for one of them,
 # RESULTS=--quick for a quick look. Interrupted, it goes on where it was.

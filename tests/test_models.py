@@ -13,6 +13,7 @@ from multihop import UserError, models
 from multihop.models import dcf
 from multihop.models import frame_efficiency as fte
 from multihop.models.airtimes import airtimes
+from multihop.models.wlan_capacity import wlan_capacity
 
 #: 1 Mb/s, 1000 bytes and 28 bytes of MAC header and FCS, as in the paper.
 TIMES = airtimes(1028)
@@ -201,3 +202,67 @@ def test_probing_overhead_of_the_paper():
     for wrong in ({"rate_bps": 0, "length_s": 1}, {"rate_bps": 1, "length_s": 0}):
         with pytest.raises(UserError, match="above zero"):
             models.evaluate("probing-overhead", wrong)
+
+
+def test_a_link_of_a_wlan_is_that_of_section_iv():
+    """Qazi, section IV: 1500 bytes at 11 Mb/s, mean back-off 320 us, without and with acknowledgements of 40 bytes."""
+    datagrams = models.evaluate("wlan-capacity", {"backoff": "320 us"})
+    assert datagrams["transmission_s"] == pytest.approx(1500 * 8 / 11e6) == pytest.approx(1090.9e-6, abs=5e-8)
+    assert datagrams["overhead_s"] == pytest.approx((50 + 192 + 320 + 10 + 192 + 112) * 1e-6) == pytest.approx(876e-6)
+    assert datagrams["capacity_bps"] == pytest.approx(6.10e6, abs=5e3)
+    answered = models.evaluate("wlan-capacity", {"backoff": "320 us", "acknowledgement": 40})
+    assert answered["capacity_bps"] == pytest.approx(4.18e6, abs=5e3)
+    answer_s = 12_000 * (1 / answered["capacity_bps"] - 1 / datagrams["capacity_bps"])
+    assert answer_s == pytest.approx(905e-6, abs=5e-7)
+    delayed = wlan_capacity(backoff="320 us", acknowledgement=40, per=2)
+    assert delayed["capacity_bps"] == pytest.approx(12_000 / (1_090.9e-6 + 876e-6 + answer_s / 2), rel=1e-4)
+    assert datagrams["goodput_bps"] == pytest.approx(datagrams["capacity_bps"] * (1500 - 48) / 1500)
+
+
+@given(loss=st.floats(0, 1), others=st.floats(0, 1), frame=st.floats(48, 3000))
+def test_losses_and_others_take_their_shares_of_a_link(loss, others, frame):
+    alone, made = (wlan_capacity(frame, loss=p, others=u) for p, u in ((0.0, 0.0), (loss, others)))
+    assert made["phy_bps"] == pytest.approx(11e6 * (1 - loss) * (1 - others))
+    assert made["capacity_bps"] == pytest.approx(alone["capacity_bps"] * (1 - loss) * (1 - others))
+    assert made["goodput_bps"] <= made["capacity_bps"] <= made["phy_bps"]
+
+
+def test_the_overhead_of_a_link_is_that_of_its_phy():
+    times = airtimes(0, {"standard": "802.11a", "data_rate": "54 Mb/s", "ack_rate": "24 Mb/s"})
+    preamble_s = 20e-6
+    made = wlan_capacity(rate="54 Mb/s", standard="802.11a", ack_rate="24 Mb/s")
+    assert made["backoff_s"] == pytest.approx(7.5 * 9e-6)
+    assert made["overhead_s"] == pytest.approx(times.difs + preamble_s + 7.5 * 9e-6 + times.sifs + times.ack)
+    short = wlan_capacity(preamble="short")
+    assert short["overhead_s"] == pytest.approx(wlan_capacity()["overhead_s"] - 96e-6), (
+        "an ACK at 1 Mb/s has a long one"
+    )
+
+
+def test_back_offs_double_with_each_loss():
+    assert dcf.mean_backoff(0.0) == dcf.mean_backoff(0.3, tries=1) == 15.5
+    assert dcf.mean_backoff(0.5, tries=2) == pytest.approx((15.5 + 0.5 * 31.5) / 1.5)
+    assert dcf.mean_backoff(1.0, tries=7) == pytest.approx((15.5 + 31.5 + 63.5 + 127.5 + 255.5 + 511.5 * 2) / 7)
+    made = wlan_capacity(loss=0.5, tries=2)
+    assert made["backoff_s"] == pytest.approx(20e-6 * (15.5 + 0.5 * 31.5) / 1.5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"loss": 1.1}, "loss is 1.1; needs to be at least 0 and at most 1"),
+        ({"others": -0.1}, "others is -0.1"),
+        ({"frame": 0}, "frame is 0; needs to be above 0"),
+        ({"frame": math.nan}, "frame is nan"),
+        ({"per": 0}, "per is 0; needs to be above 0"),
+        ({"header": 1501}, "header is 1501; needs to be at least 0 and at most 1500"),
+        ({"tries": 0}, "tries is 0"),
+        ({"acknowledgement": -40}, "acknowledgement is -40"),
+        ({"backoff": "soon"}, "soon"),
+        ({"rate": "12 Mb/s"}, "12 Mb/s"),
+        ({"retries": 3}, "has no argument 'retries'"),
+    ],
+)
+def test_a_link_that_is_none_is_told_as_such(arguments, says):
+    with pytest.raises(UserError, match=says):
+        models.evaluate("wlan-capacity", arguments)

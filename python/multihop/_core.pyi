@@ -123,6 +123,16 @@ class AirtimesView(TypedDict):
     cw_min: int
     cw_max: int
 
+class LinkCapacityView(TypedDict):
+    """What the model of a link makes: seconds and bits per second."""
+
+    backoff_s: float
+    overhead_s: float
+    transmission_s: float
+    phy_bps: float
+    capacity_bps: float
+    goodput_bps: float
+
 class Output(TypedDict):
     """The columns of a run's tables and its scalars. Wires, measurements and positions are there if it has some."""
 
@@ -150,6 +160,22 @@ def check(text: str, origin: str, overrides: Mapping[str, Any] | None = None) ->
 
 def airtimes(text: str, origin: str, frame_bytes: int) -> AirtimesView:
     """Times of a scenario; `data` is that of a DATA frame of so many bytes, MAC header and FCS included."""
+
+def link_capacity(
+    text: str,
+    origin: str,
+    frame: float,
+    loss: float,
+    others: float,
+    backoff: float | None,
+    acknowledgement: tuple[float, float] | None,
+    header: float,
+) -> LinkCapacityView:
+    """The model of a link's capacity (Qazi, Eqs. 1 to 3) with the PHY of a scenario.
+
+    `frame` and `header` are bytes, `loss` and `others` shares; `backoff` is in seconds, `None` for the mean of the
+    first one; `acknowledgement` is bytes of a frame that carries the transport's, and how many frames each answers.
+    """
 
 def capacity(text: str, origin: str, overrides: Mapping[str, Any] | None = None) -> CapacityView:
     """What the flows of a scenario need of the channel, and which links share it; nothing is run."""

@@ -17,6 +17,7 @@ from multihop.models.ewccp_fluid import ewccp_fluid
 from multihop.models.frame_efficiency import frame_transmission_efficiency
 from multihop.models.maximum_throughput import maximum_throughput
 from multihop.models.probing_overhead import probing_overhead
+from multihop.models.wlan_capacity import wlan_capacity
 
 
 @wraps(frame_transmission_efficiency)
@@ -31,6 +32,7 @@ MODELS: dict[str, Callable[..., Mapping[str, float]]] = {
     "maximum-throughput": maximum_throughput,
     "probing-overhead": probing_overhead,
     "ewccp-fluid": ewccp_fluid,
+    "wlan-capacity": wlan_capacity,
 }
 
 

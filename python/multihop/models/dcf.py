@@ -1,4 +1,4 @@
-"""The DCF in saturation: how often a station transmits (Bianchi, IEEE JSAC 18(3), 2000)."""
+"""The DCF: how often a saturated station transmits (Bianchi, IEEE JSAC 18(3), 2000), and how long it backs off."""
 
 from __future__ import annotations
 
@@ -29,3 +29,20 @@ def saturation(stations: int, window: int = 32, stages: int = 5) -> tuple[float,
 
     collision = float(brentq(excess, 0.0, 0.999)) if stations > 1 else 0.0
     return attempt_probability(collision, window, stages), collision
+
+
+def mean_backoff(loss: float, tries: int = 7, cw_min: int = 31, cw_max: int = 1023) -> float:
+    """Mean back-off of a transmission in slots, where each fails alike and doubles the window (802.11-2012, 9.3.3).
+
+    A frame comes to its j-th try with probability `loss^(j-1)`, and then draws from 0 to
+    `min((cw_min + 1) 2^(j-1) - 1, cw_max)`.
+
+    Args:
+        loss: probability that a transmission fails, from 0 to 1.
+        tries: after how many a frame is given up; at least 1.
+        cw_min: first contention window.
+        cw_max: largest contention window.
+    """
+    weights = [float(loss**j) for j in range(tries)]
+    slots = [min((cw_min + 1 << j) - 1, cw_max) / 2 for j in range(tries)]
+    return sum(w * s for w, s in zip(weights, slots, strict=True)) / sum(weights)

@@ -4,6 +4,7 @@ use crate::config::Config;
 use crate::mac::Timing;
 use crate::medium::RateClass;
 use multihop_core::Span;
+use multihop_link::PhyTimes;
 
 /// Spaces, slots and airtimes of a configuration, with preambles and the rounding of its rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,4 +48,9 @@ impl Airtimes {
             cw_max: timing.cw_max,
         }
     }
+}
+
+/// What estimators and models of links know of the PHY and the MAC of a configuration.
+pub fn phy_times(config: &Config) -> PhyTimes {
+    Timing::new(config).phy_times()
 }

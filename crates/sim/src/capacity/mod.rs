@@ -9,7 +9,7 @@ mod airtimes;
 mod conflict;
 mod demand;
 
-pub use airtimes::Airtimes;
+pub use airtimes::{Airtimes, phy_times};
 pub use conflict::{Conflict, Conflicts};
 pub use demand::{Demand, LinkTime};
 

@@ -1,0 +1,98 @@
+"""What a link of a WLAN carries above its MAC: from bit rate, losses, the airtime of others, and overhead."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import tomli_w
+
+from multihop import _core
+from multihop.models.airtimes import airtimes
+from multihop.models.dcf import mean_backoff
+
+
+def wlan_capacity(
+    frame: float = 1500,
+    rate: str = "11 Mb/s",
+    loss: float = 0.0,
+    others: float = 0.0,
+    backoff: str | None = None,
+    *,
+    tries: int = 1,
+    acknowledgement: float = 0,
+    per: float = 1,
+    header: float = 48,
+    standard: str = "802.11b",
+    preamble: str = "long",
+    ack_rate: str = "1 Mb/s",
+) -> dict[str, float]:
+    """Capacity of a link in a shared medium without RTS/CTS (Qazi, Znati and Mosse, Eqs. 1 to 3).
+
+    `C = T_tr / (T_tr + T_ov) R (1 - p) (1 - U)`, with `T_tr = X / R` and `T_ov = DIFS + 2 T_pr + T_BO + SIFS + T_ack`.
+    Spaces and airtimes are the engine's, and so is the function. `docs/link-capacity.md` has it beside simulation, and
+    what it leaves out.
+
+    Args:
+        frame: X, bytes of a MAC frame: the packet, the MAC header and the FCS. The paper's example has 1500.
+        rate: R, bit rate of DATA.
+        loss: p, the share of DATA frames that the channel loses, from 0 to 1.
+        others: U, the share of time that transmissions on other links take, from 0 to 1.
+        backoff: T_BO, mean back-off of a transmission, as in "320 us"; by default that of the PHY's windows.
+        tries: without `backoff`, how many a frame has at most, each from a window twice as large; 1 for the first.
+        acknowledgement: bytes of a frame with the transport's acknowledgement, on the same medium; 0 for none.
+        per: how many frames each of them answers.
+        header: H, bytes of a frame above which goodput is counted: by default 28 of MAC and FCS, and 20 of IP.
+        standard: physical layer, as in `[phy]`.
+        preamble: long or short, as in `[phy]`.
+        ack_rate: bit rate of ACKs.
+
+    Returns:
+        `transmission_s` and `overhead_s`, T_tr and T_ov, of which `backoff_s` is T_BO; `phy_bps` (Eq. 1);
+        `capacity_bps` (Eq. 2) in bits of frames; `goodput_bps`, that times (X - H) / X.
+
+    Raises:
+        ValueError: if a number is out of its range, or a length of time is none.
+        ScenarioError: if this is no PHY.
+    """
+    _require("frame", frame, above=0.0)
+    _require("per", per, above=0.0)
+    _require("loss", loss, most=1.0)
+    _require("others", others, most=1.0)
+    _require("acknowledgement", acknowledgement)
+    _require("header", header, most=frame)
+    _require("tries", tries, above=0.0)
+    phy: dict[str, Any] = {"standard": standard, "preamble": preamble, "data_rate": rate, "ack_rate": ack_rate}
+    scenario = {
+        "duration": "1 s",
+        "phy": phy,
+        "topology": {"generator": "chain", "hops": 1},
+        "flows": [{"from": "n0", "to": "n1", "scheme": "udp"}],
+    }
+    made = _core.link_capacity(
+        tomli_w.dumps(scenario),
+        "<phy>",
+        frame,
+        loss,
+        others,
+        _mean_backoff(loss, tries, phy) if backoff is None else _core.seconds(backoff),
+        (acknowledgement, per) if acknowledgement > 0 else None,
+        header,
+    )
+    return {**made}  # type: ignore[dict-item]  # of floats alone
+
+
+def _mean_backoff(loss: float, tries: int, phy: Mapping[str, Any]) -> float:
+    """In seconds, over all tries of frames that have so many."""
+    times = airtimes(0, phy)
+    return mean_backoff(loss, tries, times.cw_min, times.cw_max) * times.slot
+
+
+def _require(name: str, value: float, *, above: float | None = None, most: float = math.inf) -> None:
+    """Checks that a number is at least 0, or above something, finite, and no more than `most`."""
+    least = "at least 0" if above is None else f"above {above:g}"
+    fits = math.isfinite(value) and value <= most and (value >= 0 if above is None else value > above)
+    if not fits:
+        limit = "" if math.isinf(most) else f" and at most {most:g}"
+        raise ValueError(f"{name} is {value:g}; needs to be {least}{limit}")
