@@ -7,7 +7,7 @@ import pytest
 from multihop.errors import UserError
 from multihop.models import evaluate
 from multihop.report.study.plots import plot
-from multihop.study.metrics import fits, per_seed
+from multihop.study.metrics import beside, fits, per_seed
 from multihop.study.spec import Chart, MetricSpec
 from studies import NETWORK, study
 
@@ -58,6 +58,71 @@ def test_steps_after_the_warm_up_or_in_a_window_count(keys, expected):
     assert made(**keys) == pytest.approx(expected)
 
 
+#: The truth at the same times but the last one, in two parts, of which the mean counts; another seed has other truth.
+TRUTH = pd.DataFrame(
+    {
+        "seed": np.array([1, 1, 1, 1, 2], dtype=np.uint64),
+        "time_s": [1.0, 2.0, 3.0, 3.0, 3.0],
+        "name": ["f", "f", "f", "g", "f"],
+        "goodput_bps": [9.0, 2.0, 1.0, 3.0, 7.0],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({}, 0.5),
+        ({"signed": True}, 0.0),
+        ({"reduce": "max"}, 0.5),
+        ({"reduce": "min", "signed": True}, -0.5),
+        ({"against_where": {"name": "f"}}, (0.5 + 2.0) / 2),
+        ({"between": (2, 3)}, 0.5),
+    ],
+)
+def test_how_far_steps_are_off_from_those_of_another_table(keys, expected):
+    """Estimates of 1, 3 and 5 against 2, the mean of 1 and 3, and nothing."""
+    spec = MetricSpec(column="measurements.capacity_bps", where={"name": "a"}, against="series.goodput_bps", **keys)
+    truth = beside(spec, STEPS, TRUTH)
+    assert per_seed(spec, STEPS, 1.0, truth).tolist() == [pytest.approx(expected)]
+
+
+def test_nothing_is_off_from_zero_or_from_what_is_missing():
+    spec = MetricSpec(column="measurements.capacity_bps", against="series.goodput_bps")
+    assert np.isnan(per_seed(spec, STEPS, 1.0, beside(spec, STEPS, TRUTH.assign(goodput_bps=0.0))).iloc[0])
+    assert np.isnan(per_seed(spec, STEPS, 1.0, beside(spec, STEPS, TRUTH[TRUTH["seed"] == 2])).iloc[0])
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ({"against": "later"}, "'later' is no metric above this one; there are nominal"),
+        ({"against": "series.rtt_s"}, "series.rtt_s is in s, measurements.capacity_bps in bit/s"),
+        ({"against": "series.nothing"}, "no column 'nothing'"),
+        ({"against": "series.name"}, "a name, not a number"),
+        ({"against": "flows.goodput_bps"}, "the table flows has no steps of time"),
+        (
+            {"against": "nominal", "against_where": {"name": "n0"}},
+            "against_where: has no effect, as nominal is a metric",
+        ),
+        ({"against": "series.goodput_bps", "against_where": {"node": 1}}, "no column 'node'"),
+        ({"signed": True}, "has signed, which goes with against"),
+        ({"against": "nominal", "per": "available_bps"}, "has per, which makes a ratio of sums, and against"),
+    ],
+)
+def test_what_nothing_can_be_held_against_is_told(keys, says):
+    nominal = {"model": "wlan-capacity", "result": "goodput_bps"}
+    with pytest.raises(UserError, match=says):
+        study(
+            scenario=MEASURED,
+            metrics={
+                "nominal": nominal,
+                "off": {"column": "measurements.capacity_bps", **keys},
+                "later": nominal,
+            },
+        )
+
+
 def test_one_step_does_not_vary_and_a_mean_of_zero_has_no_variation():
     assert np.isnan(made(where={"name": "a"}, reduce="cv", between=(2, 3)))
     assert np.isnan(made("available_bps", where={"name": "b"}, reduce="cv", between=(3, 4)))
@@ -86,6 +151,18 @@ def result(tmp_path_factory):
                 "unit": "Mb/s",
             },
             "share": {"metric": "capacity", "over": "maximum"},
+            "off": {
+                "column": "measurements.capacity_bps",
+                "where": {"estimator": "rt-winf", "name": "n0"},
+                "against": "maximum",
+                "signed": True,
+            },
+            "apart": {
+                "column": "measurements.capacity_bps",
+                "where": {"estimator": "rt-winf", "name": "n0"},
+                "against": "measurements.capacity_bps",
+                "against_where": {"estimator": "rt-winf", "name": "n1"},
+            },
             "busy": {"column": "measurements.implied_busy_ratio", "where": {"estimator": "busy"}},
             "truth": {"column": "measurements.true_busy_ratio", "where": {"estimator": "busy"}},
             "bias": {"metric": "busy", "less": "truth", "unit": "%"},
@@ -122,6 +199,17 @@ def test_the_bias_of_an_estimator_is_its_mean_less_the_truth(result):
     assert result.metric("bias").unit == "%"
 
 
+def test_steps_are_held_against_a_closed_form_and_against_those_of_another_node(result):
+    for point in (0, 1):
+        expected = result.values(point, "share") - 1
+        assert result.values(point, "off").tolist() == pytest.approx(expected.tolist())
+        rows = result.point_table(point, "measurements")
+        rows = rows[(rows["estimator"] == "rt-winf") & (rows["time_s"] > 1.0) & (rows["seed"] == 2)]
+        wide = rows.pivot_table(index="time_s", columns="name", values="capacity_bps")
+        assert result.values(point, "apart")[2] == pytest.approx((wide["n0"] / wide["n1"] - 1).abs().mean())
+    assert result.metric("off").unit == ""
+
+
 def test_an_export_says_how_metrics_are_made(result, tmp_path):
     import pyarrow.parquet
 
@@ -129,11 +217,12 @@ def test_an_export_says_how_metrics_are_made(result, tmp_path):
 
     export(result, tmp_path / "tables")
     schema = pyarrow.parquet.read_schema(tmp_path / "tables" / "metrics.parquet")
-    meaning = {name: schema.field(name).metadata[b"meaning"].decode() for name in ("share", "bias", "maximum")}
+    meaning = {name: schema.field(name).metadata[b"meaning"].decode() for name in ("share", "bias", "maximum", "off")}
     assert meaning == {
         "share": "capacity over maximum",
         "bias": "busy less truth",
         "maximum": "throughput_bps of maximum-throughput",
+        "off": "mean of measurements.capacity_bps against maximum",
     }
 
 

@@ -21,17 +21,26 @@ def check_combined(spec: StudySpec, name: str, metric: MetricSpec) -> None:
     Raises:
         UserError: naming what does not.
     """
-    names = list(spec.metrics)
-    above = names[: names.index(name)]
     for key in ("metric", "over", "less"):
-        wanted = getattr(metric, key)
-        if wanted is not None and wanted not in above:
-            there = f"there are {', '.join(above)}" if above else "there are none"
-            raise UserError(f"metrics.{name}.{key}: {wanted!r} is no metric above this one; {there}")
+        if getattr(metric, key) is not None:
+            require_above(spec, name, key, getattr(metric, key))
     if metric.metric is not None and metric.less is not None:
         units = [unit_of(spec, spec.metrics[one]) for one in (metric.metric, metric.less)]
         if units[0] != units[1]:
             raise UserError(f"metrics.{name}.less: {metric.less} is in {units[1]}, {metric.metric} in {units[0]}")
+
+
+def require_above(spec: StudySpec, name: str, key: str, wanted: str) -> None:
+    """Checks that what a key of a metric names is a metric above it.
+
+    Raises:
+        UserError: if it is none.
+    """
+    names = list(spec.metrics)
+    above = names[: names.index(name)]
+    if wanted not in above:
+        there = f"there are {', '.join(above)}" if above else "there are none"
+        raise UserError(f"metrics.{name}.{key}: {wanted!r} is no metric above this one; {there}")
 
 
 def check_model(spec: StudySpec, name: str, metric: MetricSpec) -> None:

@@ -237,9 +237,10 @@ def _made_how(metric: MetricSpec) -> str:
         return (
             f"{metric.metric} over {metric.over}" if metric.over is not None else f"{metric.metric} less {metric.less}"
         )
-    return (
-        f"{metric.column} over {metric.per}, sums" if metric.per is not None else f"{metric.reduce} of {metric.column}"
-    )
+    if metric.per is not None:
+        return f"{metric.column} over {metric.per}, sums"
+    off = "" if metric.against is None else f" against {metric.against}"
+    return f"{metric.reduce} of {metric.column}{off}"
 
 
 def _described(result: StudyResult, name: str, df: pd.DataFrame, about: dict[str, Any]) -> pa.Table:

@@ -11,7 +11,7 @@ import pandas as pd
 from multihop.columns import METRIC, TABLES, Metric
 from multihop.errors import UserError
 from multihop.statistics import jain
-from multihop.study.derived import check_combined, check_model
+from multihop.study.derived import check_combined, check_model, require_above
 from multihop.study.design import RESERVED, as_list
 from multihop.study.optima import COLUMNS, check_optimum
 from multihop.study.spec import Label, MetricSpec, StudySpec
@@ -52,7 +52,7 @@ def check_metric(spec: StudySpec, name: str, metric: MetricSpec) -> None:
     if name == "seed" or name.startswith(RESERVED):
         raise UserError(f"{at}: {name} is the name of a column of ours; choose another name")
     if metric.column is not None:
-        _check_columns(metric, metric.column, at)
+        _check_columns(spec, name, metric, metric.column)
     elif metric.metric is not None:
         check_combined(spec, name, metric)
     elif metric.optimum is not None:
@@ -63,7 +63,8 @@ def check_metric(spec: StudySpec, name: str, metric: MetricSpec) -> None:
     shown_unit(unit_of(spec, metric), metric.unit, f"{at}.unit")
 
 
-def _check_columns(metric: MetricSpec, of: str, at: str) -> None:
+def _check_columns(spec: StudySpec, name: str, metric: MetricSpec, of: str) -> None:
+    at = f"metrics.{name}"
     table, column = split_column(of, f"{at}.column")
     _require_number(table, column, f"{at}.column")
     check_where(metric.where, table, f"{at}.where")
@@ -75,8 +76,31 @@ def _check_columns(metric: MetricSpec, of: str, at: str) -> None:
     for divisor in divisors_of(metric):
         _require_column(table, divisor, f"{at}.per")
         _require_number(table, divisor, f"{at}.per")
+    if metric.against is not None:
+        _check_against(spec, name, metric, of)
     if metric.between is not None and "time_s" not in TABLES[table]:
         raise UserError(f"{at}.between: has no effect, as the table {table} has no steps of time; remove it")
+
+
+def _check_against(spec: StudySpec, name: str, metric: MetricSpec, of: str) -> None:
+    at, against = f"metrics.{name}.against", metric.against or ""
+    table, column = split_column(of, at)
+    unit = TABLES[table][column].unit
+    if "." not in against:
+        require_above(spec, name, "against", against)
+        if metric.against_where:
+            raise UserError(f"metrics.{name}.against_where: has no effect, as {against} is a metric; remove it")
+        other_unit = unit_of(spec, spec.metrics[against])
+    else:
+        other, other_column = split_column(against, at)
+        _require_number(other, other_column, at)
+        without = next((one for one in (table, other) if "time_s" not in TABLES[one]), None)
+        if without is not None:
+            raise UserError(f"{at}: the table {without} has no steps of time, at which rows could be compared")
+        check_where(metric.against_where, other, f"metrics.{name}.against_where")
+        other_unit = TABLES[other][other_column].unit
+    if unit != other_unit:
+        raise UserError(f"{at}: {against} is in {other_unit}, {of} in {unit}")
 
 
 def check_where(where: Mapping[str, Label | list[Label]], table: str, at: str) -> None:
@@ -107,13 +131,16 @@ def split_column(text: str, at: str) -> tuple[str, str]:
     return table, column
 
 
-def per_seed(metric: MetricSpec, table: pd.DataFrame, warmup: float = 0.0) -> pd.Series[float]:
+def per_seed(
+    metric: MetricSpec, table: pd.DataFrame, warmup: float = 0.0, truth: pd.Series[float] | None = None
+) -> pd.Series[float]:
     """The metric of each run, by seed, from its table of all seeds. Missing where no row has a value.
 
     Args:
         metric: one that is made of a column; of the optimum, one of the columns that `optima.with_optimum` adds.
         table: the column's table.
         warmup: of steps of time, those that end later than this count, unless the metric has a window of its own.
+        truth: what each row of the table is held against, of a metric that is.
     """
     column = (metric.column or "").partition(".")[2] if metric.optimum is None else COLUMNS[metric.optimum]
     seeds = table["seed"].unique()
@@ -122,6 +149,9 @@ def per_seed(metric: MetricSpec, table: pd.DataFrame, warmup: float = 0.0) -> pd
         after, until = metric.between or (warmup, np.inf)
         rows = rows[(rows["time_s"] > after) & (rows["time_s"] <= until)]
     values = rows[column].astype(float)
+    if truth is not None:
+        off = (values / truth.reindex(values.index) - 1).replace([np.inf, -np.inf], np.nan)
+        values = off if metric.signed else off.abs()
     if metric.per is not None:
         divisors = rows[divisors_of(metric)].astype(float).sum(axis=1).groupby(rows["seed"]).sum(min_count=1)
         return (values.groupby(rows["seed"]).sum(min_count=1) / divisors.where(divisors > 0)).reindex(seeds)
@@ -147,6 +177,19 @@ def per_seed(metric: MetricSpec, table: pd.DataFrame, warmup: float = 0.0) -> pd
             case name:
                 made = grouped.agg(name)
     return made.astype(float).reindex(seeds)
+
+
+def beside(metric: MetricSpec, table: pd.DataFrame, other: pd.DataFrame) -> pd.Series[float]:
+    """What each row of a table is held against: the mean of the other table's rows of the same run and time."""
+    column = (metric.against or "").partition(".")[2]
+    rows = other[matching(other, metric.against_where)]
+    found = rows[column].astype(float).groupby([rows["seed"], _nanoseconds(rows)]).mean()
+    keys = pd.MultiIndex.from_arrays([table["seed"], _nanoseconds(table)])
+    return pd.Series(found.reindex(keys).to_numpy(), index=table.index)
+
+
+def _nanoseconds(table: pd.DataFrame) -> pd.Series[int]:
+    return (table["time_s"] * 1e9).round().astype("int64")
 
 
 def matching(table: pd.DataFrame, where: Mapping[str, Label | list[Label]]) -> np.ndarray:

@@ -20,7 +20,7 @@ from multihop.statistics import Estimate, PairedDifference, paired_difference
 from multihop.study.claims import Judgement, judge
 from multihop.study.derived import combined, of_model
 from multihop.study.design import RESERVED, Point
-from multihop.study.metrics import metric_of, per_seed
+from multihop.study.metrics import beside, metric_of, per_seed
 from multihop.study.optima import of_all_flows, question_of, with_optimum
 from multihop.study.spec import Label, MetricSpec
 from multihop.study.store import Failure, Store
@@ -109,22 +109,37 @@ class StudyResult:
             elif spec is not None and spec.model is not None:
                 made[name] = pd.Series(of_model(name, spec, self.points[point]), index=seeds_read, dtype=float)
             else:
-                made[name] = self._of_table(point, name, outputs, tables)
+                made[name] = self._of_table(point, name, outputs, tables, made)
         for name, of_runs in made.items():
             known = self._known.setdefault((point, name), {})
             known |= dict(zip(map(int, of_runs.index.to_list()), of_runs.to_list(), strict=True))
 
     def _of_table(
-        self, point: int, name: str, outputs: list[_core.Output], tables: dict[str, pd.DataFrame]
+        self,
+        point: int,
+        name: str,
+        outputs: list[_core.Output],
+        tables: dict[str, pd.DataFrame],
+        known: Mapping[str, pd.Series[float]],
     ) -> pd.Series[float]:
-        """A metric that is a column, by seed. `tables` holds those that were made for others."""
+        """A metric that is a column, by seed. `tables` holds those that were made for others, `known` metrics above."""
         view = self.study.plan.views[point]
         spec = self.study.spec.metrics.get(name)
-        source = "summary" if spec is None else (spec.column or "").partition(".")[0]
-        if source not in tables:
-            tables[source] = frames.table(source, view, outputs)
-        df = tables[source]
-        made = df.set_index("seed")[name] if spec is None else per_seed(spec, df, view["warmup"])
+
+        def table(of: str) -> pd.DataFrame:
+            source = of.partition(".")[0]
+            if source not in tables:
+                tables[source] = frames.table(source, view, outputs)
+            return tables[source]
+
+        if spec is None:
+            made = table("summary").set_index("seed")[name]
+        else:
+            df, truth = table(spec.column or ""), None
+            if spec.against is not None:
+                is_metric = spec.against in known
+                truth = df["seed"].map(known[spec.against]) if is_metric else beside(spec, df, table(spec.against))
+            made = per_seed(spec, df, view["warmup"], truth)
         return made.set_axis([int(seed) for seed in made.index])
 
     def _of_optimum(

@@ -148,6 +148,15 @@ class MetricSpec(_Table):
     per: str | list[str] | None = Field(
         None, description="Instead of reduce: the sum of the column over the sum of this one, or of these together."
     )
+    against: str | None = Field(
+        None,
+        description="Of `column`: not the column, but how far it is off from this one, as a share of it, row by row: a "
+        "metric above, or `table.column` of another table of steps, whose rows at the same time are averaged.",
+    )
+    against_where: dict[str, Label | list[Label]] = Field(
+        default_factory=dict, description="Of `against`: rows of its table that count."
+    )
+    signed: bool = Field(False, description="Of `against`: below it is negative; otherwise only the size counts.")
     model: str | None = Field(
         None, description="Instead of a column: a closed form of `multihop list models`, the same for all seeds."
     )
@@ -183,7 +192,8 @@ class MetricSpec(_Table):
         if sum(getattr(self, kind) is not None for kind in kinds) != 1:
             raise ValueError("needs one of column, model, optimum and metric")
         of = {
-            ("column",): ("between", "weight", "per"),
+            ("column",): ("between", "weight", "per", "against"),
+            ("against",): ("against_where", "signed"),
             ("column", "optimum"): ("where", "reduce"),
             ("model",): ("result", "arguments", "cases"),
             ("optimum",): ("utility", "constraints", "level", "feedback"),
@@ -197,6 +207,8 @@ class MetricSpec(_Table):
             raise ValueError(f"has optimum = {self.optimum!r}, which is of all flows together; remove where and reduce")
         if self.per is not None and ({"reduce", "weight"} & self.model_fields_set):
             raise ValueError("has per, which makes a ratio of sums, and reduce or weight; keep one of them")
+        if self.per is not None and self.against is not None:
+            raise ValueError("has per, which makes a ratio of sums, and against; keep one of them")
         if self.model is not None and self.result is None:
             raise ValueError("has model, and so needs result, which of its numbers is meant")
         if self.metric is not None and (self.over is None) == (self.less is None):

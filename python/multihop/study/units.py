@@ -47,7 +47,7 @@ def unit_of(spec: StudySpec, metric: MetricSpec) -> str:
     if metric.optimum is not None:
         return "bit/s" if metric.optimum == "rate" and metric.reduce not in _WITHOUT_UNIT else "1"
     table, _, column = (metric.column or "").partition(".")
-    if metric.reduce in _WITHOUT_UNIT:
+    if metric.reduce in _WITHOUT_UNIT or metric.against is not None:
         return "1"
     return _ratio(TABLES[table][column].unit, {TABLES[table][divisor].unit for divisor in divisors_of(metric)})
 
