@@ -41,6 +41,9 @@ pub struct Bmcc {
     pub alpha: f64,
     /// The round-trip time at which the increase is not scaled (`t_d`). Default "100 ms".
     pub typical_rtt: Duration,
+    /// What one acknowledgement adds is limited to between a tenth of a segment, at a window of one, and a fiftieth, at 1000, as in the
+    /// authors' program for VCP. Default true.
+    pub limit_addition: bool,
     /// What is left of the window after a cut (`beta`). Default 0.875.
     pub backoff: f64,
     /// By how much less than `backoff` is left for each unit of load above one, down to a half. Default 0.
@@ -62,6 +65,7 @@ impl Default for Bmcc {
             kappa: 0.35,
             alpha: 1.0,
             typical_rtt: Duration(0.1),
+            limit_addition: true,
             backoff: 0.875,
             backoff_slope: 0.0,
             tcp: TcpParameters::default(),
@@ -115,6 +119,8 @@ impl Scheme for Bmcc {
             typical_rtt: self.typical_rtt.0,
             backoff: self.backoff,
             backoff_slope: self.backoff_slope,
+            limits_addition: self.limit_addition,
+            limits_multiplication: false,
         });
         Box::new(TcpSender::new(options, Box::new(sender)))
     }

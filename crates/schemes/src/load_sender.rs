@@ -1,8 +1,12 @@
 //! The sender of BMCC and VCP: a window that is multiplied, opened or cut as the load of the path is low, high or too much
 //! (Xia, Subramanian, Stoica and Kalyanaraman 2005; Qazi, Andrew and Znati 2009).
 //!
-//! After a cut the window stands still for an interval of the routers, which then tell what became of it, and after that only opens
-//! by addition for a round trip, in which overload is what was told before.
+//! After a cut, further overload leaves the window as it is for an interval of the routers, which then tell what became of the cut; and
+//! for a round trip after that opens it by addition, as what is told then is of packets sent before.
+//!
+//! Both, and the limits, are as in the authors' program for VCP: what an acknowledgement adds has a limit that binds for windows of up
+//! to about ten segments at a round trip of 100 ms. There additive increase is in proportion to the window, and shares become
+//! equal slowly.
 
 use crate::load_router::HIGH_LOAD;
 use multihop_core::{Ecn, Feedback, Rate, Span, Time};
@@ -25,6 +29,10 @@ pub(crate) struct LoadSenderOptions {
     /// What is left of a window at a load of one, `beta`, and by how much less that is for each further unit of load.
     pub backoff: f64,
     pub backoff_slope: f64,
+    /// What one acknowledgement adds is limited.
+    pub limits_addition: bool,
+    /// Large windows are not multiplied by as much.
+    pub limits_multiplication: bool,
 }
 
 /// What a load asks of a sender.
@@ -54,8 +62,8 @@ pub(crate) struct LoadSender {
 
 /// Round-trip times longer than so many intervals count as so many.
 const ROUNDS_MOST: f64 = 2.5;
-/// Additive increase is in proportion to the square of the round-trip time up to these, in seconds, in proportion to the time itself
-/// below the first, and beyond the second grows by a segment for each typical round-trip time (the authors' program for VCP).
+/// Additive increase is in proportion to the square of the round-trip time between these, in seconds, in proportion to the time itself
+/// below, and above grows by a segment for each typical round-trip time.
 const LINEAR_BELOW: f64 = 0.02;
 const LINEAR_ABOVE: f64 = 0.5;
 /// A window that would let packets go further apart than this, in seconds, is paced, if it has at most so many segments.
@@ -103,6 +111,8 @@ impl LoadSender {
 
     /// Growth of a window by multiplication over a round trip: `xi_s = (1 + xi)^(rtt / t_p) - 1`.
     fn multiplied(&self, xi: f64, rtt: f64) -> f64 {
+        let xi =
+            if self.options.limits_multiplication { xi.min(increase_limit(self.segments())) } else { xi };
         let rounds = (rtt / self.options.interval.seconds()).min(ROUNDS_MOST);
         (1.0 + xi).powf(rounds) - 1.0
     }
@@ -119,6 +129,13 @@ impl LoadSender {
         self.options.alpha * scale
     }
 
+    /// Opens the window by addition: `alpha_s / w` segments for each segment acknowledged.
+    fn add(&mut self, rtt: f64) {
+        let share = self.added(rtt) / self.segments();
+        let most = if self.options.limits_addition { addition_limit(self.segments()) } else { f64::INFINITY };
+        self.open(share.min(most));
+    }
+
     /// Opens the window by a share of a segment for each segment that was acknowledged.
     fn open(&mut self, share: f64) {
         let by = share * self.acked as f64;
@@ -130,6 +147,24 @@ impl LoadSender {
         self.frozen = now + Span::from_ns(self.options.interval.ns().next_multiple_of(TICK.ns()));
         self.settling = self.frozen + Span::from_seconds(rtt);
     }
+}
+
+/// The most that a window of so many segments is multiplied by: 1 of one segment, 0.5 of 10, 0.2 of 100 and 0.1 of 1000.
+fn increase_limit(segments: f64) -> f64 {
+    interpolated(segments, [1.0, 0.5, 0.2, 0.1])
+}
+
+/// The most that addition adds to a window of so many segments for each acknowledgement, in segments: 0.1 of one, 0.02 of 1000.
+fn addition_limit(segments: f64) -> f64 {
+    let steps = segments.clamp(1.0, 1_000.0).log10() / 3.0;
+    0.1 * 0.2f64.powf(steps)
+}
+
+/// Between the values at 1, 10, 100 and 1000 segments, by the logarithm.
+fn interpolated(segments: f64, values: [f64; 4]) -> f64 {
+    let place = segments.clamp(1.0, 1_000.0).log10();
+    let left = (place as usize).min(2);
+    values[left] + (place - left as f64) * (values[left + 1] - values[left])
 }
 
 impl Controller for LoadSender {
@@ -152,15 +187,16 @@ impl Controller for LoadSender {
         }
         let now = returned.now;
         let (Some(response), Some(rtt)) = (self.response(&returned.feedback), self.srtt) else { return };
-        if now < self.frozen || self.recovering {
+        if self.recovering {
             return;
         }
         match response {
             Response::Cut(left) if now >= self.settling => self.cut(now, left, rtt),
+            Response::Cut(_) if now < self.frozen => {}
             // A window that is not used says nothing of what the path would carry.
             _ if returned.app_limited => {}
-            Response::Multiply(xi) if now >= self.settling => self.open(self.multiplied(xi, rtt)),
-            _ => self.open(self.added(rtt) / self.segments()),
+            Response::Multiply(xi) => self.open(self.multiplied(xi, rtt)),
+            Response::Add | Response::Cut(_) => self.add(rtt),
         }
         self.acked = 0;
     }
@@ -206,6 +242,8 @@ mod tests {
             typical_rtt: 0.1,
             backoff: 0.875,
             backoff_slope: 0.0,
+            limits_addition: true,
+            limits_multiplication: false,
         }
     }
 
@@ -230,7 +268,8 @@ mod tests {
         let Some(Response::Multiply(xi)) = bmcc.response(&load(0.5)) else { panic!() };
         assert!((xi - 0.35).abs() < 1e-12);
         assert!((bmcc.multiplied(xi, 0.1) - 0.161_90).abs() < 5e-6);
-        let vcp = LoadSender::new(LoadSenderOptions { kappa: 0.25, ..options() });
+        let vcp =
+            LoadSender::new(LoadSenderOptions { kappa: 0.25, limits_multiplication: true, ..options() });
         let Some(Response::Multiply(xi)) = vcp.response(&Feedback::Mark(Ecn::Ect1)) else { panic!() };
         assert!((xi - 0.0625).abs() < 1e-12);
         assert!((vcp.multiplied(xi, 0.1) - 0.030_78).abs() < 5e-6);
@@ -258,6 +297,12 @@ mod tests {
         {
             assert!((sender.added(rtt) - segments).abs() < 1e-9, "{rtt}");
         }
+        for (window, most) in [(1.0, 0.1), (1_000.0, 0.02), (1e6, 0.02)] {
+            assert!((addition_limit(window) - most).abs() < 1e-12);
+        }
+        for (window, most) in [(1.0, 1.0), (10.0, 0.5), (100.0, 0.2), (1_000.0, 0.1), (31.622_776_6, 0.35)] {
+            assert!((increase_limit(window) - most).abs() < 1e-6, "{window}");
+        }
     }
 
     /// A load of 1.05 that stays: a cut, 200 ms frozen, a round trip of 100 ms without a cut, and the next one.
@@ -277,6 +322,29 @@ mod tests {
             }
         }
         assert_eq!(cuts, [0, 300, 600, 900]);
+    }
+
+    /// A window of one segment: a tenth of one for each acknowledgement, or the whole segment that is due in a round trip of 100 ms.
+    #[test]
+    fn additions_are_limited_unless_they_are_not() {
+        for (limits_addition, expected) in [(true, 1_100.0), (false, 2_000.0)] {
+            let options = LoadSenderOptions { initial_window: 1_000, limits_addition, ..options() };
+            let mut sender = LoadSender::new(options);
+            acknowledge(&mut sender, ms(0), 1_000, load(0.9));
+            assert!((sender.window - expected).abs() < 1e-6, "{}", sender.window);
+        }
+    }
+
+    /// Only overload leaves a window as it is after a cut.
+    #[test]
+    fn a_load_that_fell_opens_at_once() {
+        let mut sender = LoadSender::new(options());
+        acknowledge(&mut sender, ms(0), 1_000, load(1.05));
+        let cut = sender.window;
+        acknowledge(&mut sender, ms(10), 1_000, load(1.05));
+        assert!((sender.window - cut).abs() < 1e-9);
+        acknowledge(&mut sender, ms(20), 1_000, load(0.9));
+        assert!(sender.window > cut);
     }
 
     #[test]

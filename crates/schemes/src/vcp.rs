@@ -71,6 +71,8 @@ impl Scheme for Vcp {
             typical_rtt: 0.1,
             backoff: 0.875,
             backoff_slope: 0.0,
+            limits_addition: true,
+            limits_multiplication: true,
         });
         Box::new(TcpSender::new(options, Box::new(sender)))
     }
