@@ -134,7 +134,9 @@ fn each_direction_of_a_link_loses_what_it_is_said_to_lose() {
 fn errors_of_one_link_do_nothing_to_others() {
     let run_with = |errors: &[(u32, u32, f64)]| {
         let mut config = stations(&[0.0, 10.0, 20.0], &[(1, 0), (2, 0)]);
-        errors.iter().for_each(|(from, to, rate)| lose(&mut config, *from, *to, *rate));
+        for (from, to, rate) in errors {
+            lose(&mut config, *from, *to, *rate);
+        }
         trickle(&mut config, 0, 1);
         let outcome = run(&config);
         (link(&outcome, 0, 1), outcome.fingerprint)
