@@ -15,6 +15,7 @@ DROP_CAUSES: dict[str, str] = {
     "link_broken": "it waited for a next hop that routing declared broken, or was on a wire whose end was switched off",
     "hop_limit": "it took more hops than packets may, or came back to the node that sent it first",
     "lifetime": "it waited in the interface queue for longer than `mac.lifetime`",
+    "aqm": "the queue discipline, `fq-codel` or `stations`, found that packets wait too long",
 }
 
 
@@ -147,8 +148,8 @@ _WIRES: dict[str, Column] = {
     "delivered": Column("packets", "packets that reached the other end"),
     "dropped": Column(
         "packets",
-        "packets lost before they were sent: no room in the queue, a router policy dropped them, or the node was "
-        "switched off",
+        "packets lost before they were sent: no room in the queue, a router policy or the discipline dropped them, or "
+        "the node was switched off",
     ),
     "queue_mean": Column("packets", "packets that waited at its sending end, mean over time"),
     "queue_max": Column("packets", "packets that waited at its sending end, maximum"),

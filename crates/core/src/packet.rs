@@ -158,6 +158,11 @@ impl Packet {
         self.segment.payload > 0
     }
 
+    /// Does its transport understand ECN? Then it is marked where others are dropped.
+    pub fn understands_ecn(&self) -> bool {
+        self.segment.ecn != Ecn::NotCapable
+    }
+
     /// Sets congestion experienced, if the transport understands ECN. Otherwise the packet is left as it is.
     pub fn mark(&mut self) {
         if matches!(self.segment.ecn, Ecn::Ect0 | Ecn::Ect1) {
@@ -188,11 +193,13 @@ pub enum DropCause {
     HopLimit,
     /// It waited in the interface queue for longer than frames may.
     Lifetime,
+    /// The queue discipline found that packets wait too long.
+    Aqm,
 }
 
 impl DropCause {
     /// All causes, in the order of the results' columns.
-    pub const ALL: [DropCause; 7] = [
+    pub const ALL: [DropCause; 8] = [
         DropCause::QueueFull,
         DropCause::RetryLimit,
         DropCause::NoRoute,
@@ -200,6 +207,7 @@ impl DropCause {
         DropCause::LinkBroken,
         DropCause::HopLimit,
         DropCause::Lifetime,
+        DropCause::Aqm,
     ];
 
     /// The name of its column in the results.
@@ -212,6 +220,7 @@ impl DropCause {
             DropCause::LinkBroken => "link_broken",
             DropCause::HopLimit => "hop_limit",
             DropCause::Lifetime => "lifetime",
+            DropCause::Aqm => "aqm",
         }
     }
 }
@@ -236,10 +245,13 @@ mod tests {
         };
         packet.mark();
         assert_eq!(packet.segment.ecn, Ecn::NotCapable);
+        assert!(!packet.understands_ecn());
         for capable in [Ecn::Ect0, Ecn::Ect1] {
             packet.segment.ecn = capable;
+            assert!(packet.understands_ecn());
             packet.mark();
             assert_eq!(packet.segment.ecn, Ecn::CongestionExperienced);
+            assert!(packet.understands_ecn());
         }
     }
 

@@ -11,7 +11,7 @@
 //!   carries in a shared medium.
 //! * [`LinkView`] is the node's cross-layer database: estimators write it, router policies and local controllers read it.
 //! * [`RouterPolicy`] is what a forwarding node does to packets.
-//! * [`DropTail`] is the interface queue.
+//! * [`InterfaceQueue`] holds packets, by a [`Discipline`].
 
 mod adhoc_probe;
 mod busy_ratio;
@@ -47,7 +47,9 @@ pub use occupied::Elapsed;
 pub use packet_throughput::{PacketThroughput, PacketThroughputOptions};
 pub use phy_times::PhyTimes;
 pub use policy::{Departure, Hop, Notice, Outlet, Passage, RouterPolicy, Verdict};
-pub use queue::{DropTail, Priority};
+pub use queue::{
+    Arrival, CodelOptions, Discipline, FqCodelOptions, InterfaceQueue, Priority, StationsOptions, Taken,
+};
 pub use rt_winf::{RtWinf, RtWinfOptions, WinfReading};
 pub use rt_winf_probe::{RtWinfProbe, RtWinfProbeOptions};
 pub use service_delay::ServiceDelay;

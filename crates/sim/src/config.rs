@@ -5,7 +5,7 @@
 use crate::mobility::Mobility;
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy};
-use multihop_link::EstimatorConfig;
+use multihop_link::{Discipline, EstimatorConfig};
 use multihop_schemes::Scheme;
 use std::sync::Arc;
 
@@ -37,6 +37,8 @@ pub struct Config {
     pub ack_rate: Option<Rate>,
     /// The MAC.
     pub mac: MacConfig,
+    /// How packets wait for it.
+    pub discipline: Discipline,
     /// The medium.
     pub medium: MediumConfig,
     /// Routing.
@@ -79,6 +81,8 @@ pub struct WireConfig {
     pub delay: Span,
     /// Packets that wait at the sending end at most, besides the one that is being sent.
     pub queue_limit: usize,
+    /// How they wait.
+    pub discipline: Discipline,
 }
 
 /// MAC parameters.

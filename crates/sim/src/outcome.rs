@@ -182,8 +182,8 @@ pub struct WireOutcome {
     pub sent_bytes: u64,
     /// Packets that reached the other end.
     pub delivered: u64,
-    /// Packets that were lost at its sending end: the queue was full, a router policy dropped them, or the node was switched off while
-    /// they were being sent.
+    /// Packets that were lost at its sending end: the queue was full, a router policy or the discipline dropped them, or the node was
+    /// switched off while they were being sent.
     pub dropped: u64,
     /// Mean packets in its queue over time, without the one that was being sent.
     pub queue_mean: f64,

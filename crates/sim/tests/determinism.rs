@@ -5,6 +5,7 @@ mod common;
 use common::{add_flow, network, two_ray};
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::DcfRules;
+use multihop_link::{Discipline, FqCodelOptions, StationsOptions};
 use multihop_schemes::find;
 use multihop_sim::config::{
     AppConfig, Config, DsdvConfig, DsrConfig, MediumModel, RoutingProtocol, SchemeConfig, WireConfig,
@@ -72,9 +73,17 @@ fn configurations() -> Vec<Config> {
     let mut wired = busy_grid(DcfRules::NS2, None);
     for (from, to) in [(0, 5), (5, 0), (5, 15), (15, 5), (2, 15), (15, 2)] {
         let (from, to, rate) = (NodeId(from), NodeId(to), Rate::from_kbps(1_000));
-        wired.wires.push(WireConfig { from, to, rate, delay: Span::from_us(200), queue_limit: 4 });
+        let (delay, discipline) = (Span::from_us(200), Discipline::DropTail);
+        wired.wires.push(WireConfig { from, to, rate, delay, queue_limit: 4, discipline });
     }
+    configs.push(wired.clone());
+    let lines = FqCodelOptions { flows: 2, ..FqCodelOptions::default() };
+    wired.wires.iter_mut().for_each(|wire| wire.discipline = Discipline::FqCodel(lines));
+    wired.discipline = Discipline::FqCodel(lines);
     configs.push(wired);
+    let mut stations = busy_grid(DcfRules::IEEE, None);
+    stations.discipline = Discipline::Stations(StationsOptions::default());
+    configs.push(stations);
     configs
 }
 

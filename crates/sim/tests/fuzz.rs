@@ -8,6 +8,7 @@ mod common;
 use common::{add_flow, network, two_ray};
 use multihop_core::{NodeId, Rate, Rng, Span};
 use multihop_dot11::{DcfRules, EifsRule, Microseconds, Phy, Preamble, ResponseTimeout, Standard};
+use multihop_link::{CodelOptions, Discipline, FqCodelOptions, StationsOptions};
 use multihop_schemes::find;
 use multihop_sim::config::{
     AppConfig, Config, DsdvConfig, DsrConfig, LinkFailureRule, MatrixLink, MatrixQuantity, MediumModel,
@@ -232,7 +233,31 @@ fn random(seed: u64) -> Config {
     if config.routing.protocol == RoutingProtocol::Static && coin(rng) {
         wires(rng, &mut config);
     }
+    config.discipline = match rng.below(3) {
+        0 => Discipline::DropTail,
+        1 => Discipline::FqCodel(lines(rng)),
+        _ => Discipline::Stations(StationsOptions {
+            lines: lines(rng),
+            airtime_quantum: Span::from_us(pick(rng, &[10, 256, 10_000])),
+            charge_received: coin(rng),
+        }),
+    };
     config
+}
+
+fn lines(rng: &mut Rng) -> FqCodelOptions {
+    let codel = CodelOptions {
+        target: Span::from_us(pick(rng, &[10, 5_000, 20_000])),
+        interval: Span::from_us(pick(rng, &[1_000, 100_000])),
+        ecn: coin(rng),
+    };
+    FqCodelOptions {
+        codel,
+        quantum: pick(rng, &[64, 300, 1514, 1_000_000]),
+        flows: pick(rng, &[1, 2, 1024]),
+        byte_limit: pick(rng, &[3_000, 10_000, 32 << 20]),
+        drop_batch: pick(rng, &[1, 64]),
+    }
 }
 
 /// Some wires, and some nodes that have nothing else.
@@ -243,7 +268,9 @@ fn wires(rng: &mut Rng, config: &mut Config) {
             let rate = Rate::from_kbps(pick(rng, &[100, 1_000, 1_000, 50_000_000]));
             let delay = Span::from_us(pick(rng, &[0, 10, 1_000, 2_000_000]));
             let queue_limit = pick(rng, &[1, 3, 50]);
-            config.wires.push(WireConfig { from: NodeId(from), to: NodeId(to), rate, delay, queue_limit });
+            let discipline = if coin(rng) { Discipline::DropTail } else { Discipline::FqCodel(lines(rng)) };
+            let (from, to) = (NodeId(from), NodeId(to));
+            config.wires.push(WireConfig { from, to, rate, delay, queue_limit, discipline });
         }
     }
     if !matches!(config.medium.model, MediumModel::Matrix { .. }) {

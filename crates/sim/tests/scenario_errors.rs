@@ -110,6 +110,19 @@ long_retry_limit = "none" => long_retry_limit = "nine" -> mac.long_retry_limit: 
 queue = 50 => queue = 0 -> mac.queue: 0 is out of range | 1000000
 queue = 50 => queue = 5.5 -> mac.queue: 5.5 | whole number
 queue = 50 => queu = 50 -> mac.queu: unknown key | did you mean "queue"?
+queue = 50 => discipline = "fqcodel" -> mac.discipline: "fqcodel" | did you mean "fq-codel"? | drop-tail, fq-codel, stations
+queue = 50 => codel = { target = "5 ms" } -> mac.codel: has no effect with discipline "drop-tail" | "fq-codel"
+queue = 50 => codel = { airtime_quantum = "1 ms" }\ndiscipline = "fq-codel" -> mac.codel.airtime_quantum: "1 ms" has no effect | "stations"
+queue = 50 => codel = { charge_received = false }\ndiscipline = "fq-codel" -> mac.codel.charge_received: false has no effect | "stations"
+queue = 50 => codel = { target = "0 s" }\ndiscipline = "fq-codel" -> mac.codel.target: "0 s" is out of range | from 10 us
+queue = 50 => codel = { target = "200 ms" }\ndiscipline = "fq-codel" -> mac.codel.target: "200 ms" makes the target of 200 ms longer than the interval of 100 ms | round-trip
+queue = 50 => codel = { interval = "10 ms" }\ndiscipline = "stations" -> mac.codel.interval: "10 ms" makes the target of 20 ms longer
+queue = 50 => codel = { quantum = "1 B" }\ndiscipline = "fq-codel" -> mac.codel.quantum: "1 B" is out of range | 64 B
+queue = 50 => codel = { flows = 0 }\ndiscipline = "fq-codel" -> mac.codel.flows: 0 is out of range | from 1 to 65536
+queue = 50 => codel = { byte_limit = "1 kB" }\ndiscipline = "fq-codel" -> mac.codel.byte_limit: "1 kB" is out of range | 100 kB
+queue = 50 => codel = { drop_batch = 0 }\ndiscipline = "fq-codel" -> mac.codel.drop_batch: 0 is out of range
+queue = 50 => codel = { airtime_quantum = "0 us" }\ndiscipline = "stations" -> mac.codel.airtime_quantum: "0 us" is out of range | 10 us
+queue = 50 => codel = { limit = 5 }\ndiscipline = "stations" -> mac.codel.limit: unknown key | byte_limit
 eifs = "never" => eifs = "nav" -> mac.override.eifs: until-correct-frame, as-nav, never
 eifs = "never" => eif = "never" -> mac.override.eif: did you mean "eifs"?
 eifs = "never" => response_propagation = "1 us" -> mac.override.response_propagation: first-bit
@@ -300,6 +313,8 @@ delay = "10 ms"\n =>  @ [[topology.wires]]\nbetween = ["a" -> topology.wires[0].
 queue = 50 => queue = 0 -> topology.wires[0].queue: 0 is out of range | from 1 to 1000000
 queue = 50 => queue = "50 kB" -> topology.wires[0].queue: 50 kB | whole number
 queue = 50 => loss = 0.1 -> topology.wires[0].loss: unknown key | rate_back
+queue = 50 => discipline = "stations" -> topology.wires[0].discipline: "stations" is for radios | "fq-codel"
+queue = 50 => codel = { ecn = false } -> topology.wires[0].codel: has no effect with discipline "drop-tail"
 rate_back = "1 Mb/s" => rate_back = "0 b/s" -> topology.wires[0].rate_back: "0 b/s" is out of range
 delay_back = "30 ms" => delay_back = "1e9 h" -> topology.wires[0].delay_back: out of range | 100 years
 protocol = "static" => protocol = "dsdv" -> routing.protocol: "dsdv" sends its packets by radio only | static routes
@@ -336,6 +351,8 @@ access_queue = 100 => access_queue = 0 -> topology.access_queue: 0 is out of ran
 rate = "10 Mb/s" => rate = "0 b/s" -> topology.rate: "0 b/s" is out of range
 delay = "10 ms"\n =>  @ [topology] -> topology.delay: missing | "10 ms"
 queue = 50 => queue = 2000000 -> topology.queue: 2000000 is out of range
+queue = 50 => discipline = "stations" -> topology.discipline: "stations" is for radios | "fq-codel"
+queue = 50 => codel = { flows = 70000 }\ndiscipline = "fq-codel" -> topology.codel.flows: 70000 is out of range
 metric = "hops" => protocol = "dsdv" -> routing.protocol: "dsdv" sends its packets by radio only
 "#;
 

@@ -3,8 +3,8 @@
 use multihop_core::{FlowId, NodeId, Span};
 use multihop_dot11::{DcfRules, EifsRule};
 use multihop_link::{
-    AdHocProbeOptions, Elapsed, EstimatorConfig, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions,
-    WinfReading,
+    AdHocProbeOptions, CodelOptions, Discipline, Elapsed, EstimatorConfig, FqCodelOptions,
+    PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions, StationsOptions, WinfReading,
 };
 use multihop_sim::config::{
     AppConfig, Config, DsdvConfig, DsrConfig, LinkFailureRule, MeasurementConfig, MediumModel, PathLoss,
@@ -236,6 +236,80 @@ fn defaults_are_those_of_the_standard_and_of_ns2s_radio() {
     assert_eq!(path_loss, PathLoss::TwoRayGround { frequency_hz: 914e6, antenna_height: 1.5 });
     assert_eq!(config.routing.on_link_failure, LinkFailureRule::Ignore);
     assert_eq!(config.flows[0].app, AppConfig::Saturated);
+}
+
+/// The discipline of the radio with these keys of `[mac]`.
+fn discipline(keys: &str) -> Discipline {
+    let text = format!("generator = \"chain\"\nhops = 2\n[mac]\nqueue = 1000\n{keys}");
+    of(&text, CANONICAL).discipline
+}
+
+#[test]
+fn disciplines_have_linuxs_parameters_unless_told_otherwise() {
+    assert_eq!(discipline(""), Discipline::DropTail);
+    assert_eq!(discipline("discipline = \"drop-tail\""), Discipline::DropTail);
+    let fq_codel = Discipline::FqCodel(FqCodelOptions {
+        codel: CodelOptions { target: Span::from_ms(5), interval: Span::from_ms(100), ecn: true },
+        quantum: 1514,
+        flows: 1024,
+        byte_limit: 33_554_432,
+        drop_batch: 64,
+    });
+    assert_eq!(discipline("discipline = \"fq-codel\""), fq_codel);
+    assert_eq!(discipline("discipline = \"fq-codel\"\ncodel = {}"), fq_codel);
+    let lines = FqCodelOptions {
+        codel: CodelOptions { target: Span::from_ms(20), interval: Span::from_ms(100), ecn: true },
+        quantum: 300,
+        flows: 4096,
+        byte_limit: 4_194_304,
+        drop_batch: 1,
+    };
+    let airtime_quantum = Span::from_us(256);
+    let stations = StationsOptions { lines, airtime_quantum, charge_received: true };
+    assert_eq!(discipline("discipline = \"stations\""), Discipline::Stations(stations));
+}
+
+#[test]
+fn each_parameter_of_a_discipline_is_taken_and_is_in_the_hash() {
+    let keys = "discipline = \"stations\"\n[mac.codel]\ntarget = \"7 ms\"\ninterval = \"70 ms\"\necn = false\n\
+                quantum = \"700 B\"\nflows = 77\nbyte_limit = \"777 kB\"\ndrop_batch = 7\n\
+                airtime_quantum = \"777 us\"\ncharge_received = false";
+    let lines = FqCodelOptions {
+        codel: CodelOptions { target: Span::from_ms(7), interval: Span::from_ms(70), ecn: false },
+        quantum: 700,
+        flows: 77,
+        byte_limit: 777_000,
+        drop_batch: 7,
+    };
+    let airtime_quantum = Span::from_us(777);
+    let stations = StationsOptions { lines, airtime_quantum, charge_received: false };
+    assert_eq!(discipline(keys), Discipline::Stations(stations));
+    let of = |mac: &str| {
+        hash(&format!(
+            "duration = \"10 s\"\n[topology]\ngenerator = \"chain\"\nhops = 2\n[traffic]\nscheme = \"udp\"\n\
+             {CANONICAL}\n[mac]\n{mac}\n"
+        ))
+    };
+    let hashes = [of(""), of("discipline = \"fq-codel\""), of("discipline = \"stations\""), of(keys)];
+    let changed = keys.lines().skip(2).map(|line| of(&keys.replace(&format!("{line}\n"), "")));
+    let different: std::collections::BTreeSet<String> = hashes.into_iter().chain(changed).collect();
+    assert_eq!(different.len(), 4 + 8);
+    assert_eq!(of("discipline = \"drop-tail\""), of(""));
+}
+
+#[test]
+fn wires_have_disciplines_of_their_own() {
+    let text = "nodes = [{ name = \"a\" }, { name = \"b\" }]\n[[topology.wires]]\nbetween = [\"a\", \"b\"]\n\
+                rate = \"1 Mb/s\"\ndelay = \"2 ms\"\ndiscipline = \"fq-codel\"\ncodel = { flows = 3 }";
+    let three = Discipline::FqCodel(FqCodelOptions { flows: 3, ..FqCodelOptions::default() });
+    let config = of(text, "pattern = \"random-pairs\"\nflows = 1");
+    assert!(config.wires.iter().all(|wire| wire.discipline == three) && config.wires.len() == 2);
+    assert_eq!(config.discipline, Discipline::DropTail);
+    let text = "generator = \"dumbbell\"\npairs = 2\nrate = \"10 Mb/s\"\ndelay = \"10 ms\"\n\
+                discipline = \"fq-codel\"\ncodel = { flows = 3 }";
+    let disciplines: Vec<Discipline> = of(text, CANONICAL).wires.iter().map(|wire| wire.discipline).collect();
+    assert_eq!(disciplines[..2], [three; 2], "the bottleneck");
+    assert!(disciplines[2..].iter().all(|discipline| *discipline == Discipline::DropTail));
 }
 
 #[test]

@@ -195,6 +195,11 @@ impl Mac {
         };
         ctx.record.exchange(&exchange, ctx.now);
         ctx.stack.on_link(&LinkEvent::Exchange(exchange));
+        if let Some(peer) = out.peer
+            && ctx.stack.shares_airtime()
+        {
+            ctx.stack.on_airtime(peer, airtime_used(&out, fate, ctx));
+        }
         match out.peer {
             Some(peer) if fate == Fate::GivenUp => {
                 ctx.stack.on_given_up(ctx.now, peer, out.handle, ctx.packets, ctx.record);
@@ -222,6 +227,17 @@ impl Mac {
             Attempt { node: self.id, peer, flow: out.flow, cw: self.cw, slots, rts, cts, data, ack };
         ctx.stack.on_link(&LinkEvent::Attempt(attempt));
     }
+}
+
+/// How long the medium was in use for a frame: all its RTS and DATA, what answered them, and the SIFS between.
+fn airtime_used(out: &Outgoing, fate: Fate, ctx: &Context) -> Span {
+    let timing = ctx.timing;
+    let answered = u64::from(out.rts_tries - out.rts_failures);
+    let acknowledged = u64::from(fate == Fate::Acknowledged);
+    timing.rts * u64::from(out.rts_tries)
+        + (timing.sifs + timing.cts + timing.sifs) * answered
+        + out.data * u64::from(out.data_tries)
+        + (timing.sifs + timing.ack) * acknowledged
 }
 
 /// When a frame that starts now is on the air at its sender.

@@ -57,6 +57,9 @@ impl Mac {
             return;
         }
         ctx.record.received(self.id, frame, ctx.now);
+        if frame.to.is_some() && frame.kind == FrameKind::Data {
+            ctx.stack.on_received_airtime(frame.from, frame.airtime());
+        }
         match frame.kind {
             FrameKind::Cts => self.on_cts(ctx, frame),
             FrameKind::Ack => self.on_ack(ctx, frame),

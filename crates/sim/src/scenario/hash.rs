@@ -3,6 +3,7 @@
 use super::mobility::Moved;
 use crate::config::{Config, NodeConfig, SchemeConfig};
 use crate::mobility::Mobility;
+use multihop_link::Discipline;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -32,6 +33,7 @@ pub(super) fn hash(
         control_rate,
         ack_rate,
         mac,
+        discipline,
         medium,
         routing,
         schemes,
@@ -52,6 +54,9 @@ pub(super) fn hash(
     }
     if !measurements.is_empty() {
         write!(sink, " {measurements:?}").expect("a digest takes all text");
+    }
+    if *discipline != Discipline::DropTail {
+        write!(sink, " {discipline:?}").expect("a digest takes all text");
     }
     if !wires.is_empty() {
         write!(sink, " {wires:?}").expect("a digest takes all text");

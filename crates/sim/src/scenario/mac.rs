@@ -1,5 +1,6 @@
 //! `[mac]`: the medium access control.
 
+use super::discipline::{Codel, Discipline};
 use super::document::{Document, Result, key};
 use super::values::{Limit, Switch};
 use crate::config::MacConfig;
@@ -24,6 +25,11 @@ pub struct Mac {
     /// Packets that the interface queue holds.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub queue: u32,
+    /// How they wait. `queue` is the limit of all disciplines: Linux has 10240 for `fq-codel` and 8192 for `stations`.
+    pub discipline: Discipline,
+    /// Parameters of the discipline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub codel: Option<Codel>,
     /// A packet that has waited in the interface queue for longer is dropped when its turn comes: `"off"` for never. ns-3 has
     /// 500 ms.
     pub lifetime: Switch<Duration>,
@@ -139,6 +145,8 @@ impl Default for Mac {
             short_retry_limit: Limit::At(7), // dot11ShortRetryLimit and dot11LongRetryLimit, defaults of annex C
             long_retry_limit: Limit::At(4),
             queue: 50,
+            discipline: Discipline::DropTail,
+            codel: None,
             lifetime: Switch::Off,
             overrides: RuleOverrides::default(),
         }

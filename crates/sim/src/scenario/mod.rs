@@ -14,6 +14,7 @@
 //! Whatever is wrong ends as one [`ScenarioError`], which names file, line, key, what was found, and what would do.
 
 mod catalogue;
+mod discipline;
 mod document;
 mod dsr;
 mod error;
@@ -43,6 +44,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 pub use catalogue::catalogue;
+pub use discipline::{Codel, Discipline};
 pub use document::{Step, locate};
 pub use dsr::Dsr;
 pub use error::{Place, ScenarioError};

@@ -94,6 +94,7 @@ pub fn resolve_among(known: &[Entry], text: &str, origin: &str, overrides: &Over
         control_rate: rates.control,
         ack_rate: rates.ack,
         mac: scenario.mac.resolve(&document, &phy)?,
+        discipline: scenario.mac.discipline.resolve(&document, &key!["mac"], scenario.mac.codel.as_ref())?,
         medium: scenario.medium.resolve(&document)?,
         routing: scenario.routing.resolve(&document)?,
         schemes: Vec::new(),

@@ -1,5 +1,6 @@
 //! `[[topology.wires]]`: wires between nodes.
 
+use super::discipline::{Codel, Discipline};
 use super::document::{Document, KeyPath, Result, key};
 use super::topology::Nodes;
 use crate::config::WireConfig;
@@ -28,6 +29,11 @@ pub struct Wire {
     #[serde(default = "fifty")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub queue: u32,
+    /// How they wait: `drop-tail` or `fq-codel`.
+    #[serde(default)]
+    pub discipline: Discipline,
+    /// Parameters of the discipline.
+    pub codel: Option<Codel>,
     /// Rate from the second node to the first. Default: `rate`.
     pub rate_back: Option<BitRate>,
     /// Propagation delay from the second node to the first. Default: `delay`.
@@ -44,13 +50,14 @@ pub(super) struct Line {
     pub(super) rate: Rate,
     pub(super) delay: Span,
     pub(super) queue_limit: usize,
+    pub(super) discipline: multihop_link::Discipline,
 }
 
 impl Line {
     /// The direction from one node to another.
     pub(super) fn direction(self, from: usize, to: usize) -> WireConfig {
-        let Line { rate, delay, queue_limit } = self;
-        WireConfig { from: NodeId(from as u32), to: NodeId(to as u32), rate, delay, queue_limit }
+        let Line { rate, delay, queue_limit, discipline } = self;
+        WireConfig { from: NodeId(from as u32), to: NodeId(to as u32), rate, delay, queue_limit, discipline }
     }
 
     /// Both directions, the same.
@@ -84,6 +91,7 @@ pub(super) fn resolve(document: &Document<'_>, wires: &[Wire], nodes: &Nodes) ->
             rate: rate(document, &at.join("rate"), wire.rate)?,
             delay: document.time(&at.join("delay"), wire.delay, 0.0)?,
             queue_limit: queue(document, &at.join("queue"), wire.queue)?,
+            discipline: discipline(document, &at, wire.discipline, wire.codel.as_ref())?,
         };
         let mut back = there;
         if let Some(other) = wire.rate_back {
@@ -100,6 +108,23 @@ pub(super) fn resolve(document: &Document<'_>, wires: &[Wire], nodes: &Nodes) ->
 /// A rate at which the clock, which counts nanoseconds, resolves single packets.
 pub(super) fn rate(document: &Document<'_>, at: &KeyPath, rate: BitRate) -> Result<Rate> {
     document.within(at, rate.0, 1.0..=1e11, ("1 b/s", "100 Gb/s")).map(|_| rate.rate())
+}
+
+/// How packets wait for a wire.
+pub(super) fn discipline(
+    document: &Document<'_>,
+    at: &KeyPath,
+    discipline: Discipline,
+    codel: Option<&Codel>,
+) -> Result<multihop_link::Discipline> {
+    if discipline == Discipline::Stations {
+        return Err(document.bad(
+            &at.join("discipline"),
+            "is for radios: a wire leads to one node and has no airtime",
+            "set discipline = \"fq-codel\" or \"drop-tail\"",
+        ));
+    }
+    discipline.resolve(document, at, codel)
 }
 
 /// The limit of a queue.

@@ -4,7 +4,7 @@ use super::{Stack, Surroundings};
 use crate::record::Recorder;
 use crate::slab::{Handle, Slab};
 use multihop_core::{DropCause, NodeId, Packet, Span, Time};
-use multihop_link::{Hop, LinkView, Passage, Priority, RouterPolicy, Verdict};
+use multihop_link::{Arrival, Hop, LinkView, Passage, RouterPolicy, Taken, Verdict};
 
 /// A packet waiting in the interface queue, and where it goes; none for a broadcast.
 #[derive(Clone, Copy, Debug)]
@@ -32,9 +32,12 @@ impl Stack {
     /// The next packet for the MAC.
     pub fn next(&mut self, now: Time, packets: &mut Slab, record: &mut Recorder) -> Option<Next> {
         loop {
-            let (enqueued, waiting) = self.queue.pop()?;
-            let Waiting { handle, peer } = waiting;
-            let size = packets.get(handle).packet.size;
+            let taken = self.queue.pop(now);
+            self.lose_queued(now, DropCause::Aqm, packets, record);
+            let Taken { item: Waiting { handle, peer }, size, came: enqueued, marked } = taken?;
+            if marked {
+                packets.get_mut(handle).packet.mark();
+            }
             self.policies.taken(size);
             record.queue(self.id, self.queue.len(), now);
             if self.lifetime.is_some_and(|limit| now.since(enqueued) > limit) {
@@ -76,20 +79,45 @@ impl Stack {
         if verdict == Verdict::Drop {
             self.lose(around.now, handle, DropCause::Policy, around.packets, around.record);
         } else {
-            self.queue_up(around, Priority::Data, Waiting { handle, peer: Some(peer) });
+            self.queue_up(around, Waiting { handle, peer: Some(peer) });
         }
     }
 
-    /// Puts a packet into the interface queue; if that is full, one is lost.
-    pub(super) fn queue_up(&mut self, around: &mut Surroundings, priority: Priority, waiting: Waiting) {
+    /// Puts a packet into the interface queue; if that is full, some are lost.
+    pub(super) fn queue_up(&mut self, around: &mut Surroundings, waiting: Waiting) {
         let packet = &around.packets.get(waiting.handle).packet;
         self.policies.tell_others(around.now, packet, Passage::Arrival);
         self.policies.entered(around.now, waiting.peer, packet.size);
-        if let Err(lost) = self.queue.push(around.now, priority, waiting) {
-            self.policies.removed(around.now, lost.peer, around.packets.get(lost.handle).packet.size);
-            self.lose(around.now, lost.handle, DropCause::QueueFull, around.packets, around.record);
-        }
+        self.queue.push(&Arrival::of(packet, waiting.peer, around.now), waiting);
+        self.lose_queued(around.now, DropCause::QueueFull, around.packets, around.record);
         around.record.queue(self.id, self.queue.len(), around.now);
+    }
+
+    /// What the queue lost is lost for this cause.
+    fn lose_queued(&mut self, now: Time, cause: DropCause, packets: &mut Slab, record: &mut Recorder) {
+        while let Some(Waiting { handle, peer }) = self.queue.poll_lost() {
+            self.policies.removed(now, peer, packets.get(handle).packet.size);
+            self.lose(now, handle, cause, packets, record);
+        }
+    }
+
+    /// Does it matter how long neighbours use the medium?
+    #[inline]
+    pub fn shares_airtime(&self) -> bool {
+        self.queue.shares_airtime()
+    }
+
+    /// The medium was in use for this long by a frame to a neighbour and what belongs to it, all tries together.
+    pub fn on_airtime(&mut self, neighbour: NodeId, airtime: Span) {
+        self.queue.charge(neighbour, airtime);
+    }
+
+    /// The same, by a frame from it.
+    #[inline]
+    pub fn on_received_airtime(&mut self, neighbour: NodeId, airtime: Span) {
+        if self.queue.charges_received() {
+            self.queue.charge(neighbour, airtime);
+        }
     }
 
     /// What waits for a next hop that cannot be reached is the routing protocol's, or lost.
@@ -109,10 +137,11 @@ impl Stack {
 
     /// Puts a packet into the queue as it is; returns whether there was room.
     #[cfg(test)]
-    pub fn put(&mut self, now: Time, waiting: Waiting, size: u32) -> bool {
-        let fits = self.queue.push(now, Priority::Data, waiting).is_ok();
+    pub fn put(&mut self, now: Time, waiting: Waiting, packet: &Packet) -> bool {
+        self.queue.push(&Arrival::of(packet, waiting.peer, now), waiting);
+        let fits = self.queue.poll_lost().is_none();
         if fits {
-            self.policies.entered(now, waiting.peer, size);
+            self.policies.entered(now, waiting.peer, packet.size);
         }
         fits
     }

@@ -14,7 +14,7 @@ pub use interface_queue::Waiting;
 pub use ports::Port;
 
 use crate::agenda::{Agenda, Lane, Slot};
-use crate::config::{LinkFailureRule, MacConfig};
+use crate::config::LinkFailureRule;
 use crate::record::Recorder;
 use crate::routing::Routes;
 use crate::slab::{Handle, Slab};
@@ -22,7 +22,7 @@ use control::Notices;
 use failures::Failures;
 use followers::{Followers, Output};
 use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Segment, Span, Time};
-use multihop_link::{Departure, DropTail, Estimator, Hop, LinkView, Priority, Verdict};
+use multihop_link::{Departure, Estimator, Hop, InterfaceQueue, LinkView, Verdict};
 pub use policies::Policies;
 use routed::Agent;
 use std::collections::VecDeque;
@@ -67,7 +67,7 @@ pub struct Surroundings<'a> {
 /// What lies above a node's MAC.
 pub struct Stack {
     id: NodeId,
-    queue: DropTail<Waiting>,
+    queue: InterfaceQueue<Waiting>,
     /// Onto wires, in the order of their peers.
     ports: Vec<Port>,
     /// The node is off: its ports begin nothing, and its policies tell nothing.
@@ -95,17 +95,18 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// A stack without flows.
+    /// A stack without flows. `queue` is that of the radio.
     pub fn new(
         id: NodeId,
-        mac: &MacConfig,
+        queue: InterfaceQueue<Waiting>,
+        lifetime: Option<Span>,
         policies: Policies,
         link_slot: Slot,
         on_link_failure: LinkFailureRule,
     ) -> Stack {
         Stack {
             id,
-            queue: DropTail::new(mac.queue_limit),
+            queue,
             ports: Vec::new(),
             off: false,
             ends: Vec::new(),
@@ -116,7 +117,7 @@ impl Stack {
             touched: Vec::new(),
             followers: Followers::default(),
             agent: None,
-            lifetime: mac.lifetime,
+            lifetime,
             gauges: Vec::new(),
             observed: !policies.is_empty(),
             policies,
@@ -392,7 +393,7 @@ impl Stack {
         let packet = &around.packets.get(handle).packet;
         if packet.is_control() {
             let peer = (packet.destination != NodeId::BROADCAST).then_some(packet.destination);
-            self.queue_up(around, Priority::Routing, Waiting { handle, peer });
+            self.queue_up(around, Waiting { handle, peer });
             return;
         }
         if self.agent.is_some() {

@@ -6,7 +6,7 @@ use crate::agenda::{Lane, Slot};
 use crate::config::WireConfig;
 use crate::slab::Handle;
 use multihop_core::{DropCause, Dropped, Interval, LinkEvent, NodeId, Rate, Span, Time};
-use multihop_link::{DropTail, Hop, Passage, Priority, Verdict};
+use multihop_link::{Arrival, Hop, InterfaceQueue, Passage, Taken, Verdict};
 
 /// Where packets leave a node over a wire.
 pub struct Port {
@@ -14,7 +14,7 @@ pub struct Port {
     wire: u32,
     peer: NodeId,
     rate: Rate,
-    queue: DropTail<Handle>,
+    queue: InterfaceQueue<Handle>,
     /// The packet that is being sent, and since when.
     sending: Option<(Time, Handle)>,
     /// When its last bit has left.
@@ -23,13 +23,14 @@ pub struct Port {
 }
 
 impl Port {
-    /// An idle port onto the wire of this index; `policies` are what the schemes do to packets that leave by it.
-    pub fn new(wire: u32, config: &WireConfig, policies: Policies, sent: Slot) -> Port {
+    /// An idle port onto the wire of this index; `policies` are what the schemes do to packets that leave by it,
+    /// `salt` that of its queue.
+    pub fn new(wire: u32, config: &WireConfig, policies: Policies, sent: Slot, salt: u64) -> Port {
         Port {
             wire,
             peer: config.to,
             rate: config.rate,
-            queue: DropTail::new(config.queue_limit),
+            queue: InterfaceQueue::new(&config.discipline, config.queue_limit, salt),
             sending: None,
             sent,
             policies,
@@ -94,15 +95,10 @@ impl Stack {
             self.lose_at_port(around, port, handle, DropCause::Policy);
             return;
         }
-        let size = packet.size;
-        self.ports[port].policies.tell_others(now, packet, Passage::Arrival);
-        self.ports[port].policies.entered(now, Some(hop.peer), size);
-        if let Err(lost) = self.ports[port].queue.push(now, Priority::Data, handle) {
-            let size = around.packets.get(lost).packet.size;
-            self.ports[port].policies.removed(now, Some(hop.peer), size);
-            self.lose_at_port(around, port, lost, DropCause::QueueFull);
-            return;
-        }
+        policies.tell_others(now, packet, Passage::Arrival);
+        policies.entered(now, Some(hop.peer), packet.size);
+        self.ports[port].queue.push(&Arrival::of(packet, Some(hop.peer), now), handle);
+        self.lose_queued_at_port(around, port, DropCause::QueueFull);
         if self.ports[port].sending.is_none() && !self.off {
             self.send_next(around, port);
         }
@@ -162,8 +158,14 @@ impl Stack {
     /// Begins to send the head of the line, if there is one that the policy lets pass.
     fn send_next(&mut self, around: &mut Surroundings, port: usize) {
         let now = around.now;
-        while let Some((_, handle)) = self.ports[port].queue.pop() {
+        loop {
+            let taken = self.ports[port].queue.pop(now);
+            self.lose_queued_at_port(around, port, DropCause::Aqm);
+            let Some(Taken { item: handle, marked, .. }) = taken else { return };
             let packet = &mut around.packets.get_mut(handle).packet;
+            if marked {
+                packet.mark();
+            }
             let hop = Hop { now, peer: self.ports[port].peer };
             let policies = &mut self.ports[port].policies;
             policies.taken(packet.size);
@@ -188,6 +190,16 @@ impl Stack {
     fn note_queue(&self, around: &mut Surroundings, port: usize) {
         let port = &self.ports[port];
         around.record.wire_queue(port.wire, port.queue.len(), around.now);
+    }
+
+    /// What the queue of a port lost is lost for this cause.
+    fn lose_queued_at_port(&mut self, around: &mut Surroundings, port: usize, cause: DropCause) {
+        while let Some(lost) = self.ports[port].queue.poll_lost() {
+            let size = around.packets.get(lost).packet.size;
+            let peer = self.ports[port].peer;
+            self.ports[port].policies.removed(around.now, Some(peer), size);
+            self.lose_at_port(around, port, lost, cause);
+        }
     }
 
     /// A packet is lost at a port. Only the policies there hear of it: the link events of the node are those of its MAC.

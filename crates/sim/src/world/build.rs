@@ -11,7 +11,7 @@ use crate::outages::Outages;
 use crate::routing::{self, RoutingAgent};
 use crate::stack::{End, FlowRoute, Policies, Stack};
 use multihop_core::{FlowId, NodeId, Port, Rng, Time};
-use multihop_link::{Outlet, PhyTimes};
+use multihop_link::{InterfaceQueue, Outlet, PhyTimes};
 use std::sync::Arc;
 
 /// The slots, as they are given out.
@@ -48,6 +48,11 @@ pub(super) fn policies_at(
     Policies::new(by_scheme.collect(), phy, scheme_of.clone())
 }
 
+/// What decides which flows share a line of the queue of a node that is called so.
+pub(super) fn salt_of(seed: u64, node: NodeId, queue: &str) -> u64 {
+    Rng::at(seed, &["node", &node.0.to_string(), "queue", queue]).bits()
+}
+
 /// The nodes with the ends of flows, and where these are.
 pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
     let phy = timing.phy_times();
@@ -68,10 +73,12 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
             let link_slot = plan.add(index, Purpose::LinkLayer(index));
             let rng = Rng::at(config.seed, &["node", &index.to_string(), "mac"]);
             let policies = policies_at(config, id, "radio", outlet, Some(&phy), &scheme_of);
+            let salt = salt_of(config.seed, id, "radio");
+            let queue = InterfaceQueue::new(&config.discipline, config.mac.queue_limit, salt);
             let failure = routing::failure_rule(config);
             Node {
                 mac: Mac::new(id, timer, air, timing, rng),
-                stack: Stack::new(id, &config.mac, policies, link_slot, failure),
+                stack: Stack::new(id, queue, config.mac.lifetime, policies, link_slot, failure),
             }
         })
         .collect();

@@ -1,6 +1,6 @@
 //! Wires in the run: how they are laid, and what crosses them.
 
-use super::build::{SlotPlan, policies_at};
+use super::build::{SlotPlan, policies_at, salt_of};
 use super::{Purpose, World};
 use crate::config::Config;
 use crate::medium::Wire;
@@ -42,7 +42,8 @@ pub(super) fn build(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) ->
         let queue = format!("wire to {}", wire.to.0);
         let policies = policies_at(config, id, &queue, outlet, None, &scheme_of);
         let sent = plan.add(id.0, Purpose::WireSent(index as u32));
-        laid[index].port = nodes[id.index()].stack.add_port(Port::new(index as u32, wire, policies, sent));
+        let port = Port::new(index as u32, wire, policies, sent, salt_of(config.seed, id, &queue));
+        laid[index].port = nodes[id.index()].stack.add_port(port);
     }
     laid
 }

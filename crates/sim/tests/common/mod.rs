@@ -6,6 +6,7 @@ pub mod wires;
 
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
+use multihop_link::Discipline;
 use multihop_schemes::Scheme;
 use multihop_sim::config::*;
 use multihop_sim::mobility::Mobility;
@@ -65,6 +66,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
             queue_limit: 50,
             lifetime: None,
         },
+        discipline: Discipline::DropTail,
         medium: MediumConfig {
             propagation_delay: Span::from_ns(1_000),
             bit_error_rate: 0.0,

@@ -3,6 +3,7 @@
 use super::network;
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::DcfRules;
+use multihop_link::Discipline;
 use multihop_schemes::find;
 use multihop_sim::config::{Config, SchemeConfig, WireConfig};
 use multihop_sim::outcome::{Outcome, WireOutcome};
@@ -18,7 +19,10 @@ pub fn wired(rules: DcfRules, nodes: usize) -> Config {
 
 /// Adds both directions of a wire.
 pub fn lay(config: &mut Config, (a, b): (u32, u32), rate: Rate, delay: Span, queue_limit: usize) {
-    let direction = |from, to| WireConfig { from: NodeId(from), to: NodeId(to), rate, delay, queue_limit };
+    let direction = |from, to| {
+        let discipline = Discipline::DropTail;
+        WireConfig { from: NodeId(from), to: NodeId(to), rate, delay, queue_limit, discipline }
+    };
     config.wires.extend([direction(a, b), direction(b, a)]);
 }
 

@@ -19,7 +19,7 @@ use multihop_core::{
     FlowId, FrameKind, Interval, LinkEvent, NodeId, Packet, Port, Rate, Rng, Segment, Span, Time,
 };
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
-use multihop_link::RouterPolicy;
+use multihop_link::{Discipline, InterfaceQueue, RouterPolicy};
 use std::sync::{Arc, Mutex};
 
 pub const A: NodeId = NodeId(0);
@@ -116,7 +116,8 @@ impl Script {
         let probe: Box<dyn RouterPolicy> = Box::new(Probe { seen: seen.clone(), pause: pause.clone() });
         let policies = Policies::new(vec![Some(probe)], Some(&timing.phy_times()), Arc::new([0]));
         let failure = LinkFailureRule::Ignore;
-        let stack = Stack::new(A, &config.mac, policies, Slot(3), failure);
+        let queue = InterfaceQueue::new(&config.discipline, config.mac.queue_limit, 0);
+        let stack = Stack::new(A, queue, config.mac.lifetime, policies, Slot(3), failure);
         Script {
             seen,
             pause,
@@ -177,7 +178,7 @@ impl Script {
         self.runs_until(at);
         let packet = self.packet(A, to.unwrap_or(B));
         let handle = self.packets.insert(packet);
-        self.stack.put(self.now, Waiting { handle, peer: to }, packet.size);
+        self.stack.put(self.now, Waiting { handle, peer: to }, &packet);
         self.with_mac(Mac::on_queued);
     }
 
@@ -318,6 +319,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
             queue_limit: 50,
             lifetime: None,
         },
+        discipline: Discipline::DropTail,
         medium: MediumConfig {
             propagation_delay: Span::ZERO,
             bit_error_rate: 0.0,

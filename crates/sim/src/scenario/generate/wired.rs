@@ -1,8 +1,9 @@
 //! Topologies of wires: the dumbbell.
 
 use super::{Network, count, limit};
+use crate::scenario::discipline::{Codel, Discipline};
 use crate::scenario::document::{Document, Result, key};
-use crate::scenario::wires::{Line, fifty, queue, rate};
+use crate::scenario::wires::{Line, discipline, fifty, queue, rate};
 use multihop_core::{Rate, Span};
 use multihop_schemes::quantity::{BitRate, Duration};
 use schemars::JsonSchema;
@@ -23,6 +24,11 @@ pub struct Dumbbell {
     #[serde(default = "fifty")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub queue: u32,
+    /// How they wait: `drop-tail` or `fq-codel`. In front of the other wires they wait in one line.
+    #[serde(default)]
+    pub discipline: Discipline,
+    /// Parameters of the discipline.
+    pub codel: Option<Codel>,
     /// Rate of the wires of each pair: one for all, or one per pair.
     #[serde(default = "gigabit")]
     pub access_rates: Vec<BitRate>,
@@ -55,6 +61,7 @@ impl Dumbbell {
             rate: rate(document, &at("rate"), self.rate)?,
             delay: document.time(&at("delay"), self.delay, 0.0)?,
             queue_limit: queue(document, &at("queue"), self.queue)?,
+            discipline: discipline(document, &key!["topology"], self.discipline, self.codel.as_ref())?,
         };
         let access = self.access(document, pairs)?;
         let (left, right) = (pairs, pairs + 1);
@@ -94,6 +101,7 @@ impl Dumbbell {
             rate: rates[pair % rates.len()],
             delay: delays[pair % delays.len()],
             queue_limit,
+            discipline: multihop_link::Discipline::DropTail,
         };
         Ok((0..pairs).map(line).collect())
     }

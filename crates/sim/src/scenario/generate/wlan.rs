@@ -85,6 +85,7 @@ impl Server {
             rate: rate(document, &at("rate"), self.rate)?,
             delay: document.time(&at("delay"), self.delay, 0.0)?,
             queue_limit: queue(document, &at("queue"), self.queue)?,
+            discipline: multihop_link::Discipline::DropTail,
         })
     }
 }

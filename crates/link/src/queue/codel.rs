@@ -1,0 +1,239 @@
+//! `CoDel`: what waits too long for too long is lost, or marked, ever more often (RFC 8289).
+
+use super::line::{Line, Queued, Taken};
+use multihop_core::{Span, Time};
+use std::collections::VecDeque;
+
+/// Parameters of `CoDel`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CodelOptions {
+    /// The sojourn time that is acceptable for good (RFC 8289, section 4: 5 ms).
+    pub target: Span,
+    /// For how long it may be exceeded: about the longest round-trip time (RFC 8289, section 4: 100 ms).
+    pub interval: Span,
+    /// Packets whose transport understands ECN are marked where others are lost, as in Linux (RFC 8290, section 5.2).
+    pub ecn: bool,
+}
+
+impl Default for CodelOptions {
+    /// RFC 8289's constants, with ECN as in Linux's `fq_codel`.
+    fn default() -> CodelOptions {
+        CodelOptions { target: Span::from_ms(5), interval: Span::from_ms(100), ecn: true }
+    }
+}
+
+/// The state of a line. The names are those of the pseudo-code in RFC 8289, section 5.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Codel {
+    /// When the sojourn time will have been above the target for an interval; none while it is below.
+    first_above: Option<Time>,
+    drop_next: Time,
+    count: u32,
+    last_count: u32,
+    dropping: bool,
+}
+
+impl Codel {
+    /// Takes the next packet from a line; those that are dropped before it go to `lost`. Lines of no more than `largest` bytes, the
+    /// largest packet, are left alone.
+    pub(super) fn take<T>(
+        &mut self,
+        now: Time,
+        options: &CodelOptions,
+        largest: u32,
+        line: &mut Line<T>,
+        lost: &mut VecDeque<T>,
+    ) -> Option<Taken<T>> {
+        let Some((mut packet, mut too_long)) = self.next(now, options, largest, line) else {
+            self.dropping = false;
+            return None;
+        };
+        if !too_long {
+            self.dropping = false;
+        } else if !self.dropping {
+            let marked = options.ecn && packet.markable;
+            if !marked {
+                lost.push_back(packet.item);
+                (packet, _) = self.next(now, options, largest, line)?; // more than one packet was left
+            }
+            self.begin(now, options.interval);
+            return Some(packet.taken(marked));
+        }
+        while self.dropping && now >= self.drop_next {
+            self.count = self.count.saturating_add(1);
+            if options.ecn && packet.markable {
+                self.drop_next = self.after(self.drop_next, options.interval);
+                return Some(packet.taken(true));
+            }
+            lost.push_back(packet.item);
+            (packet, too_long) = self.next(now, options, largest, line)?;
+            if too_long {
+                self.drop_next = self.after(self.drop_next, options.interval);
+            } else {
+                self.dropping = false;
+            }
+        }
+        Some(packet.taken(false))
+    }
+
+    /// So many packets were lost because the queue was full, which is a reason to drop more often.
+    pub(super) fn overflowed(&mut self, packets: u32) {
+        self.count = self.count.saturating_add(packets);
+    }
+
+    /// The next packet, and whether the line was above the target for an interval.
+    fn next<T>(
+        &mut self,
+        now: Time,
+        options: &CodelOptions,
+        largest: u32,
+        line: &mut Line<T>,
+    ) -> Option<(Queued<T>, bool)> {
+        let packet = line.pop();
+        let is_above = |packet: &Queued<T>| {
+            now.since(packet.came) >= options.target && line.bytes() > u64::from(largest)
+        };
+        if !packet.as_ref().is_some_and(is_above) {
+            self.first_above = None;
+            return packet.map(|packet| (packet, false));
+        }
+        let due = self.first_above.map(|due| now >= due);
+        if due.is_none() {
+            self.first_above = Some(now + options.interval);
+        }
+        packet.map(|packet| (packet, due == Some(true)))
+    }
+
+    /// Begins to drop: at the rate that controlled the line last time, if that was not long ago.
+    fn begin(&mut self, now: Time, interval: Span) {
+        let since_last = self.count.saturating_sub(self.last_count);
+        let recently = now.since(self.drop_next) < interval * 16;
+        self.count = if since_last > 1 && recently { since_last } else { 1 };
+        self.last_count = self.count;
+        self.drop_next = self.after(now, interval);
+        self.dropping = true;
+    }
+
+    /// The control law: when the next one is dropped after that.
+    fn after(&self, time: Time, interval: Span) -> Time {
+        time + Span::from_ns((interval.ns() as f64 / f64::from(self.count).sqrt()) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::from_ns(ms * 1_000_000)
+    }
+
+    /// A line under `CoDel` with RFC 8289's constants.
+    #[derive(Default)]
+    struct Timeline {
+        codel: Codel,
+        line: Line<u64>,
+        lost: VecDeque<u64>,
+    }
+
+    impl Timeline {
+        /// So many packets of 1000 bytes come.
+        fn comes(&mut self, at: u64, packets: u64, markable: bool) {
+            (0..packets).for_each(|item| self.line.push(Queued { item, came: ms(at), size: 1000, markable }));
+        }
+
+        fn takes(&mut self, at: u64) -> Option<Taken<u64>> {
+            self.codel.take(ms(at), &CodelOptions::default(), 1000, &mut self.line, &mut self.lost)
+        }
+
+        /// A packet is taken every millisecond; the milliseconds at which one was lost or marked, and the number of the latter.
+        fn signals(&mut self, from: u64, to: u64) -> (Vec<u64>, usize) {
+            let mut marks = 0;
+            let times = (from..to).filter(|at| {
+                let before = self.lost.len();
+                let marked = self.takes(*at).unwrap().marked;
+                marks += usize::from(marked);
+                marked || self.lost.len() > before
+            });
+            (times.collect(), marks)
+        }
+    }
+
+    /// One interval after the target was exceeded first, at 10 ms, one interval after that, and then after 100 ms by the square
+    /// roots of 2, 3, 4 and 5: at 280.7, 338.4, 388.4 and 433.2 ms, or at the packet after that.
+    const TIMES: [u64; 6] = [110, 210, 281, 339, 389, 434];
+
+    #[test]
+    fn drops_follow_the_control_law() {
+        let mut timeline = Timeline::default();
+        timeline.comes(0, 1000, false);
+        assert_eq!(timeline.signals(10, 450), (TIMES.to_vec(), 0));
+        assert_eq!(timeline.lost.len(), 6);
+    }
+
+    #[test]
+    fn packets_that_understand_ecn_are_marked_at_the_same_instants() {
+        let mut timeline = Timeline::default();
+        timeline.comes(0, 1000, true);
+        assert_eq!(timeline.signals(10, 450), (TIMES.to_vec(), 6));
+        assert!(timeline.lost.is_empty());
+        let mut without = Timeline::default();
+        without.comes(0, 1000, true);
+        let options = CodelOptions { ecn: false, ..CodelOptions::default() };
+        let marked = (10..450).any(|at| {
+            without.codel.take(ms(at), &options, 1000, &mut without.line, &mut without.lost).unwrap().marked
+        });
+        assert!(!marked && without.lost.len() == 6);
+    }
+
+    /// After six drops the line is short for a moment. If it is too long again soon, drops go on at the rate of the fifth: the
+    /// count less the one with which dropping began.
+    #[test]
+    fn it_goes_on_where_it_was_if_that_was_not_long_ago() {
+        for (again, second) in [(500, 645), (2_500, 2_700)] {
+            let mut timeline = Timeline::default();
+            timeline.comes(0, 446, false);
+            timeline.signals(10, 450); // 440 taken, six lost
+            assert_eq!(timeline.line.len(), 0);
+            timeline.comes(450, 2, false);
+            assert!(!timeline.takes(451).unwrap().marked);
+            timeline.takes(452);
+            timeline.lost.clear();
+            timeline.comes(again - 10, 1000, false);
+            let (times, _) = timeline.signals(again, again + 201);
+            assert_eq!(times[..2], [again + 100, second], "again at {again}");
+        }
+    }
+
+    #[test]
+    fn what_is_short_or_no_more_than_a_packet_is_left_alone() {
+        let mut short = Timeline::default();
+        for at in 0..1_000 {
+            short.comes(at, 1, false);
+            if at >= 4 {
+                short.takes(at); // what came 4 ms ago
+            }
+        }
+        assert!(short.lost.is_empty() && short.line.len() == 4);
+        let mut one = Timeline::default();
+        for at in (0..100_000).step_by(500) {
+            one.comes(at, 2, false);
+            one.takes(at + 200);
+            one.takes(at + 400);
+        }
+        assert!(one.lost.is_empty());
+    }
+
+    #[test]
+    fn a_line_that_ran_empty_begins_anew() {
+        let mut timeline = Timeline::default();
+        timeline.comes(0, 10, false);
+        timeline.takes(50); // above the target until 150 ms, if it stays there
+        while timeline.takes(60).is_some() {}
+        timeline.comes(100, 10, false);
+        timeline.takes(160);
+        assert!(timeline.lost.is_empty());
+        timeline.takes(260);
+        assert_eq!(timeline.lost.len(), 1);
+    }
+}

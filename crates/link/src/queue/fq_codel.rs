@@ -1,0 +1,292 @@
+//! FQ-CoDel: a line for each flow, each under `CoDel`, served by deficit round robin, those that hold little first (RFC 8290).
+
+use super::codel::{Codel, CodelOptions};
+use super::line::{Line, Queued, Taken};
+use multihop_core::Time;
+use std::collections::VecDeque;
+
+/// Parameters of FQ-CoDel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FqCodelOptions {
+    /// What is done at the head of each line.
+    pub codel: CodelOptions,
+    /// Bytes that a line may send in its turn.
+    pub quantum: u32,
+    /// Lines; flows are spread over them by a hash.
+    pub flows: u32,
+    /// Bytes that all lines hold together at most.
+    pub byte_limit: u64,
+    /// Packets that are lost at most from the fattest line when the queue overflows, which is left half of its bytes.
+    pub drop_batch: u32,
+}
+
+impl Default for FqCodelOptions {
+    /// RFC 8290, section 5.2, and Linux's `fq_codel`.
+    fn default() -> FqCodelOptions {
+        FqCodelOptions {
+            codel: CodelOptions::default(),
+            quantum: 1514,
+            flows: 1024,
+            byte_limit: 32 << 20,
+            drop_batch: 64,
+        }
+    }
+}
+
+/// A line, and its place in the schedule.
+#[derive(Clone, Debug)]
+struct Flow<T> {
+    line: Line<T>,
+    codel: Codel,
+    deficit: i64,
+    /// It is in one of the lists.
+    listed: bool,
+}
+
+/// A set of lines.
+#[derive(Clone, Debug)]
+pub(super) struct FqCodel<T> {
+    options: FqCodelOptions,
+    salt: u64,
+    /// By hash, the index of a line that was used, plus one; as long as there are lines, once there was a packet.
+    places: Vec<u32>,
+    flows: Vec<Flow<T>>,
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    packets: usize,
+    bytes: u64,
+    /// Bytes of the largest packet so far.
+    largest: u32,
+}
+
+impl<T> FqCodel<T> {
+    pub(super) fn new(options: FqCodelOptions, salt: u64) -> FqCodel<T> {
+        FqCodel {
+            options,
+            salt,
+            places: Vec::new(),
+            flows: Vec::new(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            packets: 0,
+            bytes: 0,
+            largest: 0,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.packets
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) fn byte_limit(&self) -> u64 {
+        self.options.byte_limit
+    }
+
+    /// Bytes of the line that holds most.
+    pub(super) fn fattest(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.line.bytes()).max().unwrap_or(0)
+    }
+
+    /// A packet joins the line of its flow.
+    pub(super) fn push(&mut self, key: u64, packet: Queued<T>) {
+        let index = self.line_of(key);
+        self.packets += 1;
+        self.bytes += u64::from(packet.size);
+        self.largest = self.largest.max(packet.size);
+        let flow = &mut self.flows[index as usize];
+        flow.line.push(packet);
+        if !flow.listed {
+            flow.listed = true;
+            flow.deficit = i64::from(self.options.quantum);
+            self.new.push_back(index);
+        }
+    }
+
+    /// The next packet (RFC 8290, section 4.2); those that `CoDel` drops go to `lost`.
+    pub(super) fn pop(&mut self, now: Time, lost: &mut VecDeque<T>) -> Option<Taken<T>> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let index = *list.front()?;
+            let flow = &mut self.flows[index as usize];
+            if flow.deficit <= 0 {
+                flow.deficit += i64::from(self.options.quantum);
+                list.pop_front();
+                self.old.push_back(index);
+                continue;
+            }
+            let (packets, bytes) = (flow.line.len(), flow.line.bytes());
+            let taken = flow.codel.take(now, &self.options.codel, self.largest, &mut flow.line, lost);
+            self.packets -= packets - flow.line.len();
+            self.bytes -= bytes - flow.line.bytes();
+            let Some(taken) = taken else {
+                list.pop_front();
+                // It passes the old ones once, lest a new one with a packet now and then starves them.
+                if is_new && !self.old.is_empty() {
+                    self.old.push_back(index);
+                } else {
+                    flow.listed = false;
+                }
+                continue;
+            };
+            flow.deficit -= i64::from(taken.size);
+            return Some(taken);
+        }
+    }
+
+    /// The fattest line loses packets from its head: half of its bytes, but no more than a batch (RFC 8290, section 4.1).
+    pub(super) fn shed(&mut self, lost: &mut VecDeque<T>) {
+        let bytes = self.fattest();
+        let Some(flow) = self.flows.iter_mut().find(|flow| flow.line.bytes() == bytes) else { return };
+        let mut dropped = 0;
+        while dropped < self.options.drop_batch && (dropped == 0 || flow.line.bytes() > bytes - bytes / 2) {
+            let Some(packet) = flow.line.pop() else { break };
+            lost.push_back(packet.item);
+            dropped += 1;
+        }
+        flow.codel.overflowed(dropped);
+        self.packets -= dropped as usize;
+        self.bytes -= bytes - flow.line.bytes();
+    }
+
+    /// Moves the packets for which `broken` holds to `removed`.
+    pub(super) fn purge(&mut self, broken: &impl Fn(&T) -> bool, removed: &mut Vec<Queued<T>>) {
+        self.flows.iter_mut().for_each(|flow| flow.line.purge(broken, removed));
+        self.packets = self.flows.iter().map(|flow| flow.line.len()).sum();
+        self.bytes = self.flows.iter().map(|flow| flow.line.bytes()).sum();
+    }
+
+    /// The line of the flow with this key. Lines are made when they are first used, and kept: their `CoDel` remembers.
+    fn line_of(&mut self, key: u64) -> u32 {
+        let lines = u64::from(self.options.flows);
+        if self.places.is_empty() {
+            self.places.resize(lines as usize, 0);
+        }
+        let place = ((mix(key ^ self.salt) >> 32) * lines) >> 32;
+        let known = &mut self.places[place as usize];
+        if *known == 0 {
+            self.flows.push(Flow {
+                line: Line::default(),
+                codel: Codel::default(),
+                deficit: 0,
+                listed: false,
+            });
+            *known = self.flows.len() as u32;
+        }
+        *known - 1
+    }
+}
+
+/// Spreads the bits of a number (the finaliser of `SplitMix64`).
+pub(super) fn mix(number: u64) -> u64 {
+    let z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(flow: u64, size: u32) -> Queued<u64> {
+        Queued { item: flow, came: Time::ZERO, size, markable: false }
+    }
+
+    /// A set that never finds that packets wait too long, with packets of flows of these sizes.
+    fn filled(options: FqCodelOptions, flows: &[(u64, u32, u32)]) -> FqCodel<u64> {
+        let mut set = FqCodel::new(options, 0);
+        for (flow, packets, size) in flows {
+            (0..*packets).for_each(|_| set.push(*flow, packet(*flow, *size)));
+        }
+        set
+    }
+
+    fn take(set: &mut FqCodel<u64>) -> Taken<u64> {
+        set.pop(Time::ZERO, &mut VecDeque::new()).unwrap()
+    }
+
+    #[test]
+    fn a_flow_that_begins_overtakes_those_that_wait() {
+        let mut set = filled(FqCodelOptions::default(), &[(1, 100, 1500), (2, 100, 1500)]);
+        for _ in 0..20 {
+            take(&mut set);
+        }
+        set.push(3, packet(3, 100));
+        assert_eq!(take(&mut set).item, 3);
+        assert_ne!(take(&mut set).item, 3);
+        // It passes the others before it is new again: another packet waits for its turn.
+        set.push(3, packet(3, 1600));
+        set.push(3, packet(3, 100));
+        let order: Vec<u64> = (0..6).map(|_| take(&mut set).item).collect();
+        assert_eq!(order.iter().filter(|flow| **flow == 3).count(), 2, "{order:?}");
+        assert_ne!(order[..2], [3, 3]);
+    }
+
+    #[test]
+    fn flows_share_bytes_and_not_packets() {
+        let mut set = filled(FqCodelOptions::default(), &[(1, 400, 1500), (2, 4000, 150), (3, 1000, 600)]);
+        let mut bytes = [0; 4];
+        for _ in 0..2000 {
+            let taken = take(&mut set);
+            bytes[taken.item as usize] += taken.size;
+        }
+        let (least, most) = (bytes[1..].iter().min().unwrap(), bytes[1..].iter().max().unwrap());
+        assert!(most - least <= 1514 + 1500, "{bytes:?}");
+        assert!(*least > 200_000);
+    }
+
+    #[test]
+    fn the_fattest_line_loses_half_of_its_bytes_but_no_more_than_a_batch() {
+        for (drop_batch, expected) in [(64, 4), (3, 3), (1, 1)] {
+            let options = FqCodelOptions { drop_batch, ..FqCodelOptions::default() };
+            // Flow 2 has most packets, flow 1 most bytes.
+            let mut set = filled(options, &[(1, 8, 1500), (2, 20, 100)]);
+            let mut lost = VecDeque::new();
+            set.shed(&mut lost);
+            assert_eq!(lost, vec![1; expected]);
+            assert_eq!(set.len(), 28 - expected);
+            assert_eq!(set.bytes(), 14_000 - 1500 * expected as u64);
+        }
+    }
+
+    #[test]
+    fn flows_of_one_line_wait_in_one_line() {
+        let options = FqCodelOptions { flows: 1, ..FqCodelOptions::default() };
+        let mut set = filled(options, &[(1, 3, 1500), (2, 3, 100)]);
+        let order: Vec<u64> = (0..6).map(|_| take(&mut set).item).collect();
+        assert_eq!(order, [1, 1, 1, 2, 2, 2]);
+    }
+
+    /// What `CoDel` drops in one line does not touch the others, and is not paid for by the deficit.
+    #[test]
+    fn each_line_has_a_codel_of_its_own() {
+        let mut set = filled(FqCodelOptions::default(), &[(1, 1000, 1000)]);
+        let mut lost = VecDeque::new();
+        for at in 10..400 {
+            let now = Time::from_ns(at * 1_000_000);
+            set.push(2, Queued { item: 2, came: now, size: 1000, markable: false });
+            set.pop(now, &mut lost).unwrap();
+            set.pop(now, &mut lost).unwrap();
+        }
+        assert!(lost.len() > 3 && lost.iter().all(|flow| *flow == 1), "{lost:?}");
+        assert_eq!(set.len(), 1000 + 390 - 780 - lost.len());
+    }
+
+    /// Sequential numbers, as flows have, spread over lines like throws of dice: 100 flows over 1024 lines share about five.
+    #[test]
+    fn keys_spread_over_the_lines() {
+        let mut counts = Vec::new();
+        for salt in 0..20 {
+            let mut set: FqCodel<u64> = FqCodel::new(FqCodelOptions::default(), mix(salt));
+            (0..100).for_each(|flow| set.push(flow, packet(flow, 100)));
+            counts.push(set.flows.len());
+        }
+        let mean = counts.iter().sum::<usize>() as f64 / 20.0;
+        assert!((94.0..97.0).contains(&mean), "{counts:?}");
+    }
+}

@@ -1,0 +1,85 @@
+//! A line of packets, first in, first out.
+
+use multihop_core::Time;
+use std::collections::VecDeque;
+
+/// A packet that left the queue.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Taken<T> {
+    /// The packet.
+    pub item: T,
+    /// Its bytes.
+    pub size: u32,
+    /// When it entered the queue.
+    pub came: Time,
+    /// Congestion is to be marked on it.
+    pub marked: bool,
+}
+
+/// A packet that waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queued<T> {
+    pub(super) item: T,
+    pub(super) came: Time,
+    pub(super) size: u32,
+    /// Its transport understands ECN.
+    pub(super) markable: bool,
+}
+
+impl<T> Queued<T> {
+    pub(super) fn taken(self, marked: bool) -> Taken<T> {
+        Taken { item: self.item, size: self.size, came: self.came, marked }
+    }
+}
+
+/// Packets that wait in the order in which they came.
+#[derive(Clone, Debug)]
+pub(super) struct Line<T> {
+    packets: VecDeque<Queued<T>>,
+    bytes: u64,
+}
+
+impl<T> Default for Line<T> {
+    fn default() -> Line<T> {
+        Line { packets: VecDeque::new(), bytes: 0 }
+    }
+}
+
+impl<T> Line<T> {
+    pub(super) fn push(&mut self, packet: Queued<T>) {
+        self.bytes += u64::from(packet.size);
+        self.packets.push_back(packet);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Queued<T>> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    pub(super) fn pop_last(&mut self) -> Option<Queued<T>> {
+        let packet = self.packets.pop_back()?;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    /// Moves the packets for which `broken` holds to `removed`.
+    pub(super) fn purge(&mut self, broken: &impl Fn(&T) -> bool, removed: &mut Vec<Queued<T>>) {
+        for packet in std::mem::take(&mut self.packets) {
+            if broken(&packet.item) {
+                self.bytes -= u64::from(packet.size);
+                removed.push(packet);
+            } else {
+                self.packets.push_back(packet);
+            }
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}

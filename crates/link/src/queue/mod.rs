@@ -1,0 +1,219 @@
+//! Queue disciplines of interface queues: what waits in which order, and what is lost or marked on the way.
+//!
+//! * `line` is a first-in first-out line of packets, of which every discipline is made;
+//! * `codel` decides at the head of a line whether a packet is lost or marked (RFC 8289);
+//! * `fq_codel` has a line for each flow and serves them in turns (RFC 8290);
+//! * `stations` has such a set for each next hop and serves these by airtime, as Linux's mac80211 does.
+//!
+//! [`InterfaceQueue`] is one of them, with routing packets ahead.
+
+mod codel;
+mod fq_codel;
+mod line;
+mod stations;
+
+#[cfg(test)]
+mod tests;
+
+pub use codel::CodelOptions;
+pub use fq_codel::FqCodelOptions;
+pub use line::Taken;
+pub use stations::StationsOptions;
+
+use fq_codel::FqCodel;
+use line::{Line, Queued};
+use multihop_core::{NodeId, Packet, Port, Span, Time};
+use stations::Stations;
+use std::collections::VecDeque;
+
+/// Which of the two bands a packet waits in.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Priority {
+    /// Routing packets: ahead of all data, which makes room for them (ns-2's `PriQueue`).
+    Routing,
+    /// Everything else.
+    Data,
+}
+
+/// How data packets wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Discipline {
+    /// One line; what does not fit is lost.
+    #[default]
+    DropTail,
+    /// A line for each flow, served in turns, each under `CoDel`.
+    FqCodel(FqCodelOptions),
+    /// The same for each next hop, and these served by airtime.
+    Stations(StationsOptions),
+}
+
+/// What a queue has to know of a packet that comes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// When it comes.
+    pub at: Time,
+    /// Its band.
+    pub priority: Priority,
+    /// Its bytes.
+    pub size: u32,
+    /// What it has in common with the packets of its flow in this direction, and with no others.
+    pub flow: u64,
+    /// Its next hop; [`NodeId::BROADCAST`] if it has none.
+    pub next_hop: NodeId,
+    /// Its transport understands ECN.
+    pub markable: bool,
+}
+
+impl Arrival {
+    /// A packet comes that goes to this next hop; to none, if it is a broadcast.
+    pub fn of(packet: &Packet, next_hop: Option<NodeId>, at: Time) -> Arrival {
+        let port = u64::from(packet.port == Port::Sender);
+        let ends = u64::from(packet.source.0) << 32 | u64::from(packet.destination.0);
+        let number = u64::from(packet.flow.0) << 1 | port;
+        Arrival {
+            at,
+            priority: if packet.is_control() { Priority::Routing } else { Priority::Data },
+            size: packet.size,
+            flow: ends ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15), // disciplines mix it further
+            next_hop: next_hop.unwrap_or(NodeId::BROADCAST),
+            markable: packet.understands_ecn(),
+        }
+    }
+}
+
+/// A queue of packets in front of a radio or a wire. `T` is the packet, or a handle to it.
+///
+/// What is lost is asked for afterwards: after [`push`](InterfaceQueue::push), what found no room; after
+/// [`pop`](InterfaceQueue::pop), what the discipline dropped.
+#[derive(Clone, Debug)]
+pub struct InterfaceQueue<T> {
+    routing: Line<T>,
+    data: Data<T>,
+    limit: usize,
+    lost: VecDeque<T>,
+}
+
+#[derive(Clone, Debug)]
+enum Data<T> {
+    DropTail(Line<T>),
+    FqCodel(Box<FqCodel<T>>),
+    Stations(Box<Stations<T>>),
+}
+
+impl<T> InterfaceQueue<T> {
+    /// An empty queue that holds at most `limit` packets, those of both bands together. `salt` decides which flows share a line,
+    /// where they do.
+    pub fn new(discipline: &Discipline, limit: usize, salt: u64) -> InterfaceQueue<T> {
+        let data = match discipline {
+            Discipline::DropTail => Data::DropTail(Line::default()),
+            Discipline::FqCodel(options) => Data::FqCodel(Box::new(FqCodel::new(*options, salt))),
+            Discipline::Stations(options) => Data::Stations(Box::new(Stations::new(*options, salt))),
+        };
+        InterfaceQueue { routing: Line::default(), data, limit, lost: VecDeque::new() }
+    }
+
+    /// Takes a packet in. If it is one too many, data packets are lost, which ones is the discipline's choice; if there are none,
+    /// the last routing packet.
+    pub fn push(&mut self, arrival: &Arrival, item: T) {
+        let packet = Queued { item, came: arrival.at, size: arrival.size, markable: arrival.markable };
+        match arrival.priority {
+            Priority::Routing => self.routing.push(packet),
+            Priority::Data => match &mut self.data {
+                Data::DropTail(line) => line.push(packet),
+                Data::FqCodel(set) => set.push(arrival.flow, packet),
+                Data::Stations(stations) => stations.push(arrival.next_hop, arrival.flow, packet),
+            },
+        }
+        while self.len() > self.limit || self.has_too_many_bytes() {
+            self.shed();
+        }
+    }
+
+    /// Takes the next packet out.
+    pub fn pop(&mut self, now: Time) -> Option<Taken<T>> {
+        if let Some(packet) = self.routing.pop() {
+            return Some(packet.taken(false));
+        }
+        match &mut self.data {
+            Data::DropTail(line) => line.pop().map(|packet| packet.taken(false)),
+            Data::FqCodel(set) => set.pop(now, &mut self.lost),
+            Data::Stations(stations) => stations.pop(now, &mut self.lost),
+        }
+    }
+
+    /// What the last call of [`push`](InterfaceQueue::push) or [`pop`](InterfaceQueue::pop) lost, one after the other.
+    pub fn poll_lost(&mut self) -> Option<T> {
+        self.lost.pop_front()
+    }
+
+    /// The medium was in use for this long by frames to this neighbour, or from it.
+    pub fn charge(&mut self, neighbour: NodeId, airtime: Span) {
+        if let Data::Stations(stations) = &mut self.data {
+            stations.charge(neighbour, airtime);
+        }
+    }
+
+    /// Does it want to know of airtime at all?
+    pub fn shares_airtime(&self) -> bool {
+        matches!(self.data, Data::Stations(_))
+    }
+
+    /// Are frames from neighbours to be charged as well?
+    pub fn charges_received(&self) -> bool {
+        matches!(&self.data, Data::Stations(stations) if stations.charges_received())
+    }
+
+    /// Removes every data packet for which `broken` holds and hands each to `dropped`, oldest first.
+    pub fn purge(&mut self, broken: impl Fn(&T) -> bool, mut dropped: impl FnMut(T)) {
+        let mut removed = Vec::new();
+        match &mut self.data {
+            Data::DropTail(line) => line.purge(&broken, &mut removed),
+            Data::FqCodel(set) => set.purge(&broken, &mut removed),
+            Data::Stations(stations) => stations.purge(&broken, &mut removed),
+        }
+        removed.sort_by_key(|packet| packet.came);
+        for packet in removed {
+            dropped(packet.item);
+        }
+    }
+
+    /// Packets that fit.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Packets waiting.
+    pub fn len(&self) -> usize {
+        let data = match &self.data {
+            Data::DropTail(line) => line.len(),
+            Data::FqCodel(set) => set.len(),
+            Data::Stations(stations) => stations.len(),
+        };
+        self.routing.len() + data
+    }
+
+    /// Is nothing waiting?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn has_too_many_bytes(&self) -> bool {
+        match &self.data {
+            Data::DropTail(_) => false,
+            Data::FqCodel(set) => set.bytes() > set.byte_limit(),
+            Data::Stations(stations) => stations.bytes() > stations.byte_limit(),
+        }
+    }
+
+    fn shed(&mut self) {
+        let before = self.lost.len();
+        match &mut self.data {
+            Data::DropTail(line) => self.lost.extend(line.pop_last().map(|packet| packet.item)),
+            Data::FqCodel(set) => set.shed(&mut self.lost),
+            Data::Stations(stations) => stations.shed(&mut self.lost),
+        }
+        if self.lost.len() == before {
+            self.lost.extend(self.routing.pop_last().map(|packet| packet.item));
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! A set of lines for each next hop, served by airtime: the scheduler of Høiland-Jørgensen et al., "Ending the Anomaly" (USENIX
+//! ATC 2017), Algorithm 3, with the deficits of Linux's mac80211.
+//!
+//! Unlike mac80211 it needs no limit of the airtime that the hardware holds: the MAC takes one packet at a time, and the airtime
+//! of each is known before the next is taken.
+
+use super::codel::CodelOptions;
+use super::fq_codel::{FqCodel, FqCodelOptions};
+use super::line::{Queued, Taken};
+use multihop_core::{NodeId, Span, Time};
+use std::collections::VecDeque;
+
+/// Parameters of queues per station.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StationsOptions {
+    /// The lines of each station; the limit of bytes is that of all stations together.
+    pub lines: FqCodelOptions,
+    /// Airtime that a station gets in its turn (mac80211: 256 us; the paper's evaluation: 300 us).
+    pub airtime_quantum: Span,
+    /// Frames from a station are charged to it like those to it.
+    pub charge_received: bool,
+}
+
+impl Default for StationsOptions {
+    /// mac80211's, for stations that are not slow and radios before 802.11ac.
+    fn default() -> StationsOptions {
+        StationsOptions {
+            lines: FqCodelOptions {
+                codel: CodelOptions { target: Span::from_ms(20), ..CodelOptions::default() },
+                quantum: 300,
+                flows: 4096,
+                byte_limit: 4 << 20,
+                drop_batch: 1,
+            },
+            airtime_quantum: Span::from_us(256),
+            charge_received: true,
+        }
+    }
+}
+
+/// A next hop, and its place in the schedule.
+#[derive(Clone, Debug)]
+struct Station<T> {
+    lines: FqCodel<T>,
+    /// Airtime in nanoseconds that it may still use in this turn.
+    deficit: i64,
+    /// It is in one of the lists.
+    listed: bool,
+}
+
+/// The stations of a queue.
+#[derive(Clone, Debug)]
+pub(super) struct Stations<T> {
+    options: StationsOptions,
+    salt: u64,
+    known: Vec<Station<T>>,
+    /// Indices of them, in the order of their identifiers.
+    by_id: Vec<(NodeId, u32)>,
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    packets: usize,
+    bytes: u64,
+}
+
+impl<T> Stations<T> {
+    pub(super) fn new(options: StationsOptions, salt: u64) -> Stations<T> {
+        Stations {
+            options,
+            salt,
+            known: Vec::new(),
+            by_id: Vec::new(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            packets: 0,
+            bytes: 0,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.packets
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) fn byte_limit(&self) -> u64 {
+        self.options.lines.byte_limit
+    }
+
+    pub(super) fn charges_received(&self) -> bool {
+        self.options.charge_received
+    }
+
+    /// A packet joins the lines of its next hop, which is served before those that have waited already if it held none.
+    pub(super) fn push(&mut self, next_hop: NodeId, key: u64, packet: Queued<T>) {
+        let index = self.station(next_hop);
+        self.packets += 1;
+        self.bytes += u64::from(packet.size);
+        let station = &mut self.known[index as usize];
+        station.lines.push(key, packet);
+        if !station.listed {
+            station.listed = true;
+            self.new.push_back(index);
+        }
+    }
+
+    /// The next packet, of the station whose turn it is; those that `CoDel` drops go to `lost`.
+    pub(super) fn pop(&mut self, now: Time, lost: &mut VecDeque<T>) -> Option<Taken<T>> {
+        let mut moved = 0;
+        loop {
+            let is_new = !self.new.is_empty();
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let index = *list.front()?;
+            let station = &mut self.known[index as usize];
+            if station.deficit <= 0 {
+                station.deficit += self.options.airtime_quantum.ns() as i64;
+                list.pop_front();
+                self.old.push_back(index);
+                moved += 1;
+                if self.new.is_empty() && moved > self.old.len() {
+                    self.skip_rounds();
+                }
+                continue;
+            }
+            let (packets, bytes) = (station.lines.len(), station.lines.bytes());
+            let Some(taken) = station.lines.pop(now, lost) else {
+                list.pop_front();
+                // It passes the old ones once, lest a new one with a packet now and then starves them.
+                if is_new {
+                    self.old.push_back(index);
+                } else {
+                    station.listed = false;
+                }
+                continue;
+            };
+            self.packets -= packets - station.lines.len();
+            self.bytes -= bytes - station.lines.bytes();
+            return Some(taken);
+        }
+    }
+
+    /// The fattest line of all stations loses packets from its head.
+    pub(super) fn shed(&mut self, lost: &mut VecDeque<T>) {
+        // Of equals the first, as within a station.
+        let fattest = self.known.iter().map(|station| station.lines.fattest()).max().unwrap_or(0);
+        let is_fattest = |station: &&mut Station<T>| station.lines.fattest() == fattest;
+        let Some(station) = self.known.iter_mut().find(is_fattest) else { return };
+        let (packets, bytes) = (station.lines.len(), station.lines.bytes());
+        station.lines.shed(lost);
+        self.packets -= packets - station.lines.len();
+        self.bytes -= bytes - station.lines.bytes();
+    }
+
+    /// Frames to a station, or from it, took this long.
+    pub(super) fn charge(&mut self, station: NodeId, airtime: Span) {
+        let index = self.station(station);
+        self.known[index as usize].deficit -= airtime.ns() as i64;
+    }
+
+    /// Moves the packets for which `broken` holds to `removed`.
+    pub(super) fn purge(&mut self, broken: &impl Fn(&T) -> bool, removed: &mut Vec<Queued<T>>) {
+        self.known.iter_mut().for_each(|station| station.lines.purge(broken, removed));
+        self.packets = self.known.iter().map(|station| station.lines.len()).sum();
+        self.bytes = self.known.iter().map(|station| station.lines.bytes()).sum();
+    }
+
+    fn station(&mut self, id: NodeId) -> u32 {
+        match self.by_id.binary_search_by_key(&id, |(id, _)| *id) {
+            Ok(at) => self.by_id[at].1,
+            Err(at) => {
+                let index = self.known.len() as u32;
+                self.by_id.insert(at, (id, index));
+                self.known.push(Station {
+                    lines: FqCodel::new(self.options.lines, self.salt),
+                    deficit: self.options.airtime_quantum.ns() as i64,
+                    listed: false,
+                });
+                index
+            }
+        }
+    }
+
+    /// Rounds in which no station would get a positive deficit happen at once.
+    fn skip_rounds(&mut self) {
+        let quantum = self.options.airtime_quantum.ns() as i64;
+        let rounds = |index: &u32| -self.known[*index as usize].deficit / quantum;
+        let skipped = self.old.iter().map(rounds).min().unwrap_or(0).max(0);
+        for index in &self.old {
+            self.known[*index as usize].deficit += skipped * quantum;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(stations: &[(u32, u32)]) -> Stations<u32> {
+        let mut queue = Stations::new(StationsOptions::default(), 0);
+        for (station, packets) in stations {
+            (0..*packets).for_each(|_| join(&mut queue, *station));
+        }
+        queue
+    }
+
+    fn join(queue: &mut Stations<u32>, station: u32) {
+        let packet = Queued { item: station, came: Time::ZERO, size: 1500, markable: false };
+        queue.push(NodeId(station), 0, packet);
+    }
+
+    /// Takes a packet, whose exchange takes as long as `airtime` says of its station, in microseconds.
+    fn serve(queue: &mut Stations<u32>, airtime: impl Fn(u32) -> u64) -> u32 {
+        let station = queue.pop(Time::ZERO, &mut VecDeque::new()).unwrap().item;
+        queue.charge(NodeId(station), Span::from_us(airtime(station)));
+        station
+    }
+
+    #[test]
+    fn stations_share_airtime_and_not_packets() {
+        let airtime = [2_000, 4_100, 13_000];
+        let mut queue = filled(&[(0, 2000), (1, 2000), (2, 2000)]);
+        let mut used = [0; 3];
+        while used.iter().sum::<u64>() < 6_000_000 {
+            let station = serve(&mut queue, |station| airtime[station as usize]) as usize;
+            used[station] += airtime[station];
+        }
+        let (least, most) = (used.iter().min().unwrap(), used.iter().max().unwrap());
+        assert!(most - least <= 13_000 + 256, "{used:?}");
+    }
+
+    #[test]
+    fn a_station_with_a_packet_now_and_then_does_not_wait() {
+        let mut queue = filled(&[(0, 1000), (1, 1000)]);
+        for _ in 0..50 {
+            serve(&mut queue, |_| 2_000);
+        }
+        for _ in 0..10 {
+            join(&mut queue, 7);
+            assert_eq!(serve(&mut queue, |_| 100), 7);
+            // Long enough for the others' turns to come, and for it to be old, and gone.
+            (0..6).for_each(|_| assert_ne!(serve(&mut queue, |_| 2_000), 7));
+        }
+    }
+
+    #[test]
+    fn frames_from_a_station_count_like_those_to_it() {
+        let mut queue = filled(&[(0, 2000), (1, 2000)]);
+        let mut packets = [0; 2];
+        for _ in 0..900 {
+            let station = serve(&mut queue, |_| 2_000);
+            packets[station as usize] += 1;
+            if station == 0 {
+                queue.charge(NodeId(0), Span::from_us(4_000)); // it answers with twice as much
+            }
+        }
+        assert!((i32::abs(packets[1] - 3 * packets[0])) <= 6, "{packets:?}");
+    }
+
+    /// However much a station used before it had anything to wait for: the turns that it has to miss cost no time.
+    #[test]
+    fn deep_debts_are_paid_at_once_if_nobody_else_waits() {
+        let mut queue = filled(&[]);
+        queue.charge(NodeId(0), Span::from_ms(3_600_000));
+        queue.charge(NodeId(1), Span::from_ms(3_600_100));
+        (0..200).for_each(|_| join(&mut queue, 0));
+        (0..200).for_each(|_| join(&mut queue, 1));
+        let alone = (0..200).position(|_| serve(&mut queue, |_| 2_000) == 1).unwrap();
+        // The second is 100 ms behind: 50 packets of 2 ms.
+        assert!((49..=52).contains(&alone), "{alone}");
+    }
+}

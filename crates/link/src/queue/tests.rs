@@ -1,0 +1,196 @@
+//! What holds of all disciplines.
+
+use super::*;
+use multihop_core::{Ecn, FlowId, Rng, Segment};
+
+fn disciplines() -> [Discipline; 4] {
+    let hasty = CodelOptions { target: Span::from_us(50), interval: Span::from_ms(1), ecn: true };
+    let lines = FqCodelOptions { codel: hasty, flows: 4, byte_limit: 9_000, ..FqCodelOptions::default() };
+    [
+        Discipline::DropTail,
+        Discipline::FqCodel(FqCodelOptions::default()),
+        Discipline::FqCodel(lines),
+        Discipline::Stations(StationsOptions { lines, ..StationsOptions::default() }),
+    ]
+}
+
+fn arrival(at: Time, priority: Priority, flow: u64) -> Arrival {
+    Arrival { at, priority, size: 1000, flow, next_hop: NodeId(flow as u32 % 3), markable: false }
+}
+
+fn at(ns: u64) -> Time {
+    Time::from_ns(ns)
+}
+
+fn lost<T>(queue: &mut InterfaceQueue<T>) -> Vec<T> {
+    std::iter::from_fn(|| queue.poll_lost()).collect()
+}
+
+#[test]
+fn routing_packets_overtake() {
+    for discipline in disciplines() {
+        let mut queue = InterfaceQueue::new(&discipline, 10, 0);
+        queue.push(&arrival(at(0), Priority::Data, 0), 1);
+        queue.push(&arrival(at(0), Priority::Data, 0), 2);
+        queue.push(&arrival(at(0), Priority::Routing, 0), 9);
+        let order: Vec<i32> = std::iter::from_fn(|| queue.pop(at(1)).map(|taken| taken.item)).collect();
+        assert_eq!(order, [9, 1, 2], "{discipline:?}");
+    }
+}
+
+#[test]
+fn routing_packets_take_the_place_of_data_packets_and_then_none() {
+    for discipline in disciplines() {
+        let mut queue = InterfaceQueue::new(&discipline, 2, 0);
+        let now = at(0);
+        queue.push(&arrival(now, Priority::Data, 0), 1);
+        queue.push(&arrival(now, Priority::Data, 0), 2);
+        let mut made_room = Vec::new();
+        for item in [8, 9] {
+            queue.push(&arrival(now, Priority::Routing, 0), item);
+            made_room.extend(lost(&mut queue));
+        }
+        made_room.sort_unstable();
+        assert_eq!(made_room, [1, 2], "{discipline:?}");
+        queue.push(&arrival(now, Priority::Routing, 0), 10);
+        assert_eq!(lost(&mut queue), [10], "{discipline:?}");
+        queue.push(&arrival(now, Priority::Data, 0), 3);
+        assert_eq!(lost(&mut queue), [3], "{discipline:?}");
+        assert_eq!(queue.pop(now).map(|taken| taken.item), Some(8));
+        assert_eq!(queue.pop(now).map(|taken| taken.item), Some(9));
+        assert!(queue.pop(now).is_none());
+    }
+}
+
+#[test]
+fn one_line_drops_its_tail() {
+    let mut queue = InterfaceQueue::new(&Discipline::DropTail, 2, 0);
+    for item in 1..=3 {
+        queue.push(&arrival(at(0), Priority::Data, item), item);
+    }
+    assert_eq!(lost(&mut queue), [3]);
+    queue.push(&arrival(at(0), Priority::Routing, 0), 9);
+    assert_eq!(lost(&mut queue), [2]);
+}
+
+#[test]
+fn a_purge_takes_only_what_waits_for_the_broken_hop() {
+    for discipline in disciplines() {
+        let mut queue = InterfaceQueue::new(&discipline, 10, 0);
+        (0..6).for_each(|i| queue.push(&arrival(at(i), Priority::Data, i), i));
+        let mut dropped = Vec::new();
+        queue.purge(|item| item % 2 == 0, |item| dropped.push(item));
+        assert_eq!(dropped, [0, 2, 4], "oldest first: {discipline:?}");
+        assert_eq!(queue.len(), 3);
+        let mut rest: Vec<u64> = std::iter::from_fn(|| queue.pop(at(10)).map(|taken| taken.item)).collect();
+        rest.sort_unstable();
+        assert_eq!(rest, [1, 3, 5], "{discipline:?}");
+    }
+}
+
+/// Whatever comes, goes, and breaks: each packet leaves once, by one way, with the size and the time with which it came; nothing
+/// exceeds the limit; and there is a packet whenever one waits.
+#[test]
+fn packets_are_conserved() {
+    for (case, discipline) in (0..).zip(disciplines()).cycle().take(80) {
+        let rng = &mut Rng::at(case, &["queue"]);
+        let limit = [1, 3, 20][rng.below(3) as usize];
+        let mut queue = InterfaceQueue::new(&discipline, limit, rng.bits());
+        let mut came: Vec<Option<(Time, u32)>> = Vec::new();
+        let (mut waiting, mut aqm) = (0, 0);
+        for step in 0..2_000 {
+            let now = at(step * 20_000);
+            match rng.below(20) {
+                0..=10 => {
+                    let priority = if rng.below(10) == 0 { Priority::Routing } else { Priority::Data };
+                    let size = 40 + rng.below(1461);
+                    let flow = u64::from(rng.below(6));
+                    queue.push(&Arrival { size, ..arrival(now, priority, flow) }, came.len());
+                    came.push(Some((now, size)));
+                    waiting += 1;
+                    for item in lost(&mut queue) {
+                        assert!(came[item].take().is_some());
+                        waiting -= 1;
+                    }
+                }
+                11..=17 => {
+                    let taken = queue.pop(now);
+                    for item in lost(&mut queue) {
+                        assert!(came[item].take().is_some());
+                        waiting -= 1;
+                        aqm += 1;
+                    }
+                    assert_eq!(taken.is_some(), waiting > 0, "{discipline:?}");
+                    if let Some(taken) = taken {
+                        assert_eq!(came[taken.item].take(), Some((taken.came, taken.size)));
+                        waiting -= 1;
+                    }
+                }
+                18 => queue.charge(NodeId(rng.below(4)), Span::from_us(u64::from(rng.below(5_000)))),
+                _ => {
+                    let broken = rng.below(7) as usize;
+                    queue.purge(
+                        |item| item % 7 == broken,
+                        |item| {
+                            assert!(item % 7 == broken && came[item].take().is_some());
+                            waiting -= 1;
+                        },
+                    );
+                }
+            }
+            assert_eq!(queue.len(), waiting, "{discipline:?}");
+            assert!(queue.len() <= limit);
+        }
+        assert_eq!(came.iter().flatten().count(), waiting);
+        let is_hasty = case % 4 >= 2 && limit == 20;
+        assert!(!is_hasty || aqm > 0, "the cases drop something: {discipline:?}");
+    }
+}
+
+#[test]
+fn bytes_are_limited_as_well() {
+    let lines = FqCodelOptions { byte_limit: 5_000, drop_batch: 1, ..FqCodelOptions::default() };
+    for discipline in [
+        Discipline::FqCodel(lines),
+        Discipline::Stations(StationsOptions { lines, ..StationsOptions::default() }),
+    ] {
+        let mut queue = InterfaceQueue::new(&discipline, 100, 0);
+        (0..8).for_each(|i| queue.push(&arrival(at(i), Priority::Data, i), i));
+        assert_eq!((queue.len(), lost(&mut queue).len()), (5, 3), "{discipline:?}");
+        queue.push(&Arrival { size: 6_000, ..arrival(at(9), Priority::Data, 9) }, 9);
+        assert_eq!(lost(&mut queue), [9], "it alone is too much: {discipline:?}");
+    }
+}
+
+#[test]
+fn directions_and_ends_of_flows_are_different_flows() {
+    let packet = |flow, port, source, destination| Packet {
+        segment: Segment { ecn: Ecn::Ect0, ..Segment::default() },
+        flow: FlowId(flow),
+        port,
+        source: NodeId(source),
+        destination: NodeId(destination),
+        size: 1500,
+        number: 0,
+        created: at(0),
+        hops: 0,
+    };
+    let of = |packet: &Packet| Arrival::of(packet, Some(NodeId(5)), at(3));
+    let first = packet(0, Port::Receiver, 1, 2);
+    let arrival = of(&first);
+    assert_eq!((arrival.at, arrival.size, arrival.next_hop), (at(3), 1500, NodeId(5)));
+    assert!(arrival.markable && arrival.priority == Priority::Data);
+    assert_eq!(of(&Packet { number: 7, size: 40, ..first }).flow, arrival.flow);
+    for other in [
+        packet(1, Port::Receiver, 1, 2),
+        packet(0, Port::Sender, 1, 2),
+        packet(0, Port::Receiver, 3, 2),
+        packet(0, Port::Receiver, 1, 3),
+        packet(0, Port::Receiver, 2, 1),
+    ] {
+        assert_ne!(of(&other).flow, arrival.flow);
+    }
+    let routing = packet(FlowId::ROUTING.0, Port::Receiver, 1, 2);
+    let broadcast = Arrival::of(&routing, None, at(0));
+    assert_eq!((broadcast.priority, broadcast.next_hop), (Priority::Routing, NodeId::BROADCAST));
+}
