@@ -8,6 +8,7 @@
 //! | `udp.rs` | [`Udp`]: no congestion control |
 //! | `tcp_newreno.rs`, `tcp_sack.rs` | [`TcpNewReno`], [`TcpSack`]: AIMD, with the two ways to repair losses |
 //! | `tcp_cubic.rs`, `tcp_vegas.rs`, `tcp_westwood.rs` | [`TcpCubic`], [`TcpVegas`], [`TcpWestwood`]: other ways to open and cut the window |
+//! | `tcp_bbr.rs` | [`TcpBbr`]: a window and a pace from a model of the path |
 //! | `tcp_ap.rs` | [`TcpAp`]: a window and a pace from round-trip times and hops |
 //! | `recn.rs` | [`Recn`]: ECN marks from the MAC's transmission efficiency |
 //! | `ecn_rts.rs`, `ecn_fsd.rs`, `ecn_busy.rs` | [`EcnRts`], [`EcnFsd`], [`EcnBusy`]: its rivals, from other metrics of the MAC |
@@ -51,6 +52,7 @@ mod rcp_winf;
 mod recn;
 mod registry;
 mod tcp_ap;
+mod tcp_bbr;
 mod tcp_cubic;
 mod tcp_newreno;
 mod tcp_sack;
@@ -80,6 +82,7 @@ pub use rcp_winf::{Input, Offer, RcpWinf};
 pub use recn::{FrameEfficiency, Recn};
 pub use registry::{Entry, Parameters, REGISTRY, find, find_among};
 pub use tcp_ap::{DelayDispersion, ShortPaths, TcpAp};
+pub use tcp_bbr::TcpBbr;
 pub use tcp_cubic::TcpCubic;
 pub use tcp_newreno::TcpNewReno;
 pub use tcp_sack::TcpSack;

@@ -2,7 +2,7 @@
 
 use crate::Scheme;
 use crate::{
-    Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, Rcp, RcpWinf, Recn, TcpAp, TcpCubic,
+    Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, Rcp, RcpWinf, Recn, TcpAp, TcpBbr, TcpCubic,
     TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Udp, Vcp, Xcp, XcpB, XcpWinf,
 };
 use schemars::{JsonSchema, schema_for};
@@ -19,6 +19,7 @@ pub const REGISTRY: &[Entry] = &[
     Entry::of::<TcpCubic>(),
     Entry::of::<TcpVegas>(),
     Entry::of::<TcpWestwood>(),
+    Entry::of::<TcpBbr>(),
     Entry::of::<TcpAp>(),
     Entry::of::<Recn>(),
     Entry::of::<EcnRts>(),
@@ -253,6 +254,12 @@ mod tests {
             ("tcp-cubic", json!({ "beta": 1.5 }), "beta is 1.5; it must be between 0.1 and 1"),
             ("tcp-cubic", json!({ "scale": 0.0 }), "scale is 0; it must be between 0.001 and 1000"),
             ("tcp-vegas", json!({ "alpha": 4.0 }), "alpha is 4, above beta (3); make it at most 3"),
+            ("tcp-bbr", json!({ "window_gain": 0.5 }), "window_gain is 0.5; it must be between 1 and 100"),
+            (
+                "tcp-bbr",
+                json!({ "round_trip_window": "10 ms" }),
+                "round_trip_window is 10 ms; it must be between 100 ms and 1 h",
+            ),
             ("tcp-vegas", json!({ "gamma": -1.0 }), "gamma is -1; it must be between 0 and"),
             (
                 "tcp-westwood",

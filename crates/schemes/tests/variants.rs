@@ -146,3 +146,42 @@ fn tcp_ap_repeats_at_once_and_its_timer_does_not_back_off() {
     assert!(repeats.len() > 10, "{repeats:?}");
     assert!(repeats.windows(2).all(|pair| pair[1].since(pair[0]) == Span::from_ms(1_000)), "{repeats:?}");
 }
+
+/// A drop-tail bottleneck of 10 Mb/s and 40 ms with a queue of 33 packets (a bandwidth-delay product), which on top loses each data
+/// segment with a chance in 1000.
+struct Lossy {
+    link: Link,
+    per_mille: u32,
+    rng: multihop_core::Rng,
+}
+
+impl Path for Lossy {
+    fn carry(&mut self, now: Time, to_receiver: bool, segment: &mut Segment, copies: &mut Vec<Span>) {
+        let full = self.link.free.since(now) > self.link.rate.span_of_bytes(33 * 1500);
+        if to_receiver && (full || self.rng.below(1000) < self.per_mille) {
+            return;
+        }
+        self.link.carry(now, to_receiver, segment, copies);
+    }
+}
+
+/// Share of the link that a scheme uses in 60 s.
+fn share(name: &str, per_mille: u32) -> f64 {
+    let scheme = find(name).unwrap().build(&json!({ "window": 1000 })).unwrap();
+    let rng = multihop_core::Rng::at(u64::from(per_mille), &["lossy"]);
+    let path = Lossy { link: Link::new(10_000, 20, 1), per_mille, rng };
+    let mut pipe = Pipe::new(scheme.sender(), scheme.receiver(), scheme.segment_size(), path);
+    pipe.push(100_000 * MSS);
+    pipe.run_until(Time::ZERO + Span::from_ms(60_000));
+    pipe.delivered as f64 * 8.0 / 60.0 / (10e6 * 1460.0 / 1500.0)
+}
+
+/// A loss in a hundred is no congestion to BBR. CUBIC, by Mathis and others a window of about 1.2 / sqrt(p) = 12 segments, is left
+/// with a third of the 34 that fill the link.
+#[test]
+fn random_losses_do_not_slow_bbr_down() {
+    let [clean, lossy] = [0, 10].map(|per_mille| share("tcp-bbr", per_mille));
+    assert!(clean > 0.95 && lossy > 0.9, "{clean}, {lossy}");
+    let [clean, lossy] = [0, 10].map(|per_mille| share("tcp-cubic", per_mille));
+    assert!(clean > 0.95 && lossy < 0.5, "{clean}, {lossy}");
+}

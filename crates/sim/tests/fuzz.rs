@@ -168,7 +168,13 @@ fn flows(rng: &mut Rng, config: &mut Config) {
     config.schemes = [("tcp-newreno", "{}"), ("tcp-sack", "{}"), ("recn", "{}"), ("udp", "{}")]
         .into_iter()
         .chain([("recn", r#"{"flavour": "ns2"}"#), ("tcp-sack", r#"{"flavour": "ns2", "timestamps": true}"#)])
-        .chain([("tcp-cubic", "{}"), ("tcp-vegas", "{}"), ("tcp-westwood", "{}"), ("tcp-ap", "{}")])
+        .chain([
+            ("tcp-cubic", "{}"),
+            ("tcp-vegas", "{}"),
+            ("tcp-westwood", "{}"),
+            ("tcp-ap", "{}"),
+            ("tcp-bbr", "{}"),
+        ])
         .chain([("tcp-vegas", r#"{"flavour": "ns2"}"#), ("tcp-ap", r#"{"flavour": "ns2", "short": "one"}"#)])
         .chain([("ecn-rts", "{}"), ("ecn-fsd", r#"{"threshold": "5 ms", "smoothing": 0.125}"#)])
         .chain([("ecn-busy", "{}"), ("ecn-busy", r#"{"busy_window": "3 ms", "threshold": 0.4}"#)])

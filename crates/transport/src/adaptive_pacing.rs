@@ -310,7 +310,7 @@ mod tests {
         let mut pacing = pacing(Dispersion::MeanAbsolute, ShortPath::AllHops);
         for packet in [52, 700, 1512] {
             let (now, size, in_flight) = (Time::ZERO, packet - 52, 1460);
-            pacing.on_sent(&Sent { now, size, packet, in_flight, retransmission: false });
+            pacing.on_sent(&Sent { now, size, packet, in_flight, retransmission: false, app_limited: false });
             let gap = pacing.allowance().pace.unwrap().span_of_bytes(packet);
             assert!(gap >= Span::from_ms(50) && gap < Span::from_us(50_010), "{gap:?}");
         }

@@ -24,6 +24,8 @@ pub struct Sent {
     pub in_flight: u64,
     /// It repeats payload that was sent before.
     pub retransmission: bool,
+    /// The application had held the sender back before it. Known with [`crate::TcpOptions::delivery_rate`].
+    pub app_limited: bool,
 }
 
 /// An acknowledgement arrived, within loss recovery or outside.
@@ -33,6 +35,35 @@ pub struct Heard {
     pub now: Time,
     /// Payload bytes newly acknowledged; none for a duplicate acknowledgement, which says that a segment left the network.
     pub advance: Option<u64>,
+}
+
+/// Data was delivered: an acknowledgement, within loss recovery or outside, covers bytes, cumulatively or selectively, that none
+/// before it did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Delivery {
+    /// Now.
+    pub now: Time,
+    /// Payload bytes newly delivered.
+    pub size: u64,
+    /// Payload bytes delivered since the connection began.
+    pub delivered: u64,
+    /// What `delivered` was when the newest of the segments was sent.
+    pub prior_delivered: u64,
+    /// A sample of the delivery rate in payload bytes per second, if this acknowledgement gave one
+    /// (draft-cheng-iccrg-delivery-rate-estimation-00).
+    pub rate: Option<f64>,
+    /// The newest segment was sent while the application held the sender back: the path may be faster than `rate`.
+    pub app_limited: bool,
+    /// The round trip of the newest segment, if it was sent once (Karn).
+    pub rtt: Option<Span>,
+    /// Payload bytes believed to be in the network before the acknowledgement: sent, and neither delivered nor lost.
+    pub in_flight_before: u64,
+    /// The same after it.
+    pub in_flight: u64,
+    /// Payload bytes that the acknowledgement showed to be lost.
+    pub lost: u64,
+    /// Something lost is still being repaired, after duplicate acknowledgements or a timeout.
+    pub recovering: bool,
 }
 
 /// New data was acknowledged outside loss recovery.
@@ -136,6 +167,14 @@ pub trait Controller: Send {
     fn on_heard(&mut self, _heard: &Heard) {}
     /// New data was acknowledged.
     fn on_acked(&mut self, acked: &Acked);
+    /// Data was delivered; told after everything else that the acknowledgement means, but for its congestion header. Needs
+    /// [`crate::TcpOptions::delivery_rate`].
+    fn on_delivered(&mut self, _delivery: &Delivery) {}
+    /// The controller uses less of the path than it could, of its own will: rates of what is sent now are marked as if the
+    /// application had held it back.
+    fn restrained(&self) -> bool {
+        false
+    }
     /// A loss was noticed.
     fn on_lost(&mut self, lost: &Lost);
     /// Recovery has ended.

@@ -2,7 +2,8 @@
 //!
 //! * [`Endpoint`]: one end of a flow. The caller feeds it segments and time, then drains what it wants to send.
 //! * [`Controller`]: a sender's congestion control; it only ever says how much may be sent. [`Reno`] is the one that most
-//!   schemes build on; [`Cubic`], [`Vegas`], [`Westwood`] and [`AdaptivePacing`] each hold one, for its slow start and limits.
+//!   schemes build on; [`Cubic`], [`Vegas`], [`Westwood`] and [`AdaptivePacing`] each hold one, for its slow start and limits. [`Bbr`] does not: it
+//!   follows a model of the path, made of samples of the delivery rate (`delivery_rate`).
 //! * [`TcpSender`] and [`TcpReceiver`], with [`TcpOptions`] in which RFCs and ns-2 can differ. What is sent (loss recovery:
 //!   `recovery`, `scoreboard`) is apart from how much (the controller) and from when (the timer: [`Rto`]).
 //! * [`UdpSender`] and [`UdpReceiver`].
@@ -11,8 +12,10 @@
 //! wrong was refused where options are read.
 
 mod adaptive_pacing;
+mod bbr;
 mod controller;
 mod cubic;
+mod delivery_rate;
 mod echo;
 mod endpoint;
 mod options;
@@ -29,8 +32,9 @@ mod vegas;
 mod westwood;
 
 pub use adaptive_pacing::{AdaptivePacing, AdaptivePacingOptions, Dispersion, ShortPath};
+pub use bbr::{Bbr, BbrOptions};
 pub use controller::{
-    Acked, Allowance, Controller, Heard, LossKind, Lost, Marked, Recovered, Returned, Sent,
+    Acked, Allowance, Controller, Delivery, Heard, LossKind, Lost, Marked, Recovered, Returned, Sent,
 };
 pub use cubic::{Cubic, CubicOptions};
 pub use endpoint::{Delivered, Endpoint, Progress};

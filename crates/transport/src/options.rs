@@ -107,6 +107,9 @@ pub struct TcpOptions {
     /// Note when each segment was sent, at no cost in bytes, so that every acknowledgement of data that was sent once gives the
     /// controller a round-trip sample. The retransmission timer goes on with the samples that it would have without.
     pub time_every_segment: bool,
+    /// Sample the rate at which data is delivered, at no cost in bytes, and tell the controller of it with each acknowledgement
+    /// ([`crate::Controller::on_delivered`]).
+    pub delivery_rate: bool,
     /// Header bytes of the SACK option itself, before 8 for each block: 4 with padding (RFC 2018, section 3), 0 in ns-2.
     pub sack_option: u32,
     /// The congestion header, beyond `header`.
@@ -157,6 +160,7 @@ impl Default for TcpOptions {
             header: 40,
             timestamps: false,
             time_every_segment: false,
+            delivery_rate: false,
             sack_option: 4,
             congestion_header: CongestionHeader::None,
             handshake: true,

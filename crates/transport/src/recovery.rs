@@ -197,6 +197,15 @@ impl LossRecovery {
         }
     }
 
+    /// Payload bytes in the network: sent, or sent again since the last timeout, and neither delivered nor lost as far as recovery
+    /// knows.
+    pub fn pipe(&self, view: &View) -> u64 {
+        match self {
+            LossRecovery::NewReno(newreno) => (view.nxt - view.una).saturating_sub(newreno.gone()),
+            LossRecovery::Sack(sack) => sack.pipe(view),
+        }
+    }
+
     /// The window in use, in bytes: the controller's, as recovery changes it.
     pub fn window(&self, view: &View) -> u64 {
         match self {

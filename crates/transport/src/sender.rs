@@ -5,6 +5,7 @@
 
 mod acks;
 
+use crate::delivery_rate::DeliveryRate;
 use crate::recovery::{LossRecovery, Planned, Sequence, View};
 use crate::send_times::SendTimes;
 use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent, TcpOptions};
@@ -55,6 +56,8 @@ pub struct TcpSender {
     timed: Option<Timed>,
     /// When each outstanding segment was sent, if anybody wants to know.
     send_times: Option<SendTimes>,
+    /// How fast data arrives, if anybody wants to know.
+    rates: Option<DeliveryRate>,
     /// When the retransmission timer expires.
     deadline: Option<Time>,
     /// Pacing: when the last segment left, and its bytes with headers. How long they hold the next one back depends on the pace
@@ -81,6 +84,7 @@ impl TcpSender {
         TcpSender {
             recovery: LossRecovery::new(&options),
             send_times: options.time_every_segment.then(SendTimes::default),
+            rates: options.delivery_rate.then(DeliveryRate::default),
             rto: Rto::new(options.rto.clone()),
             connection: if options.handshake { Connection::Closed } else { Connection::Open },
             ecn: options.ecn && !options.handshake,
@@ -145,6 +149,9 @@ impl TcpSender {
     fn send(&mut self, now: Time, planned: Planned) -> Segment {
         let Planned { start, end } = planned;
         let view = View::new(&self.options, self.at, &*self.controller);
+        if let Some(rates) = &mut self.rates {
+            rates.on_sent(now, start, end, self.recovery.pipe(&view));
+        }
         self.recovery.on_sent(&view, planned);
         let retransmission = start < self.at.max;
         if retransmission {
@@ -181,7 +188,9 @@ impl TcpSender {
             ..Segment::default()
         };
         let packet = u64::from(segment.payload + segment.header);
-        let sent = Sent { now, size: end - start, packet, in_flight: self.in_flight(), retransmission };
+        let app_limited = self.rates.as_ref().is_some_and(DeliveryRate::limited);
+        let in_flight = self.in_flight();
+        let sent = Sent { now, size: end - start, packet, in_flight, retransmission, app_limited };
         self.controller.on_sent(&sent);
         self.paced = Some((now, packet));
         segment
@@ -282,6 +291,7 @@ impl Endpoint for TcpSender {
         if idle && self.options.idle_restart && now.since(self.last_sent) > self.rto.timeout() {
             self.controller.on_idle(now);
         }
+        self.note_application_limit();
         self.at.pushed += bytes;
     }
 

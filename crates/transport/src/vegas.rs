@@ -270,7 +270,7 @@ mod tests {
                 hops: 1,
             });
             let (size, packet, in_flight) = (MSS, MSS + 40, window * MSS);
-            vegas.on_sent(&Sent { now, size, packet, in_flight, retransmission: false });
+            vegas.on_sent(&Sent { now, size, packet, in_flight, retransmission: false, app_limited: false });
         }
     }
 

@@ -79,6 +79,11 @@ impl Sack {
         self.episode.map_or(0, |episode| (view.nxt - view.una).saturating_sub(episode.pipe))
     }
 
+    pub fn pipe(&self, view: &View) -> u64 {
+        let outside = || view.nxt - view.una - self.board.sacked().bytes_below(view.nxt);
+        self.episode.map_or_else(outside, |episode| episode.pipe)
+    }
+
     pub fn on_timeout(&mut self, view: &View) {
         if view.options.sacked_at_timeout != SackedAtTimeout::Kept {
             self.board.clear();

@@ -2,7 +2,7 @@
 
 use super::{Connection, Cut, SendTimes, TcpSender};
 use crate::recovery::{Advance, View};
-use crate::{Acked, Heard, LossKind, Marked, Recovered, Returned};
+use crate::{Acked, Delivery, Heard, LossKind, Marked, Recovered, Returned};
 use multihop_core::{Feedback, Segment, Span, Time};
 
 impl TcpSender {
@@ -28,8 +28,61 @@ impl TcpSender {
 
     pub(super) fn on_ack(&mut self, now: Time, segment: &Segment) {
         let samples = self.counters.rtt_samples;
+        self.note_application_limit();
+        let in_flight_before = self.rates.is_some().then(|| self.pipe());
         self.take_in(now, segment);
+        self.tell_delivery(now, segment, in_flight_before, samples);
         self.tell_feedback(now, segment, samples);
+    }
+
+    /// Payload bytes in the network, as far as recovery knows.
+    fn pipe(&self) -> u64 {
+        self.recovery.pipe(&self.view())
+    }
+
+    /// Has the application less to send than the window allows? Asked before acknowledgements and the application change that.
+    pub(super) fn note_application_limit(&mut self) {
+        if self.rates.is_none() || self.connection != Connection::Open || self.at.max < self.at.pushed {
+            return;
+        }
+        let view = self.view();
+        let in_flight = self.recovery.pipe(&view);
+        if in_flight + view.mss() <= view.window && self.plan().is_none() {
+            self.rates.iter_mut().for_each(|rates| rates.limit(in_flight));
+        }
+    }
+
+    /// What the acknowledgement that was just taken in said of deliveries; `in_flight_before` and `samples`, the number of round-trip
+    /// samples, are from before it. A round trip that only it knows is one for the retransmission timer too: in a long repair, when
+    /// the acknowledgement number stands still, none other ends the back-off.
+    fn tell_delivery(&mut self, now: Time, segment: &Segment, in_flight_before: Option<u64>, samples: u64) {
+        let Some(in_flight_before) = in_flight_before else { return };
+        if segment.ack != self.at.una {
+            return; // it is old, or of what was never sent
+        }
+        let in_flight = self.pipe();
+        let Some(rates) = &mut self.rates else { return };
+        let Some(sample) = rates.on_ack(now, segment.ack, segment.sack.as_slice()) else { return };
+        if let Some(rtt) = sample.rtt.filter(|_| self.counters.rtt_samples == samples) {
+            self.note_round_trip(now - rtt, now);
+        }
+        let timed_out = matches!(self.cut, Some((recover, Cut::Timeout)) if self.at.una < recover);
+        self.controller.on_delivered(&Delivery {
+            now,
+            size: sample.size,
+            delivered: sample.delivered,
+            prior_delivered: sample.prior_delivered,
+            rate: sample.rate,
+            app_limited: sample.app_limited,
+            rtt: sample.rtt,
+            in_flight_before,
+            in_flight,
+            lost: in_flight_before.saturating_sub(sample.size + in_flight),
+            recovering: self.recovery.active() || timed_out,
+        });
+        if self.controller.restrained() {
+            self.rates.iter_mut().for_each(|rates| rates.limit(in_flight));
+        }
     }
 
     /// What routers said counts even if the acknowledgement is a duplicate or came late. `samples` is how many round-trip samples

@@ -1,0 +1,136 @@
+//! The estimates of which BBR's model of the path consists.
+
+use multihop_core::{Span, Time};
+
+/// `BtlBwFilterLen`: round trips over which the bottleneck's bandwidth is the greatest delivery rate.
+const ROUNDS: u64 = 10;
+
+/// The greatest of the values of the last ten round trips, exactly (draft-cardwell-iccrg-bbr-congestion-control-00, section
+/// 4.1.1.5). Without a new value it stays what it was, however many round trips pass.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MaxFilter {
+    /// The greatest value of a round trip, by its number modulo their number.
+    greatest: [(u64, f64); ROUNDS as usize],
+    value: f64,
+}
+
+impl MaxFilter {
+    /// A value of this round trip, which is not an earlier one than that of the last value.
+    pub fn update(&mut self, round: u64, value: f64) {
+        let slot = &mut self.greatest[(round % ROUNDS) as usize];
+        *slot = (round, if slot.0 == round { slot.1.max(value) } else { value });
+        let recent = self.greatest.iter().filter(|(of, _)| of + ROUNDS > round);
+        self.value = recent.fold(0.0, |most, (_, value)| most.max(*value));
+    }
+
+    /// The greatest value; zero before the first.
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+}
+
+/// The least round trip of the last ten seconds (section 4.1.2.3).
+#[derive(Clone, Debug)]
+pub(super) struct MinFilter {
+    window: Span,
+    value: Option<Span>,
+    since: Time,
+    expired: bool,
+}
+
+impl MinFilter {
+    pub fn new(window: Span) -> MinFilter {
+        MinFilter { window, value: None, since: Time::ZERO, expired: false }
+    }
+
+    /// The time has come to `now`, and a round trip took `rtt` if it is known.
+    pub fn update(&mut self, now: Time, rtt: Option<Span>) {
+        self.expired = self.value.is_some() && now > self.since + self.window;
+        if let Some(rtt) = rtt.filter(|rtt| self.expired || self.value.is_none_or(|least| *rtt <= least)) {
+            self.value = Some(rtt);
+            self.since = now;
+        }
+    }
+
+    /// The present value counts as measured now.
+    pub fn confirm(&mut self, now: Time) {
+        self.since = now;
+    }
+
+    /// At the last update, had nothing as short been seen for the whole window?
+    pub fn expired(&self) -> bool {
+        self.expired
+    }
+
+    /// The least round trip.
+    pub fn value(&self) -> Option<Span> {
+        self.value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_greatest_of_ten_round_trips() {
+        let mut filter = MaxFilter::default();
+        // Round trip, value, and what the filter says then.
+        for (round, value, expected) in [
+            (0, 5.0, 5.0),
+            (0, 9.0, 9.0),
+            (0, 7.0, 9.0),
+            (1, 4.0, 9.0),
+            (3, 6.0, 9.0),
+            (9, 1.0, 9.0),
+            (10, 1.0, 6.0), // 1 to 10: that of round trip 0 is gone
+            (12, 2.0, 6.0),
+            (13, 2.0, 2.0), // 4 to 13
+            (40, 0.5, 0.5), // all are gone
+            (41, 0.25, 0.5),
+        ] {
+            filter.update(round, value);
+            assert_eq!(filter.value(), expected, "round trip {round}");
+        }
+    }
+
+    /// Against all values that were ever seen.
+    #[test]
+    fn agrees_with_the_definition() {
+        let mut rng = multihop_core::Rng::at(5, &["filter"]);
+        let (mut filter, mut seen, mut round) = (MaxFilter::default(), Vec::new(), 0);
+        for _ in 0..2_000 {
+            round +=
+                u64::from(rng.below(3) / 2) + if rng.below(50) == 0 { u64::from(rng.below(25)) } else { 0 };
+            let value = rng.unit();
+            filter.update(round, value);
+            seen.push((round, value));
+            let recent = seen.iter().filter(|(of, _)| of + 10 > round).map(|(_, value)| *value);
+            assert_eq!(filter.value(), recent.fold(0.0, f64::max));
+        }
+    }
+
+    #[test]
+    fn the_least_round_trip_is_replaced_when_it_is_old() {
+        let mut filter = MinFilter::new(Span::from_ms(10_000));
+        let ms = |ms| Time::ZERO + Span::from_ms(ms);
+        for (now, rtt, expected, expired) in [
+            (0, 50, 50, false),
+            (4_000, 40, 40, false),
+            (9_000, 60, 40, false),
+            (10_000, 40, 40, false), // as short: it is fresh again
+            (20_000, 60, 40, false),
+            (20_001, 60, 60, true),
+            (20_002, 70, 60, false),
+        ] {
+            filter.update(ms(now), Some(Span::from_ms(rtt)));
+            assert_eq!(
+                (filter.value(), filter.expired()),
+                (Some(Span::from_ms(expected)), expired),
+                "{now} ms"
+            );
+        }
+        filter.update(ms(31_000), None);
+        assert!(filter.expired() && filter.value() == Some(Span::from_ms(60)));
+    }
+}

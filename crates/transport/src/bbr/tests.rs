@@ -1,0 +1,335 @@
+//! BBR along scripted deliveries, against numbers worked by hand from the draft.
+
+use super::state::{CYCLE, HIGH_GAIN};
+use super::*;
+use multihop_core::Time;
+
+const MSS: u64 = 1000;
+
+fn bbr() -> Bbr {
+    Bbr::new(BbrOptions::draft(MSS as u32, 10 * MSS))
+}
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Span::from_ms(ms)
+}
+
+/// A path whose every round trip is one delivery of a segment, that began when the one before was delivered.
+struct Script {
+    bbr: Bbr,
+    now: u64,
+    delivered: u64,
+}
+
+impl Script {
+    fn new() -> Script {
+        Script { bbr: bbr(), now: 0, delivered: 0 }
+    }
+
+    /// What an acknowledgement of one segment at `now` ms says, with the rate in segments per second.
+    fn told(&mut self, now: u64, rate: f64, rtt: u64) -> Delivery {
+        self.now = now;
+        let prior_delivered = self.delivered;
+        self.delivered += MSS;
+        Delivery {
+            now: ms(now),
+            size: MSS,
+            delivered: self.delivered,
+            prior_delivered,
+            rate: Some(rate * MSS as f64),
+            app_limited: false,
+            rtt: Some(Span::from_ms(rtt)),
+            in_flight_before: 11 * MSS,
+            in_flight: 10 * MSS,
+            lost: 0,
+            recovering: false,
+        }
+    }
+
+    /// A round trip of 100 ms passes.
+    fn round(&mut self, rate: f64) {
+        let told = self.told(self.now + 100, rate, 100);
+        self.bbr.on_delivered(&told);
+    }
+
+    /// In the state that probes for bandwidth, at 1000 segments per second and 100 ms: 100 segments. The phase is the one drawn.
+    fn probing() -> Script {
+        let mut script = Script::new();
+        (0..4).for_each(|_| script.round(1000.0));
+        assert!(matches!(script.bbr.state, State::ProbeBw { .. }), "{:?}", script.bbr.state);
+        script
+    }
+
+    fn phase(&self) -> usize {
+        let State::ProbeBw { phase, .. } = self.bbr.state else { panic!("{:?}", self.bbr.state) };
+        phase
+    }
+
+    fn window(&self) -> u64 {
+        self.bbr.allowance().window
+    }
+}
+
+/// Before a round trip is known: 10 segments per millisecond, times 2.885. Over 50 ms: 10 segments per 50 ms, times that.
+#[test]
+fn the_first_pace_is_a_window_per_round_trip_times_the_high_gain() {
+    assert!((HIGH_GAIN - 2.885).abs() < 1e-3);
+    let mut bbr = bbr();
+    let pace = |bbr: &Bbr| bbr.allowance().pace.unwrap().bps() as f64;
+    assert!((pace(&bbr) / (HIGH_GAIN * 80_000.0 / 1e-3) - 1.0).abs() < 1e-6);
+    bbr.on_opened(Span::from_ms(50));
+    assert!((pace(&bbr) / (HIGH_GAIN * 80_000.0 / 50e-3) - 1.0).abs() < 1e-6);
+    // A pace is of packets: 40 bytes of header make it 4 % more.
+    bbr.on_sent(&Sent {
+        now: ms(0),
+        size: 1000,
+        packet: 1040,
+        in_flight: 1000,
+        retransmission: false,
+        app_limited: false,
+    });
+    assert!((pace(&bbr) / (1.04 * HIGH_GAIN * 80_000.0 / 50e-3) - 1.0).abs() < 1e-6);
+}
+
+/// The rate doubles until 800, then grows by less than a quarter: 900, 950, 990 against 800. Three such round trips end start-up,
+/// and 10 segments in flight are less than the 99 that the path holds, so that nothing has to be drained.
+#[test]
+fn start_up_ends_after_three_round_trips_without_a_quarter_more() {
+    let mut script = Script::new();
+    for rate in [100.0, 200.0, 400.0, 800.0, 900.0, 950.0] {
+        script.round(rate);
+        assert_eq!(script.bbr.state, State::Startup, "{rate}");
+        assert!(!script.bbr.full_pipe.filled);
+        let pace = script.bbr.pacing_rate;
+        assert!((pace - HIGH_GAIN * rate * 1e3).abs() < 1.0 || pace > HIGH_GAIN * rate * 1e3, "{pace}");
+    }
+    script.round(990.0);
+    assert!(matches!(script.bbr.state, State::ProbeBw { .. }));
+
+    let mut script = Script::new();
+    // 1000 is a quarter more than 800 after two slow round trips: they count from the beginning again.
+    for rate in [800.0, 900.0, 900.0, 1000.0, 1100.0, 1100.0] {
+        script.round(rate);
+    }
+    assert_eq!(script.bbr.state, State::Startup);
+}
+
+/// What the application held back is no sign of a full pipe, and lowers no estimate.
+#[test]
+fn round_trips_that_the_application_limits_do_not_count() {
+    let mut script = Script::new();
+    for _ in 0..8 {
+        let told = script.told(script.now + 100, 500.0, 100);
+        script.bbr.on_delivered(&Delivery { app_limited: true, ..told });
+    }
+    assert_eq!((script.bbr.state, script.bbr.bandwidth.value()), (State::Startup, 500e3));
+    for _ in 0..20 {
+        let told = script.told(script.now + 100, 50.0, 100);
+        script.bbr.on_delivered(&Delivery { app_limited: true, ..told });
+    }
+    assert_eq!(script.bbr.bandwidth.value(), 500e3);
+    let told = script.told(script.now + 100, 600.0, 100);
+    script.bbr.on_delivered(&Delivery { app_limited: true, ..told });
+    assert_eq!(script.bbr.bandwidth.value(), 600e3, "the path is at least that fast");
+}
+
+/// 1000 segments per second and 100 ms: 100 segments and, at 8 Mb/s, three quanta of two segments. With 289 in flight it drains,
+/// at 1/2.885, until 106 are.
+#[test]
+fn what_start_up_queued_is_drained() {
+    let mut script = Script::new();
+    for (round, in_flight) in [(0, 100), (1, 200), (2, 289), (3, 289), (4, 289), (5, 107)] {
+        let told = script.told(script.now + 100, 1000.0, 100);
+        script.bbr.on_delivered(&Delivery { in_flight: in_flight * MSS, ..told });
+        assert_eq!(script.bbr.state, if round < 3 { State::Startup } else { State::Drain }, "{round}");
+    }
+    assert!((script.bbr.pacing_rate - 1e6 / HIGH_GAIN).abs() < 1e-3);
+    let told = script.told(script.now + 100, 1000.0, 100);
+    // The pace in Drain is 2.8 Mb/s: still two segments a quantum.
+    script.bbr.on_delivered(&Delivery { in_flight: 106 * MSS, ..told });
+    assert!(matches!(script.bbr.state, State::ProbeBw { .. }));
+}
+
+/// The phases are 1.25, 0.75 and six times 1, and each lasts for more than a round trip; the first until 1.25 bandwidth-delay products
+/// are in flight or something is lost, the second at most until one is.
+#[test]
+fn the_gain_cycles_through_eight_phases() {
+    let mut script = Script::probing();
+    let first = script.phase();
+    assert_ne!(first, 1, "not the one that drains");
+    // (in flight before, lost) for each round trip and the phase after it, from the beginning of phase 2 on.
+    while script.phase() != 2 {
+        let told = script.told(script.now + 101, 1000.0, 100);
+        script.bbr.on_delivered(&Delivery { in_flight_before: 131 * MSS, ..told });
+    }
+    let mut step = |after: u64, in_flight: u64, lost: u64| {
+        let told = script.told(script.now + after, 1000.0, 100);
+        let in_flight_before = in_flight * MSS;
+        script.bbr.on_delivered(&Delivery { in_flight_before, lost, ..told });
+        assert!((script.bbr.pacing_rate / (CYCLE[script.phase()] * 1e6) - 1.0).abs() < 1e-9);
+        script.phase()
+    };
+    assert_eq!(step(100, 100, 0), 2, "not longer than a round trip");
+    assert_eq!([(); 5].map(|()| step(101, 100, 0)), [3, 4, 5, 6, 7]);
+    assert_eq!(step(101, 100, 0), 0);
+    // Phase 0 needs 1.25 * 100 + 6 segments in flight.
+    assert_eq!(
+        [(101, 120), (101, 130), (101, 131)].map(|(after, in_flight)| step(after, in_flight, 0)),
+        [0, 0, 1]
+    );
+    assert_eq!(step(50, 107, 0), 1);
+    assert_eq!(step(1, 106, 0), 2, "drained before its time");
+    assert_eq!([(); 6].map(|()| step(101, 100, 0)), [3, 4, 5, 6, 7, 0]);
+    assert_eq!(step(101, 50, 1), 1, "a loss ends probing");
+    assert_eq!(step(101, 500, 0), 2, "a round trip without being drained");
+}
+
+/// Each instant draws one of seven phases.
+#[test]
+fn the_first_phase_is_any_but_the_one_that_drains() {
+    let mut counts = [0; 8];
+    for start in 0..700 {
+        let mut script = Script::new();
+        script.now = start;
+        (0..4).for_each(|_| script.round(1000.0));
+        counts[script.phase()] += 1;
+    }
+    assert_eq!(counts[1], 0);
+    let drawn = [0, 2, 3, 4, 5, 6, 7].map(|phase| counts[phase]);
+    assert!(drawn.iter().all(|count| (60..140).contains(count)), "{counts:?}");
+}
+
+/// The window goes to two bandwidth-delay products and three quanta, by what is delivered.
+#[test]
+fn the_window_is_two_bandwidth_delay_products() {
+    let mut script = Script::probing();
+    let mut before = script.window();
+    while before < 206 * MSS {
+        script.round(1000.0);
+        assert_eq!(script.window(), before + MSS);
+        before = script.window();
+    }
+    script.round(1000.0);
+    assert_eq!(script.window(), 206 * MSS);
+    // Half the bandwidth for more than ten round trips: the window follows, at once.
+    (0..9).for_each(|_| script.round(500.0));
+    assert_eq!(script.window(), 206 * MSS);
+    script.round(500.0);
+    assert_eq!(script.window(), 106 * MSS);
+}
+
+/// Ten seconds after the last round trip of 100 ms: four segments, until 200 ms and a round trip have passed since no more were in
+/// flight; then the window is what it was, and the round trip that was seen.
+#[test]
+fn the_round_trip_is_measured_anew_every_ten_seconds() {
+    let mut script = Script::probing();
+    while script.window() < 206 * MSS {
+        script.round(1000.0);
+    }
+    let last = script.now;
+    let mut slow = |after: u64, in_flight: u64| {
+        let told = script.told(last + after, 1000.0, 120);
+        script.bbr.on_delivered(&Delivery { in_flight: in_flight * MSS, ..told });
+        (script.bbr.state.is_probe_rtt(), script.window())
+    };
+    assert_eq!(slow(5_000, 100), (false, 206_000));
+    assert_eq!(slow(10_000, 100), (false, 206_000));
+    // The round trip is 120 ms from now on.
+    assert_eq!(slow(10_001, 100), (true, 4_000));
+    assert_eq!(slow(10_100, 5), (true, 4_000));
+    assert_eq!(slow(10_110, 4), (true, 4_000), "from here on it counts");
+    assert_eq!(slow(10_230, 4), (true, 4_000), "a round trip");
+    assert_eq!(slow(10_310, 4), (true, 4_000), "200 ms, not more");
+    assert_eq!(slow(10_311, 4), (false, 207_000), "the delivery opens it further");
+    assert!(!script.bbr.restrained());
+    assert_eq!(script.bbr.round_trip.value(), Some(Span::from_ms(120)));
+    // The next time is ten seconds after this.
+    assert!(!script.bbr.round_trip.expired());
+}
+
+/// A round trip as short as the least, in time, and BBR does not probe for it.
+#[test]
+fn a_path_whose_queue_empties_is_not_probed_for_its_round_trip() {
+    let mut script = Script::probing();
+    for _ in 0..300 {
+        script.round(1000.0);
+        assert!(!script.bbr.state.is_probe_rtt());
+    }
+}
+
+/// Ten segments are lost: for a round trip, what is delivered leaves again; then the window grows by what is delivered, and what it
+/// was before is restored at the end.
+#[test]
+fn recovery_conserves_packets_for_a_round_trip() {
+    let mut script = Script::probing();
+    while script.window() < 206 * MSS {
+        script.round(1000.0);
+    }
+    script.bbr.on_lost(&Lost { now: ms(script.now), kind: LossKind::DuplicateAcks, in_flight: 100 * MSS });
+    let mut deliver = |prior: Option<u64>, in_flight: u64, lost: u64, recovering: bool| {
+        let told = script.told(script.now + 1, 1000.0, 100);
+        let (in_flight, lost) = (in_flight * MSS, lost * MSS);
+        let prior_delivered = prior.unwrap_or(told.prior_delivered);
+        script.bbr.on_delivered(&Delivery { prior_delivered, in_flight, lost, recovering, ..told });
+        (script.window(), told.delivered)
+    };
+    let (window, entered) = deliver(Some(0), 90, 10, true);
+    assert_eq!(window, 91_000);
+    assert_eq!(deliver(Some(entered - 1), 90, 0, true).0, 91_000);
+    assert_eq!(deliver(Some(entered - 1), 90, 0, true).0, 91_000);
+    assert_eq!(
+        deliver(Some(entered - 1), 80, 5, true).0,
+        86_000,
+        "what is lost is taken off, but no more than that"
+    );
+    assert_eq!(deliver(Some(entered), 80, 0, true).0, 87_000, "a round trip later it grows");
+    assert_eq!(deliver(Some(entered), 80, 0, true).0, 88_000);
+    assert_eq!(deliver(Some(entered), 80, 0, false).0, 206_000, "restored");
+}
+
+#[test]
+fn a_timeout_leaves_one_segment_and_what_was_lost_of_the_window_is_restored() {
+    let mut script = Script::probing();
+    while script.window() < 206 * MSS {
+        script.round(1000.0);
+    }
+    let timeout =
+        Lost { now: ms(script.now), kind: LossKind::Timeout { again: false }, in_flight: 100 * MSS };
+    script.bbr.on_lost(&timeout);
+    assert_eq!(script.window(), 1_000);
+    // A second time, the window of before the first counts.
+    script.bbr.on_lost(&Lost { kind: LossKind::Timeout { again: true }, ..timeout });
+    let told = script.told(script.now + 100, 1000.0, 100);
+    script.bbr.on_delivered(&Delivery { in_flight: 0, recovering: true, ..told });
+    assert_eq!(script.window(), 4_000, "enough for a pipeline");
+    let told = script.told(script.now + 100, 1000.0, 100);
+    script.bbr.on_delivered(&Delivery { in_flight: 3 * MSS, recovering: true, ..told });
+    assert_eq!(script.window(), 5_000);
+    let told = script.told(script.now + 100, 1000.0, 100);
+    script.bbr.on_delivered(&Delivery { in_flight: 3 * MSS, ..told });
+    assert_eq!(script.window(), 206_000);
+}
+
+/// After a silence it sends at the bandwidth whatever the phase, and does not stop to measure the round trip, which the silence will
+/// have shown.
+#[test]
+fn after_a_silence_the_pace_is_the_bandwidth() {
+    let mut script = Script::probing();
+    while script.phase() != 1 {
+        let told = script.told(script.now + 101, 1000.0, 100);
+        script.bbr.on_delivered(&Delivery { in_flight_before: 131 * MSS, ..told });
+    }
+    assert!((script.bbr.pacing_rate / 0.75e6 - 1.0).abs() < 1e-9);
+    let now = ms(script.now + 20_000);
+    let first =
+        Sent { now, size: 1000, packet: 1040, in_flight: 1000, retransmission: false, app_limited: true };
+    script.bbr.on_sent(&Sent { in_flight: 2000, ..first });
+    script.bbr.on_sent(&Sent { app_limited: false, ..first });
+    assert!((script.bbr.pacing_rate / 0.75e6 - 1.0).abs() < 1e-9, "not a silence of the application");
+    script.bbr.on_sent(&first);
+    assert!((script.bbr.pacing_rate / 1e6 - 1.0).abs() < 1e-9);
+    let told = script.told(script.now + 20_100, 10.0, 110);
+    script.bbr.on_delivered(&Delivery { app_limited: true, ..told });
+    assert!(!script.bbr.state.is_probe_rtt());
+    assert_eq!(script.bbr.round_trip.value(), Some(Span::from_ms(110)));
+}
