@@ -78,8 +78,8 @@ mod tests {
         }
     }
 
-    /// "X = 1500 b, R = 11 Mbps and T_BO = 320 us. This gives ... about 6 Mbps for UDP traffic and 4.2 Mbps (assuming 40 b transport
-    /// ACKs)."
+    /// Frames of 1500 bytes at 11 Mb/s with 320 us of back-off: "about 6 Mbps for UDP traffic and about 4.2 Mbps (assuming 40 b
+    /// transport ACKs)".
     #[test]
     fn the_example_of_section_iv() {
         let link = example();
