@@ -17,12 +17,13 @@
 //! | `xcp.rs`, `xcp_b.rs` | [`Xcp`]: routers say by how much to change a window; [`XcpB`]: without knowing a capacity |
 //! | `rcp.rs` | [`Rcp`]: routers say at which rate to send |
 //! | `xcp_winf.rs`, `rcp_winf.rs` | [`XcpWinf`], [`RcpWinf`]: both with what rt-Winf measures of the medium |
+//! | `abc.rs` | [`Abc`]: routers tell for each packet whether to send two more or none |
 //! | `ewccp.rs` | [`Ewccp`]: routers that share the medium tell each other of their queues |
 //! | `vcp.rs`, `bmcc.rs` | [`Vcp`], [`Bmcc`]: routers tell their load factor in the two ECN bits, as a region or as a number |
 //! | `maxnet.rs` | [`MaxNet`]: a rate that falls with the largest price on the way |
 //!
 //! `xcp_router.rs` and `xcp_sender.rs` hold what XCP and its derivatives share, `rcp_router.rs` and `rcp_sender.rs` the
-//! same of RCP, `load_router.rs` and `load_sender.rs` of VCP and BMCC, `interval.rs` how those and MaxNet divide time, `winf.rs` the parameters of rt-Winf, `capacity.rs` where
+//! same of RCP, `load_router.rs` and `load_sender.rs` of VCP and BMCC, `abc_router.rs` and `abc_sender.rs` the two parts of ABC, `interval.rs` how VCP, BMCC and MaxNet divide time, `winf.rs` the parameters of rt-Winf, `capacity.rs` where
 //! routers have capacities from, `early_drop.rs` what schemes do that drop by chance. [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
 
 // The file of a scheme reads the same in this crate as in another.
@@ -32,6 +33,9 @@ pub mod marking;
 pub mod quantity;
 pub mod tcp;
 
+mod abc;
+mod abc_router;
+mod abc_sender;
 mod bmcc;
 mod capacity;
 mod early_drop;
@@ -67,6 +71,7 @@ mod xcp_router;
 mod xcp_sender;
 mod xcp_winf;
 
+pub use abc::Abc;
 pub use bmcc::Bmcc;
 pub use capacity::{CapacityParameters, CapacitySource};
 pub use ecn_busy::{Busyness, EcnBusy};

@@ -2,8 +2,8 @@
 
 use crate::Scheme;
 use crate::{
-    Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, Rcp, RcpWinf, Recn, TcpAp, TcpBbr, TcpCubic,
-    TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Udp, Vcp, Xcp, XcpB, XcpWinf,
+    Abc, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, Rcp, RcpWinf, Recn, TcpAp, TcpBbr,
+    TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Udp, Vcp, Xcp, XcpB, XcpWinf,
 };
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
@@ -34,6 +34,7 @@ pub const REGISTRY: &[Entry] = &[
     Entry::of::<RcpWinf>(),
     Entry::of::<Ewccp>(),
     Entry::of::<Vcp>(),
+    Entry::of::<Abc>(),
     Entry::of::<Bmcc>(),
     Entry::of::<MaxNet>(),
 ];
@@ -325,6 +326,9 @@ mod tests {
                 json!({ "max_threshold": 1.0 }),
                 "max_threshold is 1; it must be above min_threshold (1)",
             ),
+            ("abc", json!({ "token_limit": 1.0 }), "token_limit is 1; it must be between 2 and 1000000"),
+            ("abc", json!({ "drain_time": "0 s" }), "drain_time is 0 s; it must be between 1 ms and 1 min"),
+            ("abc", json!({ "ecn": true }), "ecn is true; routers of this scheme have feedback of their own"),
             ("lred", json!({ "retry_weight": 0.0 }), "retry_weight is 0; it must be above 0, and at most 1"),
             ("lred", json!({ "max_probability": 2.0 }), "max_probability is 2; it must be between 0 and 1"),
             (

@@ -1,0 +1,179 @@
+//! The sender of Accel-Brake Control (Goyal et al. 2020): a window that routers open and close packet by packet, and Cubic's for
+//! routers that do not.
+
+use multihop_core::{BrakeCounts, Feedback, Time};
+use multihop_transport::{
+    Acked, Allowance, Controller, Cubic, CubicOptions, Delivery, Lost, Recovered, Returned,
+};
+
+/// The controller. It needs [`multihop_transport::TcpOptions::delivery_rate`], by which it knows what is in flight.
+pub(crate) struct AbcSender {
+    segment: f64,
+    /// `w_abc`, in segments.
+    window: f64,
+    /// What holds where the bottleneck does not speak.
+    cubic: Cubic,
+    /// Bytes in flight before the last acknowledgement.
+    in_flight: u64,
+}
+
+impl AbcSender {
+    pub(crate) fn new(cubic: CubicOptions) -> AbcSender {
+        let segment = f64::from(cubic.reno.segment_size);
+        let cubic = Cubic::new(cubic);
+        let initial = cubic.allowance().window;
+        AbcSender { segment, window: (initial as f64 / segment).max(1.0), cubic, in_flight: initial }
+    }
+
+    /// An accelerate sends two packets for one that was acknowledged, a brake none; and each adds its part of a segment per round
+    /// trip, by which windows become equal (Eq. 3). Neither window is to be more than twice what is used of it.
+    fn apply(&mut self, counts: BrakeCounts) {
+        for (count, change) in [(counts.accelerates, 1.0), (counts.brakes, -1.0)] {
+            for _ in 0..count {
+                self.window = (self.window + change + 1.0 / self.window).max(1.0);
+            }
+        }
+        self.window = self.window.min(self.most()).max(1.0);
+    }
+
+    /// In segments.
+    fn most(&self) -> f64 {
+        2.0 * self.in_flight as f64 / self.segment
+    }
+}
+
+impl Controller for AbcSender {
+    fn allowance(&self) -> Allowance {
+        let own = (self.window * self.segment) as u64;
+        Allowance { window: own.min(self.cubic.allowance().window), pace: None }
+    }
+
+    fn slow_start_threshold(&self) -> Option<u64> {
+        self.cubic.slow_start_threshold()
+    }
+
+    fn on_acked(&mut self, acked: &Acked) {
+        let in_flight = acked.in_flight + acked.size;
+        let unused = self.cubic.allowance().window >= 2 * in_flight;
+        self.cubic.on_acked(&Acked { app_limited: acked.app_limited || unused, ..*acked });
+    }
+
+    fn on_delivered(&mut self, delivery: &Delivery) {
+        self.in_flight = delivery.in_flight_before;
+    }
+
+    fn on_feedback(&mut self, returned: &Returned) {
+        if let Feedback::Brakes(counts) = returned.feedback {
+            self.apply(counts);
+        }
+    }
+
+    fn on_lost(&mut self, lost: &Lost) {
+        self.cubic.on_lost(lost);
+    }
+
+    fn on_recovered(&mut self, recovered: &Recovered) {
+        self.cubic.on_recovered(recovered);
+    }
+
+    fn on_idle(&mut self, now: Time) {
+        self.cubic.on_idle(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multihop_core::Span;
+    use multihop_transport::{LossKind, RenoOptions};
+
+    const MSS: u64 = 1000;
+
+    fn sender(initial: u64) -> AbcSender {
+        let reno =
+            RenoOptions { initial_window: Some(initial * MSS), ..RenoOptions::rfc(MSS as u32, 10_000 * MSS) };
+        AbcSender::new(CubicOptions::rfc(reno))
+    }
+
+    fn returned(accelerates: u16, brakes: u16) -> Returned {
+        let feedback = Feedback::Brakes(BrakeCounts { accelerates, brakes });
+        Returned { now: Time::ZERO, feedback, rtt: None, app_limited: false }
+    }
+
+    fn acked(size: u64, in_flight: u64) -> Acked {
+        let rtt = Some(Span::from_ms(100));
+        let (app_limited, ecn_echo) = (false, false);
+        Acked { now: Time::ZERO, size, rtt, srtt: rtt, in_flight, app_limited, ecn_echo, hops: 1 }
+    }
+
+    /// 10 segments: 10 + 1 + 1/10, and 10 - 1 + 1/10.
+    #[test]
+    fn each_mark_moves_the_window_by_a_segment_and_its_share_of_one() {
+        for (accelerates, brakes, expected) in [(1, 0, 11.1), (0, 1, 9.1)] {
+            let mut sender = sender(10);
+            sender.on_feedback(&returned(accelerates, brakes));
+            assert!((sender.window - expected).abs() < 1e-12);
+        }
+        // One acknowledgement of two packets is as good as two acknowledgements.
+        let (mut one, mut two) = (sender(10), sender(10));
+        one.on_feedback(&returned(2, 1));
+        for (accelerates, brakes) in [(1, 0), (1, 0), (0, 1)] {
+            two.on_feedback(&returned(accelerates, brakes));
+        }
+        assert_eq!(one.window, two.window);
+    }
+
+    /// In a round trip with nothing but accelerates the window doubles, and the additive increase adds less than a segment; it is
+    /// never more than twice what is in flight.
+    #[test]
+    fn the_window_at_most_doubles_in_a_round_trip() {
+        let mut sender = sender(10);
+        for round in 0..6 {
+            let before = 10 << round;
+            sender.in_flight = before * MSS;
+            for _ in 0..before {
+                sender.on_acked(&acked(MSS, (before - 1) * MSS));
+                sender.on_feedback(&returned(1, 0));
+                assert!(sender.window <= 2.0 * before as f64);
+            }
+            assert_eq!(sender.window, 2.0 * before as f64);
+            assert_eq!(sender.allowance().window, 2 * before * MSS, "Cubic in slow start holds nothing back");
+        }
+        // Half of it used: what is not used is not kept.
+        sender.in_flight = 160 * MSS;
+        sender.on_feedback(&returned(1, 0));
+        assert_eq!(sender.window, 320.0);
+    }
+
+    /// Half of them accelerate, and the window grows by a segment in a round trip; nothing but brakes leave one segment.
+    #[test]
+    fn brakes_halve_and_never_close_the_window() {
+        let mut sender = sender(100);
+        let before = sender.window;
+        (0..50).for_each(|_| sender.on_feedback(&returned(1, 1)));
+        assert!((sender.window - before - 1.0).abs() < 0.01, "{}", sender.window);
+        (0..1_000).for_each(|_| sender.on_feedback(&returned(0, 1)));
+        assert!(sender.window >= 1.0 && sender.window < 2.0, "{}", sender.window);
+        assert!(sender.allowance().window >= MSS);
+    }
+
+    /// A loss is Cubic's: 0.7 of what was in flight, and what accelerates say is kept apart from it.
+    #[test]
+    fn a_loss_is_answered_by_cubic() {
+        let mut sender = sender(100);
+        sender.on_lost(&Lost { now: Time::ZERO, kind: LossKind::DuplicateAcks, in_flight: 100 * MSS });
+        assert_eq!((sender.allowance().window, sender.window), (70 * MSS, 100.0));
+        sender.on_feedback(&returned(0, 50));
+        assert!(sender.allowance().window < 52 * MSS);
+    }
+
+    /// Cubic's window stops where it is twice what is used.
+    #[test]
+    fn cubic_does_not_grow_beyond_twice_what_is_in_flight() {
+        let mut sender = sender(10);
+        for _ in 0..100 {
+            sender.on_acked(&acked(MSS, 9 * MSS));
+        }
+        assert_eq!(sender.cubic.allowance().window, 20 * MSS);
+    }
+}
