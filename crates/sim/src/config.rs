@@ -28,7 +28,7 @@ pub struct Config {
     pub wires: Vec<WireConfig>,
     /// Rates and inter-frame spaces.
     pub phy: Phy,
-    /// Rate of unicast DATA frames.
+    /// Rate of unicast DATA frames, where no link has one of its own.
     pub data_rate: Rate,
     /// Rate of RTS, CTS, ACK and broadcasts; none for the standard's rule (RTS and broadcast at the highest basic rate not above
     /// the data rate, responses at the highest basic rate not above that of the frame they answer).
@@ -66,6 +66,8 @@ pub struct NodeConfig {
     /// The base station that it is associated with: by radio it exchanges unicast frames with that node alone (802.11-2012, clause
     /// 4: an infrastructure BSS). None of a base station itself, and of stations that are in no such network.
     pub base: Option<NodeId>,
+    /// Rate of unicast DATA frames between it and its base station, both ways, where it is not [`Config::data_rate`].
+    pub data_rate: Option<Rate>,
 }
 
 /// One direction of a wire. It loses nothing but what finds its queue full.

@@ -168,7 +168,12 @@ fn standing_nodes_with_motions_are_a_static_network() {
         far.head_for(0.0, [80_000.0, 9_000.0], 1_000.0);
         config.mobility.motions =
             positions.iter().map(|place| Motion::standing(*place)).chain([far]).collect();
-        config.nodes.push(NodeConfig { name: "far".into(), position: Some([50_000.0, 0.0]), base: None });
+        config.nodes.push(NodeConfig {
+            name: "far".into(),
+            position: Some([50_000.0, 0.0]),
+            base: None,
+            data_rate: None,
+        });
         let moving = run(&config);
         assert_eq!(moving.flows, fixed.flows);
         assert_eq!(moving.nodes[..12], fixed.nodes);

@@ -54,7 +54,7 @@ fn corpus() -> Vec<String> {
         "generator = \"parking-lot\"\nhops = 3",
         "generator = \"dumbbell\"\npairs = 2\nrate = \"10 Mb/s\"\ndelay = \"10 ms\"\nqueue = 20\n\
          access_rates = [\"100 Mb/s\"]\naccess_delays = [\"1 ms\", \"5 ms\"]\naccess_queue = 100",
-        "generator = \"wlan\"\nclients = 3\nradius = \"20 m\"\ndirection = \"both\"\n\
+        "generator = \"wlan\"\nclients = 3\nradius = \"20 m\"\ndirection = \"both\"\nrates = [\"11 Mb/s\", \"1 Mb/s\"]\n\
          server = { rate = \"100 Mb/s\", delay = \"5 ms\", queue = 10 }",
         "generator = \"random-geometric\"\nnodes = 12\nside = \"500 m\"\nradius = \"240 m\"\nseed = 2",
     ];

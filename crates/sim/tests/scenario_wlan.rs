@@ -68,6 +68,16 @@ fn broken_associations() {
         ),
         ("base = \"ap\"", "base = 3", &["topology.nodes[4].base", "text in quotes"]),
         (
+            "base = \"ap\"",
+            "base = \"ap\", data_rate = \"3 Mb/s\"",
+            &["topology.nodes[4].data_rate", "\"3 Mb/s\" is not a rate of \"802.11b\"", "5.5 Mb/s"],
+        ),
+        (
+            "base = \"ap\"",
+            "data_rate = \"1 Mb/s\"",
+            &["topology.nodes[4].data_rate", "\"1 Mb/s\" is of the link to a base station"],
+        ),
+        (
             "metric = \"hops\"",
             "protocol = \"dsdv\"",
             &["routing.protocol", "\"dsdv\" has no say", "\"a\"", "remove protocol"],
@@ -261,6 +271,12 @@ fn broken_wlans() {
         ("clients = 4", "client = 4", &["topology.client", "did you mean \"clients\"?"]),
         ("\"20 m\"", "\"0 m\"", &["topology.radius", "\"0 m\" is out of range"]),
         ("\"20 m\"", "\"300 m\"", &["traffic", "no path", "n1 is in a component of 1 node"]),
+        ("clients = 4", "clients = 4\nrates = []", &["topology.rates", "[] names no rate"]),
+        (
+            "clients = 4",
+            "clients = 4\nrates = [\"1 Mb/s\", \"54 Mb/s\"]",
+            &["topology.rates[1]", "\"54 Mb/s\" is not a rate of \"802.11b\""],
+        ),
         ("\"both\"", "\"sideways\"", &["topology.direction", "down, up, both"]),
         ("rate = \"100 Mb/s\"", "rate = \"0 b/s\"", &["topology.server.rate", "\"0 b/s\" is out of range"]),
         ("delay = \"5 ms\"", "delay = \"-1 ms\"", &["topology.server.delay", "\"-1 ms\" is out of range"]),
@@ -286,4 +302,18 @@ fn broken_wlans() {
         ),
     ];
     check(GENERATED, broken);
+}
+
+#[test]
+fn links_of_clients_have_rates_of_their_own() {
+    let rates = |text: &str| -> Vec<Option<f64>> {
+        config(text).nodes.iter().map(|node| node.data_rate.map(|rate| rate.mbps())).collect()
+    };
+    let listed = CELLS.replacen("base = \"ap\"", "base = \"ap\", data_rate = \"1 Mb/s\"", 1);
+    assert_eq!(rates(&listed), [None, None, None, None, Some(1.0)]);
+    let generated =
+        GENERATED.replacen("clients = 4", "clients = 4\nrates = [\"11 Mb/s\", \"2 Mb/s\", \"1 Mb/s\"]", 1);
+    assert_eq!(rates(&generated), [None, Some(11.0), Some(2.0), Some(1.0), Some(11.0), None]);
+    let hash = |text: &str| resolve(text, "case.toml", &Overrides::default()).unwrap().hash;
+    assert_ne!(hash(&generated), hash(GENERATED));
 }

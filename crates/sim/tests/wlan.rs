@@ -2,11 +2,15 @@
 
 mod common;
 
+use common::capture::Shared;
 use common::{add_flow, network};
 use multihop_core::{NodeId, Rate, Span};
-use multihop_dot11::DcfRules;
+use multihop_dot11::{ACK_BYTES, CTS_BYTES, DcfRules, RTS_BYTES};
+use multihop_sim::airlog::AirLog;
 use multihop_sim::capacity::Capacity;
-use multihop_sim::config::{AppConfig, Config, DsdvConfig, LinkError, RoutingProtocol};
+use multihop_sim::config::{
+    AppConfig, Config, DsdvConfig, LinkError, MediumModel, PathLoss, RoutingProtocol,
+};
 use multihop_sim::mobility::Motion;
 use multihop_sim::outcome::{LinkOutcome, Outcome};
 use multihop_sim::run;
@@ -200,4 +204,166 @@ fn downloads_share_what_the_base_station_gets() {
         assert!((transmitting / (ack / cycle / 3.0) - 1.0).abs() < 0.01, "client {client}: {transmitting}");
     }
     assert!((outcome.nodes[0].transmitting / (data / cycle) - 1.0).abs() < 0.001);
+}
+
+/// A base station and clients whose links have these DATA rates in Mb/s; control frames by the standard's rule.
+fn at_rates(mbps: &[u64]) -> Config {
+    let places: Vec<f64> = (0..=mbps.len()).map(|i| 10.0 * i as f64).collect();
+    let clients: Vec<(usize, u32)> = (1..=mbps.len()).map(|client| (client, 0)).collect();
+    let mut config = stations(&places, &clients);
+    config.control_rate = None;
+    config.warmup = Span::ZERO;
+    for (node, rate) in config.nodes[1..].iter_mut().zip(mbps) {
+        node.data_rate = Some(Rate::from_kbps(rate * 1_000));
+    }
+    config
+}
+
+/// Seconds on the air of a frame of this many MAC bytes.
+fn airtime(config: &Config, rate: Rate, bytes: u32) -> f64 {
+    config.phy.airtime(rate, bytes, config.mac.rules.airtime).seconds()
+}
+
+/// Seconds of a DATA frame of 1500 B at the network layer, and of its ACK: at the highest basic rate not above that of the DATA.
+fn data_and_ack(config: &Config, rate: Rate) -> (f64, f64) {
+    let bytes = 1_500 + config.mac.rules.llc_header + config.mac.rules.data_header;
+    (airtime(config, rate, bytes), airtime(config, config.phy.response_rate(rate), ACK_BYTES))
+}
+
+/// How long each station transmits follows from how many frames it sent, each at the rate of its link or at that which the standard
+/// derives from it, with RTS and without.
+#[test]
+fn every_frame_goes_at_the_rate_of_its_link() {
+    for rts in [None, Some(0)] {
+        let mut config = at_rates(&[1, 11, 2]);
+        config.mac.rts_threshold = rts;
+        for client in 1..=3 {
+            trickle(&mut config, 0, client);
+        }
+        trickle(&mut config, 1, 0);
+        let outcome = run(&config);
+        let mut expected = [0.0; 4];
+        for LinkOutcome { from, to, rts, data, acknowledged, .. } in &outcome.links {
+            let rate = config.nodes[*from.max(to) as usize].data_rate.unwrap();
+            let (frame, ack) = data_and_ack(&config, rate);
+            let control = config.phy.response_rate(rate);
+            expected[*from as usize] +=
+                *data as f64 * frame + *rts as f64 * airtime(&config, control, RTS_BYTES);
+            let cts = if rts == &0 { 0.0 } else { airtime(&config, control, CTS_BYTES) };
+            expected[*to as usize] += *acknowledged as f64 * (ack + cts);
+        }
+        for (node, expected) in outcome.nodes.iter().zip(expected) {
+            let seconds = node.transmitting * outcome.measured_s;
+            assert!((seconds / expected - 1.0).abs() < 5e-3, "rts {rts:?}: {seconds} s, and not {expected}");
+        }
+    }
+}
+
+/// One sender takes packets in turn, so that both clients get one packet in the time of a fast and a slow exchange: the fast one
+/// gets no more than the slow one (Heusse et al. 2003).
+#[test]
+fn a_slow_client_slows_downloads_of_all() {
+    let mut config = at_rates(&[11, 1]);
+    config.duration = Span::from_ms(240_000);
+    for client in 1..=2 {
+        add_flow(&mut config, 0, client, AppConfig::Saturated);
+    }
+    let cycle = |mbps: u64| {
+        let (data, ack) = data_and_ack(&config, Rate::from_kbps(mbps * 1_000));
+        50e-6 + 15.5 * 20e-6 + data + 10e-6 + ack + 2e-6
+    };
+    let expected = 1_472.0 * 8.0 / (cycle(11) + cycle(1));
+    let outcome = run(&config);
+    for flow in &outcome.flows {
+        let goodput = flow.delivered_bytes as f64 * 8.0 / outcome.measured_s;
+        assert!((goodput / expected - 1.0).abs() < 0.01, "{goodput} against {expected}");
+    }
+}
+
+/// The same of uploads, where stations of equal chances contend. The closed form is that of Heusse et al. (2003): of N stations each
+/// gets a frame across in the time of all frames and of the collisions, `N P_c` of them, each as long as the slow frame; the mean
+/// contention is `SLOT (1 + P_c) / 2N CW_min / 2`, with `P_c = 1 - (1 - 1/CW_min)^(N-1)`. The fast station gets a little more: when
+/// two frames collide the slow one ends last, and its sender waits for an ACK while the other already counts slots.
+#[test]
+fn a_slow_client_slows_uploads_of_all() {
+    let mut config = at_rates(&[11, 1]);
+    config.duration = Span::from_ms(600_000);
+    for client in 1..=2 {
+        add_flow(&mut config, client, 0, AppConfig::Saturated);
+    }
+    let (stations, cw) = (2.0, 31.0);
+    let collides: f64 = 1.0 / cw;
+    let contention = 20e-6 * (1.0 + collides) / (2.0 * stations) * cw / 2.0;
+    let exchange = |mbps: u64| {
+        let (data, ack) = data_and_ack(&config, Rate::from_kbps(mbps * 1_000));
+        50e-6 + data + 10e-6 + ack + contention
+    };
+    let (fast, slow) = (exchange(11), exchange(1));
+    let expected = 1_472.0 * 8.0 / (fast + slow + collides * slow * stations);
+    let outcome = run(&config);
+    let goodput = |flow: usize| outcome.flows[flow].delivered_bytes as f64 * 8.0 / outcome.measured_s;
+    let mean = f64::midpoint(goodput(0), goodput(1));
+    assert!((mean / expected - 1.0).abs() < 0.02, "{mean} against {expected}");
+    assert!((goodput(0) / goodput(1) - 1.0).abs() < 0.05, "{} and {}", goodput(0), goodput(1));
+}
+
+/// Where signal over noise decides, a slow link reaches further: routes, the medium and bounds go by the rate of each link.
+#[test]
+fn slow_links_reach_further() {
+    let far = |mbps: u64| {
+        let mut config = at_rates(&[11, mbps]);
+        config.nodes[2].position = Some([62.0, 0.0]); // 2 dB above noise
+        config.medium.model = MediumModel::Sinr {
+            transmit_power_mw: 100.0,
+            noise_mw: 1e-9,
+            sensitivity_mw: 10f64.powf(-9.2),
+            carrier_sense_mw: 10f64.powf(-8.2),
+            path_loss: PathLoss::LogDistance {
+                exponent: 3.8,
+                reference_loss_db: 40.0,
+                reference_distance: 1.0,
+            },
+        };
+        trickle(&mut config, 0, 2);
+        let capacity = Capacity::new(&config);
+        (run(&config).flows[0].delivered_bytes, capacity.demands[0].forward.first().map(|link| link.data))
+    };
+    assert_eq!(far(11), (0, None), "no route");
+    let (delivered, data) = far(1);
+    let (expected, _) = data_and_ack(&at_rates(&[1]), Rate::from_kbps(1_000));
+    assert_eq!(data, Some(expected));
+    assert!(delivered > 450_000, "{delivered} bytes of 200 kb/s for 20 s");
+}
+
+/// A rate for each link that is that of all links is no difference at all.
+#[test]
+fn rates_of_links_that_are_those_of_all_change_nothing() {
+    let fingerprint = |own: bool| {
+        let mut config = at_rates(&[11, 11]);
+        if !own {
+            config.nodes.iter_mut().for_each(|node| node.data_rate = None);
+        }
+        add_flow(&mut config, 1, 2, AppConfig::Saturated);
+        run(&config).fingerprint
+    };
+    assert_eq!(fingerprint(true), fingerprint(false));
+}
+
+/// A capture says the rate of each frame.
+#[test]
+fn captures_have_the_rates_of_each_link() {
+    let mut config = at_rates(&[1, 11]);
+    trickle(&mut config, 0, 1);
+    trickle(&mut config, 0, 2);
+    let file = Shared::default();
+    let log = AirLog::new(&config, Box::new(file.clone())).unwrap();
+    multihop_sim::run_logged(&config, log, |_| ()).unwrap();
+    let capture = common::capture::read(&file.0.lock().unwrap());
+    let own = capture.packets.iter().filter(|packet| packet.tx_flags.is_some());
+    let mut sent: Vec<(usize, Option<u32>, u64)> =
+        own.map(|packet| (packet.interface, packet.receiver, packet.kbps)).collect();
+    sent.sort_unstable();
+    sent.dedup();
+    let ack = config.phy.response_rate(Rate::from_kbps(11_000)).bps() / 1_000;
+    assert_eq!(sent, [(0, Some(1), 1_000), (0, Some(2), 11_000), (1, Some(0), 1_000), (2, Some(0), ack)]);
 }

@@ -19,7 +19,7 @@ mod pcapng;
 mod radiotap;
 
 use crate::config::{Config, MatrixQuantity, MediumModel};
-use crate::mac::{self, Timing};
+use crate::mac::Timing;
 use crate::medium::{Frame, Link};
 use datagram::Transport;
 use multihop_core::{FrameKind, NodeId, Packet, Span, Time};
@@ -40,8 +40,8 @@ const FEMTOWATT_DBM: f64 = -120.0;
 pub struct AirLog {
     writer: PcapngWriter<Box<dyn Write + Send>>,
     timing: Timing,
-    /// By [`crate::medium::RateClass`].
-    rates: [RateFields; 4],
+    /// By [`crate::medium::RateSet::index`].
+    rates: Vec<RateFields>,
     /// By flow.
     transports: Vec<Transport>,
     has_powers: bool,
@@ -119,11 +119,12 @@ impl AirLog {
             writer.interface(&node.name, LINK_TYPE, SNAP_LENGTH as u32)?;
         }
         let datagrams = |flow: &crate::config::FlowConfig| config.schemes[flow.scheme].scheme.datagrams();
+        let timing = Timing::new(config);
         let transport = |flow| if datagrams(flow) { Transport::Udp } else { Transport::Tcp };
         Ok(AirLog {
             writer,
-            timing: Timing::new(config),
-            rates: mac::rates(config).map(|rate| RateFields::new(&config.phy, rate)),
+            rates: timing.rates().map(|rate| RateFields::new(&config.phy, rate)).collect(),
+            timing,
             transports: config.flows.iter().map(transport).collect(),
             has_powers: match &config.medium.model {
                 MediumModel::Sinr { .. } => true,
@@ -195,7 +196,7 @@ impl AirLog {
             end_ns: at.ns(),
         };
         self.packet.clear();
-        radiotap::put(&mut self.packet, stamps, self.rates[frame.rate as usize], seen);
+        radiotap::put(&mut self.packet, stamps, self.rates[frame.rate_index()], seen);
         let length = self.packet.len() as u32 + frame.bytes;
         self.packet.extend_from_slice(&self.mpdu);
         let mut bytes = [0; SNAP_LENGTH];

@@ -68,7 +68,7 @@ fn duration(span: Span) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::medium::RateClass;
+    use crate::medium::{RateClass, RateSet};
     use multihop_core::{Interval, Time};
 
     fn frame(kind: FrameKind, to: Option<NodeId>, bytes: u32) -> Frame {
@@ -79,6 +79,7 @@ mod tests {
             duration: Span::from_us(314),
             bytes,
             rate: RateClass::Data,
+            rates: RateSet::NOMINAL,
             packet: None,
             sequence: 4096 + 0xabc,
             retry: kind == FrameKind::Data,

@@ -6,7 +6,7 @@ use crate::medium::RateClass;
 use multihop_core::Span;
 use multihop_link::PhyTimes;
 
-/// Spaces, slots and airtimes of a configuration, with preambles and the rounding of its rules.
+/// Spaces, slots and airtimes of a configuration, with preambles and the rounding of its rules, at its nominal rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Airtimes {
     /// Slot time.
@@ -40,10 +40,10 @@ impl Airtimes {
             sifs: timing.sifs,
             difs: timing.difs,
             eifs: timing.eifs,
-            rts: timing.rts,
-            cts: timing.cts,
-            data: timing.airtime(RateClass::Data, frame_bytes),
-            ack: timing.ack,
+            rts: timing.nominal.rts,
+            cts: timing.nominal.cts,
+            data: timing.nominal.airtime(RateClass::Data, frame_bytes),
+            ack: timing.nominal.ack,
             cw_min: timing.cw_min,
             cw_max: timing.cw_max,
         }

@@ -71,7 +71,7 @@ impl Conflicts {
     }
 }
 
-/// A frame on its way: from, to, and at which rate.
+/// A frame on its way: from, to, and at which of the rates of its link.
 type Flight = (NodeId, NodeId, RateClass);
 
 /// The medium as it looks to single frames.
@@ -104,7 +104,7 @@ impl Air<'_> {
     }
 
     /// Is a signal of `source` fatal to the frame?
-    fn is_fatal(&self, source: NodeId, (from, to, rate): Flight) -> bool {
+    fn is_fatal(&self, source: NodeId, (from, to, class): Flight) -> bool {
         let Some(signal) = self.links.between(from, to) else { return true };
         let Some(noise) = self.links.between(source, to) else { return false };
         match &self.timing.collisions {
@@ -112,7 +112,8 @@ impl Air<'_> {
             Collisions::Sinr { noise: floor, errors, .. } => {
                 let sinr = signal.power / (*floor as f64 + noise.power);
                 let bits = f64::from(ACK_BYTES) * 8.0;
-                (errors[rate as usize].bit_success_ln(sinr) * bits).exp() < LEAST_DELIVERY
+                let rate = self.timing.between(from, to).index(class);
+                (errors[rate].table.bit_success_ln(sinr) * bits).exp() < LEAST_DELIVERY
             }
         }
     }

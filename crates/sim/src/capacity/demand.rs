@@ -2,7 +2,7 @@
 
 use crate::config::{AppConfig, Config, FlowConfig};
 use crate::mac::Timing;
-use crate::medium::RateClass;
+use crate::medium::{RateClass, RateSet};
 use crate::routing::Routes;
 use multihop_core::{NodeId, Rate, Segment, Span, Time};
 use multihop_schemes::Scheme;
@@ -67,7 +67,7 @@ impl Demand {
             let hops = path.windows(2).map(|hop| (hop[0], hop[1]));
             hops.map(|hop| match config.wire(hop.0, hop.1) {
                 Some(wire) => wire_time(index_of(links, hop), packets, wire.rate),
-                None => link_time(index_of(links, hop), packets, timing),
+                None => link_time(index_of(links, hop), packets, timing, timing.between(hop.0, hop.1)),
             })
             .collect()
         };
@@ -110,15 +110,15 @@ fn index_of(links: &mut Vec<(NodeId, NodeId)>, link: (NodeId, NodeId)) -> usize 
 }
 
 /// The time that packets take, each a number of them and network-layer bytes.
-fn link_time(link: usize, packets: &[(f64, u32)], timing: &Timing) -> LinkTime {
+fn link_time(link: usize, packets: &[(f64, u32)], timing: &Timing, rates: RateSet) -> LinkTime {
     let mut made = LinkTime { link, data: 0.0, exchange: 0.0, access: 0.0 };
     for (count, size) in packets {
         let bytes = timing.data_bytes(*size);
-        let data = timing.airtime(RateClass::Data, bytes);
+        let data = timing.on(rates).airtime(RateClass::Data, bytes);
         let with_rts = timing.needs_rts(bytes);
         let frames = if with_rts { 4 } else { 2 };
         made.data += count * data.seconds();
-        made.exchange += count * timing.exchange(data, with_rts).seconds();
+        made.exchange += count * timing.exchange(rates, data, with_rts).seconds();
         made.access += count * (timing.mean_access() + timing.propagation * frames).seconds();
     }
     made

@@ -1,7 +1,7 @@
 //! Getting the station's own frame across (9.3.2.8, 9.3.4.4).
 
 use super::{Context, Mac, Outgoing, Phase, Try};
-use crate::medium::{Frame, RateClass};
+use crate::medium::{Frame, RateClass, RateSet};
 use multihop_core::{Attempt, Exchange, Fate, FrameKind, Interval, LinkEvent, NodeId, Span, Time};
 use multihop_dot11::ResponseTimeout;
 use multihop_link::Departure;
@@ -13,6 +13,7 @@ impl Mac {
         let packet = &ctx.packets.get(next.handle).packet;
         let bytes = ctx.timing.data_bytes(packet.size);
         let rate = if next.peer.is_some() { RateClass::Data } else { RateClass::Control };
+        let rates = next.peer.map_or(RateSet::NOMINAL, |peer| ctx.timing.between(self.id, peer));
         self.sequence = self.sequence.wrapping_add(1);
         self.current = Some(Outgoing {
             handle: next.handle,
@@ -20,7 +21,8 @@ impl Mac {
             flow: packet.flow,
             size: packet.size,
             bytes,
-            data: ctx.timing.airtime(rate, bytes),
+            rates,
+            data: ctx.timing.on(rates).airtime(rate, bytes),
             with_rts: next.peer.is_some() && ctx.timing.needs_rts(bytes),
             enqueued: next.enqueued,
             head_of_line: ctx.now,
@@ -43,12 +45,13 @@ impl Mac {
             return;
         };
         out.rts_tries += 1;
-        let exchange = ctx.timing.exchange(out.data, true) - ctx.timing.rts;
+        let link = ctx.timing.on(out.rates);
+        let exchange = ctx.timing.exchange(out.rates, out.data, true) - link.rts;
         let duration = ctx.timing.rules.duration_field.apply(exchange);
         let frame = ctx.timing.control_frame(FrameKind::Rts, self.id, peer, duration, ctx.now);
         self.attempt.rts = Some(sent(&frame, ctx));
         self.phase = Phase::AwaitingCts;
-        self.arm(ctx, ctx.now + ctx.timing.rts + ctx.timing.cts_timeout);
+        self.arm(ctx, ctx.now + link.rts + link.cts_timeout);
         self.transmit(ctx, frame);
     }
 
@@ -67,14 +70,15 @@ impl Mac {
 
     fn send_data(&mut self, ctx: &mut Context) {
         let out = *self.current.as_ref().expect("DATA is sent only with a frame to send");
+        let link = ctx.timing.on(out.rates);
         let departure = Departure {
             now: ctx.now,
             service_so_far: ctx.now.since(out.head_of_line),
             data: out.data,
-            ack: ctx.timing.ack,
+            ack: link.ack,
             sifs: ctx.timing.sifs,
             propagation: ctx.timing.propagation,
-            exchange: ctx.timing.exchange(out.data, out.with_rts),
+            exchange: ctx.timing.exchange(out.rates, out.data, out.with_rts),
             rts_tries: out.rts_tries,
             rts_failures: out.rts_failures,
             data_tries: out.data_tries,
@@ -82,7 +86,7 @@ impl Mac {
         ctx.stack.on_departure(&departure, &mut ctx.packets.get_mut(out.handle).packet);
         self.current.as_mut().expect("it was there").data_tries += 1;
         let rate = if out.peer.is_some() { RateClass::Data } else { RateClass::Control };
-        let after = if out.peer.is_some() { ctx.timing.sifs + ctx.timing.ack } else { Span::ZERO };
+        let after = if out.peer.is_some() { ctx.timing.sifs + link.ack } else { Span::ZERO };
         let start = ctx.now + ctx.timing.propagation;
         let frame = Frame {
             kind: FrameKind::Data,
@@ -91,16 +95,17 @@ impl Mac {
             duration: ctx.timing.rules.duration_field.apply(after),
             bytes: out.bytes,
             rate,
+            rates: out.rates,
             packet: Some(out.handle),
             sequence: self.sequence,
             retry: out.data_tries > 0,
-            overhead: ctx.timing.overhead(rate),
+            overhead: link.overhead(rate),
             air: Interval { start, end: start + out.data },
         };
         self.attempt.data = Some(sent(&frame, ctx));
         if out.peer.is_some() {
             self.phase = Phase::AwaitingAck;
-            self.arm(ctx, ctx.now + out.data + ctx.timing.ack_timeout);
+            self.arm(ctx, ctx.now + out.data + link.ack_timeout);
         } else {
             self.phase = Phase::Broadcasting;
         }
@@ -176,12 +181,13 @@ impl Mac {
             self.end_attempt(ctx, None);
             self.current = None;
         }
+        let class = if out.peer.is_some() { RateClass::Data } else { RateClass::Control };
         let exchange = Exchange {
             node: self.id,
             peer: out.peer.unwrap_or(NodeId::BROADCAST),
             flow: out.flow,
             size: out.size,
-            rate: ctx.timing.rate(if out.peer.is_some() { RateClass::Data } else { RateClass::Control }),
+            rate: ctx.timing.on(out.rates).rate(class),
             payload: ctx.packets.get(out.handle).packet.segment.payload,
             enqueued: out.enqueued,
             head_of_line: out.head_of_line,
@@ -191,7 +197,7 @@ impl Mac {
             rts_failures: out.rts_failures,
             data_tries: out.data_tries,
             slots: out.slots + self.attempt.slots,
-            airtime: ctx.timing.exchange(out.data, out.with_rts),
+            airtime: ctx.timing.exchange(out.rates, out.data, out.with_rts),
         };
         ctx.record.exchange(&exchange, ctx.now);
         ctx.stack.on_link(&LinkEvent::Exchange(exchange));

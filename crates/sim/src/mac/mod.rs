@@ -16,10 +16,10 @@ mod timing;
 #[cfg(test)]
 mod tests;
 
-pub use timing::{Timing, rates};
+pub use timing::Timing;
 
 use crate::agenda::{Agenda, Lane, Slot};
-use crate::medium::{Frame, Radio};
+use crate::medium::{Frame, Radio, RateSet};
 use crate::record::Recorder;
 use crate::slab::{Handle, Slab};
 use crate::stack::Stack;
@@ -57,6 +57,8 @@ struct Outgoing {
     /// Network-layer bytes, and MAC bytes with header and FCS.
     size: u32,
     bytes: u32,
+    /// The rates of its link.
+    rates: RateSet,
     /// Airtime of its DATA frame.
     data: Span,
     with_rts: bool,

@@ -46,7 +46,7 @@ impl Mac {
             air: frame.air,
             duration: frame.duration,
             size,
-            rate: ctx.timing.rate(frame.rate),
+            rate: ctx.timing.on(frame.rates).rate(frame.rate),
         }));
         if frame.to.is_some_and(|to| to != self.id) {
             self.fail_if_overtime(ctx);
@@ -73,7 +73,7 @@ impl Mac {
     fn heed_duration(&mut self, ctx: &mut Context, frame: &Frame) {
         if frame.duration > Span::ZERO && self.set_nav(ctx, ctx.now + frame.duration) {
             let may_reset = ctx.timing.rules.nav_reset_after_rts && frame.kind == FrameKind::Rts;
-            self.nav_reset = may_reset.then(|| ctx.now + ctx.timing.nav_reset);
+            self.nav_reset = may_reset.then(|| ctx.now + ctx.timing.on(frame.rates).nav_reset);
         }
     }
 
@@ -91,7 +91,7 @@ impl Mac {
         if !self.free_to_respond(ctx) || (self.nav > ctx.now && !ctx.timing.rules.cts_needs_idle_medium) {
             return;
         }
-        let rest = frame.duration.saturating_sub(ctx.timing.sifs + ctx.timing.cts);
+        let rest = frame.duration.saturating_sub(ctx.timing.sifs + ctx.timing.on(frame.rates).cts);
         let duration = ctx.timing.rules.duration_field.apply(rest);
         self.phase = Phase::CtsDue { to: frame.from, duration };
         self.arm(ctx, ctx.now + ctx.timing.sifs);
@@ -109,7 +109,8 @@ impl Mac {
         if ctx.timing.rules.data_needs_own_cts {
             // ns-2 is deaf to everything but the DATA until it should have come.
             let slack = Span::from_us(4);
-            let wait = ctx.timing.cts + duration + slack - ctx.timing.sifs - ctx.timing.ack;
+            let link = ctx.timing.on(frame.rates);
+            let wait = link.cts + duration + slack - ctx.timing.sifs - link.ack;
             self.arm(ctx, ctx.now + wait);
         }
         self.transmit(ctx, frame);

@@ -1,7 +1,7 @@
 //! The numbers that every station of a run shares.
 
 use crate::config::{Config, MatrixQuantity, MediumModel};
-use crate::medium::{Collisions, DataLoss, Frame, RateClass, femtowatts};
+use crate::medium::{Collisions, DataLoss, Frame, RateClass, RateErrors, RateSet, femtowatts};
 use multihop_core::{FrameKind, Interval, NodeId, Rate, Span, Time};
 use multihop_dot11::{
     ACK_BYTES, BackoffDraw, CTS_BYTES, DcfRules, ErrorTable, FrameTiming, RTS_BYTES, ResponseTimeout,
@@ -31,6 +31,24 @@ pub struct Timing {
     pub short_retry_limit: u32,
     /// Transmissions of DATA after RTS before giving up.
     pub long_retry_limit: u32,
+    /// Rates and times of frames on links without a rate of their own, and of broadcasts.
+    pub nominal: LinkTiming,
+    /// The same of links with other rates: [`RateSet`] 1 is the first.
+    others: Vec<LinkTiming>,
+    /// By node: the rates of its link to its base station. Empty if all links have the same.
+    set_of: Vec<RateSet>,
+    /// Loss of DATA frames on top of everything else.
+    pub data_loss: DataLoss,
+    /// What overlapping signals do to each other.
+    pub collisions: Collisions,
+    /// The medium is busy where the energy of all signals is at least this.
+    pub busy_from: u64,
+    rts_threshold: Option<u32>,
+}
+
+/// Rates of frames on a link, and the times that follow from them.
+#[derive(Clone, Debug)]
+pub struct LinkTiming {
     /// Airtimes of the control frames.
     pub rts: Span,
     /// Airtime of a CTS.
@@ -43,31 +61,19 @@ pub struct Timing {
     pub ack_timeout: Span,
     /// How long an overheard RTS keeps the NAV if nothing follows (9.3.2.4).
     pub nav_reset: Span,
-    /// Loss of DATA frames on top of everything else.
-    pub data_loss: DataLoss,
-    /// What overlapping signals do to each other.
-    pub collisions: Collisions,
-    /// The medium is busy where the energy of all signals is at least this.
-    pub busy_from: u64,
-    rts_threshold: Option<u32>,
-    rates: [FrameTiming; 4],
-    bit_rates: [Rate; 4],
+    /// By [`RateClass`].
+    timings: [FrameTiming; RateClass::COUNT],
+    rates: [Rate; RateClass::COUNT],
 }
 
 impl Timing {
     /// The shared numbers of a configuration.
     pub fn new(config: &Config) -> Timing {
         let (phy, rules) = (&config.phy, config.mac.rules);
-        let by_class = rates(config);
-        let [_, cts_rate, ack_rate, _] = by_class;
-        let rates = by_class.map(|rate| phy.timing(rate, rules.airtime));
-        let (rts, cts, ack) =
-            (rates[0].airtime(RTS_BYTES), rates[1].airtime(CTS_BYTES), rates[2].airtime(ACK_BYTES));
-        let timeout = |rate: Rate, response: Span| match rules.response_timeout {
-            ResponseTimeout::FirstBit => phy.sifs + phy.slot + phy.rx_start_delay(rate),
-            ResponseTimeout::WholeResponse { propagation } => phy.sifs + response + propagation * 2,
-        };
-        let collisions = collisions(config, by_class);
+        let (others, set_of) = links(config);
+        let others: Vec<LinkTiming> = others.into_iter().map(|rate| LinkTiming::new(config, rate)).collect();
+        let nominal = LinkTiming::new(config, config.data_rate);
+        let collisions = collisions(config, std::iter::once(&nominal).chain(&others));
         let busy_from = match &collisions {
             Collisions::Pairwise { .. } => 1,
             Collisions::Sinr { .. } => femtowatts(config.medium.carrier_sense_mw()).max(1),
@@ -83,24 +89,37 @@ impl Timing {
             cw_max: config.mac.cw_max,
             short_retry_limit: config.mac.short_retry_limit.unwrap_or(u32::MAX),
             long_retry_limit: config.mac.long_retry_limit.unwrap_or(u32::MAX),
-            rts,
-            cts,
-            ack,
-            cts_timeout: timeout(cts_rate, cts),
-            ack_timeout: timeout(ack_rate, ack),
-            nav_reset: phy.sifs * 2 + cts + phy.rx_start_delay(cts_rate) + phy.slot * 2,
+            nominal,
+            others,
+            set_of,
             data_loss: DataLoss::new(&config.medium, config.nodes.len()),
             collisions,
             busy_from,
             rts_threshold: config.mac.rts_threshold,
-            rates,
-            bit_rates: by_class,
         }
     }
 
-    /// Bit rate of a class of frames.
-    pub fn rate(&self, class: RateClass) -> Rate {
-        self.bit_rates[class as usize]
+    /// The rates of unicast frames between two nodes.
+    pub fn between(&self, one: NodeId, other: NodeId) -> RateSet {
+        if self.set_of.is_empty() {
+            return RateSet::NOMINAL;
+        }
+        // A station with a rate of its own exchanges frames with its base station alone, which has none.
+        let of = |node: NodeId| self.set_of[node.index()];
+        if of(one) == RateSet::NOMINAL { of(other) } else { of(one) }
+    }
+
+    /// What follows from a set of rates.
+    pub fn on(&self, set: RateSet) -> &LinkTiming {
+        match set.0 {
+            0 => &self.nominal,
+            other => &self.others[usize::from(other) - 1],
+        }
+    }
+
+    /// All rates of the run, by [`RateSet::index`].
+    pub fn rates(&self) -> impl Iterator<Item = Rate> {
+        std::iter::once(&self.nominal).chain(&self.others).flat_map(|link| link.rates)
     }
 
     /// MAC bytes of a DATA frame that carries `size` network-layer bytes.
@@ -125,15 +144,11 @@ impl Timing {
         Some(least.saturating_sub(self.data_bytes(0)))
     }
 
-    /// Airtime of a frame of `bytes` MAC bytes.
-    pub fn airtime(&self, rate: RateClass, bytes: u32) -> Span {
-        self.rates[rate as usize].airtime(bytes)
-    }
-
     /// Airtime of a successful exchange, from the first to the last bit.
-    pub fn exchange(&self, data: Span, with_rts: bool) -> Span {
-        let handshake = if with_rts { self.rts + self.cts + self.sifs * 2 } else { Span::ZERO };
-        handshake + data + self.sifs + self.ack
+    pub fn exchange(&self, set: RateSet, data: Span, with_rts: bool) -> Span {
+        let link = self.on(set);
+        let handshake = if with_rts { link.rts + link.cts + self.sifs * 2 } else { Span::ZERO };
+        handshake + data + self.sifs + link.ack
     }
 
     /// What a station that is alone waits before each exchange, on average: DIFS and a back-off from the first window (9.3.4.2).
@@ -145,17 +160,18 @@ impl Timing {
         self.difs + self.slot * u64::from(most) / 2
     }
 
-    /// What estimators know of all this.
+    /// What estimators know of all this: the nominal rates.
     pub fn phy_times(&self) -> PhyTimes {
+        let link = &self.nominal;
         PhyTimes {
             sifs: self.sifs,
             difs: self.difs,
             backoff: self.mean_access() - self.difs,
-            rts: self.rts,
-            cts: self.cts,
-            ack: self.ack,
-            data_rate: self.rate(RateClass::Data),
-            data_overhead: self.overhead(RateClass::Data),
+            rts: link.rts,
+            cts: link.cts,
+            ack: link.ack,
+            data_rate: link.rate(RateClass::Data),
+            data_overhead: link.overhead(RateClass::Data),
             data_header: self.data_bytes(0),
         }
     }
@@ -169,10 +185,12 @@ impl Timing {
         duration: Span,
         now: Time,
     ) -> Frame {
+        let rates = self.between(from, to);
+        let link = self.on(rates);
         let (rate, bytes, airtime) = match kind {
-            FrameKind::Rts => (RateClass::Control, RTS_BYTES, self.rts),
-            FrameKind::Cts => (RateClass::Cts, CTS_BYTES, self.cts),
-            FrameKind::Ack => (RateClass::Ack, ACK_BYTES, self.ack),
+            FrameKind::Rts => (RateClass::Control, RTS_BYTES, link.rts),
+            FrameKind::Cts => (RateClass::Cts, CTS_BYTES, link.cts),
+            FrameKind::Ack => (RateClass::Ack, ACK_BYTES, link.ack),
             FrameKind::Data => unreachable!("DATA is not a control frame"),
         };
         let start = now + self.propagation;
@@ -183,37 +201,90 @@ impl Timing {
             duration,
             bytes,
             rate,
+            rates,
             packet: None,
             sequence: 0,
             retry: false,
-            overhead: self.rates[rate as usize].overhead(),
+            overhead: link.overhead(rate),
             air: Interval { start, end: start + airtime },
         }
     }
+}
 
-    /// Preamble and PLCP header at a rate.
-    pub fn overhead(&self, rate: RateClass) -> Span {
-        self.rates[rate as usize].overhead()
+impl LinkTiming {
+    /// Of links at a DATA rate. RTS have the highest basic rate not above it, responses that not above the rate of the frame that
+    /// they answer (9.7.6), where the configuration says nothing else.
+    fn new(config: &Config, data_rate: Rate) -> LinkTiming {
+        let (phy, rules) = (&config.phy, config.mac.rules);
+        let control = config.control_rate.unwrap_or_else(|| phy.response_rate(data_rate));
+        let cts_rate = config.control_rate.unwrap_or_else(|| phy.response_rate(control));
+        let ack_rate =
+            config.ack_rate.or(config.control_rate).unwrap_or_else(|| phy.response_rate(data_rate));
+        let rates = [control, cts_rate, ack_rate, data_rate];
+        let timings = rates.map(|rate| phy.timing(rate, rules.airtime));
+        let (rts, cts, ack) =
+            (timings[0].airtime(RTS_BYTES), timings[1].airtime(CTS_BYTES), timings[2].airtime(ACK_BYTES));
+        let timeout = |rate: Rate, response: Span| match rules.response_timeout {
+            ResponseTimeout::FirstBit => phy.sifs + phy.slot + phy.rx_start_delay(rate),
+            ResponseTimeout::WholeResponse { propagation } => phy.sifs + response + propagation * 2,
+        };
+        LinkTiming {
+            rts,
+            cts,
+            ack,
+            cts_timeout: timeout(cts_rate, cts),
+            ack_timeout: timeout(ack_rate, ack),
+            nav_reset: phy.sifs * 2 + cts + phy.rx_start_delay(cts_rate) + phy.slot * 2,
+            timings,
+            rates,
+        }
+    }
+
+    /// Bit rate of a class of frames.
+    pub fn rate(&self, class: RateClass) -> Rate {
+        self.rates[class as usize]
+    }
+
+    /// Airtime of a frame of `bytes` MAC bytes.
+    pub fn airtime(&self, class: RateClass, bytes: u32) -> Span {
+        self.timings[class as usize].airtime(bytes)
+    }
+
+    /// Preamble and PLCP header.
+    pub fn overhead(&self, class: RateClass) -> Span {
+        self.timings[class as usize].overhead()
     }
 }
 
-/// The rates of frames by [`RateClass`], in its order.
-pub fn rates(config: &Config) -> [Rate; 4] {
-    let phy = &config.phy;
-    let control = config.control_rate.unwrap_or_else(|| phy.response_rate(config.data_rate));
-    let cts = config.control_rate.unwrap_or_else(|| phy.response_rate(control));
-    let ack = config.ack_rate.or(config.control_rate).unwrap_or_else(|| phy.response_rate(config.data_rate));
-    [control, cts, ack, config.data_rate]
+/// The DATA rates of links that have one of their own, each once, and which of them each node has; nothing at all if none has.
+fn links(config: &Config) -> (Vec<Rate>, Vec<RateSet>) {
+    let mut others: Vec<Rate> = Vec::new();
+    let mut set_of = vec![RateSet::NOMINAL; config.nodes.len()];
+    for (node, set) in config.nodes.iter().zip(&mut set_of) {
+        let Some(rate) = node.data_rate.filter(|rate| *rate != config.data_rate) else { continue };
+        let place = others.iter().position(|other| *other == rate).unwrap_or_else(|| {
+            others.push(rate);
+            others.len() - 1
+        });
+        *set = RateSet(place as u8 + 1); // a PHY has a dozen rates at most
+    }
+    if others.is_empty() {
+        set_of.clear();
+    }
+    (others, set_of)
 }
 
-fn collisions(config: &Config, rates: [Rate; 4]) -> Collisions {
+fn collisions<'a>(config: &Config, links: impl Iterator<Item = &'a LinkTiming>) -> Collisions {
+    let rates: Vec<Rate> = links.flat_map(|link| link.rates).collect();
     let sinr = |noise_mw: f64, sensitivity_mw: f64| {
-        let modulations = rates.map(|rate| config.phy.modulation(rate).expect("the rate belongs to the PHY"));
+        let errors = |rate: &Rate| {
+            let modulation = config.phy.modulation(*rate).expect("the rate belongs to the PHY");
+            RateErrors { table: ErrorTable::new(modulation), bps: rate.bps() as f64 }
+        };
         Collisions::Sinr {
             noise: femtowatts(noise_mw).max(1),
             sensitivity: femtowatts(sensitivity_mw),
-            errors: Box::new(modulations.map(ErrorTable::new)),
-            bps: rates.map(|rate| rate.bps() as f64),
+            errors: rates.iter().map(errors).collect(),
         }
     };
     match &config.medium.model {

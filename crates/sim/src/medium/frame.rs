@@ -3,7 +3,7 @@
 use crate::slab::Handle;
 use multihop_core::{FrameKind, Interval, NodeId, Span, Time};
 
-/// Which of the run's rates a frame is sent at.
+/// What a frame is sent for, which decides its rate among those of its link.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RateClass {
     /// RTS and broadcasts.
@@ -14,6 +14,25 @@ pub enum RateClass {
     Ack,
     /// Unicast data.
     Data,
+}
+
+impl RateClass {
+    /// How many there are.
+    pub const COUNT: usize = 4;
+}
+
+/// Which rates the frames of a link have: links of one DATA rate share a set.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct RateSet(pub u8);
+
+impl RateSet {
+    /// That of links without a rate of their own, and of broadcasts.
+    pub const NOMINAL: RateSet = RateSet(0);
+
+    /// The place of a class of this set in lists of all rates of a run.
+    pub fn index(self, class: RateClass) -> usize {
+        usize::from(self.0) * RateClass::COUNT + class as usize
+    }
 }
 
 /// A frame on the air.
@@ -29,8 +48,10 @@ pub struct Frame {
     pub duration: Span,
     /// MAC bytes, FCS included.
     pub bytes: u32,
-    /// Its rate.
+    /// Its rate, among those of `rates`.
     pub rate: RateClass,
+    /// The rates of its link.
+    pub rates: RateSet,
     /// The packet in it: the sender's copy.
     pub packet: Option<Handle>,
     /// The sender's sequence number of that packet, for the duplicate filter.
@@ -47,6 +68,11 @@ impl Frame {
     /// When it is over at the listeners.
     pub fn end(&self) -> Time {
         self.air.end
+    }
+
+    /// The place of its rate in lists of all rates of the run.
+    pub fn rate_index(&self) -> usize {
+        self.rates.index(self.rate)
     }
 
     /// How long it is on the air.

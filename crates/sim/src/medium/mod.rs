@@ -19,9 +19,9 @@ mod moving;
 mod radio;
 mod wire;
 
-pub use frame::{Frame, RateClass};
+pub use frame::{Frame, RateClass, RateSet};
 pub use links::{Link, Links, femtowatts};
 pub use loss::DataLoss;
 pub use moving::Listeners;
-pub use radio::{Collisions, Finished, Radio, Reception};
+pub use radio::{Collisions, Finished, Radio, RateErrors, Reception};
 pub use wire::Wire;

@@ -19,11 +19,18 @@ pub enum Collisions {
         noise: u64,
         /// Frames below this power are not noticed as frames.
         sensitivity: u64,
-        /// Bit errors by SINR at the rates of [`super::RateClass`], in its order.
-        errors: Box<[ErrorTable; 4]>,
-        /// Bit rates in the same order, in bits per second.
-        bps: [f64; 4],
+        /// Bit errors at each rate of the run, by [`super::RateSet::index`].
+        errors: Box<[RateErrors]>,
     },
+}
+
+/// Bit errors at a rate.
+#[derive(Clone, Debug)]
+pub struct RateErrors {
+    /// By SINR.
+    pub table: ErrorTable,
+    /// The rate in bits per second.
+    pub bps: f64,
 }
 
 /// What a receiver made of a signal that has just ended.
@@ -227,7 +234,7 @@ impl Radio {
             former_power: 0.0,
             ln_success: 0.0,
             counted: now + frame.overhead,
-            rate: frame.rate as usize,
+            rate: frame.rate_index(),
         }
     }
 
@@ -327,7 +334,7 @@ impl Radio {
 
     /// Adds the bits since the last change of interference to the chance that all are right.
     fn count_bits(&mut self, collisions: &Collisions, now: Time) {
-        let Collisions::Sinr { noise, errors, bps, .. } = collisions else { return };
+        let Collisions::Sinr { noise, errors, .. } = collisions else { return };
         let Some(lock) = &mut self.lock else { return };
         let length: Span = now.since(lock.counted);
         if length == Span::ZERO {
@@ -335,7 +342,8 @@ impl Radio {
         }
         let interference = self.energy as f64 - lock.power;
         let sinr = lock.power / (*noise as f64 + interference.max(0.0));
-        lock.ln_success += length.seconds() * bps[lock.rate] * errors[lock.rate].bit_success_ln(sinr);
+        let RateErrors { table, bps } = &errors[lock.rate];
+        lock.ln_success += length.seconds() * bps * table.bit_success_ln(sinr);
         lock.counted = now;
     }
 }

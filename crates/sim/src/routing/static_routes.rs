@@ -2,7 +2,7 @@
 
 use crate::config::{Config, MediumModel, RouteMetric};
 use crate::mac::Timing;
-use crate::medium::{Collisions, Link, Links, RateClass};
+use crate::medium::{Collisions, Link, Links, RateClass, RateSet};
 use multihop_core::NodeId;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -51,10 +51,11 @@ impl LinkQuality {
     /// Share of the DATA frames of 1000 bytes that arrive over a link, without interference.
     fn data(&self, from: NodeId, link: &Link) -> f64 {
         let lost = self.timing.data_loss.from(from).to(link.to);
-        self.delivery(link, RateClass::Data, NOMINAL_BYTES) * (1.0 - lost)
+        let rates = self.timing.between(from, NodeId(link.to));
+        self.delivery(link, rates, RateClass::Data, NOMINAL_BYTES) * (1.0 - lost)
     }
 
-    fn delivery(&self, link: &Link, rate: RateClass, bytes: u32) -> f64 {
+    fn delivery(&self, link: &Link, rates: RateSet, class: RateClass, bytes: u32) -> f64 {
         if !link.decodable {
             return 0.0;
         }
@@ -62,7 +63,7 @@ impl LinkQuality {
         let noise = match &self.timing.collisions {
             Collisions::Pairwise { .. } => 0.0,
             Collisions::Sinr { noise, errors, .. } => {
-                errors[rate as usize].bit_success_ln(link.power / *noise as f64)
+                errors[rates.index(class)].table.bit_success_ln(link.power / *noise as f64)
             }
         };
         (bits * (link.ln_bit_success + noise)).exp()
@@ -80,7 +81,8 @@ impl LinkQuality {
         let (Some(there), Some(back)) = (self.links.between(from, to), self.links.between(to, from)) else {
             return 0.0;
         };
-        self.data(from, there) * self.delivery(back, RateClass::Ack, multihop_dot11::ACK_BYTES)
+        let rates = self.timing.between(from, to);
+        self.data(from, there) * self.delivery(back, rates, RateClass::Ack, multihop_dot11::ACK_BYTES)
     }
 
     /// May they exchange unicast frames by radio, as far as associations go?

@@ -1,6 +1,6 @@
 //! `[phy]`: the physical layer.
 
-use super::document::{Document, Result, key};
+use super::document::{Document, KeyPath, Result, key};
 use super::error::list;
 use multihop_core::Rate;
 use multihop_dot11 as dot11;
@@ -16,7 +16,7 @@ pub struct Phy {
     pub standard: Standard,
     /// Preamble of 802.11b frames (of 802.11g, for those at 802.11b rates).
     pub preamble: Preamble,
-    /// Rate of unicast DATA frames. Default: the highest of the standard.
+    /// Rate of unicast DATA frames, where no link has one of its own. Default: the highest of the standard.
     pub data_rate: Option<BitRate>,
     /// Rate of RTS, CTS, ACK and broadcasts. Default: the standard's rule, the highest basic rate not above the data rate.
     pub control_rate: Option<BitRate>,
@@ -125,30 +125,39 @@ impl Phy {
         }
         let highest = phy.rates().last().map(|(rate, _)| rate).expect("every PHY has rates");
         let rates = Rates {
-            data: self.rate(document, &phy, "data_rate", self.data_rate)?.unwrap_or(highest),
-            control: self.rate(document, &phy, "control_rate", self.control_rate)?,
-            ack: self.rate(document, &phy, "ack_rate", self.ack_rate)?,
+            data: Phy::rate(document, &phy, "data_rate", self.data_rate)?.unwrap_or(highest),
+            control: Phy::rate(document, &phy, "control_rate", self.control_rate)?,
+            ack: Phy::rate(document, &phy, "ack_rate", self.ack_rate)?,
         };
         Ok((phy, rates))
     }
 
     fn rate(
-        &self,
         document: &Document<'_>,
         phy: &dot11::Phy,
         key: &str,
         value: Option<BitRate>,
     ) -> Result<Option<Rate>> {
-        let Some(value) = value else { return Ok(None) };
-        let rates: Vec<BitRate> = phy.rates().map(|(rate, _)| BitRate(rate.bps() as f64)).collect();
-        if rates.contains(&value) {
-            return Ok(Some(value.rate()));
-        }
-        let name = serde_json::to_string(&self.standard).unwrap_or_default();
-        Err(document.bad(
-            &key!["phy", key],
-            format!("is not a rate of {name}"),
-            format!("its rates: {}", list(&rates)),
-        ))
+        value.map(|value| rate_of(document, &key!["phy", key], phy, value)).transpose()
     }
+}
+
+/// The rate that the value at `path` gives, if the PHY has it.
+pub(super) fn rate_of(
+    document: &Document<'_>,
+    path: &KeyPath,
+    phy: &dot11::Phy,
+    value: BitRate,
+) -> Result<Rate> {
+    let rates: Vec<BitRate> = phy.rates().map(|(rate, _)| BitRate(rate.bps() as f64)).collect();
+    if rates.contains(&value) {
+        return Ok(value.rate());
+    }
+    let name = match phy.standard() {
+        dot11::Standard::Dsss => "dsss",
+        dot11::Standard::Dot11b => "802.11b",
+        dot11::Standard::Dot11a => "802.11a",
+        dot11::Standard::Dot11g => "802.11g",
+    };
+    Err(document.bad(path, format!("is not a rate of {name:?}"), format!("its rates: {}", list(&rates))))
 }

@@ -291,7 +291,8 @@ mod tests {
         for (i, mut config) in configs.into_iter().enumerate() {
             let mut rng = Rng::at(i as u64, &["reach"]);
             let mut place = || Some([600.0 * rng.unit(), 600.0 * rng.unit()]);
-            let mut node = || NodeConfig { name: String::new(), position: place(), base: None };
+            let mut node =
+                || NodeConfig { name: String::new(), position: place(), base: None, data_rate: None };
             config.nodes = (0..60).map(|_| node()).collect();
             let radius = radius(&config).unwrap();
             let place = |node: u32| config.nodes[node as usize].position.unwrap();

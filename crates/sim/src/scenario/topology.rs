@@ -4,13 +4,15 @@ use super::document::{Document, KeyPath, Result, key};
 use super::error::instead_of;
 use super::generate::{Generator, NODES_MAX};
 use super::mobility::Mobility;
+use super::phy::rate_of;
 use super::reach::radius;
 use super::wires::{self, Wire};
 use crate::config::{
     Config, MatrixLink, MatrixQuantity, MediumModel, NodeConfig, RoutingProtocol, WireConfig,
 };
 use multihop_core::NodeId;
-use multihop_schemes::quantity::{Length, Power};
+use multihop_dot11::Phy;
+use multihop_schemes::quantity::{BitRate, Length, Power};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,6 +57,9 @@ pub struct Node {
     /// Name of the base station that it is associated with: by radio it exchanges packets with that node alone, so that those for
     /// other stations go by the base station. Default: none, as in a mesh, and of base stations themselves.
     pub base: Option<String>,
+    /// Rate of DATA frames between it and its base station, both ways. ACKs, RTS and CTS follow by the rules of `[phy]`. Default:
+    /// `phy.data_rate`.
+    pub data_rate: Option<BitRate>,
 }
 
 /// A measured link.
@@ -106,7 +111,7 @@ impl Nodes {
                 let found = format!("adds a node {name:?}, and the topology has one of that name");
                 return Err(document.bad(&key!["mobility", "count"], found, "rename that of the topology"));
             }
-            self.list.push(NodeConfig { name, position: None, base: None });
+            self.list.push(NodeConfig { name, position: None, base: None, data_rate: None });
         }
         Ok(())
     }
@@ -129,19 +134,25 @@ impl Topology {
                 "list [[topology.nodes]] and [[topology.links]], or use the medium \"ranges\" or \"sinr\"",
             )),
             (Topology::Generated(generator), _) => {
-                let network = generator.network(document, radius.unwrap_or_default())?;
-                let node = |(i, position)| {
-                    let base = network.associated.contains(&i).then_some(NodeId(0));
-                    NodeConfig { name: format!("n{i}"), position, base }
+                let network = generator.network(document, &config.phy, radius.unwrap_or_default())?;
+                let node = |(i, position)| NodeConfig {
+                    name: format!("n{i}"),
+                    position,
+                    base: None,
+                    data_rate: None,
                 };
-                let list: Vec<NodeConfig> = network.positions.into_iter().enumerate().map(node).collect();
+                let mut list: Vec<NodeConfig> = network.positions.into_iter().enumerate().map(node).collect();
+                for (client, data_rate) in network.clients {
+                    list[client].base = Some(NodeId(0));
+                    list[client].data_rate = data_rate;
+                }
                 let index = list.iter().enumerate().map(|(i, node)| (node.name.clone(), i)).collect();
                 config.wires = network.wires;
                 Ok(Nodes { list, index, canonical: Some(network.flows) })
             }
             (Topology::Listed(listed), model) => {
                 let mut nodes = listed.nodes(document, mobility)?;
-                listed.associate(document, &mut nodes)?;
+                listed.associate(document, &config.phy, &mut nodes)?;
                 config.wires = wires::resolve(document, &listed.wires, &nodes)?;
                 match model {
                     MediumModel::Matrix { links, quantity } => {
@@ -239,15 +250,28 @@ impl Listed {
                 None => None,
                 Some([x, y]) => Some([coordinate(0, x)?, coordinate(1, y)?]),
             };
-            list.push(NodeConfig { name: node.name.clone(), position, base: None });
+            list.push(NodeConfig { name: node.name.clone(), position, base: None, data_rate: None });
         }
         Ok(Nodes { list, index, canonical: None })
     }
 
-    /// Finds the base stations of those that have one.
-    fn associate(&self, document: &Document<'_>, nodes: &mut Nodes) -> Result<()> {
+    /// Finds the base stations of those that have one, and the rates of their links.
+    fn associate(&self, document: &Document<'_>, phy: &Phy, nodes: &mut Nodes) -> Result<()> {
         for (i, node) in self.nodes.iter().enumerate() {
-            let Some(name) = &node.base else { continue };
+            let at = key!["topology", "nodes", i, "data_rate"];
+            nodes.list[i].data_rate =
+                node.data_rate.map(|rate| rate_of(document, &at, phy, rate)).transpose()?;
+            let Some(name) = &node.base else {
+                if node.data_rate.is_none() {
+                    continue;
+                }
+                let why = "is of the link to a base station, and the node is associated with none";
+                return Err(document.bad(
+                    &at,
+                    why,
+                    "name its base station as base, or set phy.data_rate for all",
+                ));
+            };
             let at = key!["topology", "nodes", i, "base"];
             let base = nodes.find(document, &at, name)?;
             if base == i {

@@ -50,7 +50,12 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         nodes: positions
             .iter()
             .enumerate()
-            .map(|(i, position)| NodeConfig { name: format!("n{i}"), position: Some(*position), base: None })
+            .map(|(i, position)| NodeConfig {
+                name: format!("n{i}"),
+                position: Some(*position),
+                base: None,
+                data_rate: None,
+            })
             .collect(),
         phy,
         data_rate: Rate::from_kbps(11_000),

@@ -131,7 +131,7 @@ fn an_overheard_frame_is_heard_sets_the_nav_and_makes_the_medium_busy() {
     // Nothing follows the RTS, so the NAV is over two SIFS, a CTS, the start of a reception and two slots after it.
     s.hears(5_000, rts, Signal::TooWeak);
     s.runs_until(5_100);
-    let reset = us(end) + s.timing.nav_reset;
+    let reset = us(end) + s.timing.nominal.nav_reset;
     assert!(reset < us(end + 3_000));
     assert_eq!(s.events(), [LinkEvent::NavReset(reset), LinkEvent::BusyFrom(us(5_000))]);
 }

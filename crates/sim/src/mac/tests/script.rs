@@ -10,7 +10,7 @@ use crate::config::{
     RoutingConfig, RoutingProtocol,
 };
 use crate::mac::{Context, Mac, Timing};
-use crate::medium::{Collisions, Frame, Link, Radio, RateClass};
+use crate::medium::{Collisions, Frame, Link, Radio, RateClass, RateSet};
 use crate::mobility::Mobility;
 use crate::record::Recorder;
 use crate::slab::Slab;
@@ -156,8 +156,8 @@ impl Script {
     pub fn data(&mut self, from: NodeId, to: Option<NodeId>, sequence: u32) -> Frame {
         let packet = self.packet(from, to.unwrap_or(A));
         let bytes = self.timing.data_bytes(1000);
-        let after = if to.is_some() { self.timing.sifs + self.timing.ack } else { Span::ZERO };
-        let airtime = self.timing.airtime(RateClass::Data, bytes);
+        let after = if to.is_some() { self.timing.sifs + self.timing.nominal.ack } else { Span::ZERO };
+        let airtime = self.timing.nominal.airtime(RateClass::Data, bytes);
         Frame {
             kind: FrameKind::Data,
             from,
@@ -165,10 +165,11 @@ impl Script {
             duration: after,
             bytes,
             rate: RateClass::Data,
+            rates: RateSet::NOMINAL,
             packet: Some(self.packets.insert(packet)),
             sequence,
             retry: false,
-            overhead: self.timing.overhead(RateClass::Data),
+            overhead: self.timing.nominal.overhead(RateClass::Data),
             air: Interval { start: Time::ZERO, end: Time::ZERO + airtime },
         }
     }
@@ -304,7 +305,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         duration: Span::from_ms(1),
         warmup: Span::ZERO,
         record_interval: Span::from_ms(1),
-        nodes: vec![NodeConfig { name: "a".into(), position: None, base: None }],
+        nodes: vec![NodeConfig { name: "a".into(), position: None, base: None, data_rate: None }],
         phy,
         data_rate: Rate::from_kbps(11_000),
         control_rate: Some(Rate::from_kbps(1_000)),

@@ -10,10 +10,11 @@ mod wlan;
 use super::document::{Document, Result, key};
 use super::error::ScenarioError;
 use crate::config::WireConfig;
+use multihop_core::Rate;
+use multihop_dot11::Phy;
 use multihop_schemes::quantity::Length;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::ops::Range;
 
 pub use lattice::{Bar, Grid};
 pub use line::{Chain, ExposedTerminal, ParkingLot};
@@ -73,8 +74,9 @@ pub(super) struct Network {
     pub(super) wires: Vec<WireConfig>,
     /// Source and destination of the flows that the topology is known for.
     pub(super) flows: Vec<(usize, usize)>,
-    /// The nodes that are associated with the base station, which is the first node.
-    pub(super) associated: Range<usize>,
+    /// The nodes that are associated with the first one, their base station, and the rates of their links, where they have one of
+    /// their own.
+    pub(super) clients: Vec<(usize, Option<Rate>)>,
 }
 
 impl From<Plan> for Network {
@@ -83,17 +85,17 @@ impl From<Plan> for Network {
             positions: positions.into_iter().map(Some).collect(),
             wires: Vec::new(),
             flows,
-            associated: 0..0,
+            clients: Vec::new(),
         }
     }
 }
 
 impl Generator {
     /// The topology. `reach` is the distance up to which nodes can talk to each other on the scenario's medium.
-    pub(super) fn network(&self, document: &Document<'_>, reach: f64) -> Result<Network> {
+    pub(super) fn network(&self, document: &Document<'_>, phy: &Phy, reach: f64) -> Result<Network> {
         let plan = match self {
             Generator::Dumbbell(dumbbell) => return dumbbell.network(document),
-            Generator::Wlan(wlan) => return wlan.network(document),
+            Generator::Wlan(wlan) => return wlan.network(document, phy),
             Generator::Chain(chain) => chain.plan(document),
             Generator::Grid(grid) => grid.plan(document),
             Generator::Star(star) => star.plan(document),

@@ -73,7 +73,7 @@ impl Dumbbell {
             wires.extend(line.both(right, receiver));
             flows.push((sender, receiver));
         }
-        Ok(Network { positions: vec![None; 2 * pairs + 2], wires, flows, associated: 0..0 })
+        Ok(Network { positions: vec![None; 2 * pairs + 2], wires, flows, clients: Vec::new() })
     }
 
     /// The wires of each pair.

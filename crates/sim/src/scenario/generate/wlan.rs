@@ -4,7 +4,10 @@ use super::radial::{near, polar};
 use super::wired::thousand;
 use super::{Network, count, distance, limit};
 use crate::scenario::document::{Document, Result, key};
+use crate::scenario::phy::rate_of;
 use crate::scenario::wires::{Line, queue, rate};
+use multihop_core::Rate;
+use multihop_dot11::Phy;
 use multihop_schemes::quantity::{BitRate, Duration, Length};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -26,6 +29,9 @@ pub struct Wlan {
     /// Which way the canonical flows go.
     #[serde(default)]
     pub direction: Direction,
+    /// Rates of DATA frames between clients and base station, both ways: the first is that of the first client and so on, and after
+    /// the last one they start again. Default: `phy.data_rate` for all.
+    pub rates: Option<Vec<BitRate>>,
 }
 
 /// A server behind the base station, and the wire to it.
@@ -60,7 +66,7 @@ fn five() -> u32 {
 }
 
 impl Wlan {
-    pub(super) fn network(&self, document: &Document<'_>) -> Result<Network> {
+    pub(super) fn network(&self, document: &Document<'_>, phy: &Phy) -> Result<Network> {
         let clients = count(document, "clients", self.clients, 1)?;
         limit(document, "clients", 1 + clients as u64 + u64::from(self.server.is_some()))?;
         let radius = distance(document, "radius", self.radius)?;
@@ -74,7 +80,24 @@ impl Wlan {
             wires.extend(server.line(document)?.both(0, far));
         }
         let flows = (1..=clients).flat_map(|client| self.direction.flows(far, client)).collect();
-        Ok(Network { positions, wires, flows, associated: 1..clients + 1 })
+        let rates = self.rates(document, phy)?;
+        let clients = (1..=clients).map(|client| (client, rates[(client - 1) % rates.len()])).collect();
+        Ok(Network { positions, wires, flows, clients })
+    }
+
+    /// The rates that clients have in turn; none is that of all links.
+    fn rates(&self, document: &Document<'_>, phy: &Phy) -> Result<Vec<Option<Rate>>> {
+        let at = key!["topology", "rates"];
+        match &self.rates {
+            None => Ok(vec![None]),
+            Some(rates) if rates.is_empty() => {
+                Err(document.bad(&at, "names no rate", "name at least one, or remove the key"))
+            }
+            Some(rates) => {
+                let rates = rates.iter().enumerate();
+                rates.map(|(i, rate)| rate_of(document, &at.join(i), phy, *rate).map(Some)).collect()
+            }
+        }
     }
 }
 
