@@ -237,13 +237,13 @@ impl Mac {
 
 /// How long the medium was in use for a frame: all its RTS and DATA, what answered them, and the SIFS between.
 fn airtime_used(out: &Outgoing, fate: Fate, ctx: &Context) -> Span {
-    let timing = ctx.timing;
+    let (sifs, link) = (ctx.timing.sifs, ctx.timing.on(out.rates));
     let answered = u64::from(out.rts_tries - out.rts_failures);
     let acknowledged = u64::from(fate == Fate::Acknowledged);
-    timing.rts * u64::from(out.rts_tries)
-        + (timing.sifs + timing.cts + timing.sifs) * answered
+    link.rts * u64::from(out.rts_tries)
+        + (sifs + link.cts + sifs) * answered
         + out.data * u64::from(out.data_tries)
-        + (timing.sifs + timing.ack) * acknowledged
+        + (sifs + link.ack) * acknowledged
 }
 
 /// When a frame that starts now is on the air at its sender.
