@@ -6,6 +6,7 @@ use common::capture::Shared;
 use common::{add_flow, network};
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::{ACK_BYTES, CTS_BYTES, DcfRules, RTS_BYTES};
+use multihop_link::{Discipline, StationsOptions};
 use multihop_sim::airlog::AirLog;
 use multihop_sim::capacity::Capacity;
 use multihop_sim::config::{
@@ -305,6 +306,25 @@ fn a_slow_client_slows_uploads_of_all() {
     let mean = f64::midpoint(goodput(0), goodput(1));
     assert!((mean / expected - 1.0).abs() < 0.02, "{mean} against {expected}");
     assert!((goodput(0) / goodput(1) - 1.0).abs() < 0.05, "{} and {}", goodput(0), goodput(1));
+}
+
+/// A base station that shares its airtime gives each client as much time, and so the fast one more packets.
+#[test]
+fn queues_by_airtime_know_the_rate_of_each_link() {
+    let mut config = at_rates(&[11, 1]);
+    config.discipline = Discipline::Stations(StationsOptions::default());
+    config.duration = Span::from_ms(60_000);
+    for client in 1..=2 {
+        let rate = Rate::from_kbps(8_000);
+        add_flow(&mut config, 0, client, AppConfig::Cbr { rate, packet: 1_472, jitter: 0.5 });
+    }
+    let outcome = run(&config);
+    let used = [(1, 11), (2, 1)].map(|(client, mbps)| {
+        let (data, ack) = data_and_ack(&config, Rate::from_kbps(mbps * 1_000));
+        link(&outcome, 0, client).data as f64 * (data + 10e-6 + ack)
+    });
+    assert!((used[0] / used[1] - 1.0).abs() < 0.02, "{used:?} s on the air");
+    assert!(used[0] > 24.0, "{used:?} s on the air");
 }
 
 /// Where signal over noise decides, a slow link reaches further: routes, the medium and bounds go by the rate of each link.
