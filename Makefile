@@ -8,7 +8,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-PAPERS ?= recn winf ewccp
+PAPERS ?= recn winf ewccp varcap
 PY := benches docs python tests validation
 
 build: $(READY)
