@@ -170,6 +170,7 @@ fn the_catalogue_names_everything_with_a_summary() {
         "fsd",
         "fte",
         "packet-throughput",
+        "modelled-capacity",
     ];
     assert_eq!(names("estimators"), estimators);
     assert!(catalogue["estimators"][0]["keys"]["full_busy"].as_str().unwrap().contains("NAVs"));

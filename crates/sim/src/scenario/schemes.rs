@@ -58,7 +58,8 @@ impl<'a> Schemes<'a> {
             return Ok(index);
         }
         if !self.tables.contains_key(name) && find_among(self.known, name).is_err() {
-            let known = self.names().chain(self.tables.keys().map(String::as_str));
+            // Those of the file first: there are more schemes than a message lists.
+            let known = self.tables.keys().map(String::as_str).chain(self.names());
             return Err(self.document.bad(path, "is not a scheme", instead_of(name, known)));
         }
         let (scheme, identity) = self.build(name)?;
