@@ -23,6 +23,7 @@ from multihop.report.study.provenance import runs, spans
 from multihop.study import Cell, Judgement, State, StudyResult, Verdict
 from multihop.study.design import as_list
 from multihop.study.spec import Label
+from multihop.verdict import with_interval
 
 DOCS = Path(__file__).parent
 
@@ -119,9 +120,29 @@ def _study(paper: Paper, item: str, result: StudyResult, charts: Sequence[str]) 
     ]
     for chart in charts:
         lines += [f"![{Path(chart).stem.replace('-', ' ')}]({chart})", ""]
+    if not result.judgements:
+        lines += _estimates(result)
+    for paragraph in filter(None, spec.discussion.split("\n\n")):
+        lines += [" ".join(paragraph.split()), ""]
     for judgement in result.judgements:
         lines += _claim(result, judgement)
     return lines
+
+
+def _estimates(result: StudyResult) -> list[str]:
+    """All metrics at all points: what a study without claims is for."""
+    metrics = [result.metric(name) for name in result.metric_names]
+    factors = [name for name, factor in result.study.spec.factors.items() if len(factor.names) > 1]
+    heads = [_title(result, name) for name in factors]
+    heads += [f"{metric.title} [{metric.unit}]" if metric.unit else metric.title for metric in metrics]
+    rows = [
+        [
+            *(_text(point.labels[name]) for name in factors),
+            *(with_interval(result.estimate(index, metric.name), metric) for metric in metrics),
+        ]
+        for index, point in enumerate(result.points)
+    ]
+    return _table(heads, rows)
 
 
 def _extent(paper: Paper, item: str, result: StudyResult) -> str:

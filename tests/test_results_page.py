@@ -57,6 +57,26 @@ def test_every_claim_has_its_verdict(page):
     assert "![item a chart](images/item-a-chart.svg)" in page
 
 
+def test_a_study_without_claims_has_all_its_numbers_and_what_was_found(tmp_path):
+    study = Study(
+        name="mine",
+        title="Mine",
+        model="chain-capacity",
+        factors={"hops": [3, 1], "rate": ["1 Mb/s", "2 Mb/s"]},
+        discussion="One hop is\nbest.\n\nThree are not.",
+    )
+    paper = Paper("mine", "A title", "An author", "A journal, 2026", ["item"])
+    page = page_of_results.page(paper, [study.run(tmp_path / "mine")], {})
+    rows = [line for line in page.splitlines() if line.startswith(("| 1 |", "| 3 |"))]
+    assert [row.split(" | ")[:2] for row in rows] == [
+        ["| 3", "1 Mb/s"],
+        ["| 3", "2 Mb/s"],
+        ["| 1", "1 Mb/s"],
+        ["| 1", "2 Mb/s"],
+    ]
+    assert "One hop is best.\n\nThree are not.\n" in page
+
+
 def test_printed_numbers_stand_beside_ours(page):
     lines = page.splitlines()
     start = lines.index("| hops | paper | 1 Mb/s | 2 Mb/s |")

@@ -342,6 +342,7 @@ class StudySpec(_Table):
     name: Name = Field(description="Name of the study: letters, digits, - and _, of which the first is a letter.")
     title: str | None = Field(None, description="Heading of the report.")
     description: str = Field("", description="What is asked, for the report.")
+    discussion: str = Field("", description="What was found, beyond what claims say, for the report.")
     scenario: str | dict[str, Any] | None = Field(None, description="File beside the study, or the scenario itself.")
     model: str | None = Field(None, description="Instead of a scenario: a closed form, whose arguments vary.")
     seeds: StrictInt | list[StrictInt] = Field(

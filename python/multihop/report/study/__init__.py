@@ -82,6 +82,7 @@ def _study(result: StudyResult, prefix: str, made: Sequence[Figure], *, is_singl
         heading,
         provenance.incomplete(result),
         f'<div class="figures">{"".join(figure.html for figure in made)}</div>',
+        f"<h3>What was found</h3>{paragraphs(spec.discussion)}" if spec.discussion else "",
         f"<h3>Claims</h3>{judged}" if judged else "",
         f"<h3>Estimates</h3>{tables.estimates(result)}",
         disclosure("paired differences", differences) if differences else "",
