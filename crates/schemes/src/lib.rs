@@ -55,6 +55,7 @@ mod rcp_sender;
 mod rcp_winf;
 mod recn;
 mod registry;
+mod round_trip;
 mod tcp_ap;
 mod tcp_bbr;
 mod tcp_cubic;

@@ -9,6 +9,7 @@
 //! equal slowly.
 
 use crate::load_router::HIGH_LOAD;
+use crate::round_trip::smoothed;
 use multihop_core::{Ecn, Feedback, Rate, Span, Time};
 use multihop_transport::{Acked, Allowance, Controller, Heard, LossKind, Lost, Recovered, Returned};
 
@@ -182,8 +183,7 @@ impl Controller for LoadSender {
 
     fn on_feedback(&mut self, returned: &Returned) {
         if let Some(rtt) = returned.rtt {
-            let sample = rtt.seconds();
-            self.srtt = Some(self.srtt.map_or(sample, |srtt| srtt + (sample - srtt) / 8.0));
+            self.srtt = Some(smoothed(self.srtt, rtt));
         }
         let now = returned.now;
         let (Some(response), Some(rtt)) = (self.response(&returned.feedback), self.srtt) else { return };

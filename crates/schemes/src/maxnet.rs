@@ -7,6 +7,7 @@
 use crate::capacity::{Capacity, CapacityParameters, CapacitySource};
 use crate::interval::Meter;
 use crate::quantity::{BitRate, Duration};
+use crate::round_trip::smoothed;
 use crate::tcp::{TcpParameters, number_in_range, span_in_range};
 use crate::xcp::{bytes_per_second, no_ecn, rate_in_range};
 use crate::{Parameters, Scheme};
@@ -200,8 +201,7 @@ impl Controller for PriceSender {
 
     fn on_feedback(&mut self, returned: &Returned) {
         if let Some(rtt) = returned.rtt {
-            let sample = rtt.seconds();
-            self.srtt = Some(self.srtt.map_or(sample, |srtt| srtt + (sample - srtt) / 8.0));
+            self.srtt = Some(smoothed(self.srtt, rtt));
         }
         let (Feedback::Price(header), Some(srtt)) = (returned.feedback, self.srtt) else { return };
         let demanded = self.max_rate * (-header.price()).exp();

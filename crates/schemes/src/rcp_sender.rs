@@ -1,5 +1,6 @@
 //! The sender of RCP: it sends at the rate that it was told, whatever is lost.
 
+use crate::round_trip::smoothed;
 use crate::xcp_sender::microseconds;
 use multihop_core::{Feedback, Rate, RcpHeader, Span};
 use multihop_transport::{Acked, Allowance, Controller, Lost, Returned};
@@ -114,8 +115,7 @@ impl Controller for RcpSender {
 
     fn on_feedback(&mut self, returned: &Returned) {
         if let Some(rtt) = returned.rtt {
-            let sample = rtt.seconds();
-            self.srtt = Some(self.srtt.map_or(sample, |srtt| srtt + (sample - srtt) / 8.0));
+            self.srtt = Some(smoothed(self.srtt, rtt));
             self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
         }
         if let Feedback::Rcp(header) = returned.feedback {

@@ -1,5 +1,6 @@
 //! The sender of XCP: a window that routers open and close.
 
+use crate::round_trip::smoothed;
 use multihop_core::{Feedback, Span, Time, XcpHeader};
 use multihop_transport::{Acked, Allowance, Controller, LossKind, Lost, Recovered, Returned};
 
@@ -47,8 +48,7 @@ impl XcpSender {
     }
 
     fn sample(&mut self, rtt: Span) {
-        let sample = rtt.seconds();
-        self.srtt = Some(self.srtt.map_or(sample, |srtt| srtt + (sample - srtt) / 8.0));
+        self.srtt = Some(smoothed(self.srtt, rtt));
     }
 }
 

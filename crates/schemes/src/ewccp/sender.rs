@@ -1,6 +1,7 @@
 //! The sender of EWCCP: a paced window that routers close, and that opens by itself by so much in each control interval.
 
 use super::OnTimeout;
+use crate::round_trip::smoothed;
 use multihop_core::{EwccpHeader, Feedback, Rate, Span, Time};
 use multihop_transport::{Acked, Allowance, Controller, LossKind, Lost, Returned};
 
@@ -64,8 +65,7 @@ impl EwccpSender {
     }
 
     fn sample(&mut self, rtt: Span) {
-        let sample = rtt.seconds();
-        self.srtt = Some(self.srtt.map_or(sample, |srtt| srtt + (sample - srtt) / 8.0));
+        self.srtt = Some(smoothed(self.srtt, rtt));
     }
 
     /// What each packet opens the window by: `alpha rtt s^2 / (w d)` (Eq. 8). The `w / s` packets of a round trip open it by
