@@ -1,6 +1,6 @@
 //! Capacity by the model of a link, from what the MAC measures of its terms (Qazi, section V: "directly use Equation 2").
 
-use crate::smoothed::Smoothed;
+use crate::smoothed::Intervals;
 use crate::{Estimator, LinkCapacity, LinkView, PhyTimes};
 use multihop_core::{Attempt, Exchange, Fate, Interval, LinkEvent, NodeId, Span, Time};
 
@@ -31,11 +31,9 @@ impl Default for ModelledCapacityOptions {
 /// An interval in which nothing was delivered changes nothing. Broadcasts are others' airtime, if they are the node's own.
 #[derive(Clone, Debug)]
 pub struct ModelledCapacity {
-    options: ModelledCapacityOptions,
     phy: PhyTimes,
-    smoothed: Smoothed,
-    /// The interval under way, by number, and what happened in it.
-    number: u64,
+    intervals: Intervals,
+    /// What happened in the interval under way.
     sums: Sums,
     /// The medium is busy since then, or was up to then.
     busy: Option<Time>,
@@ -57,31 +55,24 @@ struct Sums {
 impl ModelledCapacity {
     /// An estimator of a node that has sent nothing yet.
     pub fn new(options: ModelledCapacityOptions, phy: PhyTimes) -> ModelledCapacity {
-        let smoothed = Smoothed::new(options.gain);
-        ModelledCapacity { options, phy, smoothed, number: 0, sums: Sums::default(), busy: None }
+        let intervals = Intervals::new(options.interval, options.gain);
+        ModelledCapacity { phy, intervals, sums: Sums::default(), busy: None }
     }
 
     /// In bits per second at `now`, once there was an interval that is over and in which a packet was delivered.
     pub fn at(&self, now: Time) -> Option<f64> {
-        let is_over = self.interval_of(now) > self.number;
-        match self.sample(now).filter(|_| is_over) {
-            Some(sample) => Some(self.smoothed.with(sample)),
-            None => self.smoothed.get(),
-        }
+        self.intervals.at(now, self.sample(now))
     }
 
     /// Closes the interval under way if `now` is beyond it.
     fn advance(&mut self, now: Time) {
-        let number = self.interval_of(now);
-        if number == self.number {
+        if !self.intervals.is_over(now) {
             return;
         }
-        if let Some(sample) = self.sample(now) {
-            self.smoothed.add(sample);
-        }
-        (self.number, self.sums) = (number, Sums::default());
+        self.intervals.close(now, self.sample(now));
+        self.sums = Sums::default();
         // Of a busy period that goes on, what lies in the interval that is over was counted there.
-        let start = self.interval_start(number);
+        let start = self.intervals.start();
         self.busy = self.busy.map(|since| since.max(start));
     }
 
@@ -90,9 +81,9 @@ impl ModelledCapacity {
         if delivered == 0 || tries == 0 {
             return None;
         }
-        let until = now.min(self.interval_start(self.number + 1));
+        let until = now.min(self.intervals.start() + self.intervals.length());
         let open = self.busy.map_or(0.0, |since| until.since(since).seconds());
-        let others = ((busy + open - own) / self.options.interval.seconds()).clamp(0.0, 1.0);
+        let others = ((busy + open - own) / self.intervals.length().seconds()).clamp(0.0, 1.0);
         let size = bytes as f64 / packets as f64;
         let slot = (self.phy.difs - self.phy.sifs).seconds() / 2.0; // 9.3.7
         let backoff = Span::from_seconds(slot * slots as f64 / tries as f64);
@@ -123,14 +114,6 @@ impl ModelledCapacity {
             self.sums.seconds_per_bit += 1.0 / exchange.rate.bps() as f64;
             self.sums.delivered += u64::from(exchange.fate == Fate::Acknowledged);
         }
-    }
-
-    fn interval_of(&self, now: Time) -> u64 {
-        now.since(Time::ZERO).whole(self.options.interval)
-    }
-
-    fn interval_start(&self, number: u64) -> Time {
-        Time::ZERO + self.options.interval * number
     }
 }
 

@@ -1,7 +1,7 @@
 //! Capacity from the transmission times of packets (Qazi, "Improving Performance of Router-Assisted Transport Protocols over
 //! Variable Capacity Links", section V).
 
-use crate::smoothed::Smoothed;
+use crate::smoothed::Intervals;
 use crate::{Estimator, LinkView};
 use multihop_core::{Exchange, Fate, LinkEvent, NodeId, Span, Time};
 use std::collections::VecDeque;
@@ -37,9 +37,8 @@ impl Default for PacketThroughputOptions {
 #[derive(Clone, Debug)]
 pub struct PacketThroughput {
     options: PacketThroughputOptions,
-    smoothed: Smoothed,
-    /// The interval under way, by number, and what happened in it.
-    number: u64,
+    intervals: Intervals,
+    /// What happened in the interval under way.
     sums: Sums,
     /// The latest sizes in bits, and their sum.
     sizes: VecDeque<u64>,
@@ -62,8 +61,7 @@ impl PacketThroughput {
         let room = options.normalise_over.unwrap_or(0) as usize;
         PacketThroughput {
             options,
-            smoothed: Smoothed::new(options.gain),
-            number: 0,
+            intervals: Intervals::new(options.interval, options.gain),
             sums: Sums::default(),
             sizes: VecDeque::with_capacity(room),
             bits: 0,
@@ -72,23 +70,16 @@ impl PacketThroughput {
 
     /// In bits per second at `now`, once there was an interval that is over and in which a packet was delivered.
     pub fn at(&self, now: Time) -> Option<f64> {
-        let is_over = self.interval_of(now) > self.number;
-        match self.sample().filter(|_| is_over) {
-            Some(sample) => Some(self.smoothed.with(sample)),
-            None => self.smoothed.get(),
-        }
+        self.intervals.at(now, self.sample())
     }
 
     fn on_exchange(&mut self, exchange: &Exchange) {
         if exchange.peer == NodeId::BROADCAST {
             return;
         }
-        let number = self.interval_of(exchange.done);
-        if number > self.number {
-            if let Some(sample) = self.sample() {
-                self.smoothed.add(sample);
-            }
-            (self.number, self.sums) = (number, Sums::default());
+        if self.intervals.is_over(exchange.done) {
+            self.intervals.close(exchange.done, self.sample());
+            self.sums = Sums::default();
         }
         let bits = u64::from(exchange.size) * 8;
         self.remember(bits);
@@ -124,10 +115,6 @@ impl PacketThroughput {
             (mean * delivered as f64, seconds + mean * seconds_per_bit - seconds_of_bits)
         };
         (seconds > 0.0).then(|| bits / seconds)
-    }
-
-    fn interval_of(&self, now: Time) -> u64 {
-        now.since(Time::ZERO).whole(self.options.interval)
     }
 }
 

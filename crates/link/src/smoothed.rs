@@ -1,4 +1,6 @@
-//! Exponentially weighted means.
+//! Exponentially weighted means, of samples one by one or of intervals.
+
+use multihop_core::{Span, Time};
 
 /// A mean in which the newest sample has a fixed weight. It starts at the first sample.
 #[derive(Clone, Copy, Debug)]
@@ -26,5 +28,57 @@ impl Smoothed {
     /// Takes a sample in.
     pub(crate) fn add(&mut self, sample: f64) {
         self.value = Some(self.with(sample));
+    }
+}
+
+/// A mean of intervals of a fixed length, counted from the start of the run. What happens in the one under way is its owner's to
+/// measure.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Intervals {
+    length: Span,
+    smoothed: Smoothed,
+    /// The interval under way, by number.
+    number: u64,
+}
+
+impl Intervals {
+    /// Before the first; `gain` is the weight of a new interval, in (0, 1].
+    pub(crate) fn new(length: Span, gain: f64) -> Intervals {
+        Intervals { length, smoothed: Smoothed::new(gain), number: 0 }
+    }
+
+    /// The mean at `now`, where `sample` is what the interval under way makes of itself: it counts once that is over.
+    pub(crate) fn at(&self, now: Time, sample: Option<f64>) -> Option<f64> {
+        match sample.filter(|_| self.is_over(now)) {
+            Some(sample) => Some(self.smoothed.with(sample)),
+            None => self.smoothed.get(),
+        }
+    }
+
+    /// Is the interval under way over at `now`?
+    pub(crate) fn is_over(&self, now: Time) -> bool {
+        self.number_at(now) > self.number
+    }
+
+    /// Takes the sample of the interval under way in, if it made one; that of `now` begins.
+    pub(crate) fn close(&mut self, now: Time, sample: Option<f64>) {
+        if let Some(sample) = sample {
+            self.smoothed.add(sample);
+        }
+        self.number = self.number_at(now);
+    }
+
+    /// When the interval under way began.
+    pub(crate) fn start(&self) -> Time {
+        Time::ZERO + self.length * self.number
+    }
+
+    /// How long each is.
+    pub(crate) fn length(&self) -> Span {
+        self.length
+    }
+
+    fn number_at(&self, now: Time) -> u64 {
+        now.since(Time::ZERO).whole(self.length)
     }
 }

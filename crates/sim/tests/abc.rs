@@ -3,7 +3,7 @@
 mod common;
 
 use common::saturate;
-use common::wires::{goodput, lay, mbps, tcp, wire, wired};
+use common::wires::{self, goodput, seconds, shares, tcp, wire};
 use multihop_core::Span;
 use multihop_dot11::DcfRules;
 use multihop_sim::config::Config;
@@ -11,34 +11,14 @@ use multihop_sim::outcome::Outcome;
 use multihop_sim::run;
 use serde_json::{Value, json};
 
-/// What 10 Mb/s carry of payload.
-const FULL: f64 = 10e6 * 1460.0 / 1500.0;
-
-/// A dumbbell of 10 Mb/s with a long queue. Each flow has its round trip in ms and its start in ms.
+/// With a long queue.
 fn dumbbell(parameters: &Value, flows: &[(u64, u64)]) -> Config {
-    let mut config = wired(DcfRules::IEEE, 2 + 2 * flows.len());
-    lay(&mut config, (0, 1), mbps(10), Span::from_ms(5), 400);
-    tcp(&mut config, "abc", parameters);
-    for (index, &(round_trip, start)) in flows.iter().enumerate() {
-        let access = Span::from_ns((round_trip - 10) * 250_000);
-        let (source, sink) = (2 + 2 * index, 3 + 2 * index);
-        lay(&mut config, (source as u32, 0), mbps(100), access, 1000);
-        lay(&mut config, (1, sink as u32), mbps(100), access, 1000);
-        saturate(&mut config, source, sink);
-        config.flows[index].start = Span::from_ms(start);
-    }
-    config
+    wires::dumbbell("abc", parameters, 400, flows)
 }
 
 /// From 30 to 60 s.
 fn late(mut config: Config) -> Outcome {
-    config.warmup = Span::from_ms(30_000);
-    config.duration = Span::from_ms(60_000);
-    run(&config)
-}
-
-fn shares(outcome: &Outcome) -> Vec<f64> {
-    (0..outcome.flows.len()).map(|flow| goodput(outcome, flow) / FULL).collect()
+    seconds(&mut config, 30, 60)
 }
 
 /// With N flows of w segments each, a round trip changes a window by w (2 f - 1) + 1, which is nothing where the queueing delay is

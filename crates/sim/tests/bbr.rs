@@ -2,44 +2,19 @@
 
 mod common;
 
-use common::saturate;
-use common::wires::{goodput, lay, mbps, tcp, wire, wired};
-use multihop_core::Span;
-use multihop_dot11::DcfRules;
+use common::wires::{self, seconds, shares, wire};
 use multihop_sim::config::Config;
 use multihop_sim::outcome::Outcome;
-use multihop_sim::run;
 use serde_json::json;
 
-/// What 10 Mb/s carry of payload.
-const FULL: f64 = 10e6 * 1460.0 / 1500.0;
-
-/// A dumbbell of 10 Mb/s with a queue of so many packets. Each flow has its round trip in ms and its start in ms; a bandwidth-delay
-/// product is 33 packets at 40 ms.
+/// With a queue of so many packets: a bandwidth-delay product is 33 at 40 ms.
 fn dumbbell(name: &str, queue: usize, flows: &[(u64, u64)]) -> Config {
-    let mut config = wired(DcfRules::IEEE, 2 + 2 * flows.len());
-    lay(&mut config, (0, 1), mbps(10), Span::from_ms(5), queue);
-    tcp(&mut config, name, &json!({ "window": 1000 }));
-    for (index, &(round_trip, start)) in flows.iter().enumerate() {
-        let access = Span::from_ns((round_trip - 10) * 250_000);
-        let (source, sink) = (2 + 2 * index, 3 + 2 * index);
-        lay(&mut config, (source as u32, 0), mbps(100), access, 1000);
-        lay(&mut config, (1, sink as u32), mbps(100), access, 1000);
-        saturate(&mut config, source, sink);
-        config.flows[index].start = Span::from_ms(start);
-    }
-    config
+    wires::dumbbell(name, &json!({ "window": 1000 }), queue, flows)
 }
 
 /// From 30 to 90 s.
 fn late(mut config: Config) -> Outcome {
-    config.warmup = Span::from_ms(30_000);
-    config.duration = Span::from_ms(90_000);
-    run(&config)
-}
-
-fn shares(outcome: &Outcome) -> Vec<f64> {
-    (0..outcome.flows.len()).map(|flow| goodput(outcome, flow) / FULL).collect()
+    seconds(&mut config, 30, 90)
 }
 
 /// One flow: nearly all of the link, but for the phase of draining in each cycle and the measuring of the round trip, which is a fifth

@@ -2,40 +2,14 @@
 
 mod common;
 
-use common::saturate;
-use common::wires::{goodput, lay, mbps, tcp, wire, wired};
+use common::wires::{dumbbell, goodput, seconds, tcp, wire};
 use multihop_core::Span;
-use multihop_dot11::DcfRules;
-use multihop_sim::config::Config;
 use multihop_sim::outcome::{Outcome, WireOutcome};
-use multihop_sim::run;
-use serde_json::{Value, json};
+use serde_json::json;
 
 const BOTTLENECK: f64 = 10e6;
-
-/// A dumbbell: flow k goes from node 2 + 2k to node 3 + 2k by the wire between nodes 0 and 1, and has this round trip in ms and this
-/// start.
-fn dumbbell(name: &str, parameters: &Value, flows: &[(u64, u64)]) -> Config {
-    let mut config = wired(DcfRules::IEEE, 2 + 2 * flows.len());
-    lay(&mut config, (0, 1), mbps(10), Span::from_ms(5), 200);
-    tcp(&mut config, name, parameters);
-    for (index, &(round_trip, start)) in flows.iter().enumerate() {
-        let access = Span::from_ns((round_trip - 10) * 250_000);
-        let (source, sink) = (2 + 2 * index, 3 + 2 * index);
-        lay(&mut config, (source as u32, 0), mbps(100), access, 1000);
-        lay(&mut config, (1, sink as u32), mbps(100), access, 1000);
-        saturate(&mut config, source, sink);
-        config.flows[index].start = Span::from_ms(start);
-    }
-    config
-}
-
-/// Runs for so many seconds, of which the first are not counted.
-fn seconds(config: &mut Config, warmup: u64, duration: u64) -> Outcome {
-    config.warmup = Span::from_ms(1_000 * warmup);
-    config.duration = Span::from_ms(1_000 * duration);
-    run(config)
-}
+/// Packets that wait for it at most.
+const QUEUE: usize = 200;
 
 fn bottleneck(outcome: &Outcome) -> WireOutcome {
     wire(outcome, 0, 1)
@@ -55,7 +29,7 @@ fn fair(headers: f64, count: usize) -> f64 {
 #[test]
 fn xcp_shares_a_wire_equally_between_unequal_round_trips() {
     for name in ["xcp", "xcp-winf"] {
-        let mut config = dumbbell(name, &json!({ "window": 500 }), &[(40, 0), (80, 0)]);
+        let mut config = dumbbell(name, &json!({ "window": 500 }), QUEUE, &[(40, 0), (80, 0)]);
         let outcome = seconds(&mut config, 10, 30);
         let shares = [0, 1].map(|flow| goodput(&outcome, flow) / fair(72.0, 2));
         assert!(shares.iter().all(|share| (share - 1.0).abs() < 0.05), "{name}: {shares:?}");
@@ -67,7 +41,7 @@ fn xcp_shares_a_wire_equally_between_unequal_round_trips() {
 /// A flow that comes later gets its share, the first gives it up, and when the second goes the first takes it again.
 #[test]
 fn xcp_makes_room_for_a_new_flow() {
-    let mut config = dumbbell("xcp", &json!({ "window": 500 }), &[(60, 0), (60, 10_000)]);
+    let mut config = dumbbell("xcp", &json!({ "window": 500 }), QUEUE, &[(60, 0), (60, 10_000)]);
     config.flows[1].stop = Some(Span::from_ms(20_000));
     let alone = goodput(&seconds(&mut config, 5, 10), 0);
     let together = seconds(&mut config, 15, 20);
@@ -81,7 +55,8 @@ fn xcp_makes_room_for_a_new_flow() {
 /// A flow that wants less keeps to that, and the other has the rest.
 #[test]
 fn xcp_leaves_what_a_flow_does_not_want_to_the_others() {
-    let mut config = dumbbell("xcp", &json!({ "window": 500, "desired": "2 Mb/s" }), &[(60, 0), (60, 0)]);
+    let mut config =
+        dumbbell("xcp", &json!({ "window": 500, "desired": "2 Mb/s" }), QUEUE, &[(60, 0), (60, 0)]);
     let mut greedy = config.clone();
     tcp(&mut greedy, "xcp", &json!({ "window": 500 }));
     config.schemes.extend(greedy.schemes);
@@ -100,7 +75,7 @@ fn xcp_leaves_what_a_flow_does_not_want_to_the_others() {
 #[test]
 fn rcp_gives_each_of_n_flows_its_part_as_its_law_says() {
     for count in [1, 4, 10] {
-        let mut config = dumbbell("rcp", &json!({ "initial_rtt": "0.1 s" }), &vec![(100, 0); count]);
+        let mut config = dumbbell("rcp", &json!({ "initial_rtt": "0.1 s" }), QUEUE, &vec![(100, 0); count]);
         config.record_interval = Span::from_ms(100);
         let outcome = seconds(&mut config, 0, 12);
         let expected = fair(64.0, count);
@@ -126,7 +101,7 @@ fn rcp_gives_each_of_n_flows_its_part_as_its_law_says() {
 /// The queue alone tells XCP-b what the wire carries: it fills it, and loses nothing.
 #[test]
 fn xcp_b_fills_a_wire_that_it_does_not_know() {
-    let mut config = dumbbell("xcp-b", &json!({ "window": 500 }), &[(40, 0), (80, 0)]);
+    let mut config = dumbbell("xcp-b", &json!({ "window": 500 }), QUEUE, &[(40, 0), (80, 0)]);
     let outcome = seconds(&mut config, 20, 40);
     assert!(bottleneck(&outcome).utilisation > 0.9, "{:?}", bottleneck(&outcome));
     assert_eq!(dropped(&seconds(&mut config, 0, 40)), 0);

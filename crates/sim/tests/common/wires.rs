@@ -1,12 +1,13 @@
 //! Networks of wires.
 
-use super::network;
+use super::{network, saturate};
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::DcfRules;
 use multihop_link::Discipline;
 use multihop_schemes::find;
 use multihop_sim::config::{Config, SchemeConfig, WireConfig};
 use multihop_sim::outcome::{Outcome, WireOutcome};
+use multihop_sim::run;
 use serde_json::Value;
 
 /// Nodes without a radio, and no wires yet.
@@ -35,6 +36,35 @@ pub fn mbps(rate: u64) -> Rate {
 pub fn tcp(config: &mut Config, name: &str, parameters: &Value) {
     let scheme = find(name).unwrap().build(parameters).unwrap();
     config.schemes = vec![SchemeConfig { name: name.into(), scheme }];
+}
+
+/// A dumbbell: flow k goes from node 2 + 2k to node 3 + 2k by the wire of 10 Mb/s between nodes 0 and 1, before which so many packets
+/// wait at most, and has this round trip in ms and this start in ms.
+pub fn dumbbell(name: &str, parameters: &Value, queue: usize, flows: &[(u64, u64)]) -> Config {
+    let mut config = wired(DcfRules::IEEE, 2 + 2 * flows.len());
+    lay(&mut config, (0, 1), mbps(10), Span::from_ms(5), queue);
+    tcp(&mut config, name, parameters);
+    for (index, &(round_trip, start)) in flows.iter().enumerate() {
+        let access = Span::from_ns((round_trip - 10) * 250_000);
+        let (source, sink) = (2 + 2 * index, 3 + 2 * index);
+        lay(&mut config, (source as u32, 0), mbps(100), access, 1000);
+        lay(&mut config, (1, sink as u32), mbps(100), access, 1000);
+        saturate(&mut config, source, sink);
+        config.flows[index].start = Span::from_ms(start);
+    }
+    config
+}
+
+/// Runs for so many seconds, of which the first are not counted.
+pub fn seconds(config: &mut Config, warmup: u64, duration: u64) -> Outcome {
+    config.warmup = Span::from_ms(1_000 * warmup);
+    config.duration = Span::from_ms(1_000 * duration);
+    run(config)
+}
+
+/// What each flow has of the payload that the wire of a [`dumbbell`] carries in packets of 1500 bytes.
+pub fn shares(outcome: &Outcome) -> Vec<f64> {
+    (0..outcome.flows.len()).map(|flow| goodput(outcome, flow) / (10e6 * 1460.0 / 1500.0)).collect()
 }
 
 /// Payload bits per second of a flow.
