@@ -45,10 +45,15 @@ def airtimes(frame_bytes: int, phy: Mapping[str, Any] = DSSS_1MBPS) -> Airtimes:
     Raises:
         ScenarioError: if this is no PHY.
     """
+    return Airtimes(**_core.airtimes(scenario_of(phy), "<phy>", frame_bytes))
+
+
+def scenario_of(phy: Mapping[str, Any]) -> str:
+    """The least scenario with a table `[phy]`, by which the engine knows it."""
     scenario = {
         "duration": "1 s",
         "phy": dict(phy),
         "topology": {"generator": "chain", "hops": 1},
         "flows": [{"from": "n0", "to": "n1", "scheme": "udp"}],
     }
-    return Airtimes(**_core.airtimes(tomli_w.dumps(scenario), "<phy>", frame_bytes))
+    return tomli_w.dumps(scenario)

@@ -6,10 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import tomli_w
-
 from multihop import _core
-from multihop.models.airtimes import airtimes
+from multihop.models.airtimes import airtimes, scenario_of
 from multihop.models.dcf import mean_backoff
 
 
@@ -64,14 +62,8 @@ def wlan_capacity(
     _require("header", header, most=frame)
     _require("tries", tries, above=0.0)
     phy: dict[str, Any] = {"standard": standard, "preamble": preamble, "data_rate": rate, "ack_rate": ack_rate}
-    scenario = {
-        "duration": "1 s",
-        "phy": phy,
-        "topology": {"generator": "chain", "hops": 1},
-        "flows": [{"from": "n0", "to": "n1", "scheme": "udp"}],
-    }
     made = _core.link_capacity(
-        tomli_w.dumps(scenario),
+        scenario_of(phy),
         "<phy>",
         frame,
         loss,
