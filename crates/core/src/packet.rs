@@ -82,6 +82,8 @@ pub struct Segment {
     pub seq: u64,
     /// Next byte expected by the other side, if `flags.ack`.
     pub ack: u64,
+    /// Place of the first payload byte among all that the application handed over: of a stream it is `seq`, and this stays 0.
+    pub offset: u64,
     /// Payload bytes.
     pub payload: u32,
     /// Transport and network header bytes, options included.

@@ -5,8 +5,10 @@ use multihop_core::{Segment, Span, Time};
 /// What a receiver passed to its application.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Delivered {
-    /// Payload bytes, in order and without duplicates.
+    /// Payload bytes without duplicates; of a stream, in order.
     pub bytes: u64,
+    /// Place of the first of them among all that the other end's application handed over, from 0.
+    pub offset: u64,
 }
 
 /// Counters and gauges of a sender, for the record.

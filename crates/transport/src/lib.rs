@@ -18,6 +18,7 @@ mod cubic;
 mod delivery_rate;
 mod echo;
 mod endpoint;
+mod messages;
 mod options;
 mod ranges;
 mod receiver;

@@ -155,7 +155,7 @@ impl Endpoint for TcpReceiver {
             }
             _ => self.acknowledge(),
         }
-        Delivered { bytes: self.next - before }
+        Delivered { bytes: self.next - before, offset: before }
     }
 
     fn on_timeout(&mut self, now: Time) {

@@ -1,11 +1,11 @@
 //! Datagrams without feedback (RFC 768).
 
+use crate::messages::Messages;
 use crate::{Delivered, Endpoint, Progress};
 use multihop_core::{Segment, Time};
-use std::collections::VecDeque;
 
 /// Options of both ends.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UdpOptions {
     /// The most payload bytes of a datagram.
     pub segment_size: u32,
@@ -22,36 +22,26 @@ impl Default for UdpOptions {
 
 /// The sender. Each push is a message of its own; one that does not fit in a datagram is split.
 pub struct UdpSender {
-    options: UdpOptions,
-    /// Messages, or runs of full datagrams, that wait.
-    messages: VecDeque<u64>,
-    backlog: u64,
+    header: u32,
+    messages: Messages,
     next: u64,
-    sent: u64,
 }
 
 impl UdpSender {
     /// A sender with nothing to send.
     pub fn new(options: UdpOptions) -> UdpSender {
-        UdpSender { options, messages: VecDeque::new(), backlog: 0, next: 0, sent: 0 }
+        let UdpOptions { segment_size, header } = options;
+        UdpSender { header, messages: Messages::new(segment_size), next: 0 }
     }
 }
 
 impl Endpoint for UdpSender {
     fn push(&mut self, _now: Time, bytes: u64) {
-        if bytes == 0 {
-            return;
-        }
-        self.backlog += bytes;
-        // What ends at the end of a full datagram can be continued without moving any boundary.
-        match self.messages.back_mut() {
-            Some(last) if *last % u64::from(self.options.segment_size) == 0 => *last += bytes,
-            _ => self.messages.push_back(bytes),
-        }
+        self.messages.push(bytes);
     }
 
     fn backlog(&self) -> u64 {
-        self.backlog
+        self.messages.backlog()
     }
 
     fn on_segment(&mut self, _now: Time, _segment: &Segment) -> Delivered {
@@ -61,17 +51,10 @@ impl Endpoint for UdpSender {
     fn on_timeout(&mut self, _now: Time) {}
 
     fn poll_segment(&mut self, _now: Time) -> Option<Segment> {
-        let message = self.messages.front_mut()?;
-        let payload = (*message).min(u64::from(self.options.segment_size));
-        *message -= payload;
-        if *message == 0 {
-            self.messages.pop_front();
-        }
-        self.backlog -= payload;
-        self.sent += payload;
+        let (offset, payload) = self.messages.take()?;
         let seq = self.next;
         self.next += 1;
-        Some(Segment { seq, payload: payload as u32, header: self.options.header, ..Segment::default() })
+        Some(Segment { seq, offset, payload, header: self.header, ..Segment::default() })
     }
 
     fn poll_timeout(&self) -> Option<Time> {
@@ -79,7 +62,7 @@ impl Endpoint for UdpSender {
     }
 
     fn progress(&self) -> Progress {
-        Progress { sent: self.sent, ..Progress::default() }
+        Progress { sent: self.messages.taken(), ..Progress::default() }
     }
 }
 
@@ -143,7 +126,7 @@ impl Endpoint for UdpReceiver {
 
     fn on_segment(&mut self, _now: Time, segment: &Segment) -> Delivered {
         let bytes = if self.note(segment.seq) { u64::from(segment.payload) } else { 0 };
-        Delivered { bytes }
+        Delivered { bytes, offset: segment.offset }
     }
 
     fn on_timeout(&mut self, _now: Time) {}
@@ -168,17 +151,15 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn each_push_is_split_on_its_own() {
+    fn datagrams_are_numbered_and_know_their_place() {
         let mut sender = UdpSender::new(UdpOptions { segment_size: 100, header: 28 });
-        for bytes in [250, 100, 30, 0, 100, 100, 10] {
-            sender.push(Time::ZERO, bytes);
-        }
-        assert_eq!(sender.backlog(), 590);
-        let segments: Vec<Segment> = std::iter::from_fn(|| sender.poll_segment(Time::ZERO)).collect();
-        let payloads: Vec<u32> = segments.iter().map(|segment| segment.payload).collect();
-        assert_eq!(payloads, [100, 100, 50, 100, 30, 100, 100, 10]);
-        assert!(segments.iter().enumerate().all(|(index, segment)| segment.seq == index as u64));
-        assert_eq!((sender.backlog(), sender.progress().sent), (0, 590));
+        sender.push(Time::ZERO, 250);
+        sender.push(Time::ZERO, 30);
+        assert_eq!(sender.backlog(), 280);
+        let segments = std::iter::from_fn(|| sender.poll_segment(Time::ZERO));
+        let sent: Vec<(u64, u64, u32)> = segments.map(|s| (s.seq, s.offset, s.payload)).collect();
+        assert_eq!(sent, [(0, 0, 100), (1, 100, 100), (2, 200, 50), (3, 250, 30)]);
+        assert_eq!((sender.backlog(), sender.progress().sent), (0, 280));
     }
 
     #[test]
