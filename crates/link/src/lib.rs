@@ -8,7 +8,7 @@
 //!   [`ServiceDelay`] and [`BusyRatio`]. Those run that a policy asks for, or somebody who writes them down; [`EstimatorConfig`]
 //!   lists them.
 //! * [`PhyTimes`] is what they know of the PHY, and the upper bound that follows from it; [`LinkCapacity`] is the model of what a link
-//!   carries in a shared medium.
+//!   carries in a shared medium, [`ContentionDelay`] that of how long packets take among saturated stations.
 //! * [`LinkView`] is the node's cross-layer database: estimators write it, router policies and local controllers read it.
 //! * [`RouterPolicy`] is what a forwarding node does to packets.
 //! * [`InterfaceQueue`] holds packets, by a [`Discipline`].
@@ -16,6 +16,7 @@
 mod adhoc_probe;
 mod busy_ratio;
 mod catalogue;
+mod contention_delay;
 mod estimator;
 mod idle_gap;
 mod link_capacity;
@@ -38,6 +39,7 @@ mod testing;
 pub use adhoc_probe::{AdHocProbe, AdHocProbeOptions};
 pub use busy_ratio::BusyRatio;
 pub use catalogue::EstimatorConfig;
+pub use contention_delay::{Contention, ContentionDelay, ServiceTimes, SuccessProbability};
 pub use estimator::{Estimator, LinkView};
 pub use idle_gap::IdleGap;
 pub use link_capacity::LinkCapacity;

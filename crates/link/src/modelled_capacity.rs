@@ -85,8 +85,7 @@ impl ModelledCapacity {
         let open = self.busy.map_or(0.0, |since| until.since(since).seconds());
         let others = ((busy + open - own) / self.intervals.length().seconds()).clamp(0.0, 1.0);
         let size = bytes as f64 / packets as f64;
-        let slot = (self.phy.difs - self.phy.sifs).seconds() / 2.0; // 9.3.7
-        let backoff = Span::from_seconds(slot * slots as f64 / tries as f64);
+        let backoff = Span::from_seconds(self.phy.slot.seconds() * slots as f64 / tries as f64);
         let link = LinkCapacity {
             frame: size + f64::from(self.phy.data_header),
             rate: multihop_core::Rate::from_bps((packets as f64 / seconds_per_bit).round() as u64),

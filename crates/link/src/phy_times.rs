@@ -5,12 +5,18 @@ use multihop_core::{Rate, Span};
 /// What link events do not tell of the PHY and the MAC. Airtimes include the preamble.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhyTimes {
+    /// Slot time.
+    pub slot: Span,
     /// Short inter-frame space.
     pub sifs: Span,
     /// Distributed inter-frame space.
     pub difs: Span,
     /// Mean back-off of a first try.
     pub backoff: Span,
+    /// First contention window, in slots.
+    pub cw_min: u32,
+    /// Largest contention window, in slots.
+    pub cw_max: u32,
     /// Airtime of an RTS.
     pub rts: Span,
     /// Airtime of a CTS.
@@ -62,9 +68,12 @@ pub(crate) mod testing {
     /// 802.11b at 11 Mb/s with a long preamble, control frames at 1 Mb/s, and no LLC header.
     pub(crate) fn dot11b() -> PhyTimes {
         PhyTimes {
+            slot: Span::from_us(20),
             sifs: Span::from_us(10),
             difs: Span::from_us(50),
             backoff: Span::from_us(310),
+            cw_min: 31,
+            cw_max: 1023,
             rts: Span::from_us(352),
             cts: Span::from_us(304),
             ack: Span::from_us(304),

@@ -42,9 +42,12 @@ impl Profile {
         let quality_of_service =
             data().filter(|frame| frame.frame.header_bytes >= 26).count() * 2 > data().count();
         let times = PhyTimes {
+            slot: phy.slot,
             sifs: phy.sifs,
             difs: phy.difs(),
             backoff: phy.slot * u64::from(phy.cw_min) / 2,
+            cw_min: phy.cw_min,
+            cw_max: phy.cw_max,
             rts: control(|control| control == Control::Rts, RTS_BYTES),
             cts,
             ack: control(|control| control == Control::Ack, ACK_BYTES),

@@ -179,9 +179,12 @@ pub(crate) mod testing {
     /// The PHY of that frame.
     pub fn phy() -> PhyTimes {
         PhyTimes {
+            slot: Span::from_us(20),
             sifs: Span::from_us(10),
             difs: Span::from_us(50),
             backoff: Span::from_us(310),
+            cw_min: 31,
+            cw_max: 1023,
             rts: Span::from_us(352),
             cts: Span::from_us(304),
             ack: Span::from_us(304),

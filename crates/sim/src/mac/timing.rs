@@ -164,9 +164,12 @@ impl Timing {
     pub fn phy_times(&self) -> PhyTimes {
         let link = &self.nominal;
         PhyTimes {
+            slot: self.slot,
             sifs: self.sifs,
             difs: self.difs,
             backoff: self.mean_access() - self.difs,
+            cw_min: self.cw_min,
+            cw_max: self.cw_max,
             rts: link.rts,
             cts: link.cts,
             ack: link.ack,
