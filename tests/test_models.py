@@ -13,6 +13,8 @@ from multihop import UserError, models
 from multihop.models import dcf
 from multihop.models import frame_efficiency as fte
 from multihop.models.airtimes import airtimes
+from multihop.models.contention_delay import contention_delay
+from multihop.models.throughput_equation import throughput_equation
 from multihop.models.wlan_capacity import wlan_capacity
 
 #: 1 Mb/s, 1000 bytes and 28 bytes of MAC header and FCS, as in the paper.
@@ -266,3 +268,53 @@ def test_back_offs_double_with_each_loss():
 def test_a_link_that_is_none_is_told_as_such(arguments, says):
     with pytest.raises(UserError, match=says):
         models.evaluate("wlan-capacity", arguments)
+
+
+def test_the_rate_of_tfrc_and_its_inverse():
+    """Numbers by hand from RFC 5348, section 3.1; with t_RTO = 4 R the rate goes with 1 / R."""
+    for p, expected in ((0.01, 164_005), (0.001, 560_412), (0.1, 25_843)):
+        assert throughput_equation(0.1, p)["rate_bps"] / 8 == pytest.approx(expected, rel=1e-4)
+        assert throughput_equation(0.2, p)["rate_bps"] == pytest.approx(throughput_equation(0.1, p)["rate_bps"] / 2)
+    assert throughput_equation(0.1, 0.01, acknowledged=2)["rate_bps"] / 8 == pytest.approx(115_969, rel=1e-4)
+    assert throughput_equation(0.1, 0.5, clamp=True)["rate_bps"] / 8 == pytest.approx(785.9, rel=1e-4)
+    found = models.evaluate("throughput-equation", {"rtt": 0.2, "rate_bps": 300_000.0})
+    assert found["loss_event_rate"] == pytest.approx(0.033171, rel=1e-4)
+    assert throughput_equation(0.3, found["loss_event_rate"])["rate_bps"] == pytest.approx(300_000 * 0.2 / 0.3)
+    assert throughput_equation(0.1, 0.0)["rate_bps"] == math.inf
+
+
+def test_delays_among_saturated_stations():
+    """Table II of Li et al. 2003, DSSS; success probabilities of Bianchi's fixed point, of the other module as well."""
+    made = contention_delay(7, 3)
+    assert made["success_s"] == pytest.approx(7.212e-3)
+    assert made["collision_s"] == pytest.approx(0.403e-3)
+    assert made["delay_s"] == pytest.approx(22.06e-3, abs=5e-6)
+    assert made["round_trip_s"] == pytest.approx(234.1e-3, abs=5e-5)
+    assert contention_delay(7, growing_windows=False)["round_trip_s"] == pytest.approx(206.3e-3, abs=5e-5)
+    assert contention_delay(stations=4, linear=True)["success"] == pytest.approx(0.84543, abs=5e-6)
+    for stations in (1, 2, 4, 10):
+        tau, collision = dcf.saturation(stations)
+        made = contention_delay(stations=stations)
+        assert (made["attempt"], made["success"]) == pytest.approx((tau, 1 - collision), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments", "says"),
+    [
+        ("throughput-equation", {}, "either loss_event_rate or rate_bps"),
+        (
+            "throughput-equation",
+            {"loss_event_rate": 1.5},
+            "loss_event_rate is 1.5; needs to be at least 0",
+        ),
+        ("throughput-equation", {"loss_event_rate": 0.1, "rtt": 0}, "rtt is 0; needs to be above 0"),
+        ("throughput-equation", {"rate_bps": 0}, "rate_bps is 0; needs to be above 0"),
+        ("contention-delay", {"hops": 0}, "hops is 0; needs to be at least 1"),
+        ("contention-delay", {"stations": 2.5}, "stations is 2.5; needs to be a whole number"),
+        ("contention-delay", {"standard": "802.3"}, "802.3"),
+        ("contention-delay", {"rate": "11 Mb/s"}, "not a rate"),
+    ],
+)
+def test_a_path_or_a_cell_that_is_none_is_told_as_such(model, arguments, says):
+    with pytest.raises(UserError, match=says):
+        models.evaluate(model, arguments)

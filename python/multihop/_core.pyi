@@ -177,6 +177,30 @@ def link_capacity(
     first one; `acknowledgement` is bytes of a frame that carries the transport's, and how many frames each answers.
     """
 
+def contention_delay(
+    text: str,
+    origin: str,
+    stations: int,
+    hops: int,
+    packet: int,
+    feedback: int,
+    handshake: bool,
+    linear: bool,
+    growing_windows: bool,
+    propagation: float,
+) -> dict[str, float]:
+    """Delays among saturated stations (Li et al. 2003, Eqs. 4 to 8) with the PHY of a scenario, in seconds."""
+
+def throughput_equation(
+    packet_size: float,
+    rtt: float,
+    acknowledged: float,
+    clamp: bool,
+    loss_event_rate: float | None,
+    rate: float | None,
+) -> tuple[float, float]:
+    """Rate in bytes per second, and loss event rate, of the throughput equation (RFC 5348, 3.1); one is given."""
+
 def capacity(text: str, origin: str, overrides: Mapping[str, Any] | None = None) -> CapacityView:
     """What the flows of a scenario need of the channel, and which links share it; nothing is run."""
 

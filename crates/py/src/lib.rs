@@ -1,18 +1,18 @@
 //! The Python module `multihop._core`: scenarios in, columns out.
 //!
 //! It holds no logic. Scenarios are read by [`multihop_sim::scenario`], run by [`multihop_sim::run`] with the GIL released, and
-//! results cross as `NumPy` arrays ([`tables`]); captures are measured by [`multihop_measure`] ([`measure`]). A panic of the
+//! results cross as `NumPy` arrays ([`tables`]); captures are measured by [`multihop_measure`] ([`measure`]); closed
+//! forms that the engine has too are [`models`]. A panic of the
 //! engine, which is a bug, becomes an `InternalError` ([`panics`]).
 
 mod columns;
 mod measure;
+mod models;
 mod panics;
 mod tables;
 
-use multihop_core::Span;
-use multihop_link::LinkCapacity;
 use multihop_sim::airlog::{AirLog, AirLogError};
-use multihop_sim::capacity::{Airtimes, Capacity, LinkTime, phy_times};
+use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
 use multihop_sim::routing::{LinkQuality, Routes};
 use multihop_sim::scenario::{self, Overrides, Resolved, Setting, Step};
 use pyo3::create_exception;
@@ -38,7 +38,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(airtimes, module)?)?;
-    module.add_function(wrap_pyfunction!(link_capacity, module)?)?;
+    module.add_function(wrap_pyfunction!(models::link_capacity, module)?)?;
+    module.add_function(wrap_pyfunction!(models::contention_delay, module)?)?;
+    module.add_function(wrap_pyfunction!(models::throughput_equation, module)?)?;
     module.add_function(wrap_pyfunction!(measure::measure, module)?)?;
     module.add_function(wrap_pyfunction!(capacity, module)?)?;
     module.add_function(wrap_pyfunction!(locate, module)?)?;
@@ -159,48 +161,6 @@ fn airtimes<'py>(
     }
     made.set_item("cw_min", times.cw_min)?;
     made.set_item("cw_max", times.cw_max)?;
-    Ok(made)
-}
-
-/// The model of a link's capacity with the PHY of a scenario: frames of so many bytes, the shares that the channel loses and that
-/// others take, the back-off in seconds (none: the mean of the first one), the transport's acknowledgements, if there are any, as
-/// the bytes of a frame and how many frames each answers, and bytes of headers. In seconds and bits per second.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)] // the model's
-fn link_capacity<'py>(
-    py: Python<'py>,
-    text: &str,
-    origin: &str,
-    frame: f64,
-    loss: f64,
-    others: f64,
-    backoff: Option<f64>,
-    acknowledgement: Option<(f64, f64)>,
-    header: f64,
-) -> PyResult<Bound<'py, PyDict>> {
-    let phy = panics::caught(|| {
-        let config = scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
-        Ok(phy_times(&config))
-    })?;
-    let backoff = backoff.map_or(phy.backoff, Span::from_seconds);
-    let link = LinkCapacity {
-        frame,
-        rate: phy.data_rate,
-        loss,
-        others,
-        overhead: LinkCapacity::overhead(&phy, backoff),
-    };
-    let capacity = match acknowledgement {
-        None => link.bps(),
-        Some((bytes, per)) => link.bps_with_acknowledgements(bytes, per),
-    };
-    let made = PyDict::new(py);
-    made.set_item("backoff_s", backoff.seconds())?;
-    made.set_item("overhead_s", link.overhead.seconds())?;
-    made.set_item("transmission_s", link.transmission())?;
-    made.set_item("phy_bps", link.phy_bps())?;
-    made.set_item("capacity_bps", capacity)?;
-    made.set_item("goodput_bps", capacity * link.above(header))?;
     Ok(made)
 }
 

@@ -49,6 +49,7 @@ mod load_sender;
 mod lred;
 mod maxnet;
 mod nred;
+mod rate_estimation;
 mod rcp;
 mod rcp_router;
 mod rcp_sender;

@@ -19,7 +19,14 @@ const EDGES: [(&str, &[&str]); 9] = [
     ),
     (
         "multihop-py",
-        &["multihop-capture", "multihop-core", "multihop-link", "multihop-measure", "multihop-sim"],
+        &[
+            "multihop-capture",
+            "multihop-core",
+            "multihop-link",
+            "multihop-measure",
+            "multihop-sim",
+            "multihop-transport",
+        ],
     ),
 ];
 

@@ -13,10 +13,12 @@ from typing import Any
 
 from multihop.errors import UserError
 from multihop.models.chain_capacity import chain_capacity
+from multihop.models.contention_delay import contention_delay
 from multihop.models.ewccp_fluid import ewccp_fluid
 from multihop.models.frame_efficiency import frame_transmission_efficiency
 from multihop.models.maximum_throughput import maximum_throughput
 from multihop.models.probing_overhead import probing_overhead
+from multihop.models.throughput_equation import throughput_equation
 from multihop.models.wlan_capacity import wlan_capacity
 
 
@@ -33,6 +35,8 @@ MODELS: dict[str, Callable[..., Mapping[str, float]]] = {
     "probing-overhead": probing_overhead,
     "ewccp-fluid": ewccp_fluid,
     "wlan-capacity": wlan_capacity,
+    "throughput-equation": throughput_equation,
+    "contention-delay": contention_delay,
 }
 
 

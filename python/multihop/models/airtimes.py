@@ -48,11 +48,12 @@ def airtimes(frame_bytes: int, phy: Mapping[str, Any] = DSSS_1MBPS) -> Airtimes:
     return Airtimes(**_core.airtimes(scenario_of(phy), "<phy>", frame_bytes))
 
 
-def scenario_of(phy: Mapping[str, Any]) -> str:
-    """The least scenario with a table `[phy]`, by which the engine knows it."""
+def scenario_of(phy: Mapping[str, Any], mac: Mapping[str, Any] | None = None) -> str:
+    """The least scenario with a table `[phy]`, and one `[mac]`, by which the engine knows them."""
     scenario = {
         "duration": "1 s",
         "phy": dict(phy),
+        "mac": dict(mac or {}),
         "topology": {"generator": "chain", "hops": 1},
         "flows": [{"from": "n0", "to": "n1", "scheme": "udp"}],
     }

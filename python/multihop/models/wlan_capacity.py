@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from multihop import _core
 from multihop.models.airtimes import airtimes, scenario_of
 from multihop.models.dcf import mean_backoff
+from multihop.models.ranges import require
 
 
 def wlan_capacity(
@@ -54,13 +54,13 @@ def wlan_capacity(
         ValueError: if a number is out of its range, or a length of time is none.
         ScenarioError: if this is no PHY.
     """
-    _require("frame", frame, above=0.0)
-    _require("per", per, above=0.0)
-    _require("loss", loss, most=1.0)
-    _require("others", others, most=1.0)
-    _require("acknowledgement", acknowledgement)
-    _require("header", header, most=frame)
-    _require("tries", tries, above=0.0)
+    require("frame", frame, above=0.0)
+    require("per", per, above=0.0)
+    require("loss", loss, most=1.0)
+    require("others", others, most=1.0)
+    require("acknowledgement", acknowledgement)
+    require("header", header, most=frame)
+    require("tries", tries, above=0.0)
     phy: dict[str, Any] = {"standard": standard, "preamble": preamble, "data_rate": rate, "ack_rate": ack_rate}
     made = _core.link_capacity(
         scenario_of(phy),
@@ -79,12 +79,3 @@ def _mean_backoff(loss: float, tries: int, phy: Mapping[str, Any]) -> float:
     """In seconds, over all tries of frames that have so many."""
     times = airtimes(0, phy)
     return mean_backoff(loss, tries, times.cw_min, times.cw_max) * times.slot
-
-
-def _require(name: str, value: float, *, above: float | None = None, most: float = math.inf) -> None:
-    """Checks that a number is at least 0, or above something, finite, and no more than `most`."""
-    least = "at least 0" if above is None else f"above {above:g}"
-    fits = math.isfinite(value) and value <= most and (value >= 0 if above is None else value > above)
-    if not fits:
-        limit = "" if math.isinf(most) else f" and at most {most:g}"
-        raise ValueError(f"{name} is {value:g}; needs to be {least}{limit}")

@@ -1,0 +1,110 @@
+//! Closed forms that estimators and schemes use.
+
+use crate::{panics, scenario_error};
+use multihop_core::Span;
+use multihop_link::{ContentionDelay, LinkCapacity, PhyTimes, ServiceTimes, SuccessProbability};
+use multihop_sim::capacity::phy_times;
+use multihop_sim::scenario::{self, Overrides};
+use multihop_transport::{Equation, Path};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The model of a link's capacity with the PHY of a scenario: frames of so many bytes, the shares that the channel loses and that
+/// others take, the back-off in seconds (none: the mean of the first one), the transport's acknowledgements, if there are any, as
+/// the bytes of a frame and how many frames each answers, and bytes of headers. In seconds and bits per second.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // the model's
+pub fn link_capacity<'py>(
+    py: Python<'py>,
+    text: &str,
+    origin: &str,
+    frame: f64,
+    loss: f64,
+    others: f64,
+    backoff: Option<f64>,
+    acknowledgement: Option<(f64, f64)>,
+    header: f64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let phy = phy_of(text, origin)?;
+    let backoff = backoff.map_or(phy.backoff, Span::from_seconds);
+    let link = LinkCapacity {
+        frame,
+        rate: phy.data_rate,
+        loss,
+        others,
+        overhead: LinkCapacity::overhead(&phy, backoff),
+    };
+    let capacity = match acknowledgement {
+        None => link.bps(),
+        Some((bytes, per)) => link.bps_with_acknowledgements(bytes, per),
+    };
+    let made = PyDict::new(py);
+    made.set_item("backoff_s", backoff.seconds())?;
+    made.set_item("overhead_s", link.overhead.seconds())?;
+    made.set_item("transmission_s", link.transmission())?;
+    made.set_item("phy_bps", link.phy_bps())?;
+    made.set_item("capacity_bps", capacity)?;
+    made.set_item("goodput_bps", capacity * link.above(header))?;
+    Ok(made)
+}
+
+/// Delays among saturated stations with the PHY and the MAC header of a scenario: of packets of so many bytes, and of feedback to them; in
+/// seconds.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // the model's
+pub fn contention_delay<'py>(
+    py: Python<'py>,
+    text: &str,
+    origin: &str,
+    stations: u32,
+    hops: u32,
+    packet: u32,
+    feedback: u32,
+    handshake: bool,
+    linear: bool,
+    growing_windows: bool,
+    propagation: f64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let phy = phy_of(text, origin)?;
+    let success = if linear { SuccessProbability::Linear } else { SuccessProbability::FixedPoint };
+    let model = ContentionDelay { success, growing_windows, ..ContentionDelay::new(&phy) };
+    let times = |size| ServiceTimes::new(&phy, size, handshake, Span::from_seconds(propagation));
+    let [data, back] = [packet, feedback].map(times);
+    let contention = model.among(stations);
+    let made = PyDict::new(py);
+    made.set_item("attempt", contention.attempt)?;
+    made.set_item("success", contention.success)?;
+    made.set_item("step_s", contention.step(phy.slot, &data))?;
+    made.set_item("steps", contention.steps)?;
+    made.set_item("success_s", data.success)?;
+    made.set_item("collision_s", data.collision)?;
+    made.set_item("delay_s", model.delay(stations, &data))?;
+    made.set_item("feedback_delay_s", model.delay(stations, &back))?;
+    made.set_item("round_trip_s", model.round_trip(hops, &data, &back))?;
+    Ok(made)
+}
+
+/// The rate of the throughput equation of TFRC in bytes per second at a loss event rate, or the loss event rate at which it has a
+/// rate: `(s, R, p or none, X or none)`, with times in seconds.
+#[pyfunction]
+pub fn throughput_equation(
+    packet_size: f64,
+    rtt: f64,
+    acknowledged: f64,
+    clamp: bool,
+    loss_event_rate: Option<f64>,
+    rate: Option<f64>,
+) -> (f64, f64) {
+    let equation = Equation { acknowledged, clamp, ..Equation::default() };
+    let path = Path::new(packet_size, rtt);
+    let p = loss_event_rate.unwrap_or_else(|| equation.loss_event_rate(&path, rate.unwrap_or(0.0)));
+    (equation.rate(&path, p), p)
+}
+
+/// What models have to know of the PHY of a scenario.
+fn phy_of(text: &str, origin: &str) -> PyResult<PhyTimes> {
+    panics::caught(|| {
+        let config = scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
+        Ok(phy_times(&config))
+    })
+}

@@ -1,0 +1,145 @@
+//! The rate that just saturates the MAC of a chain, as RE TFRC estimates it (Li, Agu, Claypool and Kinicki, WPI-CS-TR-03-33, Fig. 17).
+
+use multihop_core::{Span, Time};
+use multihop_link::{ContentionDelay, ServiceTimes};
+use multihop_transport::{Equation, Path, RateCeiling, Report};
+use std::collections::VecDeque;
+
+/// The least of the samples of a time that passes.
+#[derive(Clone, Debug)]
+struct SlidingMinimum {
+    length: Span,
+    /// Those that are the least of what came with or after them, with when they came: both rise.
+    candidates: VecDeque<(Time, f64)>,
+}
+
+/// Holds a TFRC sender at the rate that data arrives at, scaled to the round-trip time that the path has when it just saturates.
+#[derive(Clone, Debug)]
+pub(crate) struct RateEstimation {
+    model: ContentionDelay,
+    data: ServiceTimes,
+    feedback: ServiceTimes,
+    /// Hops of the path, if it is told.
+    hops: Option<u16>,
+    equation: Equation,
+    least: SlidingMinimum,
+}
+
+impl SlidingMinimum {
+    /// Takes a sample; returns the least of those that came since `length` ago.
+    fn note(&mut self, now: Time, sample: f64) -> f64 {
+        while self.candidates.back().is_some_and(|(_, other)| *other >= sample) {
+            self.candidates.pop_back();
+        }
+        self.candidates.push_back((now, sample));
+        while self.candidates.front().is_some_and(|(came, _)| now.since(*came) > self.length) {
+            self.candidates.pop_front();
+        }
+        self.candidates.front().map_or(sample, |(_, least)| *least)
+    }
+}
+
+impl RateEstimation {
+    /// Of a path whose saturated stations are as `model` says, and take so long for data and for feedback. The hops of the path are
+    /// told, or those that feedback takes; the least round-trip time is that of the last `window`.
+    pub(crate) fn new(
+        model: ContentionDelay,
+        data: ServiceTimes,
+        feedback: ServiceTimes,
+        hops: Option<u16>,
+        equation: Equation,
+        window: Span,
+    ) -> RateEstimation {
+        let least = SlidingMinimum { length: window, candidates: VecDeque::new() };
+        RateEstimation { model, data, feedback, hops, equation, least }
+    }
+
+    /// `r_opt`, the round-trip time of saturation: the modelled one, or the least that was measured, whichever is more. (There may be
+    /// more traffic on the path than the model knows of.)
+    fn saturation_rtt(&mut self, report: &Report) -> f64 {
+        let least = self.least.note(report.now, report.sample);
+        let hops = u32::from(self.hops.unwrap_or(report.hops));
+        self.model.round_trip(hops, &self.data, &self.feedback).max(least)
+    }
+}
+
+impl RateCeiling for RateEstimation {
+    fn on_report(&mut self, report: &Report) -> f64 {
+        let saturation = self.saturation_rtt(report);
+        if report.loss_event_rate <= 0.0 {
+            return f64::INFINITY; // slow start is as it was
+        }
+        let at = |rtt| Path::new(f64::from(report.packet_size), rtt);
+        let loss_event_rate = self.equation.loss_event_rate(&at(saturation), report.receive_rate);
+        self.equation.rate(&at(report.rtt), loss_event_rate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multihop_link::SuccessProbability;
+
+    const TIMES: ServiceTimes = ServiceTimes { success: 7.212e-3, collision: 0.403e-3 };
+    const FEEDBACK: ServiceTimes = ServiceTimes { success: 1.532e-3, collision: 0.403e-3 };
+
+    /// DSSS: r(7) is 234 ms.
+    fn estimation(hops: Option<u16>) -> RateEstimation {
+        let model = ContentionDelay {
+            slot: Span::from_us(20),
+            window: 32,
+            stages: 5,
+            success: SuccessProbability::FixedPoint,
+            growing_windows: true,
+        };
+        RateEstimation::new(model, TIMES, FEEDBACK, hops, Equation::default(), Span::from_ms(10_000))
+    }
+
+    fn report(at_s: f64, sample: f64, rtt: f64, receive_rate: f64) -> Report {
+        Report {
+            now: Time::ZERO + Span::from_seconds(at_s),
+            rtt,
+            sample,
+            loss_event_rate: 0.01,
+            receive_rate,
+            hops: 7,
+            packet_size: 1460,
+            rate: 40_000.0,
+            equation: 1e6,
+        }
+    }
+
+    /// With a timeout of four round trips the equation and its inverse cancel: R' = R `r_opt` / `r_cur`.
+    #[test]
+    fn the_rate_is_scaled_to_the_round_trip_time_of_saturation() {
+        let mut estimation = estimation(None);
+        let saturation = estimation.model.round_trip(7, &TIMES, &FEEDBACK);
+        assert!((saturation - 0.2341).abs() < 1e-4, "{saturation}");
+        let ceiling = estimation.on_report(&report(1.0, 0.1, 0.4, 37_500.0));
+        assert!((ceiling / (37_500.0 * saturation / 0.4) - 1.0).abs() < 1e-9, "{ceiling}");
+        // What is below the round trip of saturation may rise.
+        let above = estimation.on_report(&report(2.0, 0.1, 0.15, 37_500.0));
+        assert!(above > 37_500.0 * 1.5, "{above}");
+    }
+
+    #[test]
+    fn a_path_that_was_never_faster_than_the_model_is_taken_as_it_is() {
+        let mut estimation = estimation(Some(7));
+        let share = |ceiling: f64| ceiling / 37_500.0;
+        assert!((share(estimation.on_report(&report(1.0, 0.5, 0.5, 37_500.0))) - 1.0).abs() < 1e-9);
+        assert!((share(estimation.on_report(&report(2.0, 0.3, 0.5, 37_500.0))) - 0.6).abs() < 1e-9);
+        // The sample of 0.3 s is forgotten after 10 s, the one of 0.4 s is not.
+        assert!((share(estimation.on_report(&report(11.0, 0.4, 0.5, 37_500.0))) - 0.6).abs() < 1e-9);
+        assert!((share(estimation.on_report(&report(12.5, 0.8, 0.5, 37_500.0))) - 0.8).abs() < 1e-9);
+    }
+
+    #[test]
+    fn before_the_first_loss_nobody_is_held() {
+        let mut estimation = estimation(None);
+        let quiet = Report { loss_event_rate: 0.0, ..report(1.0, 0.9, 0.9, 1.0) };
+        assert_eq!(estimation.on_report(&quiet), f64::INFINITY);
+        // Rates out of the range of the inverse have a ceiling all the same.
+        assert!(estimation.on_report(&report(2.0, 0.9, 0.9, 0.0)) > 0.0);
+        assert!(estimation.on_report(&report(2.0, 0.9, 0.9, 1e15)).is_finite());
+    }
+}

@@ -1,0 +1,68 @@
+"""How long packets take among saturated stations, and a round trip over a chain of them: the model of RE TFRC."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from multihop import _core
+from multihop.models.airtimes import scenario_of
+from multihop.models.ranges import whole
+
+
+def contention_delay(
+    hops: int = 7,
+    stations: int = 4,
+    *,
+    packet: int = 1460,
+    feedback: int = 40,
+    standard: str = "dsss",
+    rate: str = "2 Mb/s",
+    control_rate: str = "1 Mb/s",
+    mac_header: str = "34 B",
+    rts: bool = True,
+    linear: bool = False,
+    growing_windows: bool = True,
+    propagation: str = "1 us",
+) -> dict[str, float]:
+    """Delay among saturated stations (Li, Agu, Claypool and Kinicki 2003, Eqs. 4 to 8).
+
+    `T = alpha (W beta - 1) / 2q + (1 - q) / q t_c + t_s`, and
+    `r(N) = 2 T_d(3) + (N - 2) T_d(4) + 2 T_a(3) + (N - 2) T_a(4)`, of data and of feedback.
+    Spaces and airtimes are the engine's, and so is the function, which is that of `re-tfrc`. Defaults: Table II, DSSS.
+
+    Args:
+        hops: N; of one hop, which the paper leaves out, r is that of two stations.
+        stations: n, stations of a cell that all hear each other.
+        packet: bytes of a data packet, as the MAC is asked to carry it.
+        feedback: bytes of a packet of feedback.
+        standard: physical layer, as in `[phy]`.
+        rate: rate of DATA.
+        control_rate: rate of RTS, CTS and ACK.
+        mac_header: bytes of MAC header and FCS; ns-2 has 34.
+        rts: whether RTS and CTS go before DATA.
+        linear: the probability of a success to the first order, for up to five stations; or else Bianchi's fixed point.
+        growing_windows: whether the mean back-off counts that windows grow (beta); without it, Eq. 5 is as printed.
+        propagation: delta, time that a frame takes to arrive.
+
+    Returns:
+        `attempt` (tau) and `success` (q); `step_s` (alpha), and how many `steps`, (W beta - 1) / 2q; of data
+        `success_s` (t_s), `collision_s` (t_c) and `delay_s` (T); of feedback `feedback_delay_s`; `round_trip_s`, r(N).
+
+    Raises:
+        ValueError: if a number is out of its range.
+        ScenarioError: if this is no PHY.
+    """
+    phy: dict[str, Any] = {"standard": standard, "data_rate": rate, "control_rate": control_rate}
+    mac = {"override": {"data_header": mac_header, "llc_header": "0 B"}}
+    return _core.contention_delay(
+        scenario_of(phy, mac),
+        "<phy>",
+        whole("stations", stations, least=1, most=10_000),
+        whole("hops", hops, least=1, most=10_000),
+        whole("packet", packet, least=1, most=65_535),
+        whole("feedback", feedback, least=1, most=65_535),
+        rts,
+        linear,
+        growing_windows,
+        _core.seconds(propagation),
+    )
