@@ -166,6 +166,8 @@ def result(tmp_path_factory):
             "busy": {"column": "measurements.implied_busy_ratio", "where": {"estimator": "busy"}},
             "truth": {"column": "measurements.true_busy_ratio", "where": {"estimator": "busy"}},
             "bias": {"metric": "busy", "less": "truth", "unit": "%"},
+            "growth": {"metric": "maximum", "over": "maximum", "at": {"size": "500 B"}, "unit": "%"},
+            "more": {"metric": "capacity", "less": "maximum", "at": {"size": "500 B"}},
             "called_busy": {"column": "measurements.implied_busy_ratio", "where": {"estimator": "rt*", "name": "n0"}},
         },
     )
@@ -189,6 +191,17 @@ def test_a_closed_form_stands_beside_the_runs(result):
         assert result.values(point, "share").tolist() == pytest.approx(shares.tolist())
     assert result.metric("maximum").unit == "Mb/s"
     assert result.metric("share").unit == ""
+
+
+def test_a_metric_is_held_against_that_of_another_point(result):
+    """Seed by seed, and against itself at that point."""
+    for point in (0, 1):
+        ratio = result.values(point, "maximum") / result.values(0, "maximum")
+        assert result.values(point, "growth").tolist() == pytest.approx(ratio.tolist())
+        excess = result.values(point, "capacity") - result.values(0, "maximum")
+        assert result.values(point, "more").tolist() == pytest.approx(excess.tolist())
+    assert result.values(1, "growth").min() > 1.2
+    assert result.estimate(0, "growth").half_width == 0
 
 
 def test_the_bias_of_an_estimator_is_its_mean_less_the_truth(result):
@@ -217,12 +230,15 @@ def test_an_export_says_how_metrics_are_made(result, tmp_path):
 
     export(result, tmp_path / "tables")
     schema = pyarrow.parquet.read_schema(tmp_path / "tables" / "metrics.parquet")
-    meaning = {name: schema.field(name).metadata[b"meaning"].decode() for name in ("share", "bias", "maximum", "off")}
+    meaning = {
+        name: schema.field(name).metadata[b"meaning"].decode() for name in ("share", "bias", "maximum", "off", "growth")
+    }
     assert meaning == {
         "share": "capacity over maximum",
         "bias": "busy less truth",
         "maximum": "throughput_bps of maximum-throughput",
         "off": "mean of measurements.capacity_bps against maximum",
+        "growth": "maximum over maximum at size = 500 B",
     }
 
 
@@ -328,6 +344,19 @@ WRONG = {
             }
         },
         ["metrics.m.less", "b is in s", "a in bit/s"],
+    ),
+    "a point that is none": (
+        {
+            "metrics": {
+                "a": {"column": "flows.goodput_bps"},
+                "m": {"metric": "a", "over": "a", "at": {"scheme": "tahoe"}},
+            }
+        },
+        ["metrics.m.at", "scheme has no value 'tahoe'"],
+    ),
+    "another point for a column": (
+        {"metrics": {"a": {"column": "flows.goodput_bps", "at": {"scheme": "recn"}}}},
+        ["metrics.a", "at, which goes with metric"],
     ),
     "neither over nor less": (
         {"metrics": {"a": {"column": "flows.goodput_bps"}, "m": {"metric": "a"}}},

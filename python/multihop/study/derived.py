@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,9 @@ def check_combined(spec: StudySpec, name: str, metric: MetricSpec) -> None:
     for key in ("metric", "over", "less"):
         if getattr(metric, key) is not None:
             require_above(spec, name, key, getattr(metric, key))
+    for factor, label in metric.at.items():
+        require_factor(spec, factor, f"metrics.{name}.at")
+        require_labels(spec, {factor: [label]}, f"metrics.{name}.at")
     if metric.metric is not None and metric.less is not None:
         units = [unit_of(spec, spec.metrics[one]) for one in (metric.metric, metric.less)]
         if units[0] != units[1]:
@@ -83,9 +85,9 @@ def of_model(name: str, metric: MetricSpec, point: Point) -> float:
     return float(made[metric.result])
 
 
-def combined(metric: MetricSpec, known: Mapping[str, pd.Series[float]]) -> pd.Series[float]:
-    """A ratio or a difference by seed, of metrics that are known. A ratio to zero is missing."""
-    first = known[metric.metric or ""]
+def combined(metric: MetricSpec, first: pd.Series[float], other: pd.Series[float]) -> pd.Series[float]:
+    """A ratio or a difference by seed. A ratio to zero is missing, and so is what has no other at its seed."""
+    other = other.reindex(first.index)
     if metric.less is not None:
-        return first - known[metric.less]
-    return (first / known[metric.over or ""]).replace([np.inf, -np.inf], np.nan)
+        return first - other
+    return (first / other).replace([np.inf, -np.inf], np.nan)

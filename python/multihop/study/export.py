@@ -234,9 +234,9 @@ def _made_how(metric: MetricSpec) -> str:
     if metric.optimum is not None:
         return f"{metric.optimum} of the {metric.utility} optimum under {metric.constraints}"
     if metric.metric is not None:
-        return (
-            f"{metric.metric} over {metric.over}" if metric.over is not None else f"{metric.metric} less {metric.less}"
-        )
+        other = f"over {metric.over}" if metric.over is not None else f"less {metric.less}"
+        at = ", ".join(f"{factor} = {label}" for factor, label in metric.at.items())
+        return f"{metric.metric} {other}" + (f" at {at}" if at else "")
     if metric.per is not None:
         return f"{metric.column} over {metric.per}, sums"
     off = "" if metric.against is None else f" against {metric.against}"

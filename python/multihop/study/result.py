@@ -103,7 +103,7 @@ class StudyResult:
             spec = specs.get(name)
             if spec is not None and spec.metric is not None:
                 # Those that it is made of stand above it.
-                made[name] = combined(spec, made)
+                made[name] = combined(spec, made[spec.metric], self._other(point, spec, made))
             elif spec is not None and spec.optimum is not None:
                 made[name] = self._of_optimum(point, spec, outputs, tables)
             elif spec is not None and spec.model is not None:
@@ -113,6 +113,17 @@ class StudyResult:
         for name, of_runs in made.items():
             known = self._known.setdefault((point, name), {})
             known |= dict(zip(map(int, of_runs.index.to_list()), of_runs.to_list(), strict=True))
+
+    def _other(self, point: int, spec: MetricSpec, made: Mapping[str, pd.Series[float]]) -> pd.Series[float]:
+        """What a metric is held against, by seed: one of this point, or the same of another."""
+        name = spec.over or spec.less or ""
+        labels = {**self.points[point].labels, **spec.at}
+        if labels == self.points[point].labels:
+            return made[name]
+        found = next((index for index, other in enumerate(self.points) if other.labels == labels), None)
+        if found is None:
+            return pd.Series(dtype=float)
+        return self.of_seeds(found, name, list(made[name].index))
 
     def _of_table(
         self,

@@ -182,6 +182,11 @@ class MetricSpec(_Table):
     metric: str | None = Field(None, description="Instead of a column: a metric above this one.")
     over: str | None = Field(None, description="Of `metric`: divided by this one.")
     less: str | None = Field(None, description="Of `metric`: less this one, which has the same unit.")
+    at: dict[str, Label] = Field(
+        default_factory=dict,
+        description="Of `over` and `less`: take it, by seed, at the point where these factors have these values, and "
+        "all others are as here. So `metric` and `over` may be one, as what is left of it with another scheme.",
+    )
     title: str | None = Field(None, description="What axes and tables call it; by default the metric's name.")
     unit: str | None = Field(None, description="Unit to show it in, as in kb/s, ms or %; the column's by default.")
     better: Literal["higher", "lower"] | None = Field(None, description="Which way is better, if one is.")
@@ -197,7 +202,7 @@ class MetricSpec(_Table):
             ("column", "optimum"): ("where", "reduce"),
             ("model",): ("result", "arguments", "cases"),
             ("optimum",): ("utility", "constraints", "level", "feedback"),
-            ("metric",): ("over", "less"),
+            ("metric",): ("over", "less", "at"),
         }
         for needed, keys in of.items():
             given = next((key for key in keys if key in self.model_fields_set), None)
