@@ -85,6 +85,11 @@ _FLOWS: dict[str, Column] = {
         "RTS that no CTS answered, mean over the frames of its data packets that used RTS, at every hop, frames given"
         " up included; missing without RTS",
     ),
+    "rts_frames": Column("frames", "frames of its data packets that used RTS, at every hop, frames given up included"),
+    **{
+        f"rts_at_most_{most}": Column("frames", f"of these, frames of which at most {most} RTS were not answered by a CTS")
+        for most in range(7)
+    },
     "busy_ratio": Column(
         "1",
         "`busy_ratio` of the nodes that sent the frames of its data packets, mean, each weighted by how many it sent",

@@ -5,7 +5,7 @@ use multihop_core::DropCause;
 use multihop_sim::config::{AppConfig, Config};
 use multihop_sim::mobility::{Place, places};
 use multihop_sim::outcome::{
-    FlowOutcome, LinkOutcome, MeasurementRow, NodeOutcome, Outcome, SeriesRow, WireOutcome,
+    FlowOutcome, LinkOutcome, MeasurementRow, NodeOutcome, Outcome, RTS_COUNTS, SeriesRow, WireOutcome,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -92,6 +92,11 @@ fn flows<'py>(py: Python<'py>, config: &Config, flows: &[FlowOutcome]) -> PyResu
     table.optional("transmission_efficiency", |flow| flow.transmission_efficiency)?;
     table.optional("service_delay_mean_s", |flow| flow.service_delay_mean_s)?;
     table.optional("rts_retransmissions_mean", |flow| flow.rts_retransmissions_mean)?;
+    table.each("rts_frames", |flow| flow.rts_unanswered.iter().sum::<u64>())?;
+    for most in 0..RTS_COUNTS - 1 {
+        let name = format!("rts_at_most_{most}");
+        table.each(&name, move |flow| flow.rts_unanswered[..=most].iter().sum::<u64>())?;
+    }
     table.optional("busy_ratio", |flow| flow.busy_ratio)?;
     Ok(table.made)
 }

@@ -49,6 +49,7 @@ mod load_sender;
 mod lred;
 mod maxnet;
 mod nred;
+#[cfg(test)] // until `re-tfrc` is there
 mod rate_estimation;
 mod rcp;
 mod rcp_router;
@@ -103,13 +104,26 @@ pub use xcp_b::XcpB;
 pub use xcp_winf::{Psi, QueueTimer, Shuffled, Spare, Throughput, XcpWinf};
 
 use multihop_core::NodeId;
-use multihop_link::{Outlet, RouterPolicy};
+use multihop_link::{Outlet, PhyTimes, RouterPolicy};
 use multihop_transport::Endpoint;
+
+/// What a sender may know of the radio of its own station.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Station {
+    /// Times of the PHY and contention windows.
+    pub phy: PhyTimes,
+    /// The least size of packets, in bytes at the network layer, before which the MAC sends RTS; none if it never does.
+    pub rts_from: Option<u32>,
+}
 
 /// What is compared: a transport, its controller, and what it asks of routers.
 pub trait Scheme: Send + Sync {
     /// The data sender of a new flow.
     fn sender(&self) -> Box<dyn Endpoint>;
+    /// The same at a station. Most transports do not look at what is below them.
+    fn sender_at(&self, _station: &Station) -> Box<dyn Endpoint> {
+        self.sender()
+    }
     /// The data receiver of a new flow.
     fn receiver(&self) -> Box<dyn Endpoint>;
     /// What `node` does to packets of this scheme's flows at the queue before `outlet`, if anything.

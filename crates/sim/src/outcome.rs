@@ -86,9 +86,14 @@ pub struct FlowOutcome {
     pub service_delay_mean_s: Option<f64>,
     /// Mean number of RTS that no CTS answered, over the frames that used RTS, frames given up included; none without RTS.
     pub rts_retransmissions_mean: Option<f64>,
+    /// Frames of its data packets that used RTS, by how many RTS no CTS answered: none, one, and so on; the last one as many or more.
+    pub rts_unanswered: [u64; RTS_COUNTS],
     /// Mean of [`NodeOutcome::busy_ratio`] over the stations that sent its data frames, each weighted by how many.
     pub busy_ratio: Option<f64>,
 }
+
+/// Frames are counted by up to one less unanswered RTS than this: up to seven, the retry limit of the standard.
+pub const RTS_COUNTS: usize = 8;
 
 /// A distribution in six numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -7,7 +7,7 @@ mod occupancy;
 mod wires;
 
 use crate::medium::Frame;
-use crate::outcome::{Conservation, LinkOutcome, Quantiles};
+use crate::outcome::{Conservation, LinkOutcome, Quantiles, RTS_COUNTS};
 use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
 use occupancy::Occupancy;
 use wires::WireBook;
@@ -41,6 +41,8 @@ pub struct FlowBook {
     pub frames: FrameBook,
     /// RTS without CTS, of its DATA frames that used RTS.
     pub rts_failures: Mean,
+    /// How many of these frames had none, one, and so on; the last one as many or more.
+    pub rts_unanswered: [u64; RTS_COUNTS],
     /// Transmission efficiency since the last row of the time series.
     pub step_efficiency: Mean,
     /// Stations that sent its DATA frames, in the order of their first, and how many each.
@@ -274,6 +276,7 @@ impl FlowBook {
     fn count(&mut self, exchange: &Exchange) {
         if exchange.rts_tries > 0 {
             self.rts_failures.add(f64::from(exchange.rts_failures));
+            self.rts_unanswered[(exchange.rts_failures as usize).min(RTS_COUNTS - 1)] += 1;
         }
         match self.stations.iter_mut().find(|(station, _)| *station == exchange.node) {
             Some((_, frames)) => *frames += 1,
@@ -385,6 +388,7 @@ mod tests {
         assert!(close(flow.frames.efficiency, 0.625), "{flow:?}");
         assert!(close(flow.frames.service_delay, 0.015), "{flow:?}");
         assert!(close(flow.rts_failures, (1.0 + 7.0 + 0.0) / 3.0), "{flow:?}");
+        assert_eq!(flow.rts_unanswered, [1, 1, 0, 0, 0, 0, 0, 1]);
         assert!(
             close(flow.step_efficiency, (0.9 + 0.75 + 0.5) / 3.0),
             "the warm-up is in the series: {flow:?}"

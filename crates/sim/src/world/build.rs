@@ -12,6 +12,7 @@ use crate::routing::{self, RoutingAgent};
 use crate::stack::{End, FlowRoute, Policies, Stack};
 use multihop_core::{FlowId, NodeId, Port, Rng, Time};
 use multihop_link::{InterfaceQueue, Outlet, PhyTimes};
+use multihop_schemes::Station;
 use std::sync::Arc;
 
 /// The slots, as they are given out.
@@ -63,6 +64,7 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
         rts_from: timing.rts_from(),
         seed: config.seed,
     };
+    let station = Station { phy, rts_from: timing.rts_from() };
     let scheme_of = config.scheme_of();
     let mut nodes: Vec<Node> = (0..config.nodes.len() as u32)
         .map(|index| {
@@ -88,7 +90,7 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
         let scheme = &config.schemes[flow.scheme].scheme;
         let mut add = |port: Port| {
             let (at, peer, endpoint) = match port {
-                Port::Sender => (flow.source, flow.destination, scheme.sender()),
+                Port::Sender => (flow.source, flow.destination, scheme.sender_at(&station)),
                 Port::Receiver => (flow.destination, flow.source, scheme.receiver()),
             };
             let stack = &mut nodes[at.index()].stack;

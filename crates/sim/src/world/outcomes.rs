@@ -44,6 +44,7 @@ impl World {
             transmission_efficiency: book.frames.efficiency.get(),
             service_delay_mean_s: book.frames.service_delay.get(),
             rts_retransmissions_mean: book.rts_failures.get(),
+            rts_unanswered: book.rts_unanswered,
             busy_ratio: book.mean_over_frames(|station| nodes[station.index()].busy_ratio),
         }
     }
