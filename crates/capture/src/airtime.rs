@@ -69,10 +69,12 @@ pub fn ppdu(reception: &Reception) -> Option<Ppdu> {
     }
 }
 
-/// The rates of direct sequence are none of those of OFDM, but for 5.5 and 11 Mb/s, which OFDM has not even at half its clock, and
+/// Frequency hopping has 1 and 2 Mb/s as direct sequence has: that the channel says. The rates of direct sequence are none of those of OFDM, but for 5.5 and 11 Mb/s, which OFDM has not even at half its clock, and
 /// 1 and 2 Mb/s, which it has not at a quarter.
 fn legacy(rate: Rate, preamble: Option<Preamble>, channel: Option<Channel>) -> Ppdu {
+    let hops = channel.is_some_and(Channel::is_gfsk);
     match rate.bps() / 1_000 {
+        1_000 | 2_000 if hops => Ppdu::Fhss { rate },
         1_000 | 2_000 | 5_500 | 11_000 => Ppdu::Dsss { rate, preamble: preamble.unwrap_or(Preamble::Long) },
         _ => {
             let clock = match channel {
@@ -177,6 +179,14 @@ mod tests {
         assert_eq!(us(airtime(&slow, 8_191)), Some(192 + 65_528));
         assert_eq!(airtime(&slow, 8_192), None);
         assert_eq!(txtime(&at(6_000, 2_437, 0), u32::MAX), None);
+    }
+
+    #[test]
+    fn frequency_hopping_is_told_by_its_channel() {
+        // 112 symbols and 4 of whitening; 6112 and 191; behind 128 us of preamble and header.
+        assert_eq!(us(airtime(&at(1_000, 2_412, 0x880), 14)), Some(128 + 112 + 4));
+        assert_eq!(us(txtime(&at(2_000, 2_412, 0x880), 1_528)), Some(128 + 6_112 + 191));
+        assert_eq!(us(airtime(&at(11_000, 2_412, 0x880), 14)), Some(203), "it has no 11 Mb/s");
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub const ACK_BYTES: u32 = 14;
 /// An IEEE 802.11 physical layer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Standard {
+    /// Frequency hopping, 1 and 2 Mb/s (802.11-1999 and 802.11-2012, clause 14). Hops, and the time that they take, are not modelled.
+    Fhss,
     /// Direct sequence, 1 and 2 Mb/s (802.11-1999, clause 15).
     Dsss,
     /// High-rate direct sequence, adding 5.5 and 11 Mb/s (802.11b; 802.11-2012, clause 17).
@@ -35,6 +37,10 @@ pub enum Preamble {
 /// How a rate is modulated.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Modulation {
+    /// Gaussian frequency shift keying with two frequencies, one bit a symbol (14.6.5 of 802.11-1999).
+    Gfsk2,
+    /// The same with four frequencies, two bits a symbol.
+    Gfsk4,
     /// Differential BPSK with the Barker code.
     Dbpsk,
     /// Differential QPSK with the Barker code.
@@ -53,9 +59,14 @@ pub enum Modulation {
 }
 
 impl Modulation {
-    /// Whether it is one of OFDM; all others are of the direct-sequence family.
+    /// Whether it is one of OFDM; all others have a single carrier.
     pub const fn is_ofdm(self) -> bool {
         matches!(self, Modulation::Ofdm { .. })
+    }
+
+    /// Whether it is one of frequency hopping.
+    pub const fn is_gfsk(self) -> bool {
+        matches!(self, Modulation::Gfsk2 | Modulation::Gfsk4)
     }
 }
 
@@ -76,13 +87,14 @@ pub struct Phy {
 }
 
 impl Phy {
-    /// The physical layer with the values of the standard (15.4.8, 17.3.3, 18.4.4, 19.8.4). `preamble` only matters for
+    /// The physical layer with the values of the standard (14.9, 15.4.8, 17.3.3, 18.4.4, 19.8.4). `preamble` only matters for
     /// direct-sequence frames.
     ///
     /// 802.11g is that of a network without 802.11b stations: the short slot of 9 us, the OFDM rates 6, 12 and 24 Mb/s as basic
     /// rates. For others see [`Phy::with_long_slot`] and [`Phy::mixed`].
     pub fn new(standard: Standard, preamble: Preamble) -> Phy {
         let (slot, sifs, cw_min, basic): (_, _, _, &[Rate]) = match standard {
+            Standard::Fhss => (50, 28, 15, &BASIC_FHSS),
             Standard::Dsss | Standard::Dot11b => (20, 10, 31, &BASIC_DSSS),
             Standard::Dot11a => (9, 16, 15, &BASIC_OFDM),
             Standard::Dot11g => (9, 10, 15, &BASIC_OFDM),
@@ -120,16 +132,17 @@ impl Phy {
         self.rates().find(|(known, _)| *known == rate).map(|(_, modulation)| modulation)
     }
 
-    /// Do frames at `rate` have the short preamble? Those at 1 Mb/s and those of OFDM never do.
+    /// Do frames at `rate` have the short preamble? Those at 1 Mb/s never do, nor do those of OFDM and of frequency hopping.
     pub fn has_short_preamble(&self, rate: Rate) -> bool {
-        let chosen = self.preamble == Preamble::Short;
-        chosen && self.modulation(rate).is_some_and(|m| !m.is_ofdm() && m != Modulation::Dbpsk)
+        let can = |m| matches!(m, Modulation::Dqpsk | Modulation::Cck5_5 | Modulation::Cck11);
+        self.preamble == Preamble::Short && self.modulation(rate).is_some_and(can)
     }
 
     /// The basic rates, ascending, at which every station of the network can receive.
     ///
     /// The standard leaves the choice to the network; here it is 1 and 2 Mb/s for direct sequence, so that stations of
-    /// 802.11-1999 could take part, and 6, 12 and 24 Mb/s for OFDM, the mandatory ones.
+    /// 802.11-1999 could take part, and the mandatory ones for the others: 6, 12 and 24 Mb/s for OFDM, 1 Mb/s for frequency
+    /// hopping.
     pub fn basic_rates(&self) -> &'static [Rate] {
         self.basic
     }
@@ -143,6 +156,7 @@ impl Phy {
         let modulation = self.modulation(rate).expect("the rate belongs to the PHY");
         let mandatory: &[Rate] = match (modulation.is_ofdm(), self.standard) {
             (true, _) => &BASIC_OFDM,
+            (false, Standard::Fhss) => &BASIC_FHSS,
             (false, Standard::Dsss) => &BASIC_DSSS,
             (false, _) => &BASIC_MIXED,
         };
@@ -166,14 +180,15 @@ impl Phy {
     }
 
     /// aPHY-RX-START-Delay: how long after its first bit a frame at `rate` is known to be one, for the timeouts that wait for the
-    /// beginning of a response (15.4.8, 17.3.3, 18.4.4, 19.8.4).
+    /// beginning of a response (15.4.8, 17.3.3, 18.4.4, 19.8.4; that of clause 14, the 128 us of preamble and header, is from memory
+    /// of its table of characteristics and could not be verified).
     ///
     /// # Panics
     /// If this PHY does not have the rate.
     pub fn rx_start_delay(&self, rate: Rate) -> Span {
         let timing = self.timing(rate, Microseconds::Exact);
         match (timing.payload, self.standard) {
-            (Payload::Bits { .. }, _) => timing.overhead,
+            (Payload::Bits { .. } | Payload::Whitened { .. }, _) => timing.overhead,
             (Payload::Symbols { .. }, Standard::Dot11g) => Span::from_us(24),
             (Payload::Symbols { .. }, _) => Span::from_us(25),
         }
@@ -181,8 +196,8 @@ impl Phy {
 
     /// How a frame at `rate` is timed: look it up once, use it for every frame.
     ///
-    /// `rounding` only concerns direct-sequence payloads, whose length field counts whole microseconds (17.2.3.6); OFDM has
-    /// whole symbols anyway.
+    /// `rounding` only concerns direct-sequence payloads, whose length field counts whole microseconds (17.2.3.6); the others
+    /// have whole symbols anyway.
     ///
     /// # Panics
     /// If this PHY does not have the rate.
@@ -191,6 +206,8 @@ impl Phy {
         let bits = Payload::Bits { kbps: rate.bps() / 1_000, rounding };
         let (overhead_us, payload) = match (modulation, self.preamble) {
             (Modulation::Ofdm { .. }, _) => (OFDM_PREAMBLE_US + OFDM_SIGNAL_US, self.symbols(rate)),
+            (Modulation::Gfsk2, _) => (FHSS_OVERHEAD_US, Payload::Whitened { bits_per_symbol: 1 }),
+            (Modulation::Gfsk4, _) => (FHSS_OVERHEAD_US, Payload::Whitened { bits_per_symbol: 2 }),
             (Modulation::Dbpsk, _) | (_, Preamble::Long) => (144 + 48, bits),
             (_, Preamble::Short) => (72 + 24, bits),
         };
@@ -217,6 +234,7 @@ impl Phy {
 
     fn table(&self) -> &'static [(Rate, Modulation)] {
         match self.standard {
+            Standard::Fhss => &FHSS,
             Standard::Dsss => &DOT11B[..2],
             Standard::Dot11b => &DOT11B,
             Standard::Dot11a => &DOT11A,
@@ -244,6 +262,8 @@ enum Payload {
     Bits { kbps: u64, rounding: Microseconds },
     /// OFDM: whole symbols (18.4.3), and for 802.11g a silence after them (19.8.3).
     Symbols { bits_per_symbol: u32, extension: Span },
+    /// Frequency hopping: symbols of 1 us, and in front of each block of them one that says whether the block is inverted.
+    Whitened { bits_per_symbol: u32 },
 }
 
 impl FrameTiming {
@@ -256,6 +276,10 @@ impl FrameTiming {
                 Payload::Symbols { bits_per_symbol, extension } => {
                     let symbols = (SERVICE_BITS + bits + TAIL_BITS).div_ceil(u64::from(bits_per_symbol));
                     Span::from_us(symbols * OFDM_SYMBOL_US) + extension
+                }
+                Payload::Whitened { bits_per_symbol } => {
+                    let symbols = bits.div_ceil(u64::from(bits_per_symbol));
+                    Span::from_us((symbols + symbols.div_ceil(FHSS_BLOCK_SYMBOLS)) * FHSS_SYMBOL_US)
                 }
             }
     }
@@ -278,13 +302,25 @@ const OFDM_SYMBOL_US: u64 = 4;
 const SERVICE_BITS: u64 = 16;
 const TAIL_BITS: u64 = 6;
 
+/// 80 bits of synchronisation, 16 of delimiter and 32 of header at 1 Mb/s (14.3.2; Gast, *802.11 Wireless Networks*, table 11-4).
+const FHSS_OVERHEAD_US: u64 = 80 + 16 + 32;
+const FHSS_SYMBOL_US: u64 = 1;
+/// Whitening adds a symbol to each 32 of the PSDU, to keep the number of ones near that of zeros (14.3.2.3, "32/33 bias
+/// suppression"; as in Garg, *Wireless Communications and Networking*, 21.7). That an incomplete last block has one too is from memory
+/// of the clause, not verified.
+const FHSS_BLOCK_SYMBOLS: u64 = 32;
+
 /// Silence after an OFDM frame at 2.4 GHz, which gives the decoder the time that the longer SIFS gives it at 5 GHz (19.8.3).
 const SIGNAL_EXTENSION_US: u64 = 6;
 
+const BASIC_FHSS: [Rate; 1] = [Rate::from_kbps(1_000)];
 const BASIC_DSSS: [Rate; 2] = [Rate::from_kbps(1_000), Rate::from_kbps(2_000)];
 const BASIC_MIXED: [Rate; 4] =
     [Rate::from_kbps(1_000), Rate::from_kbps(2_000), Rate::from_kbps(5_500), Rate::from_kbps(11_000)];
 const BASIC_OFDM: [Rate; 3] = [Rate::from_kbps(6_000), Rate::from_kbps(12_000), Rate::from_kbps(24_000)];
+
+static FHSS: [(Rate, Modulation); 2] =
+    [(Rate::from_kbps(1_000), Modulation::Gfsk2), (Rate::from_kbps(2_000), Modulation::Gfsk4)];
 
 static DOT11B: [(Rate, Modulation); 4] = [
     (Rate::from_kbps(1_000), Modulation::Dbpsk),

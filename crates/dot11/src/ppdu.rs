@@ -109,6 +109,11 @@ pub struct HePpdu {
 /// How a PPDU is sent: what its airtime follows from.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Ppdu {
+    /// Frequency hopping (802.11-2012, clause 14; later editions have it no more).
+    Fhss {
+        /// 1 or 2 Mb/s.
+        rate: Rate,
+    },
     /// Direct sequence and CCK (clauses 15 and 16).
     Dsss {
         /// 1, 2, 5.5 or 11 Mb/s.
@@ -147,6 +152,7 @@ impl Ppdu {
             Some(phy.airtime(rate, bytes, Microseconds::Up))
         };
         let span = match self {
+            Ppdu::Fhss { rate } => timing(Standard::Fhss, *rate, Preamble::Long)?,
             Ppdu::Dsss { rate, preamble } => timing(Standard::Dot11b, *rate, *preamble)?,
             Ppdu::Ofdm { rate, clock } => {
                 let slower = clock.slower();
@@ -163,7 +169,7 @@ impl Ppdu {
     /// time that 16 us give it elsewhere (18.3.2.4, 19.3.2).
     pub fn signal_extension(&self, band: Band) -> Span {
         match (self, band) {
-            (Ppdu::Dsss { .. }, _) | (_, Band::Other) => Span::ZERO,
+            (Ppdu::Fhss { .. } | Ppdu::Dsss { .. }, _) | (_, Band::Other) => Span::ZERO,
             (_, Band::Ghz2_4) => Span::from_us(6),
         }
     }
@@ -171,6 +177,7 @@ impl Ppdu {
     /// The part of the airtime before the first bit of the first MAC header: preamble and PLCP header or signal fields.
     pub fn overhead(&self) -> Span {
         match self {
+            Ppdu::Fhss { rate } => Phy::new(Standard::Fhss, Preamble::Long).overhead(*rate),
             Ppdu::Dsss { rate, preamble } => Phy::new(Standard::Dot11b, *preamble).overhead(*rate),
             Ppdu::Ofdm { clock, .. } => Span::from_us(20) * clock.slower(),
             Ppdu::Ht(ht) => ht.preamble(),
@@ -183,7 +190,7 @@ impl Ppdu {
     pub fn rate(&self) -> Option<Rate> {
         let symbols = |bits: u64, symbol: Span| Rate::from_bps(bits * 1_000_000_000 / symbol.ns());
         match self {
-            Ppdu::Dsss { rate, .. } | Ppdu::Ofdm { rate, .. } => Some(*rate),
+            Ppdu::Fhss { rate } | Ppdu::Dsss { rate, .. } | Ppdu::Ofdm { rate, .. } => Some(*rate),
             Ppdu::Ht(ht) => Some(symbols(ht.symbol_code()?.data_bits, symbol(ht.short_gi))),
             Ppdu::Vht(vht) => Some(symbols(vht.symbol_code()?.data_bits, symbol(vht.short_gi))),
             Ppdu::He(he) => Some(symbols(he.symbol_code()?.data_bits, he.symbol())),

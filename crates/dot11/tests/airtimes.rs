@@ -25,6 +25,10 @@ const DSSS_SHORT: [Row; 4] = [
     (11_000, [107, 111, 1_208, 1_803]),
 ];
 
+/// 128 us, the payload's symbols, and one more for each begun 32 of them (14.3.2): 112 + 4, 160 + 5, 12224 + 382, 18768 + 587 at one
+/// bit a symbol; 56 + 2, 80 + 3, 6112 + 191, 9384 + 294 at two.
+const FHSS: [Row; 2] = [(1_000, [244, 293, 12_734, 19_483]), (2_000, [186, 211, 6_431, 9_806])];
+
 /// 20 us and symbols of 4 us for 134, 182, 12246 and 18790 bits, at 24, 36, 48, 72, 96, 144, 192 and 216 bits a symbol (18.4.3).
 const OFDM: [Row; 8] = [
     (6_000, [44, 52, 2_064, 3_152]),
@@ -63,6 +67,25 @@ fn direct_sequence_airtimes() {
         check(&dot11b, &rows, 0);
         assert_eq!(rates(&dot11b), [1_000, 2_000, 5_500, 11_000]);
     }
+}
+
+#[test]
+fn frequency_hopping_airtimes_have_symbols_of_whitening_and_no_short_preamble() {
+    for preamble in PREAMBLES {
+        let phy = Phy::new(Standard::Fhss, preamble);
+        check(&phy, &FHSS, 0);
+        assert_eq!(rates(&phy), [1_000, 2_000]);
+        assert!(phy.rates().all(|(rate, _)| !phy.has_short_preamble(rate)));
+        // Whatever the rounding: symbols are whole microseconds.
+        let at = |rounding| phy.airtime(Rate::from_kbps(2_000), 1_001, rounding);
+        assert_eq!(at(Microseconds::Exact), Span::from_us(128 + 4_004 + 126));
+        assert_eq!(at(Microseconds::Exact), at(Microseconds::Up));
+    }
+    // In the limit one symbol in 33 is of whitening: aMPDUDurationFactor, 3.125 % more than the PSDU.
+    let phy = Phy::new(Standard::Fhss, Preamble::Long);
+    let million = phy.airtime(Rate::from_kbps(1_000), 1_000_000, Microseconds::Up)
+        - phy.overhead(Rate::from_kbps(1_000));
+    assert_eq!(million, Span::from_us(8_000_000 / 32 * 33));
 }
 
 #[test]
@@ -146,8 +169,11 @@ fn fractions_of_microseconds_are_treated_as_asked() {
 
 #[test]
 fn the_longest_frames_that_a_caller_can_name_do_not_overflow() {
-    let phy = Phy::new(Standard::Dot11g, Preamble::Long);
-    for (rate, _) in phy.rates() {
+    for (phy, rate) in [Standard::Dot11g, Standard::Fhss]
+        .map(|standard| Phy::new(standard, Preamble::Long))
+        .into_iter()
+        .flat_map(|phy| phy.rates().map(move |(rate, _)| (phy, rate)).collect::<Vec<_>>())
+    {
         assert!(phy.airtime(rate, u32::MAX, Microseconds::Up) > rate.span_of_bytes(u64::from(u32::MAX)));
     }
 }
@@ -157,6 +183,8 @@ fn the_longest_frames_that_a_caller_can_name_do_not_overflow() {
 fn inter_frame_spaces() {
     for preamble in PREAMBLES {
         let table = [
+            // 28 + 244 + 128
+            (Phy::new(Standard::Fhss, preamble), [50, 28, 128, 400], 15),
             (Phy::new(Standard::Dsss, preamble), [20, 10, 50, 364], 31),
             (Phy::new(Standard::Dot11b, preamble), [20, 10, 50, 364], 31),
             (Phy::new(Standard::Dot11a, preamble), [9, 16, 34, 94], 15),
@@ -174,6 +202,7 @@ fn inter_frame_spaces() {
 #[test]
 fn a_response_is_noticed_after_the_delay_of_its_phy() {
     let delay = |standard, preamble, kbps| Phy::new(standard, preamble).rx_start_delay(Rate::from_kbps(kbps));
+    assert_eq!(delay(Standard::Fhss, Preamble::Short, 2_000), Span::from_us(128));
     assert_eq!(delay(Standard::Dot11b, Preamble::Long, 2_000), Span::from_us(192));
     assert_eq!(delay(Standard::Dot11b, Preamble::Short, 2_000), Span::from_us(96));
     assert_eq!(delay(Standard::Dot11b, Preamble::Short, 1_000), Span::from_us(192));
@@ -195,6 +224,7 @@ fn overridden_spaces_are_used() {
 fn responses_use_the_highest_basic_rate_of_their_kind() {
     let responses =
         |phy: Phy| phy.rates().map(|(r, _)| phy.response_rate(r).bps() / 1_000).collect::<Vec<_>>();
+    assert_eq!(responses(Phy::new(Standard::Fhss, Preamble::Long)), [1_000, 1_000], "2 Mb/s are an option");
     assert_eq!(responses(Phy::new(Standard::Dsss, Preamble::Long)), [1_000, 2_000]);
     assert_eq!(responses(Phy::new(Standard::Dot11b, Preamble::Long)), [1_000, 2_000, 2_000, 2_000]);
     let ofdm = [6_000, 6_000, 12_000, 12_000, 24_000, 24_000, 24_000, 24_000];
@@ -211,4 +241,5 @@ fn rates_of_another_phy_are_unknown() {
     assert_eq!(phy.modulation(Rate::from_kbps(54_000)), None);
     assert_eq!(phy.modulation(Rate::from_kbps(1_001)), None);
     assert_eq!(Phy::new(Standard::Dsss, Preamble::Long).modulation(Rate::from_kbps(11_000)), None);
+    assert_eq!(Phy::new(Standard::Fhss, Preamble::Long).modulation(Rate::from_kbps(5_500)), None);
 }

@@ -1,14 +1,15 @@
 //! Laws and known values of the bit error rates.
 
-use multihop_core::Rate;
+use multihop_core::{Rate, Rng};
 use multihop_dot11::{
     ErrorTable, Modulation, Phy, Preamble, Standard, bit_error_rate, bit_success_ln, frame_success,
     success_from_delivery,
 };
 
-/// 802.11g has the modulations of all others.
+/// 802.11g has the modulations of all others but frequency hopping.
 fn modulations() -> Vec<(Rate, Modulation)> {
-    Phy::new(Standard::Dot11g, Preamble::Long).rates().collect()
+    let of = |standard| Phy::new(standard, Preamble::Long).rates().collect::<Vec<_>>();
+    [of(Standard::Dot11g), of(Standard::Fhss)].concat()
 }
 
 fn from_db(db: f64) -> f64 {
@@ -72,6 +73,53 @@ fn dbpsk_has_its_closed_form() {
         let expected = 0.5 * (-bit_energy).exp();
         assert_close(bit_error_rate(Modulation::Dbpsk, bit_energy / 11.0), expected, 1e-12);
     }
+}
+
+const SYMBOLS: u32 = 400_000;
+
+/// Two phases with noise, as samples of complex noise: how often their difference is on the wrong side of a threshold.
+#[test]
+fn frequency_hopping_errs_as_often_as_noisy_phases_do() {
+    let mut rng = Rng::at(3, &["phases"]);
+    let mut sample = |sinr: f64| {
+        let (radius, angle) = ((-rng.unit().ln() / sinr).sqrt(), std::f64::consts::TAU * rng.unit());
+        (1.0 + radius * angle.cos(), radius * angle.sin())
+    };
+    // The turn of the phase by noise alone, in units of half the distance between neighbouring levels.
+    let mut turn = |sinr: f64, index: f64| {
+        let ((a, b), (c, d)) = (sample(sinr), sample(sinr));
+        (a * d - b * c).atan2(a * c + b * d) / (std::f64::consts::PI * index)
+    };
+    for db in [3.0, 6.0, 8.0] {
+        let wrong = (0..SYMBOLS).filter(|_| 1.0 + turn(from_db(db), 0.32) < 0.0).count();
+        // The wrong half of the circle is also reached the other way round.
+        let around = (0..SYMBOLS).filter(|_| 1.0 + turn(from_db(db), 0.32) > 1.0 / 0.32).count();
+        let counted = (wrong + around) as f64 / f64::from(SYMBOLS);
+        assert_close(bit_error_rate(Modulation::Gfsk2, from_db(db)), counted, 0.03);
+    }
+    // Levels -3, -1, 1, 3 carry 00, 01, 11, 10.
+    let decide = |level: f64| match level {
+        level if level < -2.0 => 0b00,
+        level if level < 0.0 => 0b01,
+        level if level < 2.0 => 0b11,
+        _ => 0b10u32,
+    };
+    for db in [10.0, 13.0, 15.0] {
+        let wrong_bits = |level: f64, turn: f64| (decide(level) ^ decide(level + turn)).count_ones();
+        let levels = [-3.0, -1.0, 1.0, 3.0].into_iter().cycle().take(SYMBOLS as usize);
+        let wrong: u32 = levels.map(|level| wrong_bits(level, turn(from_db(db), 0.144))).sum();
+        let counted = f64::from(wrong) / f64::from(2 * SYMBOLS);
+        assert_close(bit_error_rate(Modulation::Gfsk4, from_db(db)), counted, 0.05);
+    }
+}
+
+/// The standard demands -80 dBm at 1 Mb/s and -75 dBm at 2 Mb/s (14.6.14; the former as in Gast, table 11-4), over -114 dBm of thermal
+/// noise in 1 MHz: receivers of the time were much worse than this one, by as much at either rate.
+#[test]
+fn frequency_hopping_pays_for_its_second_bit_as_the_standard_counts_on() {
+    let needed = [Modulation::Gfsk2, Modulation::Gfsk4].map(|modulation| threshold_db(modulation, 400, 0.03));
+    assert!((13.0..15.0).contains(&needed[0]), "{needed:?}");
+    assert!((5.0..8.0).contains(&(needed[1] - needed[0])), "{needed:?}");
 }
 
 /// The coded rates, worked from the formulas of Miller (2003) at four points.

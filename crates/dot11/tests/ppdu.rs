@@ -187,6 +187,7 @@ fn more_streams_than_antennas_do_not_exist() {
 #[test]
 fn the_longest_frames_that_a_caller_can_name_do_not_overflow() {
     let slow = [
+        Ppdu::Fhss { rate: Rate::from_kbps(1_000) },
         Ppdu::Dsss { rate: Rate::from_kbps(1_000), preamble: Preamble::Long },
         Ppdu::Ofdm { rate: Rate::from_kbps(1_500), clock: Clock::Quarter },
         Ppdu::Ht(HtPpdu { ldpc: true, ..ht(0) }),

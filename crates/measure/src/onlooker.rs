@@ -1,7 +1,7 @@
 //! One interface of a capture, frame by frame.
 
 use crate::gauges::Gauges;
-use crate::profile::Profile;
+use crate::profile::{FHSS_SIFS_US, Profile};
 use crate::sighting::network_bytes;
 use crate::witness::Witness;
 use crate::{
@@ -440,8 +440,16 @@ fn kind(frame: &Frame) -> Kind {
     }
 }
 
-/// 10 us at 2.4 GHz, 16 us at 5 GHz and above (Tables 15-6, 17-21, 18-5); where the band is not known, the former.
+/// 10 us at 2.4 GHz, 16 us at 5 GHz and above (Tables 15-6, 17-21, 18-5), 28 us for frequency hopping; where the band is not
+/// known, the first.
 fn sifs(channel: Option<Channel>) -> Span {
     let is_high = channel.is_some_and(|channel| !channel.is_2_4_ghz() && channel.mhz > 3_000);
-    Span::from_us(if is_high { 16 } else { 10 })
+    let hops = channel.is_some_and(Channel::is_gfsk);
+    Span::from_us(if hops {
+        FHSS_SIFS_US
+    } else if is_high {
+        16
+    } else {
+        10
+    })
 }

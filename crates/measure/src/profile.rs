@@ -63,6 +63,9 @@ impl Profile {
 
 /// The standard and preamble that timing follows; of 802.11n and later, that of its band before.
 fn phy(seen: &[Sighting]) -> Phy {
+    if seen.iter().any(|frame| frame.sifs == Span::from_us(FHSS_SIFS_US)) {
+        return Phy::new(Standard::Fhss, Preamble::Long);
+    }
     let at_5_ghz = seen.iter().any(|frame| frame.sifs == Span::from_us(16));
     let is_cck = |rate: Rate| matches!(rate.bps(), 1_000_000 | 2_000_000 | 5_500_000 | 11_000_000);
     let rates = || seen.iter().filter_map(|frame| frame.rate);
@@ -77,6 +80,8 @@ fn phy(seen: &[Sighting]) -> Phy {
     }
 }
 
+/// By which frames of frequency hopping are told from others: no other PHY has it.
+pub(crate) const FHSS_SIFS_US: u64 = 28;
 /// Of direct sequence (16.2.2.2).
 const LONG_PREAMBLE: Span = Span::from_us(192);
 

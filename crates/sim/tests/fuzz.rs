@@ -52,7 +52,8 @@ fn rules(rng: &mut Rng) -> DcfRules {
 
 fn phy(rng: &mut Rng) -> Phy {
     let preamble = pick(rng, &[Preamble::Long, Preamble::Short]);
-    let standard = pick(rng, &[Standard::Dot11b, Standard::Dsss, Standard::Dot11a, Standard::Dot11g]);
+    let all = [Standard::Dot11b, Standard::Dsss, Standard::Dot11a, Standard::Dot11g, Standard::Fhss];
+    let standard = pick(rng, &all);
     match rng.below(6) {
         0 => Phy::mixed(preamble),
         1 => Phy::new(Standard::Dot11g, preamble).with_long_slot(),

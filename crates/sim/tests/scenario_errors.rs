@@ -91,6 +91,8 @@ record_interval = "1 s" => record_interval = "1 us" -> record_interval: rows | g
 record_interval = "1 s" => record_interval = "0 s" -> record_interval: out of range
 record_interval = "1 s" => record_interval = "2 h" -> record_interval: longer than the run
 standard = "802.11b" => standard = "802.11n" -> phy.standard: 802.11n | dsss, 802.11b
+standard = "802.11b" => standard = "fhss" @ data_rate -> phy.data_rate: "11 Mb/s" is not a rate of "fhss" | its rates: 1 Mb/s, 2 Mb/s
+standard = "802.11b"\npreamble = "long" => standard = "fhss"\npreamble = "short" @ preamble -> phy.preamble: does not exist in this standard | use "long"
 standard = "802.11b" => standard = 11 -> phy.standard: integer | dsss, 802.11b
 preamble = "long" => preamble = "shrot" -> phy.preamble: did you mean "short"?
 data_rate = "11 Mb/s" => data_rate = "12 Mb/s" -> phy.data_rate: "12 Mb/s" is not a rate | 5.5 Mb/s, 11 Mb/s

@@ -177,6 +177,11 @@ impl Channel {
         bit(self.flags, 15)
     }
 
+    /// Frequency hopping.
+    pub fn is_gfsk(self) -> bool {
+        bit(self.flags, 11)
+    }
+
     /// Direct sequence and CCK only.
     pub fn is_cck(self) -> bool {
         bit(self.flags, 5)

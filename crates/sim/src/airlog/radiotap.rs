@@ -1,7 +1,7 @@
 //! The radiotap header in front of each frame (radiotap.org, "defined fields").
 
 use multihop_core::Rate;
-use multihop_dot11::{Modulation, Phy, Standard};
+use multihop_dot11::{Phy, Standard};
 
 /// Bytes of the longest header that is written here.
 pub(super) const LONGEST: usize = 36;
@@ -26,6 +26,8 @@ const CHANNEL_CCK: u16 = 0x0020;
 const CHANNEL_OFDM: u16 = 0x0040;
 const CHANNEL_2_GHZ: u16 = 0x0080;
 const CHANNEL_5_GHZ: u16 = 0x0100;
+/// Frequency hopping.
+const CHANNEL_GFSK: u16 = 0x0800;
 
 /// It was sent after RTS and CTS.
 pub(super) const TX_WITH_RTS: u16 = 0x0004;
@@ -44,18 +46,22 @@ pub(super) struct RateFields {
 
 impl RateFields {
     /// The scenario names no channel: it is 1 at 2.4 GHz, and 36 at 5 GHz. Its flags are those of the frame's modulation, which is
-    /// how Linux tells 802.11g frames from 802.11b frames.
+    /// how Linux tells 802.11g frames from 802.11b frames. A network that hops is written down as if it stood on one of its channels.
     pub(super) fn new(phy: &Phy, rate: Rate) -> RateFields {
         let (mhz, band) = match phy.standard() {
-            Standard::Dsss | Standard::Dot11b | Standard::Dot11g => (2412, CHANNEL_2_GHZ),
+            Standard::Fhss | Standard::Dsss | Standard::Dot11b | Standard::Dot11g => (2412, CHANNEL_2_GHZ),
             Standard::Dot11a => (5180, CHANNEL_5_GHZ),
         };
-        let is_ofdm = phy.modulation(rate).is_some_and(Modulation::is_ofdm);
+        let kind = match phy.modulation(rate) {
+            Some(modulation) if modulation.is_ofdm() => CHANNEL_OFDM,
+            Some(modulation) if modulation.is_gfsk() => CHANNEL_GFSK,
+            _ => CHANNEL_CCK,
+        };
         RateFields {
             flags: FLAG_FCS | if phy.has_short_preamble(rate) { FLAG_SHORT_PREAMBLE } else { 0 },
             rate: (rate.bps() / 500_000) as u8,
             mhz,
-            channel: band | if is_ofdm { CHANNEL_OFDM } else { CHANNEL_CCK },
+            channel: band | kind,
         }
     }
 }
@@ -151,6 +157,7 @@ mod tests {
             (fields.mhz, fields.channel, fields.rate, fields.flags)
         };
         assert_eq!(of(Standard::Dot11a, 54_000), (5180, 0x0140, 108, 0x10));
+        assert_eq!(of(Standard::Fhss, 2_000), (2412, 0x0880, 4, 0x10));
         assert_eq!(of(Standard::Dot11g, 6_000), (2412, 0x00c0, 12, 0x10));
         assert_eq!(of(Standard::Dot11g, 11_000), (2412, 0x00a0, 22, 0x12));
         assert_eq!(

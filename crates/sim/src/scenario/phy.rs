@@ -47,6 +47,9 @@ pub(super) struct Rates {
 /// A standard.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum Standard {
+    /// Frequency hopping, 1 and 2 Mb/s (802.11-2012, clause 14).
+    #[serde(rename = "fhss")]
+    Fhss,
     /// Direct sequence, 1 and 2 Mb/s (802.11-1999, clause 15).
     #[serde(rename = "dsss")]
     Dsss,
@@ -77,6 +80,7 @@ impl Standard {
     /// As the tables know it.
     pub fn table(self) -> dot11::Standard {
         match self {
+            Standard::Fhss => dot11::Standard::Fhss,
             Standard::Dsss => dot11::Standard::Dsss,
             Standard::Dot11b => dot11::Standard::Dot11b,
             Standard::Dot11a => dot11::Standard::Dot11a,
@@ -90,7 +94,9 @@ impl Phy {
     pub(super) fn resolve(&self, document: &Document<'_>) -> Result<(dot11::Phy, Rates)> {
         let preamble = match self.preamble {
             Preamble::Long => dot11::Preamble::Long,
-            Preamble::Short if matches!(self.standard, Standard::Dsss | Standard::Dot11a) => {
+            Preamble::Short
+                if matches!(self.standard, Standard::Fhss | Standard::Dsss | Standard::Dot11a) =>
+            {
                 return Err(document.bad(
                     &key!["phy", "preamble"],
                     "does not exist in this standard",
@@ -154,6 +160,7 @@ pub(super) fn rate_of(
         return Ok(value.rate());
     }
     let name = match phy.standard() {
+        dot11::Standard::Fhss => "fhss",
         dot11::Standard::Dsss => "dsss",
         dot11::Standard::Dot11b => "802.11b",
         dot11::Standard::Dot11a => "802.11a",
