@@ -80,12 +80,15 @@ class LinkTimeView(TypedDict):
 class DemandView(TypedDict):
     """What a flow needs of the channel for each message of `payload_bytes`.
 
+    `header_bytes` are the network and transport headers of each of its packets, the least that its transport uses.
+
     `offered_bps` is the payload rate of its application, `None` if that is without limit; `steady` whether it offers
     that during all of the measured time. `forward` holds the links of the path, `feedback` those of what the receiver
     sends back if nothing is lost.
     """
 
     payload_bytes: int
+    header_bytes: int
     offered_bps: float | None
     steady: bool
     forward: list[LinkTimeView]

@@ -94,6 +94,11 @@ _FLOWS: dict[str, Column] = {
         "1",
         "`busy_ratio` of the nodes that sent the frames of its data packets, mean, each weighted by how many it sent",
     ),
+    "payload_airtime": Column(
+        "1",
+        "share of time that the payload that it delivered was on the air, once on each radio hop that it took, without"
+        " headers, preambles and repetitions",
+    ),
 }
 
 _NODES: dict[str, Column] = {
@@ -228,6 +233,12 @@ _SUMMARY: dict[str, Column] = {
     "feedback_dropped": Column("packets", "acknowledgements lost in the network, any cause, all flows together"),
     "retransmission_ratio": Column("1", "segments that repeated payload per data packet emitted, all flows together"),
     "flows_starved": Column("1", "flows that delivered nothing"),
+    "overhead": Column(
+        "1",
+        "share of the airtime that all radios sent that is not `payload_airtime` of flows: headers and preambles, RTS,"
+        " CTS and ACK, repetitions of MACs and transports, acknowledgements of transports, signalling, routing, and"
+        " packets that were lost on their way; missing where no radio sent",
+    ),
     "events": Column("1", "events processed"),
     "fingerprint": Column("", "changes when any event of the run changes: equal means the same run"),
     "sent": Column("packets", "packets of any kind that transports emitted, from the start of the run"),

@@ -41,7 +41,10 @@ def summaries(view: _core.ScenarioView, outputs: Outputs) -> list[dict[str, int 
     count = len(view["flows"])
     rows = []
     for index, output in enumerate(outputs):
-        made = _flow_scalars(flows.iloc[index * count : (index + 1) * count])
+        of_run = flows.iloc[index * count : (index + 1) * count]
+        made = _flow_scalars(of_run)
+        sent = float(np.sum(output["nodes"]["transmitting"]))
+        made["overhead"] = 1.0 - float(of_run["payload_airtime"].sum()) / sent if sent else float("nan")
         raw = {**output["summary"], **made}
         rows.append({name: raw[name] for name in TABLES["summary"] if name in raw})
     return rows

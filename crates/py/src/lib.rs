@@ -195,6 +195,7 @@ fn capacity<'py>(
     for demand in &capacity.demands {
         let entry = PyDict::new(py);
         entry.set_item("payload_bytes", demand.payload)?;
+        entry.set_item("header_bytes", demand.header)?;
         entry.set_item("offered_bps", demand.offered_bps)?;
         entry.set_item("steady", demand.steady)?;
         entry.set_item("forward", times(&demand.forward)?)?;

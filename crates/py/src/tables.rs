@@ -98,6 +98,7 @@ fn flows<'py>(py: Python<'py>, config: &Config, flows: &[FlowOutcome]) -> PyResu
         table.each(&name, move |flow| flow.rts_unanswered[..=most].iter().sum::<u64>())?;
     }
     table.optional("busy_ratio", |flow| flow.busy_ratio)?;
+    table.each("payload_airtime", |flow| flow.payload_airtime)?;
     Ok(table.made)
 }
 

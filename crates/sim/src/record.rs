@@ -30,6 +30,8 @@ pub struct Recorder {
 #[derive(Clone, Debug, Default)]
 pub struct FlowBook {
     pub delivered_bytes: u64,
+    /// How long they were on the air, once on each hop, in nanoseconds.
+    pub payload_air: u64,
     /// Since the start of the run, for the time series.
     pub delivered_bytes_ever: u64,
     pub packets_sent: u64,
@@ -130,8 +132,9 @@ impl Recorder {
         }
     }
 
-    /// A packet reached the other end, which passed `bytes` bytes on to its application.
-    pub fn delivered(&mut self, packet: &Packet, bytes: u64, now: Time) {
+    /// A packet reached the other end, which passed `bytes` bytes on to its application. Its payload was on the air for
+    /// `payload_air`, once on each hop; bytes that had come before, and waited for it, are taken to have come the same way.
+    pub fn delivered(&mut self, packet: &Packet, bytes: u64, payload_air: Span, now: Time) {
         self.conservation.delivered += 1;
         let counts = self.counts(now);
         let flow = &mut self.flows[packet.flow.index()];
@@ -139,6 +142,7 @@ impl Recorder {
         if counts && packet.port == Port::Receiver {
             flow.delivered_bytes += bytes;
             if packet.carries_data() {
+                flow.payload_air += payload_air.ns() * bytes / u64::from(packet.segment.payload);
                 flow.packets_delivered += 1;
                 flow.marked += u64::from(packet.segment.ecn == multihop_core::Ecn::CongestionExperienced);
                 flow.delays.push(packet.age(now).ns());

@@ -2,7 +2,7 @@
 
 use crate::message::Message;
 use crate::routing::{self, Parcel, SourceRoute};
-use multihop_core::Packet;
+use multihop_core::{Packet, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,6 +17,8 @@ pub struct Entry {
     pub packet: Packet,
     /// The next hop has it already, though this node does not know: losing this copy loses nothing.
     pub passed_on: bool,
+    /// How long its payload was on the air, once on each hop so far.
+    pub payload_air: Span,
 }
 
 /// Packets in the network. Freed places are used again, so that a run allocates only while its population grows.
@@ -34,7 +36,7 @@ pub struct Slab {
 impl Slab {
     /// Stores a packet.
     pub fn insert(&mut self, packet: Packet) -> Handle {
-        let entry = Entry { packet, passed_on: false };
+        let entry = Entry { packet, passed_on: false, payload_air: Span::ZERO };
         if let Some(index) = self.free.pop() {
             self.entries[index as usize] = entry;
             self.used[index as usize] = true;
@@ -55,12 +57,13 @@ impl Slab {
 
     /// Stores a copy of a packet: what a receiver of its frame has.
     pub fn copy(&mut self, handle: Handle) -> Handle {
-        let packet = self.get(handle).packet;
+        let Entry { packet, payload_air, .. } = *self.get(handle);
         if packet.is_control() {
             let message = self.messages[&handle.0].clone();
             return self.insert_message(packet, message);
         }
         let copy = self.insert(packet);
+        self.get_mut(copy).payload_air = payload_air;
         if let Some(route) = self.route(handle).cloned() {
             self.set_route(copy, route);
         }

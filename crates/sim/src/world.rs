@@ -447,7 +447,7 @@ impl World {
         let nodes: Vec<NodeOutcome> =
             (0..self.config.nodes.len()).map(|index| self.node_outcome(index, measured)).collect();
         let flows = (0..self.config.flows.len())
-            .map(|index| self.flow_outcome(index, &progress[index], &nodes))
+            .map(|index| self.flow_outcome(index, &progress[index], &nodes, measured))
             .collect();
         let wires = self.wire_outcomes();
         let links = self.record.nodes.iter().flat_map(crate::record::NodeBook::links).collect();

@@ -2,12 +2,13 @@
 
 mod common;
 
+use common::wires::{lay, mbps};
 use common::{chain, saturate, saturated_cell, total_goodput};
 use multihop_core::{LinkEvent, NodeId, Rate, Span, Time};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
 use multihop_link::{BusyRatio, Estimator, Outlet, RouterPolicy};
 use multihop_schemes::{Scheme, TcpNewReno};
-use multihop_sim::config::SchemeConfig;
+use multihop_sim::config::{Config, SchemeConfig};
 use multihop_sim::outcome::FlowOutcome;
 use multihop_sim::run;
 use multihop_transport::Endpoint;
@@ -118,4 +119,38 @@ fn the_busy_ratio_of_the_events_is_that_of_the_books() {
             assert!((ratio - node.busy_ratio).abs() < 1e-9, "node {index}: {ratio} against {node:?}");
         }
     }
+}
+
+/// Payload that arrives is on the air once on each radio hop: goodput times radio hops over the bit rate, whatever is lost and
+/// repeated on the way, and whatever wires do.
+#[test]
+fn payload_is_on_the_air_once_on_each_hop() {
+    let once = |config: &Config, radio_hops: f64| {
+        let outcome = run(config);
+        let flow = &outcome.flows[0];
+        let expected = total_goodput(&outcome) * radio_hops / config.data_rate.bps() as f64;
+        let lost: u64 = flow.dropped.iter().sum();
+        println!("{} against {expected}, {lost} lost", flow.payload_airtime);
+        // Bytes of packets that were under way when the warm-up ended are counted with what was left of their way.
+        assert!(
+            (flow.payload_airtime / expected - 1.0).abs() < 2e-3,
+            "{} against {expected}",
+            flow.payload_airtime
+        );
+        lost
+    };
+    let mut datagrams = chain(DcfRules::IEEE, 5);
+    saturate(&mut datagrams, 0, 5);
+    assert!(once(&datagrams, 5.0) > 1000, "most datagrams are lost on the way");
+    let mut config = chain(DcfRules::IEEE, 4);
+    let tcp: Arc<dyn Scheme> = Arc::new(TcpNewReno::default());
+    config.schemes = vec![SchemeConfig { name: "tcp-newreno".into(), scheme: tcp }];
+    config.mac.queue_limit = 5;
+    saturate(&mut config, 0, 4);
+    assert!(once(&config, 4.0) > 50, "segments are sent again, and come out of order");
+    let mut config = chain(DcfRules::IEEE, 2);
+    config.nodes[0].position = None;
+    lay(&mut config, (0, 1), mbps(100), Span::from_ms(5), 50);
+    saturate(&mut config, 0, 2);
+    once(&config, 1.0);
 }

@@ -27,6 +27,8 @@ pub struct LinkTime {
 pub struct Demand {
     /// Payload bytes of a message: a full segment, or a packet of an application that sends datagrams.
     pub payload: u32,
+    /// Network and transport headers of each of its packets: the least that the transport uses.
+    pub header: u32,
     /// Payload that the application offers, in bits per second; none if that is without limit. Of random arrivals, the mean.
     pub offered_bps: Option<f64>,
     /// Whether the application offers that during all of the measured time: it starts within the warm-up, never stops, and makes
@@ -73,6 +75,7 @@ impl Demand {
         };
         Demand {
             payload,
+            header: wire.header + config.extra_header,
             offered_bps,
             steady: is_steady(config, flow),
             forward: along(flow.source, flow.destination, &forward),

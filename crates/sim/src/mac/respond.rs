@@ -133,7 +133,9 @@ impl Mac {
         let handle = frame.packet.expect("DATA carries a packet");
         let entry = ctx.packets.get_mut(handle);
         entry.passed_on = frame.to.is_some();
+        let payload = entry.packet.segment.payload;
         let copy = ctx.packets.copy(handle);
+        ctx.packets.get_mut(copy).payload_air += frame.airtime_of(payload);
         ctx.stack.on_received(ctx.now, frame.from, copy, ctx.packets, ctx.record);
     }
 

@@ -75,6 +75,12 @@ impl Frame {
         self.rates.index(self.rate)
     }
 
+    /// Which part of that these bytes of it take.
+    pub fn airtime_of(&self, bytes: u32) -> Span {
+        let octets = self.airtime().saturating_sub(self.overhead).ns();
+        Span::from_ns(octets * u64::from(bytes) / u64::from(self.bytes))
+    }
+
     /// How long it is on the air.
     pub fn airtime(&self) -> Span {
         self.air.length()

@@ -420,7 +420,7 @@ impl Stack {
             self.send(around, handle);
             return;
         }
-        around.packets.remove(handle);
+        let payload_air = around.packets.remove(handle).payload_air;
         if packet.carries_data() {
             self.on_link(&LinkEvent::Arrived(Arrived {
                 node: self.id,
@@ -436,7 +436,7 @@ impl Stack {
         let (hops, identification) = (packet.hops, packet.identification());
         let segment = Segment { hops, identification, ..packet.segment };
         let delivered = end.endpoint.on_segment(around.now, &segment);
-        around.record.delivered(&packet, delivered.bytes, around.now);
+        around.record.delivered(&packet, delivered.bytes, payload_air, around.now);
         if let Some((app, slot)) = &mut end.app
             && let Some(again) = app.on_progress(around.now, end.endpoint.progress().acked)
         {

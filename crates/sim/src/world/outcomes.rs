@@ -13,6 +13,7 @@ impl World {
         index: usize,
         progress: &Progress,
         nodes: &[NodeOutcome],
+        measured: Span,
     ) -> FlowOutcome {
         let flow = &self.config.flows[index];
         let base = self.samples.baseline.get(index).copied().unwrap_or_default();
@@ -26,6 +27,7 @@ impl World {
         let book = &mut self.record.flows[index];
         FlowOutcome {
             delivered_bytes: book.delivered_bytes,
+            payload_airtime: Span::from_ns(book.payload_air).seconds() / measured.seconds(),
             packets_sent: book.packets_sent,
             packets_delivered: book.packets_delivered,
             dropped: book.dropped,
