@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from multihop.cli import bounds, imports, inspect, runs, studies
+from multihop.cli.league import league
 from multihop.cli.measure import measure
 from multihop.cli.optimum import optimum
 from multihop.cli.reproduce import reproduce
@@ -38,6 +39,7 @@ app.command("run")(runs.run)
 app.command("compare")(runs.compare)
 app.add_typer(studies.app, name="study")
 app.command("reproduce")(reproduce)
+app.command("league")(league)
 app.command("bound")(bounds.bound)
 app.command("optimum")(optimum)
 app.command("measure")(measure)

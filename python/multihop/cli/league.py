@@ -1,0 +1,94 @@
+"""`league`: every scheme on one common set of networks."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multihop.cli import console
+from multihop.cli.runs import JobsOption, JsonOption, QuietOption
+from multihop.cli.studies import DaskOption, QuickOption, runs_are_kept, simulate
+from multihop.errors import UserError
+from multihop.league import League, networks, schemes, study
+from multihop.storage import require_results_directory
+
+
+def league(
+    mesh: Annotated[
+        Path | None,
+        typer.Option(
+            help="Your mesh as one more network: a scenario (TOML), or a file that multihop import reads; "
+            "without it there is no community mesh.",
+            show_default=False,
+        ),
+    ] = None,
+    compared: Annotated[
+        str | None, typer.Option("--schemes", help="Only these, as in recn,ewccp; all by default.")
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(help="Runs of each scheme on each network.")] = None,
+    quick: QuickOption = False,
+    out: Annotated[Path, typer.Option(help="Runs, tables, page and report go here.")] = Path("results/league"),
+    jobs: JobsOption = None,
+    dask: DaskOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Run every scheme on one common set of networks, and say who is better where. Interrupted, it goes on."""
+    from multihop.league import page, table
+
+    if seeds is not None and seeds < 1:
+        raise UserError(f"--seeds: found {seeds}; needs at least 1")
+    names = schemes(None if compared is None else [name.strip() for name in compared.split(",") if name.strip()])
+    asked = networks(mesh)
+    studies = [study(network, names, seeds) for network in asked]
+    studies = [each.quick() for each in studies] if quick else studies
+    for each in studies:
+        each.plan  # noqa: B018 - whatever is wrong with a network is said before anything is written
+    require_results_directory(out, table.NAMES)
+    results = [
+        simulate(each, out / each.spec.name, out / "store", jobs=jobs, dask=dask, quiet=quiet or as_json)
+        for each in studies
+    ]
+    with runs_are_kept(out):
+        found = League(asked, results, without_mesh=mesh is None)
+        command = _command(mesh, compared, seeds, quick=quick)
+        table.export(found, out, command, page.markdown(found, command))
+        if as_json:
+            console.print_json(table.record(found))
+        else:
+            heads, rows = page.summary(found)
+            console.out().print(console.table(heads, rows))
+        _report(found, out, command, quiet=quiet or as_json)
+    _tell_what_is_missing(found, quiet=quiet)
+
+
+def _command(mesh: Path | None, compared: str | None, seeds: int | None, *, quick: bool) -> str:
+    words = ["multihop", "league"]
+    # Where the file lies is nobody's business but the reader's.
+    words += ["--mesh", mesh.name] if mesh is not None else []
+    words += ["--schemes", compared] if compared is not None else []
+    words += ["--seeds", str(seeds)] if seeds is not None else []
+    return shlex.join([*words, *(["--quick"] if quick else [])])
+
+
+def _report(found: League, out: Path, command: str, *, quiet: bool) -> None:
+    from multihop.report.study import write_study
+
+    written = write_study(found.results, out / "report.html", title="League of schemes", command=command)
+    console.note(f"tables: {out}; page: {out / 'league.md'}", quiet=quiet)
+    console.note(f"report: {written[0]}, with {len(written) - 1} charts as SVG beside it", quiet=quiet)
+
+
+def _tell_what_is_missing(found: League, *, quiet: bool) -> None:
+    from multihop.league.page import WITHOUT_MESH
+
+    if found.without_mesh:
+        console.note(f"{WITHOUT_MESH}.", quiet=quiet)
+    failures = [failure for result in found.results for failure in result.failures]
+    for failure in failures[:10]:
+        console.note(f"failed: {failure.point} seed {failure.seed}: {failure.error}\n  see it again: {failure.command}")
+    if failures:
+        raise typer.Exit(1)

@@ -1,0 +1,194 @@
+"""The league of all schemes: one common set of networks, on each of which every scheme of the engine runs.
+
+Networks, metrics, and what is equal for all stand in `league.toml` and `scenarios/`; a network by schemes by seeds is a
+study. The list of schemes is the engine's.
+
+table       who is better than whom, and by which place: tables of all networks together
+page        the same as Markdown
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from multihop import _core, importers
+from multihop.errors import UserError
+from multihop.importers import to_scenario
+from multihop.scenario import load
+from multihop.study import Study, StudyResult
+
+_FOLDER = Path(__file__).parent
+
+#: Two nodes and a flow: enough to see what the packets of a scheme look like.
+_PROBE = """
+duration = "1 s"
+
+[topology]
+generator = "chain"
+hops = 1
+spacing = "10 m"
+
+[traffic]
+pattern = "canonical"
+scheme = "udp"
+app = { kind = "saturated" }
+"""
+
+
+@dataclass(frozen=True)
+class Network:
+    """What schemes are compared on.
+
+    Attributes:
+        name: of its study and its folder.
+        title: for readers.
+        scenario: its keys, or the path of a file.
+        about: where it comes from, if it is not part of the league.
+        set: further keys of it, by path.
+        quick: keys that a quick look sets besides.
+    """
+
+    name: str
+    title: str
+    scenario: Mapping[str, Any] | str = field(repr=False)
+    about: str = ""
+    set: Mapping[str, Any] = field(default_factory=dict)
+    quick: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class League:
+    """What was asked for, and what was found.
+
+    Attributes:
+        networks: in the order of the page.
+        results: of each network.
+        without_mesh: whether the community mesh was left out, as nobody gave one.
+    """
+
+    networks: Sequence[Network]
+    results: Sequence[StudyResult]
+    without_mesh: bool
+
+    @property
+    def schemes(self) -> list[str]:
+        """The schemes that were compared, in the order of the engine."""
+        return [str(point.labels["scheme"]) for point in self.results[0].points]
+
+
+def rules() -> dict[str, Any]:
+    """What `league.toml` says."""
+    return tomllib.loads((_FOLDER / "league.toml").read_text("utf-8"))
+
+
+def networks(mesh: Path | None = None) -> list[Network]:
+    """The networks of the league; the community mesh last, if there is one.
+
+    Args:
+        mesh: a scenario (TOML), or a file that `multihop import` reads.
+
+    Raises:
+        UserError: if the file cannot be read.
+    """
+    made = []
+    for keys in rules()["topologies"]:
+        text = (_FOLDER / "scenarios" / f"{keys['name']}.toml").read_text("utf-8")
+        made.append(Network(scenario=tomllib.loads(text), **keys))
+    return made if mesh is None else [*made, _community(mesh)]
+
+
+def schemes(wanted: Sequence[str] | None = None) -> list[str]:
+    """Every scheme that the engine has, or those that are wanted, in the engine's order.
+
+    Raises:
+        UserError: if there is no such scheme, or none is named.
+    """
+    known = list(_parameters())
+    if wanted is None:
+        return known
+    for name in wanted:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]}? " if close else ""
+            raise UserError(f"--schemes: there is no scheme {name!r}; {hint}there are {', '.join(known)}")
+    if not wanted:
+        raise UserError(f"--schemes: names none; there are {', '.join(known)}")
+    return [name for name in known if name in wanted]
+
+
+def study(network: Network, compared: Sequence[str], seeds: int | None = None) -> Study:
+    """The study of a network.
+
+    Args:
+        network: where schemes run.
+        compared: names of schemes.
+        seeds: how many; those of the league by default, also for a quick look.
+
+    Raises:
+        UserError: if the league does not fit the scenario.
+    """
+    said = rules()
+    given = network.scenario
+    about = [] if isinstance(given, str) else [given.get("description", "")]
+    quick = {**said["quick"], "set": {**said["quick"]["set"], **network.quick}}
+    return Study(
+        name=network.name,
+        title=network.title,
+        description=". ".join(filter(None, (*about, network.about))),
+        scenario=given if isinstance(given, str) else dict(given),
+        seeds=said["seeds"] if seeds is None else seeds,
+        set=dict(network.set),
+        factors={"scheme": {"title": "scheme", "cases": {name: settings(name) for name in compared}}},
+        compare="scheme",
+        metrics=said["metrics"],
+        charts=said["charts"],
+        quick=quick if seeds is None else {**quick, "seeds": seeds},
+    )
+
+
+@cache
+def settings(scheme: str) -> dict[str, Any]:
+    """Key paths of a scenario with what they become for a scheme: packets and receive windows like those of all others.
+
+    A packet has the same bytes above the MAC, whatever its headers are: those come off the payload.
+    """
+    said, parameters = rules(), _parameters()[scheme]
+    made: dict[str, Any] = {"scheme": scheme}
+    if "segment_size" in parameters:
+        made[f"schemes.{scheme}.segment_size"] = f"{said['packet'] - headers(scheme)} B"
+    # Others may have a window that is something else.
+    if parameters.get("window", {}).get("description", "").startswith("Receive window"):
+        made[f"schemes.{scheme}.window"] = said["receive_window"]
+    return made
+
+
+@cache
+def headers(scheme: str) -> int:
+    """Bytes of network and transport headers of each packet of a scheme."""
+    probe = load(_PROBE).capacity({"scheme": scheme})
+    return probe["demands"][0]["header_bytes"]
+
+
+def _parameters() -> dict[str, dict[str, Any]]:
+    """Every scheme of the engine, and its parameters by name."""
+    return {entry["name"]: entry["parameters"]["properties"] for entry in json.loads(_core.registry())["schemes"]}
+
+
+def _community(mesh: Path) -> Network:
+    said = rules()["community"]
+    origin = mesh.name
+    if mesh.suffix == ".toml":
+        # Whatever is wrong with it is told as of the reader's file.
+        load(mesh).check()
+        return Network(said["name"], said["title"], str(mesh), about=f"The scenario {origin}, as it is")
+    plan = replace(to_scenario.Plan(), **said["plan"])
+    imported = to_scenario.write(importers.read(mesh, importers.Options()), plan, str(mesh))
+    about = f"From {origin}: {'; '.join(imported.summary)}"
+    return Network(said["name"], said["title"], tomllib.loads(imported.text), about, said["set"])

@@ -1,0 +1,159 @@
+"""The league as a page of Markdown, written from what was found and never by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from multihop.league import League, Network, headers, rules, settings
+from multihop.league.table import Standing, main_metric, standings
+from multihop.provenance import commit, version
+from multihop.report.study.provenance import spans
+from multihop.study import StudyResult
+from multihop.study.optima import question_of
+from multihop.verdict import with_interval
+
+WITHOUT_MESH = (
+    "The community mesh is left out: measured meshes are not ours to ship. Any file that multihop import reads will "
+    "do, such as the meshviewer.json that Freifunk communities publish, or a scenario of your own: multihop league "
+    "--mesh FILE"
+)
+
+#: What the whole table counts, in this order.
+_MEASURES = ("gap", "goodput", "jain", "delay", "loss", "overhead")
+
+
+def markdown(league: League, command: str) -> str:
+    """The page: who is better where, each network in full, and what was equal and what was not."""
+    table, said = standings(league), rules()["page"]
+    made_by = f"with multihop {version()}, commit {commit() or 'unknown'}"
+    lines = [
+        "# The league of schemes",
+        "",
+        f"Written from the runs of `{command}`, {made_by}. The same command makes the same numbers again.",
+        "",
+        *_extent(league),
+        "## Who is better where",
+        "",
+        *_paragraphs(said["ranks"]),
+        *_exceptions(league, table),
+        *_table(*summary(league, table)),
+        "## By what",
+        "",
+        *_paragraphs(said["measures"]),
+        *_table(*by_measure(league, table)),
+    ]
+    for network, result in zip(league.networks, league.results, strict=True):
+        lines += [f"## {network.title}", "", *_network(network, result, table)]
+    if league.without_mesh:
+        lines += [f"## {rules()['community']['title']}", "", f"{WITHOUT_MESH}.", ""]
+    lines += ["## What was equal, and what was not", "", *said["fair"], "", *_table(*_terms(league))]
+    text = "\n".join(lines).rstrip() + "\n"
+    return text.replace("PACKET", str(rules()["packet"])).replace("WINDOW", str(rules()["receive_window"]))
+
+
+def summary(league: League, table: Sequence[Standing] | None = None) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows: the rank of each scheme on each network, those first that beat most and are beaten least."""
+    table = standings(league) if table is None else table
+    main = {network.name: main_metric(table, network.name) for network in league.networks}
+    chosen = [standing for standing in table if standing.metric == main[standing.network]]
+    ranks = {(standing.network, standing.scheme): str(standing.rank) for standing in chosen}
+    rows = []
+    for scheme, better, worse in _ordered(league, chosen):
+        places = [ranks.get((network.name, scheme), "none") for network in league.networks]
+        rows.append([scheme, *places, str(better), str(worse)])
+    return ["scheme", *(network.title for network in league.networks), "better than", "worse than"], rows
+
+
+def by_measure(league: League, table: Sequence[Standing]) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows: for each scheme and measure, of how many it is better and worse over all networks."""
+    counts = {
+        measure: {
+            scheme: f"+{better} -{worse}"
+            for scheme, better, worse in _ordered(league, [one for one in table if one.metric == measure])
+        }
+        for measure in _MEASURES
+    }
+    first = league.results[0]
+    heads = ["scheme", *(first.metric(measure).title for measure in _MEASURES)]
+    return heads, [[scheme, *(counts[measure][scheme] for measure in _MEASURES)] for scheme in league.schemes]
+
+
+def _ordered(league: League, chosen: Sequence[Standing]) -> list[tuple[str, int, int]]:
+    """Each scheme, of how many it is better and worse in these standings; the greatest difference first."""
+    made = []
+    for scheme in league.schemes:
+        own = [standing for standing in chosen if standing.scheme == scheme]
+        made.append((scheme, sum(one.better_than for one in own), sum(one.worse_than for one in own)))
+    return sorted(made, key=lambda entry: entry[2] - entry[1])
+
+
+def _extent(league: League) -> list[str]:
+    lines = []
+    for network, result in zip(league.networks, league.results, strict=True):
+        view = result.study.plan.views[0]
+        seeds = sorted({seed for found in result.seeds.values() for seed in found})
+        flows = "1 flow" if len(view["flows"]) == 1 else f"{len(view['flows'])} flows"
+        measured = f"{view['duration']:g} s, of which {view['warmup']:g} s warm-up"
+        lines.append(f"- {network.title}: {len(view['nodes'])} nodes, {flows}, {measured}, seeds {spans(seeds)}")
+    return [f"{len(league.schemes)} schemes, on each network with the same seeds:", "", *lines, ""]
+
+
+def _exceptions(league: League, table: Sequence[Standing]) -> list[str]:
+    """What of the rules of ranking does not hold for all networks of these runs."""
+    lines = []
+    others = [network.title for network in league.networks if main_metric(table, network.name) != "gap"]
+    if others:
+        lines += [f"There is no one optimum of: {', '.join(others)}. Ranks there are by goodput.", ""]
+    if any(standing.found.n < 2 for standing in table):
+        lines += ["**One seed cannot tell schemes apart**; use `--seeds 10` or more.", ""]
+    return lines
+
+
+def _network(network: Network, result: StudyResult, table: Sequence[Standing]) -> list[str]:
+    """A row per scheme, the best by what the network ranks by first."""
+    main = main_metric(table, network.name)
+    found = {(one.metric, one.scheme): one for one in table if one.network == network.name}
+    is_single = len(result.study.plan.views[0]["flows"]) == 1
+    # One flow is as fair as can be, and its distance is its gap.
+    left_out = {"jain", "distance"} if is_single else set()
+    if not any(one.found.mean for one in found.values() if one.metric == "starved"):
+        left_out.add("starved")
+    there = {name for name, _ in found} - left_out
+    metrics = [result.metric(name) for name in result.metric_names if name in there]
+    sign = -1.0 if result.metric(main).higher_is_better else 1.0
+    mains = {scheme: one for (name, scheme), one in found.items() if name == main}
+    schemes = [str(point.labels["scheme"]) for point in result.points]
+    rows = []
+    for scheme in sorted(schemes, key=lambda s: sign * mains[s].found.mean if s in mains else float("inf")):
+        rank = str(mains[scheme].rank) if scheme in mains else "none"
+        standing = [found.get((metric.name, scheme)) for metric in metrics]
+        cells = [with_interval(one.found if one else None, m) for one, m in zip(standing, metrics, strict=True)]
+        rows.append([rank, scheme, *cells])
+    heads = ["rank", "scheme", *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in metrics)]
+    description = result.study.spec.description
+    lines = [f"{description[:1].upper()}{description[1:].rstrip('.')}.", ""] if description else []
+    if main != "gap":
+        why = result.optimum(0, question_of(result.study.spec.metrics["gap"])).not_comparable
+        lines += [f"There is no optimum to hold runs against: {why}.", ""]
+    return [*lines, *_table(heads, rows)]
+
+
+def _terms(league: League) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows: what packets of each scheme are, and what it is told or needs of others."""
+    knowledge: Mapping[str, str] = rules()["knowledge"]
+    rows = []
+    for scheme in league.schemes:
+        said = settings(scheme)
+        payload = said.get(f"schemes.{scheme}.segment_size", "its own")
+        window = "yes" if f"schemes.{scheme}.window" in said else "none"
+        rows.append([scheme, payload, f"{headers(scheme)} B", window, knowledge.get(scheme, "")])
+    return ["scheme", "payload", "headers", "receive window", "needs, or is told"], rows
+
+
+def _paragraphs(texts: Iterable[str]) -> list[str]:
+    return [line for text in texts for line in (text, "")]
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    made = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *made, ""]

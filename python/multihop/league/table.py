@@ -1,0 +1,215 @@
+"""Who is better than whom: places by what seeds can tell, of all networks together, as tables and files."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from multihop.columns import Column
+from multihop.comparison import SIGNIFICANCE
+from multihop.league import League
+from multihop.provenance import commit, version
+from multihop.statistics import Estimate
+from multihop.storage import replace_file, require_results_directory, write_text
+from multihop.study import StudyResult
+from multihop.study.export import differences
+
+#: What a league writes besides the folders of its studies.
+NAMES = (
+    "manifest.json",
+    "league.md",
+    "report.html",
+    *(f"{name}.{kind}" for name in ("standings", "runs", "differences") for kind in ("parquet", "csv")),
+)
+
+#: What networks rank by: the first of these that has values there.
+MAIN = ("gap", "goodput")
+
+_COLUMNS = {
+    "network": Column("", "what schemes were compared on"),
+    "scheme": Column("", "congestion control"),
+    "metric": Column("", "what was measured"),
+    "unit": Column("", "unit of the row's numbers"),
+    "seed": Column("", "seed of the run"),
+    "mean": Column("as in unit", "mean over seeds"),
+    "low": Column("as in unit", "lower end of the 95 % interval (Student t)"),
+    "high": Column("as in unit", "upper end of the 95 % interval"),
+    "n": Column("1", "seeds"),
+    "rank": Column("1", "one more than the schemes that are significantly better"),
+    "better_than": Column("1", "schemes that this one is significantly better than"),
+    "worse_than": Column("1", "schemes that are significantly better than this one"),
+    "a": Column("", "scheme"),
+    "b": Column("", "the scheme that it is compared with"),
+    "difference": Column("as in unit", "mean of a less b over common seeds"),
+    "p_value": Column("1", "two-sided p-value of no difference (paired t-test)"),
+    "p_adjusted": Column("1", "the same, adjusted by Holm's method over the pairs of one metric on one network"),
+}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a scheme stands on a network by a metric, in SI units.
+
+    Attributes:
+        better_than: schemes that it is significantly better than.
+        worse_than: schemes that are significantly better.
+    """
+
+    network: str
+    scheme: str
+    metric: str
+    found: Estimate
+    better_than: int
+    worse_than: int
+
+    @property
+    def rank(self) -> int:
+        """One more than the schemes that are significantly better: where seeds cannot tell, a rank is shared."""
+        return self.worse_than + 1
+
+
+def standings(league: League, pairs: pd.DataFrame | None = None) -> list[Standing]:
+    """One for each network, scheme and metric that has a value there.
+
+    A scheme is better than another where the difference of their runs, seed by seed, is significant. `pairs` are
+    `differences_of` the league, if they are there already.
+    """
+    pairs = differences_of(league) if pairs is None else pairs
+    made = []
+    for network, result in zip(league.networks, league.results, strict=True):
+        better, worse = _counts(result, pairs[pairs["network"] == network.name] if len(pairs) else pairs)
+        for name in result.metric_names:
+            for index, scheme in enumerate(league.schemes):
+                found = result.estimate(index, name)
+                if found is not None:
+                    key = (name, scheme)
+                    made.append(Standing(network.name, scheme, name, found, better[key], worse[key]))
+    return made
+
+
+def differences_of(league: League) -> pd.DataFrame:
+    """Paired differences between schemes, seed by seed: a row per network, metric and pair."""
+    parts = []
+    for network, result in zip(league.networks, league.results, strict=True):
+        df = differences(result)
+        if len(df):
+            df.insert(0, "network", network.name)
+            parts.append(df)
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def runs(league: League) -> pd.DataFrame:
+    """A row per network, scheme and seed, with every metric in SI units."""
+    parts = []
+    for network, result in zip(league.networks, league.results, strict=True):
+        df = result.table("metrics")
+        df.insert(0, "network", network.name)
+        parts.append(df)
+    return pd.concat(parts, ignore_index=True)
+
+
+def main_metric(table: Sequence[Standing], network: str) -> str:
+    """What a network ranks by: the gap to the optimum, or where there is no optimum the goodput."""
+    there = {standing.metric for standing in table if standing.network == network}
+    return next((name for name in MAIN if name in there), MAIN[-1])
+
+
+def record(league: League) -> list[dict[str, Any]]:
+    """The standings as plain data (JSON), in SI units."""
+    return [
+        {
+            "network": standing.network,
+            "scheme": standing.scheme,
+            "metric": standing.metric,
+            "mean": standing.found.mean,
+            "low": standing.found.low,
+            "high": standing.found.high,
+            "n": standing.found.n,
+            "rank": standing.rank,
+            "better_than": standing.better_than,
+            "worse_than": standing.worse_than,
+        }
+        for standing in standings(league)
+    ]
+
+
+def export(league: League, directory: Path, command: str, page: str) -> list[Path]:
+    """Writes `standings`, `runs` and `differences` as Parquet and CSV, the page, and a manifest; returns the paths.
+
+    Raises:
+        UserError: if the directory cannot be written, or holds files of these names that are not results.
+        OutputError: if the disk is full or broken.
+    """
+    require_results_directory(directory, NAMES)
+    pairs = differences_of(league)
+    numbers = ["mean", "low", "high"]
+    table = pd.DataFrame(record(league)).astype(dict.fromkeys(numbers, float))
+    tables = {"standings": table, "runs": runs(league), "differences": pairs}
+    about = _manifest(league, command, [name for name, df in tables.items() if len(df)])
+    paths = []
+    for name in about["tables"]:
+        described = _described(tables[name], league, about)
+        for kind, write in (("parquet", pa.parquet.write_table), ("csv", pa.csv.write_csv)):
+            path = directory / f"{name}.{kind}"
+            replace_file(path, partial(write, described))
+            paths.append(path)
+    # One seed has no differences; those of an earlier run would be taken for its own.
+    for name in NAMES[3:]:
+        if directory / name not in paths:
+            (directory / name).unlink(missing_ok=True)
+    paths.append(write_text(directory / "league.md", page))
+    text = json.dumps(about, indent=2, ensure_ascii=False) + "\n"
+    return [*paths, write_text(directory / "manifest.json", text)]
+
+
+def _counts(result: StudyResult, pairs: pd.DataFrame) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
+    """Of how many schemes each is significantly better, and worse, by metric and scheme."""
+    better: Counter[tuple[str, str]] = Counter()
+    worse: Counter[tuple[str, str]] = Counter()
+    for row in pairs.to_dict("records"):
+        way = result.study.spec.metrics[row["metric"]].better
+        if way is None or pd.isna(row["p_adjusted"]) or not row["p_adjusted"] < SIGNIFICANCE:
+            continue
+        a_wins = (row["difference"] > 0) == (way == "higher")
+        first, second = (row["a"], row["b"]) if a_wins else (row["b"], row["a"])
+        better[row["metric"], first] += 1
+        worse[row["metric"], second] += 1
+    return better, worse
+
+
+def _manifest(league: League, command: str, tables: Sequence[str]) -> dict[str, Any]:
+    """What was run, by what, and how to run it again. Nothing in it depends on the machine."""
+    return {
+        "format": 1,
+        "multihop": version(),
+        "commit": commit(),
+        "command": command,
+        "schemes": league.schemes,
+        "networks": [
+            {"name": network.name, "seeds": list(result.seeds.get(0, [])), "failures": len(result.failures)}
+            for network, result in zip(league.networks, league.results, strict=True)
+        ],
+        "tables": {name: f"{name}.parquet" for name in tables},
+    }
+
+
+def _described(df: pd.DataFrame, league: League, about: dict[str, Any]) -> pa.Table:
+    """The table with unit and meaning in each field's metadata, and the manifest in the schema's."""
+    table = pa.Table.from_pandas(df, preserve_index=False)
+    first = league.results[0]
+    known = {name: Column("SI", first.metric(name).title) for name in first.metric_names} | _COLUMNS
+    fields = [
+        field.with_metadata({"unit": known[field.name].unit, "meaning": known[field.name].meaning})
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields, metadata={"multihop": json.dumps(about)}))
