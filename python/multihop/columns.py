@@ -47,6 +47,10 @@ _FLOWS: dict[str, Column] = {
     ),
     "goodput_bps": Column("bit/s", "payload delivered in order to the application, over the measured time"),
     "delivered_bytes": Column("byte", "payload delivered in order, without duplicates"),
+    "offered_bps": Column(
+        "bit/s", "payload that the transport emitted, retransmissions included, over the measured time"
+    ),
+    "sent_bytes": Column("byte", "payload that the transport emitted, retransmissions included"),
     "packets_sent": Column("packets", "data packets that the transport emitted, retransmissions included"),
     "packets_delivered": Column("packets", "data packets that reached the other end, duplicates included"),
     **_drops("data packets"),
@@ -69,6 +73,12 @@ _FLOWS: dict[str, Column] = {
     "ecn_reductions": Column("1", "window reductions because of ECN"),
     "marked": Column("packets", "data packets that arrived with congestion experienced"),
     "window_mean_bytes": Column("byte", "congestion window, mean over time; missing for datagrams"),
+    "rate_mean_bps": Column(
+        "bit/s", "rate that the sender allowed itself, payload, mean over time; missing without TFRC's transport"
+    ),
+    "loss_event_rate": Column(
+        "1", "loss event rate that was last reported (RFC 5348), mean over time; missing without TFRC's transport"
+    ),
     "transfers": Column("1", "transfers completed, from the start of the run"),
     "transfer_mean_s": Column("s", "mean duration of the completed transfers"),
     "transmission_efficiency": Column(
@@ -172,6 +182,15 @@ _SERIES: dict[str, Column] = {
     "name": Column("", "name of the flow"),
     "goodput_bps": Column("bit/s", "payload delivered during the step, over its length"),
     "delivered_bytes": Column("byte", "payload delivered during the step"),
+    "sending_rate_bps": Column(
+        "bit/s", "payload that the transport emitted during the step, retransmissions included, over its length"
+    ),
+    "sent_bytes": Column("byte", "that payload"),
+    "rate_bps": Column(
+        "bit/s",
+        "rate that the sender allows itself at the end of the step, payload; missing without TFRC's transport",
+    ),
+    "loss_event_rate": Column("1", "loss event rate that was last reported at the end of the step (RFC 5348)"),
     "window_bytes": Column("byte", "congestion window at the end of the step; missing for datagrams"),
     "rtt_s": Column("s", "latest round-trip sample at the end of the step"),
     "source_queue": Column(

@@ -55,6 +55,7 @@ def _flows(_: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
     measured = np.repeat([float(o["summary"]["measured_s"]) for o in outputs], [_length(o["flows"]) for o in outputs])
     sent, arrived = df["packets_sent"].to_numpy(dtype=float), df["packets_delivered"].to_numpy(dtype=float)
     df["goodput_bps"] = df["delivered_bytes"] * 8 / measured
+    df["offered_bps"] = df["sent_bytes"] * 8 / measured
     df["packets_lost"] = df[[f"dropped_{cause}" for cause in DROP_CAUSES]].sum(axis=1)
     lost = df["packets_lost"].to_numpy(dtype=float)
     # Not per packet emitted: a queue filled during the warm-up may lose more than is emitted afterwards.
@@ -92,6 +93,7 @@ def _series(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
     times = np.unique(at)
     lengths = (times - np.concatenate([[0.0], times[:-1]]))[np.searchsorted(times, at)]
     df["goodput_bps"] = df["delivered_bytes"] * 8 / lengths
+    df["sending_rate_bps"] = df["sent_bytes"] * 8 / lengths
     names = np.array([flow["name"] for flow in view["flows"]], dtype=object)
     df["name"] = names[df["flow"].to_numpy(dtype=int)]
     return df[["seed", *TABLES["series"]]]

@@ -1,9 +1,10 @@
-//! What routers tell the ends of a flow: the congestion headers of XCP, RCP, EWCCP and MaxNet, and what receivers return of marks.
+//! What routers tell the ends of a flow: the congestion headers of XCP, RCP, EWCCP and MaxNet, and what receivers return of marks;
+//! and what the ends of TFRC tell each other.
 //!
 //! Numbers have as many bits as on the wire, 32 if nothing is said. Times are in microseconds, where the XCP draft has milliseconds:
 //! those of a radio's packets are too short for that. Rates are in bytes per second.
 
-use crate::Ecn;
+use crate::{Ecn, Time};
 
 /// The congestion header of a segment.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -25,6 +26,10 @@ pub enum Feedback {
     Mark(Ecn),
     /// Of Accel-Brake Control, on acknowledgements: the marks since the one before.
     Brakes(BrakeCounts),
+    /// Of TFRC, on data.
+    TfrcData(TfrcDataHeader),
+    /// Of TFRC, on the receiver's reports.
+    TfrcReport(TfrcReportHeader),
 }
 
 /// The congestion header of XCP (draft-falk-xcp-spec-03): requests of data, or what came of them.
@@ -105,6 +110,73 @@ pub struct BrakeCounts {
     pub accelerates: u16,
     /// Packets that came as brakes.
     pub brakes: u16,
+}
+
+/// What data of TFRC tells its receiver besides its number (RFC 5348, section 3.2.1). The clock counts microseconds, and wraps.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct TfrcDataHeader {
+    /// When the packet was sent, by the sender's clock.
+    pub timestamp: u32,
+    /// The sender's smoothed round-trip time in microseconds; 0 if it has none yet.
+    pub rtt: u32,
+    /// What the sender puts into the throughput equation as retransmission timeout, in microseconds; 0 if it has none yet. ns-2 tells
+    /// it for convenience, and it takes no bytes: receivers can take four round-trip times.
+    pub timeout: u32,
+    /// Number of the round: of the sender's reactions to reports, or to their absence. Of ns-2, and takes no bytes.
+    pub round: u16,
+    /// The sender asks for a report at once. Of ns-2, and takes no bytes.
+    pub urgent: bool,
+}
+
+/// What a receiver of TFRC reports (RFC 5348, section 3.2.2).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct TfrcReportHeader {
+    /// Timestamp of the last data packet that came (`t_recvdata`).
+    pub echo: u32,
+    /// Microseconds between its arrival and this report (`t_delay`).
+    pub delay: u32,
+    /// Rate at which data came in bytes per second (`X_recv`).
+    pub receive_rate: u32,
+    /// Loss event rate (`p`), in units of 2^-32; 0 as long as nothing was lost.
+    pub loss_event_rate: u32,
+}
+
+impl TfrcDataHeader {
+    /// Bytes on the wire: a number, a timestamp, a round-trip time.
+    pub const BYTES: u32 = 12;
+
+    /// The clock of timestamps.
+    pub fn clock(now: Time) -> u32 {
+        (now.ns() / 1_000) as u32
+    }
+
+    /// Seconds as they are in the header, at least one unit: 0 is unknown.
+    pub fn units(seconds: f64) -> u32 {
+        (seconds * 1e6).round().clamp(1.0, f64::from(u32::MAX)) as u32
+    }
+
+    /// A time of the header in seconds, if it is known.
+    pub fn seconds(units: u32) -> Option<f64> {
+        (units > 0).then(|| f64::from(units) / 1e6)
+    }
+}
+
+impl TfrcReportHeader {
+    /// Bytes on the wire.
+    pub const BYTES: u32 = 16;
+    /// Units of a loss event rate of one.
+    const UNIT: f64 = 4_294_967_296.0;
+
+    /// A loss event rate as it is in the header: at least one unit where there was a loss.
+    pub fn units(loss_event_rate: f64) -> u32 {
+        let least = if loss_event_rate > 0.0 { 1.0 } else { 0.0 };
+        (loss_event_rate * TfrcReportHeader::UNIT).round().clamp(least, f64::from(u32::MAX)) as u32
+    }
+
+    /// The loss event rate.
+    pub fn rate(&self) -> f64 {
+        f64::from(self.loss_event_rate) / TfrcReportHeader::UNIT
+    }
 }
 
 impl PriceHeader {

@@ -26,7 +26,8 @@ mod time;
 
 pub use event::{Arrived, Attempt, Dropped, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent};
 pub use feedback::{
-    BrakeCounts, EwccpHeader, EwccpLink, Feedback, LoadHeader, PriceHeader, RcpHeader, XcpHeader,
+    BrakeCounts, EwccpHeader, EwccpLink, Feedback, LoadHeader, PriceHeader, RcpHeader, TfrcDataHeader,
+    TfrcReportHeader, XcpHeader,
 };
 pub use ids::{FlowId, NodeId, Port};
 pub use packet::{DropCause, Ecn, Flags, Packet, SackBlock, SackBlocks, Segment};

@@ -71,6 +71,7 @@ fn flows<'py>(py: Python<'py>, config: &Config, flows: &[FlowOutcome]) -> PyResu
     table.each("hops", |flow| flow.hops)?;
     table.each("delivered_bytes", |flow| flow.delivered_bytes)?;
     table.each("packets_sent", |flow| flow.packets_sent)?;
+    table.each("sent_bytes", |flow| flow.sent_bytes)?;
     table.each("packets_delivered", |flow| flow.packets_delivered)?;
     table.drops(|flow| &flow.dropped)?;
     table.each("feedback_dropped", |flow| flow.feedback_dropped)?;
@@ -87,6 +88,8 @@ fn flows<'py>(py: Python<'py>, config: &Config, flows: &[FlowOutcome]) -> PyResu
     table.each("ecn_reductions", |flow| flow.ecn_reductions)?;
     table.each("marked", |flow| flow.marked)?;
     table.optional("window_mean_bytes", |flow| flow.window_mean)?;
+    table.optional("rate_mean_bps", |flow| flow.rate_mean_bps)?;
+    table.optional("loss_event_rate", |flow| flow.loss_event_rate)?;
     table.each("transfers", |flow| flow.transfers)?;
     table.optional("transfer_mean_s", |flow| flow.transfer_mean_s)?;
     table.optional("transmission_efficiency", |flow| flow.transmission_efficiency)?;
@@ -165,6 +168,9 @@ fn series<'py>(py: Python<'py>, rows: &[SeriesRow]) -> PyResult<Bound<'py, PyDic
     table.each("time_s", |row| row.time_s)?;
     table.each("flow", |row| row.flow)?;
     table.each("delivered_bytes", |row| row.delivered_bytes)?;
+    table.each("sent_bytes", |row| row.sent_bytes)?;
+    table.optional("rate_bps", |row| row.rate_bps)?;
+    table.optional("loss_event_rate", |row| row.loss_event_rate)?;
     table.optional("window_bytes", |row| row.window.map(|bytes| bytes as f64))?;
     table.optional("rtt_s", |row| row.rtt_s)?;
     table.each("source_queue", |row| row.source_queue)?;

@@ -10,6 +10,7 @@
 //! | `tcp_cubic.rs`, `tcp_vegas.rs`, `tcp_westwood.rs` | [`TcpCubic`], [`TcpVegas`], [`TcpWestwood`]: other ways to open and cut the window |
 //! | `tcp_bbr.rs` | [`TcpBbr`]: a window and a pace from a model of the path |
 //! | `tcp_ap.rs` | [`TcpAp`]: a window and a pace from round-trip times and hops |
+//! | `tfrc.rs`, `tfrc_capped.rs` | [`Tfrc`]: datagrams at the rate of TCP's throughput equation; [`TfrcCapped`]: below a constant rate |
 //! | `recn.rs` | [`Recn`]: ECN marks from the MAC's transmission efficiency |
 //! | `ecn_rts.rs`, `ecn_fsd.rs`, `ecn_busy.rs` | [`EcnRts`], [`EcnFsd`], [`EcnBusy`]: its rivals, from other metrics of the MAC |
 //! | `lred.rs` | [`Lred`]: drops or marks by chance, and pauses, by the MAC's retransmissions |
@@ -24,7 +25,7 @@
 //!
 //! `xcp_router.rs` and `xcp_sender.rs` hold what XCP and its derivatives share, `rcp_router.rs` and `rcp_sender.rs` the
 //! same of RCP, `load_router.rs` and `load_sender.rs` of VCP and BMCC, `abc_router.rs` and `abc_sender.rs` the two parts of ABC, `interval.rs` how VCP, BMCC and MaxNet divide time, `winf.rs` the parameters of rt-Winf, `capacity.rs` where
-//! routers have capacities from, `early_drop.rs` what schemes do that drop by chance. [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
+//! routers have capacities from, `early_drop.rs` what schemes do that drop by chance. [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share, [`tfrc`] those of schemes with TFRC's transport; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
 
 // The file of a scheme reads the same in this crate as in another.
 extern crate self as multihop_schemes;
@@ -32,6 +33,7 @@ extern crate self as multihop_schemes;
 pub mod marking;
 pub mod quantity;
 pub mod tcp;
+pub mod tfrc;
 
 mod abc;
 mod abc_router;
@@ -65,6 +67,7 @@ mod tcp_newreno;
 mod tcp_sack;
 mod tcp_vegas;
 mod tcp_westwood;
+mod tfrc_capped;
 mod udp;
 mod vcp;
 mod winf;
@@ -96,6 +99,8 @@ pub use tcp_newreno::TcpNewReno;
 pub use tcp_sack::TcpSack;
 pub use tcp_vegas::TcpVegas;
 pub use tcp_westwood::{Filter, TcpWestwood};
+pub use tfrc::{Tfrc, TfrcParameters};
+pub use tfrc_capped::TfrcCapped;
 pub use udp::Udp;
 pub use vcp::Vcp;
 pub use winf::{Reading, Watched, WinfParameters};
@@ -132,8 +137,13 @@ pub trait Scheme: Send + Sync {
     }
     /// Payload bytes of a full segment or datagram.
     fn segment_size(&self) -> u32;
-    /// Does the transport send whatever it is given at once, without a window of its own?
+    /// Does the transport send whatever it is given at once, without a window or a rate of its own?
     fn datagrams(&self) -> bool {
         false
+    }
+    /// Does the transport bring what it is given as one stream of which nothing is missing, and say so? Others send datagrams, each a
+    /// message of its own, and those that are lost are lost.
+    fn reliable(&self) -> bool {
+        !self.datagrams()
     }
 }

@@ -3,7 +3,7 @@
 use crate::Scheme;
 use crate::{
     Abc, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, Rcp, RcpWinf, Recn, TcpAp, TcpBbr,
-    TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Udp, Vcp, Xcp, XcpB, XcpWinf,
+    TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp, Xcp, XcpB, XcpWinf,
 };
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
@@ -21,6 +21,8 @@ pub const REGISTRY: &[Entry] = &[
     Entry::of::<TcpWestwood>(),
     Entry::of::<TcpBbr>(),
     Entry::of::<TcpAp>(),
+    Entry::of::<Tfrc>(),
+    Entry::of::<TfrcCapped>(),
     Entry::of::<Recn>(),
     Entry::of::<EcnRts>(),
     Entry::of::<EcnFsd>(),
@@ -267,6 +269,21 @@ mod tests {
                 json!({ "filter": "kalman" }),
                 "filter is \"kalman\": unknown variant `kalman`, expected `exponential` or `tustin`",
             ),
+            ("tfrc", json!({ "rtt_weight": 0.0 }), "rtt_weight is 0; it must be above 0, and at most 1"),
+            (
+                "tfrc",
+                json!({ "initial_rate": "1 b/s" }),
+                "initial_rate is 1 b/s; it must be between 8 b/s and",
+            ),
+            ("tfrc", json!({ "acknowledged": 0.0 }), "acknowledged is 0; it must be between 0.5 and 100"),
+            ("tfrc", json!({ "slow_start_factor": 0.5 }), "slow_start_factor is 0.5; it must be between 1"),
+            ("tfrc", json!({ "pacing": "burst" }), "pacing is \"burst\": unknown variant `burst`"),
+            (
+                "tfrc-capped",
+                json!({ "cap": 300 }),
+                "cap is 300: invalid type: integer `300`, expected a bit rate as text with a unit",
+            ),
+            ("tfrc-capped", json!({ "cap": "0 b/s" }), "cap is 0 b/s; it must be between 8 b/s and 100 Gb/s"),
             ("tcp-ap", json!({ "rate": "0 b/s" }), "rate is 0 b/s; it must be between 1 kb/s and 100 Gb/s"),
             ("tcp-ap", json!({ "history": 0 }), "history is 0; it must be between 1 and 10000 delays"),
             ("tcp-ap", json!({ "short": "two" }), "short is \"two\": unknown variant `two`"),

@@ -253,7 +253,7 @@ pub(crate) fn check_weight(name: &str, weight: f64) -> Result<(), String> {
     }
 }
 
-fn set<T>(slot: &mut T, value: Option<T>) {
+pub(crate) fn set<T>(slot: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *slot = value;
     }

@@ -52,6 +52,8 @@ pub struct FlowOutcome {
     pub payload_airtime: f64,
     /// Data packets that the transport emitted, retransmissions included.
     pub packets_sent: u64,
+    /// Their payload bytes.
+    pub sent_bytes: u64,
     /// Data packets that reached the other end, duplicates included.
     pub packets_delivered: u64,
     /// Data packets lost in the network, by cause, in the order of [`DropCause::ALL`].
@@ -75,6 +77,10 @@ pub struct FlowOutcome {
     pub marked: u64,
     /// Mean congestion window over time, in bytes; none without one.
     pub window_mean: Option<f64>,
+    /// Mean over time of the rate that the sender allowed itself, in payload bits per second; none of senders that go by no rate.
+    pub rate_mean_bps: Option<f64>,
+    /// Mean over time of the loss event rate that was last reported (RFC 5348, section 5); none without such reports.
+    pub loss_event_rate: Option<f64>,
     /// Hops of its shortest path by `routing.metric`, which static routes take; those of a routing protocol may differ.
     pub hops: u32,
     /// Transfers completed, from the start of the run, and their mean duration in seconds.
@@ -209,6 +215,12 @@ pub struct SeriesRow {
     pub flow: u32,
     /// Payload bytes delivered during the step.
     pub delivered_bytes: u64,
+    /// Payload bytes that the transport emitted during the step, retransmissions included.
+    pub sent_bytes: u64,
+    /// Rate that the sender allows itself at the end of the step, in payload bits per second.
+    pub rate_bps: Option<f64>,
+    /// Loss event rate that was last reported at the end of the step.
+    pub loss_event_rate: Option<f64>,
     /// Congestion window at the end of the step, in bytes.
     pub window: Option<u64>,
     /// Latest round-trip sample at the end of the step, in seconds.

@@ -34,6 +34,10 @@ pub struct FlowBook {
     pub payload_air: u64,
     /// Since the start of the run, for the time series.
     pub delivered_bytes_ever: u64,
+    /// Payload that its transport emitted.
+    pub sent_bytes: u64,
+    /// The same since the start of the run, for the time series.
+    pub sent_bytes_ever: u64,
     pub packets_sent: u64,
     pub packets_delivered: u64,
     pub dropped: [u64; DropCause::ALL.len()],
@@ -127,8 +131,15 @@ impl Recorder {
     /// A transport emitted a packet.
     pub fn sent(&mut self, packet: &Packet, now: Time) {
         self.conservation.sent += 1;
-        if self.counts(now) && packet.port == Port::Receiver && packet.carries_data() {
-            self.flows[packet.flow.index()].packets_sent += 1;
+        if packet.port == Port::Receiver && packet.carries_data() {
+            let counts = self.counts(now);
+            let payload = u64::from(packet.segment.payload);
+            let flow = &mut self.flows[packet.flow.index()];
+            flow.sent_bytes_ever += payload;
+            if counts {
+                flow.packets_sent += 1;
+                flow.sent_bytes += payload;
+            }
         }
     }
 

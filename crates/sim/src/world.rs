@@ -84,7 +84,9 @@ struct Samples {
     taken: u64,
     series: Vec<SeriesRow>,
     delivered_before: Vec<u64>,
+    sent_before: Vec<u64>,
     window: Vec<WindowMean>,
+    rates: Vec<RateMeans>,
     /// Senders' counters at the end of the warm-up.
     baseline: Vec<Progress>,
 }
@@ -92,6 +94,19 @@ struct Samples {
 #[derive(Clone, Copy, Debug, Default)]
 struct WindowMean {
     sum: u128,
+    count: u64,
+}
+
+/// What senders that go by a rate were seen at.
+#[derive(Clone, Copy, Debug, Default)]
+struct RateMeans {
+    allowed: SampleMean,
+    loss_event: SampleMean,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct SampleMean {
+    sum: f64,
     count: u64,
 }
 
@@ -411,10 +426,15 @@ impl World {
                 mean.sum += u128::from(progress.window.unwrap_or(0));
                 mean.count += u64::from(progress.window.is_some());
             }
+            for (means, progress) in self.samples.rates.iter_mut().zip(&progress) {
+                means.allowed.add(progress.allowed_rate.map(bits));
+                means.loss_event.add(progress.loss_event_rate);
+            }
         }
         if self.samples.taken.is_multiple_of(self.samples.per_row) {
             for (index, progress) in progress.iter().enumerate() {
                 let delivered = self.record.flows[index].delivered_bytes_ever;
+                let sent = self.record.flows[index].sent_bytes_ever;
                 let FlowConfig { source, destination, .. } = self.config.flows[index];
                 let next_hop = self.network.routes.next_hop(source, destination);
                 self.samples.series.push(SeriesRow {
@@ -422,6 +442,9 @@ impl World {
                     flow: index as u32,
                     delivered_bytes: delivered
                         - std::mem::replace(&mut self.samples.delivered_before[index], delivered),
+                    sent_bytes: sent - std::mem::replace(&mut self.samples.sent_before[index], sent),
+                    rate_bps: progress.allowed_rate.map(bits),
+                    loss_event_rate: progress.loss_event_rate,
                     window: progress.window,
                     rtt_s: progress.rtt.map(Span::seconds),
                     source_queue: self.nodes[source.index()].stack.queue_towards(next_hop) as u32,
@@ -467,6 +490,22 @@ impl World {
     }
 }
 
+impl SampleMean {
+    fn add(&mut self, sample: Option<f64>) {
+        self.sum += sample.unwrap_or(0.0);
+        self.count += u64::from(sample.is_some());
+    }
+
+    fn get(self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
+    }
+}
+
+/// Bytes per second as bits per second.
+fn bits(rate: f64) -> f64 {
+    8.0 * rate
+}
+
 /// A commutative contribution to the run's fingerprint.
 fn mix(time: u64, slot: u32) -> u64 {
     let z = (time ^ u64::from(slot).rotate_left(40)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -483,7 +522,9 @@ impl Samples {
             every: Span::from_ns((row.ns() / per_row).max(1)),
             per_row,
             delivered_before: vec![0; config.flows.len()],
+            sent_before: vec![0; config.flows.len()],
             window: vec![WindowMean::default(); config.flows.len()],
+            rates: vec![RateMeans::default(); config.flows.len()],
             ..Samples::default()
         }
     }

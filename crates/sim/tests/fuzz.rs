@@ -178,6 +178,7 @@ fn flows(rng: &mut Rng, config: &mut Config) {
         ])
         .chain([("tcp-vegas", r#"{"flavour": "ns2"}"#), ("tcp-ap", r#"{"flavour": "ns2", "short": "one"}"#)])
         .chain([("ecn-rts", "{}"), ("ecn-fsd", r#"{"threshold": "5 ms", "smoothing": 0.125}"#)])
+        .chain([("tfrc", "{}"), ("tfrc", r#"{"flavour": "ns2"}"#), ("tfrc-capped", r#"{"ecn": true}"#)])
         .chain([("ecn-busy", "{}"), ("ecn-busy", r#"{"busy_window": "3 ms", "threshold": 0.4}"#)])
         .map(|(name, given)| scheme(name, given))
         .collect();
@@ -186,7 +187,7 @@ fn flows(rng: &mut Rng, config: &mut Config) {
         let from = rng.below(nodes as u32) as usize;
         let to = (from + 1 + rng.below(nodes as u32 - 1) as usize) % nodes;
         let chosen = rng.below(config.schemes.len() as u32) as usize;
-        let app = app(rng, config.schemes[chosen].scheme.datagrams());
+        let app = app(rng, !config.schemes[chosen].scheme.reliable());
         add_flow(config, from, to, app);
         let flow = config.flows.last_mut().expect("just added");
         flow.scheme = chosen;

@@ -56,7 +56,12 @@ impl Echo {
                 self.next = Feedback::Ewccp(sum);
             }
             // What only acknowledgements carry.
-            Feedback::None | Feedback::Load(_) | Feedback::Mark(_) | Feedback::Brakes(_) => {}
+            Feedback::None
+            | Feedback::Load(_)
+            | Feedback::Mark(_)
+            | Feedback::Brakes(_)
+            | Feedback::TfrcData(_)
+            | Feedback::TfrcReport(_) => {}
         }
     }
 
@@ -92,7 +97,12 @@ impl Echo {
             Feedback::Xcp(sum) => sum.reverse = 0,
             Feedback::Ewccp(sum) => *sum = EwccpHeader::default(),
             Feedback::Mark(_) | Feedback::Brakes(_) => self.next = Feedback::None,
-            Feedback::None | Feedback::Rcp(_) | Feedback::Price(_) | Feedback::Load(_) => {}
+            Feedback::None
+            | Feedback::Rcp(_)
+            | Feedback::Price(_)
+            | Feedback::Load(_)
+            | Feedback::TfrcData(_)
+            | Feedback::TfrcReport(_) => {}
         }
         returned
     }

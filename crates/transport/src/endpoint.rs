@@ -38,6 +38,10 @@ pub struct Progress {
     pub rtt_samples: u64,
     /// Sum of the round-trip samples.
     pub rtt_sum: Span,
+    /// The rate that a sender allows itself, in payload bytes per second, if it goes by one (TFRC).
+    pub allowed_rate: Option<f64>,
+    /// The loss event rate that its receiver last reported (RFC 5348, section 5); 0 while nothing was lost.
+    pub loss_event_rate: Option<f64>,
 }
 
 /// One end of a flow, sans-IO: after each call that changes it, drain `poll_segment` until it is empty, then ask for the next

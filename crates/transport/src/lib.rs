@@ -7,7 +7,7 @@
 //! * [`TcpSender`] and [`TcpReceiver`], with [`TcpOptions`] in which RFCs and ns-2 can differ. What is sent (loss recovery:
 //!   `recovery`, `scoreboard`) is apart from how much (the controller) and from when (the timer: [`Rto`]).
 //! * [`UdpSender`] and [`UdpReceiver`].
-//! * TFRC (`tfrc`): datagrams at the rate that the throughput [`Equation`] of TCP gives, or at most that of a [`RateCeiling`].
+//! * [`TfrcSender`] and [`TfrcReceiver`]: datagrams at the rate that the throughput [`Equation`] of TCP gives, or at most that of a [`RateCeiling`].
 //!
 //! There are no payload bytes, only their number; there is no clock, only `now`; nothing here fails, because whatever can be
 //! wrong was refused where options are read.
@@ -46,7 +46,10 @@ pub use receiver::TcpReceiver;
 pub use reno::{Growth, Halving, Reno, RenoOptions};
 pub use rto::{Rto, RtoOptions};
 pub use sender::TcpSender;
-pub use tfrc::{Equation, Path, RateCeiling, Report, Unlimited};
+pub use tfrc::{
+    Averaging, Equation, EquationTimeout, FirstInterval, NoFeedback, Path, RateCeiling, RateChange, Release,
+    Report, ReportTimer, SlowStart, TfrcOptions, TfrcReceiver, TfrcSender, Unlimited,
+};
 pub use udp::{UdpOptions, UdpReceiver, UdpSender};
 pub use vegas::{Backlog, Vegas, VegasOptions};
 pub use westwood::{BandwidthFilter, Westwood, WestwoodOptions};

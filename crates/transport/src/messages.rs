@@ -46,6 +46,12 @@ impl Messages {
         Some((offset, payload as u32))
     }
 
+    /// Takes back what waits.
+    pub(crate) fn withdraw(&mut self) {
+        self.waiting.clear();
+        self.backlog = 0;
+    }
+
     /// Bytes that wait.
     pub(crate) fn backlog(&self) -> u64 {
         self.backlog
@@ -73,5 +79,8 @@ mod tests {
             [(0, 100), (100, 100), (200, 50), (250, 100), (350, 30), (380, 100), (480, 100), (580, 10)];
         assert_eq!(datagrams, expected);
         assert_eq!((messages.backlog(), messages.taken()), (0, 590));
+        messages.push(70);
+        messages.withdraw();
+        assert_eq!((messages.take(), messages.backlog(), messages.taken()), (None, 0, 590));
     }
 }

@@ -5,7 +5,7 @@
 //! 3 bytes of 802.2 with the service access point of IP (RFC 948) do, and 3 bytes of padding follow the datagram. The IPv4 total
 //! length is true either way. Where a scenario counts yet fewer bytes, the payload is cut, then the transport's header left out.
 
-use multihop_core::{FlowId, NodeId, Packet, Port};
+use multihop_core::{Feedback, FlowId, NodeId, Packet, Port};
 
 /// What carries a flow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -57,7 +57,7 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, packet: &Packet, transport: Tr
     let payload = if packet.is_control() {
         (packet.size as usize).saturating_sub(IPV4_HEADER + header)
     } else {
-        packet.segment.payload as usize
+        packet.segment.payload as usize + inside_payload(packet)
     };
     let all_options = if transport == Transport::Tcp { Options::new(packet, usize::MAX).length } else { 0 };
     let datagram = IPV4_HEADER + header + all_options + payload;
@@ -84,6 +84,16 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, packet: &Packet, transport: Tr
             put_ipv4(out, packet, UDP, length);
             put_udp(out, packet, length);
         }
+    }
+}
+
+/// Header bytes of a protocol over UDP, which are payload to UDP.
+fn inside_payload(packet: &Packet) -> usize {
+    match packet.segment.feedback {
+        Feedback::TfrcData(_) | Feedback::TfrcReport(_) => {
+            (packet.segment.header as usize).saturating_sub(IPV4_HEADER + UDP_HEADER)
+        }
+        _ => 0,
     }
 }
 

@@ -118,7 +118,7 @@ impl AirLog {
         for node in &config.nodes {
             writer.interface(&node.name, LINK_TYPE, SNAP_LENGTH as u32)?;
         }
-        let datagrams = |flow: &crate::config::FlowConfig| config.schemes[flow.scheme].scheme.datagrams();
+        let datagrams = |flow: &crate::config::FlowConfig| !config.schemes[flow.scheme].scheme.reliable();
         let timing = Timing::new(config);
         let transport = |flow| if datagrams(flow) { Transport::Udp } else { Transport::Tcp };
         Ok(AirLog {

@@ -53,7 +53,7 @@ impl Demand {
         let wire = Wire::of(scheme);
         let (payload, offered_bps) = match flow.app {
             AppConfig::Cbr { rate, packet, .. } | AppConfig::Poisson { rate, packet } => {
-                (if scheme.datagrams() { packet } else { scheme.segment_size() }, Some(rate.bps() as f64))
+                (if scheme.reliable() { scheme.segment_size() } else { packet }, Some(rate.bps() as f64))
             }
             AppConfig::Saturated | AppConfig::Bulk { .. } | AppConfig::Transfers { .. } => {
                 (scheme.segment_size(), None)

@@ -211,7 +211,7 @@ impl Flows<'_> {
             }
         };
         let app = offer.app.resolve(self.document, &offer.at.join("app"))?;
-        if matches!(app, AppConfig::Transfers { .. }) && schemes.used[scheme].scheme.datagrams() {
+        if matches!(app, AppConfig::Transfers { .. }) && !schemes.used[scheme].scheme.reliable() {
             return Err(self.document.bad(
                 &offer.at.join("app").join("kind"),
                 "datagrams are not acknowledged, so that a transfer would never end",

@@ -23,12 +23,14 @@ impl World {
         let transfer_sum: f64 = transfers.iter().map(|span| span.seconds()).sum();
         let samples = progress.rtt_samples - base.rtt_samples;
         let window = self.samples.window[index];
+        let rates = self.samples.rates[index];
         let path = self.network.routes.path(flow.source, flow.destination);
         let book = &mut self.record.flows[index];
         FlowOutcome {
             delivered_bytes: book.delivered_bytes,
             payload_airtime: Span::from_ns(book.payload_air).seconds() / measured.seconds(),
             packets_sent: book.packets_sent,
+            sent_bytes: book.sent_bytes,
             packets_delivered: book.packets_delivered,
             dropped: book.dropped,
             feedback_dropped: book.feedback_dropped,
@@ -40,6 +42,8 @@ impl World {
             ecn_reductions: progress.ecn_reductions - base.ecn_reductions,
             marked: book.marked,
             window_mean: (window.count > 0).then(|| window.sum as f64 / window.count as f64),
+            rate_mean_bps: rates.allowed.get(),
+            loss_event_rate: rates.loss_event.get(),
             hops: path.map_or(0, |path| path.len() as u32 - 1),
             transfers: transfers.len() as u64,
             transfer_mean_s: (!transfers.is_empty()).then(|| transfer_sum / transfers.len() as f64),

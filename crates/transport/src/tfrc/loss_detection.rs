@@ -1,0 +1,158 @@
+//! Which packets are lost, and when (RFC 5348, sections 5.1 and 5.2).
+
+use std::collections::VecDeque;
+
+/// A packet that came: its number, and the time by which loss events are told apart, in seconds.
+type Mark = (u64, f64);
+
+/// Numbers that are missing, between a packet that came and the next one that did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Hole {
+    before: Mark,
+    after: Mark,
+    /// Packets with higher numbers that came.
+    above: u32,
+}
+
+/// What came, as far as it matters to what may still be lost.
+#[derive(Clone, Debug)]
+pub struct LossDetection {
+    threshold: u32,
+    highest: Option<Mark>,
+    /// In the order of numbers.
+    holes: VecDeque<Hole>,
+}
+
+impl LossDetection {
+    /// Nothing came yet. A packet is lost once this many with higher numbers came.
+    pub fn new(threshold: u32) -> LossDetection {
+        LossDetection { threshold, highest: None, holes: VecDeque::new() }
+    }
+
+    /// The highest number that came.
+    pub fn highest(&self) -> Option<u64> {
+        self.highest.map(|(number, _)| number)
+    }
+
+    /// A packet came that did not come before. `lost` is told the packets that are lost now, in order, each with its time: that of
+    /// the packets around it, interpolated.
+    pub fn on_arrival(&mut self, number: u64, at: f64, lost: impl FnMut(u64, f64)) {
+        let mark = (number, at);
+        match self.highest {
+            Some((highest, _)) if number < highest => self.fill(mark),
+            Some(before) => {
+                self.count_above(number);
+                self.open_hole(before, mark);
+                self.highest = Some(mark);
+            }
+            None => {
+                // Of those before the first that came it is only known that they are lost now.
+                if number > 0 {
+                    self.holes.push_back(Hole { before: (u64::MAX, at), after: mark, above: 1 });
+                }
+                self.highest = Some(mark);
+            }
+        }
+        self.declare(lost);
+    }
+
+    fn open_hole(&mut self, before: Mark, after: Mark) {
+        if after.0 > before.0 + 1 {
+            self.holes.push_back(Hole { before, after, above: 1 });
+        }
+    }
+
+    /// A packet that was overtaken. One that was already taken for lost stays so.
+    fn fill(&mut self, mark: Mark) {
+        self.count_above(mark.0);
+        let Some(at) = self.holes.iter().position(|hole| hole.contains(mark.0)) else { return };
+        let hole = self.holes[at];
+        let lower = Hole { after: mark, above: hole.above + 1, ..hole };
+        let upper = Hole { before: mark, ..hole };
+        self.holes.remove(at);
+        for part in [upper, lower] {
+            if part.first() < part.after.0 {
+                self.holes.insert(at, part);
+            }
+        }
+    }
+
+    /// A packet with this number came: that is one more above each hole that ends below it.
+    fn count_above(&mut self, number: u64) {
+        self.holes.iter_mut().filter(|hole| hole.after.0 < number).for_each(|hole| hole.above += 1);
+    }
+
+    fn declare(&mut self, mut lost: impl FnMut(u64, f64)) {
+        while let Some(hole) = self.holes.front().copied().filter(|hole| hole.above >= self.threshold) {
+            self.holes.pop_front();
+            (hole.first()..hole.after.0).for_each(|number| lost(number, hole.time_of(number)));
+        }
+    }
+}
+
+impl Hole {
+    fn first(&self) -> u64 {
+        self.before.0.wrapping_add(1)
+    }
+
+    fn contains(&self, number: u64) -> bool {
+        (self.first()..self.after.0).contains(&number)
+    }
+
+    fn time_of(&self, number: u64) -> f64 {
+        let steps = (number - self.first() + 1) as f64;
+        let all = (self.after.0 - self.first() + 1) as f64;
+        self.before.1 + (self.after.1 - self.before.1) * steps / all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn losses(threshold: u32, arrivals: &[(u64, f64)]) -> Vec<(u64, f64)> {
+        let mut detection = LossDetection::new(threshold);
+        let mut found = Vec::new();
+        for (number, at) in arrivals {
+            detection.on_arrival(*number, *at, |lost, when| found.push((lost, when)));
+        }
+        found
+    }
+
+    #[test]
+    fn three_later_packets_make_a_loss() {
+        let arrivals = [(0, 0.0), (3, 3.0), (4, 4.0), (5, 5.0)];
+        assert_eq!(losses(3, &arrivals[..3]), []);
+        assert_eq!(losses(3, &arrivals), [(1, 1.0), (2, 2.0)]);
+        assert_eq!(losses(1, &arrivals[..2]), [(1, 1.0), (2, 2.0)]);
+    }
+
+    #[test]
+    fn what_is_only_late_is_no_loss() {
+        assert_eq!(losses(3, &[(0, 0.0), (2, 2.0), (3, 3.0), (1, 3.5), (4, 4.0), (5, 5.0)]), []);
+        // 2 fills a part: above 1 there are 2, 4 and 5, above 3 two only.
+        let reordered = [(0, 0.0), (4, 4.0), (2, 4.5), (5, 5.0)];
+        assert_eq!(losses(3, &reordered), [(1, 2.25)]);
+        assert_eq!(losses(3, &[(0, 0.0), (2, 2.0), (3, 3.0), (4, 4.0), (1, 5.0)]), [(1, 1.0)]);
+    }
+
+    #[test]
+    fn losses_before_the_first_arrival_are_of_its_time() {
+        assert_eq!(losses(1, &[(2, 7.0)]), [(0, 7.0), (1, 7.0)]);
+        assert_eq!(losses(3, &[(1, 7.0), (0, 7.5), (2, 8.0), (3, 9.0)]), []);
+    }
+
+    #[test]
+    fn what_comes_in_any_order_was_not_lost_if_nothing_comes_more_than_two_places_late() {
+        let mut rng = multihop_core::Rng::at(5, &["order"]);
+        for _ in 0..200 {
+            let mut order: Vec<u64> = (0..60).collect();
+            (0..58).for_each(|place| order.swap(place, place + rng.below(2) as usize));
+            let late = |place: usize| order[..place].iter().filter(|other| **other > order[place]).count();
+            let overtaken = (0..60).map(late).max().unwrap();
+            let arrivals: Vec<(u64, f64)> = order.iter().map(|number| (*number, 0.0)).collect();
+            let found = losses(3, &arrivals).len();
+            assert_eq!(found > 0, overtaken >= 3, "{order:?}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! From loss events to a loss event rate (RFC 5348, sections 5.3 to 5.5).
+
+/// Closed intervals that are remembered.
+pub const INTERVALS: usize = 8;
+
+/// Weights of the mean, newest first: `w_i` = min(1, 2 (n - i) / (n + 2)), for n = 8 (RFC 5348, section 5.4).
+const WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
+
+/// The least factor by which one very long interval discounts those before it (RFC 5348, section 5.5).
+const LEAST_DISCOUNT: f64 = 0.5;
+
+/// How the loss event rate is made of intervals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Averaging {
+    /// Intervals count less while the newest is more than twice as long as their mean (RFC 5348, section 5.5, which leaves it open).
+    pub discounting: bool,
+    /// As ns-2 has it: the open interval does not count the packet that it begins with, and the mean with the open interval counts the
+    /// oldest one too while there are fewer than eight.
+    pub ns2: bool,
+}
+
+/// Numbers of packets between the beginnings of loss events.
+#[derive(Clone, Copy, Debug)]
+pub struct LossIntervals {
+    averaging: Averaging,
+    /// Lengths of closed intervals in packets, newest first, and by what each is discounted.
+    closed: [(f64, f64); INTERVALS],
+    count: usize,
+    /// Number of the first packet of the latest loss event.
+    start: u64,
+}
+
+impl LossIntervals {
+    /// Nothing was lost yet.
+    pub fn new(averaging: Averaging) -> LossIntervals {
+        LossIntervals { averaging, closed: [(0.0, 1.0); INTERVALS], count: 0, start: 0 }
+    }
+
+    /// Was there a loss event?
+    pub fn any(&self) -> bool {
+        self.count > 0
+    }
+
+    /// The first loss event, which begins with packet `start`. What came before it is taken for an interval of this length.
+    pub fn first(&mut self, length: f64, start: u64) {
+        self.closed[0] = (length, 1.0);
+        self.count = 1;
+        self.start = start;
+    }
+
+    /// The next loss event begins with packet `start`.
+    pub fn next(&mut self, start: u64) {
+        let discount = self.discount(start.saturating_sub(1));
+        let length = start.saturating_sub(self.start) as f64;
+        self.closed.iter_mut().for_each(|(_, kept)| *kept *= discount);
+        self.closed.rotate_right(1);
+        self.closed[0] = (length, 1.0);
+        self.count = (self.count + 1).min(INTERVALS);
+        self.start = start;
+    }
+
+    /// The loss event rate when `highest` is the highest number that came; 0 if nothing was lost.
+    pub fn loss_event_rate(&self, highest: u64) -> f64 {
+        if self.count == 0 {
+            return 0.0;
+        }
+        let discount = self.discount(highest);
+        let closed = &self.closed[..self.count];
+        let open_too = if self.averaging.ns2 { self.count } else { self.count - 1 };
+        let (mut length, mut weight) = (self.open(highest), 1.0);
+        for ((interval, kept), factor) in closed[..open_too].iter().zip(&WEIGHTS[1..]) {
+            length += interval * factor * kept * discount;
+            weight += factor * kept * discount;
+        }
+        let with_open = length / weight;
+        1.0 / with_open.max(self.mean()).max(1.0)
+    }
+
+    fn open(&self, highest: u64) -> f64 {
+        let after = highest.saturating_sub(self.start) as f64;
+        if self.averaging.ns2 { after } else { after + 1.0 }
+    }
+
+    /// The mean of the closed intervals.
+    fn mean(&self) -> f64 {
+        let closed = || self.closed[..self.count].iter().zip(&WEIGHTS);
+        let length: f64 = closed().map(|((interval, kept), factor)| interval * factor * kept).sum();
+        let weight: f64 = closed().map(|((_, kept), factor)| factor * kept).sum();
+        length / weight
+    }
+
+    /// By how much the open interval discounts the closed ones (`DF`).
+    fn discount(&self, highest: u64) -> f64 {
+        let (open, twice) = (self.open(highest), 2.0 * self.mean());
+        if self.averaging.discounting && self.count > 0 && open > twice {
+            (twice / open).max(LEAST_DISCOUNT)
+        } else {
+            1.0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Averaging = Averaging { discounting: false, ns2: false };
+    const DISCOUNTING: Averaging = Averaging { discounting: true, ns2: false };
+
+    /// Eight intervals of 100 packets. Returns the rate when the open one is this long.
+    fn after_eight(averaging: Averaging, open: u64) -> f64 {
+        let mut intervals = LossIntervals::new(averaging);
+        intervals.first(100.0, 0);
+        (1..8).for_each(|event| intervals.next(100 * event));
+        intervals.loss_event_rate(700 + open - u64::from(!averaging.ns2))
+    }
+
+    #[test]
+    fn without_losses_there_is_no_rate() {
+        let intervals = LossIntervals::new(PLAIN);
+        assert_eq!((intervals.any(), intervals.loss_event_rate(1_000_000)), (false, 0.0));
+    }
+
+    #[test]
+    fn the_open_interval_counts_where_it_lengthens_the_mean() {
+        assert_eq!(after_eight(PLAIN, 10), 0.01);
+        assert!((after_eight(PLAIN, 400) - 1.0 / 150.0).abs() < 1e-12);
+        assert_eq!(after_eight(DISCOUNTING, 10), 0.01);
+    }
+
+    #[test]
+    fn a_long_open_interval_discounts_the_others() {
+        // With a factor of 0.5: (1 + 5 / 2) / (400 + 500 / 2); beyond, the factor is at its least.
+        assert!((after_eight(DISCOUNTING, 400) - 3.5 / 650.0).abs() < 1e-12);
+        assert!((after_eight(DISCOUNTING, 1_000) - 0.0028).abs() < 1e-12);
+        let ns2 = Averaging { ns2: true, ..DISCOUNTING };
+        assert_eq!(after_eight(ns2, 400), after_eight(DISCOUNTING, 400), "with eight intervals they agree");
+    }
+
+    #[test]
+    fn discounts_stay_with_their_intervals() {
+        let mut intervals = LossIntervals::new(DISCOUNTING);
+        intervals.first(100.0, 0);
+        intervals.next(100);
+        // It discounts both before it by the least factor: (1000 + 0.5 * 100 + 0.5 * 100) / 2.
+        intervals.next(1_100);
+        assert!((1.0 / intervals.loss_event_rate(1_100) - 1_100.0 / 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn while_young_ns2_counts_the_oldest_interval_with_the_open_one() {
+        let rate = |ns2| {
+            let mut intervals = LossIntervals::new(Averaging { discounting: false, ns2 });
+            intervals.first(100.0, 0);
+            intervals.loss_event_rate(if ns2 { 300 } else { 299 })
+        };
+        assert_eq!((rate(false), rate(true)), (1.0 / 300.0, 1.0 / 200.0));
+    }
+
+    #[test]
+    fn the_oldest_interval_is_forgotten() {
+        let mut intervals = LossIntervals::new(PLAIN);
+        intervals.first(1e6, 0);
+        (1..=8).for_each(|event| intervals.next(50 * event));
+        assert_eq!(intervals.loss_event_rate(400), 0.02);
+    }
+
+    #[test]
+    fn losses_of_every_packet_are_a_rate_of_one() {
+        let mut intervals = LossIntervals::new(PLAIN);
+        intervals.first(1.0, 0);
+        (1..20).for_each(|event| intervals.next(event));
+        assert_eq!(intervals.loss_event_rate(19), 1.0);
+    }
+}

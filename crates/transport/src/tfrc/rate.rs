@@ -1,0 +1,276 @@
+//! The allowed sending rate (RFC 5348, sections 4.2 to 4.4), and how ns-2 has it.
+
+use super::options::{NoFeedback, RateChange, SlowStart, TfrcOptions};
+use super::receive_rates::ReceiveRates;
+use multihop_core::{Span, Time};
+
+/// The rate never falls below a packet in this time (`t_mbi`), in seconds.
+const LONGEST_INTERVAL: f64 = 64.0;
+
+/// What a report says, and what follows from it. Rates are in bytes per second, times in seconds where they are no instants.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Told {
+    pub now: Time,
+    pub rtt: f64,
+    pub packet_size: f64,
+    pub loss_event_rate: f64,
+    /// The loss event rate rose.
+    pub rose: bool,
+    pub receive_rate: f64,
+    /// The sender had less to send than it was allowed to in the whole interval that the report is of.
+    pub data_limited: bool,
+    /// It had at some time in the last one and a half round-trip times.
+    pub limited_lately: bool,
+    /// The rate of the equation, or of who holds the sender below it.
+    pub target: f64,
+    /// The rate of who holds the sender.
+    pub ceiling: f64,
+}
+
+/// The nofeedback timer expired.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Silence {
+    pub now: Time,
+    pub rtt: Option<f64>,
+    pub packet_size: f64,
+    pub loss_event_rate: f64,
+    /// Nothing was sent since it was started.
+    pub idle: bool,
+    /// There is nothing to send.
+    pub data_limited: bool,
+}
+
+/// The allowed sending rate `X`.
+#[derive(Clone, Debug)]
+pub struct RateControl {
+    slow_start: SlowStart,
+    change: RateChange,
+    no_feedback: NoFeedback,
+    segment_size: f64,
+    /// In bytes per second.
+    rate: f64,
+    /// What the last report made of the equation.
+    target: f64,
+    received: ReceiveRates,
+    /// When the rate was last doubled, or (ns-2) changed.
+    changed: Time,
+    /// Nothing was lost yet.
+    starting: bool,
+    /// Reports, and (ns-2) expiries of the nofeedback timer.
+    rounds: u32,
+    reports: u32,
+    /// ns-2's way up to `rate`: where it is, and by how much it rises with each packet.
+    ramp: (f64, f64),
+    climbing: bool,
+}
+
+impl RateControl {
+    /// No report came yet. `ceiling`: the most that the rate may be.
+    pub fn new(options: &TfrcOptions, ceiling: f64) -> RateControl {
+        let segment_size = f64::from(options.segment_size);
+        let rate = options.initial_rate.unwrap_or(segment_size).min(ceiling);
+        let rate = rate.max(RateControl::least(segment_size));
+        RateControl {
+            slow_start: options.slow_start,
+            change: options.rate_change,
+            no_feedback: options.no_feedback,
+            segment_size,
+            rate,
+            target: f64::INFINITY,
+            received: ReceiveRates::new(),
+            changed: Time::ZERO,
+            starting: true,
+            rounds: 0,
+            reports: 0,
+            ramp: (rate, 0.0),
+            climbing: false,
+        }
+    }
+
+    /// The allowed rate in bytes per second.
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// Was nothing lost yet?
+    pub fn starting(&self) -> bool {
+        self.starting
+    }
+
+    /// A packet leaves.
+    pub fn on_sent(&mut self) {
+        let gradual = matches!(self.slow_start, SlowStart::Gradual { .. });
+        self.climbing = gradual && self.starting && self.rounds > 2 && self.ramp.0 < self.rate;
+        if self.climbing {
+            self.ramp.0 += self.ramp.1;
+        }
+    }
+
+    /// The rate at which the next packet follows the last one; `damping` is what oscillation reduction makes of it.
+    pub fn pace(&self, damping: f64) -> f64 {
+        if self.climbing && self.starting {
+            return self.ramp.0;
+        }
+        (self.rate * damping).max(RateControl::least(self.segment_size))
+    }
+
+    /// The rate after the first report, of an initial window in a round-trip time (RFC 5348, section 4.2).
+    fn initial(&self, rtt: f64) -> f64 {
+        let size = self.segment_size;
+        (4.0 * size).min((2.0 * size).max(4380.0)) / rtt
+    }
+
+    fn least(packet_size: f64) -> f64 {
+        packet_size / LONGEST_INTERVAL
+    }
+
+    /// A report came.
+    pub fn on_report(&mut self, told: &Told) {
+        self.rounds += 1;
+        self.reports += 1;
+        self.target = told.target;
+        let first = self.reports == 1;
+        let limit = self.receive_limit(told, first);
+        if self.starting && (first || told.loss_event_rate == 0.0) {
+            match self.slow_start {
+                SlowStart::Doubling => self.double(told, first, limit),
+                SlowStart::Gradual { factor } => self.climb(told, factor),
+            }
+            self.rate = self.rate.min(told.ceiling);
+        } else {
+            let left_slow_start = std::mem::replace(&mut self.starting, false);
+            match self.change {
+                RateChange::AtOnce => self.rate = told.target.min(limit),
+                RateChange::Incremental if left_slow_start => self.rate = told.target,
+                RateChange::Incremental => self.rise_or_fall(told),
+            }
+        }
+        self.rate = self.rate.max(RateControl::least(told.packet_size));
+        self.ramp.0 = self.ramp.0.min(self.rate);
+    }
+
+    /// Notes the receive rate. Returns the limit that it sets (`recv_limit`).
+    fn receive_limit(&mut self, told: &Told, first: bool) -> f64 {
+        if first {
+            self.received.restart(told.now);
+            return f64::INFINITY;
+        }
+        if !told.data_limited {
+            self.received.add(told.now, told.receive_rate, Span::from_seconds(told.rtt));
+            return 2.0 * self.received.highest();
+        }
+        if told.rose {
+            self.received.halve();
+            self.received.maximise(told.now, 0.85 * told.receive_rate);
+            return self.received.highest();
+        }
+        self.received.maximise(told.now, told.receive_rate);
+        2.0 * self.received.highest()
+    }
+
+    fn double(&mut self, told: &Told, first: bool, limit: f64) {
+        let initial = self.initial(told.rtt);
+        if first {
+            self.rate = initial;
+        } else if told.now.since(self.changed) >= Span::from_seconds(told.rtt) {
+            self.rate = (2.0 * self.rate).min(limit).max(initial);
+        } else {
+            return;
+        }
+        self.changed = told.now;
+    }
+
+    /// ns-2's slow start.
+    fn climb(&mut self, told: &Told, factor: f64) {
+        let initial = self.initial(told.rtt);
+        let least = told.packet_size / told.rtt;
+        let limit = 2.0 * told.receive_rate;
+        let before = self.rate;
+        if self.rounds <= 2 || (limit > 0.0 && told.limited_lately && limit < initial) {
+            self.rate = self.rate.max(initial);
+        } else if limit <= 0.0 {
+            self.rate = least;
+        } else if self.rate > limit {
+            self.rate = limit / 2.0;
+            self.ramp = (self.rate, 0.0);
+            self.changed = told.now;
+            return;
+        } else if self.rate < limit && told.now.since(self.changed) > Span::from_seconds(told.rtt) {
+            self.rate = (factor * self.rate).min(limit).max(least);
+        } else {
+            return;
+        }
+        let packets = self.rate * told.rtt / told.packet_size;
+        self.ramp = (before, (self.rate - before).max(0.0) / packets);
+        self.changed = told.now;
+    }
+
+    /// ns-2 after its slow start.
+    fn rise_or_fall(&mut self, told: &Told) {
+        let packet = told.packet_size / told.rtt;
+        let limit = (2.0 * told.receive_rate).max(packet);
+        if told.target > self.rate {
+            let rounds = (told.now.since(self.changed).seconds() / told.rtt).min(2.0);
+            let limit = if told.limited_lately { limit.max(self.initial(told.rtt)) } else { limit };
+            self.rate = (self.rate + packet * rounds).min(limit).min(told.target);
+        } else {
+            self.rate = told.target.min(limit);
+        }
+        self.changed = told.now;
+    }
+
+    /// No report came for a long time.
+    pub fn on_silence(&mut self, silence: &Silence) {
+        let least = RateControl::least(silence.packet_size);
+        self.rounds += 1;
+        match self.no_feedback {
+            NoFeedback::ReceiveRates => self.halve_receive_rates(silence, least),
+            NoFeedback::Halving => self.halve(silence),
+        }
+        self.rate = self.rate.max(least);
+    }
+
+    /// RFC 5348, section 4.4.
+    fn halve_receive_rates(&mut self, silence: &Silence, least: f64) {
+        let received = self.received.highest();
+        let Some(rtt) = silence.rtt else {
+            if !silence.idle {
+                self.rate *= 0.5;
+            }
+            return;
+        };
+        let recover = self.initial(rtt);
+        let lossless = silence.loss_event_rate == 0.0;
+        let low = if lossless { self.rate < 2.0 * recover } else { received < recover };
+        if silence.idle && low {
+            return;
+        }
+        if lossless {
+            self.rate *= 0.5;
+            return;
+        }
+        let limit = if self.target > 2.0 * received { received } else { self.target / 2.0 };
+        let limit = limit.max(least);
+        self.received.replace(silence.now, limit / 2.0);
+        self.rate = self.target.min(limit);
+    }
+
+    /// ns-2.
+    fn halve(&mut self, silence: &Silence) {
+        let recover = silence.rtt.map_or(f64::INFINITY, |rtt| self.initial(rtt));
+        if !silence.data_limited || self.rate > 2.0 * recover {
+            self.rate *= 0.5;
+        } else {
+            self.rate = self.rate.min(recover);
+        }
+    }
+
+    /// How long to wait for a report from now on, once there is a round-trip time; before that, without one.
+    pub fn patience(&self, rtt: Option<f64>, packet_size: f64) -> Span {
+        let round_trips = match self.no_feedback {
+            NoFeedback::ReceiveRates => 4.0,
+            NoFeedback::Halving => 2.0,
+        };
+        Span::from_seconds((2.0 * packet_size / self.rate).max(round_trips * rtt.unwrap_or(0.0)))
+    }
+}

@@ -1,0 +1,286 @@
+//! The receiving end of TFRC (RFC 5348, sections 5 and 6).
+
+use super::loss_detection::LossDetection;
+use super::loss_intervals::LossIntervals;
+use super::options::{FirstInterval, ReportTimer, TfrcOptions};
+use super::{Equation, Path};
+use crate::{Delivered, Endpoint, Progress, UdpReceiver};
+use multihop_core::{Ecn, Feedback, Segment, Span, TfrcDataHeader, TfrcReportHeader, Time};
+use std::collections::VecDeque;
+
+/// The receiver. It delivers each datagram once, in whatever order they come. A packet that comes after it was taken for lost stays
+/// lost.
+pub struct TfrcReceiver {
+    options: TfrcOptions,
+    delivered: UdpReceiver,
+    detection: LossDetection,
+    losses: LossEvents,
+    rates: ReceiveRate,
+    /// What the newest data said, when it came, and its payload.
+    newest: Option<(TfrcDataHeader, Time, u32)>,
+    clock: SenderClock,
+    /// The highest number that the last report knew of.
+    highest_reported: u64,
+    loss_event_rate: f64,
+    /// A report is to be sent now.
+    due: bool,
+    /// When the feedback timer expires.
+    timer: Option<Time>,
+    /// It expired without data since the last report: the next data is reported at once.
+    overdue: bool,
+}
+
+/// When loss events began, and what lies between them.
+struct LossEvents {
+    intervals: LossIntervals,
+    /// When the latest began, in seconds, and in which round.
+    latest: Option<(f64, u16)>,
+}
+
+/// What came lately.
+struct ReceiveRate {
+    /// Payload by arrival, of the last round-trip time and since the last report.
+    arrivals: VecDeque<(Time, u32)>,
+    last_report: Option<Time>,
+    since_report: u64,
+    /// The highest rate so far in bytes per second.
+    highest: f64,
+}
+
+/// The sender's clock, which wraps, as one that does not.
+#[derive(Default)]
+struct SenderClock {
+    latest: Option<i64>,
+}
+
+impl TfrcReceiver {
+    /// A receiver that has heard nothing yet.
+    pub fn new(options: TfrcOptions) -> TfrcReceiver {
+        TfrcReceiver {
+            options,
+            delivered: UdpReceiver::new(),
+            detection: LossDetection::new(options.duplicate_threshold),
+            losses: LossEvents { intervals: LossIntervals::new(options.averaging), latest: None },
+            rates: ReceiveRate {
+                arrivals: VecDeque::new(),
+                last_report: None,
+                since_report: 0,
+                highest: 0.0,
+            },
+            newest: None,
+            clock: SenderClock::default(),
+            highest_reported: 0,
+            loss_event_rate: 0.0,
+            due: false,
+            timer: None,
+            overdue: false,
+        }
+    }
+
+    /// The sender's round-trip time in seconds.
+    fn rtt(&self) -> Option<f64> {
+        self.newest.and_then(|(header, ..)| TfrcDataHeader::seconds(header.rtt))
+    }
+
+    /// Data came that did not come before.
+    fn on_data(&mut self, now: Time, segment: &Segment, header: TfrcDataHeader) {
+        let is_highest = self.detection.highest().is_none_or(|highest| segment.seq > highest);
+        let is_first = self.newest.is_none();
+        let stamp = self.clock.read(header.timestamp);
+        if is_highest {
+            self.newest = Some((header, now, segment.payload));
+        }
+        self.rates.add(now, segment.payload, self.rtt());
+        let at = if self.options.by_timestamps { stamp } else { now.seconds() };
+        let events = self.detect(now, segment, at, header);
+        if events {
+            let before = self.loss_event_rate;
+            self.loss_event_rate = self.losses.intervals.loss_event_rate(self.highest());
+            // ns-2 reports each loss event.
+            self.due |= self.loss_event_rate > before || self.options.report_timer == ReportTimer::Ns2;
+        }
+        self.due |= match self.options.report_timer {
+            ReportTimer::RoundTrip => is_first || self.rtt().is_none() || self.overdue,
+            ReportTimer::Ns2 => {
+                header.urgent || (is_highest && self.rates.is_round_trip_old(now, self.rtt()))
+            }
+        };
+        if self.timer.is_none() && !self.due {
+            self.start_timer(now);
+        }
+    }
+
+    fn highest(&self) -> u64 {
+        self.detection.highest().unwrap_or(0)
+    }
+
+    /// Looks for losses. Returns whether a loss event began.
+    fn detect(&mut self, now: Time, segment: &Segment, at: f64, header: TfrcDataHeader) -> bool {
+        let TfrcReceiver { detection, losses, options, rates, highest_reported, .. } = self;
+        let rtt = TfrcDataHeader::seconds(header.rtt).unwrap_or(0.0);
+        let round = options.new_round.then_some(header.round);
+        let mut begun = false;
+        let mut lose = |number: u64, when: f64| {
+            if !losses.is_new(when, rtt, round) {
+                return;
+            }
+            begun = true;
+            losses.latest = Some((when, header.round));
+            if losses.intervals.any() {
+                losses.intervals.next(number);
+            } else {
+                // ns-2 counts what came since the last report to the interval that begins.
+                let start = if options.averaging.ns2 { *highest_reported } else { number };
+                losses.intervals.first(first_length(options, rates, now, header), start);
+            }
+        };
+        detection.on_arrival(segment.seq, at, &mut lose);
+        if segment.ecn == Ecn::CongestionExperienced {
+            lose(segment.seq, at);
+        }
+        begun
+    }
+
+    fn start_timer(&mut self, now: Time) {
+        let factor = match self.options.report_timer {
+            ReportTimer::RoundTrip => 1.0,
+            ReportTimer::Ns2 => 1.5,
+        };
+        self.timer = self.rtt().map(|rtt| now + Span::from_seconds(factor * rtt));
+    }
+}
+
+/// Packets of the interval that is taken to lie before the first loss (RFC 5348, section 6.3.1).
+fn first_length(options: &TfrcOptions, rates: &ReceiveRate, now: Time, header: TfrcDataHeader) -> f64 {
+    let packet_size = f64::from(options.segment_size);
+    let rtt = TfrcDataHeader::seconds(header.rtt);
+    let current = rates.rate(now, rtt);
+    let target = match options.first_interval {
+        FirstInterval::Largest => rates.highest.max(current),
+        FirstInterval::HalfOfLargest => 0.5 * rates.highest.max(current),
+        FirstInterval::Latest => current,
+    };
+    let (path, target) = match rtt {
+        Some(rtt) if target > 0.0 => {
+            let timeout = TfrcDataHeader::seconds(header.timeout).unwrap_or(4.0 * rtt);
+            (Path { packet_size, rtt, timeout }, target)
+        }
+        // Lost before there is a rate: half a packet per round-trip time, whatever that is.
+        _ => (Path::new(packet_size, 1.0), 0.5 * packet_size),
+    };
+    let equation = Equation { most: f64::INFINITY, ..options.equation };
+    1.0 / equation.loss_event_rate(&path, target)
+}
+
+impl LossEvents {
+    /// Does a loss at this time begin a new event?
+    fn is_new(&self, when: f64, rtt: f64, round: Option<u16>) -> bool {
+        self.latest.is_none_or(|(began, round_then)| {
+            // Rounds wrap.
+            let later = round.is_none_or(|round| (round.wrapping_sub(round_then) as i16) > 0);
+            when > began + rtt && later
+        })
+    }
+}
+
+impl ReceiveRate {
+    fn add(&mut self, now: Time, payload: u32, rtt: Option<f64>) {
+        self.arrivals.push_back((now, payload));
+        self.since_report += u64::from(payload);
+        let rtt = rtt.map_or(Span::ZERO, Span::from_seconds);
+        let old = |at: Time| now.since(at) > rtt && self.last_report.is_some_and(|last| at <= last);
+        while self.arrivals.front().is_some_and(|(at, _)| old(*at)) {
+            self.arrivals.pop_front();
+        }
+    }
+
+    fn is_round_trip_old(&self, now: Time, rtt: Option<f64>) -> bool {
+        let Some(rtt) = rtt else { return false };
+        self.last_report.is_none_or(|last| now.since(last) >= Span::from_seconds(rtt))
+    }
+
+    /// Bytes per second since the last report, or if that is less than a round-trip time ago, in the last round-trip time.
+    fn rate(&self, now: Time, rtt: Option<f64>) -> f64 {
+        let Some(last) = self.last_report else { return 0.0 };
+        let elapsed = now.since(last).seconds();
+        match rtt {
+            Some(rtt) if elapsed < rtt => {
+                let span = Span::from_seconds(rtt);
+                let within = self.arrivals.iter().rev().take_while(|(at, _)| now.since(*at) < span);
+                within.map(|(_, payload)| f64::from(*payload)).sum::<f64>() / rtt
+            }
+            _ if elapsed > 0.0 => self.since_report as f64 / elapsed,
+            _ => 0.0,
+        }
+    }
+}
+
+impl SenderClock {
+    /// The time of a timestamp in seconds, from the first one.
+    fn read(&mut self, timestamp: u32) -> f64 {
+        let latest = self.latest.unwrap_or(i64::from(timestamp));
+        let time = latest + i64::from(timestamp.wrapping_sub(latest as u32) as i32);
+        self.latest = Some(latest.max(time));
+        time as f64 * 1e-6
+    }
+}
+
+impl Endpoint for TfrcReceiver {
+    fn push(&mut self, _now: Time, _bytes: u64) {}
+
+    fn backlog(&self) -> u64 {
+        0
+    }
+
+    fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered {
+        let Feedback::TfrcData(header) = segment.feedback else { return Delivered::default() };
+        let delivered = self.delivered.on_segment(now, segment);
+        if delivered.bytes > 0 {
+            self.on_data(now, segment, header);
+        }
+        delivered
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        if self.timer.is_none_or(|timer| now < timer) {
+            return;
+        }
+        self.timer = None;
+        if self.rates.since_report > 0 {
+            self.due = true;
+        } else {
+            self.overdue = true;
+        }
+    }
+
+    fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        let (newest, at, _) = self.newest.filter(|_| std::mem::take(&mut self.due))?;
+        let rtt = self.rtt();
+        let rate = self.rates.rate(now, rtt);
+        self.rates.highest = self.rates.highest.max(rate);
+        self.rates.last_report = Some(now);
+        self.rates.since_report = 0;
+        self.loss_event_rate = self.losses.intervals.loss_event_rate(self.highest());
+        self.highest_reported = self.highest();
+        self.overdue = false;
+        self.start_timer(now);
+        Some(Segment {
+            header: self.options.report,
+            feedback: Feedback::TfrcReport(TfrcReportHeader {
+                echo: newest.timestamp,
+                delay: (now.since(at).ns() / 1_000) as u32,
+                receive_rate: rate.round() as u32,
+                loss_event_rate: TfrcReportHeader::units(self.loss_event_rate),
+            }),
+            ..Segment::default()
+        })
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        self.timer
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::default()
+    }
+}

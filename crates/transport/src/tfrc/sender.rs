@@ -1,0 +1,336 @@
+//! The sending end of TFRC (RFC 5348, section 4).
+
+use super::data_limited::DataLimited;
+use super::options::{EquationTimeout, NoFeedback, Release, TfrcOptions};
+use super::rate::{RateControl, Silence, Told};
+use super::{Path, RateCeiling, Report};
+use crate::messages::Messages;
+use crate::{Delivered, Endpoint, Progress, Rto, RtoOptions};
+use multihop_core::{Ecn, Feedback, Segment, Span, TfrcDataHeader, TfrcReportHeader, Time};
+
+/// Weight of a packet in the mean packet size.
+const SIZE_WEIGHT: f64 = 0.1;
+
+/// The nofeedback timer before there is a round-trip time (RFC 5348, section 4.2).
+const FIRST_PATIENCE: Span = Span::from_ms(2_000);
+
+/// A sender of datagrams at the rate that TCP would have. Each push is a message of its own; one that does not fit in a packet is
+/// split.
+pub struct TfrcSender {
+    options: TfrcOptions,
+    ceiling: Box<dyn RateCeiling>,
+    control: RateControl,
+    round_trip: RoundTrip,
+    messages: Messages,
+    next: u64,
+    /// Mean payload of packets, `s` of the equation.
+    packet_size: f64,
+    loss_event_rate: f64,
+    /// The last packet: when it was due, and its payload.
+    last: Option<(Time, u32)>,
+    /// Where each interval is fixed when a packet leaves: when the next one may.
+    release: Time,
+    data_limited: DataLimited,
+    /// When data came after there had been none.
+    limited_until: Option<Time>,
+    deadline: Option<Time>,
+    sent_since_deadline_set: bool,
+    round: u16,
+    urgent: bool,
+    counters: Progress,
+}
+
+/// Round-trip times, in seconds.
+struct RoundTrip {
+    weight: f64,
+    smoothed: Option<f64>,
+    sample: f64,
+    /// Mean of the square root.
+    root: f64,
+    timeout: EquationTimeout,
+    rto: Rto,
+}
+
+impl TfrcSender {
+    /// A sender with nothing to send, whose rate `ceiling` may hold down.
+    pub fn new(options: TfrcOptions, ceiling: Box<dyn RateCeiling>) -> TfrcSender {
+        TfrcSender {
+            control: RateControl::new(&options, ceiling.at_start()),
+            ceiling,
+            round_trip: RoundTrip::new(&options),
+            messages: Messages::new(options.segment_size),
+            next: 0,
+            packet_size: f64::from(options.segment_size),
+            loss_event_rate: 0.0,
+            last: None,
+            release: Time::ZERO,
+            data_limited: DataLimited::default(),
+            limited_until: None,
+            deadline: None,
+            sent_since_deadline_set: false,
+            round: 0,
+            urgent: true,
+            counters: Progress::default(),
+            options,
+        }
+    }
+
+    /// No packet leaves before this instant.
+    fn release_at(&self) -> Time {
+        match (self.options.release, self.last) {
+            (_, None) => Time::ZERO,
+            (Release::Timer, _) => self.release,
+            (Release::Due, Some((due, payload))) => {
+                let interval = self.interval(payload);
+                due + interval - interval.min(self.options.granularity) / 2
+            }
+        }
+    }
+
+    /// Time between packets at the present rate, after one of so many bytes.
+    fn interval(&self, payload: u32) -> Span {
+        let damping = if self.options.oscillation_reduction { self.round_trip.damping() } else { 1.0 };
+        let interval = f64::from(payload) / self.control.pace(damping);
+        Span::from_seconds(interval).max(Span::from_ns(1))
+    }
+
+    /// Has it nothing to send though it may?
+    fn is_data_limited(&self, now: Time) -> bool {
+        self.messages.backlog() == 0 && now >= self.release_at()
+    }
+
+    fn on_report(&mut self, now: Time, header: TfrcReportHeader, hops: u16) {
+        let elapsed = TfrcDataHeader::clock(now).wrapping_sub(header.echo);
+        let sample = f64::from(elapsed.saturating_sub(header.delay).max(1)) * 1e-6;
+        self.round_trip.add(sample);
+        let span = Span::from_seconds(sample);
+        self.counters.rtt = Some(span);
+        self.counters.rtt_samples += 1;
+        self.counters.rtt_sum += span;
+        self.round = self.round.wrapping_add(1);
+        self.urgent = false;
+
+        let newest = now - Span::from_us(u64::from(elapsed)).min(now.since(Time::ZERO));
+        let rtt = self.round_trip.smoothed.unwrap_or(sample);
+        let told = self.told(now, header, hops, newest, rtt);
+        self.control.on_report(&told);
+        self.loss_event_rate = told.loss_event_rate;
+        self.restart_nofeedback(now);
+        if self.options.release == Release::Timer && self.control.starting() {
+            self.release = now;
+        }
+    }
+
+    fn told(&mut self, now: Time, header: TfrcReportHeader, hops: u16, newest: Time, rtt: f64) -> Told {
+        // Once something was lost the rate is never 0 again: such a report was overtaken.
+        let known = Some(header.rate()).filter(|rate| *rate > 0.0);
+        let loss_event_rate = known.unwrap_or(self.loss_event_rate);
+        let receive_rate = f64::from(header.receive_rate);
+        let path =
+            Path { packet_size: self.packet_size, rtt, timeout: self.round_trip.equation_timeout(rtt) };
+        let equation = if loss_event_rate > 0.0 {
+            self.options.equation.rate(&path, loss_event_rate)
+        } else {
+            f64::INFINITY
+        };
+        let ceiling = self.ceiling.on_report(&Report {
+            now,
+            rtt,
+            sample: self.round_trip.sample,
+            loss_event_rate,
+            receive_rate,
+            hops,
+            packet_size: self.packet_size.round() as u32,
+            rate: self.control.rate(),
+            equation,
+        });
+        let lately = Span::from_seconds(1.5 * rtt);
+        let limited_lately = self.limited_until.is_some_and(|until| now.since(until) < lately);
+        Told {
+            now,
+            rtt,
+            packet_size: self.packet_size,
+            loss_event_rate,
+            rose: loss_event_rate > self.loss_event_rate,
+            receive_rate,
+            data_limited: self.data_limited.on_report(now, newest, Span::from_seconds(rtt)),
+            limited_lately: limited_lately || self.is_data_limited(now),
+            target: equation.min(ceiling),
+            ceiling,
+        }
+    }
+
+    fn restart_nofeedback(&mut self, now: Time) {
+        self.deadline = Some(now + self.control.patience(self.round_trip.smoothed, self.packet_size));
+        self.sent_since_deadline_set = false;
+    }
+
+    fn on_silence(&mut self, now: Time) {
+        self.counters.timeouts += 1;
+        let silence = Silence {
+            now,
+            rtt: self.round_trip.smoothed,
+            packet_size: self.packet_size,
+            loss_event_rate: self.loss_event_rate,
+            idle: !self.sent_since_deadline_set,
+            data_limited: self.is_data_limited(now),
+        };
+        self.control.on_silence(&silence);
+        self.restart_nofeedback(now);
+        if self.options.no_feedback == NoFeedback::Halving {
+            self.round = self.round.wrapping_add(1);
+            self.urgent = true;
+        }
+        if self.options.release == Release::Timer {
+            self.release = now;
+        }
+    }
+
+    /// Starts the timers before the first packet.
+    fn start(&mut self, now: Time) {
+        self.deadline = Some(match self.options.no_feedback {
+            NoFeedback::ReceiveRates => now + FIRST_PATIENCE,
+            NoFeedback::Halving => now + self.control.patience(None, self.packet_size),
+        });
+    }
+
+    fn note_sent(&mut self, now: Time, payload: u32) {
+        self.packet_size += SIZE_WEIGHT * (f64::from(payload) - self.packet_size);
+        // One that waited for its turn was due then, even if it left a little early; one that came late is due now.
+        let due = match (self.options.release, self.last) {
+            (Release::Due, Some((due, payload))) => due + self.interval(payload),
+            _ => now,
+        };
+        self.last = Some((due.max(now), payload));
+        self.control.on_sent();
+        self.release = now + self.interval(payload);
+        self.sent_since_deadline_set = true;
+        if self.messages.backlog() > 0 {
+            self.data_limited.on_unlimited(now);
+        }
+    }
+}
+
+impl Endpoint for TfrcSender {
+    fn push(&mut self, now: Time, bytes: u64) {
+        if bytes > 0 && self.last.is_some() && self.is_data_limited(now) {
+            self.limited_until = Some(now);
+        }
+        self.messages.push(bytes);
+    }
+
+    fn withdraw(&mut self) {
+        self.messages.withdraw();
+    }
+
+    fn backlog(&self) -> u64 {
+        self.messages.backlog()
+    }
+
+    fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered {
+        if let Feedback::TfrcReport(header) = segment.feedback {
+            self.on_report(now, header, segment.hops);
+        }
+        Delivered::default()
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            self.on_silence(now);
+        }
+    }
+
+    fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        if now < self.release_at() {
+            return None;
+        }
+        let (offset, payload) = self.messages.take()?;
+        if self.last.is_none() {
+            self.start(now);
+        }
+        let seq = self.next;
+        self.next += 1;
+        self.note_sent(now, payload);
+        let rtt = self.round_trip.smoothed;
+        let timeout = rtt.map(|rtt| self.round_trip.equation_timeout(rtt));
+        Some(Segment {
+            seq,
+            offset,
+            payload,
+            header: self.options.header,
+            ecn: if self.options.ecn { Ecn::Ect0 } else { Ecn::NotCapable },
+            feedback: Feedback::TfrcData(TfrcDataHeader {
+                timestamp: TfrcDataHeader::clock(now),
+                rtt: rtt.map_or(0, TfrcDataHeader::units),
+                timeout: timeout.map_or(0, TfrcDataHeader::units),
+                round: self.round,
+                urgent: self.urgent,
+            }),
+            ..Segment::default()
+        })
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        let release = (self.messages.backlog() > 0).then(|| self.release_at());
+        [release, self.deadline].into_iter().flatten().min()
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            sent: self.messages.taken(),
+            srtt: self.round_trip.smoothed.map(Span::from_seconds),
+            allowed_rate: Some(self.control.rate()),
+            loss_event_rate: Some(self.loss_event_rate),
+            ..self.counters
+        }
+    }
+}
+
+impl RoundTrip {
+    fn new(options: &TfrcOptions) -> RoundTrip {
+        let granularity = match options.timeout {
+            EquationTimeout::RoundTrips { .. } => None,
+            EquationTimeout::Tcp { tick } => Some(tick).filter(|tick| tick.ns() > 0),
+        };
+        let rto = RtoOptions { min: Span::ZERO, granularity, ..RtoOptions::default() };
+        RoundTrip {
+            weight: options.rtt_weight,
+            smoothed: None,
+            sample: 0.0,
+            root: 1.0,
+            timeout: options.timeout,
+            rto: Rto::new(rto),
+        }
+    }
+
+    fn add(&mut self, sample: f64) {
+        let root = sample.sqrt();
+        if let Some(smoothed) = &mut self.smoothed {
+            *smoothed += self.weight * (sample - *smoothed);
+            self.root += self.weight * (root - self.root);
+        } else {
+            self.smoothed = Some(sample);
+            self.root = root;
+        }
+        self.sample = sample;
+        let span = Span::from_seconds(sample);
+        let rounded = match self.timeout {
+            EquationTimeout::Tcp { tick } if tick.ns() > 0 => span.rounded(tick),
+            _ => span,
+        };
+        self.rto.sample(Time::ZERO, Time::ZERO + rounded);
+    }
+
+    /// What the equation takes as retransmission timeout, in seconds.
+    fn equation_timeout(&self, rtt: f64) -> f64 {
+        match self.timeout {
+            EquationTimeout::RoundTrips { least } => (4.0 * rtt).max(least.seconds()),
+            EquationTimeout::Tcp { .. } => self.rto.timeout().seconds(),
+        }
+    }
+
+    /// The mean of the root of the round-trip time over the last one (RFC 5348, section 4.5).
+    fn damping(&self) -> f64 {
+        if self.smoothed.is_some() { self.root / self.sample.sqrt() } else { 1.0 }
+    }
+}
