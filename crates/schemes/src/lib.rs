@@ -11,6 +11,7 @@
 //! | `tcp_bbr.rs` | [`TcpBbr`]: a window and a pace from a model of the path |
 //! | `tcp_ap.rs` | [`TcpAp`]: a window and a pace from round-trip times and hops |
 //! | `tfrc.rs`, `tfrc_capped.rs` | [`Tfrc`]: datagrams at the rate of TCP's throughput equation; [`TfrcCapped`]: below a constant rate |
+//! | `re_tfrc.rs` | [`ReTfrc`]: below the rate that saturates the MAC of a chain, as `rate_estimation.rs` finds it |
 //! | `recn.rs` | [`Recn`]: ECN marks from the MAC's transmission efficiency |
 //! | `ecn_rts.rs`, `ecn_fsd.rs`, `ecn_busy.rs` | [`EcnRts`], [`EcnFsd`], [`EcnBusy`]: its rivals, from other metrics of the MAC |
 //! | `lred.rs` | [`Lred`]: drops or marks by chance, and pauses, by the MAC's retransmissions |
@@ -51,12 +52,12 @@ mod load_sender;
 mod lred;
 mod maxnet;
 mod nred;
-#[cfg(test)] // until `re-tfrc` is there
 mod rate_estimation;
 mod rcp;
 mod rcp_router;
 mod rcp_sender;
 mod rcp_winf;
+mod re_tfrc;
 mod recn;
 mod registry;
 mod round_trip;
@@ -87,9 +88,11 @@ pub use ewccp::{Ewccp, OnTimeout, SharedLoad};
 pub use lred::Lred;
 pub use maxnet::MaxNet;
 pub use nred::Nred;
+pub use rate_estimation::CurrentRtt;
 pub use rcp::{Rcp, RcpConnection, RcpControl};
 pub use rcp_sender::{Pacing, Refresh, WindowLimit};
 pub use rcp_winf::{Input, Offer, RcpWinf};
+pub use re_tfrc::{ReTfrc, Success};
 pub use recn::{FrameEfficiency, Recn};
 pub use registry::{Entry, Parameters, REGISTRY, find, find_among};
 pub use tcp_ap::{DelayDispersion, ShortPaths, TcpAp};

@@ -3,6 +3,8 @@
 use multihop_core::{Span, Time};
 use multihop_link::{ContentionDelay, ServiceTimes};
 use multihop_transport::{Equation, Path, RateCeiling, Report};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// The least of the samples of a time that passes.
@@ -13,14 +15,35 @@ struct SlidingMinimum {
     candidates: VecDeque<(Time, f64)>,
 }
 
+/// A chain of saturated stations, as the model knows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SaturatedChain {
+    /// How stations contend.
+    pub model: ContentionDelay,
+    /// How long packets of data take, and packets of feedback.
+    pub data: ServiceTimes,
+    pub feedback: ServiceTimes,
+}
+
+/// The present round-trip time, `r_cur`.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CurrentRtt {
+    /// The sample of the report.
+    #[default]
+    Latest,
+    /// The smoothed one, which TFRC's own rate is made of.
+    Smoothed,
+}
+
 /// Holds a TFRC sender at the rate that data arrives at, scaled to the round-trip time that the path has when it just saturates.
 #[derive(Clone, Debug)]
 pub(crate) struct RateEstimation {
-    model: ContentionDelay,
-    data: ServiceTimes,
-    feedback: ServiceTimes,
+    /// None of a sender that knows no radio.
+    chain: Option<SaturatedChain>,
     /// Hops of the path, if it is told.
     hops: Option<u16>,
+    current: CurrentRtt,
     equation: Equation,
     least: SlidingMinimum,
 }
@@ -39,19 +62,25 @@ impl SlidingMinimum {
     }
 }
 
+impl SaturatedChain {
+    /// r(N) in seconds.
+    fn round_trip(&self, hops: u32) -> f64 {
+        self.model.round_trip(hops, &self.data, &self.feedback)
+    }
+}
+
 impl RateEstimation {
-    /// Of a path whose saturated stations are as `model` says, and take so long for data and for feedback. The hops of the path are
-    /// told, or those that feedback takes; the least round-trip time is that of the last `window`.
+    /// Of a path that is such a chain. Its hops are told, or those that feedback takes; the least round-trip time is that of the last
+    /// `window`.
     pub(crate) fn new(
-        model: ContentionDelay,
-        data: ServiceTimes,
-        feedback: ServiceTimes,
+        chain: Option<SaturatedChain>,
         hops: Option<u16>,
+        current: CurrentRtt,
         equation: Equation,
         window: Span,
     ) -> RateEstimation {
         let least = SlidingMinimum { length: window, candidates: VecDeque::new() };
-        RateEstimation { model, data, feedback, hops, equation, least }
+        RateEstimation { chain, hops, current, equation, least }
     }
 
     /// `r_opt`, the round-trip time of saturation: the modelled one, or the least that was measured, whichever is more. (There may be
@@ -59,7 +88,7 @@ impl RateEstimation {
     fn saturation_rtt(&mut self, report: &Report) -> f64 {
         let least = self.least.note(report.now, report.sample);
         let hops = u32::from(self.hops.unwrap_or(report.hops));
-        self.model.round_trip(hops, &self.data, &self.feedback).max(least)
+        self.chain.map_or(least, |chain| chain.round_trip(hops).max(least))
     }
 }
 
@@ -71,7 +100,11 @@ impl RateCeiling for RateEstimation {
         }
         let at = |rtt| Path::new(f64::from(report.packet_size), rtt);
         let loss_event_rate = self.equation.loss_event_rate(&at(saturation), report.receive_rate);
-        self.equation.rate(&at(report.rtt), loss_event_rate)
+        let current = match self.current {
+            CurrentRtt::Latest => report.sample,
+            CurrentRtt::Smoothed => report.rtt,
+        };
+        self.equation.rate(&at(current), loss_event_rate)
     }
 }
 
@@ -85,6 +118,11 @@ mod tests {
 
     /// DSSS: r(7) is 234 ms.
     fn estimation(hops: Option<u16>) -> RateEstimation {
+        let window = Span::from_ms(10_000);
+        RateEstimation::new(Some(chain()), hops, CurrentRtt::Smoothed, Equation::default(), window)
+    }
+
+    fn chain() -> SaturatedChain {
         let model = ContentionDelay {
             slot: Span::from_us(20),
             window: 32,
@@ -92,7 +130,7 @@ mod tests {
             success: SuccessProbability::FixedPoint,
             growing_windows: true,
         };
-        RateEstimation::new(model, TIMES, FEEDBACK, hops, Equation::default(), Span::from_ms(10_000))
+        SaturatedChain { model, data: TIMES, feedback: FEEDBACK }
     }
 
     fn report(at_s: f64, sample: f64, rtt: f64, receive_rate: f64) -> Report {
@@ -113,13 +151,17 @@ mod tests {
     #[test]
     fn the_rate_is_scaled_to_the_round_trip_time_of_saturation() {
         let mut estimation = estimation(None);
-        let saturation = estimation.model.round_trip(7, &TIMES, &FEEDBACK);
+        let saturation = chain().round_trip(7);
         assert!((saturation - 0.2341).abs() < 1e-4, "{saturation}");
         let ceiling = estimation.on_report(&report(1.0, 0.1, 0.4, 37_500.0));
         assert!((ceiling / (37_500.0 * saturation / 0.4) - 1.0).abs() < 1e-9, "{ceiling}");
         // What is below the round trip of saturation may rise.
         let above = estimation.on_report(&report(2.0, 0.1, 0.15, 37_500.0));
         assert!(above > 37_500.0 * 1.5, "{above}");
+        // The latest sample in place of the smoothed round-trip time.
+        estimation.current = CurrentRtt::Latest;
+        let at_once = estimation.on_report(&report(3.0, 0.2, 0.4, 37_500.0));
+        assert!((at_once / (37_500.0 * saturation / 0.2) - 1.0).abs() < 1e-9, "{at_once}");
     }
 
     #[test]
@@ -131,6 +173,13 @@ mod tests {
         // The sample of 0.3 s is forgotten after 10 s, the one of 0.4 s is not.
         assert!((share(estimation.on_report(&report(11.0, 0.4, 0.5, 37_500.0))) - 0.6).abs() < 1e-9);
         assert!((share(estimation.on_report(&report(12.5, 0.8, 0.5, 37_500.0))) - 0.8).abs() < 1e-9);
+    }
+
+    #[test]
+    fn without_a_radio_the_least_round_trip_is_all_that_is_known() {
+        let mut estimation = RateEstimation { chain: None, ..estimation(None) };
+        let ceiling = estimation.on_report(&report(1.0, 0.1, 0.4, 40_000.0));
+        assert!((ceiling - 10_000.0).abs() < 1e-3, "{ceiling}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::Scheme;
 use crate::{
-    Abc, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, Rcp, RcpWinf, Recn, TcpAp, TcpBbr,
+    Abc, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, Rcp, RcpWinf, ReTfrc, Recn, TcpAp, TcpBbr,
     TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp, Xcp, XcpB, XcpWinf,
 };
 use schemars::{JsonSchema, schema_for};
@@ -23,6 +23,7 @@ pub const REGISTRY: &[Entry] = &[
     Entry::of::<TcpAp>(),
     Entry::of::<Tfrc>(),
     Entry::of::<TfrcCapped>(),
+    Entry::of::<ReTfrc>(),
     Entry::of::<Recn>(),
     Entry::of::<EcnRts>(),
     Entry::of::<EcnFsd>(),
@@ -283,6 +284,9 @@ mod tests {
                 json!({ "cap": 300 }),
                 "cap is 300: invalid type: integer `300`, expected a bit rate as text with a unit",
             ),
+            ("re-tfrc", json!({ "hops": 0 }), "hops is 0; it must be between 1 and 1000 hops"),
+            ("re-tfrc", json!({ "rtt_window": "0 s" }), "rtt_window is 0 s; it must be between 1 ms and 1 h"),
+            ("re-tfrc", json!({ "success": "sure" }), "success is \"sure\": unknown variant `sure`"),
             ("tfrc-capped", json!({ "cap": "0 b/s" }), "cap is 0 b/s; it must be between 8 b/s and 100 Gb/s"),
             ("tcp-ap", json!({ "rate": "0 b/s" }), "rate is 0 b/s; it must be between 1 kb/s and 100 Gb/s"),
             ("tcp-ap", json!({ "history": 0 }), "history is 0; it must be between 1 and 10000 delays"),
