@@ -2,6 +2,10 @@
 //!
 //! [`scenario`](crate::scenario) makes one from a file; tests make them directly.
 
+mod aodv;
+
+pub use aodv::{AodvConfig, LocalRepair};
+
 use crate::mobility::Mobility;
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy};
@@ -243,6 +247,8 @@ pub enum RoutingProtocol {
     Dsdv(DsdvConfig),
     /// DSR (RFC 4728), close to ns-2's.
     Dsr(DsrConfig),
+    /// AODV (RFC 3561), as ns-2 has it.
+    Aodv(AodvConfig),
 }
 
 /// Parameters of DSDV. What ns-2 calls them is in brackets.

@@ -88,7 +88,7 @@ impl Slab {
     pub fn parcel(&self, handle: Handle) -> Parcel {
         let packet = &self.get(handle).packet;
         let route = self.route(handle).cloned();
-        Parcel { handle, source: packet.source, destination: packet.destination, route }
+        Parcel { handle, source: packet.source, destination: packet.destination, hops: packet.hops, route }
     }
 
     /// What a packet of a routing protocol says.

@@ -1,5 +1,6 @@
 //! What a routing protocol is to a node.
 
+use super::aodv::AodvMessage;
 use super::dsdv::Update;
 use super::dsr::DsrMessage;
 use crate::slab::Handle;
@@ -9,6 +10,8 @@ use std::sync::Arc;
 /// What nodes of a routing protocol say to each other. A message goes one hop: who relays it makes a new one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Message {
+    /// A route request, a route reply, a route error or a hello of AODV.
+    Aodv(AodvMessage),
     /// Part of a DSDV table.
     Dsdv(Update),
     /// A route request, a route reply or a route error of DSR.
@@ -39,6 +42,8 @@ pub(crate) struct Parcel {
     pub(crate) handle: Handle,
     pub(crate) source: NodeId,
     pub(crate) destination: NodeId,
+    /// Hops that it took to this node.
+    pub(crate) hops: u16,
     /// The way in it, if there is one.
     pub(crate) route: Option<SourceRoute>,
 }
@@ -48,8 +53,9 @@ pub(crate) struct Parcel {
 pub(crate) enum GivenUp {
     /// A packet.
     Packet(Parcel),
-    /// A packet with this way in it. The next hop has it, though its ACK did not come.
-    Arrived(Option<SourceRoute>),
+    /// A packet for this destination, which took so many hops to this node, with the way in it. The next hop has it, though its ACK
+    /// did not come.
+    Arrived { destination: NodeId, hops: u16, route: Option<SourceRoute> },
     /// A message of the agent's, which is lost.
     Message(Arc<Message>),
 }
@@ -73,6 +79,10 @@ pub(crate) enum Action {
     Route(Handle),
     /// Write this way into a packet, which the agent held, and send it.
     SendAlong(Handle, SourceRoute),
+    /// Send this packet, which the agent held, to this neighbour, whatever routes say by now.
+    SendTo(Handle, NodeId),
+    /// Lose the packets that wait in the interface queue for this next hop.
+    Purge(NodeId),
     /// Drop this packet, which the agent held.
     Drop(Handle, DropCause),
 }
@@ -86,7 +96,7 @@ pub(crate) trait RoutingAgent: Send {
     fn next_hop(&self, destination: NodeId) -> Option<NodeId>;
 
     /// Where a packet for this destination goes. It is asked for every packet without a way in it, so it is quick.
-    fn way(&mut self, destination: NodeId) -> Option<Way> {
+    fn way(&mut self, _now: Time, destination: NodeId) -> Option<Way> {
         self.next_hop(destination).map(Way::Hop)
     }
 
@@ -94,11 +104,11 @@ pub(crate) trait RoutingAgent: Send {
     fn on_forwarded(&mut self, _way: &SourceRoute) {}
 
     /// There is no next hop for this packet.
-    fn on_no_route(&mut self, now: Time, destination: NodeId, packet: Handle);
+    fn on_no_route(&mut self, now: Time, packet: Parcel);
 
     /// The MAC gave something up that it could not deliver to this next hop, which breaks the link if the rule of
-    /// [`failure_rule`](super::failure_rule) says so.
-    fn on_link_failure(&mut self, now: Time, next_hop: NodeId, breaks: bool, what: GivenUp);
+    /// [`failure_rule`](super::failure_rule) says so. Returns whether what waits for that next hop in the interface queue is stranded.
+    fn on_link_failure(&mut self, now: Time, next_hop: NodeId, breaks: bool, what: GivenUp) -> bool;
 
     /// The link broke that this packet waited for in the interface queue.
     fn on_stranded(&mut self, _now: Time, packet: Parcel) {

@@ -1,12 +1,14 @@
 //! Routing: where a node sends a packet next.
 //!
 //! * `static_routes`: shortest paths over the links that can carry data, computed before the run; and what links are worth.
-//! * `agent`: what a routing protocol is to a node. `dsdv`: DSDV, as ns-2 has it. `dsr`: DSR, close to ns-2's.
+//! * `agent`: what a routing protocol is to a node. `dsdv`: DSDV, as ns-2 has it. `dsr`: DSR, close to ns-2's. `aodv`: AODV, as ns-2 has it. `buffer`: packets that wait for a route.
 //!
 //! With static routes nodes have no agent, and look next hops up in [`Routes`], which all of them share. A protocol is an
 //! agent per node; it never sees `Routes`, which then only says which paths the run expects.
 
 mod agent;
+mod aodv;
+mod buffer;
 mod dsdv;
 mod dsr;
 mod static_routes;
@@ -17,7 +19,7 @@ pub(crate) use agent::{Action, GivenUp, Message, Overheard, Parcel, RoutingAgent
 pub(crate) use dsr::{next_on, source_route_bytes};
 pub(crate) use static_routes::{LEAST_DELIVERY, NOMINAL_BYTES};
 
-use crate::config::{Config, LinkFailureRule, RoutingProtocol};
+use crate::config::{AodvConfig, Config, DsrConfig, LinkFailureRule, RoutingProtocol};
 use multihop_core::{NodeId, Rng, Span};
 
 /// The agent of a node; none with static routes.
@@ -26,6 +28,7 @@ pub(crate) fn agent(config: &Config, node: NodeId) -> Option<Box<dyn RoutingAgen
     match &config.routing.protocol {
         RoutingProtocol::Static => None,
         RoutingProtocol::Dsdv(parameters) => Some(Box::new(dsdv::Dsdv::new(node, parameters.clone(), rng()))),
+        RoutingProtocol::Aodv(parameters) => Some(Box::new(aodv::Aodv::new(node, parameters.clone(), rng()))),
         RoutingProtocol::Dsr(parameters) => Some(Box::new(dsr::Dsr::new(node, parameters.clone(), rng()))),
     }
 }
@@ -35,9 +38,10 @@ pub(crate) fn failure_rule(config: &Config) -> LinkFailureRule {
     match &config.routing.protocol {
         RoutingProtocol::Static => config.routing.on_link_failure,
         RoutingProtocol::Dsdv(_) => LinkFailureRule::Ignore,
-        RoutingProtocol::Dsr(parameters) => {
+        RoutingProtocol::Aodv(AodvConfig { failures, .. })
+        | RoutingProtocol::Dsr(DsrConfig { failures, .. }) => {
             // The link is there again as soon as somebody says so.
-            LinkFailureRule::Break { failures: parameters.failures, hold: Span::ZERO }
+            LinkFailureRule::Break { failures: *failures, hold: Span::ZERO }
         }
     }
 }
@@ -47,6 +51,7 @@ pub(crate) fn hop_limit(config: &Config) -> u16 {
     match &config.routing.protocol {
         RoutingProtocol::Static => u16::try_from(config.nodes.len()).unwrap_or(u16::MAX),
         RoutingProtocol::Dsdv(parameters) => parameters.hop_limit,
+        RoutingProtocol::Aodv(parameters) => parameters.hop_limit,
         RoutingProtocol::Dsr(parameters) => parameters.hop_limit,
     }
 }

@@ -13,6 +13,7 @@
 //!
 //! Whatever is wrong ends as one [`ScenarioError`], which names file, line, key, what was found, and what would do.
 
+mod aodv;
 mod catalogue;
 mod discipline;
 mod document;
@@ -43,6 +44,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+pub use aodv::{Aodv, LocalRepair};
 pub use catalogue::catalogue;
 pub use discipline::{Codel, Discipline};
 pub use document::{Step, locate};

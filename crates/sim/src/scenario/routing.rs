@@ -1,5 +1,6 @@
 //! `[routing]` and `[network]`.
 
+use super::aodv::Aodv;
 use super::document::{Document, Result, key};
 use super::dsr::Dsr;
 use crate::config::{DsdvConfig, LinkFailureRule, RouteMetric, RoutingConfig, RoutingProtocol};
@@ -20,6 +21,8 @@ pub enum Routing {
     Dsdv(Dsdv),
     /// Dynamic source routing (Johnson, Hu and Maltz 2007, RFC 4728), close to ns-2's.
     Dsr(Dsr),
+    /// Ad hoc on-demand distance vectors (Perkins, Belding-Royer and Das 2003, RFC 3561), as ns-2 has them.
+    Aodv(Aodv),
 }
 
 /// Shortest paths, computed before the run.
@@ -146,6 +149,11 @@ impl Routing {
             }),
             Routing::Dsr(dsr) => Ok(RoutingConfig {
                 protocol: RoutingProtocol::Dsr(dsr.resolve(document)?),
+                metric: RouteMetric::Hops,
+                on_link_failure: LinkFailureRule::Ignore,
+            }),
+            Routing::Aodv(aodv) => Ok(RoutingConfig {
+                protocol: RoutingProtocol::Aodv(aodv.resolve(document)?),
                 metric: RouteMetric::Hops,
                 on_link_failure: LinkFailureRule::Ignore,
             }),

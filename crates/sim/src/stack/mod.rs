@@ -231,14 +231,16 @@ impl Stack {
         record: &mut Recorder,
     ) {
         let breaks = self.failures.on_given_up(now, peer);
-        if self.agent.is_some() {
-            self.tell_of_failure(now, peer, breaks, handle, packets, record);
+        let strands = if self.agent.is_some() {
+            self.tell_of_failure(now, peer, breaks, handle, packets, record)
         } else if packets.get(handle).passed_on {
             packets.remove(handle);
+            breaks
         } else {
             self.lose(now, handle, DropCause::RetryLimit, packets, record);
-        }
-        if breaks {
+            breaks
+        };
+        if strands {
             self.purge(now, peer, packets, record);
         }
     }

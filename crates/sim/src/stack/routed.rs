@@ -42,7 +42,7 @@ impl Stack {
         self.call(|protocol| protocol.on_timer(now));
     }
 
-    /// The protocol is told that the MAC gave a packet up.
+    /// The protocol is told that the MAC gave a packet up. Returns whether others are stranded with it.
     pub(super) fn tell_of_failure(
         &mut self,
         now: Time,
@@ -51,19 +51,23 @@ impl Stack {
         handle: Handle,
         packets: &mut Slab,
         record: &mut Recorder,
-    ) {
+    ) -> bool {
         let entry = packets.get(handle);
         let what = match (entry.packet.is_routing(), entry.passed_on) {
             (false, false) => GivenUp::Packet(packets.parcel(handle)),
             (true, false) => GivenUp::Message(packets.routing_message(handle).clone()),
-            (_, true) => GivenUp::Arrived(packets.route(handle).cloned()),
+            (_, true) => GivenUp::Arrived {
+                destination: entry.packet.destination,
+                hops: entry.packet.hops,
+                route: packets.route(handle).cloned(),
+            },
         };
         match &what {
             GivenUp::Packet(_) => {}
             GivenUp::Message(_) => self.lose(now, handle, DropCause::RetryLimit, packets, record),
-            GivenUp::Arrived(_) => drop(packets.remove(handle)),
+            GivenUp::Arrived { .. } => drop(packets.remove(handle)),
         }
-        self.call(|protocol| protocol.on_link_failure(now, peer, breaks, what));
+        self.call(|protocol| protocol.on_link_failure(now, peer, breaks, what)).unwrap_or(false)
     }
 
     /// The protocol is given a packet whose link broke while it waited.
@@ -98,11 +102,10 @@ impl Stack {
         }
     }
 
-    fn call(&mut self, what: impl FnOnce(&mut dyn RoutingAgent)) {
-        if let Some(agent) = &mut self.agent {
-            what(agent.protocol.as_mut());
-            agent.pending = true;
-        }
+    fn call<T>(&mut self, what: impl FnOnce(&mut dyn RoutingAgent) -> T) -> Option<T> {
+        let agent = self.agent.as_mut()?;
+        agent.pending = true;
+        Some(what(agent.protocol.as_mut()))
     }
 
     /// A message of the protocol came from a neighbour.
@@ -125,6 +128,8 @@ impl Stack {
             Action::Broadcast(message, size) => self.say(around, message, size, NodeId::BROADCAST),
             Action::Unicast(message, size, to) => self.say(around, message, size, to),
             Action::Route(handle) => self.enqueue_routed(around, handle),
+            Action::SendTo(handle, peer) => self.admit(around, handle, peer),
+            Action::Purge(peer) => self.purge(around.now, peer, around.packets, around.record),
             Action::SendAlong(handle, way) => self.send_along(around, handle, way),
             Action::Drop(handle, cause) => {
                 self.lose(around.now, handle, cause, around.packets, around.record);
@@ -154,10 +159,13 @@ impl Stack {
             self.admit(around, handle, next_on(&way.nodes, self.id));
             return;
         }
-        match agent.protocol.way(packet.destination) {
+        match agent.protocol.way(around.now, packet.destination) {
             Some(Way::Hop(peer)) => self.admit(around, handle, peer),
             Some(Way::Along(way)) => self.send_along(around, handle, way),
-            None => self.call(|protocol| protocol.on_no_route(around.now, packet.destination, handle)),
+            None => {
+                let parcel = around.packets.parcel(handle);
+                self.call(|protocol| protocol.on_no_route(around.now, parcel));
+            }
         }
     }
 

@@ -203,11 +203,11 @@ impl RoutingAgent for Dsdv {
     }
 
     /// The last few packets wait.
-    fn on_no_route(&mut self, now: Time, destination: NodeId, packet: Handle) {
+    fn on_no_route(&mut self, now: Time, Parcel { handle, destination, .. }: Parcel) {
         let settling = self.parameters.settling_time;
         self.table.get_or_insert_with(destination, || Entry::silent(destination, UNREACHABLE, settling, now));
         let waiting = self.waiting.entry(destination).or_default();
-        waiting.push_back(packet);
+        waiting.push_back(handle);
         while waiting.len() > self.parameters.buffer {
             let oldest = waiting.pop_front().expect("there are more than fit");
             self.actions.push_back(Action::Drop(oldest, DropCause::NoRoute));
@@ -215,14 +215,15 @@ impl RoutingAgent for Dsdv {
     }
 
     /// `use_mac` alone decides; what the next hop has breaks nothing.
-    fn on_link_failure(&mut self, now: Time, next_hop: NodeId, _: bool, what: GivenUp) {
-        let GivenUp::Packet(Parcel { handle, .. }) = what else { return };
-        if !self.parameters.use_mac {
+    fn on_link_failure(&mut self, now: Time, next_hop: NodeId, _: bool, what: GivenUp) -> bool {
+        let GivenUp::Packet(Parcel { handle, .. }) = what else { return false };
+        if self.parameters.use_mac {
+            self.lose(now, next_hop);
+            self.actions.push_back(Action::Route(handle));
+        } else {
             self.actions.push_back(Action::Drop(handle, DropCause::RetryLimit));
-            return;
         }
-        self.lose(now, next_hop);
-        self.actions.push_back(Action::Route(handle));
+        false
     }
 
     fn on_message(&mut self, now: Time, from: NodeId, message: &Message) {

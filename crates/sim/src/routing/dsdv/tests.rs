@@ -72,7 +72,7 @@ fn packets(count: u64) -> Vec<Handle> {
 }
 
 fn given_up(handle: Handle) -> GivenUp {
-    GivenUp::Packet(Parcel { handle, source: ME, destination: FAR, route: None })
+    GivenUp::Packet(Parcel { handle, source: ME, destination: FAR, hops: 0, route: None })
 }
 
 /// PROTOCOLS: without `use_mac` nothing happens before the last update is 45 s old.
@@ -268,7 +268,10 @@ fn five_packets_wait_for_a_route() {
     let mut dsdv = started(quiet());
     let packets = packets(7);
     for (index, packet) in packets.iter().enumerate() {
-        dsdv.on_no_route(at(1.0), FAR, *packet);
+        dsdv.on_no_route(
+            at(1.0),
+            Parcel { handle: *packet, source: ME, destination: FAR, hops: 0, route: None },
+        );
         let oldest = index.checked_sub(5).map(|oldest| Action::Drop(packets[oldest], DropCause::NoRoute));
         assert_eq!(dsdv.poll(at(1.0)), oldest);
     }

@@ -5,13 +5,12 @@
 //! tells the source, and sends the packet on by another way if it knows one.
 //!
 //! * `message`: what nodes say to each other, and its bytes. `cache`: the routes that a node knows.
-//! * `discovery`: when it asks for one. `buffer`: the packets that wait meanwhile.
+//! * `discovery`: when it asks for one.
 //!
 //! What ns-2 does and this does not: flow state (its data packets carry no source route once a flow is established), route errors
 //! about route errors that were lost, and broken replies that wait in the send buffer. What this does and ns-2 does not: nodes that
 //! forward a reply learn from what it says, and replies from caches are held back for a random time as well.
 
-mod buffer;
 mod cache;
 mod discovery;
 mod message;
@@ -21,10 +20,9 @@ mod tests;
 
 pub(crate) use message::{DsrMessage, next_on, source_route_bytes};
 
+use super::buffer::SendBuffer;
 use super::{Action, GivenUp, Message, Overheard, Parcel, RoutingAgent, SourceRoute, Way, uniform};
 use crate::config::DsrConfig;
-use crate::slab::Handle;
-use buffer::SendBuffer;
 use cache::RouteCache;
 use discovery::{Discoveries, Turn};
 use message::{BrokenLink, Reply, Request, RouteError};
@@ -317,7 +315,7 @@ impl RoutingAgent for Dsr {
         self.cache.find(destination).map(|route| route[1])
     }
 
-    fn way(&mut self, destination: NodeId) -> Option<Way> {
+    fn way(&mut self, _: Time, destination: NodeId) -> Option<Way> {
         let nodes = self.cache.take(destination)?;
         Some(Way::Along(SourceRoute { nodes, salvaged: 0 }))
     }
@@ -327,12 +325,12 @@ impl RoutingAgent for Dsr {
     }
 
     /// The node's own packet: what it forwards has a way in it.
-    fn on_no_route(&mut self, now: Time, destination: NodeId, packet: Handle) {
-        self.ask(now, destination, true);
-        self.hold(now, Parcel { handle: packet, source: self.id, destination, route: None });
+    fn on_no_route(&mut self, now: Time, packet: Parcel) {
+        self.ask(now, packet.destination, true);
+        self.hold(now, packet);
     }
 
-    fn on_link_failure(&mut self, now: Time, next_hop: NodeId, breaks: bool, what: GivenUp) {
+    fn on_link_failure(&mut self, now: Time, next_hop: NodeId, breaks: bool, what: GivenUp) -> bool {
         let link = BrokenLink { from: self.id, to: next_hop };
         if breaks {
             self.cache.cut(link);
@@ -346,7 +344,7 @@ impl RoutingAgent for Dsr {
             GivenUp::Packet(parcel) => {
                 self.actions.push_back(Action::Drop(parcel.handle, DropCause::RetryLimit));
             }
-            GivenUp::Arrived(Some(way)) if breaks => self.tell(&way.nodes, link),
+            GivenUp::Arrived { route: Some(way), .. } if breaks => self.tell(&way.nodes, link),
             GivenUp::Message(message) if breaks => {
                 let Message::Dsr(message) = message.as_ref() else { unreachable!("all nodes run DSR") };
                 self.save_message(message, link);
@@ -354,8 +352,9 @@ impl RoutingAgent for Dsr {
                     self.tell(message.way(), link);
                 }
             }
-            GivenUp::Arrived(_) | GivenUp::Message(_) => {}
+            GivenUp::Arrived { .. } | GivenUp::Message(_) => {}
         }
+        breaks
     }
 
     fn on_stranded(&mut self, now: Time, packet: Parcel) {
@@ -367,7 +366,7 @@ impl RoutingAgent for Dsr {
             Message::Dsr(DsrMessage::Request(request)) => self.on_request(now, request),
             Message::Dsr(DsrMessage::Reply(reply)) => self.on_reply(now, reply),
             Message::Dsr(DsrMessage::Error(error)) => self.on_error(now, error),
-            Message::Dsdv(_) => unreachable!("all nodes run DSR"),
+            Message::Dsdv(_) | Message::Aodv(_) => unreachable!("all nodes run DSR"),
         }
     }
 
@@ -387,7 +386,7 @@ impl RoutingAgent for Dsr {
                 }
                 message.way()
             }
-            Overheard::Message(Message::Dsdv(_)) => unreachable!("all nodes run DSR"),
+            Overheard::Message(Message::Dsdv(_) | Message::Aodv(_)) => unreachable!("all nodes run DSR"),
         };
         if way.contains(&self.id) {
             self.cache.learn(way);

@@ -1,7 +1,7 @@
 //! Scripted timelines of one node, without the engine.
 
 use super::*;
-use crate::slab::Slab;
+use crate::slab::{Handle, Slab};
 use multihop_core::{FlowId, Packet, Port, Segment};
 
 const ME: NodeId = NodeId(0);
@@ -97,7 +97,12 @@ fn along(nodes: &[NodeId], salvaged: u8) -> SourceRoute {
 /// A packet of A's on its way to D, which this node has.
 fn forwarded(handle: Handle, nodes: &[NodeId], salvaged: u8) -> Parcel {
     let route = Some(along(nodes, salvaged));
-    Parcel { handle, source: A, destination: *nodes.last().unwrap(), route }
+    Parcel { handle, source: A, destination: *nodes.last().unwrap(), hops: 1, route }
+}
+
+/// A packet of its own.
+fn own(destination: NodeId, handle: Handle) -> Parcel {
+    Parcel { handle, source: ME, destination, hops: 0, route: None }
 }
 
 /// It knows a way to D, because it was told when it asked.
@@ -135,7 +140,7 @@ fn messages_have_the_sizes_of_the_rfc() {
 fn neighbours_are_asked_first_then_everyone() {
     let mut dsr = node(prompt());
     assert_eq!(dsr.next_timer(), None, "an idle node has nothing to do");
-    dsr.on_no_route(at(1.0), D, handle());
+    dsr.on_no_route(at(1.0), own(D, handle()));
     let first =
         DsrMessage::Request(Request { target: D, number: 1, reach: 0, nodes: vec![ME], broken: None });
     assert_eq!(drain(&mut dsr, at(1.0)), [Action::Broadcast(Message::Dsr(first), 32)]);
@@ -149,7 +154,7 @@ fn neighbours_are_asked_first_then_everyone() {
 #[test]
 fn everyone_is_asked_at_once_if_it_is_set_so() {
     let mut dsr = node(DsrConfig { ask_neighbours_first: None, ..prompt() });
-    dsr.on_no_route(at(1.0), D, handle());
+    dsr.on_no_route(at(1.0), own(D, handle()));
     assert_eq!(requests(&run(&mut dsr, 1.4)), [(at(1.0), 15)]);
 }
 
@@ -159,7 +164,7 @@ fn requests_become_rarer() {
     let patient = DsrConfig { buffer_timeout: Span::from_ms(100_000), ..prompt() };
     let starts = |parameters: DsrConfig| -> Vec<f64> {
         let mut dsr = node(parameters);
-        dsr.on_no_route(at(0.0), D, handle());
+        dsr.on_no_route(at(0.0), own(D, handle()));
         let done = run(&mut dsr, 50.0);
         let begun = requests(&done).into_iter().filter(|(_, reach)| *reach == 0);
         begun.map(|(time, _)| time.seconds()).collect()
@@ -179,11 +184,11 @@ fn requests_become_rarer() {
 fn a_packet_that_comes_while_an_answer_may_come_asks_nothing() {
     let mut dsr = node(prompt());
     let packets = handles(2);
-    dsr.on_no_route(at(1.0), D, packets[0]);
+    dsr.on_no_route(at(1.0), own(D, packets[0]));
     assert_eq!(drain(&mut dsr, at(1.0)).len(), 1);
-    dsr.on_no_route(at(1.01), D, packets[1]);
+    dsr.on_no_route(at(1.01), own(D, packets[1]));
     assert_eq!(drain(&mut dsr, at(1.01)), []);
-    dsr.on_no_route(at(1.02), E, packets[1]);
+    dsr.on_no_route(at(1.02), own(E, packets[1]));
     assert_eq!(drain(&mut dsr, at(1.02)).len(), 1, "another destination is another discovery");
 }
 
@@ -192,7 +197,7 @@ fn a_reply_lets_packets_go_one_after_another() {
     let mut dsr = node(prompt());
     let packets = handles(4);
     for (packet, to) in packets.iter().zip([D, E, D, C]) {
-        dsr.on_no_route(at(1.0), to, *packet);
+        dsr.on_no_route(at(1.0), own(to, *packet));
     }
     drain(&mut dsr, at(1.0));
     dsr.on_message(at(1.001), A, &Message::Dsr(reply(&[ME, A, C, D], &[D, C, A, ME])));
@@ -205,10 +210,10 @@ fn a_reply_lets_packets_go_one_after_another() {
     let expected: Vec<(Time, Action)> =
         left.iter().map(|(i, time, to)| (at(*time), Action::SendAlong(packets[*i], route(*to)))).collect();
     assert_eq!(sent, expected);
-    assert_eq!(dsr.way(D), Some(Way::Along(route(D))));
+    assert_eq!(dsr.way(at(0.0), D), Some(Way::Along(route(D))));
     assert_eq!((dsr.next_hop(C), dsr.next_hop(E)), (Some(A), None));
     // It begins anew when the route is lost.
-    dsr.on_no_route(at(1.08), D, packets[0]);
+    dsr.on_no_route(at(1.08), own(D, packets[0]));
     assert_eq!(requests(&[(at(1.08), drain(&mut dsr, at(1.08)).remove(0))]), [(at(1.08), 0)]);
 }
 
@@ -217,7 +222,7 @@ fn sixty_four_packets_wait_and_each_for_thirty_seconds() {
     let mut dsr = node(prompt());
     let packets = handles(66);
     for (i, packet) in packets.iter().enumerate() {
-        dsr.on_no_route(at(1.0 + i as f64 / 100.0), D, *packet);
+        dsr.on_no_route(at(1.0 + i as f64 / 100.0), own(D, *packet));
         let oldest = i.checked_sub(64).map(|oldest| Action::Drop(packets[oldest], DropCause::NoRoute));
         let dropped: Vec<Action> = drain(&mut dsr, at(1.0 + i as f64 / 100.0))
             .into_iter()
@@ -249,7 +254,7 @@ fn the_target_answers_every_copy_over_the_way_that_it_came() {
     assert_eq!(answers, [unicast(reply(&[D, C, B, ME], &[ME, B, C, D]), B)]);
     let answers = hear(&mut dsr, 1.001, A, request(ME, 1, 15, &[D, A]));
     assert_eq!(answers, [unicast(reply(&[D, A, ME], &[ME, A, D]), A)]);
-    assert_eq!(dsr.way(D), Some(Way::Along(along(&[ME, A, D], 0))), "links work both ways");
+    assert_eq!(dsr.way(at(0.0), D), Some(Way::Along(along(&[ME, A, D], 0))), "links work both ways");
 }
 
 #[test]
@@ -306,11 +311,11 @@ fn replies_and_errors_are_passed_on_and_teach() {
     let mut dsr = node(prompt());
     let message = reply(&[C, B, ME, A, D], &[D, A, ME, B, C]);
     assert_eq!(hear(&mut dsr, 1.0, A, message.clone()), [unicast(message, B)]);
-    assert_eq!(dsr.way(D), Some(Way::Along(along(&[ME, A, D], 0))));
-    assert_eq!(dsr.way(C), Some(Way::Along(along(&[ME, B, C], 0))));
+    assert_eq!(dsr.way(at(0.0), D), Some(Way::Along(along(&[ME, A, D], 0))));
+    assert_eq!(dsr.way(at(0.0), C), Some(Way::Along(along(&[ME, B, C], 0))));
     let message = error(A, D, &[A, ME, B, C]);
     assert_eq!(hear(&mut dsr, 2.0, A, message.clone()), [unicast(message, B)]);
-    assert_eq!((dsr.way(D), dsr.next_hop(A)), (None, Some(A)), "only the broken link is gone");
+    assert_eq!((dsr.way(at(0.0), D), dsr.next_hop(A)), (None, Some(A)), "only the broken link is gone");
 }
 
 // ---- breaks ----
@@ -320,8 +325,8 @@ fn a_break_is_told_and_goes_along_with_the_next_request() {
     let mut dsr = node(prompt());
     knows(&mut dsr, &[ME, A, B, D]);
     assert_eq!(hear(&mut dsr, 1.0, A, error(B, D, &[B, A, ME])), [], "it has come to its end");
-    assert_eq!((dsr.way(D), dsr.next_hop(B)), (None, Some(A)));
-    dsr.on_no_route(at(1.5), D, handle());
+    assert_eq!((dsr.way(at(0.0), D), dsr.next_hop(B)), (None, Some(A)));
+    dsr.on_no_route(at(1.5), own(D, handle()));
     let broken = |actions: &[Action]| -> Vec<Option<BrokenLink>> {
         let request = |action: &Action| match action {
             Action::Broadcast(Message::Dsr(DsrMessage::Request(request)), _) => request.broken,
@@ -354,7 +359,7 @@ fn a_packet_that_breaks_no_link_is_lost() {
         let actions = drain(&mut dsr, at(1.0));
         if breaks {
             assert_eq!(actions, [unicast(error(ME, B, &[ME, A]), A)]);
-            assert_eq!(dsr.way(D), None);
+            assert_eq!(dsr.way(at(0.0), D), None);
         } else {
             assert_eq!(actions, [Action::Drop(*packet, DropCause::RetryLimit)]);
             assert_eq!(dsr.next_hop(D), Some(B));
@@ -449,9 +454,10 @@ fn messages_are_salvaged_too_but_not_those_that_say_the_link_is_good() {
 fn a_break_without_a_loss_is_told_as_well() {
     let mut dsr = node(prompt());
     knows(&mut dsr, &[ME, B, D]);
-    dsr.on_link_failure(at(1.0), B, true, GivenUp::Arrived(Some(along(&[C, A, ME, B, D], 0))));
+    let route = Some(along(&[C, A, ME, B, D], 0));
+    dsr.on_link_failure(at(1.0), B, true, GivenUp::Arrived { destination: D, hops: 2, route });
     assert_eq!(drain(&mut dsr, at(1.0)), [unicast(error(ME, B, &[ME, A, C]), A)]);
-    assert_eq!(dsr.way(D), None);
+    assert_eq!(dsr.way(at(0.0), D), None);
 }
 
 // ---- listening ----
@@ -460,14 +466,14 @@ fn a_break_without_a_loss_is_told_as_well() {
 fn what_is_heard_teaches_a_way_through_the_neighbour() {
     let mut dsr = node(prompt());
     dsr.on_overheard(at(1.0), B, Overheard::Packet(A, &along(&[A, B, C, D], 0)));
-    assert_eq!(dsr.way(D), Some(Way::Along(along(&[ME, B, C, D], 0))));
-    assert_eq!(dsr.way(A), None, "what lies behind the neighbour is not ahead of it");
+    assert_eq!(dsr.way(at(0.0), D), Some(Way::Along(along(&[ME, B, C, D], 0))));
+    assert_eq!(dsr.way(at(0.0), A), None, "what lies behind the neighbour is not ahead of it");
     let told = Message::Dsr(error(B, C, &[B, A]));
     dsr.on_overheard(at(2.0), B, Overheard::Message(&told));
-    assert_eq!((dsr.way(D), dsr.next_hop(B)), (None, Some(B)));
+    assert_eq!((dsr.way(at(0.0), D), dsr.next_hop(B)), (None, Some(B)));
     let told = Message::Dsr(reply(&[E, ME, C, D], &[D, C, A, E]));
     dsr.on_overheard(at(3.0), C, Overheard::Message(&told));
-    assert_eq!(dsr.way(D), Some(Way::Along(along(&[ME, C, D], 0))));
+    assert_eq!(dsr.way(at(0.0), D), Some(Way::Along(along(&[ME, C, D], 0))));
     assert_eq!(drain(&mut dsr, at(3.0)), []);
     assert!(dsr.listens() && !node(DsrConfig { listen: false, ..prompt() }).listens());
 }

@@ -5,49 +5,54 @@ use multihop_core::{NodeId, Span, Time};
 use std::collections::VecDeque;
 
 /// The packets that a node holds, oldest first.
-pub(super) struct SendBuffer {
+pub(in crate::routing) struct SendBuffer {
     held: VecDeque<Held>,
     limit: usize,
 }
 
 /// A packet that waits.
-pub(super) struct Held {
-    pub(super) parcel: Parcel,
+pub(in crate::routing) struct Held {
+    pub(in crate::routing) parcel: Parcel,
     since: Time,
 }
 
 impl SendBuffer {
     /// Room for so many packets.
-    pub(super) fn new(limit: usize) -> SendBuffer {
+    pub(in crate::routing) fn new(limit: usize) -> SendBuffer {
         SendBuffer { held: VecDeque::new(), limit }
     }
 
     /// Holds a packet. Returns the one that does not fit any more.
-    pub(super) fn hold(&mut self, now: Time, parcel: Parcel) -> Option<Parcel> {
+    pub(in crate::routing) fn hold(&mut self, now: Time, parcel: Parcel) -> Option<Parcel> {
         self.held.push_back(Held { parcel, since: now });
         let overfull = self.held.len() > self.limit;
         overfull.then(|| self.held.pop_front().expect("there is one more than fits").parcel)
     }
 
     /// Looks at every packet in turn; those for which `stays` is false are given to it for good.
-    pub(super) fn sift(&mut self, mut stays: impl FnMut(&Held) -> bool) {
+    pub(in crate::routing) fn sift(&mut self, mut stays: impl FnMut(&Held) -> bool) {
         self.held.retain(|held| stays(held));
     }
 
+    /// Does something wait for this destination?
+    pub(in crate::routing) fn holds(&self, destination: NodeId) -> bool {
+        self.held.iter().any(|held| held.destination() == destination)
+    }
+
     /// Is nothing held?
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::routing) fn is_empty(&self) -> bool {
         self.held.is_empty()
     }
 }
 
 impl Held {
     /// Has it waited for longer than this?
-    pub(super) fn is_older(&self, now: Time, than: Span) -> bool {
+    pub(in crate::routing) fn is_older(&self, now: Time, than: Span) -> bool {
         now.since(self.since) > than
     }
 
     /// Where it goes.
-    pub(super) fn destination(&self) -> NodeId {
+    pub(in crate::routing) fn destination(&self) -> NodeId {
         self.parcel.destination
     }
 }

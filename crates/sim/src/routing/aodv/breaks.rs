@@ -1,0 +1,130 @@
+//! What a node does where a link breaks: it repairs the route, or loses the packet and tells its neighbours.
+
+use super::message::{AodvMessage, Unreachable};
+use super::{Action, Aodv, GivenUp, Parcel};
+use crate::config::LocalRepair;
+use multihop_core::{DropCause, NodeId, Time};
+
+impl Aodv {
+    /// The MAC gave a packet to this neighbour up. Returns whether what waits for that is stranded.
+    pub(super) fn give_packet_up(
+        &mut self,
+        now: Time,
+        next_hop: NodeId,
+        breaks: bool,
+        what: GivenUp,
+    ) -> bool {
+        let (destination, hops, parcel) = match what {
+            GivenUp::Packet(parcel) => (parcel.destination, parcel.hops, Some(parcel)),
+            GivenUp::Arrived { destination, hops, .. } => (destination, hops, None),
+            // ns-2 makes nothing of it.
+            GivenUp::Message(_) => return false,
+        };
+        let is_known = self.table.contains_key(&destination);
+        if !breaks || !is_known {
+            self.lose_packet(parcel);
+            return false;
+        }
+        let remaining = self.table[&destination].known().map(|hop| hop.hops);
+        if remaining.is_none_or(|remaining| hops <= remaining) {
+            self.lose_packet(parcel);
+            self.lose(now, next_hop);
+            return true;
+        }
+        match self.parameters.local_repair {
+            LocalRepair::Off => {
+                self.lose_packet(parcel);
+                self.lose(now, next_hop);
+                true
+            }
+            LocalRepair::Ns2 => {
+                self.repair(now, destination, parcel);
+                false
+            }
+            LocalRepair::Rfc => {
+                self.repair_once(now, next_hop, destination, hops, parcel);
+                true
+            }
+        }
+    }
+
+    fn lose_packet(&mut self, parcel: Option<Parcel>) {
+        if let Some(Parcel { handle, .. }) = parcel {
+            self.actions.push_back(Action::Drop(handle, DropCause::RetryLimit));
+        }
+    }
+
+    /// Looks for the destination, as ns-2 does.
+    fn repair(&mut self, now: Time, destination: NodeId, parcel: Option<Parcel>) {
+        if let Some(parcel) = parcel {
+            self.hold(now, parcel);
+        }
+        self.table.entry(destination).or_default().repair();
+        self.ask(now, destination);
+        // ns-2 gives up at an instant that it takes for a delay.
+        let instant = self.table[&destination].search.not_before();
+        self.repairs.insert((now + instant.since(Time::ZERO), destination));
+    }
+
+    /// Looks for the destination, as RFC 3561 has it (6.12), if this neighbour was the way there.
+    fn repair_once(
+        &mut self,
+        now: Time,
+        next_hop: NodeId,
+        destination: NodeId,
+        travelled: u16,
+        parcel: Option<Parcel>,
+    ) {
+        let rules = &self.parameters;
+        let entry = self.table.entry(destination).or_default();
+        let Some(hop) = entry.way().filter(|hop| hop.next == next_hop) else {
+            self.lose_packet(parcel);
+            self.lose(now, next_hop);
+            return;
+        };
+        entry.sequence += 1;
+        entry.repair_broken();
+        let reach = hop.hops.max(travelled / 2).saturating_add(rules.local_add_ttl);
+        let reach = reach.min(rules.network_diameter);
+        entry.search.ask_once(now, reach, rules);
+        self.repairs.insert((entry.search.not_before(), destination));
+        if let Some(parcel) = parcel {
+            self.hold(now, parcel);
+        }
+        self.send_request(now, destination, reach);
+        self.lose(now, next_hop);
+    }
+
+    /// The time for a repair is over.
+    pub(super) fn end_repair(&mut self, now: Time, destination: NodeId) {
+        let entry = self.table.entry(destination).or_default();
+        if entry.way().is_some() {
+            return;
+        }
+        entry.take_down();
+        if self.parameters.local_repair == LocalRepair::Rfc {
+            let unreachable = Unreachable { destination, sequence: entry.sequence };
+            self.give_up(destination);
+            self.broadcast(now, AodvMessage::Error(vec![unreachable]));
+        }
+    }
+
+    /// A neighbour is lost, and all routes through it.
+    pub(super) fn lose(&mut self, now: Time, neighbour: NodeId) {
+        self.sequence += 2;
+        if let Some(hellos) = &mut self.hellos {
+            hellos.neighbours.remove(&neighbour);
+        }
+        let mut list = Vec::new();
+        for (destination, entry) in &mut self.table {
+            if entry.known().is_some_and(|hop| hop.next == neighbour) {
+                entry.break_off(entry.sequence + 1);
+                list.push(Unreachable { destination: *destination, sequence: entry.sequence });
+            }
+            entry.precursors.remove(&neighbour);
+        }
+        if !list.is_empty() {
+            self.broadcast(now, AodvMessage::Error(list));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What a node does with messages of its neighbours.
+
+use super::message::{AodvMessage, Reply, Request, Unreachable};
+use super::table::{Entry, Hop};
+use super::{Action, Aodv};
+use multihop_core::{NodeId, Span, Time};
+
+/// Lifetime that ns-2 states of a route that is being repaired. It takes the time until its end, which lies in the past, for an
+/// unsigned number of seconds.
+const FOR_EVER: Span = Span::from_ms(4_294_967_296_000);
+
+impl Aodv {
+    /// The request is answered here, or relayed; who asks becomes known either way.
+    pub(super) fn on_request(&mut self, now: Time, from: NodeId, request: &Request) {
+        let key = (request.source, request.number);
+        if request.source == self.id || self.seen.get(&key).is_some_and(|until| *until > now) {
+            return;
+        }
+        self.seen.insert(key, now + self.parameters.request_memory);
+        self.learn_way_back(now, from, request);
+        if request.target == self.id {
+            self.answer(request);
+        } else if !self.answer_for_target(now, request) && request.reach > 1 {
+            let known = self.table.get(&request.target).map_or(0, |entry| entry.sequence);
+            let relayed = Request {
+                target_sequence: known.max(request.target_sequence),
+                hops: request.hops + 1,
+                reach: request.reach - 1,
+                ..request.clone()
+            };
+            self.broadcast_soon(now, AodvMessage::Request(relayed));
+        }
+    }
+
+    fn learn_way_back(&mut self, now: Time, from: NodeId, request: &Request) {
+        let alive = now + self.parameters.reverse_route_life;
+        let entry = self.table.entry(request.source).or_default();
+        entry.expires = entry.expires.max(alive);
+        if !entry.is_beaten_by(request.source_sequence, request.hops) {
+            return;
+        }
+        let way = Hop { next: from, hops: request.hops };
+        entry.set(request.source_sequence, way, entry.expires.max(alive));
+        if entry.search.is_on() {
+            entry.search.found(request.hops);
+            entry.refresh(now, self.parameters.active_route_timeout);
+        }
+        self.release(now, request.source, now, Span::ZERO);
+    }
+
+    /// The node is who is looked for. Its number becomes greater than any that somebody knows.
+    fn answer(&mut self, request: &Request) {
+        self.sequence = (self.sequence.max(request.target_sequence) + 1).next_multiple_of(2);
+        self.send_reply(request, self.sequence, 1, self.parameters.my_route_timeout);
+    }
+
+    /// The node knows a way that is recent enough. Returns whether it does.
+    fn answer_for_target(&mut self, now: Time, request: &Request) -> bool {
+        let Some(entry) = self.table.get(&request.target).filter(|_| self.parameters.intermediate_replies)
+        else {
+            return false;
+        };
+        let Some(hop) = entry.known().filter(|_| entry.sequence >= request.target_sequence) else {
+            return false;
+        };
+        let lifetime = if entry.is_repaired() { FOR_EVER } else { whole_seconds(entry.expires.since(now)) };
+        let (sequence, next) = (entry.sequence, hop.next);
+        let Some(back) = self.send_reply(request, sequence, hop.hops + 1, lifetime) else { return true };
+        let mut neighbour_of = |destination: NodeId, precursor: NodeId| {
+            self.table.entry(destination).or_default().precursors.insert(precursor);
+        };
+        neighbour_of(request.target, back);
+        neighbour_of(request.source, next);
+        true
+    }
+
+    /// Sends a reply back to who asked. Returns the neighbour that it goes to, if there is one.
+    fn send_reply(&mut self, request: &Request, sequence: u32, hops: u16, lifetime: Span) -> Option<NodeId> {
+        let back = self.table.get(&request.source).and_then(Entry::known)?.next;
+        let reply = Reply {
+            to: request.source,
+            target: request.target,
+            sequence,
+            hops,
+            lifetime,
+            reach: self.parameters.network_diameter,
+            asked: request.asked,
+        };
+        self.unicast(AodvMessage::Reply(reply), back);
+        Some(back)
+    }
+
+    /// The reply teaches a way if that is better than what is known, and then goes on.
+    pub(super) fn on_reply(&mut self, now: Time, from: NodeId, reply: &Reply) {
+        let Reply { to, target, sequence, hops, .. } = *reply;
+        let entry = self.table.entry(target).or_default();
+        if target == self.id || !entry.is_beaten_by(sequence, hops) {
+            return;
+        }
+        entry.set(sequence, Hop { next: from, hops }, now + reply.lifetime);
+        entry.search.found(hops);
+        if to == self.id {
+            entry.search.took(now.since(reply.asked), hops, &self.parameters);
+        }
+        self.release(now, target, now, self.parameters.release_interval);
+        if to != self.id && reply.reach > 1 {
+            self.relay(now, reply);
+        }
+    }
+
+    fn relay(&mut self, now: Time, reply: &Reply) {
+        let Some(back) = self.table.get_mut(&reply.to) else { return };
+        let Some(Hop { next, .. }) = back.known() else { return };
+        back.refresh(now, self.parameters.active_route_timeout);
+        self.table.entry(reply.target).or_default().precursors.insert(next);
+        let relayed = Reply { hops: reply.hops + 1, reach: reply.reach - 1, ..reply.clone() };
+        self.unicast(AodvMessage::Reply(relayed), next);
+    }
+
+    /// Routes through this neighbour to these destinations are broken. Who used them is told.
+    pub(super) fn on_error(&mut self, now: Time, from: NodeId, list: &[Unreachable]) {
+        let mut told = Vec::new();
+        let mut any = false;
+        for unreachable in list {
+            let Some(entry) = self.table.get_mut(&unreachable.destination) else { continue };
+            let is_meant = entry.known().is_some_and(|hop| hop.next == from);
+            if !is_meant || entry.sequence > unreachable.sequence {
+                continue;
+            }
+            entry.break_off(unreachable.sequence);
+            any = true;
+            if !std::mem::take(&mut entry.precursors).is_empty() {
+                told.push(*unreachable);
+            }
+        }
+        if any {
+            self.actions.push_back(Action::Purge(from));
+        }
+        if !told.is_empty() {
+            self.broadcast_soon(now, AodvMessage::Error(told));
+        }
+    }
+
+    /// A neighbour is there. A new one changes what the node's own number stands for.
+    pub(super) fn on_hello(&mut self, now: Time, from: NodeId) {
+        let Some(hellos) = &mut self.hellos else { return };
+        let rules = &self.parameters;
+        let patience =
+            rules.hello_interval.seconds() * f64::from(rules.allowed_hello_loss) * rules.hello_slack;
+        if hellos.neighbours.insert(from, now + Span::from_seconds(patience)).is_none() {
+            self.sequence += 2;
+        }
+    }
+}
+
+/// Lifetimes are whole seconds on the air.
+fn whole_seconds(lifetime: Span) -> Span {
+    let second = Span::from_ms(1_000);
+    second * lifetime.whole(second)
+}
