@@ -7,6 +7,9 @@ use multihop_core::Span;
 pub struct AodvConfig {
     /// Consecutive packets to a next hop that the MAC gives up before the link counts as broken; ns-2: 1.
     pub failures: u32,
+    /// Schemes whose packets break no link, as indices into [`Config::schemes`](super::Config::schemes). In ns-2, all but TCP: what is
+    /// not among its data packets (`DATA_PACKET`), such as TFRC's, is just lost.
+    pub blind_to: Vec<usize>,
     /// Links break because the MAC says so (`AODV_LINK_LAYER_DETECTION`); otherwise by a neighbour's silence, and all nodes say hello.
     pub link_layer_detection: bool,
     /// Mean time between hellos, and between looks for neighbours that are silent (`HELLO_INTERVAL`).
@@ -89,6 +92,7 @@ impl Default for AodvConfig {
     fn default() -> AodvConfig {
         AodvConfig {
             failures: 1,
+            blind_to: Vec::new(),
             link_layer_detection: true,
             hello_interval: Span::from_ms(1_000),
             allowed_hello_loss: 3,

@@ -58,6 +58,8 @@ pub(crate) enum GivenUp {
     Arrived { destination: NodeId, hops: u16, route: Option<SourceRoute> },
     /// A message of the agent's, which is lost.
     Message(Arc<Message>),
+    /// A message of the agent's, which the next hop has.
+    MessageArrived,
 }
 
 /// What an agent hears that is for others.

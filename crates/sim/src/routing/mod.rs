@@ -21,6 +21,7 @@ pub(crate) use static_routes::{LEAST_DELIVERY, NOMINAL_BYTES};
 
 use crate::config::{AodvConfig, Config, DsrConfig, LinkFailureRule, RoutingProtocol};
 use multihop_core::{NodeId, Rng, Span};
+use std::sync::Arc;
 
 /// The agent of a node; none with static routes.
 pub(crate) fn agent(config: &Config, node: NodeId) -> Option<Box<dyn RoutingAgent>> {
@@ -44,6 +45,15 @@ pub(crate) fn failure_rule(config: &Config) -> LinkFailureRule {
             LinkFailureRule::Break { failures: *failures, hold: Span::ZERO }
         }
     }
+}
+
+/// Flows whose packets break no link, by flow.
+pub(crate) fn blind_to(config: &Config) -> Arc<[bool]> {
+    let schemes: &[usize] = match &config.routing.protocol {
+        RoutingProtocol::Aodv(parameters) => &parameters.blind_to,
+        RoutingProtocol::Static | RoutingProtocol::Dsdv(_) | RoutingProtocol::Dsr(_) => &[],
+    };
+    config.flows.iter().map(|flow| schemes.contains(&flow.scheme)).collect()
 }
 
 /// Hops that packets may take.

@@ -1,7 +1,8 @@
 //! `[routing]` with `protocol = "aodv"`.
 
 use super::document::{Document, Result, key};
-use crate::config::{self, AodvConfig};
+use super::schemes::Schemes;
+use crate::config::{self, AodvConfig, Config, RoutingProtocol};
 use multihop_core::Span;
 use multihop_schemes::quantity::{Duration, Size};
 use schemars::JsonSchema;
@@ -14,6 +15,8 @@ pub struct Aodv {
     /// Consecutive packets to a next hop that the MAC gives up before the link counts as broken. Those before the last are lost.
     #[schemars(range(min = 1, max = 1000))]
     pub failures: u32,
+    /// Schemes whose packets break no link when the MAC gives them up. ns-2 is blind to all but TCP and CBR: to `tfrc`, for example.
+    pub blind_to: Vec<String>,
     /// Links break because the MAC gives packets up. Otherwise by a neighbour's silence: all nodes say hello.
     pub link_layer_detection: bool,
     /// Mean time between hellos, which vary by a quarter of it. Only without `link_layer_detection`.
@@ -109,6 +112,7 @@ impl Default for Aodv {
         let size = |bytes: u32| Size(f64::from(bytes));
         Aodv {
             failures: engine.failures,
+            blind_to: Vec::new(),
             link_layer_detection: engine.link_layer_detection,
             hello_interval: time(engine.hello_interval),
             allowed_hello_loss: engine.allowed_hello_loss,
@@ -149,6 +153,15 @@ impl Default for Aodv {
 }
 
 impl Aodv {
+    /// Numbers the schemes whose packets break no link, once those in use are known.
+    pub(super) fn resolve_blind_to(&self, schemes: &Schemes<'_>, config: &mut Config) -> Result<()> {
+        let RoutingProtocol::Aodv(aodv) = &mut config.routing.protocol else { return Ok(()) };
+        for (i, name) in self.blind_to.iter().enumerate() {
+            aodv.blind_to.extend(schemes.in_use(&key!["routing", "blind_to", i], name)?);
+        }
+        Ok(())
+    }
+
     pub(super) fn resolve(&self, document: &Document<'_>) -> Result<AodvConfig> {
         let at = |key: &str| key!["routing", key];
         let time = |key: &str, value: Duration, low: f64| document.time(&at(key), value, low);
@@ -162,6 +175,7 @@ impl Aodv {
         let slack = document.within(&at("hello_slack"), self.hello_slack, 1.0..=1000.0, ("1", "1000"))?;
         Ok(AodvConfig {
             failures: count("failures", self.failures, 1, 1000)?,
+            blind_to: Vec::new(), // schemes are numbered later
             link_layer_detection: self.link_layer_detection,
             hello_interval: time("hello_interval", self.hello_interval, 0.001)?,
             allowed_hello_loss: count("allowed_hello_loss", self.allowed_hello_loss, 1, 1000)?,

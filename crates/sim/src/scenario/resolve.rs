@@ -8,6 +8,7 @@ use super::mac::RuleSet;
 use super::measure;
 use super::mobility;
 use super::reach;
+use super::routing::Routing;
 use super::schemes::Schemes;
 use super::settings::Setting;
 use super::topology::Nodes;
@@ -116,6 +117,9 @@ pub fn resolve_among(known: &[Entry], text: &str, origin: &str, overrides: &Over
     config.record_interval = record_interval(&document, &scenario, duration, made.len() as u64)?;
     config.measurements = measure::resolve(&scenario.measure, &document, &nodes, &made)?;
     check_measurements(&document, &config)?;
+    if let Routing::Aodv(aodv) = &scenario.routing {
+        aodv.resolve_blind_to(&schemes, &mut config)?;
+    }
     config.schemes = schemes.used;
     config.flows = made.iter().map(|made| made.flow.clone()).collect();
     let jitters: Vec<Span> = made.iter().map(|made| made.jitter).collect();

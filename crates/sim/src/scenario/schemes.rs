@@ -57,15 +57,18 @@ impl<'a> Schemes<'a> {
         if let Some(index) = self.used.iter().position(|used| used.name == name) {
             return Ok(index);
         }
-        if !self.tables.contains_key(name) && find_among(self.known, name).is_err() {
-            // Those of the file first: there are more schemes than a message lists.
-            let known = self.tables.keys().map(String::as_str).chain(self.names());
-            return Err(self.document.bad(path, "is not a scheme", instead_of(name, known)));
-        }
+        self.check_name(path, name)?;
         let (scheme, identity) = self.build(name)?;
         self.used.push(scheme);
         self.identities.push(identity);
         Ok(self.used.len() - 1)
+    }
+
+    /// Indices of those in use that this text at `path` names: a scheme with its variants, or one variant.
+    pub(super) fn in_use(&self, path: &KeyPath, name: &str) -> Result<Vec<usize>> {
+        self.check_name(path, name)?;
+        let is_meant = |index: &usize| self.used[*index].name == name || self.identities[*index].0 == name;
+        Ok((0..self.used.len()).filter(is_meant).collect())
     }
 
     /// Refuses segments that do not fit into a frame.
@@ -113,6 +116,15 @@ impl<'a> Schemes<'a> {
             self.document.fail(&at, one_line(found), one_line(remedy))
         })?;
         Ok((SchemeConfig { name: name.to_owned(), scheme }, (entry.name, resolved)))
+    }
+
+    fn check_name(&self, path: &KeyPath, name: &str) -> Result<()> {
+        if self.tables.contains_key(name) || find_among(self.known, name).is_ok() {
+            return Ok(());
+        }
+        // Those of the file first: there are more schemes than a message lists.
+        let known = self.tables.keys().map(String::as_str).chain(self.names());
+        Err(self.document.bad(path, "is not a scheme", instead_of(name, known)))
     }
 
     fn names(&self) -> impl Iterator<Item = &'a str> + Clone {

@@ -1,12 +1,15 @@
 //! Next hops that failed lately: when their links break, and for how long static routes over them are not used.
 
 use crate::config::LinkFailureRule;
-use multihop_core::{NodeId, Time};
+use multihop_core::{NodeId, Packet, Time};
+use std::sync::Arc;
 
 /// The next hops of a node that the MAC could not reach.
 #[derive(Debug)]
-pub(super) struct Failures {
+pub struct Failures {
     rule: LinkFailureRule,
+    /// Flows whose packets break no link, by flow.
+    blind_to: Arc<[bool]>,
     hops: Vec<Failing>,
 }
 
@@ -19,9 +22,14 @@ struct Failing {
 }
 
 impl Failures {
-    /// None yet.
-    pub(super) fn new(rule: LinkFailureRule) -> Failures {
-        Failures { rule, hops: Vec::new() }
+    /// None yet; packets of flows of which `blind_to` says so break no link.
+    pub fn new(rule: LinkFailureRule, blind_to: Arc<[bool]>) -> Failures {
+        Failures { rule, blind_to, hops: Vec::new() }
+    }
+
+    /// Does it matter if this packet is given up?
+    pub(super) fn see(&self, packet: &Packet) -> bool {
+        packet.is_control() || !self.blind_to[packet.flow.index()]
     }
 
     /// The MAC delivered a packet to a next hop.

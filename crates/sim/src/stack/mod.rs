@@ -10,16 +10,15 @@ mod ports;
 mod routed;
 
 pub use end::End;
+pub use failures::Failures;
 pub use interface_queue::Waiting;
 pub use ports::Port;
 
 use crate::agenda::{Agenda, Lane, Slot};
-use crate::config::LinkFailureRule;
 use crate::record::Recorder;
 use crate::routing::Routes;
 use crate::slab::{Handle, Slab};
 use control::Notices;
-use failures::Failures;
 use followers::{Followers, Output};
 use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Segment, Span, Time};
 use multihop_link::{Departure, Estimator, Hop, InterfaceQueue, LinkView, Verdict};
@@ -102,7 +101,7 @@ impl Stack {
         lifetime: Option<Span>,
         policies: Policies,
         link_slot: Slot,
-        on_link_failure: LinkFailureRule,
+        failures: Failures,
     ) -> Stack {
         Stack {
             id,
@@ -113,7 +112,7 @@ impl Stack {
             inbox: VecDeque::new(),
             passing: VecDeque::new(),
             link_slot,
-            failures: Failures::new(on_link_failure),
+            failures,
             touched: Vec::new(),
             followers: Followers::default(),
             agent: None,
@@ -230,8 +229,9 @@ impl Stack {
         packets: &mut Slab,
         record: &mut Recorder,
     ) {
-        let breaks = self.failures.on_given_up(now, peer);
-        let strands = if self.agent.is_some() {
+        let sees = self.failures.see(&packets.get(handle).packet);
+        let breaks = sees && self.failures.on_given_up(now, peer);
+        let strands = if self.agent.is_some() && sees {
             self.tell_of_failure(now, peer, breaks, handle, packets, record)
         } else if packets.get(handle).passed_on {
             packets.remove(handle);

@@ -56,7 +56,8 @@ impl Stack {
         let what = match (entry.packet.is_routing(), entry.passed_on) {
             (false, false) => GivenUp::Packet(packets.parcel(handle)),
             (true, false) => GivenUp::Message(packets.routing_message(handle).clone()),
-            (_, true) => GivenUp::Arrived {
+            (true, true) => GivenUp::MessageArrived,
+            (false, true) => GivenUp::Arrived {
                 destination: entry.packet.destination,
                 hops: entry.packet.hops,
                 route: packets.route(handle).cloned(),
@@ -65,7 +66,7 @@ impl Stack {
         match &what {
             GivenUp::Packet(_) => {}
             GivenUp::Message(_) => self.lose(now, handle, DropCause::RetryLimit, packets, record),
-            GivenUp::Arrived { .. } => drop(packets.remove(handle)),
+            GivenUp::Arrived { .. } | GivenUp::MessageArrived => drop(packets.remove(handle)),
         }
         self.call(|protocol| protocol.on_link_failure(now, peer, breaks, what)).unwrap_or(false)
     }

@@ -9,7 +9,7 @@ use crate::medium::Listeners;
 use crate::node::Node;
 use crate::outages::Outages;
 use crate::routing::{self, RoutingAgent};
-use crate::stack::{End, FlowRoute, Policies, Stack};
+use crate::stack::{End, Failures, FlowRoute, Policies, Stack};
 use multihop_core::{FlowId, NodeId, Port, Rng, Time};
 use multihop_link::{InterfaceQueue, Outlet, PhyTimes};
 use multihop_schemes::Station;
@@ -66,6 +66,7 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
     };
     let station = Station { phy, rts_from: timing.rts_from() };
     let scheme_of = config.scheme_of();
+    let blind_to = routing::blind_to(config);
     let mut nodes: Vec<Node> = (0..config.nodes.len() as u32)
         .map(|index| {
             let id = NodeId(index);
@@ -76,11 +77,11 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
             let rng = Rng::at(config.seed, &["node", &index.to_string(), "mac"]);
             let policies = policies_at(config, id, "radio", outlet, Some(&phy), &scheme_of);
             let salt = salt_of(config.seed, id, "radio");
+            let failures = Failures::new(routing::failure_rule(config), blind_to.clone());
             let queue = InterfaceQueue::new(&config.discipline, config.mac.queue_limit, salt);
-            let failure = routing::failure_rule(config);
             Node {
                 mac: Mac::new(id, timer, air, timing, rng),
-                stack: Stack::new(id, queue, config.mac.lifetime, policies, link_slot, failure),
+                stack: Stack::new(id, queue, config.mac.lifetime, policies, link_slot, failures),
             }
         })
         .collect();

@@ -14,7 +14,7 @@ use crate::medium::{Collisions, Frame, Link, Radio, RateClass, RateSet};
 use crate::mobility::Mobility;
 use crate::record::Recorder;
 use crate::slab::Slab;
-use crate::stack::{Policies, Stack, Waiting};
+use crate::stack::{Failures, Policies, Stack, Waiting};
 use multihop_core::{
     FlowId, FrameKind, Interval, LinkEvent, NodeId, Packet, Port, Rate, Rng, Segment, Span, Time,
 };
@@ -115,9 +115,9 @@ impl Script {
         let pause = Arc::new(Mutex::new(Span::ZERO));
         let probe: Box<dyn RouterPolicy> = Box::new(Probe { seen: seen.clone(), pause: pause.clone() });
         let policies = Policies::new(vec![Some(probe)], Some(&timing.phy_times()), Arc::new([0]));
-        let failure = LinkFailureRule::Ignore;
+        let failures = Failures::new(LinkFailureRule::Ignore, [].into());
         let queue = InterfaceQueue::new(&config.discipline, config.mac.queue_limit, 0);
-        let stack = Stack::new(A, queue, config.mac.lifetime, policies, Slot(3), failure);
+        let stack = Stack::new(A, queue, config.mac.lifetime, policies, Slot(3), failures);
         Script {
             seen,
             pause,

@@ -18,7 +18,7 @@ impl Aodv {
             GivenUp::Packet(parcel) => (parcel.destination, parcel.hops, Some(parcel)),
             GivenUp::Arrived { destination, hops, .. } => (destination, hops, None),
             // ns-2 makes nothing of it.
-            GivenUp::Message(_) => return false,
+            GivenUp::Message(_) | GivenUp::MessageArrived => return false,
         };
         let is_known = self.table.contains_key(&destination);
         if !breaks || !is_known {

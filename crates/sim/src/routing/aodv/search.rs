@@ -59,7 +59,10 @@ impl Search {
 
     /// It took this long to find it, over so many hops.
     pub(super) fn took(&mut self, latency: Span, hops: u16, rules: &AodvConfig) {
-        self.latencies.push_back(Span::from_ns(latency.ns() / u64::from(hops.max(1))));
+        let per_hop = Span::from_ns(latency.ns() / u64::from(hops.max(1)));
+        if per_hop > Span::ZERO {
+            self.latencies.push_back(per_hop);
+        }
         while self.latencies.len() > rules.latency_samples {
             self.latencies.pop_front();
         }

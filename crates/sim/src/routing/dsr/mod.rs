@@ -352,7 +352,7 @@ impl RoutingAgent for Dsr {
                     self.tell(message.way(), link);
                 }
             }
-            GivenUp::Arrived { .. } | GivenUp::Message(_) => {}
+            GivenUp::Arrived { .. } | GivenUp::Message(_) | GivenUp::MessageArrived => {}
         }
         breaks
     }

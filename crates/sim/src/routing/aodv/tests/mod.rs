@@ -1,0 +1,137 @@
+//! Scripted timelines of one node, without the engine; and of many, whose routes must never lead in a circle.
+
+mod breaks;
+mod loops;
+mod timelines;
+
+use super::message::Reply;
+use super::*;
+use crate::slab::{Handle, Slab};
+use multihop_core::{FlowId, Packet, Port, Segment};
+
+const ME: NodeId = NodeId(0);
+const A: NodeId = NodeId(1);
+const B: NodeId = NodeId(2);
+const C: NodeId = NodeId(3);
+const D: NodeId = NodeId(4);
+
+fn at(seconds: f64) -> Time {
+    Time::ZERO + Span::from_seconds(seconds)
+}
+
+/// Without jitter, so that everything is due at once or at a known time.
+fn prompt() -> AodvConfig {
+    AodvConfig { broadcast_jitter: Span::ZERO, ..AodvConfig::default() }
+}
+
+fn node(parameters: AodvConfig) -> Aodv {
+    Aodv::new(ME, parameters, Rng::at(1, &["aodv"]))
+}
+
+fn handles(count: u64) -> Vec<Handle> {
+    let mut slab = Slab::default();
+    let packet = |number| Packet {
+        segment: Segment::default(),
+        flow: FlowId(0),
+        port: Port::Receiver,
+        source: ME,
+        destination: D,
+        size: 100,
+        number,
+        created: Time::ZERO,
+        hops: 0,
+    };
+    (0..count).map(|number| slab.insert(packet(number))).collect()
+}
+
+/// A packet of the node's own.
+fn own(destination: NodeId, handle: Handle) -> Parcel {
+    Parcel { handle, source: ME, destination, hops: 0, route: None }
+}
+
+/// A packet of A's, which took so many hops to this node.
+fn forwarded(destination: NodeId, handle: Handle, hops: u16) -> Parcel {
+    Parcel { handle, source: A, destination, hops, route: None }
+}
+
+/// What it asks for now.
+fn drain(aodv: &mut Aodv, now: Time) -> Vec<Action> {
+    std::iter::from_fn(|| aodv.poll(now)).collect()
+}
+
+/// Lets the timer run until this instant, and collects what it asks for.
+fn run(aodv: &mut Aodv, until: f64) -> Vec<(Time, Action)> {
+    let mut done = Vec::new();
+    while let Some(now) = aodv.next_timer().filter(|next| *next <= at(until)) {
+        aodv.on_timer(now);
+        done.extend(drain(aodv, now).into_iter().map(|action| (now, action)));
+    }
+    done
+}
+
+fn hear(aodv: &mut Aodv, seconds: f64, from: NodeId, message: AodvMessage) -> Vec<Action> {
+    aodv.on_message(at(seconds), from, &Message::Aodv(message));
+    drain(aodv, at(seconds))
+}
+
+/// The requests among what was done: when, how far, and with which number of the target.
+fn requests(done: &[(Time, Action)]) -> Vec<(Time, u16, u32)> {
+    let request = |(time, action): &(Time, Action)| match action {
+        Action::Broadcast(Message::Aodv(AodvMessage::Request(request)), _) => {
+            Some((*time, request.reach, request.target_sequence))
+        }
+        _ => None,
+    };
+    done.iter().filter_map(request).collect()
+}
+
+/// A request of C's for D that the node hears from a neighbour.
+fn request() -> Request {
+    Request {
+        source: C,
+        source_sequence: 8,
+        number: 5,
+        target: D,
+        target_sequence: 0,
+        hops: 2,
+        reach: 30,
+        asked: at(0.5),
+    }
+}
+
+/// A reply about D for this node, which it hears from a neighbour.
+fn reply(sequence: u32, hops: u16) -> Reply {
+    Reply { to: ME, target: D, sequence, hops, lifetime: Span::from_ms(10_000), reach: 30, asked: at(0.0) }
+}
+
+fn broadcast(message: AodvMessage) -> Action {
+    let size = message.size(&AodvConfig::default());
+    Action::Broadcast(Message::Aodv(message), size)
+}
+
+fn unicast(message: AodvMessage, to: NodeId) -> Action {
+    let size = message.size(&AodvConfig::default());
+    Action::Unicast(Message::Aodv(message), size, to)
+}
+
+fn error(list: &[(NodeId, u32)]) -> AodvMessage {
+    let unreachable = |(destination, sequence): &(NodeId, u32)| Unreachable {
+        destination: *destination,
+        sequence: *sequence,
+    };
+    AodvMessage::Error(list.iter().map(unreachable).collect())
+}
+
+/// The node has a route to D with this number over that neighbour.
+fn knows(aodv: &mut Aodv, seconds: f64, next: NodeId, sequence: u32, hops: u16) {
+    let told = Reply { asked: at(seconds), ..reply(sequence, hops) };
+    assert_eq!(hear(aodv, seconds, next, AodvMessage::Reply(told)), []);
+    assert_eq!(aodv.next_hop(D), Some(next));
+}
+
+/// The node has a route to C with this number over that neighbour, because C asked.
+fn knows_back(aodv: &mut Aodv, seconds: f64, next: NodeId, sequence: u32, hops: u16) {
+    let asked = Request { source_sequence: sequence, number: 100 + sequence, hops, reach: 1, ..request() };
+    assert_eq!(hear(aodv, seconds, next, AodvMessage::Request(Request { target: NodeId(99), ..asked })), []);
+    assert_eq!(aodv.next_hop(C), Some(next));
+}
