@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python bench bench-peers bench-capture bench-study validation results docs figures clean
+.PHONY: build demo test lint format test-rust test-python bench bench-peers bench-capture bench-study validation results league docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -63,6 +63,12 @@ results: build
 	    $(BIN)/multihop reproduce $$paper $(RESULTS); \
 	    $(BIN)/python docs/results.py $$paper results/reproduce/$$paper $(RESULTS); \
 	done
+
+# The page of the league of all schemes, docs/league.md; LEAGUE_MESH=file for the community mesh, which is left out without one, and
+# LEAGUE=--quick for a quick look. Interrupted, it goes on where it was.
+league: build
+	$(BIN)/multihop league $(if $(LEAGUE_MESH),--mesh $(LEAGUE_MESH)) $(LEAGUE)
+	$(BIN)/python docs/league.py results/league
 
 # Events per second and CPU per simulated second; with ns-2 and ns-3 beside it where they are installed.
 bench: build

@@ -41,6 +41,8 @@ def league(
 
     if seeds is not None and seeds < 1:
         raise UserError(f"--seeds: found {seeds}; needs at least 1")
+    if jobs is not None and jobs < 1:
+        raise UserError(f"--jobs: found {jobs}; needs at least 1")
     names = schemes(None if compared is None else [name.strip() for name in compared.split(",") if name.strip()])
     asked = networks(mesh)
     studies = [study(network, names, seeds) for network in asked]

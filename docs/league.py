@@ -1,0 +1,51 @@
+"""Writes the page of the league, docs/league.md, from what `multihop league` left.
+
+    multihop league --mesh meshviewer.json
+    python docs/league.py results/league
+
+It runs nothing, and adds to the page of numbers what the rest of the documentation has to say about it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+
+_ABOUT = """
+Papers compare their scheme with a few others, on networks of their own. Here every scheme of `multihop` runs on one
+common set of networks, under the same terms; no paper did so. [The optimum](optimum.md) says what runs are held
+against, and [what a verdict means](verdicts.md) how seeds decide. To make this page again, or one with your own mesh,
+or with your own scheme, which is in it once [it is registered](own-scheme.md):
+
+```sh
+make league LEAGUE_MESH=meshviewer.json
+multihop league --mesh meshviewer.json --schemes recn,ewccp,tcp-cubic    # only some, for a look
+```
+"""
+
+
+def main() -> None:
+    """Reads the arguments, writes the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where multihop league put its results")
+    parser.add_argument("--to", type=Path, default=DOCS / "league.md", help="the page; docs/league.md by default")
+    given = parser.parse_args()
+    source = given.folder / "league.md"
+    try:
+        made = source.read_text("utf-8")
+    except OSError as error:
+        sys.exit(f"league.py: {source}: cannot be read: {error.strerror}; make it with multihop league")
+    given.to.write_text(page(made), encoding="utf-8")
+
+
+def page(made: str) -> str:
+    """The page of numbers, with what it is below its heading."""
+    heading, _, rest = made.partition("\n")
+    return f"{heading}\n{_ABOUT}{rest}"
+
+
+if __name__ == "__main__":
+    main()

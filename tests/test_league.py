@@ -1,0 +1,255 @@
+"""The league: every scheme on every network, and numbers that are those of the same runs made alone."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from docs import league as page_of_league
+
+import multihop
+from conftest import DATA, ROOT
+from multihop import _core
+from multihop.league import headers, networks, rules, schemes, settings, study
+from multihop.scenario import load
+
+NETWORKS = ["chain-4", "chain-7", "exposed", "bar", "parking-lot", "wlan", "mobile-mesh"]
+LEIPZIG = DATA / "freifunk-leipzig-meshviewer.stripped.json"
+
+#: Two nodes that hear each other: the least that is a mesh.
+PAIR = """
+name = "pair"
+duration = "4 s"
+warmup = "1 s"
+
+[topology]
+generator = "chain"
+hops = 1
+spacing = "100 m"
+
+[[flows]]
+from = "n0"
+to = "n1"
+scheme = "tcp-newreno"
+start_jitter = "100 ms"
+"""
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """A quick look at three schemes, without a mesh."""
+    folder = tmp_path_factory.mktemp("league")
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "multihop", "league", "--quick", "--schemes", "recn,udp,rcp", "--out", "out"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=True)
+    return folder / "out", done
+
+
+# What is in it
+
+
+def test_all_schemes_of_the_engine_take_part():
+    registry = [scheme["name"] for scheme in json.loads(_core.registry())["schemes"]]
+    assert schemes() == registry
+    assert len(registry) >= 24
+    for network in networks():
+        assert [point.labels["scheme"] for point in study(network, schemes()).plan.points] == registry
+
+
+def test_every_network_and_scheme_has_its_row(found):
+    folder, done = found
+    table = pd.read_csv(folder / "standings.csv")
+    assert list(table["network"].unique()) == NETWORKS
+    for network in NETWORKS:
+        rows = table[(table["network"] == network) & (table["metric"] == "goodput")]
+        assert list(rows["scheme"]) == ["udp", "recn", "rcp"]
+        assert (rows["n"] == 2).all()
+        assert rows["mean"].between(1e4, 11e6).all()
+    runs = pd.read_parquet(folder / "runs.parquet")
+    assert len(runs) == len(NETWORKS) * 3 * 2
+    text = (folder / "league.md").read_text()
+    for title in (network.title for network in networks()):
+        assert f"## {title}" in text
+        assert title.split()[0] in done.stdout
+    assert "<svg" in (folder / "report.html").read_text()
+
+
+def test_packets_are_alike_whatever_their_headers():
+    said = rules()
+    for scheme in schemes():
+        made = settings(scheme)
+        assert made["scheme"] == scheme
+        payload = int(made[f"schemes.{scheme}.segment_size"].removesuffix(" B"))
+        assert payload + headers(scheme) == said["packet"]
+        assert 20 <= headers(scheme) <= 100
+    assert headers("udp") == 28
+    assert "schemes.udp.window" not in settings("udp")
+    assert settings("tcp-newreno")["schemes.tcp-newreno.window"] == said["receive_window"]
+
+
+def test_nothing_is_said_of_networks_and_schemes_that_are_not_there():
+    said = rules()
+    # Those of a later engine may be spoken of already.
+    to_come = {"tfrc", "tfrc-capped", "re-tfrc"}
+    assert set(said["knowledge"]) <= set(schemes()) | to_come
+    for network in networks():
+        told = network.scenario.get("schemes", {})
+        assert set(told) <= set(schemes())
+        # What senders are told of the network is so.
+        assert told["tcp-ap"]["rate"] == network.scenario["phy"]["data_rate"]
+    assert said["community"]["set"]["schemes.tcp-ap.rate"] == said["community"]["plan"]["data_rate"]
+
+
+# Numbers
+
+
+def test_numbers_are_those_of_the_run_made_alone(found, inline):
+    folder, _ = found
+    runs = pd.read_parquet(folder / "runs.parquet")
+    quick = rules()["quick"]["set"]
+    for network, scheme in (("bar", "recn"), ("wlan", "udp")):
+        keys = {**{key: value for key, value in settings(scheme).items() if key != "scheme"}, **quick}
+        sets = [word for key, value in keys.items() for word in ("--set", f"{key}={value}")]
+        scenario = folder / network / "scenario.toml"
+        alone = inline("run", scenario, "--scheme", scheme, "--seed", "2", "--json", *sets).json()["runs"][0]
+        ours = runs[(runs["network"] == network) & (runs["scheme"] == scheme) & (runs["seed"] == 2)].iloc[0]
+        rates = [flow["goodput_bps"] for flow in alone["flows"]]
+        assert ours["goodput"] == pytest.approx(sum(rates), rel=1e-12)
+        assert ours["loss"] == pytest.approx(alone["summary"]["loss_ratio"], abs=1e-15)
+        best = multihop.optimum(scenario, scheme=scheme, feedback=False, set=keys)
+        assert ours["gap"] == pytest.approx(float(best.gap(np.array(rates))), rel=1e-9)
+
+
+def test_there_is_no_optimum_where_nodes_move(found):
+    folder, _ = found
+    table = pd.read_csv(folder / "standings.csv")
+    metrics = {name: set(table.loc[table["network"] == name, "metric"]) for name in NETWORKS}
+    for name in NETWORKS:
+        assert ({"gap", "distance", "own_gap"} <= metrics[name]) == (name != "mobile-mesh")
+    assert {"goodput", "jain", "delay", "loss", "overhead"} <= metrics["mobile-mesh"]
+    text = (folder / "league.md").read_text()
+    assert "There is no one optimum of: Mesh with mobile nodes. Ranks there are by goodput." in text
+    assert "There is no optimum to hold runs against: nodes move" in text
+
+
+def test_ranks_count_what_the_pairs_say(found):
+    folder, _ = found
+    table = pd.read_csv(folder / "standings.csv")
+    pairs = pd.read_csv(folder / "differences.csv")
+    for row in table[table["metric"].isin(["goodput", "overhead", "starved"])].itertuples():
+        of = pairs[(pairs["network"] == row.network) & (pairs["metric"] == row.metric) & (pairs["p_adjusted"] < 0.05)]
+        own = pd.concat([of.loc[of["a"] == row.scheme, "difference"], -of.loc[of["b"] == row.scheme, "difference"]])
+        lower = own if row.metric == "goodput" else -own
+        assert (row.better_than, row.worse_than) == ((lower > 0).sum(), (lower < 0).sum())
+        assert row.rank == row.worse_than + 1
+    assert table["better_than"].sum() == table["worse_than"].sum() > 0
+
+
+def test_overhead_is_what_of_the_airtime_is_not_payload_that_arrived():
+    text = """
+    duration = "20 s"
+    warmup = "1 s"
+    [phy]
+    standard = "802.11b"
+    data_rate = "11 Mb/s"
+    control_rate = "1 Mb/s"
+    [mac]
+    rts_threshold = "off"
+    [topology]
+    generator = "chain"
+    hops = 1
+    spacing = "100 m"
+    [[flows]]
+    from = "n0"
+    to = "n1"
+    scheme = "udp"
+    app = { kind = "saturated" }
+    """
+    alone = multihop.run(text)
+    # 28 bytes of IP and UDP, 8 of LLC and SNAP, 28 of the MAC; airtimes are rounded up to a microsecond.
+    times = _core.airtimes(text, "<text>", 1472 + 28 + 8 + 28)
+    expected = 1 - 1472 * 8 / 11e6 / (times["data"] + times["ack"])
+    assert alone.summary["overhead"] == pytest.approx(expected, abs=1e-3)
+    lost = multihop.run(text, set={"medium.packet_error_rate": 0.5})
+    assert lost.summary["overhead"] > expected + 0.2
+
+
+# The reader's own mesh
+
+
+def test_a_scenario_of_the_reader_is_one_more_network(inline, tmp_path):
+    (tmp_path / "pair.toml").write_text(PAIR)
+    options = ["--schemes", "udp,tcp-sack", "--seeds", "1", "--quick", "--json", "--out", "out"]
+    rows = inline("league", "--mesh", "pair.toml", *options).json()
+    assert {row["network"] for row in rows} == {*NETWORKS, "community-mesh"}
+    assert all(row["rank"] == 1 and row["low"] is None for row in rows)
+    text = (tmp_path / "out" / "league.md").read_text()
+    assert "The scenario pair.toml, as it is." in text
+    assert "One seed cannot tell schemes apart" in text
+    assert str(tmp_path) not in text + (tmp_path / "out" / "manifest.json").read_text()
+    assert not (tmp_path / "out" / "differences.csv").exists() or len(pd.read_csv("out/differences.csv"))
+
+
+def test_without_a_mesh_it_is_said_how_to_get_one(found):
+    folder, done = found
+    for text in (done.stderr, (folder / "league.md").read_text()):
+        assert "The community mesh is left out" in text
+        assert "--mesh FILE" in text
+    assert not (folder / "community-mesh").exists()
+
+
+@pytest.mark.skipif(not LEIPZIG.exists(), reason="needs the mesh of Freifunk Leipzig, which is not part of the project")
+def test_a_community_mesh_is_imported(inline, tmp_path):
+    options = ["--schemes", "tcp-vegas", "--seeds", "1", "--quick", "--json", "--out", "out"]
+    rows = inline("league", "--mesh", LEIPZIG, *options).json()
+    found = {row["metric"]: row["mean"] for row in rows if row["network"] == "community-mesh"}
+    assert 0 < found["goodput"] < 24e6
+    assert 0 < found["gap"] < 1
+    view = load(tmp_path / "out" / "community-mesh" / "scenario.toml").check()
+    assert (len(view["nodes"]), len(view["flows"])) == (87, 10)
+
+
+# What does not go
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--schemes", "recnn"], ["--schemes", "'recnn'", "did you mean recn?", "tcp-newreno"]),
+        (["--schemes", ","], ["--schemes", "names none", "recn"]),
+        (["--seeds", "0"], ["--seeds", "found 0", "at least 1"]),
+        (["--seeds", "many"], ["--seeds", "many"]),
+        (["--jobs", "0"], ["--jobs", "found 0"]),
+        (["--mesh", "none.json"], ["none.json", "no such file"]),
+        (["--mesh", "none.toml"], ["none.toml", "no such file"]),
+        (["--mesh", "list.json"], ["list.json", "no mesh that is known"]),
+        (["--mesh", "half.toml"], ["half.toml", "topology", "missing"]),
+        (["--out", "list.json"], ["list.json", "a file is in the way"]),
+        (["--out", "mine"], ["mine", "league.md", "would be replaced"]),
+    ],
+)
+def test_options_that_cannot_be(inline, tmp_path, options, says):
+    (tmp_path / "list.json").write_text("[]")
+    (tmp_path / "half.toml").write_text('name = "half"\n')
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "league.md").write_text("mine")
+    message = inline("league", *options).fails_cleanly()
+    for words in says:
+        assert words in message, message
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["half.toml", "list.json", "mine"]
+    assert (tmp_path / "mine" / "league.md").read_text() == "mine"
+
+
+# The page
+
+
+def test_the_page_of_the_documentation_is_made_of_the_league(found):
+    folder, _ = found
+    text = page_of_league.page((folder / "league.md").read_text())
+    assert text.startswith("# The league of schemes\n\n")
+    assert text.count("\n# ") == 0
+    assert "(optimum.md)" in text
+    assert (ROOT / "docs" / "optimum.md").exists()
+    assert "| rank | scheme |" in text
