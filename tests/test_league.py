@@ -1,6 +1,8 @@
 """The league: every scheme on every network, and numbers that are those of the same runs made alone."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -39,9 +41,6 @@ start_jitter = "100 ms"
 def found(tmp_path_factory):
     """A quick look at three schemes, without a mesh."""
     folder = tmp_path_factory.mktemp("league")
-    import subprocess
-    import sys
-
     command = [sys.executable, "-m", "multihop", "league", "--quick", "--schemes", "recn,udp,rcp", "--out", "out"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=True)
     return folder / "out", done
@@ -73,7 +72,9 @@ def test_every_network_and_scheme_has_its_row(found):
     for title in (network.title for network in networks()):
         assert f"## {title}" in text
         assert title.split()[0] in done.stdout
-    assert "<svg" in (folder / "report.html").read_text()
+    report = (folder / "report.html").read_text()
+    assert "<svg" in report
+    assert report.index("Who is better where") < report.index("<svg")
 
 
 def test_packets_are_alike_whatever_their_headers():
@@ -92,7 +93,7 @@ def test_packets_are_alike_whatever_their_headers():
 def test_nothing_is_said_of_networks_and_schemes_that_are_not_there():
     said = rules()
     # Those of a later engine may be spoken of already.
-    to_come = {"tfrc", "tfrc-capped", "re-tfrc"}
+    to_come = {"re-tfrc"}
     assert set(said["knowledge"]) <= set(schemes()) | to_come
     for network in networks():
         told = network.scenario.get("schemes", {})
@@ -181,13 +182,17 @@ def test_overhead_is_what_of_the_airtime_is_not_payload_that_arrived():
 
 def test_a_scenario_of_the_reader_is_one_more_network(inline, tmp_path):
     (tmp_path / "pair.toml").write_text(PAIR)
-    options = ["--schemes", "udp,tcp-sack", "--seeds", "1", "--quick", "--json", "--out", "out"]
+    options = ["--schemes", "ecn-rts,tcp-newreno", "--seeds", "1", "--quick", "--json", "--out", "out"]
     rows = inline("league", "--mesh", "pair.toml", *options).json()
     assert {row["network"] for row in rows} == {*NETWORKS, "community-mesh"}
     assert all(row["rank"] == 1 and row["low"] is None for row in rows)
     text = (tmp_path / "out" / "league.md").read_text()
     assert "The scenario pair.toml, as it is." in text
     assert "One seed cannot tell schemes apart" in text
+    # Without RTS there are none that go unanswered.
+    wlan = text.partition("## WLAN")[2].partition("\n## ")[0]
+    assert "The same runs, to the last number: tcp-newreno and ecn-rts." in wlan
+    assert "The same runs" not in text.partition("## Chain of 7")[2].partition("\n## ")[0]
     assert str(tmp_path) not in text + (tmp_path / "out" / "manifest.json").read_text()
     assert not (tmp_path / "out" / "differences.csv").exists() or len(pd.read_csv("out/differences.csv"))
 

@@ -97,7 +97,9 @@ _FLOWS: dict[str, Column] = {
     ),
     "rts_frames": Column("frames", "frames of its data packets that used RTS, at every hop, frames given up included"),
     **{
-        f"rts_at_most_{most}": Column("frames", f"of these, frames of which at most {most} RTS were not answered by a CTS")
+        f"rts_at_most_{most}": Column(
+            "frames", f"of these, frames of which at most {most} RTS were not answered by a CTS"
+        )
         for most in range(7)
     },
     "busy_ratio": Column(

@@ -77,9 +77,13 @@ def _command(mesh: Path | None, compared: str | None, seeds: int | None, *, quic
 
 
 def _report(found: League, out: Path, command: str, *, quiet: bool) -> None:
+    from multihop.league import page
+    from multihop.report.markup import section, table
     from multihop.report.study import write_study
 
-    written = write_study(found.results, out / "report.html", title="League of schemes", command=command)
+    front = section("Who is better where", table(*page.summary(found)), page.RANK)
+    title = "League of schemes"
+    written = write_study(found.results, out / "report.html", title=title, command=command, front=front)
     console.note(f"tables: {out}; page: {out / 'league.md'}", quiet=quiet)
     console.note(f"report: {written[0]}, with {len(written) - 1} charts as SVG beside it", quiet=quiet)
 

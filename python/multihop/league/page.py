@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
+from multihop.columns import Metric
 from multihop.league import League, Network, headers, rules, settings
 from multihop.league.table import Standing, main_metric, standings
 from multihop.provenance import commit, version
 from multihop.report.study.provenance import spans
+from multihop.statistics import Estimate
 from multihop.study import StudyResult
 from multihop.study.optima import question_of
 from multihop.verdict import with_interval
@@ -18,8 +22,20 @@ WITHOUT_MESH = (
     "--mesh FILE"
 )
 
+#: What the numbers of a summary are, in short.
+RANK = (
+    "Ranks by the gap to the proportionally fair optimum, or where there is none by goodput: one more than the schemes "
+    "that are significantly better, so that schemes share a rank where seeds cannot tell."
+)
+
 #: What the whole table counts, in this order.
 _MEASURES = ("gap", "goodput", "jain", "delay", "loss", "overhead")
+
+#: Runs that agree in all of these are the same run.
+_SAME = ("goodput", "jain", "delay", "loss", "overhead")
+
+#: The page gives no more decimals, however narrow an interval is; tables have all.
+_DECIMALS = 3
 
 
 def markdown(league: League, command: str) -> str:
@@ -127,7 +143,7 @@ def _network(network: Network, result: StudyResult, table: Sequence[Standing]) -
     for scheme in sorted(schemes, key=lambda s: sign * mains[s].found.mean if s in mains else float("inf")):
         rank = str(mains[scheme].rank) if scheme in mains else "none"
         standing = [found.get((metric.name, scheme)) for metric in metrics]
-        cells = [with_interval(one.found if one else None, m) for one, m in zip(standing, metrics, strict=True)]
+        cells = [_number(one.found, m) if one else "none" for one, m in zip(standing, metrics, strict=True)]
         rows.append([rank, scheme, *cells])
     heads = ["rank", "scheme", *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in metrics)]
     description = result.study.spec.description
@@ -135,7 +151,17 @@ def _network(network: Network, result: StudyResult, table: Sequence[Standing]) -
     if main != "gap":
         why = result.optimum(0, question_of(result.study.spec.metrics["gap"])).not_comparable
         lines += [f"There is no optimum to hold runs against: {why}.", ""]
-    return [*lines, *_table(heads, rows)]
+    return [*lines, *_table(heads, rows), *_alike(result)]
+
+
+def _alike(result: StudyResult) -> list[str]:
+    """Schemes that did the same as others, to the last number: what they would do otherwise never came about."""
+    same: dict[bytes, list[str]] = {}
+    for index, point in enumerate(result.points):
+        numbers = np.array([result.values(index, name).to_numpy(dtype=float) for name in _SAME])
+        same.setdefault(numbers.tobytes(), []).append(str(point.labels["scheme"]))
+    groups = [" and ".join(names) for names in same.values() if len(names) > 1]
+    return [f"The same runs, to the last number: {'; '.join(groups)}.", ""] if groups else []
 
 
 def _terms(league: League) -> tuple[list[str], list[list[str]]]:
@@ -148,6 +174,16 @@ def _terms(league: League) -> tuple[list[str], list[list[str]]]:
         window = "yes" if f"schemes.{scheme}.window" in said else "none"
         rows.append([scheme, payload, f"{headers(scheme)} B", window, knowledge.get(scheme, "")])
     return ["scheme", "payload", "headers", "receive window", "needs, or is told"], rows
+
+
+def _number(found: Estimate, metric: Metric) -> str:
+    """`mean ± half width` in the unit that people read; without small decimals, by which nobody compares."""
+    mean, half = metric.shown(found.mean), found.half_width
+    if half is None:
+        return f"{mean:.4g}"
+    text = with_interval(found, metric)
+    decimals = len(text.partition(" ")[0].partition(".")[2])
+    return text if decimals <= _DECIMALS else f"{mean:.{_DECIMALS}f} ± {metric.shown(half):.{_DECIMALS}f}"
 
 
 def _paragraphs(texts: Iterable[str]) -> list[str]:

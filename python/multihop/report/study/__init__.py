@@ -25,7 +25,12 @@ __all__ = ["write_study"]
 
 
 def write_study(
-    results: Sequence[StudyResult], path: Path, title: str | None = None, about: str = "", command: str = ""
+    results: Sequence[StudyResult],
+    path: Path,
+    title: str | None = None,
+    about: str = "",
+    command: str = "",
+    front: str = "",
 ) -> list[Path]:
     """Writes the page, and every chart as SVG into the folder `figures` beside it (of several studies, a folder each).
 
@@ -35,6 +40,7 @@ def write_study(
         title: of the page; a single study's own by default.
         about: what is reproduced, as a citation.
         command: makes all of it again at once, if there is such a command.
+        front: sections (HTML) that come before the studies, about all of them.
 
     Returns:
         The page's path, then those of the charts.
@@ -47,7 +53,7 @@ def write_study(
         for source in (Path(result.study.origin), _scenario_file(result), *ours):
             require_writable_file(path, source)
     drawn = [(result, f"s{number}", figures(result, f"s{number}")) for number, result in enumerate(results)]
-    written = [write_text(path, _page(drawn, title, about, command))]
+    written = [write_text(path, _page(drawn, title, about, command, front))]
     for result, _, made in drawn:
         folder = path.parent / "figures"
         folder = folder / result.study.spec.name if len(results) > 1 else folder
@@ -55,7 +61,9 @@ def write_study(
     return written
 
 
-def _page(drawn: Sequence[tuple[StudyResult, str, list[Figure]]], title: str | None, about: str, command: str) -> str:
+def _page(
+    drawn: Sequence[tuple[StudyResult, str, list[Figure]]], title: str | None, about: str, command: str, front: str
+) -> str:
     is_single = len(drawn) == 1
     first = drawn[0][0].study.spec
     own = _title(drawn[0][0])
@@ -66,6 +74,7 @@ def _page(drawn: Sequence[tuple[StudyResult, str, list[Figure]]], title: str | N
     all_of_it = f"<p>To make all of it again:</p><pre>{escape(command)}</pre>" if command else ""
     parts = [
         f"<header><h1>{escape(title)}</h1>{citation}{subtitle}{description}{_extent(drawn)}{all_of_it}</header>",
+        front,
         "" if is_single else _contents(drawn),
         _verdicts(drawn),
         *(_study(result, prefix, made, is_single=is_single) for result, prefix, made in drawn),
