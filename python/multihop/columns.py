@@ -111,6 +111,36 @@ _FLOWS: dict[str, Column] = {
         "share of time that the payload that it delivered was on the air, once on each radio hop that it took, without"
         " headers, preambles and repetitions",
     ),
+    "rate_cv": Column(
+        "1",
+        "how unevenly its transport sent: coefficient of variation of the payload bytes that it emitted in each whole"
+        " second, retransmissions included; missing without two seconds, or if nothing was sent",
+    ),
+    "jitter_s": Column(
+        "s",
+        "interarrival jitter of its data packets (RFC 3550, section 6.4.1), mean over the arrivals; missing without two",
+    ),
+    "frames_sent": Column(
+        "1",
+        "frames that the camera of its video made, those that were skipped included; missing for other applications, as"
+        " is all that follows",
+    ),
+    "frames_skipped": Column("1", "frames that the encoder did not send, because too much waited at the sender"),
+    "frames_on_time": Column("1", "frames that were delivered whole within the deadline"),
+    "frames_late": Column("1", "frames that were delivered whole after the deadline"),
+    "frames_lost": Column(
+        "1", "frames that were not delivered whole by the end of the run, though their deadline had passed"
+    ),
+    "late_ratio": Column(
+        "1",
+        "frames that were late, lost or skipped, of those whose fate was decided: what a player that never waits misses",
+    ),
+    "stalls": Column("1", "how often a player stopped that waits for frames"),
+    "stall_time_s": Column("s", "for how long it stood in all"),
+    "frame_delay_mean_s": Column(
+        "s", "from the making of a frame to its last byte's delivery, mean over frames that came whole"
+    ),
+    "frame_delay_p95_s": Column("s", "95th percentile of that"),
 }
 
 _NODES: dict[str, Column] = {
@@ -253,6 +283,12 @@ _SUMMARY: dict[str, Column] = {
     ),
     "feedback_dropped": Column("packets", "acknowledgements lost in the network, any cause, all flows together"),
     "retransmission_ratio": Column("1", "segments that repeated payload per data packet emitted, all flows together"),
+    "rate_cv": Column("1", "`rate_cv` of flows, mean over those that have one"),
+    "late_ratio": Column(
+        "1", "`late_ratio` of the frames of all flows with a video together; missing without, as are the next two"
+    ),
+    "stall_time_s": Column("s", "`stall_time_s` of flows, mean over those with a video"),
+    "frame_delay_p95_s": Column("s", "`frame_delay_p95_s` of flows, mean over those with a video"),
     "flows_starved": Column("1", "flows that delivered nothing"),
     "overhead": Column(
         "1",
@@ -338,6 +374,13 @@ METRICS: tuple[Metric, ...] = (
     Metric("rtt_mean_s", "Round-trip time", "ms", 1e3, higher_is_better=False),
     Metric("loss_ratio", "Packets lost", "%", 1e2, higher_is_better=False),
     Metric("retransmission_ratio", "Retransmissions", "%", 1e2, higher_is_better=False),
+)
+
+#: What comparisons report besides, where a flow has a video.
+VIDEO_METRICS: tuple[Metric, ...] = (
+    Metric("late_ratio", "Late frames", "%", 1e2, higher_is_better=False),
+    Metric("stall_time_s", "Stall time", "s", 1.0, higher_is_better=False),
+    Metric("frame_delay_p95_s", "95th percentile of frame delay", "ms", 1e3, higher_is_better=False),
 )
 
 #: What comparisons report besides, where runs can be held against the optimum (`multihop.optima`).

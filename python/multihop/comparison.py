@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multihop.columns import METRICS, OPTIMUM_METRICS, Metric
+from multihop.columns import METRICS, OPTIMUM_METRICS, VIDEO_METRICS, Metric
 from multihop.optima import Optimum, optimum
 from multihop.results import Result
 from multihop.scenario import Scenario, inline_toml
@@ -106,7 +106,13 @@ class Comparison:
     @property
     def metrics(self) -> tuple[Metric, ...]:
         """What is reported of each variant; how far it is from the optimum, where runs can be held against that."""
-        return METRICS if self.not_comparable is not None else (*METRICS, *OPTIMUM_METRICS)
+        return self.measured_metrics if self.not_comparable is not None else (*self.measured_metrics, *OPTIMUM_METRICS)
+
+    @property
+    def measured_metrics(self) -> tuple[Metric, ...]:
+        """Those that runs have by themselves; what became of frames, where a flow has a video."""
+        flows = (flow for results in self.results.values() for flow in results[0].view["flows"])
+        return (*METRICS, *VIDEO_METRICS) if any(flow["app"] == "video" for flow in flows) else METRICS
 
     def values(self, variant: str, metric: str) -> np.ndarray:
         """One value per seed; `metric` is a column of the summary, `optimum_distance` or `optimum_gap`."""

@@ -5,7 +5,8 @@ use multihop_core::DropCause;
 use multihop_sim::config::{AppConfig, Config};
 use multihop_sim::mobility::{Place, places};
 use multihop_sim::outcome::{
-    FlowOutcome, LinkOutcome, MeasurementRow, NodeOutcome, Outcome, RTS_COUNTS, SeriesRow, WireOutcome,
+    FlowOutcome, LinkOutcome, MeasurementRow, NodeOutcome, Outcome, RTS_COUNTS, SeriesRow, VideoOutcome,
+    WireOutcome,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -39,6 +40,7 @@ pub fn app_name(app: &AppConfig) -> &'static str {
         AppConfig::Cbr { .. } => "cbr",
         AppConfig::Poisson { .. } => "poisson",
         AppConfig::Transfers { .. } => "transfers",
+        AppConfig::Video(_) => "video",
     }
 }
 
@@ -102,7 +104,25 @@ fn flows<'py>(py: Python<'py>, config: &Config, flows: &[FlowOutcome]) -> PyResu
     }
     table.optional("busy_ratio", |flow| flow.busy_ratio)?;
     table.each("payload_airtime", |flow| flow.payload_airtime)?;
+    media(&mut table)?;
     Ok(table.made)
+}
+
+/// How evenly flows send, and what became of videos.
+fn media(table: &mut Columns<'_, '_, FlowOutcome>) -> PyResult<()> {
+    table.optional("rate_cv", |flow| flow.rate_cv)?;
+    table.optional("jitter_s", |flow| flow.jitter_s)?;
+    let of = |what: fn(&VideoOutcome) -> f64| move |flow: &FlowOutcome| flow.video.as_ref().map(what);
+    table.optional("frames_sent", of(|video| video.sent as f64))?;
+    table.optional("frames_skipped", of(|video| video.skipped as f64))?;
+    table.optional("frames_on_time", of(|video| video.on_time as f64))?;
+    table.optional("frames_late", of(|video| video.late as f64))?;
+    table.optional("frames_lost", of(|video| video.lost as f64))?;
+    table.optional("late_ratio", |flow| flow.video?.late_ratio)?;
+    table.optional("stalls", of(|video| video.stalls as f64))?;
+    table.optional("stall_time_s", of(|video| video.stall_time_s))?;
+    table.optional("frame_delay_mean_s", |flow| flow.video?.frame_delay_mean_s)?;
+    table.optional("frame_delay_p95_s", |flow| flow.video?.frame_delay_p95_s)
 }
 
 fn nodes<'py>(py: Python<'py>, config: &Config, nodes: &[NodeOutcome]) -> PyResult<Bound<'py, PyDict>> {

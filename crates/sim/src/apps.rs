@@ -1,7 +1,12 @@
 //! What flows send, and when.
 
+mod video;
+
 use crate::config::{AppConfig, FlowConfig};
 use multihop_core::{Rng, Span, Time};
+use video::Camera;
+
+pub use video::VideoConfig;
 
 /// So much that no run can send it all.
 const ENDLESS: u64 = 1 << 60;
@@ -19,10 +24,11 @@ pub struct App {
     left: u32,
     completed: Vec<Span>,
     follows_queue: bool,
+    camera: Camera,
 }
 
 /// What an application does when its time has come.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Offer {
     /// Bytes to hand to the transport now.
     pub bytes: u64,
@@ -30,6 +36,8 @@ pub struct Offer {
     pub again: Option<Time>,
     /// It takes back what the transport has not sent yet.
     pub withdraw: bool,
+    /// A frame of a video was made; one of no bytes is not sent.
+    pub frame: bool,
 }
 
 impl App {
@@ -49,6 +57,7 @@ impl App {
             left,
             completed: Vec::new(),
             follows_queue: endless && datagrams,
+            camera: Camera::default(),
         }
     }
 
@@ -62,13 +71,13 @@ impl App {
         &self.completed
     }
 
-    /// Its time has come.
-    pub fn on_time(&mut self, now: Time) -> Offer {
-        let offer = |bytes: u64, again: Option<Time>| Offer { bytes, again, withdraw: false };
+    /// Its time has come; `backlog` bytes of what it handed to the transport were not sent yet.
+    pub fn on_time(&mut self, now: Time, backlog: u64) -> Offer {
+        let offer = |bytes: u64, again: Option<Time>| Offer { bytes, again, ..Offer::default() };
         if now >= self.stop {
             // Who always has more stops at once; others leave the transport what they gave it.
             let withdraw = matches!(self.kind, AppConfig::Saturated | AppConfig::Bulk { bytes: None });
-            return Offer { bytes: 0, again: None, withdraw };
+            return Offer { withdraw, ..Offer::default() };
         }
         let stop = Some(self.stop).filter(|stop| *stop < Time::NEVER);
         let offer = match self.kind {
@@ -95,6 +104,11 @@ impl App {
                 self.began = Some(now);
                 let size = if exponential { self.rng.exponential(bytes as f64).ceil() as u64 } else { bytes };
                 offer(size.max(1), None)
+            }
+            AppConfig::Video(video) => {
+                let (bytes, next) = self.camera.frame(&video, now, &mut self.rng);
+                let waits_too_long = video.buffer.is_some_and(|most| backlog > most);
+                Offer { frame: true, ..offer(if waits_too_long { 0 } else { bytes }, Some(next)) }
             }
         };
         self.pushed += offer.bytes;
@@ -141,7 +155,7 @@ mod tests {
         let mut app = app(AppConfig::Cbr { rate: Rate::from_kbps(800), packet: 1000, jitter: 0.0 }, 1);
         let mut now = Time::ZERO;
         let mut packets = 0;
-        while let Offer { bytes: 1000, again: Some(next), .. } = app.on_time(now) {
+        while let Offer { bytes: 1000, again: Some(next), .. } = app.on_time(now, 0) {
             assert_eq!(next - now, Span::from_ms(10));
             packets += 1;
             now = next;
@@ -158,7 +172,7 @@ mod tests {
         for kind in kinds {
             let mut app = app(kind, 1_000);
             let (mut now, mut packets) = (Time::ZERO, 0u32);
-            while let Some(next) = app.on_time(now).again {
+            while let Some(next) = app.on_time(now, 0).again {
                 packets += 1;
                 now = next;
             }
@@ -166,16 +180,41 @@ mod tests {
         }
     }
 
+    /// Frames of 1000 bytes; more than 2500 bytes may not wait.
+    #[test]
+    fn a_video_skips_frames_while_too_much_waits() {
+        let video = VideoConfig {
+            frame_rate: 10.0,
+            rate_bps: 80_000.0,
+            gop: 1,
+            key_ratio: 1.0,
+            variation: 0.0,
+            deadline: Span::from_ms(400),
+            buffer: Some(2_500),
+        };
+        let mut app = app(AppConfig::Video(video), 1);
+        let mut now = Time::ZERO;
+        let backlogs = [0, 1_000, 2_500, 2_501, 9_000, 10, 0, 0, 0, 0];
+        let offers = backlogs.map(|backlog| {
+            let offer = app.on_time(now, backlog);
+            assert!(offer.frame);
+            now = offer.again.unwrap();
+            offer.bytes
+        });
+        assert_eq!(offers, [1_000, 1_000, 1_000, 0, 0, 1_000, 1_000, 1_000, 1_000, 1_000]);
+        assert_eq!(app.on_time(now, 0), Offer::default(), "it stops");
+    }
+
     #[test]
     fn transfers_follow_each_other_after_a_pause() {
         let pause = Span::from_ms(500);
         let kind = AppConfig::Transfers { bytes: 10_000, pause, exponential: false, count: Some(2) };
         let mut app = app(kind, 100);
-        assert_eq!(app.on_time(Time::ZERO), Offer { bytes: 10_000, again: None, withdraw: false });
+        assert_eq!(app.on_time(Time::ZERO, 0), Offer { bytes: 10_000, ..Offer::default() });
         let later = Time::from_ns(3_000_000_000);
         assert_eq!(app.on_progress(later, 9_999), None);
         assert_eq!(app.on_progress(later, 10_000), Some(later + pause));
-        assert_eq!(app.on_time(later + pause).bytes, 10_000);
+        assert_eq!(app.on_time(later + pause, 0).bytes, 10_000);
         assert_eq!(app.on_progress(later + pause + pause, 20_000), None);
         assert_eq!(app.completed(), [Span::from_ms(3_000), pause]);
     }

@@ -4,6 +4,7 @@
 
 mod aodv;
 
+pub use crate::apps::VideoConfig;
 pub use aodv::{AodvConfig, LocalRepair};
 
 use crate::mobility::Mobility;
@@ -472,6 +473,8 @@ pub enum AppConfig {
         /// How many; none for as many as fit.
         count: Option<u32>,
     },
+    /// Frames of a video.
+    Video(VideoConfig),
 }
 
 impl Config {

@@ -98,10 +98,44 @@ pub struct FlowOutcome {
     pub rts_unanswered: [u64; RTS_COUNTS],
     /// Mean of [`NodeOutcome::busy_ratio`] over the stations that sent its data frames, each weighted by how many.
     pub busy_ratio: Option<f64>,
+    /// Coefficient of variation of the payload bytes that its transport emitted in each whole second, retransmissions included, from
+    /// its start or the end of the warm-up until it stops; none without two of them, or if nothing was sent.
+    pub rate_cv: Option<f64>,
+    /// Interarrival jitter of its data packets in seconds (RFC 3550, section 6.4.1), mean over arrivals; none without two arrivals.
+    pub jitter_s: Option<f64>,
+    /// Of its video, if it has one.
+    pub video: Option<VideoOutcome>,
 }
 
 /// Frames are counted by up to one less unanswered RTS than this: up to seven, the retry limit of the standard.
 pub const RTS_COUNTS: usize = 8;
+
+/// What became of the frames of a video that were made after the warm-up.
+///
+/// Each was sent or skipped; each that was sent was on time, late, lost, or is still on its way with its deadline ahead.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct VideoOutcome {
+    /// Frames that the camera made, those that were skipped included.
+    pub sent: u64,
+    /// Those that the encoder did not hand to the transport, because too much waited there.
+    pub skipped: u64,
+    /// Those of which all bytes were delivered within the deadline.
+    pub on_time: u64,
+    /// Those that were complete after it.
+    pub late: u64,
+    /// Those that were not complete at the end of the run though their deadline had passed.
+    pub lost: u64,
+    /// Late, lost and skipped frames as a share of all whose fate was decided; none if there was none.
+    pub late_ratio: Option<f64>,
+    /// How often a player that waits for frames stopped.
+    pub stalls: u64,
+    /// For how long in all, in seconds.
+    pub stall_time_s: f64,
+    /// From the making of a frame to its last byte's delivery, mean over the frames that were complete.
+    pub frame_delay_mean_s: Option<f64>,
+    /// 95th percentile of that.
+    pub frame_delay_p95_s: Option<f64>,
+}
 
 /// A distribution in six numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -3,11 +3,13 @@
 //! Everything is added up per node and per flow in integers, so that the order of events at one instant changes no sum.
 //! Conservation is counted from the start of the run; everything else from the end of the warm-up.
 
+mod media;
 mod occupancy;
 mod wires;
 
 use crate::medium::Frame;
 use crate::outcome::{Conservation, LinkOutcome, Quantiles, RTS_COUNTS};
+use media::MediaBook;
 use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
 use occupancy::Occupancy;
 use wires::WireBook;
@@ -20,6 +22,8 @@ pub struct Recorder {
     pub flows: Vec<FlowBook>,
     /// One per node.
     pub nodes: Vec<NodeBook>,
+    /// One per flow.
+    media: Vec<MediaBook>,
     /// One per direction of a wire.
     wires: Vec<WireBook>,
     /// Since the start of the run.
@@ -118,6 +122,7 @@ impl Recorder {
             from,
             flows: vec![FlowBook::default(); flows],
             nodes: vec![NodeBook::default(); nodes],
+            media: vec![MediaBook::default(); flows],
             wires: Vec::new(),
             conservation: Conservation::default(),
         }

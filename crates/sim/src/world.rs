@@ -186,7 +186,9 @@ impl World {
             listeners,
             outages,
             radios: (0..config.nodes.len()).map(radio).collect(),
-            record: Recorder::new(config.nodes.len(), config.flows.len(), from).with_wires(wires.len()),
+            record: Recorder::new(config.nodes.len(), config.flows.len(), from)
+                .with_wires(wires.len())
+                .with_media(config),
             wires,
             packets: Slab::default(),
             network: Network {

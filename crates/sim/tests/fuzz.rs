@@ -12,7 +12,7 @@ use multihop_link::{CodelOptions, Discipline, FqCodelOptions, StationsOptions};
 use multihop_schemes::find;
 use multihop_sim::config::{
     AppConfig, Config, DsdvConfig, DsrConfig, LinkFailureRule, MatrixLink, MatrixQuantity, MediumModel,
-    PathLoss, RouteMetric, RoutingProtocol, SchemeConfig, WireConfig,
+    PathLoss, RouteMetric, RoutingProtocol, SchemeConfig, VideoConfig, WireConfig,
 };
 use multihop_sim::{Ties, World, run};
 
@@ -156,6 +156,15 @@ fn app(rng: &mut Rng, datagrams: bool) -> AppConfig {
             exponential: coin(rng),
             count: pick(rng, &[None, Some(3)]),
         },
+        4 if coin(rng) => AppConfig::Video(VideoConfig {
+            frame_rate: pick(rng, &[1.0, 25.0, 60.0]),
+            rate_bps: rate.bps() as f64,
+            gop: pick(rng, &[1, 12]),
+            key_ratio: pick(rng, &[1.0, 5.0]),
+            variation: pick(rng, &[0.0, 0.5]),
+            deadline: Span::from_ms(pick(rng, &[1, 400])),
+            buffer: pick(rng, &[None, Some(1), Some(20_000)]),
+        }),
         4 => AppConfig::Poisson { rate, packet: pick(rng, &[300, 2000]) },
         _ => AppConfig::Cbr { rate, packet: pick(rng, &[500, 4000]), jitter: pick(rng, &[0.0, 0.5, 1.0]) },
     }

@@ -189,6 +189,19 @@ pause = "2 s" => paus = "2 s" -> flows[1].app.paus: did you mean "pause"?
 start = "1 s" => start = "100 s" @ start_jitter -> flows[0].start_jitter: the run of 100 s
 from = "a" => from = "far" @ [[flows]]\nname -> flows[0]: no path | far is in a component of 1 node (far) | c is in a component of 3 nodes (a, b, c) | join the components
 from = "a" => from = "c" @ to = "c"\nscheme = "tcp -> flows[0].to: from "c" to itself
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", frame_rate = 0 } -> flows[0].app.frame_rate: 0 is out of range | give a value from 0.1 to 1000
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "0 s" } -> flows[0].app.deadline: "0 s" is out of range | from 1 ms to 1 h
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", gop = 0 } -> flows[0].app.gop: 0 is out of range | from 1 to 100000
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", key_ratio = 5 } -> flows[0].app.key_ratio: needs frames that are no key frames | give gop
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", gop = 12, key_ratio = 0.5 } -> flows[0].app.key_ratio: 0.5 is out of range | from 1 to 1000
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", variation = -1 } -> flows[0].app.variation: -1 is out of range | from 0 to 10
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", buffer = "0 s" } -> flows[0].app.buffer: "0 s" is out of range | from 1 ms
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", buffer = "none" } -> flows[0].app.buffer: "off"
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "100 b/s", deadline = "1 s" } -> flows[0].app.rate: "100 b/s" leaves 0.50 B for a frame | raise the rate
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1000 Gb/s", deadline = "1 s", frame_rate = 0.1 } -> flows[0].app.rate: makes frames too large | raise frame_rate
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s" } -> flows[0].app.deadline: missing | deadline = "400 ms"
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", deadline = "1 s" } -> flows[0].app.rate: missing
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", fps = 25 } -> flows[0].app.fps: unknown key | frame_rate
 app = { kind = "cbr",  => app = {  @ app = { kind = "cbr" -> flows[0].app.kind: missing | saturated, bulk
 scheme = "tcp-newreno"\n =>  @ [[flows]]\nname -> flows[0].scheme: missing | tcp-newreno
 from = "a"\n =>  @ [[flows]]\nname -> flows[0].from: missing | for example from =

@@ -12,7 +12,7 @@ from multihop.api import run_variants, seed_list
 from multihop.cli import console
 from multihop.cli.progress import RunProgress
 from multihop.cli.settings import SetOption, read
-from multihop.columns import METRICS, Metric
+from multihop.columns import Metric
 from multihop.comparison import Comparison
 from multihop.errors import UserError
 from multihop.provenance import commit, version
@@ -70,7 +70,7 @@ def run(
         console.print_json(_json(comparison))
     else:
         _print_flows(comparison)
-        _print_metrics(comparison, METRICS)
+        _print_metrics(comparison, comparison.measured_metrics)
 
 
 def compare(

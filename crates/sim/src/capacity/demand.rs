@@ -55,6 +55,12 @@ impl Demand {
             AppConfig::Cbr { rate, packet, .. } | AppConfig::Poisson { rate, packet } => {
                 (if scheme.reliable() { scheme.segment_size() } else { packet }, Some(rate.bps() as f64))
             }
+            // Frames of the mean size, each sent at once if by datagrams.
+            AppConfig::Video(video) if scheme.datagrams() => {
+                let frame = (video.rate_bps / 8.0 / video.frame_rate).round().max(1.0);
+                (frame as u32, Some(video.rate_bps))
+            }
+            AppConfig::Video(video) => (scheme.segment_size(), Some(video.rate_bps)),
             AppConfig::Saturated | AppConfig::Bulk { .. } | AppConfig::Transfers { .. } => {
                 (scheme.segment_size(), None)
             }
@@ -93,6 +99,7 @@ fn is_steady(config: &Config, flow: &FlowConfig) -> bool {
         AppConfig::Saturated
         | AppConfig::Cbr { .. }
         | AppConfig::Poisson { .. }
+        | AppConfig::Video(_)
         | AppConfig::Bulk { bytes: None } => true,
         AppConfig::Bulk { bytes: Some(_) } | AppConfig::Transfers { .. } => false,
     };

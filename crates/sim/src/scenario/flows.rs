@@ -3,6 +3,8 @@
 use super::document::{Document, KeyPath, Result, key, seconds};
 use super::schemes::Schemes;
 use super::topology::Nodes;
+use super::values::Switch;
+use super::video::{Video, alone, television};
 use crate::config::{AppConfig, FlowConfig};
 use multihop_core::{NodeId, Rng, Span};
 use multihop_schemes::quantity::{BitRate, Duration, Size};
@@ -80,6 +82,31 @@ pub enum App {
         /// How many. Default: as many as fit.
         #[schemars(range(min = 1))]
         count: Option<u32>,
+    },
+    /// Frames of a video that is made while it is sent, each to be shown a while after it was made.
+    Video {
+        /// Frames per second. Default: 25.
+        #[serde(default = "television")]
+        #[schemars(range(min = 0.1, max = 1000))]
+        frame_rate: f64,
+        /// Mean payload rate.
+        rate: BitRate,
+        /// A frame is to be shown this long after it was made; whoever watches waits so long at the start.
+        deadline: Duration,
+        /// Frames from one key frame to the next. Default: 1, all frames are alike.
+        #[serde(default = "alone")]
+        #[schemars(range(min = 1, max = 100_000))]
+        gop: u32,
+        /// How many times larger key frames are than others. Default: 4.
+        #[schemars(range(min = 1, max = 1000))]
+        key_ratio: Option<f64>,
+        /// Coefficient of variation of sizes, lognormally around those of the pattern.
+        #[serde(default)]
+        #[schemars(range(min = 0, max = 10))]
+        variation: f64,
+        /// Frames are skipped while more waits at the sender than the mean rate makes in this time; `"off"` for never.
+        /// Default: the deadline.
+        buffer: Option<Switch<Duration>>,
     },
 }
 
@@ -215,7 +242,7 @@ impl Flows<'_> {
             return Err(self.document.bad(
                 &offer.at.join("app").join("kind"),
                 "datagrams are not acknowledged, so that a transfer would never end",
-                "use a TCP scheme, or app kind \"cbr\" or \"poisson\"",
+                "use a TCP scheme, or app kind \"cbr\", \"poisson\" or \"video\"",
             ));
         }
         let (start, interval, jitter, stop) = self.times(offer, pairs.len())?;
@@ -324,6 +351,10 @@ impl App {
                     exponential: distribution == Distribution::Exponential,
                     count,
                 }
+            }
+            App::Video { frame_rate, rate, deadline, gop, key_ratio, variation, buffer } => {
+                let video = Video { frame_rate, rate, deadline, gop, key_ratio, variation, buffer };
+                AppConfig::Video(video.resolve(document, at)?)
             }
         })
     }

@@ -36,6 +36,7 @@ mod settings;
 mod topology;
 mod traffic;
 mod values;
+mod video;
 mod wires;
 
 use multihop_schemes::quantity::Duration;

@@ -163,6 +163,7 @@ fn example(field: &str) -> &'static str {
         "side" => "\"1000 m\"",
         "between" => "[\"n0\", \"n1\"]",
         "delay" => "\"10 ms\"",
+        "deadline" => "\"400 ms\"",
         "packet_error_rate" => "0.1",
         "from" | "name" => "\"n0\"",
         "to" => "\"n1\"",

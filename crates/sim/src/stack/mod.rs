@@ -308,7 +308,10 @@ impl Stack {
     pub fn on_app(&mut self, around: &mut Surroundings, index: u32) {
         let end = &mut self.ends[index as usize];
         let (app, slot) = end.app.as_mut().expect("only ends with an application have its slot");
-        let offer = app.on_time(around.now);
+        let offer = app.on_time(around.now, end.endpoint.backlog());
+        if offer.frame {
+            around.record.frame_made(end.flow, offer.bytes, around.now);
+        }
         if offer.withdraw {
             end.endpoint.withdraw();
         }
@@ -361,6 +364,7 @@ impl Stack {
             let end = &mut self.ends[index as usize];
             let packet = end.packet(self.id, &segment, around);
             around.record.sent(&packet, around.now);
+            around.record.media_sent(&packet, around.now);
             let handle = around.packets.insert(packet);
             self.send(around, handle);
         }
@@ -439,6 +443,7 @@ impl Stack {
         let segment = Segment { hops, identification, ..packet.segment };
         let delivered = end.endpoint.on_segment(around.now, &segment);
         around.record.delivered(&packet, delivered.bytes, payload_air, around.now);
+        around.record.media_delivered(&packet, delivered, around.now);
         if let Some((app, slot)) = &mut end.app
             && let Some(again) = app.on_progress(around.now, end.endpoint.progress().acked)
         {

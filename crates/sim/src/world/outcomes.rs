@@ -25,6 +25,8 @@ impl World {
         let window = self.samples.window[index];
         let rates = self.samples.rates[index];
         let path = self.network.routes.path(flow.source, flow.destination);
+        let video = self.record.video_outcome(index, self.now);
+        let (rate_cv, jitter_s) = (self.record.rate_cv(index), self.record.jitter_s(index));
         let book = &mut self.record.flows[index];
         FlowOutcome {
             delivered_bytes: book.delivered_bytes,
@@ -52,6 +54,9 @@ impl World {
             rts_retransmissions_mean: book.rts_failures.get(),
             rts_unanswered: book.rts_unanswered,
             busy_ratio: book.mean_over_frames(|station| nodes[station.index()].busy_ratio),
+            rate_cv,
+            jitter_s,
+            video,
         }
     }
 

@@ -1,0 +1,135 @@
+//! A video source: frames at a rate, in groups of pictures.
+
+use multihop_core::{Rng, Span, Time};
+
+/// A video that is made while it is sent, as by a camera.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VideoConfig {
+    /// Frames per second.
+    pub frame_rate: f64,
+    /// Payload in bits per second, as a mean over groups of pictures.
+    pub rate_bps: f64,
+    /// Frames of a group of pictures: a key frame and those that say how they differ from the one before. One: all are alike.
+    pub gop: u32,
+    /// Size of a key frame over that of another.
+    pub key_ratio: f64,
+    /// Coefficient of variation of sizes around those that the pattern gives them, lognormally; 0 for none.
+    pub variation: f64,
+    /// How long after it was made a frame is to be shown.
+    pub deadline: Span,
+    /// While more than this waits at the sender, in bytes, frames are not sent at all; none for no bound.
+    pub buffer: Option<u64>,
+}
+
+impl VideoConfig {
+    /// Mean size in bytes of frames that are no key frames.
+    pub fn least_mean_frame(&self) -> f64 {
+        let frame = self.rate_bps / 8.0 / self.frame_rate;
+        frame * f64::from(self.gop) / (f64::from(self.gop) - 1.0 + self.key_ratio)
+    }
+
+    /// Bytes of the first so many frames before variation, so that rounding to whole bytes does not change the rate.
+    fn bytes_of(&self, frames: u64) -> u64 {
+        let key_frames = frames.div_ceil(u64::from(self.gop));
+        let least_frames = frames as f64 + (self.key_ratio - 1.0) * key_frames as f64;
+        (self.least_mean_frame() * least_frames).round() as u64
+    }
+}
+
+/// Makes the frames of a video one after another.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Camera {
+    began: Option<Time>,
+    /// Frames made so far.
+    made: u64,
+}
+
+impl Camera {
+    /// Makes a frame now: its bytes, and when the next one is made. Frames keep to the grid of their rate.
+    pub(super) fn frame(&mut self, video: &VideoConfig, now: Time, rng: &mut Rng) -> (u64, Time) {
+        let began = *self.began.get_or_insert(now);
+        let before = video.bytes_of(self.made);
+        self.made += 1;
+        let bytes = (video.bytes_of(self.made) - before) as f64 * varied(video.variation, rng);
+        let next = began + Span::from_seconds(self.made as f64 / video.frame_rate);
+        ((bytes.round() as u64).max(1), next.max(now + Span::from_ns(1)))
+    }
+}
+
+/// A lognormal number with mean 1 and this coefficient of variation.
+fn varied(variation: f64, rng: &mut Rng) -> f64 {
+    if variation == 0.0 {
+        return 1.0;
+    }
+    let spread = (variation * variation).ln_1p().sqrt();
+    // Box and Muller's way to a normal number.
+    let radius = (2.0 * rng.exponential(1.0)).sqrt();
+    let normal = radius * (std::f64::consts::TAU * rng.unit()).cos();
+    (spread * normal - 0.5 * spread * spread).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn video() -> VideoConfig {
+        VideoConfig {
+            frame_rate: 30.0,
+            rate_bps: 256_000.0,
+            gop: 1,
+            key_ratio: 1.0,
+            variation: 0.0,
+            deadline: Span::from_ms(400),
+            buffer: None,
+        }
+    }
+
+    /// So many frames, as bytes and seconds from the first.
+    fn frames(video: &VideoConfig, count: usize) -> Vec<(u64, f64)> {
+        let mut rng = Rng::at(1, &["video"]);
+        let mut camera = Camera::default();
+        let start = Time::from_ns(7);
+        let mut now = start;
+        let mut made = Vec::new();
+        for _ in 0..count {
+            let (bytes, next) = camera.frame(video, now, &mut rng);
+            made.push((bytes, (now - start).seconds()));
+            now = next;
+        }
+        made
+    }
+
+    #[test]
+    fn frames_come_at_their_rate_and_add_up_to_the_bit_rate() {
+        let made = frames(&video(), 901);
+        assert!((made[900].1 - 30.0).abs() < 1e-9, "rounding does not add up: {}", made[900].1);
+        assert!(made.iter().all(|(bytes, _)| (1_066..=1_067).contains(bytes)));
+        let half_a_minute: u64 = made[..900].iter().map(|(bytes, _)| bytes).sum();
+        assert_eq!(half_a_minute, 256_000 / 8 * 30);
+    }
+
+    /// 12 frames in 0.4 s have 12 800 bytes: 11 of 800 and a key frame of 4000.
+    #[test]
+    fn a_group_of_pictures_begins_with_its_key_frame() {
+        let made = frames(&VideoConfig { gop: 12, key_ratio: 5.0, ..video() }, 24);
+        let sizes: Vec<u64> = made.iter().map(|(bytes, _)| *bytes).collect();
+        let group: Vec<u64> = std::iter::once(4_000).chain([800; 11]).collect();
+        assert_eq!(sizes, [group.clone(), group].concat());
+    }
+
+    #[test]
+    fn variation_keeps_the_mean() {
+        let made = frames(&VideoConfig { variation: 0.5, ..video() }, 100_000);
+        let count = made.len() as f64;
+        let mean = made.iter().map(|(bytes, _)| *bytes as f64).sum::<f64>() / count;
+        let square = made.iter().map(|(bytes, _)| (*bytes as f64 - mean).powi(2)).sum::<f64>() / count;
+        assert!((mean / 1_066.67 - 1.0).abs() < 0.01, "{mean}");
+        assert!((square.sqrt() / mean - 0.5).abs() < 0.02, "{}", square.sqrt() / mean);
+    }
+
+    #[test]
+    fn a_frame_has_a_byte_at_least() {
+        let made = frames(&VideoConfig { rate_bps: 300.0, variation: 3.0, ..video() }, 1_000);
+        assert!(made.iter().all(|(bytes, _)| *bytes >= 1));
+    }
+}

@@ -1,0 +1,203 @@
+//! What streaming cares for: how even a transport sends, how even packets arrive, and what becomes of the frames of a video.
+
+mod video;
+
+use super::Recorder;
+use crate::config::{AppConfig, Config};
+use crate::outcome::VideoOutcome;
+use multihop_core::{FlowId, Packet, Port, Span, Time};
+use multihop_transport::Delivered;
+use video::VideoBook;
+
+/// Bytes sent are counted in intervals of this length.
+const RATE_INTERVAL: Span = Span::from_ms(1_000);
+
+/// The media view of a flow.
+#[derive(Clone, Debug, Default)]
+pub struct MediaBook {
+    sending: RateBook,
+    jitter: JitterBook,
+    video: Option<VideoBook>,
+}
+
+/// Bytes that a transport sent in each of a number of intervals: what their variation needs.
+#[derive(Clone, Copy, Debug, Default)]
+struct RateBook {
+    origin: Time,
+    /// Whole intervals from there.
+    intervals: u64,
+    /// The present one, and what was sent in it.
+    present: u64,
+    bytes: u64,
+    /// Over those before.
+    sum: u128,
+    squares: u128,
+}
+
+/// Interarrival jitter (RFC 3550, section 6.4.1): of two packets that arrive one after the other, by how much their transit times
+/// differ, smoothed with a gain of 1/16.
+#[derive(Clone, Copy, Debug, Default)]
+struct JitterBook {
+    transit: Option<Span>,
+    jitter_s: f64,
+    /// Over the arrivals after the warm-up.
+    sum_s: f64,
+    count: u64,
+}
+
+impl Recorder {
+    /// The same with books of the media of these flows, from their start or the end of the warm-up until they stop.
+    #[must_use]
+    pub fn with_media(mut self, config: &Config) -> Recorder {
+        let end = Time::ZERO + config.duration;
+        for (book, flow) in self.media.iter_mut().zip(&config.flows) {
+            let origin = self.from.max(Time::ZERO + flow.start);
+            let end = flow.stop.map_or(end, |stop| end.min(Time::ZERO + stop));
+            book.sending = RateBook::new(origin, end);
+            book.video = match flow.app {
+                AppConfig::Video(video) => Some(VideoBook::new(&video)),
+                _ => None,
+            };
+        }
+        self
+    }
+
+    /// A transport emitted a packet.
+    pub fn media_sent(&mut self, packet: &Packet, now: Time) {
+        if packet.port == Port::Receiver && packet.carries_data() {
+            self.media[packet.flow.index()].sending.add(u64::from(packet.segment.payload), now);
+        }
+    }
+
+    /// A packet reached the other end, which passed this on to its application.
+    pub fn media_delivered(&mut self, packet: &Packet, delivered: Delivered, now: Time) {
+        if packet.port != Port::Receiver || !packet.carries_data() {
+            return;
+        }
+        let counts = self.counts(now);
+        let book = &mut self.media[packet.flow.index()];
+        book.jitter.arrived(packet.age(now), counts);
+        if let Some(video) = &mut book.video {
+            video.delivered(delivered, now);
+        }
+    }
+
+    /// A video made a frame of so many bytes; none if it is not sent.
+    pub fn frame_made(&mut self, flow: FlowId, bytes: u64, now: Time) {
+        if let Some(video) = &mut self.media[flow.index()].video {
+            video.made(bytes, now);
+        }
+    }
+
+    /// Coefficient of variation of the bytes that the transport of a flow emitted per second; none without two whole seconds, or
+    /// if nothing was sent in them.
+    pub fn rate_cv(&self, flow: usize) -> Option<f64> {
+        self.media[flow].sending.variation()
+    }
+
+    /// Mean interarrival jitter of the data packets of a flow in seconds; none without two arrivals.
+    pub fn jitter_s(&self, flow: usize) -> Option<f64> {
+        self.media[flow].jitter.mean()
+    }
+
+    /// What became of the frames of a flow's video up to `end`, if it has one.
+    pub fn video_outcome(&self, flow: usize, end: Time) -> Option<VideoOutcome> {
+        self.media[flow].video.as_ref().map(|video| video.outcome(|made| self.counts(made), end))
+    }
+}
+
+impl RateBook {
+    fn new(origin: Time, end: Time) -> RateBook {
+        let length = if end > origin { end - origin } else { Span::ZERO };
+        RateBook { origin, intervals: length.whole(RATE_INTERVAL), ..RateBook::default() }
+    }
+
+    fn add(&mut self, bytes: u64, now: Time) {
+        if now < self.origin {
+            return;
+        }
+        let interval = (now - self.origin).whole(RATE_INTERVAL);
+        if interval >= self.intervals {
+            return;
+        }
+        if interval > self.present {
+            let sent = u128::from(std::mem::take(&mut self.bytes));
+            self.sum += sent;
+            self.squares += sent * sent;
+            self.present = interval;
+        }
+        self.bytes += bytes;
+    }
+
+    fn variation(&self) -> Option<f64> {
+        let last = u128::from(self.bytes);
+        let (sum, squares) = (self.sum + last, self.squares + last * last);
+        if self.intervals < 2 || sum == 0 {
+            return None;
+        }
+        // n^2 times the variance, in whole numbers.
+        let spread = u128::from(self.intervals) * squares - sum * sum;
+        Some((spread as f64).sqrt() / sum as f64)
+    }
+}
+
+impl JitterBook {
+    fn arrived(&mut self, transit: Span, counts: bool) {
+        if let Some(before) = self.transit.replace(transit) {
+            let difference = transit.seconds() - before.seconds();
+            self.jitter_s += (difference.abs() - self.jitter_s) / 16.0;
+            if counts {
+                self.sum_s += self.jitter_s;
+                self.count += 1;
+            }
+        }
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_s / self.count as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_ns(ms * 1_000_000)
+    }
+
+    /// From 2 s to 6.5 s are four seconds, in which 0, 3, 0 and 1 packets of 1000 bytes are sent: a mean of 1000, a mean square of
+    /// 2.5 million, a variance of 1.5.
+    #[test]
+    fn the_sending_rate_varies_over_whole_seconds() {
+        let mut book = RateBook::new(at(2_000), at(6_500));
+        for ms in [1_999, 3_000, 3_500, 3_999, 5_000, 6_000, 6_499] {
+            book.add(1_000, at(ms));
+        }
+        assert!((book.variation().unwrap() - 1.5f64.sqrt()).abs() < 1e-12, "{book:?}");
+    }
+
+    #[test]
+    fn who_sends_evenly_does_not_vary_and_who_sends_nothing_has_no_variation() {
+        let mut book = RateBook::new(at(0), at(10_000));
+        assert_eq!(book.variation(), None);
+        (0..100).for_each(|packet| book.add(500, at(100 * packet)));
+        assert_eq!(book.variation(), Some(0.0));
+        let mut short = RateBook::new(at(0), at(1_999));
+        short.add(500, at(10));
+        assert_eq!(short.variation(), None, "one interval has no variation");
+        assert_eq!(RateBook::new(at(5), at(3)).variation(), None, "it stops before the books open");
+    }
+
+    /// Transit times of 10, 26, 10 and 10 ms: differences of 16, 16 and 0, so that the jitter is 1, 1.9375 and 1.81640625 ms.
+    #[test]
+    fn jitter_is_that_of_rtp() {
+        let mut book = JitterBook::default();
+        assert_eq!(book.mean(), None);
+        for (ms, counts) in [(10, true), (26, false), (10, true), (10, true)] {
+            book.arrived(Span::from_ms(ms), counts);
+        }
+        let expected = (1.937_5e-3 + 1.816_406_25e-3) / 2.0;
+        assert!((book.mean().unwrap() - expected).abs() < 1e-12, "{book:?}");
+    }
+}

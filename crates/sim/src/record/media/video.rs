@@ -1,0 +1,251 @@
+//! Frames of a video, and two players that show them.
+
+use crate::config::VideoConfig;
+use crate::outcome::VideoOutcome;
+use crate::record::quantiles;
+use multihop_core::{Span, Time};
+use multihop_transport::Delivered;
+
+/// Every frame that a video made.
+#[derive(Clone, Debug)]
+pub(super) struct VideoBook {
+    deadline: Span,
+    /// From one frame to the next.
+    interval: Span,
+    frames: Vec<Frame>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    made: Time,
+    /// Place of the byte after its last among all that the application handed over.
+    end: u64,
+    /// How many of its bytes did not arrive yet.
+    missing: u64,
+    /// When its last one did; [`Time::NEVER`] before.
+    complete: Time,
+    /// The encoder did not send it.
+    skipped: bool,
+}
+
+impl VideoBook {
+    pub(super) fn new(video: &VideoConfig) -> VideoBook {
+        let interval = Span::from_seconds(1.0 / video.frame_rate);
+        VideoBook { deadline: video.deadline, interval, frames: Vec::new() }
+    }
+
+    /// A frame was made, of so many bytes; none if it is not sent.
+    pub(super) fn made(&mut self, bytes: u64, now: Time) {
+        let end = self.frames.last().map_or(0, |frame| frame.end) + bytes;
+        let skipped = bytes == 0;
+        self.frames.push(Frame { made: now, end, missing: bytes, complete: Time::NEVER, skipped });
+    }
+
+    /// Bytes arrived that did not arrive before.
+    pub(super) fn delivered(&mut self, delivered: Delivered, now: Time) {
+        let (mut at, stop) = (delivered.offset, delivered.offset + delivered.bytes);
+        let first = self.frames.partition_point(|frame| frame.end <= at);
+        for frame in &mut self.frames[first..] {
+            if at >= stop {
+                return;
+            }
+            let bytes = frame.end.min(stop) - at;
+            frame.missing -= bytes;
+            if bytes > 0 && frame.missing == 0 {
+                frame.complete = now;
+            }
+            at += bytes;
+        }
+    }
+
+    /// What became of the frames whose making `counts`, up to `end`.
+    pub(super) fn outcome(&self, counts: impl Fn(Time) -> bool, end: Time) -> VideoOutcome {
+        let first = self.frames.partition_point(|frame| !counts(frame.made));
+        let frames = &self.frames[first..];
+        let count = |what: &dyn Fn(&Frame) -> bool| frames.iter().filter(|frame| what(frame)).count() as u64;
+        let in_time = |frame: &Frame, at: Time| at <= frame.made + self.deadline;
+        let complete = |frame: &&Frame| frame.complete < Time::NEVER;
+        let mut delays: Vec<u64> =
+            frames.iter().filter(complete).map(|frame| (frame.complete - frame.made).ns()).collect();
+        let delay = (!delays.is_empty()).then(|| quantiles(&mut delays));
+        let (stalls, stalled) = self.play(frames, end);
+        let outcome = VideoOutcome {
+            sent: frames.len() as u64,
+            skipped: count(&|frame| frame.skipped),
+            on_time: count(&|frame| !frame.skipped && in_time(frame, frame.complete)),
+            late: count(&|frame| complete(&frame) && !in_time(frame, frame.complete)),
+            lost: count(&|frame| !frame.skipped && !complete(&frame) && !in_time(frame, end)),
+            late_ratio: None,
+            stalls,
+            stall_time_s: stalled.seconds(),
+            frame_delay_mean_s: delay.map(|delay| delay.mean),
+            frame_delay_p95_s: delay.map(|delay| delay.p95),
+        };
+        let missed = outcome.late + outcome.lost + outcome.skipped;
+        let decided = outcome.on_time + missed;
+        VideoOutcome { late_ratio: (decided > 0).then(|| missed as f64 / decided as f64), ..outcome }
+    }
+
+    /// The buffered player: how often it stops, and for how long in all.
+    ///
+    /// It shows each frame `deadline` after it was made. If a frame is not there then, it passes it over if a later one is there
+    /// already; otherwise it stops until that frame or a later one is complete, and shows all that follow as much later as that one came.
+    /// For each frame that the encoder skipped it catches up by one interval of what it was made late.
+    fn play(&self, frames: &[Frame], end: Time) -> (u64, Span) {
+        // The first of each frame and those after it to be complete.
+        let mut soonest = vec![usize::MAX; frames.len()];
+        let mut known = usize::MAX;
+        for (index, frame) in frames.iter().enumerate().rev() {
+            let best = frames.get(known).map_or(Time::NEVER, |frame| frame.complete);
+            if frame.complete < Time::NEVER && frame.complete <= best {
+                known = index;
+            }
+            soonest[index] = known;
+        }
+        let (mut stalls, mut stalled, mut delay) = (0, Span::ZERO, self.deadline);
+        let mut index = 0;
+        while let Some(frame) = frames.get(index) {
+            let due = frame.made + delay;
+            if frame.skipped {
+                delay = self.deadline.max(delay.saturating_sub(self.interval));
+            } else if due >= end {
+                break;
+            } else if let Some(next) = frames.get(soonest[index]) {
+                if next.complete > due {
+                    stalls += 1;
+                    stalled += next.complete - due;
+                    delay = delay.max(next.complete - next.made);
+                    index = soonest[index];
+                }
+            } else {
+                return (stalls + 1, stalled + (end - due));
+            }
+            index += 1;
+        }
+        (stalls, stalled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_ns(ms * 1_000_000)
+    }
+
+    /// Ten frames a second, to be shown 250 ms after they were made.
+    fn book() -> VideoBook {
+        VideoBook::new(&VideoConfig {
+            frame_rate: 10.0,
+            rate_bps: 8_000.0,
+            gop: 1,
+            key_ratio: 1.0,
+            variation: 0.0,
+            deadline: Span::from_ms(250),
+            buffer: None,
+        })
+    }
+
+    /// Frames of 100 bytes made every 100 ms from 0; what arrives when, in milliseconds: first byte, number of bytes. Books are
+    /// closed at `end`.
+    fn outcome(skipped: &[u64], arrivals: &[(u64, u64, u64)], end: u64) -> VideoOutcome {
+        let mut book = book();
+        let mut made = 0;
+        for &(now, offset, bytes) in arrivals.iter().chain(&[(end, 0, 0)]) {
+            while 100 * made <= now && made < 10 {
+                book.made(if skipped.contains(&made) { 0 } else { 100 }, at(100 * made));
+                made += 1;
+            }
+            book.delivered(Delivered { bytes, offset }, at(now));
+        }
+        book.outcome(|_| true, at(end))
+    }
+
+    fn assert_close(value: f64, expected: f64) {
+        assert!((value - expected).abs() < 1e-9, "{value} instead of {expected}");
+    }
+
+    /// The frames are due at 250, 350, ... 1150 ms. 0 comes in two parts and in order, 1 at its very time, 2 never, 3 and 4 together in one
+    /// piece at 660, 5 and 6 with their halves exchanged, 7 skipped, 8 in time, 9 (bytes 800 to 900) is half there at the end.
+    ///
+    /// The live player misses 2 (lost), 3 (late by 110 ms) and 4 (late by 10). The buffered one finds nothing at 450, stops until 3
+    /// comes at 660 and shows it 360 ms after it was made. From then on frames are due 360 ms after they were made: 4 at 760, 5 at 860 and so on.
+    #[test]
+    fn ten_frames_by_hand() {
+        let arrivals = [
+            (40, 0, 60),
+            (60, 60, 40),
+            (350, 100, 100),
+            (660, 300, 200),
+            (700, 550, 100),
+            (720, 500, 50),
+            (730, 650, 50),
+            (900, 700, 100),
+            (1_000, 850, 50),
+        ];
+        let video = outcome(&[7], &arrivals, 1_100);
+        assert_eq!((video.sent, video.skipped, video.on_time), (10, 1, 5), "{video:?}");
+        assert_eq!((video.late, video.lost), (2, 1), "{video:?}");
+        assert_close(video.late_ratio.unwrap(), 4.0 / 9.0); // the last frame may still come in time
+        assert_eq!(video.stalls, 1);
+        assert_close(video.stall_time_s, 0.210);
+        // 60, 250, 360, 260, 220, 130, 100 ms.
+        assert_close(video.frame_delay_mean_s.unwrap(), 1.380 / 7.0);
+        assert_close(video.frame_delay_p95_s.unwrap(), 0.360);
+    }
+
+    /// A stream stands still from 300 ms to 2 s. Frame 2 was due at 450 ms; all others come in one piece.
+    #[test]
+    fn a_stream_that_stands_still_stalls_once() {
+        let video = outcome(&[], &[(150, 0, 200), (2_000, 200, 800)], 3_000);
+        assert_eq!((video.on_time, video.late, video.lost), (2, 8, 0), "{video:?}");
+        assert_eq!(video.stalls, 1);
+        assert_close(video.stall_time_s, 1.550);
+    }
+
+    /// The same, but the encoder skipped what would have waited: 4 to 8. The player is 1550 ms late for 2 and 3, and for 9 1050 ms
+    /// late: five intervals less.
+    #[test]
+    fn skipped_frames_let_the_player_catch_up() {
+        let arrivals = [(150, 0, 200), (2_000, 200, 200), (2_150, 400, 50), (2_400, 450, 50)];
+        let video = outcome(&[4, 5, 6, 7, 8], &arrivals, 3_000);
+        assert_eq!((video.skipped, video.on_time, video.late, video.lost), (5, 2, 3, 0), "{video:?}");
+        assert_eq!(video.stalls, 2);
+        // 2 at 2000 instead of 450, so 1800 ms after it was made; 9 then 1300 ms after, at 2200, but it comes at 2400.
+        assert_close(video.stall_time_s, 1.550 + 0.200);
+    }
+
+    #[test]
+    fn a_stall_that_does_not_end_lasts_to_the_end_of_the_run() {
+        let video = outcome(&[], &[(150, 0, 200)], 900);
+        // Frames 2 to 6 were due by then, at 450 to 850 ms; 7 to 9 may still come.
+        assert_eq!((video.on_time, video.lost, video.late), (2, 5, 0), "{video:?}");
+        assert_eq!(video.stalls, 1);
+        assert_close(video.stall_time_s, 0.450);
+        let nothing = outcome(&[], &[], 200);
+        assert_eq!((nothing.sent, nothing.stalls, nothing.late_ratio), (3, 0, None), "nothing was due yet");
+        assert_eq!(nothing.frame_delay_mean_s, None);
+    }
+
+    /// Frame 3 is lost, but 4 is there when 3 is due: that shows as one picture missing, not as a stall.
+    #[test]
+    fn a_lost_frame_is_passed_over() {
+        let arrivals: Vec<(u64, u64, u64)> =
+            (0..10).filter(|frame| *frame != 3).map(|frame| (100 * frame + 30, 100 * frame, 100)).collect();
+        let video = outcome(&[], &arrivals, 2_000);
+        assert_eq!((video.on_time, video.lost, video.stalls), (9, 1, 0), "{video:?}");
+        assert_eq!(video.stall_time_s, 0.0);
+    }
+
+    #[test]
+    fn frames_of_the_warm_up_do_not_count() {
+        let mut book = book();
+        (0..10).for_each(|frame| book.made(100, at(100 * frame)));
+        book.delivered(Delivered { bytes: 1_000, offset: 0 }, at(950));
+        let video = book.outcome(|made| made > at(450), at(5_000));
+        assert_eq!((video.sent, video.on_time, video.late), (5, 3, 2));
+        // The player begins with the first that counts, at 750 ms.
+        assert_close(video.stall_time_s, 0.200);
+    }
+}
