@@ -95,10 +95,13 @@ _FLOWS: dict[str, Column] = {
         "RTS that no CTS answered, mean over the frames of its data packets that used RTS, at every hop, frames given"
         " up included; missing without RTS",
     ),
-    "rts_frames": Column("frames", "frames of its data packets that used RTS, at every hop, frames given up included"),
+    "rts_frames": Column(
+        "packets",
+        "data packets that a MAC began to send after an RTS, counted at every hop, those that it gave up included",
+    ),
     **{
         f"rts_at_most_{most}": Column(
-            "frames", f"of these, frames of which at most {most} RTS were not answered by a CTS"
+            "packets", f"of these, packets of which at most {most} RTS were not answered by a CTS"
         )
         for most in range(7)
     },

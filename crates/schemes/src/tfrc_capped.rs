@@ -7,12 +7,12 @@ use multihop_transport::{Endpoint, RateCeiling, Report};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `tfrc` whose allowed rate never exceeds a constant: the rate-constrained TFRC by which Li, Agu, Claypool and Kinicki find the rate
+/// `tfrc` that never sends faster than a constant rate: the rate-constrained TFRC by which Li, Agu, Claypool and Kinicki find the rate
 /// that a chain carries best (section III.B).
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct TfrcCapped {
-    /// The most that the allowed rate may be, in payload bits per second: what `segment_size` counts, without any header. Default
+    /// The most that the rate may be, in payload bits per second: what `segment_size` counts, without any header. Default
     /// "300 kb/s".
     pub cap: BitRate,
     /// The connection.
@@ -63,6 +63,10 @@ struct Constant {
 
 impl RateCeiling for Constant {
     fn at_start(&self) -> f64 {
+        self.rate
+    }
+
+    fn at_any_time(&self) -> f64 {
         self.rate
     }
 

@@ -32,6 +32,11 @@ pub trait RateCeiling: Send {
         f64::INFINITY
     }
 
+    /// The most at which packets may leave at any time, whatever oscillation reduction makes of the rate, in bytes per second.
+    fn at_any_time(&self) -> f64 {
+        f64::INFINITY
+    }
+
     /// A report came: the most that the rate may be until the next one, in bytes per second.
     fn on_report(&mut self, report: &Report) -> f64;
 }

@@ -90,7 +90,8 @@ impl TfrcSender {
     /// Time between packets at the present rate, after one of so many bytes.
     fn interval(&self, payload: u32) -> Span {
         let damping = if self.options.oscillation_reduction { self.round_trip.damping() } else { 1.0 };
-        let interval = f64::from(payload) / self.control.pace(damping);
+        let pace = self.control.pace(damping).min(self.ceiling.at_any_time());
+        let interval = f64::from(payload) / pace;
         Span::from_seconds(interval).max(Span::from_ns(1))
     }
 
