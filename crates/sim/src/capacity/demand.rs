@@ -220,6 +220,10 @@ mod tests {
     #[test]
     fn acknowledgements_are_counted_as_they_are_sent() {
         assert_eq!(wire("udp", &json!({})), Wire { header: 28, feedback: None });
+        for (flavour, header, report) in [("rfc", 40, 44), ("ns2", 32, 40)] {
+            let tfrc = wire("tfrc", &json!({ "flavour": flavour }));
+            assert_eq!((tfrc.header, tfrc.feedback.unwrap().1), (header, report));
+        }
         let each = Wire { header: 40, feedback: Some((1.0, 40)) };
         assert_eq!(wire("tcp-newreno", &json!({ "flavour": "ns2" })), each);
         assert_eq!(wire("tcp-newreno", &json!({ "delayed_ack": "0 s" })), each);

@@ -19,6 +19,8 @@ pub struct TfrcReceiver {
     /// What the newest data said, when it came, and its payload.
     newest: Option<(TfrcDataHeader, Time, u32)>,
     clock: SenderClock,
+    /// The number of the first packet that came.
+    first: u64,
     /// The highest number that the last report knew of.
     highest_reported: u64,
     loss_event_rate: f64,
@@ -69,6 +71,7 @@ impl TfrcReceiver {
             },
             newest: None,
             clock: SenderClock::default(),
+            first: 0,
             highest_reported: 0,
             loss_event_rate: 0.0,
             due: false,
@@ -86,6 +89,9 @@ impl TfrcReceiver {
     fn on_data(&mut self, now: Time, segment: &Segment, header: TfrcDataHeader) {
         let is_highest = self.detection.highest().is_none_or(|highest| segment.seq > highest);
         let is_first = self.newest.is_none();
+        if is_first {
+            self.first = segment.seq;
+        }
         let stamp = self.clock.read(header.timestamp);
         if is_highest {
             self.newest = Some((header, now, segment.payload));
@@ -116,7 +122,7 @@ impl TfrcReceiver {
 
     /// Looks for losses. Returns whether a loss event began.
     fn detect(&mut self, now: Time, segment: &Segment, at: f64, header: TfrcDataHeader) -> bool {
-        let TfrcReceiver { detection, losses, options, rates, highest_reported, .. } = self;
+        let TfrcReceiver { detection, losses, options, rates, first, highest_reported, .. } = self;
         let rtt = TfrcDataHeader::seconds(header.rtt).unwrap_or(0.0);
         let round = options.new_round.then_some(header.round);
         let mut begun = false;
@@ -131,7 +137,12 @@ impl TfrcReceiver {
             } else {
                 // ns-2 counts what came since the last report to the interval that begins.
                 let start = if options.averaging.ns2 { *highest_reported } else { number };
-                losses.intervals.first(first_length(options, rates, now, header), start);
+                let length = if number < *first {
+                    nothing_came_length(options)
+                } else {
+                    first_length(options, rates, now, header)
+                };
+                losses.intervals.first(length, start);
             }
         };
         detection.on_arrival(segment.seq, at, &mut lose);
@@ -160,16 +171,25 @@ fn first_length(options: &TfrcOptions, rates: &ReceiveRate, now: Time, header: T
         FirstInterval::HalfOfLargest => 0.5 * rates.highest.max(current),
         FirstInterval::Latest => current,
     };
-    let (path, target) = match rtt {
+    match rtt {
         Some(rtt) if target > 0.0 => {
             let timeout = TfrcDataHeader::seconds(header.timeout).unwrap_or(4.0 * rtt);
-            (Path { packet_size, rtt, timeout }, target)
+            interval_of(options, &Path { packet_size, rtt, timeout }, target)
         }
-        // Lost before there is a rate: half a packet per round-trip time, whatever that is.
-        _ => (Path::new(packet_size, 1.0), 0.5 * packet_size),
-    };
+        _ => nothing_came_length(options),
+    }
+}
+
+/// The same if what is lost was sent before anything came: that of half a packet per round-trip time, whatever that is.
+fn nothing_came_length(options: &TfrcOptions) -> f64 {
+    let packet_size = f64::from(options.segment_size);
+    interval_of(options, &Path::new(packet_size, 1.0), 0.5 * packet_size)
+}
+
+/// The loss interval at which the equation gives `rate`.
+fn interval_of(options: &TfrcOptions, path: &Path, rate: f64) -> f64 {
     let equation = Equation { most: f64::INFINITY, ..options.equation };
-    1.0 / equation.loss_event_rate(&path, target)
+    1.0 / equation.loss_event_rate(path, rate)
 }
 
 impl LossEvents {

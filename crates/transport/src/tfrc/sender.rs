@@ -154,7 +154,7 @@ impl TfrcSender {
             loss_event_rate,
             rose: loss_event_rate > self.loss_event_rate,
             receive_rate,
-            data_limited: self.data_limited.on_report(now, newest, Span::from_seconds(rtt)),
+            data_limited: self.data_limited.on_report(newest),
             limited_lately: limited_lately || self.is_data_limited(now),
             target: equation.min(ceiling),
             ceiling,
