@@ -43,7 +43,9 @@ impl Script {
     }
 
     fn all(&mut self, data: &[(u64, u64)]) {
-        data.iter().for_each(|(at, number)| self.data(*at, *number));
+        for (at, number) in data {
+            self.data(*at, *number);
+        }
     }
 
     fn wait(&mut self, until: u64) {

@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Default)]
 pub struct DataLimited {
     unlimited: VecDeque<Time>,
+    /// When the newest packet was sent that the last report told of.
+    reported: Option<Time>,
 }
 
 impl DataLimited {
@@ -16,8 +18,13 @@ impl DataLimited {
         self.unlimited.push_back(now);
     }
 
-    /// A report came whose newest packet was sent at `newest`: was all the time since that of the last report limited by data?
+    /// A report came whose newest packet was sent at `newest`: was all the time since that of the last report limited by data? Not if
+    /// it tells of no newer packet.
     pub fn on_report(&mut self, newest: Time) -> bool {
+        if self.reported >= Some(newest) {
+            return false;
+        }
+        self.reported = Some(newest);
         let told = self.unlimited.iter().take_while(|at| **at <= newest).count();
         self.unlimited.drain(..told);
         told == 0
@@ -40,6 +47,7 @@ mod tests {
         assert!(data.on_report(ms(200)), "nothing since");
         data.on_unlimited(ms(270));
         data.on_unlimited(ms(290));
+        assert!(!data.on_report(ms(200)), "no time at all");
         assert!(data.on_report(ms(265)), "it was later than what is reported");
         assert!(!data.on_report(ms(280)));
         assert!(!data.on_report(ms(350)));

@@ -111,7 +111,9 @@ impl TfrcSender {
         self.round = self.round.wrapping_add(1);
         self.urgent = false;
 
-        let newest = now - Span::from_us(u64::from(elapsed)).min(now.since(Time::ZERO));
+        // The clock of timestamps only knows in which microsecond it was.
+        let ago = Span::from_us(u64::from(elapsed)).saturating_sub(Span::from_us(1));
+        let newest = now - ago.min(now.since(Time::ZERO));
         let rtt = self.round_trip.smoothed.unwrap_or(sample);
         let told = self.told(now, header, hops, newest, rtt);
         self.control.on_report(&told);
