@@ -3,7 +3,7 @@
 use crate::quantity::Duration;
 use crate::rate_estimation::{CurrentRtt, RateEstimation, SaturatedChain};
 use crate::tcp::{in_range, span_in_range};
-use crate::tfrc::TfrcParameters;
+use crate::tfrc::{Change, TfrcParameters};
 use crate::{Parameters, Scheme, Station};
 use multihop_core::Span;
 use multihop_link::{ContentionDelay, ServiceTimes, SuccessProbability};
@@ -25,7 +25,7 @@ pub enum Success {
 /// `tfrc` that keeps its rate below the one that saturates the MAC of a chain. After the first loss event each report lowers the rate of
 /// the equation to the receive rate, scaled by the round-trip time that the path should have when it just saturates over the present
 /// one. That is the round-trip time of a model of the MAC, from the hops of the path and the PHY of the sender's own station, or the least
-/// one that was measured, whichever is more.
+/// one that was measured, whichever is more. The rate rises by a packet per round-trip time (`rate_change`), whatever the `flavour`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct ReTfrc {
@@ -79,7 +79,7 @@ impl Scheme for ReTfrc {
     }
 
     fn sender_at(&self, station: &Station) -> Box<dyn Endpoint> {
-        let options = self.tfrc.options();
+        let options = self.connection().options();
         let times = |size| {
             let handshake = station.rts_from.is_some_and(|least| size >= least);
             ServiceTimes::new(&station.phy, size, handshake, PROPAGATION)
@@ -97,7 +97,7 @@ impl Scheme for ReTfrc {
     }
 
     fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tfrc.receiver()
+        self.connection().receiver()
     }
 
     fn segment_size(&self) -> u32 {
@@ -110,11 +110,18 @@ impl Scheme for ReTfrc {
 }
 
 impl ReTfrc {
+    /// Its own default: Figure 17 changes the rate incrementally.
+    fn connection(&self) -> TfrcParameters {
+        let rate_change = self.tfrc.rate_change.or(Some(Change::Incremental));
+        TfrcParameters { rate_change, ..self.tfrc.clone() }
+    }
+
     fn below(&self, chain: Option<SaturatedChain>) -> Box<dyn Endpoint> {
         let hops = self.hops.map(|hops| hops as u16);
-        let equation = self.tfrc.options().equation;
+        let connection = self.connection();
+        let equation = connection.options().equation;
         let window = self.rtt_window.span();
-        self.tfrc.sender(Box::new(RateEstimation::new(chain, hops, self.current_rtt, equation, window)))
+        connection.sender(Box::new(RateEstimation::new(chain, hops, self.current_rtt, equation, window)))
     }
 }
 

@@ -95,6 +95,14 @@ impl TfrcSender {
         Span::from_seconds(interval).max(Span::from_ns(1))
     }
 
+    /// The next packet need not wait for its interval; but it waits as long as the ceiling wants at any time.
+    fn release_at_once(&mut self, now: Time) {
+        let soonest = self.last.map_or(now, |(sent, payload)| {
+            sent + Span::from_seconds(f64::from(payload) / self.ceiling.at_any_time())
+        });
+        self.release = soonest.max(now);
+    }
+
     /// Has it nothing to send though it may?
     fn is_data_limited(&self, now: Time) -> bool {
         self.messages.backlog() == 0 && now >= self.release_at()
@@ -120,7 +128,7 @@ impl TfrcSender {
         self.loss_event_rate = told.loss_event_rate;
         self.restart_nofeedback(now);
         if self.options.release == Release::Timer && self.control.starting() {
-            self.release = now;
+            self.release_at_once(now);
         }
     }
 
@@ -185,7 +193,7 @@ impl TfrcSender {
             self.urgent = true;
         }
         if self.options.release == Release::Timer {
-            self.release = now;
+            self.release_at_once(now);
         }
     }
 
