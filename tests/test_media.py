@@ -2,8 +2,9 @@
 
 import math
 
-import multihop
 import pytest
+
+import multihop
 from multihop.columns import METRICS, TABLES, VIDEO_METRICS
 
 VIDEO = """

@@ -121,7 +121,7 @@ _FLOWS: dict[str, Column] = {
     ),
     "jitter_s": Column(
         "s",
-        "interarrival jitter of its data packets (RFC 3550, section 6.4.1), mean over the arrivals; missing without two",
+        "interarrival jitter of its data packets (RFC 3550, section 6.4.1), mean over arrivals; missing without two",
     ),
     "frames_sent": Column(
         "1",
@@ -136,7 +136,7 @@ _FLOWS: dict[str, Column] = {
     ),
     "late_ratio": Column(
         "1",
-        "frames that were late, lost or skipped, of those whose fate was decided: what a player that never waits misses",
+        "frames late, lost or skipped, of those whose fate was decided: what a player misses that never waits",
     ),
     "stalls": Column("1", "how often a player stopped that waits for frames"),
     "stall_time_s": Column("s", "for how long it stood in all"),

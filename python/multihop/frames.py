@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     Outputs = Sequence[_core.Output]
 
 
+#: One object, so that summaries of equal runs are equal: a NaN equals nothing, but dicts look at identity first.
+_MISSING = float("nan")
+
+
 def table(name: str, view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
     """The table of that name (one of `multihop.columns.TABLES`) of all runs, below each other."""
     make: dict[str, Callable[[_core.ScenarioView, Outputs], pd.DataFrame]] = {
@@ -155,7 +159,7 @@ def _late_ratio(column: dict[str, np.ndarray]) -> float:
     """Of the frames of all flows whose fate was decided; NaN if there are none."""
     in_time = float(np.nansum(column["frames_on_time"].astype(float)))
     missed = sum(float(np.nansum(column[f"frames_{how}"].astype(float))) for how in ("late", "lost", "skipped"))
-    return missed / (missed + in_time) if missed + in_time else float("nan")
+    return missed / (missed + in_time) if missed + in_time else _MISSING
 
 
 def _empty(name: str) -> pd.DataFrame:
@@ -186,7 +190,7 @@ def _length(columns: dict[str, Any]) -> int:
 def _mean(values: np.ndarray) -> float:
     present = values.astype(float)
     present = present[~np.isnan(present)]
-    return float(present.mean()) if len(present) else float("nan")
+    return float(present.mean()) if len(present) else _MISSING
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
