@@ -173,7 +173,7 @@ def test_overhead_is_what_of_the_airtime_is_not_payload_that_arrived():
     times = _core.airtimes(text, "<text>", 1472 + 28 + 8 + 28)
     expected = 1 - 1472 * 8 / 11e6 / (times["data"] + times["ack"])
     assert alone.summary["overhead"] == pytest.approx(expected, abs=1e-3)
-    lost = multihop.run(text, set={"medium.packet_error_rate": 0.5})
+    lost = multihop.run(text, set={"medium": {"model": "ranges", "packet_error_rate": 0.5}})
     assert lost.summary["overhead"] > expected + 0.2
 
 
