@@ -14,15 +14,18 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from multihop import _core, importers
 from multihop.errors import UserError
 from multihop.importers import to_scenario
 from multihop.scenario import load
 from multihop.study import Study, StudyResult
+from multihop.study.export import differences
 
 _FOLDER = Path(__file__).parent
 
@@ -81,6 +84,16 @@ class League:
     def schemes(self) -> list[str]:
         """The schemes that were compared, in the order of the engine."""
         return [str(point.labels["scheme"]) for point in self.results[0].points]
+
+    @cached_property
+    def differences(self) -> pd.DataFrame:
+        """Paired differences between schemes, seed by seed: a row per network, metric and pair; none for one seed."""
+        parts = []
+        for network, result in zip(self.networks, self.results, strict=True):
+            df = differences(result)
+            df.insert(0, "network", network.name)
+            parts.append(df)
+        return pd.concat(parts, ignore_index=True)
 
 
 def rules() -> dict[str, Any]:

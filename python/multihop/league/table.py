@@ -22,7 +22,6 @@ from multihop.provenance import commit, version
 from multihop.statistics import Estimate
 from multihop.storage import replace_file, require_results_directory, write_text
 from multihop.study import StudyResult
-from multihop.study.export import differences
 
 #: What a league writes besides the folders of its studies.
 NAMES = (
@@ -78,16 +77,15 @@ class Standing:
         return self.worse_than + 1
 
 
-def standings(league: League, pairs: pd.DataFrame | None = None) -> list[Standing]:
+def standings(league: League) -> list[Standing]:
     """One for each network, scheme and metric that has a value there.
 
-    A scheme is better than another where the difference of their runs, seed by seed, is significant. `pairs` are
-    `differences_of` the league, if they are there already.
+    A scheme is better than another where the difference of their runs, seed by seed, is significant.
     """
-    pairs = differences_of(league) if pairs is None else pairs
+    pairs = league.differences
     made = []
     for network, result in zip(league.networks, league.results, strict=True):
-        better, worse = _counts(result, pairs[pairs["network"] == network.name] if len(pairs) else pairs)
+        better, worse = _counts(result, pairs[pairs["network"] == network.name])
         for name in result.metric_names:
             for index, scheme in enumerate(league.schemes):
                 found = result.estimate(index, name)
@@ -95,17 +93,6 @@ def standings(league: League, pairs: pd.DataFrame | None = None) -> list[Standin
                     key = (name, scheme)
                     made.append(Standing(network.name, scheme, name, found, better[key], worse[key]))
     return made
-
-
-def differences_of(league: League) -> pd.DataFrame:
-    """Paired differences between schemes, seed by seed: a row per network, metric and pair."""
-    parts = []
-    for network, result in zip(league.networks, league.results, strict=True):
-        df = differences(result)
-        if len(df):
-            df.insert(0, "network", network.name)
-            parts.append(df)
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
 def runs(league: League) -> pd.DataFrame:
@@ -151,10 +138,9 @@ def export(league: League, directory: Path, command: str, page: str) -> list[Pat
         OutputError: if the disk is full or broken.
     """
     require_results_directory(directory, NAMES)
-    pairs = differences_of(league)
     numbers = ["mean", "low", "high"]
     table = pd.DataFrame(record(league)).astype(dict.fromkeys(numbers, float))
-    tables = {"standings": table, "runs": runs(league), "differences": pairs}
+    tables = {"standings": table, "runs": runs(league), "differences": league.differences}
     about = _manifest(league, command, [name for name, df in tables.items() if len(df)])
     paths = []
     for name in about["tables"]:
