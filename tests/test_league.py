@@ -191,7 +191,7 @@ def test_a_scenario_of_the_reader_is_one_more_network(inline, tmp_path):
     assert "One seed cannot tell schemes apart" in text
     # Without RTS there are none that go unanswered.
     wlan = text.partition("## WLAN")[2].partition("\n## ")[0]
-    assert "The same runs, to the last number: tcp-newreno and ecn-rts." in wlan
+    assert "The same runs, to the last number, were made by tcp-newreno, ecn-rts." in wlan
     assert "The same runs" not in text.partition("## Chain of 7")[2].partition("\n## ")[0]
     assert str(tmp_path) not in text + (tmp_path / "out" / "manifest.json").read_text()
     assert not (tmp_path / "out" / "differences.csv").exists() or len(pd.read_csv("out/differences.csv"))

@@ -160,8 +160,8 @@ def _alike(result: StudyResult) -> list[str]:
     for index, point in enumerate(result.points):
         numbers = np.array([result.values(index, name).to_numpy(dtype=float) for name in _SAME])
         same.setdefault(numbers.tobytes(), []).append(str(point.labels["scheme"]))
-    groups = [" and ".join(names) for names in same.values() if len(names) > 1]
-    return [f"The same runs, to the last number: {'; '.join(groups)}.", ""] if groups else []
+    groups = [", ".join(names) for names in same.values() if len(names) > 1]
+    return [f"The same runs, to the last number, were made by {'; by '.join(groups)}.", ""] if groups else []
 
 
 def _terms(league: League) -> tuple[list[str], list[list[str]]]:
@@ -178,12 +178,10 @@ def _terms(league: League) -> tuple[list[str], list[list[str]]]:
 
 def _number(found: Estimate, metric: Metric) -> str:
     """`mean ± half width` in the unit that people read; without small decimals, by which nobody compares."""
-    mean, half = metric.shown(found.mean), found.half_width
-    if half is None:
-        return f"{mean:.4g}"
-    text = with_interval(found, metric)
-    decimals = len(text.partition(" ")[0].partition(".")[2])
-    return text if decimals <= _DECIMALS else f"{mean:.{_DECIMALS}f} ± {metric.shown(half):.{_DECIMALS}f}"
+    half = None if found.half_width is None else metric.shown(found.half_width)
+    if half is None or half == 0.0 or half >= 10 ** (1 - _DECIMALS):
+        return with_interval(found, metric)
+    return f"{metric.shown(found.mean):.{_DECIMALS}f} ± {half:.{_DECIMALS}f}"
 
 
 def _paragraphs(texts: Iterable[str]) -> list[str]:
