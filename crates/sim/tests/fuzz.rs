@@ -11,8 +11,9 @@ use multihop_dot11::{DcfRules, EifsRule, Microseconds, Phy, Preamble, ResponseTi
 use multihop_link::{CodelOptions, Discipline, FqCodelOptions, StationsOptions};
 use multihop_schemes::find;
 use multihop_sim::config::{
-    AppConfig, Config, DsdvConfig, DsrConfig, LinkFailureRule, MatrixLink, MatrixQuantity, MediumModel,
-    PathLoss, RouteMetric, RoutingProtocol, SchemeConfig, VideoConfig, WireConfig,
+    AodvConfig, AppConfig, Config, DsdvConfig, DsrConfig, LinkFailureRule, LocalRepair, MatrixLink,
+    MatrixQuantity, MediumModel, PathLoss, RouteMetric, RoutingProtocol, SchemeConfig, VideoConfig,
+    WireConfig,
 };
 use multihop_sim::{Ties, World, run};
 
@@ -144,6 +145,44 @@ fn dsr(rng: &mut Rng) -> DsrConfig {
     }
 }
 
+/// The same.
+fn aodv(rng: &mut Rng) -> AodvConfig {
+    let ms = |rng: &mut Rng, of: &[u64]| Span::from_ms(pick(rng, of));
+    AodvConfig {
+        failures: 1 + rng.below(3),
+        blind_to: if coin(rng) { vec![0] } else { Vec::new() },
+        link_layer_detection: rng.below(4) > 0,
+        hello_interval: ms(rng, &[1, 20, 1_000]),
+        allowed_hello_loss: 1 + rng.below(3),
+        hello_slack: pick(rng, &[1.0, 1.5]),
+        active_route_timeout: ms(rng, &[1, 100, 10_000]),
+        my_route_timeout: ms(rng, &[1, 100, 10_000]),
+        reverse_route_life: ms(rng, &[1, 100, 6_000]),
+        request_memory: ms(rng, &[1, 100, 6_000]),
+        ttl_start: pick(rng, &[1, 5, 255]),
+        ttl_increment: pick(rng, &[1, 2, 255]),
+        ttl_threshold: pick(rng, &[1, 7, 255]),
+        network_diameter: pick(rng, &[1, 3, 30, 255]),
+        ring_search_first: coin(rng),
+        request_retries: pick(rng, &[0, 1, 3]),
+        hold_down: ms(rng, &[0, 10, 10_000]),
+        request_timeout_max: ms(rng, &[1, 100, 10_000]),
+        node_traversal_time: ms(rng, &[1, 30]),
+        latency_samples: pick(rng, &[0, 1, 3]),
+        request_jitter: ms(rng, &[0, 1, 10]),
+        broadcast_jitter: ms(rng, &[0, 1, 10]),
+        intermediate_replies: coin(rng),
+        local_repair: pick(rng, &[LocalRepair::Off, LocalRepair::Ns2, LocalRepair::Rfc]),
+        local_add_ttl: pick(rng, &[0, 2, 255]),
+        buffer: pick(rng, &[0, 1, 5, 64]),
+        buffer_timeout: ms(rng, &[0, 10, 30_000]),
+        release_interval: ms(rng, &[0, 0, 10]),
+        check_interval: ms(rng, &[1, 10, 500]),
+        hop_limit: pick(rng, &[1, 3, 30, 255]),
+        ..AodvConfig::default()
+    }
+}
+
 fn app(rng: &mut Rng, datagrams: bool) -> AppConfig {
     let rate = Rate::from_kbps(pick(rng, &[50, 200, 2000]));
     let pause = Span::from_ms(u64::from(rng.below(50)));
@@ -241,7 +280,8 @@ fn random(seed: u64) -> Config {
         let (failures, hold) = (1 + rng.below(3), Span::from_ms(u64::from(rng.below(300))));
         config.routing.on_link_failure = LinkFailureRule::Break { failures, hold };
     }
-    match rng.below(4) {
+    match rng.below(5) {
+        2 => config.routing.protocol = RoutingProtocol::Aodv(aodv(rng)),
         0 => config.routing.protocol = RoutingProtocol::Dsdv(dsdv(rng)),
         1 => config.routing.protocol = RoutingProtocol::Dsr(dsr(rng)),
         _ => {}

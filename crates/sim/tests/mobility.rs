@@ -33,6 +33,10 @@ fn dsr() -> RoutingProtocol {
     RoutingProtocol::Dsr(DsrConfig::default())
 }
 
+fn aodv() -> RoutingProtocol {
+    RoutingProtocol::Aodv(AodvConfig::default())
+}
+
 fn trickle() -> AppConfig {
     AppConfig::Cbr { rate: Rate::from_kbps(80), packet: 500, jitter: 0.0 }
 }
@@ -102,7 +106,7 @@ fn a_moving_node_is_found_again_over_another() {
     let mut walker = Motion::standing([0.0, 50.0]);
     walker.head_for(20.0, [400.0, 50.0], 10.0);
     let stand = |x: f64| Motion::standing([x, 0.0]);
-    for protocol in [quick_dsdv(), dsr()] {
+    for protocol in [quick_dsdv(), dsr(), aodv()] {
         let motions = vec![stand(0.0), stand(200.0), stand(400.0), walker.clone()];
         let mut config = moving(DcfRules::IEEE, motions);
         config.routing.protocol = protocol;
@@ -143,7 +147,7 @@ fn runs_with_motion_are_conserved_and_the_same_whatever_the_order_of_ties() {
                     to: Span::from_ms(9_000 + 1_000 * u64::from(i)),
                 })
                 .collect();
-            for protocol in [quick_dsdv(), dsr()] {
+            for protocol in [quick_dsdv(), dsr(), aodv()] {
                 config.routing.protocol = protocol;
                 let first = World::new(&config, Ties::InOrder).finish();
                 assert!(first.conservation.delivered > 300, "{:?}", first.conservation);
@@ -220,7 +224,7 @@ fn interrupted(rules: DcfRules) -> Config {
 #[test]
 fn nothing_comes_through_a_node_that_is_off_and_the_flow_recovers() {
     for rules in RULES {
-        for protocol in [RoutingProtocol::Static, quick_dsdv(), dsr()] {
+        for protocol in [RoutingProtocol::Static, quick_dsdv(), dsr(), aodv()] {
             let mut config = interrupted(rules);
             config.routing.protocol = protocol.clone();
             add_flow(&mut config, 0, 2, trickle());

@@ -71,6 +71,7 @@ fn the_schema_takes_a_routing_table_without_protocol_for_static_routes() {
         "protocol = \"static\"",
         "protocol = \"dsdv\"\nuse_mac = true",
         "protocol = \"dsr\"\nfailures = 3",
+        "protocol = \"aodv\"\nlocal_repair = \"rfc3561\"",
     ];
     for table in tables {
         let text = format!("{chain}\n[routing]\n{table}\n");
@@ -99,6 +100,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
         ("[topology]", "[routing]\nprotocol = \"dsdv\"\nmetric = \"etx\"\n[topology]"),
         ("[topology]", "[routing]\nupdate_period = \"15 s\"\n[topology]"),
         ("[topology]", "[routing]\nprotocol = \"dsr\"\nfailures = 0\n[topology]"),
+        ("[topology]", "[routing]\nprotocol = \"aodv\"\nlocal_repair = true\n[topology]"),
     ];
     for (sound, broken) in breaks {
         assert!(chain.contains(sound), "{sound}");

@@ -7,8 +7,8 @@ use multihop_link::{
     PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions, StationsOptions, WinfReading,
 };
 use multihop_sim::config::{
-    AppConfig, Config, DsdvConfig, DsrConfig, LinkFailureRule, MeasurementConfig, MediumModel, PathLoss,
-    RouteMetric, RoutingProtocol, WireConfig,
+    AodvConfig, AppConfig, Config, DsdvConfig, DsrConfig, LinkFailureRule, LocalRepair, MeasurementConfig,
+    MediumModel, PathLoss, RouteMetric, RoutingProtocol, WireConfig,
 };
 use multihop_sim::scenario::{Overrides, Setting, Step, locate, resolve};
 
@@ -332,6 +332,21 @@ fn a_routing_protocol_has_ns2s_parameters_unless_told_otherwise() {
     let keys = "failures = 3\nrequest_period = \"2 s\"\nrequest_backoff = 4\nask_neighbours_first = \"0 s\"\n\
                 listen = false\nsalvage_limit = 0";
     assert_eq!(routed(&format!("\"dsr\"\n{keys}")), RoutingProtocol::Dsr(expected));
+    assert_eq!(routed("\"aodv\""), RoutingProtocol::Aodv(AodvConfig::default()));
+    let expected = AodvConfig {
+        failures: 3,
+        blind_to: vec![0],
+        link_layer_detection: false,
+        ttl_start: 1,
+        latency_samples: 0,
+        local_repair: LocalRepair::Rfc,
+        hold_down: Span::ZERO,
+        error_size: 32,
+        ..AodvConfig::default()
+    };
+    let keys = "failures = 3\nblind_to = [\"udp\", \"xcp\"]\nlink_layer_detection = false\nttl_start = 1\n\
+                latency_samples = 0\nlocal_repair = \"rfc3561\"\nhold_down = \"0 s\"\nerror_size = \"32 B\"";
+    assert_eq!(routed(&format!("\"aodv\"\n{keys}")), RoutingProtocol::Aodv(expected));
     let expected = DsdvConfig { update_period: Span::from_ms(5_000), use_mac: true, ..DsdvConfig::default() };
     assert_eq!(routed("\"dsdv\"\nupdate_period = \"5 s\"\nuse_mac = true"), RoutingProtocol::Dsdv(expected));
     let fixed =
@@ -589,6 +604,8 @@ fn the_hash_is_that_of_the_meaning() {
         ("[topology]", "[routing]\nprotocol = \"dsdv\"\n[topology]"),
         ("[topology]", "[routing]\nprotocol = \"dsr\"\n[topology]"),
         ("[topology]", "[routing]\nprotocol = \"dsr\"\nfailures = 3\n[topology]"),
+        ("[topology]", "[routing]\nprotocol = \"aodv\"\n[topology]"),
+        ("[topology]", "[routing]\nprotocol = \"aodv\"\nblind_to = [\"tcp-sack\"]\n[topology]"),
         ("[topology]", "[network]\nextra_header = \"1 B\"\n[topology]"),
         ("[topology]", "[phy]\ncontrol_rate = \"1 Mb/s\"\n[topology]"),
         ("[topology]", "[[measure]]\nestimator = \"fte\"\n[topology]"),

@@ -47,6 +47,9 @@ pub struct AodvConfig {
     pub node_traversal_time: Span,
     /// Latencies of discoveries whose mean is taken instead once there are some; 0 for none (`MAX_HISTORY`).
     pub latency_samples: usize,
+    /// A node's own requests are held back for a random time up to this. ns-2 sends them at once; its MAC always draws a back-off, but
+    /// that of the standard does not, so that nodes that ask at the same instant would collide each time.
+    pub request_jitter: Span,
     /// Requests that are relayed, and errors that are passed on, are held back for a random time up to this.
     pub broadcast_jitter: Span,
     /// Nodes that know a route answer requests for other nodes.
@@ -88,7 +91,7 @@ pub enum LocalRepair {
 }
 
 impl Default for AodvConfig {
-    /// ns-2.35's.
+    /// ns-2.35's, but for the jitter of requests.
     fn default() -> AodvConfig {
         AodvConfig {
             failures: 1,
@@ -111,6 +114,7 @@ impl Default for AodvConfig {
             request_timeout_max: Span::from_ms(10_000),
             node_traversal_time: Span::from_ms(30),
             latency_samples: 3,
+            request_jitter: Span::from_ms(10),
             broadcast_jitter: Span::from_ms(10),
             intermediate_replies: true,
             local_repair: LocalRepair::Ns2,

@@ -61,6 +61,8 @@ pub struct Aodv {
     /// The last so many latencies of discoveries, whose mean is taken instead. 0: none.
     #[schemars(range(min = 0, max = 1000))]
     pub latency_samples: u32,
+    /// A node's own requests are held back for a random time up to this, lest nodes ask at once. ns-2: `0 s`.
+    pub request_jitter: Duration,
     /// Requests that are relayed, and errors that are passed on, are held back for a random time up to this.
     pub broadcast_jitter: Duration,
     /// Nodes that know a route answer requests for other nodes.
@@ -131,6 +133,7 @@ impl Default for Aodv {
             request_timeout_max: time(engine.request_timeout_max),
             node_traversal_time: time(engine.node_traversal_time),
             latency_samples: engine.latency_samples as u32,
+            request_jitter: time(engine.request_jitter),
             broadcast_jitter: time(engine.broadcast_jitter),
             intermediate_replies: engine.intermediate_replies,
             local_repair: match engine.local_repair {
@@ -194,6 +197,7 @@ impl Aodv {
             request_timeout_max: time("request_timeout_max", self.request_timeout_max, 0.001)?,
             node_traversal_time: time("node_traversal_time", self.node_traversal_time, 0.000_001)?,
             latency_samples: count("latency_samples", self.latency_samples, 0, 1000)? as usize,
+            request_jitter: time("request_jitter", self.request_jitter, 0.0)?,
             broadcast_jitter: time("broadcast_jitter", self.broadcast_jitter, 0.0)?,
             intermediate_replies: self.intermediate_replies,
             local_repair: match self.local_repair {

@@ -252,7 +252,7 @@ pub(super) fn resolve(
         return Err(document.fail(
             &key!["routing", "protocol"],
             found,
-            "set routing.protocol = \"dsdv\" or \"dsr\"",
+            "set routing.protocol = \"dsdv\", \"dsr\" or \"aodv\"",
         ));
     }
     let at = key!["mobility", "resolution"];

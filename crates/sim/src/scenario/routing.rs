@@ -133,7 +133,8 @@ pub enum OnLinkFailure {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Network {
-    /// Header bytes of every packet below the transport, besides IP's: ns-2 adds 20 with DSDV and with DSR.
+    /// Header bytes of every packet below the transport, besides IP's: ns-2 adds 20 to TCP's with DSDV and with DSR, and none with
+    /// AODV.
     pub extra_header: Size,
 }
 

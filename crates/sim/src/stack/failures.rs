@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Failures {
     rule: LinkFailureRule,
-    /// Flows whose packets break no link, by flow.
+    /// Flows whose packets break no link, by flow; none may be listed.
     blind_to: Arc<[bool]>,
     hops: Vec<Failing>,
 }
@@ -29,7 +29,7 @@ impl Failures {
 
     /// Does it matter if this packet is given up?
     pub(super) fn see(&self, packet: &Packet) -> bool {
-        packet.is_control() || !self.blind_to[packet.flow.index()]
+        packet.is_control() || !self.blind_to.get(packet.flow.index()).is_some_and(|blind| *blind)
     }
 
     /// The MAC delivered a packet to a next hop.

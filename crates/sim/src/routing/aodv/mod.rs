@@ -172,7 +172,8 @@ impl Aodv {
             asked: now,
         };
         self.number += 1;
-        self.broadcast(now, AodvMessage::Request(request));
+        let due = now + uniform(&mut self.rng, self.parameters.request_jitter);
+        self.broadcast(due, AodvMessage::Request(request));
     }
 
     // ---- sending ----

@@ -21,7 +21,7 @@ fn at(seconds: f64) -> Time {
 
 /// Without jitter, so that everything is due at once or at a known time.
 fn prompt() -> AodvConfig {
-    AodvConfig { broadcast_jitter: Span::ZERO, ..AodvConfig::default() }
+    AodvConfig { broadcast_jitter: Span::ZERO, request_jitter: Span::ZERO, ..AodvConfig::default() }
 }
 
 fn node(parameters: AodvConfig) -> Aodv {

@@ -183,8 +183,12 @@ fn relays_ask_for_routes_as_recent_as_the_one_that_they_lost() {
 fn requests_are_held_back_by_jitter() {
     let mut aodv = node(AodvConfig::default());
     assert_eq!(hear(&mut aodv, 1.0, A, AodvMessage::Request(request())), []);
-    let done = run(&mut aodv, 1.02);
-    assert!(done.len() == 1 && done[0].0 > at(1.0) && done[0].0 <= at(1.01), "{done:?}");
+    let relayed = run(&mut aodv, 1.02);
+    aodv.on_no_route(at(2.0), own(D, handles(1)[0]));
+    let own = run(&mut aodv, 2.02);
+    for (done, since) in [(relayed, 1.0), (own, 2.0)] {
+        assert!(done.len() == 1 && done[0].0 > at(since) && done[0].0 <= at(since + 0.01), "{done:?}");
+    }
 }
 
 /// The number becomes even and greater than any that was asked for.
