@@ -22,18 +22,18 @@ impl Aodv {
         };
         let is_known = self.table.contains_key(&destination);
         if !breaks || !is_known {
-            self.lose_packet(parcel);
+            self.lose_packet(parcel.as_ref());
             return false;
         }
         let remaining = self.table[&destination].known().map(|hop| hop.hops);
         if remaining.is_none_or(|remaining| hops <= remaining) {
-            self.lose_packet(parcel);
+            self.lose_packet(parcel.as_ref());
             self.lose(now, next_hop);
             return true;
         }
         match self.parameters.local_repair {
             LocalRepair::Off => {
-                self.lose_packet(parcel);
+                self.lose_packet(parcel.as_ref());
                 self.lose(now, next_hop);
                 true
             }
@@ -48,9 +48,9 @@ impl Aodv {
         }
     }
 
-    fn lose_packet(&mut self, parcel: Option<Parcel>) {
-        if let Some(Parcel { handle, .. }) = parcel {
-            self.actions.push_back(Action::Drop(handle, DropCause::RetryLimit));
+    fn lose_packet(&mut self, parcel: Option<&Parcel>) {
+        if let Some(parcel) = parcel {
+            self.actions.push_back(Action::Drop(parcel.handle, DropCause::RetryLimit));
         }
     }
 
@@ -78,7 +78,7 @@ impl Aodv {
         let rules = &self.parameters;
         let entry = self.table.entry(destination).or_default();
         let Some(hop) = entry.way().filter(|hop| hop.next == next_hop) else {
-            self.lose_packet(parcel);
+            self.lose_packet(parcel.as_ref());
             self.lose(now, next_hop);
             return;
         };

@@ -135,7 +135,7 @@ impl Aodv {
             }
             entry.refresh(now, lifetime);
             later.push((due, Action::SendTo(held.parcel.handle, way.next)));
-            due = due + interval;
+            due += interval;
             false
         });
         due

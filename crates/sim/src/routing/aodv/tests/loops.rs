@@ -36,7 +36,7 @@ impl Net {
         while let Some(action) = self.nodes[id.index()].poll(self.now) {
             match action {
                 Action::Broadcast(message, _) => {
-                    (0..NODES).for_each(|to| self.send(id, NodeId(to), &message))
+                    (0..NODES).for_each(|to| self.send(id, NodeId(to), &message));
                 }
                 Action::Unicast(message, _, to) => self.send(id, to, &message),
                 Action::SendTo(..) | Action::Drop(..) | Action::Purge(_) => {}
@@ -89,7 +89,7 @@ impl Net {
 
     fn run(&mut self, until: Time) {
         while self.now < until {
-            self.now = self.now + Span::from_ms(5);
+            self.now += Span::from_ms(5);
             for id in (0..NODES).map(NodeId) {
                 while self.nodes[id.index()].next_timer().is_some_and(|due| due <= self.now) {
                     self.nodes[id.index()].on_timer(self.now);
