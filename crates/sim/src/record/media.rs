@@ -197,7 +197,7 @@ mod tests {
         for (ms, counts) in [(10, true), (26, false), (10, true), (10, true)] {
             book.arrived(Span::from_ms(ms), counts);
         }
-        let expected = (1.937_5e-3 + 1.816_406_25e-3) / 2.0;
+        let expected = f64::midpoint(1.937_5e-3, 1.816_406_25e-3);
         assert!((book.mean().unwrap() - expected).abs() < 1e-12, "{book:?}");
     }
 }

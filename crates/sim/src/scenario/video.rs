@@ -38,7 +38,7 @@ impl Video {
         let frame_rate =
             within("frame_rate", self.frame_rate, 0.1..=1000.0, ("0.1", "1000 frames per second"))?;
         let rate_bps = within("rate", self.rate.0, 1.0..=1e12, ("1 b/s", "1000 Gb/s"))?;
-        let deadline = self.time(document, at, "deadline", self.deadline)?;
+        let deadline = time(document, at, "deadline", self.deadline)?;
         let gop = document.count(&at.join("gop"), self.gop, 1, 100_000)?;
         if let (1, Some(_)) = (gop, self.key_ratio) {
             let remedy = "give gop, the number of frames from one key frame to the next, or remove the key";
@@ -50,7 +50,7 @@ impl Video {
         let waits = match self.buffer {
             None => Some(deadline),
             Some(Switch::Off) => None,
-            Some(Switch::At(buffer)) => Some(self.time(document, at, "buffer", buffer)?),
+            Some(Switch::At(buffer)) => Some(time(document, at, "buffer", buffer)?),
         };
         let buffer = waits.map(|waits| (waits.seconds() * rate_bps / 8.0) as u64);
         let video = VideoConfig { frame_rate, rate_bps, gop, key_ratio, variation, deadline, buffer };
@@ -66,9 +66,9 @@ impl Video {
         }
         Ok(video)
     }
+}
 
-    /// A time that is not zero, nor longer than any that a player waits.
-    fn time(&self, document: &Document<'_>, at: &KeyPath, key: &str, value: Duration) -> Result<Span> {
-        document.within(&at.join(key), value.0, 1e-3..=3600.0, ("1 ms", "1 h")).map(|_| value.span())
-    }
+/// A time that is not zero, nor longer than any that a player waits.
+fn time(document: &Document<'_>, at: &KeyPath, key: &str, value: Duration) -> Result<Span> {
+    document.within(&at.join(key), value.0, 1e-3..=3600.0, ("1 ms", "1 h")).map(|_| value.span())
 }
