@@ -92,9 +92,7 @@ def test_packets_are_alike_whatever_their_headers():
 
 def test_nothing_is_said_of_networks_and_schemes_that_are_not_there():
     said = rules()
-    # Those of a later engine may be spoken of already.
-    to_come = {"re-tfrc"}
-    assert set(said["knowledge"]) <= set(schemes()) | to_come
+    assert set(said["knowledge"]) <= set(schemes())
     for network in networks():
         told = network.scenario.get("schemes", {})
         assert set(told) <= set(schemes())
