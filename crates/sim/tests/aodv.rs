@@ -13,7 +13,11 @@ use multihop_sim::{Ties, World, run};
 const RULES: [DcfRules; 2] = [DcfRules::IEEE, DcfRules::NS2];
 const REPAIRS: [LocalRepair; 3] = [LocalRepair::Off, LocalRepair::Ns2, LocalRepair::Rfc];
 
-fn aodv(mut config: Config, parameters: AodvConfig) -> Config {
+/// Requests have jitter where files have it by default, unless `parameters` have one.
+fn aodv(mut config: Config, mut parameters: AodvConfig) -> Config {
+    if config.mac.rules.immediate_access && parameters.broadcast_jitter > Span::ZERO {
+        parameters.request_jitter = Span::from_ms(10);
+    }
     config.routing.protocol = RoutingProtocol::Aodv(parameters);
     config
 }
@@ -262,7 +266,6 @@ fn the_order_of_ties_changes_nothing() {
                         failures,
                         link_layer_detection,
                         local_repair,
-                        request_jitter: Span::from_ms(jitter),
                         broadcast_jitter: Span::from_ms(jitter),
                         ..AodvConfig::default()
                     };

@@ -332,8 +332,12 @@ fn a_routing_protocol_has_ns2s_parameters_unless_told_otherwise() {
     let keys = "failures = 3\nrequest_period = \"2 s\"\nrequest_backoff = 4\nask_neighbours_first = \"0 s\"\n\
                 listen = false\nsalvage_limit = 0";
     assert_eq!(routed(&format!("\"dsr\"\n{keys}")), RoutingProtocol::Dsr(expected));
-    assert_eq!(routed("\"aodv\""), RoutingProtocol::Aodv(AodvConfig::default()));
+    // Where an idle medium is accessed at once, nodes that ask at once would collide.
+    let jittered = AodvConfig { request_jitter: Span::from_ms(10), ..AodvConfig::default() };
+    assert_eq!(routed("\"aodv\""), RoutingProtocol::Aodv(jittered));
+    assert_eq!(routed("\"aodv\"\n[mac]\nrules = \"ns2\""), RoutingProtocol::Aodv(AodvConfig::default()));
     let expected = AodvConfig {
+        request_jitter: Span::ZERO,
         failures: 3,
         blind_to: vec![0],
         link_layer_detection: false,
@@ -344,7 +348,7 @@ fn a_routing_protocol_has_ns2s_parameters_unless_told_otherwise() {
         error_size: 32,
         ..AodvConfig::default()
     };
-    let keys = "failures = 3\nblind_to = [\"udp\", \"xcp\"]\nlink_layer_detection = false\nttl_start = 1\n\
+    let keys = "request_jitter = \"0 s\"\nfailures = 3\nblind_to = [\"udp\", \"xcp\"]\nlink_layer_detection = false\nttl_start = 1\n\
                 latency_samples = 0\nlocal_repair = \"rfc3561\"\nhold_down = \"0 s\"\nerror_size = \"32 B\"";
     assert_eq!(routed(&format!("\"aodv\"\n{keys}")), RoutingProtocol::Aodv(expected));
     let expected = DsdvConfig { update_period: Span::from_ms(5_000), use_mac: true, ..DsdvConfig::default() };

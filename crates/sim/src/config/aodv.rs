@@ -47,8 +47,8 @@ pub struct AodvConfig {
     pub node_traversal_time: Span,
     /// Latencies of discoveries whose mean is taken instead once there are some; 0 for none (`MAX_HISTORY`).
     pub latency_samples: usize,
-    /// A node's own requests are held back for a random time up to this. ns-2 sends them at once; its MAC always draws a back-off, but
-    /// that of the standard does not, so that nodes that ask at the same instant would collide each time.
+    /// A node's own requests are held back for a random time up to this. ns-2 sends them at once, as its MAC always draws a back-off.
+    /// That of the standard does not: nodes that ask at the same instant collide each time.
     pub request_jitter: Span,
     /// Requests that are relayed, and errors that are passed on, are held back for a random time up to this.
     pub broadcast_jitter: Span,
@@ -91,7 +91,7 @@ pub enum LocalRepair {
 }
 
 impl Default for AodvConfig {
-    /// ns-2.35's, but for the jitter of requests.
+    /// ns-2.35's.
     fn default() -> AodvConfig {
         AodvConfig {
             failures: 1,
@@ -114,7 +114,7 @@ impl Default for AodvConfig {
             request_timeout_max: Span::from_ms(10_000),
             node_traversal_time: Span::from_ms(30),
             latency_samples: 3,
-            request_jitter: Span::from_ms(10),
+            request_jitter: Span::ZERO,
             broadcast_jitter: Span::from_ms(10),
             intermediate_replies: true,
             local_repair: LocalRepair::Ns2,

@@ -61,8 +61,9 @@ pub struct Aodv {
     /// The last so many latencies of discoveries, whose mean is taken instead. 0: none.
     #[schemars(range(min = 0, max = 1000))]
     pub latency_samples: u32,
-    /// A node's own requests are held back for a random time up to this, lest nodes ask at once. ns-2: `0 s`.
-    pub request_jitter: Duration,
+    /// A node's own requests are held back for a random time up to this, lest nodes ask at once. Default: 10 ms where the MAC
+    /// accesses an idle medium at once; 0 s with the rules of ns-2, which always draw a back-off.
+    pub request_jitter: Option<Duration>,
     /// Requests that are relayed, and errors that are passed on, are held back for a random time up to this.
     pub broadcast_jitter: Duration,
     /// Nodes that know a route answer requests for other nodes.
@@ -133,7 +134,7 @@ impl Default for Aodv {
             request_timeout_max: time(engine.request_timeout_max),
             node_traversal_time: time(engine.node_traversal_time),
             latency_samples: engine.latency_samples as u32,
-            request_jitter: time(engine.request_jitter),
+            request_jitter: None,
             broadcast_jitter: time(engine.broadcast_jitter),
             intermediate_replies: engine.intermediate_replies,
             local_repair: match engine.local_repair {
@@ -165,7 +166,8 @@ impl Aodv {
         Ok(())
     }
 
-    pub(super) fn resolve(&self, document: &Document<'_>) -> Result<AodvConfig> {
+    /// The parameters, under a MAC that may access an idle medium at once.
+    pub(super) fn resolve(&self, document: &Document<'_>, immediate_access: bool) -> Result<AodvConfig> {
         let at = |key: &str| key!["routing", key];
         let time = |key: &str, value: Duration, low: f64| document.time(&at(key), value, low);
         let count = |key: &str, value: u32, low: u32, high: u32| document.count(&at(key), value, low, high);
@@ -197,7 +199,11 @@ impl Aodv {
             request_timeout_max: time("request_timeout_max", self.request_timeout_max, 0.001)?,
             node_traversal_time: time("node_traversal_time", self.node_traversal_time, 0.000_001)?,
             latency_samples: count("latency_samples", self.latency_samples, 0, 1000)? as usize,
-            request_jitter: time("request_jitter", self.request_jitter, 0.0)?,
+            request_jitter: match self.request_jitter {
+                Some(jitter) => time("request_jitter", jitter, 0.0)?,
+                None if immediate_access => Span::from_ms(10),
+                None => Span::ZERO,
+            },
             broadcast_jitter: time("broadcast_jitter", self.broadcast_jitter, 0.0)?,
             intermediate_replies: self.intermediate_replies,
             local_repair: match self.local_repair {

@@ -82,6 +82,7 @@ pub fn resolve_among(known: &[Entry], text: &str, origin: &str, overrides: &Over
     let (duration, warmup) = times(&document, &scenario)?;
 
     let (phy, rates) = scenario.phy.resolve(&document)?;
+    let mac = scenario.mac.resolve(&document, &phy)?;
     let mut config = Config {
         name: scenario.name.clone().unwrap_or_else(|| stem(origin)),
         seed: scenario.seed.unwrap_or(1),
@@ -94,10 +95,10 @@ pub fn resolve_among(known: &[Entry], text: &str, origin: &str, overrides: &Over
         data_rate: rates.data,
         control_rate: rates.control,
         ack_rate: rates.ack,
-        mac: scenario.mac.resolve(&document, &phy)?,
         discipline: scenario.mac.discipline.resolve(&document, &key!["mac"], scenario.mac.codel.as_ref())?,
         medium: scenario.medium.resolve(&document)?,
-        routing: scenario.routing.resolve(&document)?,
+        routing: scenario.routing.resolve(&document, &mac.rules)?,
+        mac,
         schemes: Vec::new(),
         flows: Vec::new(),
         extra_header: scenario.network.resolve(&document)?,

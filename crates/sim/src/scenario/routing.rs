@@ -5,6 +5,7 @@ use super::document::{Document, Result, key};
 use super::dsr::Dsr;
 use crate::config::{DsdvConfig, LinkFailureRule, RouteMetric, RoutingConfig, RoutingProtocol};
 use multihop_core::Span;
+use multihop_dot11::DcfRules;
 use multihop_schemes::quantity::{Duration, Size};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -139,8 +140,8 @@ pub struct Network {
 }
 
 impl Routing {
-    /// The routing.
-    pub(super) fn resolve(&self, document: &Document<'_>) -> Result<RoutingConfig> {
+    /// The routing, over a MAC of these rules.
+    pub(super) fn resolve(&self, document: &Document<'_>, rules: &DcfRules) -> Result<RoutingConfig> {
         match self {
             Routing::Static(routes) => routes.resolve(document),
             Routing::Dsdv(dsdv) => Ok(RoutingConfig {
@@ -154,7 +155,7 @@ impl Routing {
                 on_link_failure: LinkFailureRule::Ignore,
             }),
             Routing::Aodv(aodv) => Ok(RoutingConfig {
-                protocol: RoutingProtocol::Aodv(aodv.resolve(document)?),
+                protocol: RoutingProtocol::Aodv(aodv.resolve(document, rules.immediate_access)?),
                 metric: RouteMetric::Hops,
                 on_link_failure: LinkFailureRule::Ignore,
             }),

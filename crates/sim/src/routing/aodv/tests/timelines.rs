@@ -181,7 +181,7 @@ fn relays_ask_for_routes_as_recent_as_the_one_that_they_lost() {
 
 #[test]
 fn requests_are_held_back_by_jitter() {
-    let mut aodv = node(AodvConfig::default());
+    let mut aodv = node(AodvConfig { request_jitter: Span::from_ms(10), ..AodvConfig::default() });
     assert_eq!(hear(&mut aodv, 1.0, A, AodvMessage::Request(request())), []);
     let relayed = run(&mut aodv, 1.02);
     aodv.on_no_route(at(2.0), own(D, handles(1)[0]));
