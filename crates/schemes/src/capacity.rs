@@ -1,9 +1,8 @@
 //! Where routers take the capacity of their links from: what Qazi asks of every protocol that needs one.
 
 use crate::quantity::{BitRate, Duration};
-use crate::tcp::{check_weight, in_range, span_in_range};
+use crate::tcp::{bytes_per_second, check_weight, in_range, rate_in_range, span_in_range};
 use crate::winf::{Estimates, WinfParameters};
-use crate::xcp::{bytes_per_second, rate_in_range};
 use multihop_link::{
     Estimator, LinkView, ModelledCapacity, ModelledCapacityOptions, Outlet, PacketThroughput,
     PacketThroughputOptions, PhyTimes,

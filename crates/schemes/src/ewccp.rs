@@ -22,8 +22,10 @@ mod summary;
 mod table;
 
 use crate::quantity::{BitRate, Duration, Size};
-use crate::tcp::{TcpParameters, in_range, number_in_range, size_in_range, span_in_range};
-use crate::xcp::{bytes_per_second, no_ecn, rate_in_range};
+use crate::tcp::{
+    TcpParameters, bytes_per_second, in_range, number_in_range, rate_in_range, size_in_range, span_in_range,
+};
+use crate::xcp::no_ecn;
 use crate::{Parameters, Scheme};
 use multihop_core::NodeId;
 use multihop_link::{Outlet, RouterPolicy};

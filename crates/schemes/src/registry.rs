@@ -287,7 +287,7 @@ mod tests {
             ("re-tfrc", json!({ "hops": 0 }), "hops is 0; it must be between 1 and 1000 hops"),
             ("re-tfrc", json!({ "rtt_window": "0 s" }), "rtt_window is 0 s; it must be between 1 ms and 1 h"),
             ("re-tfrc", json!({ "success": "sure" }), "success is \"sure\": unknown variant `sure`"),
-            ("tfrc-capped", json!({ "cap": "0 b/s" }), "cap is 0 b/s; it must be between 8 b/s and 100 Gb/s"),
+            ("tfrc-capped", json!({ "cap": "0 b/s" }), "cap is 0 b/s; it must be between 8 b/s and 16 Gb/s"),
             ("tcp-ap", json!({ "rate": "0 b/s" }), "rate is 0 b/s; it must be between 1 kb/s and 100 Gb/s"),
             ("tcp-ap", json!({ "history": 0 }), "history is 0; it must be between 1 and 10000 delays"),
             ("tcp-ap", json!({ "short": "two" }), "short is \"two\": unknown variant `two`"),

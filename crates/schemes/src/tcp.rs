@@ -1,6 +1,6 @@
 //! The parameters that all TCP schemes share.
 
-use crate::quantity::{Duration, Size};
+use crate::quantity::{BitRate, Duration, Size};
 use multihop_transport::{
     CongestionHeader, Controller as _, Endpoint, Growth, Recovery, Reno, RenoOptions, SackedAtTimeout,
     TcpOptions, TcpReceiver, TcpSender,
@@ -210,6 +210,26 @@ pub fn size_in_range(name: &str, value: Option<Size>, least: f64, most: f64) -> 
         Some(value) if !(least..=most).contains(&value.0) || value.0.fract() != 0.0 => {
             let (least, most) = (Size(least), Size(most));
             Err(format!("{name} is {value}; it must be a whole number of bytes between {least} and {most}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Bytes per second of a bit rate.
+pub(crate) fn bytes_per_second(rate: BitRate) -> f64 {
+    rate.0 / 8.0
+}
+
+/// Is `rate`, if it was given, one that 32 bits of bytes per second can tell?
+///
+/// # Errors
+/// A sentence that names the parameter, what was found, and what would do.
+pub(crate) fn rate_in_range(name: &str, rate: Option<BitRate>) -> Result<(), String> {
+    const LEAST: BitRate = BitRate(8.0);
+    const MOST: BitRate = BitRate(16e9);
+    match rate {
+        Some(rate) if !(LEAST..=MOST).contains(&rate) => {
+            Err(format!("{name} is {rate}; it must be between {LEAST} and {MOST}"))
         }
         _ => Ok(()),
     }

@@ -1,7 +1,10 @@
 //! TFRC, and the parameters that all schemes with its transport share.
 
 use crate::quantity::{BitRate, Duration, Size};
-use crate::tcp::{Flavour, check_weight, in_range, number_in_range, set, size_in_range, span_in_range};
+use crate::tcp::{
+    Flavour, bytes_per_second, check_weight, in_range, number_in_range, rate_in_range, set, size_in_range,
+    span_in_range,
+};
 use crate::{Parameters, Scheme};
 use multihop_transport::{
     Endpoint, EquationTimeout, FirstInterval, NoFeedback, RateCeiling, RateChange, Release, ReportTimer,
@@ -198,10 +201,10 @@ impl TfrcParameters {
         size_in_range("header", self.header, 0.0, 65_535.0)?;
         size_in_range("report_size", self.report_size, 0.0, 65_535.0)?;
         self.acknowledged.map_or(Ok(()), |b| number_in_range("acknowledged", b, 0.5, 100.0))?;
-        self.equation_limit.map_or(Ok(()), |limit| rate_in_range("equation_limit", limit))?;
+        rate_in_range("equation_limit", self.equation_limit)?;
         span_in_range("min_timeout", self.min_timeout, 0.0, 3600.0)?;
         self.rtt_weight.map_or(Ok(()), |weight| check_weight("rtt_weight", weight))?;
-        self.initial_rate.map_or(Ok(()), |rate| rate_in_range("initial_rate", rate))?;
+        rate_in_range("initial_rate", self.initial_rate)?;
         self.slow_start_factor
             .map_or(Ok(()), |factor| number_in_range("slow_start_factor", factor, 1.0, 16.0))?;
         span_in_range("granularity", self.granularity, 0.0, 1.0)?;
@@ -294,21 +297,4 @@ impl TfrcParameters {
     pub fn segment_size(&self) -> u32 {
         self.segment_size.map_or(1460, |size| size.bytes() as u32)
     }
-}
-
-/// Is a rate between 8 b/s and 100 Gb/s?
-///
-/// # Errors
-/// A sentence that names the parameter, what was found, and what would do.
-pub(crate) fn rate_in_range(name: &str, rate: BitRate) -> Result<(), String> {
-    let (least, most) = (BitRate(8.0), BitRate(1e11));
-    if (least..=most).contains(&rate) {
-        Ok(())
-    } else {
-        Err(format!("{name} is {rate}; it must be between {least} and {most}"))
-    }
-}
-
-pub(crate) fn bytes_per_second(rate: BitRate) -> f64 {
-    rate.0 / 8.0
 }

@@ -1,7 +1,8 @@
 //! TFRC below a constant rate.
 
 use crate::quantity::BitRate;
-use crate::tfrc::{TfrcParameters, bytes_per_second, rate_in_range};
+use crate::tcp::{bytes_per_second, rate_in_range};
+use crate::tfrc::TfrcParameters;
 use crate::{Parameters, Scheme};
 use multihop_transport::{Endpoint, RateCeiling, Report};
 use schemars::JsonSchema;
@@ -32,7 +33,7 @@ impl Parameters for TfrcCapped {
     const REFERENCE: &str = "Li, Agu, Claypool and Kinicki 2003; RFC 5348";
 
     fn check(&self) -> Result<(), String> {
-        rate_in_range("cap", self.cap)?;
+        rate_in_range("cap", Some(self.cap))?;
         self.tfrc.check()
     }
 }

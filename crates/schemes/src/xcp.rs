@@ -2,7 +2,7 @@
 
 use crate::capacity::{Capacity, CapacityParameters, CapacitySource};
 use crate::quantity::{BitRate, Duration};
-use crate::tcp::{TcpParameters, number_in_range, span_in_range};
+use crate::tcp::{TcpParameters, bytes_per_second, number_in_range, rate_in_range, span_in_range};
 use crate::xcp_router::{Aggregate, Constants, Law, Seen, XcpRouter};
 use crate::xcp_sender::{XcpSender, XcpSenderOptions};
 use crate::{Parameters, Scheme};
@@ -177,26 +177,6 @@ impl Law for GivenCapacity {
             change: self.alpha * spare - self.beta * seen.persistent / seen.mean_rtt,
             shuffled_of: seen.input,
         }
-    }
-}
-
-/// Bytes per second of a bit rate.
-pub(crate) fn bytes_per_second(rate: BitRate) -> f64 {
-    rate.0 / 8.0
-}
-
-/// Is `rate`, if it was given, one that 32 bits of bytes per second can tell?
-///
-/// # Errors
-/// A sentence that names the parameter, what was found, and what would do.
-pub(crate) fn rate_in_range(name: &str, rate: Option<BitRate>) -> Result<(), String> {
-    const LEAST: BitRate = BitRate(8.0);
-    const MOST: BitRate = BitRate(16e9);
-    match rate {
-        Some(rate) if !(LEAST..=MOST).contains(&rate) => {
-            Err(format!("{name} is {rate}; it must be between {LEAST} and {MOST}"))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -3,8 +3,9 @@
 //! Several of its equations cannot be meant as printed. Each has an option: the default is what they must mean for the scheme to
 //! work as its text says, and the other value is what is printed.
 
+use crate::tcp::bytes_per_second;
 use crate::winf::{Estimates, WinfParameters};
-use crate::xcp::{XcpConnection, XcpControl, bytes_per_second};
+use crate::xcp::{XcpConnection, XcpControl};
 use crate::xcp_router::{Aggregate, Law, Seen, XcpRouter, seconds};
 use crate::{Parameters, Scheme};
 use multihop_core::{NodeId, XcpHeader};
