@@ -183,13 +183,13 @@ impl Wire {
                 let due = [sender.poll_timeout(), receiver.poll_timeout()].into_iter().flatten().min();
                 let Some(due) = due else { break };
                 now = now.max(due);
-                for end in [&mut sender, &mut receiver] {
-                    if end.poll_timeout().is_some_and(|timeout| timeout <= now) {
-                        end.on_timeout(now);
-                    }
-                }
-                answers.extend(std::iter::from_fn(|| receiver.poll_segment(now)));
             }
+            for end in [&mut sender, &mut receiver] {
+                if end.poll_timeout().is_some_and(|timeout| timeout <= now) {
+                    end.on_timeout(now);
+                }
+            }
+            answers.extend(std::iter::from_fn(|| receiver.poll_segment(now)));
             now += delay;
             for answer in &answers {
                 back.extend(uncounted.is_some().then_some(answer.header + answer.payload));
