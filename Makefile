@@ -8,7 +8,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-PAPERS ?= recn winf ewccp varcap
+PAPERS ?= recn winf ewccp varcap retfrc
 PY := benches docs python tests validation
 
 build: $(READY)
