@@ -173,24 +173,12 @@ const BISECTIONS: u32 = 60;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::phy_times::testing::dot11b;
     use multihop_core::Rate;
 
     /// The paper's Table II: DSSS, MAC header of 34 bytes; data at 2 Mb/s, and control frames at 1 Mb/s.
     fn dsss() -> PhyTimes {
-        PhyTimes {
-            slot: Span::from_us(20),
-            sifs: Span::from_us(10),
-            difs: Span::from_us(50),
-            backoff: Span::from_us(310),
-            cw_min: 31,
-            cw_max: 1023,
-            rts: Span::from_us(352),
-            cts: Span::from_us(304),
-            ack: Span::from_us(304),
-            data_rate: Rate::from_kbps(2_000),
-            data_overhead: Span::from_us(192),
-            data_header: 34,
-        }
+        PhyTimes { data_rate: Rate::from_kbps(2_000), data_header: 34, ..dot11b() }
     }
 
     fn model() -> ContentionDelay {

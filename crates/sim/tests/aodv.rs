@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{add_flow, chain, network, saturate, total_goodput};
+use common::{add_flow, chain, check_conservation, dropped, network, saturate, total_goodput, trickle};
 use multihop_core::{DropCause, NodeId, Rate, Span};
 use multihop_dot11::DcfRules;
 use multihop_sim::config::*;
@@ -22,21 +22,8 @@ fn aodv(mut config: Config, mut parameters: AodvConfig) -> Config {
     config
 }
 
-fn trickle() -> AppConfig {
-    AppConfig::Cbr { rate: Rate::from_kbps(80), packet: 500, jitter: 0.0 }
-}
-
-fn dropped(outcome: &Outcome, cause: DropCause) -> u64 {
-    outcome.conservation.dropped[cause as usize]
-}
-
 fn messages(outcome: &Outcome) -> u64 {
     outcome.nodes.iter().map(|node| node.routing.sent).sum()
-}
-
-fn check_conservation(outcome: &Outcome) {
-    let books = outcome.conservation;
-    assert_eq!(books.sent, books.delivered + books.dropped.iter().sum::<u64>() + books.queued, "{books:?}");
 }
 
 /// After the discovery the run is the one with static routes: packets are no longer than they are.

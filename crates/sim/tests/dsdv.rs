@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{add_flow, chain, network, saturate, total_goodput};
+use common::{add_flow, chain, check_conservation, dropped, network, saturate, total_goodput};
 use multihop_core::{DropCause, NodeId, Rate, Span};
 use multihop_dot11::DcfRules;
 use multihop_sim::config::*;
@@ -16,10 +16,6 @@ fn dsdv(mut config: Config, parameters: DsdvConfig) -> Config {
 
 fn trickle() -> AppConfig {
     AppConfig::Cbr { rate: Rate::from_kbps(8), packet: 500, jitter: 0.0 }
-}
-
-fn dropped(outcome: &Outcome, cause: DropCause) -> u64 {
-    outcome.conservation.dropped[cause as usize]
 }
 
 #[test]
@@ -73,10 +69,9 @@ fn packets_wait_for_a_route_and_are_conserved() {
     let outcome = run(&dsdv(config, DsdvConfig::default()));
     assert!(dropped(&outcome, DropCause::NoRoute) > 0, "more than five came before the first route");
     assert!(total_goodput(&outcome) > 500e3);
-    let books = outcome.conservation;
-    assert_eq!(books.sent, books.delivered + books.dropped.iter().sum::<u64>() + books.queued);
+    check_conservation(&outcome);
     let of_flows: u64 = outcome.flows.iter().map(|flow| flow.packets_sent).sum();
-    assert_eq!(of_flows, books.sent, "updates are in no flow's books");
+    assert_eq!(of_flows, outcome.conservation.sent, "updates are in no flow's books");
 }
 
 /// A datagram that only waits for a route is offered ten times a second at most, whatever the link layer's delay.

@@ -2,12 +2,11 @@
 
 mod common;
 
-use common::{add_flow, chain, network, saturate, total_goodput};
+use common::{add_flow, chain, check_conservation, dropped, network, saturate, total_goodput, trickle};
 use multihop_core::{DropCause, NodeId, Rate, Span};
 use multihop_dot11::DcfRules;
 use multihop_sim::config::*;
 use multihop_sim::mobility::Outage;
-use multihop_sim::outcome::Outcome;
 use multihop_sim::{Ties, World, run};
 
 const RULES: [DcfRules; 2] = [DcfRules::IEEE, DcfRules::NS2];
@@ -15,19 +14,6 @@ const RULES: [DcfRules; 2] = [DcfRules::IEEE, DcfRules::NS2];
 fn dsr(mut config: Config, parameters: DsrConfig) -> Config {
     config.routing.protocol = RoutingProtocol::Dsr(parameters);
     config
-}
-
-fn trickle() -> AppConfig {
-    AppConfig::Cbr { rate: Rate::from_kbps(80), packet: 500, jitter: 0.0 }
-}
-
-fn dropped(outcome: &Outcome, cause: DropCause) -> u64 {
-    outcome.conservation.dropped[cause as usize]
-}
-
-fn check_conservation(outcome: &Outcome) {
-    let books = outcome.conservation;
-    assert_eq!(books.sent, books.delivered + books.dropped.iter().sum::<u64>() + books.queued, "{books:?}");
 }
 
 /// After the discovery the run is the one with static routes, but for the bytes of the source route: 8, and 4 for each node

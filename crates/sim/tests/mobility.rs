@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{add_flow, network, saturate};
-use multihop_core::{NodeId, Rate, Rng, Span};
+use common::{add_flow, network, saturate, trickle};
+use multihop_core::{NodeId, Rng, Span};
 use multihop_dot11::DcfRules;
 use multihop_sim::config::*;
 use multihop_sim::mobility::{Motion, Outage, Pause, RandomWaypoint, Start};
@@ -35,10 +35,6 @@ fn dsr() -> RoutingProtocol {
 
 fn aodv() -> RoutingProtocol {
     RoutingProtocol::Aodv(AodvConfig::default())
-}
-
-fn trickle() -> AppConfig {
-    AppConfig::Cbr { rate: Rate::from_kbps(80), packet: 500, jitter: 0.0 }
 }
 
 /// A random walk of so many nodes in a square kilometre, with flows between neighbours by number.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::wires::{goodput, lay, mbps, tcp, wire, wired};
-use common::{add_flow, chain, network, saturate, total_goodput};
+use common::{add_flow, chain, dropped, network, saturate, total_goodput};
 use multihop_core::{DropCause, NodeId, Packet, Rate, Span, Time};
 use multihop_dot11::DcfRules;
 use multihop_link::{
@@ -25,10 +25,6 @@ fn fq_codel() -> Discipline {
 
 fn stations() -> Discipline {
     Discipline::Stations(StationsOptions::default())
-}
-
-fn dropped(outcome: &Outcome, cause: DropCause) -> u64 {
-    outcome.conservation.dropped[cause as usize]
 }
 
 /// Flows of CUBIC over one link at 11 Mb/s.

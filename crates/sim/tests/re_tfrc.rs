@@ -60,8 +60,7 @@ fn a_smoothed_round_trip_winds_up() {
     assert!(bps(smoothed.delivered_bytes) < 0.1e6, "{}", bps(smoothed.delivered_bytes));
 }
 
-/// A path of wires is none that the model knows, but it is longer than the model's: the sender is not held below the equation by more
-/// than what its own queue makes.
+/// Told of one hop, it takes every round trip over four for a queue; told of thirty, none.
 #[test]
 fn told_of_more_hops_the_ceiling_is_higher() {
     let [short, long] =

@@ -13,6 +13,9 @@ mod dsdv;
 mod dsr;
 mod static_routes;
 
+#[cfg(test)]
+mod testing;
+
 pub use static_routes::{LinkQuality, Routes};
 
 pub(crate) use agent::{Action, GivenUp, Message, Overheard, Parcel, RoutingAgent, SourceRoute, Way};

@@ -4,12 +4,13 @@
 pub mod capture;
 pub mod wires;
 
-use multihop_core::{NodeId, Rate, Span};
+use multihop_core::{DropCause, NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
 use multihop_link::Discipline;
 use multihop_schemes::Scheme;
 use multihop_sim::config::*;
 use multihop_sim::mobility::Mobility;
+use multihop_sim::outcome::Outcome;
 use multihop_transport::{Endpoint, UdpOptions, UdpReceiver, UdpSender};
 use std::sync::Arc;
 
@@ -141,6 +142,22 @@ pub fn add_flow(config: &mut Config, from: usize, to: usize, app: AppConfig) {
 }
 
 /// Payload bits per second delivered by all flows.
-pub fn total_goodput(outcome: &multihop_sim::outcome::Outcome) -> f64 {
+pub fn total_goodput(outcome: &Outcome) -> f64 {
     outcome.flows.iter().map(|flow| flow.delivered_bytes as f64 * 8.0).sum::<f64>() / outcome.measured_s
+}
+
+/// So little that no queue forms: 20 packets a second.
+pub fn trickle() -> AppConfig {
+    AppConfig::Cbr { rate: Rate::from_kbps(80), packet: 500, jitter: 0.0 }
+}
+
+/// Packets of flows lost for this cause, since the start of the run.
+pub fn dropped(outcome: &Outcome, cause: DropCause) -> u64 {
+    outcome.conservation.dropped[cause as usize]
+}
+
+/// Every packet was delivered, or lost for one cause, or is still queued.
+pub fn check_conservation(outcome: &Outcome) {
+    let books = outcome.conservation;
+    assert_eq!(books.sent, books.delivered + books.dropped.iter().sum::<u64>() + books.queued, "{books:?}");
 }

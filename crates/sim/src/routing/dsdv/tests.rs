@@ -1,17 +1,13 @@
 //! Scripted timelines of one node, and convergence of a few, without the engine.
 
 use super::*;
-use crate::slab::Slab;
-use multihop_core::{FlowId, Packet, Port, Segment};
+use crate::routing::testing::{at, handles};
+use crate::slab::Handle;
 
 const ME: NodeId = NodeId(0);
 const B: NodeId = NodeId(1);
 const C: NodeId = NodeId(2);
 const FAR: NodeId = NodeId(9);
-
-fn at(seconds: f64) -> Time {
-    Time::ZERO + Span::from_seconds(seconds)
-}
 
 /// ns-2's parameters without jitter, and with a period so long that only the script causes updates.
 fn quiet() -> DsdvConfig {
@@ -55,22 +51,6 @@ fn run(dsdv: &mut Dsdv, until: Time) -> Vec<(Time, Update, u32)> {
     sent
 }
 
-fn packets(count: u64) -> Vec<Handle> {
-    let mut slab = Slab::default();
-    let packet = |number| Packet {
-        segment: Segment::default(),
-        flow: FlowId(0),
-        port: Port::Receiver,
-        source: ME,
-        destination: FAR,
-        size: 100,
-        number,
-        created: Time::ZERO,
-        hops: 0,
-    };
-    (0..count).map(|number| slab.insert(packet(number))).collect()
-}
-
 fn given_up(handle: Handle) -> GivenUp {
     GivenUp::Packet(Parcel { handle, source: ME, destination: FAR, hops: 0, route: None })
 }
@@ -81,7 +61,7 @@ fn a_break_is_found_by_silence_of_45_seconds() {
     let parameters = DsdvConfig { use_mac: false, ..DsdvConfig::default() };
     let mut dsdv = node(DsdvConfig { start_jitter: Span::ZERO, broadcast_jitter: Span::ZERO, ..parameters });
     hear(&mut dsdv, 10.0, B, &[advert(B, 0, 4), advert(FAR, 2, 8)]);
-    let packet = packets(1)[0];
+    let packet = handles(1)[0];
     for failure in 0..40 {
         dsdv.on_link_failure(at(11.0 + f64::from(failure) / 10.0), B, false, given_up(packet));
         assert_eq!(dsdv.poll(at(15.0)), Some(Action::Drop(packet, DropCause::RetryLimit)));
@@ -254,7 +234,7 @@ fn with_use_mac_the_first_failure_breaks_the_link_and_the_packet_is_routed_again
     hear(&mut dsdv, 10.0, B, &[advert(B, 0, 4), advert(FAR, 2, 8)]);
     hear(&mut dsdv, 10.0, C, &[advert(C, 0, 4)]);
     run(&mut dsdv, at(30.0));
-    let packet = packets(1)[0];
+    let packet = handles(1)[0];
     dsdv.on_link_failure(at(31.0), B, false, given_up(packet));
     assert_eq!(dsdv.poll(at(31.0)), Some(Action::Route(packet)));
     assert_eq!((dsdv.next_hop(B), dsdv.next_hop(FAR), dsdv.next_hop(C)), (None, None, Some(C)));
@@ -266,7 +246,7 @@ fn with_use_mac_the_first_failure_breaks_the_link_and_the_packet_is_routed_again
 #[test]
 fn five_packets_wait_for_a_route() {
     let mut dsdv = started(quiet());
-    let packets = packets(7);
+    let packets = handles(7);
     for (index, packet) in packets.iter().enumerate() {
         dsdv.on_no_route(
             at(1.0),

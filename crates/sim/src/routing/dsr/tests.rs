@@ -1,8 +1,8 @@
 //! Scripted timelines of one node, without the engine.
 
 use super::*;
-use crate::slab::{Handle, Slab};
-use multihop_core::{FlowId, Packet, Port, Segment};
+use crate::routing::testing::{at, handles};
+use crate::slab::Handle;
 
 const ME: NodeId = NodeId(0);
 const A: NodeId = NodeId(1);
@@ -11,10 +11,6 @@ const C: NodeId = NodeId(3);
 const D: NodeId = NodeId(4);
 const E: NodeId = NodeId(5);
 
-fn at(seconds: f64) -> Time {
-    Time::ZERO + Span::from_seconds(seconds)
-}
-
 /// Without jitter, so that everything is due at once or at a known time.
 fn prompt() -> DsrConfig {
     DsrConfig { broadcast_jitter: Span::ZERO, ..DsrConfig::default() }
@@ -22,22 +18,6 @@ fn prompt() -> DsrConfig {
 
 fn node(parameters: DsrConfig) -> Dsr {
     Dsr::new(ME, parameters, Rng::at(1, &["dsr"]))
-}
-
-fn handles(count: u64) -> Vec<Handle> {
-    let mut slab = Slab::default();
-    let packet = |number| Packet {
-        segment: Segment::default(),
-        flow: FlowId(0),
-        port: Port::Receiver,
-        source: ME,
-        destination: D,
-        size: 100,
-        number,
-        created: Time::ZERO,
-        hops: 0,
-    };
-    (0..count).map(|number| slab.insert(packet(number))).collect()
 }
 
 fn handle() -> Handle {

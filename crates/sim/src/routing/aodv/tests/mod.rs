@@ -6,18 +6,14 @@ mod timelines;
 
 use super::message::Reply;
 use super::*;
-use crate::slab::{Handle, Slab};
-use multihop_core::{FlowId, Packet, Port, Segment};
+use crate::routing::testing::{at, handles};
+use crate::slab::Handle;
 
 const ME: NodeId = NodeId(0);
 const A: NodeId = NodeId(1);
 const B: NodeId = NodeId(2);
 const C: NodeId = NodeId(3);
 const D: NodeId = NodeId(4);
-
-fn at(seconds: f64) -> Time {
-    Time::ZERO + Span::from_seconds(seconds)
-}
 
 /// Without jitter, so that everything is due at once or at a known time.
 fn prompt() -> AodvConfig {
@@ -26,22 +22,6 @@ fn prompt() -> AodvConfig {
 
 fn node(parameters: AodvConfig) -> Aodv {
     Aodv::new(ME, parameters, Rng::at(1, &["aodv"]))
-}
-
-fn handles(count: u64) -> Vec<Handle> {
-    let mut slab = Slab::default();
-    let packet = |number| Packet {
-        segment: Segment::default(),
-        flow: FlowId(0),
-        port: Port::Receiver,
-        source: ME,
-        destination: D,
-        size: 100,
-        number,
-        created: Time::ZERO,
-        hops: 0,
-    };
-    (0..count).map(|number| slab.insert(packet(number))).collect()
 }
 
 /// A packet of the node's own.

@@ -1,0 +1,26 @@
+//! What scripts of one node share.
+
+use crate::slab::{Handle, Slab};
+use multihop_core::{FlowId, NodeId, Packet, Port, Segment, Span, Time};
+
+/// An instant, in seconds.
+pub(super) fn at(seconds: f64) -> Time {
+    Time::ZERO + Span::from_seconds(seconds)
+}
+
+/// Packets for an agent to hold, which never looks into them.
+pub(super) fn handles(count: u64) -> Vec<Handle> {
+    let mut slab = Slab::default();
+    let packet = |number| Packet {
+        segment: Segment::default(),
+        flow: FlowId(0),
+        port: Port::Receiver,
+        source: NodeId(0),
+        destination: NodeId(1),
+        size: 100,
+        number,
+        created: Time::ZERO,
+        hops: 0,
+    };
+    (0..count).map(|number| slab.insert(packet(number))).collect()
+}
