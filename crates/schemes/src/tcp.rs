@@ -35,7 +35,8 @@ pub struct TcpParameters {
     /// Network and transport headers of each packet, options not counted. Default "40 B".
     pub header: Option<Size>,
     /// Receive window in segments. It caps the congestion window and is the first slow-start threshold (ns-2's `window_`).
-    /// Default 44 (64 KiB; rfc) or 20 (ns2).
+    /// Default 1024 (1.5 MB; rfc), large enough not to bind, as receivers that tune their buffers keep it (Fisk and Feng, Dynamic
+    /// Right-Sizing, 2001; RFC 7323 for its scale); or 20 (ns2).
     pub window: Option<u32>,
     /// First congestion window in segments. Default: 3 segments of 1460 bytes (RFC 5681; rfc) or 2 (ns2).
     pub initial_window: Option<u32>,
@@ -59,7 +60,7 @@ pub struct TcpParameters {
     pub limited_transmit: Option<bool>,
     /// Where losses are repaired from selective acknowledgements: keep these when the retransmission timer expires, as most
     /// implementations do, and send nothing again that they tell of (RFC 6675, section 5.1). Default false (RFC 2018, section 8), and
-    /// true of rcp and rcp-winf.
+    /// true of schemes whose window routers open, of xcp, xcp-b and xcp-winf with the flavour rfc, and never of ewccp.
     pub keep_sacked: Option<bool>,
     /// Duplicate acknowledgements that mean a loss. Default 3.
     pub duplicate_threshold: Option<u32>,
@@ -131,10 +132,10 @@ impl TcpParameters {
     }
 
     /// The options of a connection whose window routers open: with selective acknowledgements, which hold after a timeout, a round-trip
-    /// sample from every acknowledgement, and a receive window of 1024 segments, unless something else was given.
+    /// sample from every acknowledgement, and a receive window that does not bind, unless something else was given.
     pub(crate) fn led_by_routers(&self, congestion_header: CongestionHeader) -> TcpOptions {
         let tcp = TcpParameters {
-            window: self.window.or(Some(1024)),
+            window: self.window.or(Some(TcpOptions::OPEN_WINDOW)),
             keep_sacked: self.keep_sacked.or(Some(true)),
             ..self.clone()
         };
@@ -182,7 +183,7 @@ impl TcpParameters {
 
     fn window(&self) -> u32 {
         self.window.unwrap_or(match self.flavour {
-            Flavour::Rfc => 44,
+            Flavour::Rfc => TcpOptions::OPEN_WINDOW,
             Flavour::Ns2 => 20,
         })
     }

@@ -12,7 +12,7 @@ use multihop_sim::outcome::Outcome;
 use multihop_sim::run;
 use serde_json::{Value, json};
 
-const WINDOW: u64 = 44 * 1_460;
+const WINDOW: u64 = 1_024 * 1_460;
 
 /// Links interfere as far as they reach; RTS before everything.
 fn ewccp(mut config: Config, parameters: &Value) -> Config {

@@ -152,8 +152,8 @@ pub struct TcpOptions {
 }
 
 impl Default for TcpOptions {
-    /// As the RFCs have it: 1460 bytes in 1500, a receive window of 44 segments (64 KiB, the most without window scaling),
-    /// delayed acknowledgements of 100 ms.
+    /// As the RFCs have it: 1460 bytes in 1500, a receive window of [`TcpOptions::OPEN_WINDOW`] segments, delayed acknowledgements
+    /// of 100 ms.
     fn default() -> TcpOptions {
         TcpOptions {
             segment_size: 1460,
@@ -167,7 +167,7 @@ impl Default for TcpOptions {
             ecn: false,
             ecn_on_retransmissions: false,
             echo_backs_off: false,
-            receive_window: 44 * 1460,
+            receive_window: u64::from(TcpOptions::OPEN_WINDOW) * 1460,
             recovery: Recovery::NewReno,
             duplicate_threshold: 3,
             limited_transmit: true,
@@ -184,6 +184,12 @@ impl Default for TcpOptions {
 }
 
 impl TcpOptions {
+    /// A receive window, in segments, that does not bind: the congestion window is to. Receivers in use tune their buffers to twice
+    /// what arrives in a round trip for that (Fisk and Feng, *Dynamic Right-Sizing in TCP*, 2001), which the advertised window follows
+    /// with the window scale option (RFC 7323), up to some megabytes. The application here takes what is delivered at once, so that
+    /// this is a buffer that is already large enough: 1.5 MB, above twenty queues of 50 packets.
+    pub const OPEN_WINDOW: u32 = 1024;
+
     /// What ns-2.35 does by default with `Agent/TCP/Newreno` or `Agent/TCP/Sack1` and `Agent/TCPSink`, `window_` in segments.
     pub fn ns2(recovery: Recovery, segment_size: u32, window: u32) -> TcpOptions {
         TcpOptions {
