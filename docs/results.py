@@ -102,10 +102,10 @@ def _counted(judgements: Sequence[Judgement]) -> str:
 
 def _summary(judgements: Iterable[Judgement]) -> list[str]:
     rows = [
-        [f"`{j.claim.id}`", j.claim.where, j.claim.says, f"**{j.verdict}**", j.summary + _impossible(j)]
+        [f"`{j.claim.id}`", j.claim.where, j.claim.says, f"**{j.verdict}**", j.summary + _impossible(j), j.whose]
         for j in judgements
     ]
-    return _table(["claim", "where", "it says", "verdict", "cells"], rows)
+    return _table(["claim", "where", "it says", "verdict", "cells", "difference"], rows)
 
 
 def _study(paper: Paper, item: str, result: StudyResult, charts: Sequence[str]) -> list[str]:

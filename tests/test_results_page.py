@@ -50,9 +50,9 @@ def page(tmp_path):
 
 
 def test_every_claim_has_its_verdict(page):
-    assert "2 claims: 2 partly." in page
+    assert "2 claims: 1 mixed, 1 mostly fails." in page
     row = next(line for line in page.splitlines() if line.startswith("| `mine/value`"))
-    assert "six hops carry a quarter | **partly** | 1 of 4 hold" in row
+    assert "six hops carry a quarter | **mostly fails** | 1 of 4 hold | not attributed" in row
     assert "Because." in page
     assert "![item a chart](images/item-a-chart.svg)" in page
 

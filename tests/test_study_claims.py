@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from multihop.errors import UserError
-from multihop.study.claims import State, Verdict, judge
+from multihop.study.bars import Bar, Row, pairs, rows, whole
+from multihop.study.claims import NOT_ATTRIBUTED, Cell, State, Verdict, grade, judge
 from multihop.study.result import StudyResult
 from multihop.study.store import Store
 from studies import study
@@ -59,6 +60,42 @@ def value(data, values=(100, 200, 300), **claim):
     return judged(data, kind="value", over="load", values=list(values), **claim)
 
 
+@pytest.mark.parametrize(
+    ("held", "failed", "open_", "missing", "verdict"),
+    [
+        (8, 0, 0, 0, Verdict.REPRODUCED),
+        (47, 1, 0, 0, Verdict.MOSTLY_HOLDS),
+        (47, 0, 1, 0, Verdict.MOSTLY_HOLDS),
+        (7, 0, 0, 1, Verdict.MOSTLY_HOLDS),
+        (3, 1, 0, 0, Verdict.MOSTLY_HOLDS),
+        (5, 2, 0, 0, Verdict.MIXED),
+        (2, 5, 0, 0, Verdict.MIXED),
+        (1, 3, 0, 0, Verdict.MOSTLY_FAILS),
+        (1, 31, 0, 0, Verdict.MOSTLY_FAILS),
+        (0, 8, 0, 0, Verdict.NOT),
+        (0, 18, 2, 0, Verdict.NOT),
+        # Half of it has to be decided.
+        (4, 0, 4, 0, Verdict.MOSTLY_HOLDS),
+        (0, 4, 4, 0, Verdict.NOT),
+        (3, 0, 4, 0, Verdict.UNDECIDED),
+        (2, 0, 6, 0, Verdict.UNDECIDED),
+        (0, 2, 6, 0, Verdict.UNDECIDED),
+        (3, 0, 2, 2, Verdict.UNDECIDED),
+        (0, 0, 5, 0, Verdict.UNDECIDED),
+        (0, 0, 5, 5, Verdict.UNDECIDED),
+        (0, 0, 0, 5, Verdict.UNKNOWN),
+        (0, 0, 0, 0, Verdict.UNKNOWN),
+    ],
+)
+def test_how_much_of_a_claim_holds(held, failed, open_, missing, verdict):
+    counts = {HOLDS: held, FAILS: failed, UNDECIDED: open_, MISSING: missing}
+    assert grade([Cell("", "", "", state) for state, count in counts.items() for _ in range(count)]) is verdict
+
+
+def test_every_verdict_has_a_symbol_of_its_own():
+    assert len({verdict.symbol for verdict in Verdict}) == len(Verdict)
+
+
 class TestValues:
     def test_all_within_the_tolerance(self):
         found = value({1: 109 + ONE, 2: 181 + ONE, 3: 300 + ONE})
@@ -69,7 +106,7 @@ class TestValues:
     def test_an_interval_that_reaches_in_leaves_it_open(self):
         found = value({1: 110.5 + ONE, 2: 221.5 + ONE, 3: 269.5 + ONE})
         assert states(found) == [UNDECIDED, FAILS, UNDECIDED]
-        assert found.verdict is Verdict.NOT
+        assert found.verdict is Verdict.UNDECIDED
         assert found.summary == "0 of 3 hold, 2 undecided"
 
     def test_an_interval_that_reaches_out_leaves_it_open(self):
@@ -77,7 +114,7 @@ class TestValues:
 
     def test_some(self):
         found = value({1: 100 + ONE, 2: 500 + ONE, 3: 700 + ONE})
-        assert found.verdict is Verdict.PARTLY
+        assert found.verdict is Verdict.MIXED
 
     @pytest.mark.parametrize(
         ("tolerance", "state"), [("1 %", FAILS), ("8 %", HOLDS), (4, FAILS), (8, HOLDS), (0, FAILS)]
@@ -98,9 +135,10 @@ class TestValues:
     def test_what_is_missing_is_never_reproduced(self):
         found = value({1: 100 + ONE, 2: 200 + ONE})
         assert states(found) == [HOLDS, HOLDS, MISSING]
-        assert found.verdict is Verdict.PARTLY
+        assert found.verdict is Verdict.MOSTLY_HOLDS
         assert found.summary == "2 of 2 hold, 1 without a value"
-        assert value({1: [NAN] * 4, 2: 0 + ONE}).verdict is Verdict.NOT
+        assert value({1: [NAN] * 4, 2: 0 + ONE, 3: 0 + ONE}).verdict is Verdict.NOT
+        assert value({1: [NAN] * 4, 2: 0 + ONE}).verdict is Verdict.UNDECIDED
 
     def test_no_runs_no_verdict(self):
         found = value({})
@@ -123,7 +161,7 @@ class TestTrends:
     def test_rises(self):
         found = judged({1: 10 + ONE, 2: 20 + ONE, 3: 30 + ONE}, kind="trend", over="load", direction="rises")
         assert states(found) == [HOLDS] * 3
-        assert [cell.is_step for cell in found.cells] == [True, True, False]
+        assert [cell.what for cell in found.cells] == ["load 1 to 2", "load 2 to 3", "load 1 to 3"]
         assert found.verdict is Verdict.REPRODUCED
         falls = judged({1: 10 + ONE, 2: 20 + ONE, 3: 30 + ONE}, kind="trend", over="load", direction="falls")
         assert falls.verdict is Verdict.NOT
@@ -131,26 +169,26 @@ class TestTrends:
     def test_a_step_against_it_weakens_it(self):
         found = judged({1: 30 + ONE, 2: 40 + ONE, 3: 10 + ONE}, kind="trend", over="load", direction="falls")
         assert states(found) == [FAILS, HOLDS, HOLDS]
-        assert found.verdict is Verdict.PARTLY
+        assert found.verdict is Verdict.MIXED
 
-    def test_a_flat_step_does_not(self):
+    def test_a_flat_step_leaves_it_open(self):
         found = judged({1: 30 + ONE, 2: 30 - ONE, 3: 10 + ONE}, kind="trend", over="load", direction="falls")
         assert states(found) == [UNDECIDED, HOLDS, HOLDS]
-        assert found.verdict is Verdict.REPRODUCED
+        assert found.verdict is Verdict.MOSTLY_HOLDS
 
-    def test_a_missing_step_does(self):
+    def test_a_missing_step_leaves_it_open(self):
         found = judged({1: 30 + ONE, 3: 10 + ONE}, kind="trend", over="load", direction="falls")
         assert states(found) == [MISSING, MISSING, HOLDS]
-        assert found.verdict is Verdict.PARTLY
+        assert found.verdict is Verdict.UNDECIDED
 
-    def test_without_an_end_there_is_no_trend(self):
+    def test_without_an_end_it_is_open(self):
         found = judged({1: 30 + ONE, 2: 20 - ONE}, kind="trend", over="load", direction="falls")
-        assert found.verdict is Verdict.UNKNOWN
+        assert found.verdict is Verdict.UNDECIDED
 
     def test_ends_that_seeds_cannot_tell_apart(self):
         found = judged({1: 30 + ONE, 2: 40 + ONE, 3: 30 - ONE}, kind="trend", over="load", direction="rises")
         assert states(found) == [HOLDS, FAILS, UNDECIDED]
-        assert found.verdict is Verdict.NOT
+        assert found.verdict is Verdict.MIXED
 
     def test_constant_is_within_the_tolerance_of_the_first(self):
         def constant(last, **claim):
@@ -158,7 +196,7 @@ class TestTrends:
             return judged(data, kind="trend", over="load", direction="constant", **claim)
 
         assert constant(105 + ONE).verdict is Verdict.REPRODUCED
-        assert constant(105 + ONE, tolerance="4 %").verdict is Verdict.NOT
+        assert states(constant(105 + ONE, tolerance="4 %")) == [HOLDS, UNDECIDED, FAILS]
         assert states(constant(120 + ONE))[-1] is FAILS
         wide = constant(120 + 90 * ONE)
         assert states(wide)[-1] is UNDECIDED
@@ -180,7 +218,7 @@ class TestTrends:
             ("scheme a, load 1 to 3", HOLDS),
             ("scheme b, load 1 to 3", FAILS),
         ]
-        assert found.verdict is Verdict.PARTLY
+        assert found.verdict is Verdict.MIXED
 
     def test_factors_that_advance_together_are_one_line(self):
         asked = study(
@@ -225,9 +263,9 @@ class TestOrders:
     def test_what_seeds_cannot_tell_apart_is_a_tie_only_where_ties_will_do(self):
         data = {"a": 30 + ONE, "b": 30 - ONE, "c": 10 + ONE}
         assert states(order(data)) == [UNDECIDED, HOLDS]
-        assert order(data).verdict is Verdict.PARTLY
+        assert order(data).verdict is Verdict.MOSTLY_HOLDS
         assert order(data, ties=True).verdict is Verdict.REPRODUCED
-        assert order({"a": 10 + ONE, "b": 20 + ONE, "c": 10 + ONE}, ties=True).verdict is Verdict.PARTLY
+        assert order({"a": 10 + ONE, "b": 20 + ONE, "c": 10 + ONE}, ties=True).verdict is Verdict.MIXED
 
     def test_everything_of_a_rank_against_everything_of_the_next(self):
         found = order({"a": 30 + ONE, "b": 20 + ONE, "c": 40 + ONE}, order=["a", ["b", "c"]])
@@ -249,7 +287,7 @@ class TestOrders:
     def test_what_has_no_runs(self):
         found = order({"a": 30 + ONE, "b": 20 + ONE})
         assert states(found) == [HOLDS, MISSING]
-        assert found.verdict is Verdict.PARTLY
+        assert found.verdict is Verdict.MOSTLY_HOLDS
 
     def test_only_common_seeds_count(self):
         found = order({"a": [30, 31, None, None], "b": [None, None, 1, 1]}, order=["a", "b"])
@@ -262,7 +300,7 @@ class TestOrders:
     def test_equal_in_every_seed_is_a_tie(self):
         data = {"a": 30 + ONE, "b": 30 + ONE, "c": 10 + ONE}
         assert order(data, ties=True).verdict is Verdict.REPRODUCED
-        assert order(data).verdict is Verdict.PARTLY
+        assert order(data).verdict is Verdict.MOSTLY_HOLDS
 
 
 class TestBounds:
@@ -289,7 +327,7 @@ class TestBounds:
     def test_missing_points(self):
         found = judged({1: 100 + ONE}, kind="bound", at_least=1)
         assert states(found) == [HOLDS, MISSING, MISSING]
-        assert found.verdict is Verdict.PARTLY
+        assert found.verdict is Verdict.UNDECIDED
 
     def test_one_seed_cannot_tell(self):
         assert states(judged({1: [100]}, kind="bound", at={"load": 1}, at_least=1)) == [UNDECIDED]
@@ -308,26 +346,27 @@ class TestReadings:
     def test_one_reading_does_not_make_up_for_another(self):
         found = self.judged(GOOD, BAD)
         assert list(found.readings) == [("x", Verdict.REPRODUCED), ("y", Verdict.NOT)]
-        assert found.verdict is Verdict.PARTLY
+        assert found.verdict is Verdict.MIXED
 
     def test_what_seeds_cannot_tell_is_no_evidence_against_it(self):
         unsure = dict.fromkeys((1, 2, 3), 5 + 9 * ONE)
         assert self.judged(unsure, unsure).verdict is Verdict.UNDECIDED
         assert self.judged(unsure, BAD).verdict is Verdict.NOT
-        assert self.judged(unsure, GOOD).verdict is Verdict.PARTLY
+        assert self.judged(unsure, GOOD).verdict is Verdict.MOSTLY_HOLDS
 
     def test_all_or_none(self):
         assert self.judged(GOOD, GOOD).verdict is Verdict.REPRODUCED
         assert self.judged(BAD, BAD).verdict is Verdict.NOT
 
-    def test_a_reading_without_runs_is_not_reproduced(self):
-        assert self.judged(GOOD, {}).verdict is Verdict.PARTLY
+    def test_a_reading_without_runs_counts_as_undecided(self):
+        assert self.judged(GOOD, {}).verdict is Verdict.MOSTLY_HOLDS
         assert self.judged(BAD, {}).verdict is Verdict.NOT
         assert self.judged({}, {}).verdict is Verdict.UNKNOWN
 
-    def test_partly_is_partly(self):
+    def test_readings_count_together(self):
         mixed = {**BAD, 1: GOOD[1]}
-        assert self.judged(mixed, mixed).verdict is Verdict.PARTLY
+        assert self.judged(mixed, mixed).verdict is Verdict.MIXED
+        assert self.judged(mixed, BAD).verdict is Verdict.MOSTLY_FAILS
 
     def test_only_the_readings_that_the_claim_is_about(self):
         found = self.judged(GOOD, BAD, at={"reading": ["x"]})
@@ -336,6 +375,66 @@ class TestReadings:
 
     def test_cells_name_their_reading(self):
         assert self.judged(GOOD, GOOD).cells[0].what == "reading x, load 1"
+
+
+class TestWhose:
+    def judged(self, data, **claim):
+        return judged(dict.fromkeys((1, 2, 3), data), kind="bound", at_least=5, **claim)
+
+    def test_what_does_not_hold_is_put_down_to_somebody(self):
+        assert self.judged(1 + ONE, whose="paper", reason="It cannot be.").whose == "paper's"
+        assert self.judged(1 + ONE, whose="ours", reason="We lack it.").whose == "ours"
+        assert self.judged(1 + ONE, reason="Nobody knows.").whose == NOT_ATTRIBUTED
+
+    def test_where_nothing_differs_nobody_is_named(self):
+        assert self.judged(10 + ONE, whose="paper", reason="It cannot be.").whose == ""
+        assert self.judged(5 + 9 * ONE, whose="paper", reason="It cannot be.").whose == ""
+
+    @pytest.mark.parametrize(
+        ("claim", "says"),
+        [({"whose": "paper"}, "says whose the difference is, paper, but not why"), ({"whose": "theirs"}, "'platform'")],
+    )
+    def test_it_needs_a_reason(self, claim, says):
+        with pytest.raises(UserError) as error:
+            self.judged(10 + ONE, **claim)
+        assert says in str(error.value)
+
+
+class TestBars:
+    def test_a_row_for_each_reading_and_a_bar_for_each_pair(self):
+        readings = {"reading": READINGS["reading"], **SCHEMES}
+        data = {("x", "a"): 30 + ONE, ("x", "b"): 20 + ONE, ("x", "c"): 30 - ONE}
+        data |= {("y", "a"): 10 + ONE, ("y", "b"): 20 + ONE}
+        found = judged(data, readings, kind="order", by="scheme", order=["a", ["b", "c"]], per="reading")
+        assert pairs(found) == ["a against b", "a against c"]
+        # Counts: holds, fails, undecided, missing.
+        assert rows(found) == [
+            Row(("x",), (Bar((1, 0, 0, 0)), Bar((0, 0, 1, 0)))),
+            Row(("y",), (Bar((0, 1, 0, 0)), Bar((0, 0, 0, 1)))),
+        ]
+        assert whole(found) == Bar((1, 1, 1, 1))
+        assert whole(found).words == "1 holds, 1 fails, 1 undecided, 1 missing"
+
+    def test_readings_that_come_out_alike_share_a_row(self):
+        def found(x, y):
+            data = {("x", load): x for load in (1, 2, 3)} | {("y", load): y for load in (1, 2, 3)}
+            return rows(judged(data, READINGS, kind="bound", per="reading", at_least=5))
+
+        assert found(10 + ONE, 10 - ONE) == [Row((), (Bar((3, 0, 0, 0)),))]
+        assert found(10 + ONE, 1 + ONE) == [Row(("x",), (Bar((3, 0, 0, 0)),)), Row(("y",), (Bar((0, 3, 0, 0)),))]
+
+    @pytest.mark.parametrize(
+        ("counts", "width", "parts"),
+        [
+            ((3, 1, 0, 0), 10, {HOLDS: 3, FAILS: 1}),
+            ((15, 5, 0, 0), 8, {HOLDS: 6, FAILS: 2}),
+            ((1, 199, 0, 0), 10, {HOLDS: 1, FAILS: 9}),
+            ((100, 1, 1, 1), 6, {HOLDS: 3, FAILS: 1, UNDECIDED: 1, MISSING: 1}),
+            ((0, 0, 0, 0), 6, {}),
+        ],
+    )
+    def test_many_cells_are_drawn_in_proportion(self, counts, width, parts):
+        assert dict(Bar(counts).parts(width)) == parts
 
 
 def test_a_printed_number_above_what_the_channel_carries_is_told():

@@ -10,6 +10,7 @@ import typer
 from multihop.cli import console
 from multihop.cli.runs import JobsOption, JsonOption, QuietOption
 from multihop.cli.studies import CellsOption, DaskOption, QuickOption, print_judgements, runs_are_kept, simulate
+from multihop.cli.summary import print_key, print_summary
 from multihop.papers import Paper, find, papers
 from multihop.study import Failure, Study, StudyResult
 from multihop.study.export import verdict_record
@@ -25,6 +26,9 @@ def reproduce(
     jobs: JobsOption = None,
     dask: DaskOption = None,
     cells: CellsOption = False,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Claims at a glance: how much of each holds, and whose the difference is.")
+    ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -41,12 +45,17 @@ def reproduce(
             judgements = [judgement for result in results for judgement in result.judgements]
             records += [verdict_record(judgement) for judgement in judgements]
             failures += [failure for result in results for failure in result.failures]
-            if not as_json:
-                print(f"{paper.authors}: {paper.title}. {paper.published}")
+            title = f"{paper.authors}: {paper.title}. {paper.published}"
+            if summary and not as_json:
+                print_summary(title, judgements)
+            elif not as_json:
+                print(title)
                 print_judgements(judgements, cells=cells)
             _report(paper, results, out / paper.name, is_whole=len(items) == len(paper.items), quiet=quiet or as_json)
     if as_json:
         console.print_json(records)
+    elif summary:
+        print_key()
     for failure in failures:
         console.note(f"failed: seed {failure.seed}: {failure.error}\n  see it again: {failure.command}")
     if failures:

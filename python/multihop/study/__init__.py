@@ -9,6 +9,7 @@ execution   runs what is missing, on any executor
 metrics     a number per run
 result      tables, estimates, paired differences
 claims      what a paper says against what the runs say
+bars        how many cells of a claim hold, as a bar for each reading and pair
 study       puts these together
 """
 

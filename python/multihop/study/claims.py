@@ -1,9 +1,8 @@
 """Holds what a paper says against what the runs of a study say.
 
 Every claim falls apart into cells, one for each number or comparison that it makes. A cell *holds*, *fails*, or is
-*undecided* where the seeds cannot tell, as a single one never can. A claim is *reproduced* if all of its cells hold,
-*partly* if some do, *not reproduced* if none does and some fail, and *undecided* if none does either. Where a value is
-missing, it is *partly* reproduced at the most.
+*undecided* where the seeds cannot tell, as a single one never can. The verdict on a claim says how many of them hold:
+`grade` has the rule, which is the same for all of a claim and for one reading of it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING
 from multihop.columns import Metric
 from multihop.statistics import Estimate, PairedDifference
 from multihop.study.design import advancing_with, as_list
-from multihop.study.spec import Claim, Label, tolerance
+from multihop.study.spec import Claim, Label, Whose, tolerance
 from multihop.verdict import with_interval
 
 if TYPE_CHECKING:
@@ -34,13 +33,36 @@ class State(StrEnum):
 
 
 class Verdict(StrEnum):
-    """Of a claim."""
+    """Of a claim, the best first."""
 
     REPRODUCED = "reproduced"
-    PARTLY = "partly"
+    MOSTLY_HOLDS = "mostly holds"
+    MIXED = "mixed"
+    MOSTLY_FAILS = "mostly fails"
     NOT = "not reproduced"
     UNDECIDED = "undecided"
     UNKNOWN = "no runs"
+
+    @property
+    def symbol(self) -> str:
+        """One letter that says the same without a colour: the fuller, the more holds."""
+        return "●◕◑◔○?-"[list(Verdict).index(self)]
+
+
+#: Of a claim's cells at least this share has to be decided, or nothing is said of the whole.
+DECIDED_SHARE = 1 / 2
+
+#: Three cells hold for each one that fails, or the other way round: then the claim *mostly* holds or fails.
+MOST = 3 / 4
+
+
+#: Of a claim that does not hold, and does not say whose the difference is.
+NOT_ATTRIBUTED = "not attributed"
+
+_WHOSE: dict[Whose, str] = {"paper": "paper's", "platform": "platform's", "reading": "reading's", "ours": "ours"}
+
+#: All that a difference can be put down to.
+WHOSE = (*_WHOSE.values(), NOT_ATTRIBUTED)
 
 
 @dataclass(frozen=True)
@@ -53,7 +75,8 @@ class Cell:
         expected: what the claim says.
         printed: the paper's number in the metric's unit, if it gives one.
         possible: the most that the channel can carry there, in the metric's unit, where the claim asks for it.
-        is_step: a step of a trend, which weakens the verdict but does not decide it; the ends do.
+        reading: of the paper, if its claim has several.
+        pair: in an order, the two that are compared.
         point: index of the point that a printed number or a bound is about.
     """
 
@@ -63,7 +86,8 @@ class Cell:
     state: State
     printed: float | None = None
     possible: float | None = None
-    is_step: bool = False
+    reading: str = ""
+    pair: str = ""
     point: int | None = None
 
 
@@ -91,6 +115,13 @@ class Judgement:
         return ", ".join(parts)
 
     @property
+    def whose(self) -> str:
+        """What the difference is put down to; nothing where there is none, or where it is not known whether."""
+        if self.verdict in {Verdict.REPRODUCED, Verdict.UNDECIDED, Verdict.UNKNOWN}:
+            return ""
+        return _WHOSE[self.claim.whose] if self.claim.whose is not None else NOT_ATTRIBUTED
+
+    @property
     def impossible(self) -> list[Cell]:
         """Cells whose printed number is more than the channel can carry."""
         return [c for c in self.cells if c.printed is not None and c.possible is not None and c.printed > c.possible]
@@ -100,42 +131,34 @@ def judge(result: StudyResult, claim: Claim) -> Judgement:
     """The verdict on a claim."""
     if claim.per is None:
         cells = _cells(result, claim, result.select(claim.at), "")
-        return Judgement(claim, _verdict(cells), cells)
+        return Judgement(claim, grade(cells), cells)
     readings, every = [], []
     for label in result.study.spec.factors[claim.per].names:
         chosen = [index for index in result.select(claim.at) if result.points[index].labels[claim.per] == label]
         if chosen:
             cells = _cells(result, claim, chosen, f"{claim.per} {label}")
-            readings.append((label, _verdict(cells)))
-            every += cells
-    return Judgement(claim, _overall([verdict for _, verdict in readings]), every, readings)
+            readings.append((label, grade(cells)))
+            every += [replace(cell, reading=str(label)) for cell in cells]
+    # One reading that reproduces does not make up for those that do not: all count.
+    return Judgement(claim, grade(every), every, readings)
 
 
-def _overall(verdicts: Sequence[Verdict]) -> Verdict:
-    """Of several readings of a paper: one that reproduces does not make up for those that do not."""
-    known = [verdict for verdict in verdicts if verdict is not Verdict.UNKNOWN]
-    if not known:
+def grade(cells: Sequence[Cell]) -> Verdict:
+    """The verdict that cells make together: first whether enough is decided, then how much of that holds."""
+    states = [cell.state for cell in cells]
+    held, failed = states.count(State.HOLDS), states.count(State.FAILS)
+    if states.count(State.MISSING) == len(states):
         return Verdict.UNKNOWN
-    # A reading without runs may yet turn out either way.
-    if all(verdict is Verdict.REPRODUCED for verdict in verdicts):
+    if held + failed < DECIDED_SHARE * len(states):
+        return Verdict.UNDECIDED
+    if held == len(states):
         return Verdict.REPRODUCED
-    if {Verdict.REPRODUCED, Verdict.PARTLY} & set(known):
-        return Verdict.PARTLY
-    return Verdict.NOT if Verdict.NOT in known else Verdict.UNDECIDED
-
-
-def _verdict(cells: Sequence[Cell]) -> Verdict:
-    # A trend is one statement: its ends decide, and steps against it weaken it.
-    states = [cell.state for cell in cells if not cell.is_step]
-    if all(state is State.MISSING for state in states):
-        return Verdict.UNKNOWN
-    if all(state is State.HOLDS for state in states):
-        weak = any(cell.state in {State.FAILS, State.MISSING} for cell in cells)
-        return Verdict.PARTLY if weak else Verdict.REPRODUCED
-    if State.HOLDS in states:
-        return Verdict.PARTLY
-    # That seeds are too few to tell is no evidence against it.
-    return Verdict.NOT if any(cell.state is State.FAILS for cell in cells) else Verdict.UNDECIDED
+    if held == 0:
+        return Verdict.NOT
+    share = held / (held + failed)
+    if share >= MOST:
+        return Verdict.MOSTLY_HOLDS
+    return Verdict.MOSTLY_FAILS if share <= 1 - MOST else Verdict.MIXED
 
 
 def _cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str) -> list[Cell]:
@@ -188,8 +211,7 @@ def _trend_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
             labels = f"{over} {result.points[a].labels[over]} to {result.points[b].labels[over]}"
             beside = _what(result, a, prefix, leave_out=(*moving, *_fixed(claim)))
             what = ", ".join(part for part in (beside, labels) if part)
-            cell = _trend_cell(result, claim, a, b, what)
-            yield replace(cell, is_step=(a, b) in steps)
+            yield _trend_cell(result, claim, a, b, what)
 
 
 def _trend_cell(result: StudyResult, claim: Claim, a: int, b: int, what: str) -> Cell:
@@ -229,17 +251,19 @@ def _order_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
                     relation = "at least" if claim.ties else "more than"
                     times = f"{claim.times:g} times " if claim.times != 1.0 else ""
                     beside = _what(result, line[a], prefix, leave_out=(*moving, *_fixed(claim)))
-                    what = ", ".join(part for part in (beside, f"{a} against {b}") if part)
+                    pair = f"{a} against {b}"
+                    what = ", ".join(part for part in (beside, pair) if part)
                     expected = f"{a} {relation} {times}{b}"
                     difference = result.difference(line[a], line[b], claim.metric, claim.times)
                     if difference is None:
-                        yield Cell(what, "none", expected, State.MISSING)
+                        yield Cell(what, "none", expected, State.MISSING, pair=pair)
                         continue
                     sign = _sign(result, difference)
                     held = sign > 0 or (claim.ties and sign == 0 and not _is_single(result, difference))
                     state = State.HOLDS if held else State.UNDECIDED if sign == 0 else State.FAILS
                     measured = f"{_mean(result, line[a], metric)} against {_mean(result, line[b], metric)}"
-                    yield Cell(what, f"{measured} ({_shown_difference(difference, metric)})", expected, state)
+                    shown = f"{measured} ({_shown_difference(difference, metric)})"
+                    yield Cell(what, shown, expected, state, pair=pair)
 
 
 def _bound_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:

@@ -158,6 +158,7 @@ def verdict_record(judgement: Judgement) -> dict[str, Any]:
         "readings": {str(label): str(verdict) for label, verdict in judgement.readings},
         "summary": judgement.summary,
         "reason": claim.reason,
+        "whose": judgement.whose,
         "cells": [{**vars(cell), "state": str(cell.state)} for cell in judgement.cells],
     }
 

@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_serializer, 
 
 from multihop.scenario import inline_toml
 
+#: What a claim that does not hold is put down to.
+Whose = Literal["paper", "platform", "reading", "ours"]
+
 #: A value of a factor as people and claims name it.
 Label = str | int | float | bool
 
@@ -286,6 +289,12 @@ class Claim(_Table):
     at_most: float | None = Field(None, description="`bound`: in the metric's unit.")
     channel: bool = Field(False, description="`value`: hold the paper's numbers against what the channel can carry.")
     reason: str = Field("", description="Why it comes out otherwise than the paper says, as far as it was found.")
+    whose: Whose | None = Field(
+        None,
+        description="Whose the difference is where it does not hold: the `paper`'s, which contradicts itself or "
+        "physics; the `platform`'s that the paper measured on; the `reading`'s, where the paper leaves open what it "
+        "did; or `ours`, where model or scenario fall short. Needs a reason.",
+    )
 
     @field_validator("values", mode="before")
     @classmethod
@@ -315,6 +324,8 @@ class Claim(_Table):
             raise ValueError("is of kind 'bound' and needs at_least or at_most")
         if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
             raise ValueError(f"has at_least = {self.at_least:g} above at_most = {self.at_most:g}; nothing can be both")
+        if self.whose is not None and not self.reason.strip():
+            raise ValueError(f"says whose the difference is, {self.whose}, but not why; give it a reason")
         self._check_order()
         tolerance(self.tolerance, 1.0)
         return self

@@ -111,7 +111,8 @@ def _verdicts(drawn: Sequence[tuple[StudyResult, str, list[Figure]]]) -> str:
 def _how_judged() -> str:
     return (
         "Each claim is split into numbers and comparisons, which hold, fail, or are undecided where seeds cannot tell. "
-        "Reproduced: all hold. Partly: some do. Not reproduced: none does."
+        "Reproduced: all hold. Mostly holds: at least three for each that fails. Mostly fails: the other way round. "
+        "Mixed: in between. Not reproduced: none holds. Undecided: so are more than half of them."
     )
 
 

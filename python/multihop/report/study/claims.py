@@ -11,7 +11,9 @@ from multihop.study import Cell, Judgement, State, StudyResult, Verdict
 
 _BADGES = {
     Verdict.REPRODUCED: "good",
-    Verdict.PARTLY: "fair",
+    Verdict.MOSTLY_HOLDS: "good",
+    Verdict.MIXED: "fair",
+    Verdict.MOSTLY_FAILS: "bad",
     Verdict.NOT: "bad",
     Verdict.UNDECIDED: "none",
     Verdict.UNKNOWN: "none",
@@ -60,8 +62,9 @@ def _row(judgement: Judgement, key: str) -> str:
 
 
 def badge(verdict: Verdict) -> str:
-    """A verdict, told by its words and its colour."""
-    return f'<span class="badge {_BADGES[verdict]}">{escape(str(verdict))}</span>'
+    """A verdict, told by its words, its symbol and its colour."""
+    symbol = f'<span aria-hidden="true">{verdict.symbol}</span>'
+    return f'<span class="badge {_BADGES[verdict]}">{symbol} {escape(str(verdict))}</span>'
 
 
 def _readings(judgement: Judgement) -> str:
@@ -72,7 +75,7 @@ def _readings(judgement: Judgement) -> str:
     for label, verdict in judgement.readings:
         by_verdict.setdefault(verdict, []).append(text(label))
     lines = "".join(
-        f'<li><span class="dot {_BADGES[verdict]}"></span>{escape(str(verdict))}: {escape("; ".join(labels))}</li>'
+        f'<li><span aria-hidden="true">{verdict.symbol}</span> {escape(str(verdict))}: {escape("; ".join(labels))}</li>'
         for verdict, labels in by_verdict.items()
     )
     return f'<ul class="readings">{lines}</ul>'
@@ -107,15 +110,11 @@ def _cells(judgement: Judgement) -> str:
     heads += ["channel at most"] if with_possible else []
     rows = "".join(_cell(cell, with_printed=with_printed, with_possible=with_possible) for cell in cells)
     head = "".join(f'<th scope="col"{" class=name" if h == "what" else ""}>{h}</th>' for h in heads)
-    note = ""
-    if any(cell.is_step for cell in cells):
-        note = remark("Steps weaken a trend, but do not decide it: its ends do.")
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f'<div class="scroll tall" tabindex="0">{table}</div>{note}'
+    return f'<div class="scroll tall" tabindex="0">{table}</div>'
 
 
 def _cell(cell: Cell, *, with_printed: bool, with_possible: bool) -> str:
-    step = " (step)" if cell.is_step else ""
     numbers = [cell.measured, cell.expected]
     numbers += ["" if cell.printed is None else f"{cell.printed:g}"] if with_printed else []
     columns = "".join(f"<td>{escape(number)}</td>" for number in numbers)
@@ -124,4 +123,4 @@ def _cell(cell: Cell, *, with_printed: bool, with_possible: bool) -> str:
         bound = "" if cell.possible is None else f"{cell.possible:.4g}"
         columns += f'<td class="beyond">{bound}, less than printed</td>' if is_beyond else f"<td>{bound}</td>"
     state = f'<span class="badge {_STATES[cell.state]}">{escape(str(cell.state))}</span>'
-    return f'<tr><td class="name">{escape(cell.what)}{step}</td><td class="name">{state}</td>{columns}</tr>'
+    return f'<tr><td class="name">{escape(cell.what)}</td><td class="name">{state}</td>{columns}</tr>'

@@ -1,0 +1,76 @@
+"""Claims at a glance, in the terminal: bars of cells for each reading and pair of each claim."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from multihop.cli import console
+from multihop.study import Judgement, State, Verdict
+from multihop.study.bars import Bar, pairs, rows
+from multihop.study.claims import WHOSE
+
+#: Blue and vermilion of Okabe and Ito's palette; the symbols say the same without a colour.
+_CELLS = {
+    State.HOLDS: ("■", "#0072b2"),
+    State.FAILS: ("x", "#d55e00"),
+    State.UNDECIDED: ("?", "bright_black"),
+    State.MISSING: ("-", "bright_black"),
+}
+
+_WIDTH = 12
+
+
+def print_summary(title: str, judgements: Sequence[Judgement]) -> None:
+    """All claims of a paper by figure, how much of each holds, and whose the difference is."""
+    write = console.out().print
+    write(title, style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for head in ("where", "claim", "verdict", "cells", "difference"):
+        table.add_column(head, overflow="fold")
+    before = ""
+    for judgement in judgements:
+        claim, verdict = judgement.claim, judgement.verdict
+        where = "" if claim.where == before else claim.where
+        before = claim.where
+        table.add_row(where, claim.id, f"{verdict.symbol} {verdict}", _lines(judgement), judgement.whose)
+    write(table)
+    write(_totals(judgements))
+    print()
+
+
+def print_key() -> None:
+    """What the symbols of the bars are."""
+    key = Text("Cells: ")
+    for state, (symbol, colour) in _CELLS.items():
+        key.append(f"{symbol} ", style=colour).append(f"{state}  ")
+    console.out().print(key.append(f"more than {_WIDTH} in proportion; a line for each reading that differs."))
+
+
+def _lines(judgement: Judgement) -> Text:
+    compared = pairs(judgement)
+    lines = [Text(" | ".join(compared), style="dim")] if len(compared) > 1 else []
+    for row in rows(judgement):
+        line = Text(" | ").join(_drawn(bar, max(len(State), _WIDTH // len(compared))) for bar in row.bars)
+        lines.append(line.append(f" {'; '.join(row.readings)}", style="dim") if row.readings else line)
+    return Text("\n").join(lines)
+
+
+def _drawn(bar: Bar, width: int) -> Text:
+    made = Text()
+    for state, count in bar.parts(width):
+        symbol, colour = _CELLS[state]
+        made.append(symbol * count, style=colour)
+    return made
+
+
+def _totals(judgements: Sequence[Judgement]) -> str:
+    verdicts = Counter(judgement.verdict for judgement in judgements)
+    owners = Counter(judgement.whose for judgement in judgements)
+    counted = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in Verdict if verdicts[verdict])
+    differs = ", ".join(f"{owners[whose]} {whose}" for whose in WHOSE if owners[whose])
+    said = f"{len(judgements)} claims: {counted}"
+    return f"{said}. Differences: {differs}." if differs else f"{said}."
