@@ -2,7 +2,7 @@
 
 use crate::quantity::{BitRate, Duration};
 use crate::tcp::{bytes_per_second, check_weight, in_range, rate_in_range, span_in_range};
-use crate::winf::{Estimates, WinfParameters};
+use crate::winf::{Estimates, Reading, WinfParameters};
 use multihop_link::{
     Estimator, LinkView, ModelledCapacity, ModelledCapacityOptions, Outlet, PacketThroughput,
     PacketThroughputOptions, PhyTimes,
@@ -97,8 +97,11 @@ impl CapacityParameters {
                 normalise_over: self.normalise_over,
             }),
             CapacitySource::RtWinf => {
-                let parameters =
-                    WinfParameters { capacity_smoothing: smoothing, ..WinfParameters::default() };
+                let parameters = WinfParameters {
+                    reading: Reading::Whole,
+                    capacity_smoothing: smoothing,
+                    ..WinfParameters::default()
+                };
                 Source::RtWinf(parameters.at(outlet, packet_size))
             }
             CapacitySource::Model => Source::Model(ModelledCapacityOptions { interval, gain: smoothing }),

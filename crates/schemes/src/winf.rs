@@ -28,6 +28,9 @@ pub enum Reading {
     Printed,
     /// As meant: the airtime of DATA alone.
     Strict,
+    /// As defined, what a link sustains: the whole exchange with DIFS and mean back-off (Eq. 14). In use is what is sensed busy or
+    /// reserved, with DIFS and back-off.
+    Whole,
 }
 
 impl From<Reading> for WinfReading {
@@ -35,6 +38,7 @@ impl From<Reading> for WinfReading {
         match reading {
             Reading::Printed => WinfReading::Printed,
             Reading::Strict => WinfReading::Strict,
+            Reading::Whole => WinfReading::Whole,
         }
     }
 }
@@ -46,8 +50,13 @@ pub struct WinfParameters {
     /// Which frames tell of the medium: "rts-cts", or "probe" where RTS is not used. Default: what fits full packets of this scheme
     /// at the scenario's threshold.
     pub watched: Option<Watched>,
-    /// How the equations of capacity are read (Eqs. 1, 4 and 6): "printed" or "strict". Default "printed".
+    /// How the equations of capacity are read (Eqs. 1, 4 and 6): "printed", "strict", or "whole", what a link sustains (Eq. 14).
+    /// Default "printed".
     pub reading: Reading,
+    /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the smaller of its own and of
+    /// what its receivers reported (Eq. 11, of capacity). The ACK of 802.11 has no field for them: here they take no airtime. Default
+    /// false.
+    pub ack_report: bool,
     /// Whole exchanges count as busy, and not only what NAVs reserve. Default false, as printed: 0.39 of the capacity is then left
     /// of a saturated medium with packets of 1500 bytes at 11 Mb/s.
     pub full_busy: bool,
@@ -67,6 +76,7 @@ impl Default for WinfParameters {
         WinfParameters {
             watched: None,
             reading: Reading::Printed,
+            ack_report: false,
             full_busy: false,
             total_per_exchange: false,
             estimate_over: Duration(1.0),
@@ -84,6 +94,12 @@ impl WinfParameters {
     pub(crate) fn check(&self) -> Result<(), String> {
         span_in_range("estimate_over", Some(self.estimate_over), 1e-3, 3600.0)?;
         size_in_range("reference_size", Some(self.reference_size), 0.0, 65_535.0)?;
+        let printed = [("full_busy", self.full_busy), ("total_per_exchange", self.total_per_exchange)];
+        if let Some((name, _)) = printed.iter().find(|(_, given)| *given && self.reading == Reading::Whole) {
+            return Err(format!(
+                "{name} is true; it has no effect with reading = \"whole\", and must be left out"
+            ));
+        }
         let smoothing = self.capacity_smoothing;
         if smoothing > 0.0 && smoothing <= 1.0 {
             Ok(())
@@ -126,13 +142,22 @@ impl Estimates {
                     elapsed,
                     total_per_exchange: parameters.total_per_exchange,
                     full_busy: parameters.full_busy,
+                    peers: parameters.ack_report,
                     reference_size,
                     gain,
                 };
                 Box::new(RtWinf::new(options, *phy))
             }
             Watched::Probe => {
-                Box::new(RtWinfProbe::new(RtWinfProbeOptions { elapsed, reference_size, gain }, *phy))
+                let reading = parameters.reading.into();
+                let options = RtWinfProbeOptions {
+                    reading,
+                    elapsed,
+                    peers: parameters.ack_report,
+                    reference_size,
+                    gain,
+                };
+                Box::new(RtWinfProbe::new(options, *phy))
             }
         }]
     }
@@ -152,6 +177,20 @@ impl Estimates {
 mod tests {
     use super::*;
     use crate::marking::testing::OUTLET;
+
+    #[test]
+    fn what_counts_frames_has_no_effect_where_the_medium_is_sensed() {
+        let whole = WinfParameters { reading: Reading::Whole, ..WinfParameters::default() };
+        assert_eq!(whole.check(), Ok(()));
+        for (name, given) in [
+            ("full_busy", WinfParameters { full_busy: true, ..whole.clone() }),
+            ("total_per_exchange", WinfParameters { total_per_exchange: true, ..whole.clone() }),
+        ] {
+            let error = given.check().unwrap_err();
+            assert!(error.starts_with(&format!("{name} is true; it has no effect")), "{error}");
+            assert_eq!(WinfParameters { reading: Reading::Strict, ..given }.check(), Ok(()));
+        }
+    }
 
     #[test]
     fn what_is_watched_fits_the_threshold_unless_it_is_said() {

@@ -436,13 +436,14 @@ fn estimators_have_the_published_parameters_unless_told_otherwise() {
     }
     let other = measured(
         "estimator = \"rt-winf\"\nname = \"mine\"\nat = [\"n2\", \"n0\"]\nreading = \"strict\"\nwindow = \"off\"\n\
-         total_per_exchange = true\nfull_busy = true\nreference_size = \"1.5 kB\"\nsmoothing = 1",
+         total_per_exchange = true\nfull_busy = true\nack_report = true\nreference_size = \"1.5 kB\"\nsmoothing = 1",
     );
     let options = RtWinfOptions {
         reading: WinfReading::Strict,
         elapsed: Elapsed::SinceStart,
         total_per_exchange: true,
         full_busy: true,
+        peers: true,
         reference_size: Some(1500),
         gain: 1.0,
     };

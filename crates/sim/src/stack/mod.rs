@@ -20,7 +20,7 @@ use crate::routing::Routes;
 use crate::slab::{Handle, Slab};
 use control::Notices;
 use followers::{Followers, Output};
-use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Segment, Span, Time};
+use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Report, Segment, Span, Time};
 use multihop_link::{Departure, Estimator, Hop, InterfaceQueue, LinkView, Verdict};
 pub use policies::Policies;
 use routed::Agent;
@@ -144,6 +144,12 @@ impl Stack {
             estimator.write(now, &mut view);
             (*measurement, view)
         })
+    }
+
+    /// What the node's next ACK says of its links, where an estimator has something to say.
+    pub fn report(&self, now: Time) -> Option<Report> {
+        let written = || self.gauges.iter().find_map(|(_, estimator)| estimator.report(now));
+        self.policies.report(now).or_else(written)
     }
 
     /// How many ends it has.
