@@ -148,6 +148,8 @@ pub struct Heard {
     pub duration: Span,
     /// Bytes that the MAC was asked to carry; zero for control frames.
     pub size: u32,
+    /// The flow of the packet in it, by the addresses and ports of its headers; none in control frames, and where they were not read.
+    pub flow: Option<FlowId>,
     /// Its bit rate.
     pub rate: Rate,
 }

@@ -11,8 +11,10 @@
 //!   carries in a shared medium, [`ContentionDelay`] that of how long packets take among saturated stations.
 //! * [`LinkView`] is the node's cross-layer database: estimators write it, router policies and local controllers read it.
 //! * [`RouterPolicy`] is what a forwarding node does to packets.
+//! * [`ActiveFlows`] is what a sender knows of its own flow and of others.
 //! * [`InterfaceQueue`] holds packets, by a [`Discipline`].
 
+mod active_flows;
 mod adhoc_probe;
 mod busy_ratio;
 mod catalogue;
@@ -38,6 +40,7 @@ mod transmission_efficiency;
 #[cfg(test)]
 mod testing;
 
+pub use active_flows::ActiveFlows;
 pub use adhoc_probe::{AdHocProbe, AdHocProbeOptions};
 pub use busy_ratio::BusyRatio;
 pub use catalogue::EstimatorConfig;

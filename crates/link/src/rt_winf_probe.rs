@@ -189,7 +189,17 @@ mod tests {
     fn hears(kind: FrameKind, from: NodeId, to: NodeId, air: Interval) -> LinkEvent {
         let rate = Rate::from_kbps(11_000);
         let duration = Span::ZERO;
-        LinkEvent::Heard(Heard { node: A, kind, from, to: Some(to), air, duration, size: 1500, rate })
+        LinkEvent::Heard(Heard {
+            node: A,
+            kind,
+            from,
+            to: Some(to),
+            air,
+            duration,
+            size: 1500,
+            flow: None,
+            rate,
+        })
     }
 
     fn sends(estimator: &mut RtWinfProbe, start: Time) {

@@ -1,6 +1,6 @@
 //! One end of a flow.
 
-use multihop_core::{Segment, Span, Time};
+use multihop_core::{LinkEvent, Segment, Span, Time};
 
 /// What a receiver passed to its application.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -66,8 +66,10 @@ pub trait Endpoint: Send {
     fn poll_timeout(&self) -> Option<Time>;
     /// Counters, for the record.
     fn progress(&self) -> Progress;
-    /// The controller, if this end has one: local MAC events are told to it.
-    fn controller(&mut self) -> Option<&mut dyn crate::Controller> {
-        None
+    /// Does it want to know what happens at its node's MAC?
+    fn observes_link(&self) -> bool {
+        false
     }
+    /// Something happened at its node's MAC, whichever flow it is of.
+    fn on_link(&mut self, _event: &LinkEvent) {}
 }

@@ -9,7 +9,7 @@ use crate::delivery_rate::DeliveryRate;
 use crate::recovery::{LossRecovery, Planned, Sequence, View};
 use crate::send_times::SendTimes;
 use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent, TcpOptions};
-use multihop_core::{Ecn, Feedback, Flags, Segment, Span, Time};
+use multihop_core::{Ecn, Feedback, Flags, LinkEvent, Segment, Span, Time};
 
 /// How far the connection is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -356,8 +356,12 @@ impl Endpoint for TcpSender {
         }
     }
 
-    fn controller(&mut self) -> Option<&mut dyn Controller> {
-        Some(&mut *self.controller)
+    fn observes_link(&self) -> bool {
+        true
+    }
+
+    fn on_link(&mut self, event: &LinkEvent) {
+        self.controller.on_link(event);
     }
 }
 

@@ -37,7 +37,7 @@ impl Mac {
 
     fn on_frame(&mut self, ctx: &mut Context, frame: &Frame) {
         self.eifs_until = Time::ZERO;
-        let size = frame.packet.map_or(0, |handle| ctx.packets.get(handle).packet.size);
+        let packet = frame.packet.map(|handle| &ctx.packets.get(handle).packet);
         ctx.stack.on_link(&LinkEvent::Heard(Heard {
             node: self.id,
             kind: frame.kind,
@@ -45,7 +45,8 @@ impl Mac {
             to: frame.to,
             air: frame.air,
             duration: frame.duration,
-            size,
+            size: packet.map_or(0, |packet| packet.size),
+            flow: packet.map(|packet| packet.flow),
             rate: ctx.timing.on(frame.rates).rate(frame.rate),
         }));
         if frame.to.is_some_and(|to| to != self.id) {

@@ -125,8 +125,8 @@ impl Stack {
     }
 
     /// Adds an end of a flow; returns its index.
-    pub fn add_end(&mut self, mut end: End) -> u32 {
-        self.observed |= end.endpoint.controller().is_some();
+    pub fn add_end(&mut self, end: End) -> u32 {
+        self.observed |= end.endpoint.observes_link();
         self.ends.push(end);
         (self.ends.len() - 1) as u32
     }
@@ -213,11 +213,7 @@ impl Stack {
     fn tell(&mut self, event: &LinkEvent) {
         self.policies.on_link(event);
         self.gauges.iter_mut().for_each(|(_, estimator)| estimator.on_link(event));
-        for end in &mut self.ends {
-            if let Some(controller) = end.endpoint.controller() {
-                controller.on_link(event);
-            }
-        }
+        self.ends.iter_mut().for_each(|end| end.endpoint.on_link(event));
     }
 
     /// The MAC delivered a packet to a next hop.
