@@ -37,13 +37,21 @@ pub struct Bmcc {
     pub queue_share: f64,
     /// Gain of multiplicative increase (`kappa`). Default 0.35.
     pub kappa: f64,
-    /// Segments that additive increase adds in a round trip of `typical_rtt` (`alpha`). Default 1.
+    /// Segments that additive increase adds in a round trip of `typical_rtt` (`alpha`). Default 0.1: what several flows add between two
+    /// cuts must not be more than a cut takes back. The authors' program for VCP has 1, and the limit below.
     pub alpha: f64,
     /// The round-trip time at which the increase is not scaled (`t_d`). Default "100 ms".
     pub typical_rtt: Duration,
+    /// Additive increase is scaled by the least round-trip time of the connection, not by the smoothed one: a queue lengthens that, what
+    /// is added grows with its square, and the queue stays. false: smoothed, as in the authors' program for VCP. Default true.
+    pub base_rtt: bool,
     /// What one acknowledgement adds is limited to between a tenth of a segment, at a window of one, and a fiftieth, at 1000, as in the
-    /// authors' program for VCP. Default true.
+    /// authors' program for VCP. Of small windows that is in proportion to the window, and shares do not become equal. Default false.
     pub limit_addition: bool,
+    /// Routers mark acknowledgements as well as data, and the sender takes the larger load factor of the two directions, so that a
+    /// queue of acknowledgements holds it back too. Costs no bytes: pure acknowledgements are ECN capable, as in RFC 5690, section 4.
+    /// Default true.
+    pub mark_acks: bool,
     /// What is left of the window after a cut (`beta`). Default 0.875.
     pub backoff: f64,
     /// By how much less than `backoff` is left for each unit of load above one, down to a half. Default 0.
@@ -63,9 +71,11 @@ impl Default for Bmcc {
             utilization: 1.0,
             queue_share: 0.5,
             kappa: 0.35,
-            alpha: 1.0,
+            alpha: 0.1,
             typical_rtt: Duration(0.1),
-            limit_addition: true,
+            base_rtt: true,
+            limit_addition: false,
+            mark_acks: true,
             backoff: 0.875,
             backoff_slope: 0.0,
             tcp: TcpParameters::default(),
@@ -102,7 +112,7 @@ impl Parameters for Bmcc {
 
 impl Bmcc {
     fn options(&self) -> TcpOptions {
-        self.tcp.led_by_routers(CongestionHeader::Load)
+        self.tcp.led_by_routers(CongestionHeader::Load { acks: self.mark_acks })
     }
 }
 
@@ -117,6 +127,7 @@ impl Scheme for Bmcc {
             kappa: self.kappa,
             alpha: self.alpha,
             typical_rtt: self.typical_rtt.0,
+            scales_by_base: self.base_rtt,
             backoff: self.backoff,
             backoff_slope: self.backoff_slope,
             limits_addition: self.limit_addition,

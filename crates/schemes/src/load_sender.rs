@@ -27,6 +27,8 @@ pub(crate) struct LoadSenderOptions {
     pub alpha: f64,
     /// That length in seconds, `t_d`.
     pub typical_rtt: f64,
+    /// Additive increase is scaled by the least round trip that was seen, which has no queue in it, and not by the smoothed one.
+    pub scales_by_base: bool,
     /// What is left of a window at a load of one, `beta`, and by how much less that is for each further unit of load.
     pub backoff: f64,
     pub backoff_slope: f64,
@@ -53,6 +55,8 @@ pub(crate) struct LoadSender {
     window: f64,
     /// Smoothed round-trip time in seconds, with a weight of 1/8 for new samples.
     srtt: Option<f64>,
+    /// The least round-trip time in seconds.
+    base: f64,
     /// After a cut: until when the window stands still, and until when it is not cut again.
     frozen: Time,
     settling: Time,
@@ -78,6 +82,7 @@ impl LoadSender {
         LoadSender {
             window: options.initial_window as f64,
             srtt: None,
+            base: f64::INFINITY,
             frozen: Time::ZERO,
             settling: Time::ZERO,
             recovering: false,
@@ -131,7 +136,8 @@ impl LoadSender {
     }
 
     /// Opens the window by addition: `alpha_s / w` segments for each segment acknowledged.
-    fn add(&mut self, rtt: f64) {
+    fn add(&mut self, smoothed: f64) {
+        let rtt = if self.options.scales_by_base { smoothed.min(self.base) } else { smoothed };
         let share = self.added(rtt) / self.segments();
         let most = if self.options.limits_addition { addition_limit(self.segments()) } else { f64::INFINITY };
         self.open(share.min(most));
@@ -184,6 +190,7 @@ impl Controller for LoadSender {
     fn on_feedback(&mut self, returned: &Returned) {
         if let Some(rtt) = returned.rtt {
             self.srtt = Some(smoothed(self.srtt, rtt));
+            self.base = self.base.min(rtt.seconds());
         }
         let now = returned.now;
         let (Some(response), Some(rtt)) = (self.response(&returned.feedback), self.srtt) else { return };
@@ -240,6 +247,7 @@ mod tests {
             kappa: 0.35,
             alpha: 1.0,
             typical_rtt: 0.1,
+            scales_by_base: false,
             backoff: 0.875,
             backoff_slope: 0.0,
             limits_addition: true,

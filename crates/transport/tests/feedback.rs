@@ -39,7 +39,7 @@ impl Controller for Asking {
         match self.header {
             CongestionHeader::Price => Feedback::Price(PriceHeader::default()),
             CongestionHeader::None
-            | CongestionHeader::Load
+            | CongestionHeader::Load { .. }
             | CongestionHeader::Mark
             | CongestionHeader::Brakes => Feedback::None,
             CongestionHeader::Xcp => Feedback::Xcp(XcpHeader { rtt: 1, delta: 100, ..XcpHeader::default() }),
@@ -172,7 +172,7 @@ fn marks_come_back_of_every_segment() {
     assert_eq!(returned.iter().map(count).sum::<u16>(), 5);
     let (codepoints, returned) = told(CongestionHeader::Mark);
     assert_eq!((codepoints, returned[0]), (vec![Ecn::Ect1; 6], Feedback::Mark(Ecn::Ect1)));
-    let (codepoints, returned) = told(CongestionHeader::Load);
+    let (codepoints, returned) = told(CongestionHeader::Load { acks: false });
     assert_eq!(codepoints, [Ecn::Ect0; 6]);
     assert!(returned.iter().all(|told| matches!(told, Feedback::Load(_))), "{returned:?}");
 }
