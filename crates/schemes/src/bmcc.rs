@@ -49,7 +49,7 @@ pub struct Bmcc {
     /// authors' program for VCP. Of small windows that is in proportion to the window, and shares do not become equal. Default false.
     pub limit_addition: bool,
     /// Routers mark acknowledgements as well as data, and the sender takes the larger load factor of the two directions, so that a
-    /// queue of acknowledgements holds it back too. Costs no bytes: pure acknowledgements are ECN capable, as in RFC 5690, section 4.
+    /// queue of acknowledgements holds it back too. Costs no bytes: pure acknowledgements are ECN capable, as in RFC 5690.
     /// Default true.
     pub mark_acks: bool,
     /// What is left of the window after a cut (`beta`). Default 0.875.
@@ -154,5 +154,48 @@ impl Scheme for Bmcc {
 
     fn segment_size(&self) -> u32 {
         self.tcp.segment_size()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find;
+    use multihop_core::{Ecn, Time};
+    use serde_json::json;
+
+    /// The codepoint with which the first acknowledgement leaves.
+    fn ack(bmcc: &Bmcc) -> Ecn {
+        let (mut sender, mut receiver) = (bmcc.sender(), bmcc.receiver());
+        sender.push(Time::ZERO, 5_000);
+        receiver.on_segment(Time::ZERO, &sender.poll_segment(Time::ZERO).unwrap());
+        sender.on_segment(Time::ZERO, &receiver.poll_segment(Time::ZERO).unwrap());
+        for _ in 0..2 {
+            receiver.on_segment(Time::ZERO, &sender.poll_segment(Time::ZERO).unwrap());
+        }
+        receiver.poll_segment(Time::ZERO).unwrap().ecn
+    }
+
+    #[test]
+    fn acknowledgements_can_be_marked_unless_they_are_not_to_be() {
+        assert_eq!(ack(&Bmcc::default()), Ecn::Ect0);
+        assert_eq!(ack(&Bmcc { mark_acks: false, ..Bmcc::default() }), Ecn::NotCapable);
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_option_is_said_with_its_name() {
+        for (parameters, expected) in [
+            (json!({ "alpha": -0.1 }), "alpha is -0.1; it must be between 0 and 1000"),
+            (
+                json!({ "mark_acks": "both" }),
+                "mark_acks is \"both\": invalid type: string \"both\", expected a boolean",
+            ),
+            (json!({ "base_rtt": 1 }), "base_rtt is 1: invalid type: integer `1`, expected a boolean"),
+            (json!({ "limit_addition": 0.1 }), "limit_addition is 0.1: invalid type: floating point `0.1`"),
+            (json!({ "mark_ack": true }), "did you mean \"mark_acks\"?"),
+        ] {
+            let message = find("bmcc").unwrap().build(&parameters).err().unwrap();
+            assert!(message.contains(expected), "{message}");
+        }
     }
 }

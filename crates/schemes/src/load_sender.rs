@@ -6,7 +6,7 @@
 //!
 //! Both, and the limits, are as in the authors' program for VCP: what an acknowledgement adds has a limit that binds for windows of up
 //! to about ten segments at a round trip of 100 ms. There additive increase is in proportion to the window, and shares become
-//! equal slowly.
+//! equal slowly. So BMCC leaves it out, and adds less.
 
 use crate::load_router::HIGH_LOAD;
 use crate::round_trip::smoothed;
@@ -265,8 +265,13 @@ mod tests {
 
     /// An acknowledgement of so many bytes, 100 ms after what it acknowledges.
     fn acknowledge(sender: &mut LoadSender, now: Time, bytes: u64, feedback: Feedback) {
+        acknowledge_after(sender, now, 100, bytes, feedback);
+    }
+
+    /// As many milliseconds after it as `rtt`.
+    fn acknowledge_after(sender: &mut LoadSender, now: Time, rtt: u64, bytes: u64, feedback: Feedback) {
         sender.on_heard(&Heard { now, advance: Some(bytes) });
-        let rtt = Some(Span::from_ms(100));
+        let rtt = Some(Span::from_ms(rtt));
         sender.on_feedback(&Returned { now, feedback, rtt, app_limited: false });
     }
 
@@ -339,6 +344,39 @@ mod tests {
             let options = LoadSenderOptions { initial_window: 1_000, limits_addition, ..options() };
             let mut sender = LoadSender::new(options);
             acknowledge(&mut sender, ms(0), 1_000, load(0.9));
+            assert!((sender.window - expected).abs() < 1e-6, "{}", sender.window);
+        }
+    }
+
+    /// What one acknowledgement of a segment of 1000 bytes adds to windows of 1, 2 and 10 segments: alpha / w of it, of which a tenth is
+    /// the most for one segment and 0.2^(1/3) = 0.585 of that for ten.
+    #[test]
+    fn one_acknowledgement_adds_alpha_over_the_window() {
+        for (alpha, limits_addition, segments, expected) in [
+            (0.1, false, 1, 100.0),
+            (0.1, false, 2, 50.0),
+            (0.1, false, 10, 10.0),
+            (1.0, false, 10, 100.0),
+            (1.0, true, 1, 100.0),
+            (1.0, true, 10, 58.48),
+        ] {
+            let initial_window = 1_000 * segments;
+            let options = LoadSenderOptions { alpha, limits_addition, initial_window, ..options() };
+            let mut sender = LoadSender::new(options);
+            acknowledge(&mut sender, ms(0), 1_000, load(0.9));
+            let added = sender.window - initial_window as f64;
+            assert!((added - expected).abs() < 0.01, "{alpha} {limits_addition} {segments}: {added}");
+        }
+    }
+
+    /// A round trip of 100 ms, then one of 200 with a queue in it: the smoothed one is 112.5 ms, and its square 1.2656 times what is due.
+    #[test]
+    fn a_queue_raises_what_is_added_only_if_the_smoothed_round_trip_scales_it() {
+        for (scales_by_base, expected) in [(true, 10_100.0), (false, 10_126.562_5)] {
+            let options = LoadSenderOptions { scales_by_base, limits_addition: false, ..options() };
+            let mut sender = LoadSender::new(options);
+            acknowledge(&mut sender, ms(0), 0, load(0.9));
+            acknowledge_after(&mut sender, ms(1), 200, 1_000, load(0.9));
             assert!((sender.window - expected).abs() < 1e-6, "{}", sender.window);
         }
     }
