@@ -45,6 +45,9 @@ pub struct Bmcc {
     /// Additive increase is scaled by the least round-trip time of the connection, not by the smoothed one: a queue lengthens that, what
     /// is added grows with its square, and the queue stays. false: smoothed, as in the authors' program for VCP. Default true.
     pub base_rtt: bool,
+    /// Overload that goes on after a cut, and the interval after it, opens the window by addition for a round trip, as in the authors' program
+    /// for VCP. Otherwise it leaves the window as it is until the next cut. Default false.
+    pub add_in_overload: bool,
     /// What one acknowledgement adds is limited to between a tenth of a segment, at a window of one, and a fiftieth, at 1000, as in the
     /// authors' program for VCP. Of small windows that is in proportion to the window, and shares do not become equal. Default false.
     pub limit_addition: bool,
@@ -73,7 +76,8 @@ impl Default for Bmcc {
             kappa: 0.35,
             alpha: 0.1,
             typical_rtt: Duration(0.1),
-            base_rtt: true,
+            base_rtt: false,
+            add_in_overload: false,
             limit_addition: false,
             mark_acks: true,
             backoff: 0.875,
@@ -127,6 +131,7 @@ impl Scheme for Bmcc {
             kappa: self.kappa,
             alpha: self.alpha,
             typical_rtt: self.typical_rtt.0,
+            adds_in_overload: self.add_in_overload,
             scales_by_base: self.base_rtt,
             backoff: self.backoff,
             backoff_slope: self.backoff_slope,

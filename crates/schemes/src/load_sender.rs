@@ -27,6 +27,8 @@ pub(crate) struct LoadSenderOptions {
     pub alpha: f64,
     /// That length in seconds, `t_d`.
     pub typical_rtt: f64,
+    /// Overload that goes on for a round trip after a cut and the interval opens the window by addition.
+    pub adds_in_overload: bool,
     /// Additive increase is scaled by the least round trip that was seen, which has no queue in it, and not by the smoothed one.
     pub scales_by_base: bool,
     /// What is left of a window at a load of one, `beta`, and by how much less that is for each further unit of load.
@@ -199,7 +201,7 @@ impl Controller for LoadSender {
         }
         match response {
             Response::Cut(left) if now >= self.settling => self.cut(now, left, rtt),
-            Response::Cut(_) if now < self.frozen => {}
+            Response::Cut(_) if now < self.frozen || !self.options.adds_in_overload => {}
             // A window that is not used says nothing of what the path would carry.
             _ if returned.app_limited => {}
             Response::Multiply(xi) => self.open(self.multiplied(xi, rtt)),
@@ -247,6 +249,7 @@ mod tests {
             kappa: 0.35,
             alpha: 1.0,
             typical_rtt: 0.1,
+            adds_in_overload: true,
             scales_by_base: false,
             backoff: 0.875,
             backoff_slope: 0.0,
