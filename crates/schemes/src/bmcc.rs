@@ -42,9 +42,6 @@ pub struct Bmcc {
     pub alpha: f64,
     /// The round-trip time at which the increase is not scaled (`t_d`). Default "100 ms".
     pub typical_rtt: Duration,
-    /// Additive increase is scaled by the least round-trip time of the connection, not by the smoothed one: a queue lengthens that, what
-    /// is added grows with its square, and the queue stays. false: smoothed, as in the authors' program for VCP. Default true.
-    pub base_rtt: bool,
     /// Overload that goes on after a cut, and the interval after it, opens the window by addition for a round trip, as in the authors' program
     /// for VCP. Otherwise it leaves the window as it is until the next cut. Default false.
     pub add_in_overload: bool,
@@ -76,7 +73,6 @@ impl Default for Bmcc {
             kappa: 0.35,
             alpha: 0.1,
             typical_rtt: Duration(0.1),
-            base_rtt: false,
             add_in_overload: false,
             limit_addition: false,
             mark_acks: true,
@@ -132,7 +128,6 @@ impl Scheme for Bmcc {
             alpha: self.alpha,
             typical_rtt: self.typical_rtt.0,
             adds_in_overload: self.add_in_overload,
-            scales_by_base: self.base_rtt,
             backoff: self.backoff,
             backoff_slope: self.backoff_slope,
             limits_addition: self.limit_addition,
@@ -195,7 +190,10 @@ mod tests {
                 json!({ "mark_acks": "both" }),
                 "mark_acks is \"both\": invalid type: string \"both\", expected a boolean",
             ),
-            (json!({ "base_rtt": 1 }), "base_rtt is 1: invalid type: integer `1`, expected a boolean"),
+            (
+                json!({ "add_in_overload": 1 }),
+                "add_in_overload is 1: invalid type: integer `1`, expected a boolean",
+            ),
             (json!({ "limit_addition": 0.1 }), "limit_addition is 0.1: invalid type: floating point `0.1`"),
             (json!({ "mark_ack": true }), "did you mean \"mark_acks\"?"),
         ] {

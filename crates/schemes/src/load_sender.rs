@@ -29,8 +29,6 @@ pub(crate) struct LoadSenderOptions {
     pub typical_rtt: f64,
     /// Overload that goes on for a round trip after a cut and the interval opens the window by addition.
     pub adds_in_overload: bool,
-    /// Additive increase is scaled by the least round trip that was seen, which has no queue in it, and not by the smoothed one.
-    pub scales_by_base: bool,
     /// What is left of a window at a load of one, `beta`, and by how much less that is for each further unit of load.
     pub backoff: f64,
     pub backoff_slope: f64,
@@ -57,8 +55,6 @@ pub(crate) struct LoadSender {
     window: f64,
     /// Smoothed round-trip time in seconds, with a weight of 1/8 for new samples.
     srtt: Option<f64>,
-    /// The least round-trip time in seconds.
-    base: f64,
     /// After a cut: until when the window stands still, and until when it is not cut again.
     frozen: Time,
     settling: Time,
@@ -84,7 +80,6 @@ impl LoadSender {
         LoadSender {
             window: options.initial_window as f64,
             srtt: None,
-            base: f64::INFINITY,
             frozen: Time::ZERO,
             settling: Time::ZERO,
             recovering: false,
@@ -138,8 +133,7 @@ impl LoadSender {
     }
 
     /// Opens the window by addition: `alpha_s / w` segments for each segment acknowledged.
-    fn add(&mut self, smoothed: f64) {
-        let rtt = if self.options.scales_by_base { smoothed.min(self.base) } else { smoothed };
+    fn add(&mut self, rtt: f64) {
         let share = self.added(rtt) / self.segments();
         let most = if self.options.limits_addition { addition_limit(self.segments()) } else { f64::INFINITY };
         self.open(share.min(most));
@@ -192,7 +186,6 @@ impl Controller for LoadSender {
     fn on_feedback(&mut self, returned: &Returned) {
         if let Some(rtt) = returned.rtt {
             self.srtt = Some(smoothed(self.srtt, rtt));
-            self.base = self.base.min(rtt.seconds());
         }
         let now = returned.now;
         let (Some(response), Some(rtt)) = (self.response(&returned.feedback), self.srtt) else { return };
@@ -250,7 +243,6 @@ mod tests {
             alpha: 1.0,
             typical_rtt: 0.1,
             adds_in_overload: true,
-            scales_by_base: false,
             backoff: 0.875,
             backoff_slope: 0.0,
             limits_addition: true,
@@ -268,13 +260,8 @@ mod tests {
 
     /// An acknowledgement of so many bytes, 100 ms after what it acknowledges.
     fn acknowledge(sender: &mut LoadSender, now: Time, bytes: u64, feedback: Feedback) {
-        acknowledge_after(sender, now, 100, bytes, feedback);
-    }
-
-    /// As many milliseconds after it as `rtt`.
-    fn acknowledge_after(sender: &mut LoadSender, now: Time, rtt: u64, bytes: u64, feedback: Feedback) {
         sender.on_heard(&Heard { now, advance: Some(bytes) });
-        let rtt = Some(Span::from_ms(rtt));
+        let rtt = Some(Span::from_ms(100));
         sender.on_feedback(&Returned { now, feedback, rtt, app_limited: false });
     }
 
@@ -372,16 +359,20 @@ mod tests {
         }
     }
 
-    /// A round trip of 100 ms, then one of 200 with a queue in it: the smoothed one is 112.5 ms, and its square 1.2656 times what is due.
+    /// A load of 1.05 that stays, with a cut each 300 ms and nothing added between them.
     #[test]
-    fn a_queue_raises_what_is_added_only_if_the_smoothed_round_trip_scales_it() {
-        for (scales_by_base, expected) in [(true, 10_100.0), (false, 10_126.562_5)] {
-            let options = LoadSenderOptions { scales_by_base, limits_addition: false, ..options() };
-            let mut sender = LoadSender::new(options);
-            acknowledge(&mut sender, ms(0), 0, load(0.9));
-            acknowledge_after(&mut sender, ms(1), 200, 1_000, load(0.9));
-            assert!((sender.window - expected).abs() < 1e-6, "{}", sender.window);
+    fn an_overload_that_stays_adds_nothing_unless_it_is_to() {
+        let initial_window = 500_000;
+        let options = LoadSenderOptions { initial_window, adds_in_overload: false, ..options() };
+        let mut sender = LoadSender::new(options);
+        for at in 0..1_000 {
+            acknowledge(&mut sender, ms(at), 1_000, load(1.05));
+            let cuts = 1 + at as i32 / 300;
+            let expected = initial_window as f64 * 0.875f64.powi(cuts);
+            assert!((sender.window - expected).abs() < 1e-6, "at {at} ms");
         }
+        acknowledge(&mut sender, ms(1_000), 1_000, load(0.9));
+        assert!(sender.window > 500_000.0 * 0.875f64.powi(4));
     }
 
     /// Only overload leaves a window as it is after a cut.

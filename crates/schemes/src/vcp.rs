@@ -70,7 +70,6 @@ impl Scheme for Vcp {
             alpha: 1.0,
             typical_rtt: 0.1,
             adds_in_overload: true,
-            scales_by_base: false,
             backoff: 0.875,
             backoff_slope: 0.0,
             limits_addition: true,
