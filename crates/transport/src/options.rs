@@ -54,7 +54,10 @@ pub enum CongestionHeader {
     Price,
     /// BMCC's: data carries marks in its ECN codepoint ([`multihop_core::adpm`]), and an acknowledgement returns the load factor that
     /// they add up to.
-    Load,
+    Load {
+        /// Acknowledgements carry marks too. The sender, to which they come, takes the larger of both directions' load factors.
+        acks: bool,
+    },
     /// VCP's: data carries marks in its ECN codepoint, and an acknowledgement returns the strongest since the one before, in bits of
     /// the TCP header that are there anyway.
     Mark,
@@ -71,7 +74,7 @@ impl CongestionHeader {
             CongestionHeader::Rcp => RcpHeader::BYTES,
             CongestionHeader::Ewccp { .. } => EwccpHeader::BYTES,
             CongestionHeader::Price => PriceHeader::BYTES,
-            CongestionHeader::Load => LoadHeader::BYTES,
+            CongestionHeader::Load { .. } => LoadHeader::BYTES,
         }
     }
 
@@ -79,7 +82,7 @@ impl CongestionHeader {
     pub fn bytes_with_data(self) -> u32 {
         match self {
             CongestionHeader::Ewccp { summary } => self.bytes() + EwccpHeader::LINK_BYTES + summary,
-            CongestionHeader::Load => 0,
+            CongestionHeader::Load { .. } => 0,
             _ => self.bytes(),
         }
     }
@@ -87,9 +90,17 @@ impl CongestionHeader {
     /// The ECN codepoint with which data leaves, for routers to change; none if that is not what they change.
     pub fn codepoint(self) -> Option<Ecn> {
         match self {
-            CongestionHeader::Load => Some(Ecn::Ect0),
+            CongestionHeader::Load { .. } => Some(Ecn::Ect0),
             CongestionHeader::Mark | CongestionHeader::Brakes => Some(Ecn::Ect1),
             _ => None,
+        }
+    }
+
+    /// The ECN codepoint with which acknowledgements leave: capable if routers are to mark them as well.
+    pub fn ack_codepoint(self) -> Ecn {
+        match self {
+            CongestionHeader::Load { acks: true } => Ecn::Ect0,
+            _ => Ecn::NotCapable,
         }
     }
 }

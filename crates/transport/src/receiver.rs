@@ -97,6 +97,7 @@ impl TcpReceiver {
             header: self.options.header_with(sack.as_slice().len()),
             flags: Flags { ack: true, ece: self.echo, ..Flags::default() },
             sack,
+            ecn: self.options.congestion_header.ack_codepoint(),
             echo: self.recent.filter(|_| self.options.timestamps),
             window: self.options.receive_window,
             feedback: self.feedback.take(),

@@ -6,6 +6,7 @@
 mod acks;
 
 use crate::delivery_rate::DeliveryRate;
+use crate::echo::Echo;
 use crate::recovery::{LossRecovery, Planned, Sequence, View};
 use crate::send_times::SendTimes;
 use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent, TcpOptions};
@@ -58,6 +59,8 @@ pub struct TcpSender {
     send_times: Option<SendTimes>,
     /// How fast data arrives, if anybody wants to know.
     rates: Option<DeliveryRate>,
+    /// What the marks of acknowledgements add up to.
+    reverse: Echo,
     /// When the retransmission timer expires.
     deadline: Option<Time>,
     /// Pacing: when the last segment left, and its bytes with headers. How long they hold the next one back depends on the pace
@@ -93,6 +96,7 @@ impl TcpSender {
                 burst: options.recovery_burst.unwrap_or(u32::MAX),
                 ..Sequence::default()
             },
+            reverse: Echo::new(options.congestion_header),
             options,
             controller,
             limited: 0,
