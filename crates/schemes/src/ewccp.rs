@@ -46,9 +46,13 @@ pub struct Ewccp {
     /// The constant `psi C`. Default: `psi` times the bit rate of what the queue leads to.
     pub capacity: Option<BitRate>,
     /// Share of the bit rate that a congested interference set carries; the paper does not tell it. Ignored if `capacity` is given, and
-    /// of wires, which carry all of theirs. Default 0.11, which at 54 Mb/s comes closest to the queues of the paper's Table 1.
+    /// of wires, which carry all of theirs. Default 0.22: the paper's Table 1 has 2.35 Mb/s over seven hops, of which five interfere with
+    /// each other and carry 11.8 of 54 Mb/s.
     pub psi: f64,
-    /// Segments by which a window opens in each control interval.
+    /// What opens by `alpha` segments in each control interval: what a flow sends in one, so that rates are equalised ("rates"; Eq. 16), or
+    /// its window, so that windows are (Eq. 8 as printed, "windows"). Default "rates".
+    pub law: Law,
+    /// Segments by which what the `law` names opens in each control interval.
     pub alpha: f64,
     /// Share of the neighbourhood's queue by which rates are lowered in each control interval.
     pub beta: f64,
@@ -100,6 +104,17 @@ pub enum SharedLoad {
     Measured,
 }
 
+/// What opens by as much in each control interval, whatever the round-trip time is.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Law {
+    /// The rate: what a packet adds is `alpha rtt^2 s^2 / (w d^2)`.
+    #[default]
+    Rates,
+    /// The window: what a packet adds is `alpha rtt s^2 / (w d)`.
+    Windows,
+}
+
 /// What a retransmission timeout does to the window.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -120,7 +135,8 @@ impl Default for Ewccp {
         Ewccp {
             load: SharedLoad::Constant,
             capacity: None,
-            psi: 0.11,
+            psi: 0.22,
+            law: Law::Rates,
             alpha: 1.0,
             beta: 1.0,
             gamma: None,
@@ -215,6 +231,7 @@ impl Scheme for Ewccp {
             segment_size: options.segment_size,
             packet_size: options.segment_size + header,
             max_window: options.receive_window,
+            law: self.law,
             alpha: self.alpha,
             round: self.interval.span(),
             probes: self.probe,
