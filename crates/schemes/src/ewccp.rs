@@ -253,3 +253,23 @@ impl Scheme for Ewccp {
         self.tcp.segment_size()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::find;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_wrong_with_the_law_or_the_repairs_is_said_in_one_sentence() {
+        for (parameters, message) in [
+            (json!({ "law": "sums" }), "law is \"sums\": unknown variant `sums`"),
+            (
+                json!({ "local_repairs": 2_000_000 }),
+                "local_repairs is 2000000; it must be between 0 and 1048576 repairs",
+            ),
+        ] {
+            let error = find("ewccp").unwrap().build(&parameters).err().map(|error| error.to_string());
+            assert!(error.as_ref().is_some_and(|error| error.contains(message)), "{error:?}");
+        }
+    }
+}
