@@ -9,7 +9,8 @@
 //! | `summary.rs` | the Bloom filter of links that were counted |
 //! | `signalling.rs` | what a broadcast says |
 //!
-//! Where the paper is silent, and what is done: a router finds a link congested by what it knows itself, and its receiver by what the
+//! Where the paper is silent, and what is done: what a node's own MAC gives up goes again at once, as a window of two segments has no
+//! selective acknowledgements to show a loss by, and its timer would be a hundred round trips long; a router finds a link congested by what it knows itself, and its receiver by what the
 //! sender does not know, or if the sender found it congested. Credit that a probe gathered before a congested link is void. A lost
 //! segment is repaired from selective acknowledgements, or after a timeout, and leaves the window, unless `on_timeout` says otherwise;
 //! after silence for longer than a timeout a probe asks for a window anew.
@@ -88,7 +89,7 @@ pub struct Ewccp {
     /// senders stay at one segment, and starve. Default "keep".
     pub on_timeout: OnTimeout,
     /// A TCP connection, repaired from selective acknowledgements, with a congestion header of 8 bytes, and in data 4 more and the
-    /// summary. Each segment is acknowledged unless `delayed_ack` is given.
+    /// summary. Each segment is acknowledged unless `delayed_ack` is given, and `local_repairs` is 10 unless given.
     #[serde(flatten)]
     pub tcp: TcpParameters,
 }
@@ -126,6 +127,10 @@ pub enum OnTimeout {
     Keep,
 }
 
+/// Repairs in a row of what a node's own MAC gave up. In the paper's topologies more change nothing; a next hop that is not there is
+/// left to the timer after them.
+const LOCAL_REPAIRS: u32 = 10;
+
 /// The least load that is measured, as a share of the bit rate.
 const LEAST_MEASURED: f64 = 0.1;
 
@@ -159,8 +164,11 @@ impl Default for Ewccp {
 
 impl Ewccp {
     fn options(&self) -> TcpOptions {
-        let tcp =
-            TcpParameters { delayed_ack: self.tcp.delayed_ack.or(Some(Duration(0.0))), ..self.tcp.clone() };
+        let tcp = TcpParameters {
+            delayed_ack: self.tcp.delayed_ack.or(Some(Duration(0.0))),
+            local_repairs: self.tcp.local_repairs.or(Some(LOCAL_REPAIRS)),
+            ..self.tcp.clone()
+        };
         let options = tcp.options(Recovery::Sack);
         TcpOptions {
             congestion_header: CongestionHeader::Ewccp { summary: self.summary_bits / 8 },

@@ -64,7 +64,7 @@ pub struct TcpParameters {
     /// A node's MAC that gives a packet up, because its retry limit is reached, signals that to the end of the flow at this node, if the
     /// packet came from there. Data is sent again at once, in its own place in the window; so is an acknowledgement that no later one
     /// replaces. So often in a row without an answer: then the retransmission timer is waited for. Losses further on are found as
-    /// without it. Default 0, no signal.
+    /// without it. Default 0, no signal, and 10 of ewccp.
     pub local_repairs: Option<u32>,
     /// Duplicate acknowledgements that mean a loss. Default 3.
     pub duplicate_threshold: Option<u32>,
