@@ -62,6 +62,11 @@ pub struct TcpParameters {
     /// implementations do, and send nothing again that they tell of (RFC 6675, section 5.1). Default false (RFC 2018, section 8), and
     /// true of schemes whose window routers open, of xcp, xcp-b and xcp-winf with the flavour rfc, and never of ewccp.
     pub keep_sacked: Option<bool>,
+    /// A node's MAC that gives a packet up, because its retry limit is reached, signals that to the end of the flow at this node, if the
+    /// packet came from there. Data is sent again at once, in its own place in the window; so is an acknowledgement that no later one
+    /// replaces. So often in a row without an answer: then the retransmission timer is waited for. Losses further on are found as
+    /// without it. Default 0, no signal, and 10 of ewccp.
+    pub local_repairs: Option<u32>,
     /// Duplicate acknowledgements that mean a loss. Default 3.
     pub duplicate_threshold: Option<u32>,
     /// Retransmission timeout before the first round-trip sample. Default "1 s" (RFC 6298; rfc) or "3 s" (ns2).
@@ -86,6 +91,7 @@ impl TcpParameters {
         in_range("initial_window", self.initial_window, 1, 1 << 20, "segments")?;
         in_range("initial_threshold", self.initial_threshold, 1, 1 << 20, "segments")?;
         in_range("byte_counting", self.byte_counting, 1, 1 << 20, "segments")?;
+        in_range("local_repairs", self.local_repairs, 0, 1 << 20, "repairs")?;
         in_range("duplicate_threshold", self.duplicate_threshold, 1, 1000, "acknowledgements")?;
         // RFC 1122, section 4.2.3.2: less than half a second.
         span_in_range("delayed_ack", self.delayed_ack, 0.0, 0.5)?;
@@ -123,6 +129,7 @@ impl TcpParameters {
         if let Some(kept) = self.keep_sacked {
             options.sacked_at_timeout = if kept { SackedAtTimeout::Kept } else { SackedAtTimeout::Forgotten };
         }
+        set(&mut options.local_repairs, self.local_repairs);
         set(&mut options.duplicate_threshold, self.duplicate_threshold);
         set(&mut options.rto.initial, self.initial_rto.map(Duration::span));
         set(&mut options.rto.min, self.min_rto.map(Duration::span));

@@ -138,6 +138,9 @@ pub struct TcpOptions {
     pub receive_window: u64,
     /// How losses are repaired.
     pub recovery: Recovery,
+    /// Data and acknowledgements that the MAC of their own node gave up are sent again at once, so often in a row without an answer; then
+    /// the retransmission timer is waited for. 0: losses are always for acknowledgements or the timer to show.
+    pub local_repairs: u32,
     /// Duplicate acknowledgements that mean a loss (`DupThresh`).
     pub duplicate_threshold: u32,
     /// Send new data on the first two duplicate acknowledgements (RFC 3042).
@@ -180,6 +183,7 @@ impl Default for TcpOptions {
             echo_backs_off: false,
             receive_window: u64::from(TcpOptions::OPEN_WINDOW) * 1460,
             recovery: Recovery::NewReno,
+            local_repairs: 0,
             duplicate_threshold: 3,
             limited_transmit: true,
             limited_transmit_repeats: false,

@@ -4,12 +4,14 @@
 //! [`TcpSender`] owns the sequence numbers, the timer and the counters, and tells the other two what happened.
 
 mod acks;
+mod given_up;
 
 use crate::delivery_rate::DeliveryRate;
 use crate::echo::Echo;
 use crate::recovery::{LossRecovery, Planned, Sequence, View};
 use crate::send_times::SendTimes;
 use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent, TcpOptions};
+use given_up::GivenUp;
 use multihop_core::{Ecn, Feedback, Flags, LinkEvent, Segment, Span, Time};
 
 /// How far the connection is.
@@ -45,6 +47,8 @@ pub struct TcpSender {
     options: TcpOptions,
     controller: Box<dyn Controller>,
     recovery: LossRecovery,
+    /// What the MAC gave up and was not sent again.
+    given_up: GivenUp,
     rto: Rto,
     connection: Connection,
     /// ECN was agreed on.
@@ -86,6 +90,7 @@ impl TcpSender {
     pub fn new(options: TcpOptions, controller: Box<dyn Controller>) -> TcpSender {
         TcpSender {
             recovery: LossRecovery::new(&options),
+            given_up: GivenUp::new(options.local_repairs),
             send_times: options.time_every_segment.then(SendTimes::default),
             rates: options.delivery_rate.then(DeliveryRate::default),
             rto: Rto::new(options.rto.clone()),
@@ -127,7 +132,11 @@ impl TcpSender {
 
     fn plan(&self) -> Option<Planned> {
         let may = self.connection == Connection::Open && !self.held && self.at.una < self.at.pushed;
-        if may { self.recovery.plan(&self.view()) } else { None }
+        if may {
+            self.given_up.plan(self.options.mss()).or_else(|| self.recovery.plan(&self.view()))
+        } else {
+            None
+        }
     }
 
     /// Starts the retransmission timer afresh if anything waits for it, and else stops it.
@@ -156,7 +165,11 @@ impl TcpSender {
         if let Some(rates) = &mut self.rates {
             rates.on_sent(now, start, end, self.recovery.pipe(&view));
         }
-        self.recovery.on_sent(&view, planned);
+        // A repair takes the place of what was given up: no more is outstanding than before.
+        let repairs = self.given_up.on_sent(planned);
+        if !repairs {
+            self.recovery.on_sent(&view, planned);
+        }
         let retransmission = start < self.at.max;
         if retransmission {
             self.counters.retransmissions += 1;
@@ -164,7 +177,7 @@ impl TcpSender {
         } else {
             self.note_new_data(now, planned);
         }
-        if self.deadline.is_none() || self.at.max == self.at.una {
+        if self.deadline.is_none() || self.at.max == self.at.una || repairs {
             self.deadline = Some(now + self.rto.timeout());
         }
         self.at.nxt = if start >= self.at.nxt { end } else { self.at.nxt };
@@ -256,6 +269,7 @@ impl TcpSender {
         self.timed_out = Some(self.at.una);
         let view = View::new(&self.options, self.at, &*self.controller);
         self.recovery.on_timeout(&view);
+        self.given_up.clear();
         self.at.nxt = self.at.una;
         self.at.duplicates = 0;
         self.limited = 0;
@@ -314,6 +328,12 @@ impl Endpoint for TcpSender {
             self.on_ack(now, segment);
         }
         Delivered::default()
+    }
+
+    fn on_given_up(&mut self, _now: Time, segment: &Segment) -> bool {
+        let (start, end) = (segment.seq.max(self.at.una), segment.seq + u64::from(segment.payload));
+        // What lies beyond `nxt` is due to be sent again after a timeout anyway.
+        self.connection == Connection::Open && end <= self.at.nxt && self.given_up.add(start, end)
     }
 
     fn on_timeout(&mut self, now: Time) {

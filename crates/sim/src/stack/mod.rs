@@ -231,6 +231,12 @@ impl Stack {
         packets: &mut Slab,
         record: &mut Recorder,
     ) {
+        let entry = packets.get(handle);
+        if entry.passed_on {
+            // The MAC cannot know it: what it misses is the acknowledgement.
+            let packet = entry.packet;
+            self.signal_given_up(now, &packet);
+        }
         let sees = self.failures.see(&packets.get(handle).packet);
         let breaks = sees && self.failures.on_given_up(now, peer);
         let strands = if self.agent.is_some() && sees {
@@ -247,6 +253,19 @@ impl Stack {
         }
     }
 
+    /// The MAC gave a packet up. If it came from an end here, that end is signalled.
+    fn signal_given_up(&mut self, now: Time, packet: &Packet) {
+        if packet.source != self.id || packet.is_control() {
+            return;
+        }
+        // A packet names the port that it goes to.
+        let sent_it = |end: &End| end.flow == packet.flow && end.port != packet.port;
+        let Some(index) = self.ends.iter().position(sent_it) else { return };
+        if self.ends[index].endpoint.on_given_up(now, &packet.segment) {
+            self.touched.push(index as u32);
+        }
+    }
+
     /// A packet is lost here.
     pub fn lose(
         &mut self,
@@ -258,6 +277,9 @@ impl Stack {
     ) {
         let packet = packets.remove(handle).packet;
         record.dropped(self.id, &packet, cause, now);
+        if cause == DropCause::RetryLimit {
+            self.signal_given_up(now, &packet);
+        }
         let dropped = Dropped { node: self.id, flow: packet.flow, size: packet.size, at: now, cause };
         self.on_link(&LinkEvent::Dropped(dropped));
     }

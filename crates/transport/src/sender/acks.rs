@@ -156,6 +156,7 @@ impl TcpSender {
         let app_limited = self.at.max == self.at.pushed && self.in_flight() + self.options.mss() <= window;
         let acked = segment.ack - self.at.una;
         self.at.una = segment.ack;
+        self.given_up.on_advance(segment.ack);
         self.controller.on_heard(&Heard { now, advance: Some(acked) });
         let sent = self.send_times.as_mut().and_then(|times| times.on_acked(segment.ack));
         self.at.nxt = self.at.nxt.max(self.at.una);
