@@ -25,7 +25,7 @@
 //! | `maxnet.rs` | [`MaxNet`]: a rate that falls with the largest price on the way |
 //!
 //! `xcp_router.rs` and `xcp_sender.rs` hold what XCP and its derivatives share, `rcp_router.rs` and `rcp_sender.rs` the
-//! same of RCP, `load_router.rs` and `load_sender.rs` of VCP and BMCC, `abc_router.rs` and `abc_sender.rs` the two parts of ABC, `interval.rs` how VCP, BMCC and MaxNet divide time, `winf.rs` the parameters of rt-Winf, `capacity.rs` where
+//! same of RCP, `load_router.rs` and `load_sender.rs` of VCP and BMCC, `abc_router.rs` and `abc_sender.rs` the two parts of ABC, `interval.rs` how VCP and BMCC divide time, `winf.rs` the parameters of rt-Winf, `capacity.rs` where
 //! routers have capacities from, `early_drop.rs` what schemes do that drop by chance. [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share, [`tfrc`] those of schemes with TFRC's transport; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
 
 // The file of a scheme reads the same in this crate as in another.

@@ -5,13 +5,12 @@
 //! it follows, are proposals: the papers' texts could not be retrieved.
 
 use crate::capacity::{Capacity, CapacityParameters, CapacitySource};
-use crate::interval::Meter;
 use crate::quantity::{BitRate, Duration};
 use crate::round_trip::smoothed;
 use crate::tcp::{TcpParameters, bytes_per_second, number_in_range, rate_in_range, span_in_range};
 use crate::xcp::no_ecn;
 use crate::{Parameters, Scheme};
-use multihop_core::{Feedback, NodeId, Packet, PriceHeader, Rate, Time};
+use multihop_core::{Feedback, NodeId, Packet, PriceHeader, Rate, Span, Time};
 use multihop_link::{Estimator, Hop, LinkView, Outlet, Passage, PhyTimes, RouterPolicy, Verdict};
 use multihop_transport::{
     Acked, Allowance, CongestionHeader, Controller, Endpoint, Heard, LossKind, Lost, Returned, TcpOptions,
@@ -28,7 +27,7 @@ pub struct MaxNet {
     /// The capacity of links.
     #[serde(flatten)]
     pub capacity: CapacityParameters,
-    /// Time between prices (`t_p`), in steps of 10 ms. Default "200 ms".
+    /// Time between prices (`t_p`). Default "200 ms".
     pub interval: Duration,
     /// Share of the capacity that is aimed at (`gamma`): what is left empties queues. Default 0.95.
     pub utilization: f64,
@@ -129,7 +128,9 @@ impl Scheme for MaxNet {
             capacity: self.capacity.at(outlet, self.options().packet_size(), SOURCE),
             utilization: self.utilization,
             demand: self.demand(),
-            meter: Meter::new(self.interval.span()),
+            interval: self.interval.span(),
+            intervals: 0,
+            arrived: 0.0,
             price: 0.0,
         }))
     }
@@ -140,23 +141,30 @@ impl Scheme for MaxNet {
 }
 
 /// `p <- max(p_1, p + t_p (y - gamma C) / C)`, where at `p_1` one sender demands `gamma C`. With a price below that there is no
-/// equilibrium, however many senders there are. To get there from nothing takes an excess of what the link carries in `p_1`, which no
-/// queue holds; and the price would fall to nothing again whenever nothing arrives.
+/// equilibrium, however many senders there are, and to get there from nothing takes an excess of what the link carries in `p_1`,
+/// which no queue holds.
 struct PriceRouter {
     capacity: Capacity,
     utilization: f64,
     demand: Demand,
-    meter: Meter,
+    interval: Span,
+    /// Intervals since the start of the run that are in the price, and the bytes that came since.
+    intervals: u64,
+    arrived: f64,
     price: f64,
 }
 
 impl PriceRouter {
-    fn advance(&mut self, now: Time, waiting: u64, view: &LinkView) {
-        if let Some(ended) = self.meter.advance(now, waiting as f64) {
-            let excess = ended.arrived / self.capacity.of(view) - self.utilization * self.meter.length();
-            self.price += excess;
+    /// Time has come to `now`. Intervals in which nothing came lower the price like others, though nothing was there to note them.
+    fn advance(&mut self, now: Time, view: &LinkView) {
+        let capacity = self.capacity.of(view);
+        let present = now.since(Time::ZERO).whole(self.interval);
+        let length = (present - self.intervals) as f64 * self.interval.seconds();
+        if present > self.intervals {
+            self.price += std::mem::take(&mut self.arrived) / capacity - self.utilization * length;
+            self.intervals = present;
         }
-        self.price = self.price.max(self.demand.price(self.utilization * self.capacity.of(view)));
+        self.price = self.price.max(self.demand.price(self.utilization * capacity));
     }
 }
 
@@ -166,13 +174,13 @@ impl RouterPolicy for PriceRouter {
     }
 
     fn on_arrival(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
-        self.advance(hop.now, view.queue_bytes, view);
-        self.meter.arrive(f64::from(packet.size));
+        self.advance(hop.now, view);
+        self.arrived += f64::from(packet.size);
         Verdict::Pass
     }
 
     fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
-        self.advance(hop.now, view.queue_bytes + u64::from(packet.size), view);
+        self.advance(hop.now, view);
         if let Feedback::Price(header) = &mut packet.segment.feedback {
             header.price = header.price.max(PriceHeader::units(self.price));
         }
@@ -180,12 +188,9 @@ impl RouterPolicy for PriceRouter {
     }
 
     fn on_other(&mut self, now: Time, passage: Passage, size: u32, view: &LinkView) {
-        match passage {
-            Passage::Arrival => {
-                self.advance(now, view.queue_bytes, view);
-                self.meter.arrive(f64::from(size));
-            }
-            Passage::Departure => self.advance(now, view.queue_bytes + u64::from(size), view),
+        self.advance(now, view);
+        if passage == Passage::Arrival {
+            self.arrived += f64::from(size);
         }
     }
 
@@ -262,7 +267,7 @@ impl Controller for PriceSender {
 mod tests {
     use super::*;
     use crate::marking::testing::{self, hop};
-    use multihop_core::{Ecn, Span};
+    use multihop_core::Ecn;
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Span::from_ms(ms)
