@@ -61,6 +61,9 @@ pub struct RtWinfOptions {
     pub gain: f64,
 }
 
+/// Size of the packets that a link is taken to carry before any were seen, in bytes.
+pub(crate) const FULL_SIZE: u32 = 1_500;
+
 impl Default for RtWinfOptions {
     /// The printed equations over the last second, smoothed with 1/8.
     fn default() -> RtWinfOptions {
@@ -90,7 +93,7 @@ impl Default for RtWinfOptions {
 /// sender and receiver, needs a field in the ACK that 802.11 does not have, and is an option; what a node reports is its own view,
 /// without what others reported to it.
 ///
-/// Before the first sample the capacity is the nominal data rate. An onlooker that cannot decode the DATA takes its size from
+/// Before the first sample the capacity is the nominal data rate, and with [`WinfReading::Whole`] that of Eq. 14. An onlooker that cannot decode the DATA takes its size from
 /// the NAV. A NAV that stations drop because nothing followed its RTS does not count from then on.
 #[derive(Clone, Debug)]
 pub struct RtWinf {
@@ -142,7 +145,11 @@ impl RtWinf {
 
     /// Capacity in bits per second, in this node's own view.
     pub fn capacity_bps(&self) -> f64 {
-        self.capacity.get().unwrap_or(self.phy.data_rate.bps() as f64)
+        let size = self.options.reference_size.unwrap_or(FULL_SIZE);
+        self.capacity.get().unwrap_or_else(|| match self.options.reading {
+            WinfReading::Whole => self.phy.upper_bound_bps(size, true),
+            _ => self.phy.data_rate.bps() as f64,
+        })
     }
 
     /// Available bandwidth in bits per second at `now`, in this node's own view. `now` must not lie before the last event.

@@ -4,6 +4,7 @@ use crate::medium::Medium;
 use crate::node_capacity::{NodeCapacity, capacity_bps};
 use crate::occupied::Occupied;
 use crate::peers::Peers;
+use crate::rt_winf::FULL_SIZE;
 use crate::{Elapsed, Estimator, LinkView, PhyTimes, WinfReading};
 use multihop_core::{
     Attempt, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent, Rate, Report, Span, Time,
@@ -50,7 +51,7 @@ impl Default for RtWinfProbeOptions {
 /// With [`WinfReading::Whole`], `T_Transfer` has DIFS and the mean back-off before it, and the sum is of all that the medium is
 /// sensed busy or reserved for, with as much before each access.
 ///
-/// Before the first sample the capacity is the nominal data rate.
+/// Before the first sample the capacity is the nominal data rate, and with [`WinfReading::Whole`] that of Eq. 14.
 #[derive(Clone, Debug)]
 pub struct RtWinfProbe {
     options: RtWinfProbeOptions,
@@ -86,7 +87,11 @@ impl RtWinfProbe {
 
     /// Capacity in bits per second, in this node's own view.
     pub fn capacity_bps(&self) -> f64 {
-        self.capacity.get().unwrap_or(self.phy.data_rate.bps() as f64)
+        let size = self.options.reference_size.unwrap_or(FULL_SIZE);
+        self.capacity.get().unwrap_or_else(|| match self.options.reading {
+            WinfReading::Whole => self.phy.upper_bound_bps(size, false),
+            _ => self.phy.data_rate.bps() as f64,
+        })
     }
 
     /// Available bandwidth in bits per second at `now`, in this node's own view. `now` must not lie before the last event.

@@ -2,7 +2,7 @@
 
 use crate::quantity::{BitRate, Duration};
 use crate::tcp::{bytes_per_second, check_weight, in_range, rate_in_range, span_in_range};
-use crate::winf::{Estimates, Reading, WinfParameters};
+use crate::winf::{Estimates, WinfParameters};
 use multihop_link::{
     Estimator, LinkView, ModelledCapacity, ModelledCapacityOptions, Outlet, PacketThroughput,
     PacketThroughputOptions, PhyTimes,
@@ -40,7 +40,7 @@ const NAMED: [(&str, CapacitySource); 4] = [
 pub struct CapacityParameters {
     /// Capacity that routers take their radio links to have: a bit rate, or where they have it from. "phy-rate" is the PHY's data rate,
     /// which is far above what the MAC can carry; "packet-throughput" what the network layer gets while the MAC has its packets;
-    /// "rt-winf" what rt-Winf says that a link carries; and "model" that of a formula with measured losses, back-offs and airtime of
+    /// "rt-winf" what rt-Winf, read whole, says that a link sustains; and "model" that of a formula with measured losses, back-offs and airtime of
     /// others. Before there is a measurement it is the data rate. The capacity of a wire is its bit rate, whatever is said here. Default
     /// "phy-rate" of xcp and rcp, and "packet-throughput" of the others.
     pub capacity: Option<CapacitySource>,
@@ -97,11 +97,8 @@ impl CapacityParameters {
                 normalise_over: self.normalise_over,
             }),
             CapacitySource::RtWinf => {
-                let parameters = WinfParameters {
-                    reading: Reading::Whole,
-                    capacity_smoothing: smoothing,
-                    ..WinfParameters::default()
-                };
+                let parameters =
+                    WinfParameters { capacity_smoothing: smoothing, ..WinfParameters::default() };
                 Source::RtWinf(parameters.at(outlet, packet_size))
             }
             CapacitySource::Model => Source::Model(ModelledCapacityOptions { interval, gain: smoothing }),
