@@ -6,7 +6,7 @@
 //!
 //! Both, and the limits, are as in the authors' program for VCP: what an acknowledgement adds has a limit that binds for windows of up
 //! to about ten segments at a round trip of 100 ms. There additive increase is in proportion to the window, and shares become
-//! equal slowly. So BMCC leaves it out, and adds less.
+//! equal slowly. So BMCC leaves it out, adds less, and cuts the more the larger the overload is.
 
 use crate::load_router::HIGH_LOAD;
 use crate::round_trip::smoothed;
@@ -27,8 +27,6 @@ pub(crate) struct LoadSenderOptions {
     pub alpha: f64,
     /// That length in seconds, `t_d`.
     pub typical_rtt: f64,
-    /// Overload that goes on for a round trip after a cut and the interval opens the window by addition.
-    pub adds_in_overload: bool,
     /// What is left of a window at a load of one, `beta`, and by how much less that is for each further unit of load.
     pub backoff: f64,
     pub backoff_slope: f64,
@@ -194,7 +192,7 @@ impl Controller for LoadSender {
         }
         match response {
             Response::Cut(left) if now >= self.settling => self.cut(now, left, rtt),
-            Response::Cut(_) if now < self.frozen || !self.options.adds_in_overload => {}
+            Response::Cut(_) if now < self.frozen => {}
             // A window that is not used says nothing of what the path would carry.
             _ if returned.app_limited => {}
             Response::Multiply(xi) => self.open(self.multiplied(xi, rtt)),
@@ -242,7 +240,6 @@ mod tests {
             kappa: 0.35,
             alpha: 1.0,
             typical_rtt: 0.1,
-            adds_in_overload: true,
             backoff: 0.875,
             backoff_slope: 0.0,
             limits_addition: true,
@@ -357,22 +354,6 @@ mod tests {
             let added = sender.window - initial_window as f64;
             assert!((added - expected).abs() < 0.01, "{alpha} {limits_addition} {segments}: {added}");
         }
-    }
-
-    /// A load of 1.05 that stays, with a cut each 300 ms and nothing added between them.
-    #[test]
-    fn an_overload_that_stays_adds_nothing_unless_it_is_to() {
-        let initial_window = 500_000;
-        let options = LoadSenderOptions { initial_window, adds_in_overload: false, ..options() };
-        let mut sender = LoadSender::new(options);
-        for at in 0..1_000 {
-            acknowledge(&mut sender, ms(at), 1_000, load(1.05));
-            let cuts = 1 + at as i32 / 300;
-            let expected = initial_window as f64 * 0.875f64.powi(cuts);
-            assert!((sender.window - expected).abs() < 1e-6, "at {at} ms");
-        }
-        acknowledge(&mut sender, ms(1_000), 1_000, load(0.9));
-        assert!(sender.window > 500_000.0 * 0.875f64.powi(4));
     }
 
     /// Only overload leaves a window as it is after a cut.

@@ -69,7 +69,6 @@ impl Scheme for Vcp {
             kappa: 0.25,
             alpha: 1.0,
             typical_rtt: 0.1,
-            adds_in_overload: true,
             backoff: 0.875,
             backoff_slope: 0.0,
             limits_addition: true,
