@@ -9,10 +9,10 @@
 //! | `summary.rs` | the Bloom filter of links that were counted |
 //! | `signalling.rs` | what a broadcast says |
 //!
-//! Where the paper is silent, and what is done: what a node's own MAC gives up goes again at once, as a window of two segments has no
-//! selective acknowledgements to show a loss by, and its timer would be a hundred round trips long; a router finds a link congested by what it knows itself, and its receiver by what the
-//! sender does not know, or if the sender found it congested. Credit that a probe gathered before a congested link is void. A lost
-//! segment is repaired from selective acknowledgements, or after a timeout, and leaves the window, unless `on_timeout` says otherwise;
+//! Where the paper is silent, and what is done: a router finds a link congested by what it knows itself, and its receiver by what the
+//! sender does not know, or if the sender found it congested. Credit that a probe gathered before a congested link is void. What the
+//! MAC of an end's own node gives up goes again at once: windows of one to three segments have no selective acknowledgements to show
+//! a loss by. Other losses are repaired from these, or after a timeout. None changes the window, unless `on_timeout` says otherwise;
 //! after silence for longer than a timeout a probe asks for a window anew.
 //! Acknowledgements wait in queues and count there, but are given no feedback.
 
@@ -84,6 +84,10 @@ pub struct Ewccp {
     pub probe: bool,
     /// Spread each window over a round trip.
     pub pacing: bool,
+    /// The least window, in segments. Below 1 a sender with `pacing` sends a segment in several round trips: prices of a crowded
+    /// neighbourhood ask for that, and no window of whole segments can. Without `pacing` it is 1 at least. The paper names none.
+    /// Default 1.
+    pub least_window: f64,
     /// What a retransmission timeout does to the window. The paper says nothing of it; as it says it, acknowledgements alone change a
     /// window ("keep"). Or the sender begins anew, with one segment and a probe ("probe"): then flows that lose frames to hidden
     /// senders stay at one segment, and starve. Default "keep".
@@ -156,6 +160,7 @@ impl Default for Ewccp {
             summary_hashes: 4,
             probe: true,
             pacing: true,
+            least_window: 1.0,
             on_timeout: OnTimeout::Keep,
             tcp: TcpParameters::default(),
         }
@@ -224,6 +229,7 @@ impl Parameters for Ewccp {
         if !self.summary_bits.is_multiple_of(32) {
             return Err(format!("summary_bits is {}; it must be a multiple of 32", self.summary_bits));
         }
+        number_in_range("least_window", self.least_window, 0.01, 1.0)?;
         in_range("summary_hashes", Some(self.summary_hashes), 1, 16, "hashes")?;
         no_ecn(&self.tcp)?;
         self.tcp.check()
@@ -239,6 +245,7 @@ impl Scheme for Ewccp {
             segment_size: options.segment_size,
             packet_size: options.segment_size + header,
             max_window: options.receive_window,
+            least_window: f64::from(options.segment_size) * if self.pacing { self.least_window } else { 1.0 },
             law: self.law,
             alpha: self.alpha,
             round: self.interval.span(),
@@ -271,6 +278,7 @@ mod tests {
     fn what_is_wrong_with_the_law_or_the_repairs_is_said_in_one_sentence() {
         for (parameters, message) in [
             (json!({ "law": "sums" }), "law is \"sums\": unknown variant `sums`"),
+            (json!({ "least_window": 2.0 }), "least_window is 2; it must be between 0.01 and 1"),
             (
                 json!({ "local_repairs": 2_000_000 }),
                 "local_repairs is 2000000; it must be between 0 and 1048576 repairs",

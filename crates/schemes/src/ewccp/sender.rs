@@ -13,6 +13,8 @@ pub(super) struct SenderOptions {
     /// Of a full packet above the MAC, headers included: what a pace is measured in.
     pub packet_size: u32,
     pub max_window: u64,
+    /// The least window. Below a segment it is a pace: one segment is outstanding, and the next leaves later than a round trip.
+    pub least_window: f64,
     pub law: Law,
     /// `alpha`: segments by which what the law names opens in each control interval.
     pub alpha: f64,
@@ -62,7 +64,7 @@ impl EwccpSender {
     }
 
     fn set_window(&mut self, window: f64) {
-        self.window = window.min(self.options.max_window as f64).max(self.segment());
+        self.window = window.min(self.options.max_window as f64).max(self.options.least_window);
     }
 
     fn sample(&mut self, rtt: Span) {
@@ -90,7 +92,7 @@ impl Controller for EwccpSender {
             let bits = packets * f64::from(self.options.packet_size) * 8.0;
             Rate::from_bps((bits / srtt).clamp(1.0, 1e15) as u64)
         });
-        Allowance { window: self.window as u64, pace }
+        Allowance { window: self.window.max(self.segment()) as u64, pace }
     }
 
     fn stamp(&mut self, size: u64) -> Feedback {
@@ -164,6 +166,7 @@ mod tests {
             segment_size: 1_000,
             packet_size: 1_066,
             max_window: 100_000,
+            least_window: SEGMENT,
             law: Law::Windows,
             alpha: 1.0,
             round: Span::from_ms(100),
@@ -306,6 +309,24 @@ mod tests {
         assert_eq!(sender.allowance().pace, Some(Rate::from_bps(10 * 1_066 * 80)));
         let unpaced = EwccpSender::new(SenderOptions { paced: false, ..options() });
         assert_eq!(unpaced.allowance().pace, None);
+    }
+
+    /// A quarter of a segment in a round trip of 10 ms: one of 1066 bytes in 40 ms. It opens by what few packets it has: 1 * .01^2 * 1e6 /
+    /// (250 * .01) = 40 bytes each.
+    #[test]
+    fn less_than_a_segment_in_a_round_trip_is_a_pace() {
+        let least = SenderOptions { probes: false, law: Law::Rates, least_window: 100.0, ..options() };
+        let mut sender = sender(least);
+        sender.on_opened(Span::from_ms(10));
+        sender.set_window(250.0);
+        assert_eq!(
+            sender.allowance(),
+            Allowance { window: 1_000, pace: Some(Rate::from_bps(1_066 * 8 * 25)) }
+        );
+        sender.on_feedback(&debit(0.0));
+        assert!((sender.window - 290.0).abs() < 1e-9, "{}", sender.window);
+        sender.on_feedback(&debit(1e6));
+        assert!((sender.window - 100.0).abs() < 1e-9, "{}", sender.window);
     }
 
     #[test]
