@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python bench bench-peers bench-capture bench-study validation results league docs figures clean
+.PHONY: build demo test lint format test-rust test-python bench bench-peers bench-capture bench-study validation results claims league docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -63,6 +63,10 @@ results: build
 	    $(BIN)/multihop reproduce $$paper $(RESULTS); \
 	    $(BIN)/python docs/results.py $$paper results/reproduce/$$paper $(RESULTS); \
 	done
+
+# Claims at a glance, docs/claims.md and the README's picture of them, from the runs of `make results` with the same RESULTS.
+claims: build
+	$(BIN)/python -m docs.claims results/reproduce $(RESULTS)
 
 # The page of the league of all schemes, docs/league.md; LEAGUE_MESH=file for the community mesh, which is left out without one, and
 # LEAGUE=--quick for a quick look. Interrupted, it goes on where it was.

@@ -38,7 +38,7 @@ def main() -> None:
     given = parser.parse_args()
     try:
         paper = find(given.paper)
-        results = [_result(paper, item, given.folder / item, quick=given.quick) for item in paper.items]
+        results = [result(paper, item, given.folder / item, quick=given.quick) for item in paper.items]
     except UserError as error:
         sys.exit(f"results.py: {error}")
     target = given.to or DOCS / f"results-{paper.name}.md"
@@ -84,14 +84,19 @@ def page(paper: Paper, results: Sequence[StudyResult], charts: dict[str, list[st
     return "\n".join(lines)
 
 
-def _result(paper: Paper, item: str, folder: Path, *, quick: bool) -> StudyResult:
+def result(paper: Paper, item: str, folder: Path, *, quick: bool) -> StudyResult:
+    """What an item found.
+
+    Raises:
+        UserError: if any of its runs is missing.
+    """
     study = paper.study(item)
-    result = (study.quick() if quick else study).result(folder)
-    if study.spec.model is None and not any(result.seeds.values()):
+    found = (study.quick() if quick else study).result(folder)
+    if study.spec.model is None and not any(found.seeds.values()):
         raise UserError(f"{folder}: no runs of this build; make them with multihop reproduce {paper.name}")
-    if result.missing:
-        raise UserError(f"{folder}: {result.missing} runs are missing; make them with multihop reproduce {paper.name}")
-    return result
+    if found.missing:
+        raise UserError(f"{folder}: {found.missing} runs are missing; make them with multihop reproduce {paper.name}")
+    return found
 
 
 def _counted(judgements: Sequence[Judgement]) -> str:

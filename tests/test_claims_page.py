@@ -1,0 +1,80 @@
+"""The page of claims at a glance that `docs/claims.py` writes, its picture, and the same in the terminal."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from docs import claims as page_of_claims
+from docs import claims_picture
+
+from multihop.cli.summary import print_summary
+from multihop.papers import Paper
+from multihop.study import Study
+
+BOUND = {"kind": "bound", "metric": "end_to_end", "per": "rate", "at_least": 500.0}
+CLAIMS = [
+    {"id": "mine/one", "where": "Fig. 9(a)", "says": "one hop carries much", **BOUND, "at": {"hops": 1}},
+    {"id": "mine/all", "where": "Fig. 9(a)", "says": "any number does", **BOUND, "whose": "paper", "reason": "No."},
+    {
+        "id": "mine/order",
+        "where": "Sec. 4",
+        "says": "fewer are better",
+        "kind": "order",
+        "metric": "end_to_end",
+        "by": "hops",
+        "order": [1, [3, 6]],
+        "per": "rate",
+    },
+]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    factors = {"hops": [1, 3, 6], "rate": ["1 Mb/s", "2 Mb/s"]}
+    study = Study(name="mine", model="chain-capacity", factors=factors, claims=CLAIMS)
+    found = study.run(tmp_path_factory.mktemp("claims") / "mine")
+    return [(Paper("mine", "A title", "An author", "A journal, 2026", ["item"]), found.judgements)]
+
+
+def test_a_claim_has_its_verdict_its_bars_and_whose_the_difference_is(judged):
+    page = page_of_claims.page(judged, "images/claims.svg", quick=False)
+    assert "| [mine](#mine) | 3 | 2 |  |" in page
+    assert "| mine | 1 |  |  |  |  |" in page, "one difference, which is the paper's"
+    rows = [line for line in page.splitlines() if "● reproduced" in line]
+    assert rows[0] == "| Fig. 9(a) | one hop carries much | ● reproduced | 🟦<br>2 of 2 hold |  |"
+    # Both readings came out alike, so they share a row; each pair has a bar.
+    assert "| 1 against 3 \\| 1 against 6<br>🟦 \\| 🟦<br>4 of 4 hold |" in rows[-1]
+    other = next(line for line in page.splitlines() if "any number does" in line)
+    assert re.search(r"🟦🔶🔶 1 Mb/s<br>🟦🟦?🔶🔶? 2 Mb/s", other) or "🟦🔶🔶<br>" in other
+    assert other.endswith("| paper's |")
+
+
+def test_the_picture_has_a_column_for_each_claim_as_high_as_its_cells(judged):
+    tree = ElementTree.fromstring(claims_picture.svg(judged))
+    columns = tree.findall(f"{SVG}g")
+    assert [column.find(f"{SVG}title").text.split(":")[0] for column in columns] == ["Fig. 9(a)", "Fig. 9(a)", "Sec. 4"]
+    heights = [[float(part.get("height")) for part in column.findall(f"{SVG}rect")] for column in columns]
+    assert heights[0] == [max(heights[0])]
+    assert len(heights[1]) == 2
+    assert all(sum(parts) == pytest.approx(heights[0][0], abs=0.2) for parts in heights)
+    words = [text.text for text in tree.findall(f"{SVG}text")]
+    assert words.count("F9") == 1
+    assert words.count("§4") == 1
+
+
+def test_the_terminal_says_the_same(judged, capsys):
+    print_summary("Mine", judged[0][1])
+    out = capsys.readouterr().out
+    assert re.search(r"Fig\. 9\(a\) +mine/one +● reproduced +■", out)
+    assert re.search(r"mine/all +\S \S.* +■x", out)
+    assert "1 against 3 | 1 against 6" in out
+    assert "Differences: 1 paper's." in out
+
+
+def test_papers_without_runs_are_one_message(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["claims.py", str(tmp_path), "--papers", "recn", "--to", str(tmp_path / "page.md")])
+    with pytest.raises(SystemExit) as ended:
+        page_of_claims.main()
+    assert "multihop reproduce recn" in str(ended.value)
+    assert not (tmp_path / "page.md").exists()
