@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.resources import files
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from docs import league as page_of_league
 import multihop
 from conftest import DATA, ROOT
 from multihop import _core
-from multihop.league import headers, networks, rules, schemes, settings, study
+from multihop.league import headers, kind_of, networks, rules, schemes, settings, study
 from multihop.scenario import load
 
 NETWORKS = ["chain-4", "chain-7", "exposed", "bar", "parking-lot", "wlan", "mobile-mesh"]
@@ -39,9 +40,10 @@ start_jitter = "100 ms"
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """A quick look at three schemes, without a mesh."""
+    """A quick look at two schemes of each kind, without a mesh."""
     folder = tmp_path_factory.mktemp("league")
-    command = [sys.executable, "-m", "multihop", "league", "--quick", "--schemes", "recn,udp,rcp", "--out", "out"]
+    compared = "recn,udp,rcp,tfrc"
+    command = [sys.executable, "-m", "multihop", "league", "--quick", "--schemes", compared, "--out", "out"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=True)
     return folder / "out", done
 
@@ -63,11 +65,11 @@ def test_every_network_and_scheme_has_its_row(found):
     assert list(table["network"].unique()) == NETWORKS
     for network in NETWORKS:
         rows = table[(table["network"] == network) & (table["metric"] == "goodput")]
-        assert list(rows["scheme"]) == ["udp", "recn", "rcp"]
+        assert list(rows["scheme"]) == ["udp", "tfrc", "recn", "rcp"]
         assert (rows["n"] == 2).all()
         assert rows["mean"].between(1e4, 11e6).all()
     runs = pd.read_parquet(folder / "runs.parquet")
-    assert len(runs) == len(NETWORKS) * 3 * 2
+    assert len(runs) == len(NETWORKS) * 4 * 2
     text = (folder / "league.md").read_text()
     for title in (network.title for network in networks()):
         assert f"## {title}" in text
@@ -96,9 +98,67 @@ def test_nothing_is_said_of_networks_and_schemes_that_are_not_there():
     for network in networks():
         told = network.scenario.get("schemes", {})
         assert set(told) <= set(schemes())
-        # What senders are told of the network is so.
+        # What schemes are told of the network is so.
         assert told["tcp-ap"]["rate"] == network.scenario["phy"]["data_rate"]
-    assert said["community"]["set"]["schemes.tcp-ap.rate"] == said["community"]["plan"]["data_rate"]
+        text = (files("multihop.league") / "scenarios" / f"{network.name}.toml").read_text()
+        assert told["ewccp"]["psi"] * 11e6 == pytest.approx(carried_alone(text), rel=2e-3)
+    given, plan = said["community"]["set"], said["community"]["plan"]
+    assert given["schemes.tcp-ap.rate"] == plan["data_rate"] == "24 Mb/s"
+    phy = f'[phy]\nstandard = "{plan["standard"]}"\ndata_rate = "24 Mb/s"\n[[flows]]'
+    assert given["schemes.ewccp.psi"] * 24e6 == pytest.approx(carried_alone(PAIR.replace("[[flows]]", phy)), rel=2e-3)
+
+
+def carried_alone(scenario):
+    """Payload in bit/s that a hop carries if nobody else is there, with an acknowledgement for each packet."""
+    demand = load(scenario).capacity({"scheme": "ewccp"})["demands"][0]
+    busy = sum(way[0]["exchange_s"] + way[0]["access_s"] for way in (demand["forward"], demand["feedback"]))
+    return demand["payload_bytes"] * 8 / busy
+
+
+def test_what_is_ranked_apart_is_what_the_engine_calls_unreliable():
+    datagrams = ["udp", "tfrc", "tfrc-capped", "re-tfrc"]
+    registry = json.loads(_core.registry())["schemes"]
+    assert [scheme["name"] for scheme in registry if not scheme["reliable"]] == datagrams
+    assert [name for name in schemes() if kind_of(name) == "datagrams"] == datagrams
+
+
+def test_schemes_are_compared_with_those_of_their_kind(found):
+    folder, _ = found
+    pairs = pd.read_csv(folder / "differences.csv")
+    assert set(zip(pairs["a"], pairs["b"], strict=True)) == {("recn", "rcp"), ("udp", "tfrc")}
+    table = pd.read_csv(folder / "standings.csv")
+    assert dict(zip(table["scheme"], table["kind"], strict=True)) == {
+        "udp": "datagrams",
+        "tfrc": "datagrams",
+        "recn": "reliable",
+        "rcp": "reliable",
+    }
+    # Two of each: no rank is beyond the second.
+    assert set(table["rank"]) == {1, 2}
+    assert (table["better_than"] <= 1).all()
+    text = (folder / "league.md").read_text()
+    chain = text.partition("## Chain of 4 hops\n")[2].partition("\n## ")[0]
+    reliable, _, datagrams = chain.partition("### Chain of 4 hops: datagrams")
+    assert "### Chain of 4 hops: reliable transports" in reliable
+    assert "| recn |" in reliable
+    assert "| udp |" not in reliable
+    assert "| udp |" in datagrams
+    assert "| recn |" not in datagrams
+
+
+def test_reliable_transports_rank_by_goodput_and_datagrams_by_what_comes_in_time(found):
+    folder, _ = found
+    table = pd.read_csv(folder / "standings.csv")
+    text = (folder / "league.md").read_text()
+    by = {"reliable": ("gap", "goodput"), "datagrams": ("timely_gap", "timely")}
+    summary = text.partition("## Who is better where")[2].partition("\n## ")[0]
+    cells = [line.strip("| ").split(" | ") for line in summary.splitlines() if line.startswith("|")][2:]
+    assert [row[0] for row in cells] == ["reliable"] * 2 + ["datagrams"] * 2
+    for kind, scheme, *places in (row[:-2] for row in cells):
+        for network, place in zip(NETWORKS, places, strict=True):
+            main = by[kind][network == "mobile-mesh"]
+            of = (table["network"] == network) & (table["metric"] == main)
+            assert list(table.loc[of & (table["scheme"] == scheme), "rank"]) == [int(place)]
 
 
 # Numbers
@@ -126,10 +186,10 @@ def test_there_is_no_optimum_where_nodes_move(found):
     table = pd.read_csv(folder / "standings.csv")
     metrics = {name: set(table.loc[table["network"] == name, "metric"]) for name in NETWORKS}
     for name in NETWORKS:
-        assert ({"gap", "distance", "own_gap"} <= metrics[name]) == (name != "mobile-mesh")
-    assert {"goodput", "jain", "delay", "loss", "overhead"} <= metrics["mobile-mesh"]
+        assert ({"gap", "timely_gap", "distance", "own_gap"} <= metrics[name]) == (name != "mobile-mesh")
+    assert {"goodput", "timely", "jain", "delay", "loss", "overhead"} <= metrics["mobile-mesh"]
     text = (folder / "league.md").read_text()
-    assert "There is no one optimum of: Mesh with mobile nodes. Ranks there are by goodput." in text
+    assert "There is no one optimum of: Mesh with mobile nodes. Ranks there are by the sum of what is useful." in text
     assert "There is no optimum to hold runs against: nodes move" in text
 
 

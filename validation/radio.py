@@ -41,7 +41,7 @@ PRINTED: Options = {
     "self_interference": False,
     "await_estimate": False,
 }
-FULL: Options = {**PRINTED, "full_busy": True}
+FULL_BUSY: Options = {**PRINTED, "full_busy": True}
 
 #: Each variant's label, scheme and options.
 VARIANTS: list[tuple[str, str, Options]] = [
@@ -49,22 +49,24 @@ VARIANTS: list[tuple[str, str, Options]] = [
     ("tcp-sack", "tcp-sack", {}),
     ("tcp-ap", "tcp-ap", {"rate": "11 Mb/s"}),
     ("xcp", "xcp", {}),
-    ("xcp, window 1024", "xcp", {"window": 1024}),
-    ("xcp, window 1024, keep_sacked", "xcp", {"window": 1024, "keep_sacked": True}),
-    ("xcp, told 1 Mb/s, window 1024", "xcp", {"capacity": "1 Mb/s", "window": 1024}),
-    ("xcp-b, window 1024", "xcp-b", {"window": 1024}),
-    ("xcp-winf, whole, window 1024", "xcp-winf", {"window": 1024}),
+    ("xcp, told 1 Mb/s", "xcp", {"capacity": "1 Mb/s"}),
+    ("xcp, phy-rate, window 44", "xcp", {"capacity": "phy-rate", "window": 44}),
+    ("xcp, phy-rate", "xcp", {"capacity": "phy-rate"}),
+    ("xcp, phy-rate, forgets SACK", "xcp", {"capacity": "phy-rate", "keep_sacked": False}),
+    ("xcp-b", "xcp-b", {}),
+    ("xcp-winf, whole", "xcp-winf", {}),
+    ("xcp-winf, window 44", "xcp-winf", {**PRINTED, "window": 44}),
     ("xcp-winf", "xcp-winf", PRINTED),
-    ("xcp-winf, window 1024", "xcp-winf", {**PRINTED, "window": 1024}),
-    ("xcp-winf, full busy", "xcp-winf", FULL),
-    ("xcp-winf, full busy, window 1024", "xcp-winf", {**FULL, "window": 1024}),
-    ("rcp, window 32", "rcp", {"window": 32}),
+    ("xcp-winf, full busy, window 44", "xcp-winf", {**FULL_BUSY, "window": 44}),
+    ("xcp-winf, full busy", "xcp-winf", FULL_BUSY),
     ("rcp", "rcp", {}),
+    ("rcp, phy-rate, window 32", "rcp", {"capacity": "phy-rate", "window": 32}),
+    ("rcp, phy-rate", "rcp", {"capacity": "phy-rate"}),
     ("rcp, told 1 Mb/s", "rcp", {"capacity": "1 Mb/s"}),
-    ("rcp-winf, whole, window 1024", "rcp-winf", {"window": 1024}),
+    ("rcp-winf, whole", "rcp-winf", {}),
     ("rcp-winf, window 32", "rcp-winf", {**PRINTED, "window": 32}),
     ("rcp-winf", "rcp-winf", PRINTED),
-    ("rcp-winf, full busy", "rcp-winf", FULL),
+    ("rcp-winf, full busy", "rcp-winf", FULL_BUSY),
 ]
 
 

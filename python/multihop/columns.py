@@ -47,6 +47,11 @@ _FLOWS: dict[str, Column] = {
         "take others",
     ),
     "goodput_bps": Column("bit/s", "payload delivered in order to the application, over the measured time"),
+    "timely_bps": Column(
+        "bit/s",
+        "timely throughput: goodput that the application had within 400 ms (the limit of ITU-T G.114) of when it was "
+        "first sent; of a stream, with whatever came before it",
+    ),
     "delivered_bytes": Column("byte", "payload delivered in order, without duplicates"),
     "offered_bps": Column(
         "bit/s", "payload that the transport emitted, retransmissions included, over the measured time"

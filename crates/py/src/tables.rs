@@ -72,6 +72,7 @@ fn flows<'py>(py: Python<'py>, config: &Config, flows: &[FlowOutcome]) -> PyResu
     table.names("app", settings.iter().map(|flow| app_name(&flow.app)))?;
     table.each("hops", |flow| flow.hops)?;
     table.each("delivered_bytes", |flow| flow.delivered_bytes)?;
+    table.each("timely_bytes", |flow| flow.timely_bytes)?;
     table.each("packets_sent", |flow| flow.packets_sent)?;
     table.each("sent_bytes", |flow| flow.sent_bytes)?;
     table.each("packets_delivered", |flow| flow.packets_delivered)?;

@@ -3,7 +3,7 @@
 
 use crate::abc_router::{AbcConstants, AbcRouter};
 use crate::abc_sender::AbcSender;
-use crate::capacity::{CapacityParameters, CapacitySource};
+use crate::capacity::CapacityParameters;
 use crate::quantity::Duration;
 use crate::tcp::{TcpParameters, number_in_range, span_in_range};
 use crate::xcp::no_ecn;
@@ -54,8 +54,6 @@ impl Default for Abc {
     }
 }
 
-const SOURCE: CapacitySource = CapacitySource::PacketThroughput;
-
 impl Parameters for Abc {
     const NAME: &str = "abc";
     const SUMMARY: &str =
@@ -63,7 +61,7 @@ impl Parameters for Abc {
     const REFERENCE: &str = "Goyal, Agarwal, Netravali, Alizadeh and Balakrishnan 2020; RFC 9438";
 
     fn check(&self) -> Result<(), String> {
-        self.capacity.check(SOURCE)?;
+        self.capacity.check()?;
         number_in_range("utilization", self.utilization, 0.01, 2.0)?;
         span_in_range("drain_time", Some(self.drain_time), 1e-3, 60.0)?;
         span_in_range("delay_threshold", Some(self.delay_threshold), 0.0, 60.0)?;
@@ -96,7 +94,7 @@ impl Scheme for Abc {
     }
 
     fn router(&self, _node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        let capacity = self.capacity.at(outlet, self.options().packet_size(), SOURCE);
+        let capacity = self.capacity.at(outlet, self.options().packet_size());
         let constants = AbcConstants {
             utilization: self.utilization,
             drain: self.drain_time.0,

@@ -3,7 +3,7 @@
 //! The papers' texts could not be retrieved. What is public is what its abstract and the paper on capacity estimation say; constants
 //! and the form of the laws are those of MLCP and of the program for its ancestor VCP, as the documentation of the scheme says.
 
-use crate::capacity::{CapacityParameters, CapacitySource};
+use crate::capacity::CapacityParameters;
 use crate::load_router::{Code, LoadConstants, LoadRouter};
 use crate::load_sender::{LoadSender, LoadSenderOptions};
 use crate::quantity::Duration;
@@ -80,8 +80,6 @@ impl Default for Bmcc {
     }
 }
 
-const SOURCE: CapacitySource = CapacitySource::PacketThroughput;
-
 impl Parameters for Bmcc {
     const NAME: &str = "bmcc";
     const SUMMARY: &str = "BMCC: routers tell their load factor in the two ECN bits of many packets";
@@ -89,7 +87,7 @@ impl Parameters for Bmcc {
         "Qazi, Andrew and Znati 2009; Qazi, Znati and Mosse (capacity estimation, section III)";
 
     fn check(&self) -> Result<(), String> {
-        self.capacity.check(SOURCE)?;
+        self.capacity.check()?;
         span_in_range("interval", Some(self.interval), 0.01, 60.0)?;
         number_in_range("utilization", self.utilization, 0.01, 2.0)?;
         number_in_range("queue_share", self.queue_share, 0.0, 100.0)?;
@@ -137,7 +135,7 @@ impl Scheme for Bmcc {
     }
 
     fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        let capacity = self.capacity.at(outlet, self.options().packet_size(), SOURCE);
+        let capacity = self.capacity.at(outlet, self.options().packet_size());
         let constants = LoadConstants {
             interval: self.interval.span(),
             utilization: self.utilization,

@@ -13,13 +13,14 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 
 /// Where a router has the capacity of a link from.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum CapacitySource {
     /// It was told, and does not ask whether that is so.
     Constant(BitRate),
     /// The bit rate of what the queue leads to: of a radio the PHY's data rate.
     PhyRate,
     /// The throughput of packets while the MAC has them ([`PacketThroughput`]).
+    #[default]
     PacketThroughput,
     /// rt-Winf.
     RtWinf,
@@ -42,7 +43,7 @@ pub struct CapacityParameters {
     /// which is far above what the MAC can carry; "packet-throughput" what the network layer gets while the MAC has its packets;
     /// "rt-winf" what rt-Winf, read whole, says that a link sustains; and "model" that of a formula with measured losses, back-offs and airtime of
     /// others. Before there is a measurement it is the data rate. The capacity of a wire is its bit rate, whatever is said here. Default
-    /// "phy-rate" of xcp and rcp, and "packet-throughput" of the others.
+    /// "packet-throughput".
     pub capacity: Option<CapacitySource>,
     /// Time that a sample of a measured capacity is taken over ("packet-throughput" and "model"). Default "200 ms".
     pub capacity_interval: Option<Duration>,
@@ -54,18 +55,18 @@ pub struct CapacityParameters {
 }
 
 impl CapacityParameters {
-    /// Are all values in range, and does each have an effect with a source of this default?
+    /// Are all values in range, and does each have an effect?
     ///
     /// # Errors
     /// A sentence that names the parameter, what was found, and what would do.
-    pub(crate) fn check(&self, default: CapacitySource) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         if let Some(CapacitySource::Constant(rate)) = self.capacity {
             rate_in_range("capacity", Some(rate))?;
         }
         span_in_range("capacity_interval", self.capacity_interval, 1e-3, 60.0)?;
         self.capacity_smoothing.map_or(Ok(()), |weight| check_weight("capacity_smoothing", weight))?;
         in_range("normalise_over", self.normalise_over, 1, 10_000, "packets")?;
-        let source = self.capacity.unwrap_or(default);
+        let source = self.capacity.unwrap_or_default();
         let is_packets = source == CapacitySource::PacketThroughput;
         let has_interval = is_packets || source == CapacitySource::Model;
         let has_smoothing = has_interval || source == CapacitySource::RtWinf;
@@ -83,11 +84,11 @@ impl CapacityParameters {
     }
 
     /// The capacity of what is behind a queue, by which full packets of this size leave.
-    pub(crate) fn at(&self, outlet: &Outlet, packet_size: u32, default: CapacitySource) -> Capacity {
+    pub(crate) fn at(&self, outlet: &Outlet, packet_size: u32) -> Capacity {
         let smoothing = self.capacity_smoothing.unwrap_or(0.125);
         let interval = self.capacity_interval.map_or(multihop_core::Span::from_ms(200), Duration::span);
         let rate = outlet.rate.bps() as f64 / 8.0;
-        let source = match self.capacity.unwrap_or(default) {
+        let source = match self.capacity.unwrap_or_default() {
             _ if outlet.is_wired => return Capacity::known(rate),
             CapacitySource::Constant(told) => return Capacity::known(bytes_per_second(told)),
             CapacitySource::PhyRate => return Capacity::known(rate),
@@ -202,16 +203,14 @@ mod tests {
     use crate::marking::testing::{OUTLET, phy};
     use serde_json::json;
 
-    const DEFAULT: CapacitySource = CapacitySource::PacketThroughput;
-
     fn parameters(value: serde_json::Value) -> Result<CapacityParameters, String> {
         let parsed: CapacityParameters = serde_json::from_value(value).map_err(|error| error.to_string())?;
-        parsed.check(DEFAULT).map(|()| parsed)
+        parsed.check().map(|()| parsed)
     }
 
     /// In Mb/s: before there is an estimate, with one of packet throughput, and with one of the medium.
     fn megabits(value: serde_json::Value, outlet: &Outlet) -> [f64; 3] {
-        let capacity = parameters(value).unwrap().at(outlet, 1_500, DEFAULT);
+        let capacity = parameters(value).unwrap().at(outlet, 1_500);
         let packets = LinkView { packet_throughput_bps: Some(4e6), ..LinkView::default() };
         let medium = LinkView { capacity_bps: Some(5e6), ..LinkView::default() };
         [LinkView::default(), packets, medium].map(|view| capacity.of(&view) * 8e-6)
@@ -233,7 +232,7 @@ mod tests {
         assert_eq!(megabits(json!({ "capacity": "11 Mb/s" }), &wire), [1.0; 3]);
         for source in ["packet-throughput", "rt-winf", "model"] {
             assert_eq!(megabits(json!({ "capacity": source }), &wire), [1.0; 3]);
-            let at = |outlet| parameters(json!({ "capacity": source })).unwrap().at(outlet, 1_500, DEFAULT);
+            let at = |outlet| parameters(json!({ "capacity": source })).unwrap().at(outlet, 1_500);
             assert!(at(&wire).estimators(&phy()).is_empty());
             assert_eq!(at(&OUTLET).estimators(&phy()).len(), 1);
         }

@@ -4,7 +4,7 @@
 //! The price is that of Table I in Qazi's paper on capacity estimation, but for the least price; the demand of a sender, and how fast
 //! it follows, are proposals: the papers' texts could not be retrieved.
 
-use crate::capacity::{Capacity, CapacityParameters, CapacitySource};
+use crate::capacity::{Capacity, CapacityParameters};
 use crate::quantity::{BitRate, Duration};
 use crate::round_trip::smoothed;
 use crate::tcp::{TcpParameters, bytes_per_second, number_in_range, rate_in_range, span_in_range};
@@ -56,15 +56,13 @@ impl Default for MaxNet {
     }
 }
 
-const SOURCE: CapacitySource = CapacitySource::PacketThroughput;
-
 impl Parameters for MaxNet {
     const NAME: &str = "maxnet";
     const SUMMARY: &str = "MaxNet: the rate of a sender falls with the largest price of a link on its way";
     const REFERENCE: &str = "Wydrowski, Andrew and Zukerman 2003";
 
     fn check(&self) -> Result<(), String> {
-        self.capacity.check(SOURCE)?;
+        self.capacity.check()?;
         span_in_range("interval", Some(self.interval), 0.01, 60.0)?;
         number_in_range("utilization", self.utilization, 0.01, 2.0)?;
         rate_in_range("max_rate", Some(self.max_rate))?;
@@ -125,7 +123,7 @@ impl Scheme for MaxNet {
 
     fn router(&self, _node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(PriceRouter {
-            capacity: self.capacity.at(outlet, self.options().packet_size(), SOURCE),
+            capacity: self.capacity.at(outlet, self.options().packet_size()),
             utilization: self.utilization,
             demand: self.demand(),
             interval: self.interval.span(),

@@ -1,6 +1,6 @@
 //! RCP (Dukkipati 2007): routers tell each flow the rate at which to send, the same for all.
 
-use crate::capacity::{Capacity, CapacityParameters, CapacitySource};
+use crate::capacity::{Capacity, CapacityParameters};
 use crate::quantity::{BitRate, Duration};
 use crate::rcp_router::{Load, RateConstants, RcpRouter};
 use crate::rcp_sender::{Pacing, RcpSender, RcpSenderOptions, Refresh, WindowLimit};
@@ -117,7 +117,7 @@ impl RcpConnection {
     fn options(&self) -> TcpOptions {
         let tcp = TcpParameters {
             timestamps: self.tcp.timestamps.or(Some(true)),
-            window: self.tcp.window.or(Some(1024)),
+            window: self.tcp.window.or(Some(TcpOptions::OPEN_WINDOW)),
             // With so many outstanding, sending again what has arrived would cost more than what is lost.
             keep_sacked: self.tcp.keep_sacked.or(Some(true)),
             ..self.tcp.clone()
@@ -164,7 +164,7 @@ impl Parameters for Rcp {
     const REFERENCE: &str = "Dukkipati 2007; Dukkipati and Zhang's code for ns-2";
 
     fn check(&self) -> Result<(), String> {
-        self.capacity.check(CapacitySource::PhyRate)?;
+        self.capacity.check()?;
         check_rates(self.utilization, self.min_rate)?;
         self.control.check()?;
         self.tcp.check()
@@ -181,7 +181,7 @@ impl Scheme for Rcp {
     }
 
     fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        let capacity = self.capacity.at(outlet, self.tcp.packet_size(), CapacitySource::PhyRate);
+        let capacity = self.capacity.at(outlet, self.tcp.packet_size());
         let least = self.min_rate.unwrap_or(0.01) * f64::from(self.tcp.packet_size());
         let constants = self.control.constants(self.utilization.unwrap_or(1.0), least);
         Some(Box::new(RcpRouter::new(node, GivenLoad { capacity }, constants)))

@@ -87,6 +87,7 @@ impl Parameters for ReTfrc {
     const SUMMARY: &str =
         "TFRC below the rate that saturates the MAC of a chain, by a model of its round-trip time";
     const REFERENCE: &str = "Li, Agu, Claypool and Kinicki 2003; RFC 5348";
+    const RELIABLE: bool = false;
 
     fn check(&self) -> Result<(), String> {
         number_in_range("airtime_share", self.airtime_share, 0.01, 1.0)?;

@@ -50,6 +50,8 @@ pub trait Parameters: DeserializeOwned + JsonSchema + Scheme + Serialize + 'stat
     const SUMMARY: &str;
     /// The RFCs or the paper that define it.
     const REFERENCE: &str;
+    /// All that the application hands over arrives, in order and once; else what is lost stays lost.
+    const RELIABLE: bool = true;
     /// Are all values in range?
     ///
     /// # Errors
@@ -66,6 +68,8 @@ pub struct Entry {
     pub summary: &'static str,
     /// The RFCs or the paper that define it.
     pub reference: &'static str,
+    /// All that the application hands over arrives, in order and once; else what is lost stays lost.
+    pub reliable: bool,
     schema: fn() -> Value,
     build: fn(&Value) -> Result<Arc<dyn Scheme>, String>,
     resolve: fn(&Value) -> Result<Value, String>,
@@ -79,6 +83,7 @@ impl Entry {
             name: P::NAME,
             summary: P::SUMMARY,
             reference: P::REFERENCE,
+            reliable: P::RELIABLE,
             schema: schema::<P>,
             build: |parameters| Ok(Arc::new(parse::<P>(parameters)?)),
             resolve: |parameters| Ok(json!(parse::<P>(parameters)?)),

@@ -167,6 +167,7 @@ impl Parameters for Tfrc {
     const NAME: &str = "tfrc";
     const SUMMARY: &str = "datagrams at the rate of TCP's throughput equation";
     const REFERENCE: &str = "RFC 5348; Floyd, Handley, Padhye and Widmer 2000";
+    const RELIABLE: bool = false;
 
     fn check(&self) -> Result<(), String> {
         self.tfrc.check()

@@ -31,6 +31,7 @@ impl Parameters for TfrcCapped {
     const NAME: &str = "tfrc-capped";
     const SUMMARY: &str = "TFRC below a constant rate";
     const REFERENCE: &str = "Li, Agu, Claypool and Kinicki 2003; RFC 5348";
+    const RELIABLE: bool = false;
 
     fn check(&self) -> Result<(), String> {
         rate_in_range("cap", Some(self.cap))?;

@@ -28,6 +28,7 @@ impl Parameters for Udp {
     const NAME: &str = "udp";
     const SUMMARY: &str = "datagrams without congestion control";
     const REFERENCE: &str = "RFC 768";
+    const RELIABLE: bool = false;
 
     fn check(&self) -> Result<(), String> {
         size_in_range("segment_size", Some(self.segment_size), 1.0, 65_535.0)?;

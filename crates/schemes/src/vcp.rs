@@ -1,7 +1,7 @@
 //! VCP (Xia, Subramanian, Stoica and Kalyanaraman, "One More Bit Is Enough", 2005): routers tell whether their load is low, high or too
 //! much in the two ECN bits of each packet.
 
-use crate::capacity::{CapacityParameters, CapacitySource};
+use crate::capacity::CapacityParameters;
 use crate::load_router::{Code, LoadConstants, LoadRouter};
 use crate::load_sender::{LoadSender, LoadSenderOptions};
 use crate::tcp::{TcpParameters, number_in_range};
@@ -35,7 +35,6 @@ impl Default for Vcp {
     }
 }
 
-const SOURCE: CapacitySource = CapacitySource::PacketThroughput;
 /// `t_rho`.
 const INTERVAL: Span = Span::from_ms(200);
 
@@ -45,7 +44,7 @@ impl Parameters for Vcp {
     const REFERENCE: &str = "Xia, Subramanian, Stoica and Kalyanaraman 2005; their code for ns-2";
 
     fn check(&self) -> Result<(), String> {
-        self.capacity.check(SOURCE)?;
+        self.capacity.check()?;
         number_in_range("utilization", self.utilization, 0.01, 2.0)?;
         no_ecn(&self.tcp)?;
         self.tcp.check()
@@ -82,7 +81,7 @@ impl Scheme for Vcp {
     }
 
     fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        let capacity = self.capacity.at(outlet, self.options().packet_size(), SOURCE);
+        let capacity = self.capacity.at(outlet, self.options().packet_size());
         let constants = LoadConstants {
             interval: INTERVAL,
             utilization: self.utilization,

@@ -1,8 +1,8 @@
 //! XCP (Katabi, Handley and Rohrs 2002): routers tell each packet by how much its sender is to change its window.
 
-use crate::capacity::{Capacity, CapacityParameters, CapacitySource};
+use crate::capacity::{Capacity, CapacityParameters};
 use crate::quantity::{BitRate, Duration};
-use crate::tcp::{TcpParameters, bytes_per_second, number_in_range, rate_in_range, span_in_range};
+use crate::tcp::{Flavour, TcpParameters, bytes_per_second, number_in_range, rate_in_range, span_in_range};
 use crate::xcp_router::{Aggregate, Constants, Law, Seen, XcpRouter};
 use crate::xcp_sender::{XcpSender, XcpSenderOptions};
 use crate::{Parameters, Scheme};
@@ -91,12 +91,14 @@ impl XcpConnection {
     }
 
     fn options(&self) -> TcpOptions {
-        let timestamps = self.tcp.timestamps.unwrap_or(true);
-        TcpOptions {
-            congestion_header: CongestionHeader::Xcp,
-            timestamps,
-            ..self.tcp.options(Recovery::Sack)
-        }
+        // A window that does not bind can hold much at a timeout that has arrived.
+        let kept = (self.tcp.flavour == Flavour::Rfc).then_some(true);
+        let tcp = TcpParameters {
+            timestamps: self.tcp.timestamps.or(Some(true)),
+            keep_sacked: self.tcp.keep_sacked.or(kept),
+            ..self.tcp.clone()
+        };
+        TcpOptions { congestion_header: CongestionHeader::Xcp, ..tcp.options(Recovery::Sack) }
     }
 
     pub(crate) fn sender(&self) -> Box<dyn Endpoint> {
@@ -126,7 +128,7 @@ impl Parameters for Xcp {
     const REFERENCE: &str = "Katabi, Handley and Rohrs 2002; draft-falk-xcp-spec-03";
 
     fn check(&self) -> Result<(), String> {
-        self.capacity.check(CapacitySource::PhyRate)?;
+        self.capacity.check()?;
         self.control.check()?;
         self.tcp.check()
     }
@@ -143,7 +145,7 @@ impl Scheme for Xcp {
 
     fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
         let law = GivenCapacity {
-            capacity: self.capacity.at(outlet, self.tcp.packet_size(), CapacitySource::PhyRate),
+            capacity: self.capacity.at(outlet, self.tcp.packet_size()),
             alpha: self.control.alpha,
             beta: self.control.beta,
         };

@@ -48,7 +48,9 @@ pub struct Conservation {
 pub struct FlowOutcome {
     /// Payload bytes delivered to the application, in order, without duplicates.
     pub delivered_bytes: u64,
-    /// Share of time that these bytes were on the air, once on each radio hop that they took, without headers and preambles.
+    /// Those of them that the application had within 400 ms of their first emission.
+    pub timely_bytes: u64,
+    /// Share of time that the delivered bytes were on the air, once on each radio hop that they took, without headers and preambles.
     pub payload_airtime: f64,
     /// Data packets that the transport emitted, retransmissions included.
     pub packets_sent: u64,

@@ -5,13 +5,16 @@
 
 mod media;
 mod occupancy;
+mod timely;
 mod wires;
 
 use crate::medium::Frame;
 use crate::outcome::{Conservation, LinkOutcome, Quantiles, RTS_COUNTS};
 use media::MediaBook;
 use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
+use multihop_transport::Delivered;
 use occupancy::Occupancy;
+use timely::Timely;
 use wires::WireBook;
 
 /// The run's books.
@@ -34,6 +37,9 @@ pub struct Recorder {
 #[derive(Clone, Debug, Default)]
 pub struct FlowBook {
     pub delivered_bytes: u64,
+    /// Those of them that came in time.
+    pub timely_bytes: u64,
+    timely: Timely,
     /// How long they were on the air, once on each hop, in nanoseconds.
     pub payload_air: u64,
     /// Since the start of the run, for the time series.
@@ -141,6 +147,7 @@ impl Recorder {
             let payload = u64::from(packet.segment.payload);
             let flow = &mut self.flows[packet.flow.index()];
             flow.sent_bytes_ever += payload;
+            flow.timely.sent(&packet.segment, now);
             if counts {
                 flow.packets_sent += 1;
                 flow.sent_bytes += payload;
@@ -148,15 +155,22 @@ impl Recorder {
         }
     }
 
-    /// A packet reached the other end, which passed `bytes` bytes on to its application. Its payload was on the air for
-    /// `payload_air`, once on each hop; bytes that had come before, and waited for it, are taken to have come the same way.
-    pub fn delivered(&mut self, packet: &Packet, bytes: u64, payload_air: Span, now: Time) {
+    /// A packet reached the other end, which passed this on to its application. Its payload was on the air for `payload_air`, once
+    /// on each hop; bytes that had come before, and waited for it, are taken to have come the same way.
+    pub fn delivered(&mut self, packet: &Packet, got: Delivered, payload_air: Span, now: Time) {
         self.conservation.delivered += 1;
         let counts = self.counts(now);
+        let bytes = got.bytes;
         let flow = &mut self.flows[packet.flow.index()];
         flow.delivered_bytes_ever += bytes;
+        let timely = if packet.port == Port::Receiver && packet.carries_data() {
+            flow.timely.delivered(&packet.segment, packet.created, got, now)
+        } else {
+            0
+        };
         if counts && packet.port == Port::Receiver {
             flow.delivered_bytes += bytes;
+            flow.timely_bytes += timely;
             if packet.carries_data() {
                 flow.payload_air += payload_air.ns() * bytes / u64::from(packet.segment.payload);
                 flow.packets_delivered += 1;

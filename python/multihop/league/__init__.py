@@ -85,14 +85,21 @@ class League:
         """The schemes that were compared, in the order of the engine."""
         return [str(point.labels["scheme"]) for point in self.results[0].points]
 
+    @property
+    def kinds(self) -> dict[str, list[str]]:
+        """The schemes of each kind of transport; a kind of which there is none is left out."""
+        of = {kind: [scheme for scheme in self.schemes if kind_of(scheme) == kind] for kind in rules()["kinds"]}
+        return {kind: names for kind, names in of.items() if names}
+
     @cached_property
     def differences(self) -> pd.DataFrame:
-        """Paired differences between schemes, seed by seed: a row per network, metric and pair; none for one seed."""
+        """Paired differences between schemes of a kind: a row per network, metric and pair; none for one seed."""
         parts = []
         for network, result in zip(self.networks, self.results, strict=True):
-            df = differences(result)
-            df.insert(0, "network", network.name)
-            parts.append(df)
+            for names in self.kinds.values():
+                df = differences(result, names)
+                df.insert(0, "network", network.name)
+                parts.append(df)
         return pd.concat(parts, ignore_index=True)
 
 
@@ -123,7 +130,7 @@ def schemes(wanted: Sequence[str] | None = None) -> list[str]:
     Raises:
         UserError: if there is no such scheme, or none is named.
     """
-    known = list(_parameters())
+    known = list(_schemes())
     if wanted is None:
         return known
     for name in wanted:
@@ -172,7 +179,7 @@ def settings(scheme: str) -> dict[str, Any]:
 
     A packet has the same bytes above the MAC, whatever its headers are: those come off the payload.
     """
-    said, parameters = rules(), _parameters()[scheme]
+    said, parameters = rules(), _schemes()[scheme]["parameters"]["properties"]
     made: dict[str, Any] = {"scheme": scheme}
     if "segment_size" in parameters:
         made[f"schemes.{scheme}.segment_size"] = f"{said['packet'] - headers(scheme)} B"
@@ -182,6 +189,11 @@ def settings(scheme: str) -> dict[str, Any]:
     return made
 
 
+def kind_of(scheme: str) -> str:
+    """The kind of a scheme's transport, `reliable` or `datagrams`: by what they promise, they are ranked apart."""
+    return "reliable" if _schemes()[scheme]["reliable"] else "datagrams"
+
+
 @cache
 def headers(scheme: str) -> int:
     """Bytes of network and transport headers of each packet of a scheme."""
@@ -189,9 +201,9 @@ def headers(scheme: str) -> int:
     return probe["demands"][0]["header_bytes"]
 
 
-def _parameters() -> dict[str, dict[str, Any]]:
-    """Every scheme of the engine, and its parameters by name."""
-    return {entry["name"]: entry["parameters"]["properties"] for entry in json.loads(_core.registry())["schemes"]}
+def _schemes() -> dict[str, dict[str, Any]]:
+    """Every scheme of the engine by name, as its registry has it."""
+    return {entry["name"]: entry for entry in json.loads(_core.registry())["schemes"]}
 
 
 def _community(mesh: Path) -> Network:

@@ -24,12 +24,13 @@ WITHOUT_MESH = (
 
 #: What the numbers of a summary are, in short.
 RANK = (
-    "Ranks by the gap to the proportionally fair optimum, or where there is none by goodput: one more than the schemes "
-    "that are significantly better, so that schemes share a rank where seeds cannot tell."
+    "Ranks among schemes of a kind, by the gap of what is useful to the proportionally fair optimum, or where there is "
+    "none by its sum: of reliable transports goodput, of datagrams what comes within 400 ms. A rank is one more than "
+    "the schemes that are significantly better, so that schemes share one where seeds cannot tell."
 )
 
 #: What the whole table counts, in this order.
-_MEASURES = ("gap", "goodput", "jain", "delay", "loss", "overhead")
+_MEASURES = ("gap", "timely_gap", "goodput", "timely", "jain", "delay", "loss", "overhead")
 
 #: Runs that agree in all of these are the same run.
 _SAME = ("goodput", "jain", "delay", "loss", "overhead")
@@ -68,36 +69,46 @@ def markdown(league: League, command: str) -> str:
 
 
 def summary(league: League, table: Sequence[Standing] | None = None) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows: the rank of each scheme on each network, those first that beat most and are beaten least."""
+    """Heads and rows: ranks on each network among a kind, those schemes first that beat most and are beaten least."""
     table = standings(league) if table is None else table
-    main = {network.name: main_metric(table, network.name) for network in league.networks}
-    chosen = [standing for standing in table if standing.metric == main[standing.network]]
+    main = {
+        (network.name, kind): main_metric(table, network.name, kind)
+        for network in league.networks
+        for kind in league.kinds
+    }
+    chosen = [standing for standing in table if standing.metric == main[standing.network, standing.kind]]
     ranks = {(standing.network, standing.scheme): str(standing.rank) for standing in chosen}
     rows = []
-    for scheme, better, worse in _ordered(league, chosen):
-        places = [ranks.get((network.name, scheme), "none") for network in league.networks]
-        rows.append([scheme, *places, str(better), str(worse)])
-    return ["scheme", *(network.title for network in league.networks), "better than", "worse than"], rows
+    for kind, names in league.kinds.items():
+        for scheme, better, worse in _ordered(names, chosen):
+            places = [ranks.get((network.name, scheme), "none") for network in league.networks]
+            rows.append([kind, scheme, *places, str(better), str(worse)])
+    return ["kind", "scheme", *(network.title for network in league.networks), "better than", "worse than"], rows
 
 
 def by_measure(league: League, table: Sequence[Standing]) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows: for each scheme and measure, of how many it is better and worse over all networks."""
+    """Heads and rows: for each scheme and measure, of how many of its kind it is better and worse over all networks."""
     counts = {
         measure: {
             scheme: f"+{better} -{worse}"
-            for scheme, better, worse in _ordered(league, [one for one in table if one.metric == measure])
+            for scheme, better, worse in _ordered(league.schemes, [one for one in table if one.metric == measure])
         }
         for measure in _MEASURES
     }
     first = league.results[0]
-    heads = ["scheme", *(first.metric(measure).title for measure in _MEASURES)]
-    return heads, [[scheme, *(counts[measure][scheme] for measure in _MEASURES)] for scheme in league.schemes]
+    heads = ["kind", "scheme", *(first.metric(measure).title for measure in _MEASURES)]
+    rows = [
+        [kind, scheme, *(counts[measure][scheme] for measure in _MEASURES)]
+        for kind, names in league.kinds.items()
+        for scheme in names
+    ]
+    return heads, rows
 
 
-def _ordered(league: League, chosen: Sequence[Standing]) -> list[tuple[str, int, int]]:
+def _ordered(schemes: Sequence[str], chosen: Sequence[Standing]) -> list[tuple[str, int, int]]:
     """Each scheme, of how many it is better and worse in these standings; the greatest difference first."""
     made = []
-    for scheme in league.schemes:
+    for scheme in schemes:
         own = [standing for standing in chosen if standing.scheme == scheme]
         made.append((scheme, sum(one.better_than for one in own), sum(one.worse_than for one in own)))
     return sorted(made, key=lambda entry: entry[2] - entry[1])
@@ -117,18 +128,33 @@ def _extent(league: League) -> list[str]:
 def _exceptions(league: League, table: Sequence[Standing]) -> list[str]:
     """What of the rules of ranking does not hold for all networks of these runs."""
     lines = []
-    others = [network.title for network in league.networks if main_metric(table, network.name) != "gap"]
+    there = {standing.network for standing in table if standing.metric == "gap"}
+    others = [network.title for network in league.networks if network.name not in there]
     if others:
-        lines += [f"There is no one optimum of: {', '.join(others)}. Ranks there are by goodput.", ""]
+        lines += [f"There is no one optimum of: {', '.join(others)}. Ranks there are by the sum of what is useful.", ""]
     if any(standing.found.n < 2 for standing in table):
         lines += ["**One seed cannot tell schemes apart**; use `--seeds 10` or more.", ""]
     return lines
 
 
 def _network(network: Network, result: StudyResult, table: Sequence[Standing]) -> list[str]:
-    """A row per scheme, the best by what the network ranks by first."""
-    main = main_metric(table, network.name)
-    found = {(one.metric, one.scheme): one for one in table if one.network == network.name}
+    """A table for each kind of transport, with a row per scheme, the best by what the kind is ranked by first."""
+    description = result.study.spec.description
+    lines = [f"{description[:1].upper()}{description[1:].rstrip('.')}.", ""] if description else []
+    why = result.optimum(0, question_of(result.study.spec.metrics["gap"])).not_comparable
+    if why is not None:
+        lines += [f"There is no optimum to hold runs against: {why}.", ""]
+    for kind, about in rules()["kinds"].items():
+        own = [one for one in table if (one.network, one.kind) == (network.name, kind)]
+        if own:
+            heads, rows = _full(result, own, main_metric(table, network.name, kind))
+            lines += [f"### {network.title}: {about['title']}", "", *_table(heads, rows)]
+    return [*lines, *_alike(result)]
+
+
+def _full(result: StudyResult, own: Sequence[Standing], main: str) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows: all that was measured of the schemes of a kind on a network."""
+    found = {(one.metric, one.scheme): one for one in own}
     is_single = len(result.study.plan.views[0]["flows"]) == 1
     # One flow is as fair as can be, and its distance is its gap.
     left_out = {"jain", "distance"} if is_single else set()
@@ -138,20 +164,17 @@ def _network(network: Network, result: StudyResult, table: Sequence[Standing]) -
     metrics = [result.metric(name) for name in result.metric_names if name in there]
     sign = -1.0 if result.metric(main).higher_is_better else 1.0
     mains = {scheme: one for (name, scheme), one in found.items() if name == main}
-    schemes = [str(point.labels["scheme"]) for point in result.points]
+
+    def place(scheme: str) -> float:
+        return sign * mains[scheme].found.mean if scheme in mains else float("inf")
+
     rows = []
-    for scheme in sorted(schemes, key=lambda s: sign * mains[s].found.mean if s in mains else float("inf")):
+    for scheme in sorted(dict.fromkeys(one.scheme for one in own), key=place):
         rank = str(mains[scheme].rank) if scheme in mains else "none"
         standing = [found.get((metric.name, scheme)) for metric in metrics]
         cells = [_number(one.found, m) if one else "none" for one, m in zip(standing, metrics, strict=True)]
         rows.append([rank, scheme, *cells])
-    heads = ["rank", "scheme", *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in metrics)]
-    description = result.study.spec.description
-    lines = [f"{description[:1].upper()}{description[1:].rstrip('.')}.", ""] if description else []
-    if main != "gap":
-        why = result.optimum(0, question_of(result.study.spec.metrics["gap"])).not_comparable
-        lines += [f"There is no optimum to hold runs against: {why}.", ""]
-    return [*lines, *_table(heads, rows), *_alike(result)]
+    return ["rank", "scheme", *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in metrics)], rows
 
 
 def _alike(result: StudyResult) -> list[str]:

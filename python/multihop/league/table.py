@@ -17,7 +17,7 @@ import pyarrow.parquet
 
 from multihop.columns import Column
 from multihop.comparison import SIGNIFICANCE
-from multihop.league import League
+from multihop.league import League, kind_of, rules
 from multihop.provenance import commit, version
 from multihop.statistics import Estimate
 from multihop.storage import replace_file, require_results_directory, write_text
@@ -31,12 +31,10 @@ NAMES = (
     *(f"{name}.{kind}" for name in ("standings", "runs", "differences") for kind in ("parquet", "csv")),
 )
 
-#: What networks rank by: the first of these that has values there.
-MAIN = ("gap", "goodput")
-
 _COLUMNS = {
     "network": Column("", "what schemes were compared on"),
     "scheme": Column("", "congestion control"),
+    "kind": Column("", "of its transport: reliable, or datagrams; schemes of one kind are compared"),
     "metric": Column("", "what was measured"),
     "unit": Column("", "unit of the row's numbers"),
     "seed": Column("", "seed of the run"),
@@ -51,21 +49,23 @@ _COLUMNS = {
     "b": Column("", "the scheme that it is compared with"),
     "difference": Column("as in unit", "mean of a less b over common seeds"),
     "p_value": Column("1", "two-sided p-value of no difference (paired t-test)"),
-    "p_adjusted": Column("1", "the same, adjusted by Holm's method over the pairs of one metric on one network"),
+    "p_adjusted": Column("1", "the same, adjusted by Holm's method over a kind's pairs of one metric on one network"),
 }
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a scheme stands on a network by a metric, in SI units.
+    """Where a scheme stands among those of its kind, on a network by a metric, in SI units.
 
     Attributes:
+        kind: of its transport.
         better_than: schemes that it is significantly better than.
         worse_than: schemes that are significantly better.
     """
 
     network: str
     scheme: str
+    kind: str
     metric: str
     found: Estimate
     better_than: int
@@ -80,7 +80,7 @@ class Standing:
 def standings(league: League) -> list[Standing]:
     """One for each network, scheme and metric that has a value there.
 
-    A scheme is better than another where the difference of their runs, seed by seed, is significant.
+    A scheme is better than another of its kind where the difference of their runs, seed by seed, is significant.
     """
     pairs = league.differences
     made = []
@@ -91,7 +91,8 @@ def standings(league: League) -> list[Standing]:
                 found = result.estimate(index, name)
                 if found is not None:
                     key = (name, scheme)
-                    made.append(Standing(network.name, scheme, name, found, better[key], worse[key]))
+                    kind = kind_of(scheme)
+                    made.append(Standing(network.name, scheme, kind, name, found, better[key], worse[key]))
     return made
 
 
@@ -105,10 +106,11 @@ def runs(league: League) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def main_metric(table: Sequence[Standing], network: str) -> str:
-    """What a network ranks by: the gap to the optimum, or where there is no optimum the goodput."""
+def main_metric(table: Sequence[Standing], network: str, kind: str) -> str:
+    """What a kind is ranked by on a network: the gap of what is useful, or where there is no optimum its sum."""
     there = {standing.metric for standing in table if standing.network == network}
-    return next((name for name in MAIN if name in there), MAIN[-1])
+    by: list[str] = rules()["kinds"][kind]["by"]
+    return next((name for name in by if name in there), by[-1])
 
 
 def record(league: League) -> list[dict[str, Any]]:
@@ -117,6 +119,7 @@ def record(league: League) -> list[dict[str, Any]]:
         {
             "network": standing.network,
             "scheme": standing.scheme,
+            "kind": standing.kind,
             "metric": standing.metric,
             "mean": standing.found.mean,
             "low": standing.found.low,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -81,10 +81,14 @@ def estimates(result: StudyResult) -> pd.DataFrame:
     return _numeric(pd.DataFrame(rows))
 
 
-def differences(result: StudyResult) -> pd.DataFrame:
+def differences(result: StudyResult, among: Collection[Any] | None = None) -> pd.DataFrame:
     """Paired differences between the values of the compared factor, seed by seed, at every point of the others.
 
     `p_adjusted` is Holm's adjustment over the pairs of one metric at one point. Empty if nothing is compared.
+
+    Args:
+        result: of the study.
+        among: values of the compared factor; all by default.
     """
     by = result.study.compared
     if by is None or by not in result.study.spec.factors:
@@ -99,7 +103,7 @@ def differences(result: StudyResult) -> pd.DataFrame:
         }
         for name in result.metric_names:
             made = []
-            for a, b in combinations(line, 2):
+            for a, b in combinations([i for i in line if among is None or result.label(i, by) in among], 2):
                 d = result.difference(a, b, name)
                 if d is not None:
                     pair = {

@@ -45,14 +45,14 @@ def of_all_flows(metric: MetricSpec, flows: pd.DataFrame, best: Optimum) -> pd.S
     seeds = flows["seed"].unique()
     if best.not_comparable is not None:
         return pd.Series(np.nan, index=seeds, dtype=float)
-    rates = flows["goodput_bps"].to_numpy(dtype=float).reshape(len(seeds), -1)
+    rates = flows[metric.got].to_numpy(dtype=float).reshape(len(seeds), -1)
     made = best.distance(rates) if metric.optimum == "distance" else best.gap(rates)
     return pd.Series(made, index=seeds, dtype=float)
 
 
-def with_optimum(flows: pd.DataFrame, best: Optimum) -> pd.DataFrame:
+def with_optimum(metric: MetricSpec, flows: pd.DataFrame, best: Optimum) -> pd.DataFrame:
     """The table of flows of all seeds, with a column of x* in bit/s and one of x / x*, missing without a path."""
     rates = np.tile(best.rates_bps if best.not_comparable is None else np.nan * best.rates_bps, flows["seed"].nunique())
     rates = np.where(rates > 0, rates, np.nan)
-    shares = flows["goodput_bps"].to_numpy(dtype=float) / rates
+    shares = flows[metric.got].to_numpy(dtype=float) / rates
     return flows.assign(**{COLUMNS["rate"]: rates, COLUMNS["share"]: shares})

@@ -163,7 +163,7 @@ class StudyResult:
         if spec.optimum in {"distance", "gap"}:
             made = of_all_flows(spec, tables["flows"], best)
         else:
-            made = per_seed(spec, with_optimum(tables["flows"], best), view["warmup"])
+            made = per_seed(spec, with_optimum(spec, tables["flows"], best), view["warmup"])
         return made.set_axis([int(seed) for seed in made.index])
 
     @cache  # noqa: B019 - lives as long as the result

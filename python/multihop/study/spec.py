@@ -182,6 +182,9 @@ class MetricSpec(_Table):
         "idle-channel", description="Of `optimum`: what is charged, as in `multihop bound`."
     )
     feedback: bool = Field(True, description="Of `optimum`: charge the transport's acknowledgements.")
+    got: Literal["goodput_bps", "timely_bps"] = Field(
+        "goodput_bps", description="Of `optimum`: the column of flows that is x."
+    )
     metric: str | None = Field(None, description="Instead of a column: a metric above this one.")
     over: str | None = Field(None, description="Of `metric`: divided by this one.")
     less: str | None = Field(None, description="Of `metric`: less this one, which has the same unit.")
@@ -204,7 +207,7 @@ class MetricSpec(_Table):
             ("against",): ("against_where", "signed"),
             ("column", "optimum"): ("where", "reduce"),
             ("model",): ("result", "arguments", "cases"),
-            ("optimum",): ("utility", "constraints", "level", "feedback"),
+            ("optimum",): ("utility", "constraints", "level", "feedback", "got"),
             ("metric",): ("over", "less", "at"),
         }
         for needed, keys in of.items():

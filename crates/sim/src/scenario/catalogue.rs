@@ -26,6 +26,7 @@ pub fn catalogue() -> Value {
             "name": entry.name,
             "summary": entry.summary,
             "reference": entry.reference,
+            "reliable": entry.reliable,
             "parameters": entry.schema(),
         })
     });

@@ -466,7 +466,7 @@ impl Stack {
         let (hops, identification) = (packet.hops, packet.identification());
         let segment = Segment { hops, identification, ..packet.segment };
         let delivered = end.endpoint.on_segment(around.now, &segment);
-        around.record.delivered(&packet, delivered.bytes, payload_air, around.now);
+        around.record.delivered(&packet, delivered, payload_air, around.now);
         around.record.media_delivered(&packet, delivered, around.now);
         if let Some((app, slot)) = &mut end.app
             && let Some(again) = app.on_progress(around.now, end.endpoint.progress().acked)

@@ -30,6 +30,7 @@ impl World {
         let book = &mut self.record.flows[index];
         FlowOutcome {
             delivered_bytes: book.delivered_bytes,
+            timely_bytes: book.timely_bytes,
             payload_airtime: Span::from_ns(book.payload_air).seconds() / measured.seconds(),
             packets_sent: book.packets_sent,
             sent_bytes: book.sent_bytes,
