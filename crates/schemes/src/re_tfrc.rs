@@ -175,7 +175,6 @@ const PROPAGATION: Span = Span::from_us(1);
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
 
     #[test]
