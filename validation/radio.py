@@ -41,7 +41,8 @@ PRINTED: Options = {
     "self_interference": False,
     "await_estimate": False,
 }
-FULL_BUSY: Options = {**PRINTED, "full_busy": True}
+#: And what XCP-Winf has besides.
+PRINTED_XCP: Options = {**PRINTED, "queue_allowed": 0}
 
 #: Each variant's label, scheme and options.
 VARIANTS: list[tuple[str, str, Options]] = [
@@ -55,10 +56,10 @@ VARIANTS: list[tuple[str, str, Options]] = [
     ("xcp, phy-rate, forgets SACK", "xcp", {"capacity": "phy-rate", "keep_sacked": False}),
     ("xcp-b", "xcp-b", {}),
     ("xcp-winf, whole", "xcp-winf", {}),
-    ("xcp-winf, window 44", "xcp-winf", {**PRINTED, "window": 44}),
-    ("xcp-winf", "xcp-winf", PRINTED),
-    ("xcp-winf, full busy, window 44", "xcp-winf", {**FULL_BUSY, "window": 44}),
-    ("xcp-winf, full busy", "xcp-winf", FULL_BUSY),
+    ("xcp-winf, window 44", "xcp-winf", {**PRINTED_XCP, "window": 44}),
+    ("xcp-winf", "xcp-winf", PRINTED_XCP),
+    ("xcp-winf, full busy, window 44", "xcp-winf", {**PRINTED_XCP, "full_busy": True, "window": 44}),
+    ("xcp-winf, full busy", "xcp-winf", {**PRINTED_XCP, "full_busy": True}),
     ("rcp", "rcp", {}),
     ("rcp, phy-rate, window 32", "rcp", {"capacity": "phy-rate", "window": 32}),
     ("rcp, phy-rate", "rcp", {"capacity": "phy-rate"}),
@@ -66,7 +67,7 @@ VARIANTS: list[tuple[str, str, Options]] = [
     ("rcp-winf, whole", "rcp-winf", {}),
     ("rcp-winf, window 32", "rcp-winf", {**PRINTED, "window": 32}),
     ("rcp-winf", "rcp-winf", PRINTED),
-    ("rcp-winf, full busy", "rcp-winf", FULL_BUSY),
+    ("rcp-winf, full busy", "rcp-winf", {**PRINTED, "full_busy": True}),
 ]
 
 

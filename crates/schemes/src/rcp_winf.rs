@@ -205,14 +205,14 @@ mod tests {
         RcpWinf { control, winf, ..scheme }
     }
 
-    /// 0.5 of 1 MB/s are in use for an input of 0.25; a round trip is half of the time that estimates are of.
+    /// 0.5 of 1 MB/s are in use for an input of 0.25; a round trip is as long as the time that estimates are of.
     #[test]
     fn a_queue_costs_what_input_costs() {
         let scheme = RcpWinf::default();
         let estimates = scheme.winf.at(&OUTLET, 1_532);
         let mut load = WinfLoad { input: Input::Used, offer: Offer::Rate, estimates };
         let half = LinkView { available_bps: Some(4e6), ..idle() };
-        assert_eq!(load.weights(0.25e6, 0.2, 0.1, &half), (0.5, 2.0));
+        assert_eq!(load.weights(0.25e6, 0.2, 0.2, &half), (0.5, 2.0));
     }
 
     #[test]

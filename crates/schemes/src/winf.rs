@@ -75,7 +75,7 @@ pub struct WinfParameters {
     /// that it takes to send it. Not in the paper. Default true.
     pub self_interference: bool,
     /// The available bandwidth is a mean over `estimate_over`, and shows what a change did only after that. With true, gains count for
-    /// that time where the round trip is shorter; with false, as published, for each round trip. Not in the paper. Default true.
+    /// that time and a round trip together; with false, as published, for each round trip. Not in the paper. Default true.
     pub await_estimate: bool,
 }
 
@@ -200,10 +200,11 @@ impl Estimates {
     }
 
     /// The part of a gain for what is available that counts in a round trip of so many seconds. The gains of XCP and RCP are those of
-    /// a loop that sees within a round trip what it did, and not each time again what it has given out already.
+    /// a loop that sees within a round trip what it did, and not each time again what it has given out already. Here it sees that in
+    /// full after a round trip and the time that estimates are of.
     pub(crate) fn pace(&self, rtt: f64) -> f64 {
         if self.parameters.await_estimate && !self.outlet.is_wired {
-            (rtt / self.parameters.estimate_over.0).min(1.0)
+            rtt / (rtt + self.parameters.estimate_over.0)
         } else {
             1.0
         }
@@ -243,8 +244,9 @@ mod tests {
         let pace = |await_estimate, outlet: &Outlet, rtt| {
             WinfParameters { await_estimate, ..WinfParameters::default() }.at(outlet, 1_500).pace(rtt)
         };
-        assert!((pace(true, &OUTLET, 0.05) - 0.25).abs() < 1e-12);
-        assert_eq!([pace(true, &OUTLET, 0.4), pace(false, &OUTLET, 0.05)], [1.0; 2]);
+        assert!((pace(true, &OUTLET, 0.05) - 0.2).abs() < 1e-12);
+        assert!((pace(true, &OUTLET, 0.6) - 0.75).abs() < 1e-12);
+        assert_eq!(pace(false, &OUTLET, 0.05), 1.0);
         assert_eq!(pace(true, &Outlet { is_wired: true, ..OUTLET }, 0.05), 1.0);
     }
 
