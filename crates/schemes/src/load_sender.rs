@@ -348,7 +348,7 @@ mod tests {
             (1.0, true, 10, 58.48),
         ] {
             let initial_window = 1_000 * segments;
-            let options = LoadSenderOptions { alpha, limits_addition, initial_window, ..options() };
+            let options = LoadSenderOptions { initial_window, alpha, limits_addition, ..options() };
             let mut sender = LoadSender::new(options);
             acknowledge(&mut sender, ms(0), 1_000, load(0.9));
             let added = sender.window - initial_window as f64;

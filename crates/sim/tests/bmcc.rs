@@ -51,7 +51,8 @@ fn lost(outcome: &Outcome) -> f64 {
     1.0 - sum(|flow| flow.packets_delivered) as f64 / sum(|flow| flow.packets_sent) as f64
 }
 
-/// The medium carries about 4.3 Mb/s of payload beside acknowledgements. Told less, flows send that and nothing waits; told the bit rate,
+/// The medium carries about 4.3 Mb/s of payload beside acknowledgements. Told less, flows send that, less what slow addition leaves after
+/// cuts, and nothing waits; told the bit rate,
 /// the load is about a half however full the queue is, and packets overflow it; measured, it is neither.
 #[test]
 fn what_a_base_station_is_told_is_what_it_gets() {
@@ -59,7 +60,7 @@ fn what_a_base_station_is_told_is_what_it_gets() {
     for told in [2.0, 3.0, 4.0] {
         let outcome = downloads(&format!("capacity = \"{told} Mb/s\""), 0.0);
         let (total, queue) = (goodputs(&outcome).iter().sum::<f64>(), outcome.nodes[0].queue_mean);
-        assert!((total - told * payload).abs() < 0.05 * told, "{told}: {total}");
+        assert!((total - told * payload).abs() < 0.08 * told, "{told}: {total}");
         assert!(queue < 2.0 && lost(&outcome) < 0.01, "{told}: {queue} {}", lost(&outcome));
     }
     let blind = downloads("capacity = \"phy-rate\"", 0.0);
@@ -71,7 +72,7 @@ fn what_a_base_station_is_told_is_what_it_gets() {
 
     let measured = downloads("", 0.0);
     let total: f64 = goodputs(&measured).iter().sum();
-    assert!(total > 0.97 * goodputs(&blind).iter().sum::<f64>(), "{total}");
+    assert!(total > 0.95 * goodputs(&blind).iter().sum::<f64>(), "{total}");
     assert!(lost(&measured) < 0.01 && measured.nodes[0].queue_mean < 6.0, "{}", measured.nodes[0].queue_mean);
 }
 
