@@ -94,6 +94,20 @@ fn a_flow_over_two_links_of_a_set_has_half_the_window() {
     assert!((1.6..2.4).contains(&ratio), "{windows:?}");
 }
 
+/// Two pairs whose senders are neighbours: what each receiver acknowledges collides with the other's data at its own sender. The MAC's
+/// signal leaves nothing for the timer.
+#[test]
+fn what_the_mac_of_an_end_gave_up_needs_no_timer() {
+    let timeouts = |repairs: u32| {
+        let mut config = ewccp(chain(DcfRules::IEEE, 3), &json!({ "local_repairs": repairs }));
+        transfer(&mut config, 1, 0);
+        transfer(&mut config, 2, 3);
+        run(&config).flows.iter().map(|flow| flow.timeouts).sum::<u64>()
+    };
+    assert!(timeouts(0) > 0);
+    assert_eq!(timeouts(10), 0);
+}
+
 /// On a chain each of eight routers tells two neighbours of at most four directed links ten times a second.
 #[test]
 fn signalling_takes_the_airtime_of_its_frames() {
