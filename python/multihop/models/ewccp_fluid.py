@@ -16,8 +16,9 @@ of neighbourhood queues over a path, the queue of link l is counted H_ls times, 
 send, that queue is (y_l - C)^+ d. Eq. 19 adds up differently.
 
 Rates are in units of C throughout, and time in units of 1 / beta, which leaves one number: the step alpha / (beta C).
-Overload is of its order. In consistent units (bytes, seconds) the increase of a rate is alpha s / (rtt d), where Eq. 16
-has alpha, so that the step is not equal for flows of unequal round trips: `weights` are for that.
+Overload is of its order. In consistent units (bytes, seconds) Eq. 8 as printed increases a rate by alpha s / (rtt d) a
+second, where Eq. 16 has alpha, so that the step is not equal for flows of unequal round trips: `weights` are for that.
+With the engine's `law = "rates"` it is alpha s / d^2, equal for all.
 """
 
 from __future__ import annotations
