@@ -34,6 +34,15 @@ class Effort:
 FULL = Effort(seeds=10, seconds=110)
 QUICK = Effort(seeds=2, seconds=30)
 
+#: rt-Winf as its equations are printed.
+PRINTED: Options = {
+    "reading": "printed",
+    "estimate_over": "1 s",
+    "self_interference": False,
+    "await_estimate": False,
+}
+FULL: Options = {**PRINTED, "full_busy": True}
+
 #: Each variant's label, scheme and options.
 VARIANTS: list[tuple[str, str, Options]] = [
     ("tcp-newreno", "tcp-newreno", {}),
@@ -44,16 +53,18 @@ VARIANTS: list[tuple[str, str, Options]] = [
     ("xcp, window 1024, keep_sacked", "xcp", {"window": 1024, "keep_sacked": True}),
     ("xcp, told 1 Mb/s, window 1024", "xcp", {"capacity": "1 Mb/s", "window": 1024}),
     ("xcp-b, window 1024", "xcp-b", {"window": 1024}),
-    ("xcp-winf", "xcp-winf", {}),
-    ("xcp-winf, window 1024", "xcp-winf", {"window": 1024}),
-    ("xcp-winf, full busy", "xcp-winf", {"full_busy": True}),
-    ("xcp-winf, full busy, window 1024", "xcp-winf", {"full_busy": True, "window": 1024}),
+    ("xcp-winf, whole, window 1024", "xcp-winf", {"window": 1024}),
+    ("xcp-winf", "xcp-winf", PRINTED),
+    ("xcp-winf, window 1024", "xcp-winf", {**PRINTED, "window": 1024}),
+    ("xcp-winf, full busy", "xcp-winf", FULL),
+    ("xcp-winf, full busy, window 1024", "xcp-winf", {**FULL, "window": 1024}),
     ("rcp, window 32", "rcp", {"window": 32}),
     ("rcp", "rcp", {}),
     ("rcp, told 1 Mb/s", "rcp", {"capacity": "1 Mb/s"}),
-    ("rcp-winf, window 32", "rcp-winf", {"window": 32}),
-    ("rcp-winf", "rcp-winf", {}),
-    ("rcp-winf, full busy", "rcp-winf", {"full_busy": True}),
+    ("rcp-winf, whole, window 1024", "rcp-winf", {"window": 1024}),
+    ("rcp-winf, window 32", "rcp-winf", {**PRINTED, "window": 32}),
+    ("rcp-winf", "rcp-winf", PRINTED),
+    ("rcp-winf, full busy", "rcp-winf", FULL),
 ]
 
 

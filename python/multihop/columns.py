@@ -16,6 +16,7 @@ DROP_CAUSES: dict[str, str] = {
     "hop_limit": "it took more hops than packets may, or came back to the node that sent it first",
     "lifetime": "it waited in the interface queue for longer than `mac.lifetime`",
     "aqm": "the queue discipline, `fq-codel` or `stations`, found that packets wait too long",
+    "wire_loss": "a wire lost it at random, with the probability `loss`",
 }
 
 
@@ -198,6 +199,7 @@ _WIRES: dict[str, Column] = {
     "receiver_name": Column("", "name of the receiving node"),
     "rate_bps": Column("bit/s", "rate of this direction of the wire"),
     "delay_s": Column("s", "its propagation delay"),
+    "loss": Column("1", "probability with which it loses each packet at random"),
     "sent": Column("packets", "packets whose last bit was sent"),
     "sent_bytes": Column("byte", "their bytes, headers included"),
     "delivered": Column("packets", "packets that reached the other end"),
@@ -206,6 +208,7 @@ _WIRES: dict[str, Column] = {
         "packets lost before they were sent: no room in the queue, a router policy or the discipline dropped them, or "
         "the node was switched off",
     ),
+    "lost": Column("packets", "packets that it lost at random after they were sent"),
     "queue_mean": Column("packets", "packets that waited at its sending end, mean over time"),
     "queue_max": Column("packets", "packets that waited at its sending end, maximum"),
     "utilisation": Column("1", "share of time during which it was sending"),

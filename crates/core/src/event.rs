@@ -148,6 +148,8 @@ pub struct Heard {
     pub duration: Span,
     /// Bytes that the MAC was asked to carry; zero for control frames.
     pub size: u32,
+    /// The flow of the packet in it, by the addresses and ports of its headers; none in control frames, and where they were not read.
+    pub flow: Option<FlowId>,
     /// Its bit rate.
     pub rate: Rate,
 }
@@ -184,6 +186,27 @@ pub struct Dropped {
     pub cause: DropCause,
 }
 
+/// What a node says of its links in an ACK, where it has an estimator that does (Barreto 2015, Eq. 11). The ACK of 802.11 has no
+/// field for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Report {
+    /// What they carry, in bits per second.
+    pub capacity_bps: f64,
+    /// The unused part of it, in bits per second.
+    pub available_bps: f64,
+}
+
+/// A report came in an ACK for this node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reported {
+    /// Who sent the ACK.
+    pub from: NodeId,
+    /// When it had come.
+    pub at: Time,
+    /// What it said.
+    pub report: Report,
+}
+
 /// What happened at a node's MAC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LinkEvent {
@@ -193,6 +216,8 @@ pub enum LinkEvent {
     Exchange(Exchange),
     /// A frame was decoded.
     Heard(Heard),
+    /// An ACK that was decoded had a report in it; told after its [`LinkEvent::Heard`].
+    Reported(Reported),
     /// The medium is sensed busy (physically, own transmissions included) from this instant on.
     BusyFrom(Time),
     /// The medium was sensed busy for this long; told when it falls idle.

@@ -24,7 +24,9 @@ mod rate;
 mod rng;
 mod time;
 
-pub use event::{Arrived, Attempt, Dropped, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent};
+pub use event::{
+    Arrived, Attempt, Dropped, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent, Report, Reported,
+};
 pub use feedback::{
     BrakeCounts, EwccpHeader, EwccpLink, Feedback, LoadHeader, PriceHeader, RcpHeader, TfrcDataHeader,
     TfrcReportHeader, XcpHeader,

@@ -197,11 +197,13 @@ pub enum DropCause {
     Lifetime,
     /// The queue discipline found that packets wait too long.
     Aqm,
+    /// A wire lost it, at random.
+    WireLoss,
 }
 
 impl DropCause {
     /// All causes, in the order of the results' columns.
-    pub const ALL: [DropCause; 8] = [
+    pub const ALL: [DropCause; 9] = [
         DropCause::QueueFull,
         DropCause::RetryLimit,
         DropCause::NoRoute,
@@ -210,6 +212,7 @@ impl DropCause {
         DropCause::HopLimit,
         DropCause::Lifetime,
         DropCause::Aqm,
+        DropCause::WireLoss,
     ];
 
     /// The name of its column in the results.
@@ -223,6 +226,7 @@ impl DropCause {
             DropCause::HopLimit => "hop_limit",
             DropCause::Lifetime => "lifetime",
             DropCause::Aqm => "aqm",
+            DropCause::WireLoss => "wire_loss",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The interface of an estimator, and the database it writes to.
 
-use multihop_core::{LinkEvent, Time};
+use multihop_core::{LinkEvent, Report, Time};
 
 /// What a node knows about its own links: the "shared database" of the cross-layer papers. A value is absent unless who reads it
 /// has asked for its estimator ([`crate::RouterPolicy::estimators`]), and until that has had something to measure. The queue is
@@ -30,4 +30,8 @@ pub trait Estimator: Send {
     fn on_link(&mut self, event: &LinkEvent);
     /// Writes the present estimate.
     fn write(&self, now: Time, view: &mut LinkView);
+    /// What the node's next ACK says of its links; nothing, if it says nothing.
+    fn report(&self, _now: Time) -> Option<Report> {
+        None
+    }
 }

@@ -11,8 +11,10 @@
 //!   carries in a shared medium, [`ContentionDelay`] that of how long packets take among saturated stations.
 //! * [`LinkView`] is the node's cross-layer database: estimators write it, router policies and local controllers read it.
 //! * [`RouterPolicy`] is what a forwarding node does to packets.
+//! * [`ActiveFlows`] is what a sender knows of its own flow and of others.
 //! * [`InterfaceQueue`] holds packets, by a [`Discipline`].
 
+mod active_flows;
 mod adhoc_probe;
 mod busy_ratio;
 mod catalogue;
@@ -20,10 +22,12 @@ mod contention_delay;
 mod estimator;
 mod idle_gap;
 mod link_capacity;
+mod medium;
 mod modelled_capacity;
 mod node_capacity;
 mod occupied;
 mod packet_throughput;
+mod peers;
 mod phy_times;
 mod policy;
 mod queue;
@@ -36,6 +40,7 @@ mod transmission_efficiency;
 #[cfg(test)]
 mod testing;
 
+pub use active_flows::ActiveFlows;
 pub use adhoc_probe::{AdHocProbe, AdHocProbeOptions};
 pub use busy_ratio::BusyRatio;
 pub use catalogue::EstimatorConfig;

@@ -19,9 +19,30 @@ pub(crate) struct Occupied {
     /// In order, disjoint, and not yet forgotten; and how long they are altogether.
     periods: VecDeque<Interval>,
     total: Span,
-    /// Those that are forgotten but count, as there is no window.
+    /// Those that are forgotten but count, as there is no window: how long they are, and how many.
     gone: Span,
+    gone_periods: u64,
     start: Option<Time>,
+}
+
+/// What of the elapsed time periods take up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Within {
+    /// How long they are.
+    pub time: Span,
+    /// How many there are; one that the window cuts counts.
+    pub periods: u64,
+    elapsed: Span,
+}
+
+impl Within {
+    /// Their share of the elapsed time, with so many seconds more; zero if no time has elapsed.
+    pub(crate) fn share_with(&self, seconds: f64) -> f64 {
+        if self.elapsed == Span::ZERO {
+            return 0.0;
+        }
+        (self.time.seconds() + seconds) / self.elapsed.seconds()
+    }
 }
 
 /// Periods may be told of late, but not later than that so many others have begun since.
@@ -30,7 +51,14 @@ const KEPT: usize = 16;
 impl Occupied {
     /// No periods yet.
     pub(crate) fn new(elapsed: Elapsed) -> Occupied {
-        Occupied { elapsed, periods: VecDeque::new(), total: Span::ZERO, gone: Span::ZERO, start: None }
+        Occupied {
+            elapsed,
+            periods: VecDeque::new(),
+            total: Span::ZERO,
+            gone: Span::ZERO,
+            gone_periods: 0,
+            start: None,
+        }
     }
 
     /// Adds a period, which may end in the future. An empty one changes nothing.
@@ -65,20 +93,33 @@ impl Occupied {
 
     /// The share of the elapsed time that the periods take up, in [0, 1]; zero if no time has elapsed.
     pub(crate) fn share(&self, now: Time) -> f64 {
+        self.within(now).share_with(0.0)
+    }
+
+    /// What the periods take up of the elapsed time.
+    pub(crate) fn within(&self, now: Time) -> Within {
         let from = match self.elapsed {
             Elapsed::Window(window) if now > Time::ZERO + window => now - window,
             Elapsed::Window(_) => Time::ZERO,
             Elapsed::SinceStart => self.start.unwrap_or(now),
         };
-        let elapsed = now.since(from);
-        if elapsed == Span::ZERO {
-            return 0.0;
+        let mut within =
+            Within { time: self.gone + self.total, periods: self.gone_periods, elapsed: now.since(from) };
+        within.periods += self.periods.len() as u64;
+        for period in self.periods.iter().take_while(|period| period.start < from) {
+            within.time -= period.end.min(from).since(period.start);
+            within.periods -= u64::from(period.end <= from);
         }
-        let before = self.periods.iter().take_while(|period| period.start < from);
-        let early: Span = before.map(|period| period.end.min(from).since(period.start)).sum();
-        let after = self.periods.iter().rev().take_while(|period| period.end > now);
-        let late: Span = after.map(|period| period.end.since(period.start.max(now))).sum();
-        (self.gone + self.total - early - late).seconds() / elapsed.seconds()
+        for period in self.periods.iter().rev().take_while(|period| period.end > now) {
+            within.time -= period.end.since(period.start.max(now));
+            within.periods -= u64::from(period.start >= now);
+        }
+        within
+    }
+
+    /// The end of the last period.
+    pub(crate) fn end(&self) -> Time {
+        self.periods.back().map_or(Time::ZERO, |last| last.end)
     }
 
     /// Drops what no question will be about any more.
@@ -88,7 +129,10 @@ impl Occupied {
             match self.elapsed {
                 Elapsed::Window(window) if oldest.end + window > now => return,
                 Elapsed::Window(_) => {}
-                Elapsed::SinceStart => self.gone += oldest.length(),
+                Elapsed::SinceStart => {
+                    self.gone += oldest.length();
+                    self.gone_periods += 1;
+                }
             }
             self.periods.pop_front();
             self.total -= oldest.length();

@@ -1,10 +1,12 @@
 //! rt-Winf with RTS/CTS (Barreto 2015, section 3.1).
 
+use crate::medium::Medium;
 use crate::node_capacity::{NodeCapacity, capacity_bps};
 use crate::occupied::Occupied;
+use crate::peers::Peers;
 use crate::{Elapsed, Estimator, LinkView, PhyTimes};
 use multihop_core::{
-    Attempt, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent, NodeId, Rate, Span, Time,
+    Attempt, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent, NodeId, Rate, Report, Span, Time,
 };
 
 /// How the capacity equations are read.
@@ -16,15 +18,19 @@ pub enum WinfReading {
     /// As meant: all three divide by the airtime of DATA. `T_ACK` is the beginning of the ACK, and from `T_DATA - T_RTS` two
     /// SIFS and the CTS are taken off. The same bytes have 9.21 Mb/s.
     Strict,
+    /// As defined, "the maximum sustainable data rate at a link", of which "the unused portion" is available: what Eq. 14 has for
+    /// packets of this size. Capacity divides by the whole exchange with DIFS and the mean back-off, so that the same bytes have
+    /// 4.52 Mb/s; and in use is all that the medium is sensed busy or reserved for, with DIFS and the mean back-off of each access.
+    Whole,
 }
 
 impl WinfReading {
     /// The denominator of Eqs. 1 and 6: the time that the data of an exchange took of which the CTS ended at `cts` and the ACK was
-    /// on the air at `ack`.
+    /// on the air at `ack`. What [`WinfReading::Whole`] counts besides depends on the PHY alone, and is not in it.
     pub fn transfer(self, cts: Time, ack: Interval, sifs: Span) -> Span {
         let ack = match self {
             WinfReading::Printed => ack.end,
-            WinfReading::Strict => ack.start,
+            WinfReading::Strict | WinfReading::Whole => ack.start,
         };
         ack.since(cts).saturating_sub(sifs * 2)
     }
@@ -39,18 +45,24 @@ pub struct RtWinfOptions {
     pub elapsed: Elapsed,
     /// Overheard exchanges are divided by `NAV_RTS + T_RTS` (Eq. 8), or `NAV_CTS + T_CTS + 2 SIFS` (Eq. 7), as printed. The
     /// available bandwidth is then a constant fraction of the capacity, whatever the load, as long as the latest exchange was
-    /// overheard.
+    /// overheard. Of no effect with [`WinfReading::Whole`].
     pub total_per_exchange: bool,
     /// The whole of each exchange counts as busy, and each frame of others: what a NAV reserves, and besides RTS, SIFS and CTS
     /// before it. As printed, NAVs alone count, so that 0.39 of the capacity is left of a saturated medium with 1500 bytes at
-    /// 11 Mb/s; with this, 0.14.
+    /// 11 Mb/s; with this, 0.14. Of no effect with [`WinfReading::Whole`], which goes by what is sensed.
     pub full_busy: bool,
+    /// ACKs report capacity and available bandwidth of who sends them, and the sender takes the smaller of its own and of what its
+    /// receivers reported over the latest time that busy time counts for (Eq. 11, which has capacity alone).
+    pub peers: bool,
     /// Capacities are those of packets of so many bytes, whatever the sizes that were seen: `S_ref / (T + (S_ref - S) / R)`.
     /// Without it, a packet of 40 bytes has a tenth of the capacity of one of 1500. None: as printed.
     pub reference_size: Option<u32>,
     /// Weight of a new sample of capacity, in (0, 1]; 1 keeps the last sample alone. The paper says nothing of it.
     pub gain: f64,
 }
+
+/// Size of the packets that a link is taken to carry before any were seen, in bytes.
+pub(crate) const FULL_SIZE: u32 = 1_500;
 
 impl Default for RtWinfOptions {
     /// The printed equations over the last second, smoothed with 1/8.
@@ -60,6 +72,7 @@ impl Default for RtWinfOptions {
             elapsed: Elapsed::Window(Span::from_ms(1_000)),
             total_per_exchange: false,
             full_busy: false,
+            peers: false,
             reference_size: None,
             gain: 1.0 / 8.0,
         }
@@ -67,7 +80,7 @@ impl Default for RtWinfOptions {
 }
 
 /// Estimates capacity and available bandwidth from the times of RTS, CTS, DATA and ACK and from their NAVs, in bits per second
-/// of what the MAC is asked to carry.
+/// of what the MAC is asked to carry. As printed and in the strict reading:
 ///
 /// | role in an exchange | capacity | busy time |
 /// |---|---|---|
@@ -77,16 +90,20 @@ impl Default for RtWinfOptions {
 ///
 /// The available bandwidth is `C (1 - busy / elapsed)`, in all roles together: NAVs of all exchanges count, overlaps once. A
 /// node that was an onlooker takes the smaller of what it saw then and its own next sample (Eqs. 9, 10). Eq. 11, the smaller of
-/// sender and receiver, needs a field in the ACK that 802.11 does not have; with one packet size and rate it changes nothing in
-/// the strict reading, and in the printed one the sender's is the smaller of the two by itself.
+/// sender and receiver, needs a field in the ACK that 802.11 does not have, and is an option; what a node reports is its own view,
+/// without what others reported to it.
 ///
-/// Before the first sample the capacity is the nominal data rate. An onlooker that cannot decode the DATA takes its size from
+/// Before the first sample the capacity is the nominal data rate, and with [`WinfReading::Whole`] that of Eq. 14. An onlooker that cannot decode the DATA takes its size from
 /// the NAV. A NAV that stations drop because nothing followed its RTS does not count from then on.
 #[derive(Clone, Debug)]
 pub struct RtWinf {
     options: RtWinfOptions,
     phy: PhyTimes,
     occupied: Occupied,
+    /// With [`WinfReading::Whole`], in place of `occupied`; and what it counts of an exchange besides DATA.
+    medium: Option<Medium>,
+    besides: Span,
+    peers: Peers,
     capacity: NodeCapacity,
     /// The last RTS for this node.
     asked: Option<Heard>,
@@ -110,10 +127,14 @@ struct Overheard {
 impl RtWinf {
     /// An estimator that has heard nothing yet.
     pub fn new(options: RtWinfOptions, phy: PhyTimes) -> RtWinf {
+        let whole = options.reading == WinfReading::Whole;
         RtWinf {
             options,
             phy,
             occupied: Occupied::new(options.elapsed),
+            medium: whole.then(|| Medium::new(options.elapsed, &phy)),
+            besides: if whole { phy.besides_data(true) } else { Span::ZERO },
+            peers: Peers::new(options.elapsed),
             capacity: NodeCapacity::new(options.gain),
             asked: None,
             overheard: None,
@@ -122,16 +143,27 @@ impl RtWinf {
         }
     }
 
-    /// Capacity in bits per second.
+    /// Capacity in bits per second, in this node's own view.
     pub fn capacity_bps(&self) -> f64 {
-        self.capacity.get().unwrap_or(self.phy.data_rate.bps() as f64)
+        let size = self.options.reference_size.unwrap_or(FULL_SIZE);
+        self.capacity.get().unwrap_or_else(|| match self.options.reading {
+            WinfReading::Whole => self.phy.upper_bound_bps(size, true),
+            _ => self.phy.data_rate.bps() as f64,
+        })
     }
 
-    /// Available bandwidth in bits per second at `now`, which must not lie before the last event.
+    /// Available bandwidth in bits per second at `now`, in this node's own view. `now` must not lie before the last event.
     pub fn available_bps(&self, now: Time) -> f64 {
         let of_exchange = self.share_of_exchange.filter(|_| self.options.total_per_exchange);
-        let busy = of_exchange.unwrap_or_else(|| self.occupied.share(now));
+        let busy = match &self.medium {
+            Some(medium) => medium.share(now),
+            None => of_exchange.unwrap_or_else(|| self.occupied.share(now)),
+        };
         self.capacity_bps() * (1.0 - busy).max(0.0)
+    }
+
+    fn own(&self, now: Time) -> Report {
+        Report { capacity_bps: self.capacity_bps(), available_bps: self.available_bps(now) }
     }
 
     fn on_heard(&mut self, heard: &Heard) {
@@ -170,7 +202,7 @@ impl RtWinf {
         self.occupied.add(Interval { start: rts.air.end, end: rts.air.end + rts.duration });
         let others = match self.options.reading {
             WinfReading::Printed => self.phy.sifs * 3,
-            WinfReading::Strict => self.phy.sifs * 2 + self.phy.cts,
+            WinfReading::Strict | WinfReading::Whole => self.phy.sifs * 2 + self.phy.cts,
         };
         let transfer = data.air.end.since(rts.air.end).saturating_sub(others);
         self.take_part(data.size, transfer, data.rate);
@@ -234,7 +266,7 @@ impl RtWinf {
         };
         let (size, rate) = exchange.data.unwrap_or_else(hidden);
         let transfer = self.transfer(cts, ack.air);
-        if let Some(sample) = capacity_bps(size, transfer, rate, self.options.reference_size) {
+        if let Some(sample) = self.sample(size, transfer, rate) {
             self.capacity.look_on(sample);
         }
         self.share_of_exchange = Some(exchange.share);
@@ -245,27 +277,40 @@ impl RtWinf {
     }
 
     fn take_part(&mut self, size: u32, transfer: Span, rate: Rate) {
-        if let Some(sample) = capacity_bps(size, transfer, rate, self.options.reference_size) {
+        if let Some(sample) = self.sample(size, transfer, rate) {
             self.capacity.take_part(sample);
         }
         self.share_of_exchange = None;
+    }
+
+    fn sample(&self, size: u32, transfer: Span, rate: Rate) -> Option<f64> {
+        capacity_bps(size, transfer + self.besides, rate, self.options.reference_size)
     }
 }
 
 impl Estimator for RtWinf {
     fn on_link(&mut self, event: &LinkEvent) {
+        if let Some(medium) = &mut self.medium {
+            medium.on_link(event);
+        }
         match event {
             LinkEvent::Heard(heard) => self.on_heard(heard),
             LinkEvent::Attempt(attempt) => self.on_attempt(attempt),
             LinkEvent::Exchange(exchange) => self.on_exchange(exchange),
+            LinkEvent::Reported(reported) if self.options.peers => self.peers.add(*reported),
             LinkEvent::NavReset(at) => self.occupied.cut(*at),
             _ => {}
         }
     }
 
     fn write(&self, now: Time, view: &mut LinkView) {
-        view.capacity_bps = Some(self.capacity_bps());
-        view.available_bps = Some(self.available_bps(now));
+        let least = self.peers.least(self.own(now), now);
+        view.capacity_bps = Some(least.capacity_bps);
+        view.available_bps = Some(least.available_bps);
+    }
+
+    fn report(&self, now: Time) -> Option<Report> {
+        self.options.peers.then(|| self.own(now))
     }
 }
 

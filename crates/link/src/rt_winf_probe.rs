@@ -1,15 +1,24 @@
 //! rt-Winf without RTS/CTS (Barreto 2015, section 3.2).
 
+use crate::medium::Medium;
 use crate::node_capacity::{NodeCapacity, capacity_bps};
 use crate::occupied::Occupied;
-use crate::{Elapsed, Estimator, LinkView, PhyTimes};
-use multihop_core::{Attempt, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent, Rate, Span, Time};
+use crate::peers::Peers;
+use crate::rt_winf::FULL_SIZE;
+use crate::{Elapsed, Estimator, LinkView, PhyTimes, WinfReading};
+use multihop_core::{
+    Attempt, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent, Rate, Report, Span, Time,
+};
 
 /// Options of [`RtWinfProbe`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RtWinfProbeOptions {
+    /// How capacity and busy time are read. [`WinfReading::Strict`] is [`WinfReading::Printed`] here: Eq. 12 has no CTS.
+    pub reading: WinfReading,
     /// What the busy time is divided by. (The paper has the time since the beginning of the process.)
     pub elapsed: Elapsed,
+    /// As [`crate::RtWinfOptions::peers`].
+    pub peers: bool,
     /// As [`crate::RtWinfOptions::reference_size`].
     pub reference_size: Option<u32>,
     /// Weight of a new sample of capacity, in (0, 1]; 1 keeps the last sample alone.
@@ -17,10 +26,12 @@ pub struct RtWinfProbeOptions {
 }
 
 impl Default for RtWinfProbeOptions {
-    /// Over the last second, smoothed with 1/8.
+    /// As printed over the last second, smoothed with 1/8.
     fn default() -> RtWinfProbeOptions {
         RtWinfProbeOptions {
+            reading: WinfReading::Printed,
             elapsed: Elapsed::Window(Span::from_ms(1_000)),
+            peers: false,
             reference_size: None,
             gain: 1.0 / 8.0,
         }
@@ -37,12 +48,19 @@ impl Default for RtWinfProbeOptions {
 /// `AB = C (1 - sum of T_Transfer / T_Total)` (Eq. 13). It is printed as `1 - (sum / T_Total) C`, which takes bits per second
 /// from a number.
 ///
-/// Before the first sample the capacity is the nominal data rate.
+/// With [`WinfReading::Whole`], `T_Transfer` has DIFS and the mean back-off before it, and the sum is of all that the medium is
+/// sensed busy or reserved for, with as much before each access.
+///
+/// Before the first sample the capacity is the nominal data rate, and with [`WinfReading::Whole`] that of Eq. 14.
 #[derive(Clone, Debug)]
 pub struct RtWinfProbe {
     options: RtWinfProbeOptions,
     phy: PhyTimes,
     occupied: Occupied,
+    /// With [`WinfReading::Whole`], in place of `occupied`; and what it counts of an exchange besides `T_Transfer`.
+    medium: Option<Medium>,
+    besides: Span,
+    peers: Peers,
     capacity: NodeCapacity,
     /// The last DATA of others.
     overheard: Option<Heard>,
@@ -53,24 +71,37 @@ pub struct RtWinfProbe {
 impl RtWinfProbe {
     /// An estimator that has heard nothing yet.
     pub fn new(options: RtWinfProbeOptions, phy: PhyTimes) -> RtWinfProbe {
+        let whole = options.reading == WinfReading::Whole;
         RtWinfProbe {
             options,
             phy,
             occupied: Occupied::new(options.elapsed),
+            medium: whole.then(|| Medium::new(options.elapsed, &phy)),
+            besides: if whole { phy.difs + phy.backoff } else { Span::ZERO },
+            peers: Peers::new(options.elapsed),
             capacity: NodeCapacity::new(options.gain),
             overheard: None,
             succeeded: None,
         }
     }
 
-    /// Capacity in bits per second.
+    /// Capacity in bits per second, in this node's own view.
     pub fn capacity_bps(&self) -> f64 {
-        self.capacity.get().unwrap_or(self.phy.data_rate.bps() as f64)
+        let size = self.options.reference_size.unwrap_or(FULL_SIZE);
+        self.capacity.get().unwrap_or_else(|| match self.options.reading {
+            WinfReading::Whole => self.phy.upper_bound_bps(size, false),
+            _ => self.phy.data_rate.bps() as f64,
+        })
     }
 
-    /// Available bandwidth in bits per second at `now`, which must not lie before the last event.
+    /// Available bandwidth in bits per second at `now`, in this node's own view. `now` must not lie before the last event.
     pub fn available_bps(&self, now: Time) -> f64 {
-        self.capacity_bps() * (1.0 - self.occupied.share(now)).max(0.0)
+        let busy = self.medium.as_ref().map_or_else(|| self.occupied.share(now), |medium| medium.share(now));
+        self.capacity_bps() * (1.0 - busy).max(0.0)
+    }
+
+    fn own(&self, now: Time) -> Report {
+        Report { capacity_bps: self.capacity_bps(), available_bps: self.available_bps(now) }
     }
 
     fn on_heard(&mut self, heard: &Heard) {
@@ -115,23 +146,32 @@ impl RtWinfProbe {
 
     fn transferred(&mut self, size: u32, transfer: Interval, rate: Rate) -> Option<f64> {
         self.occupied.add(transfer);
-        capacity_bps(size, transfer.length(), rate, self.options.reference_size)
+        capacity_bps(size, transfer.length() + self.besides, rate, self.options.reference_size)
     }
 }
 
 impl Estimator for RtWinfProbe {
     fn on_link(&mut self, event: &LinkEvent) {
+        if let Some(medium) = &mut self.medium {
+            medium.on_link(event);
+        }
         match event {
             LinkEvent::Heard(heard) => self.on_heard(heard),
             LinkEvent::Attempt(attempt) => self.on_attempt(attempt),
             LinkEvent::Exchange(exchange) => self.on_exchange(exchange),
+            LinkEvent::Reported(reported) if self.options.peers => self.peers.add(*reported),
             _ => {}
         }
     }
 
     fn write(&self, now: Time, view: &mut LinkView) {
-        view.capacity_bps = Some(self.capacity_bps());
-        view.available_bps = Some(self.available_bps(now));
+        let least = self.peers.least(self.own(now), now);
+        view.capacity_bps = Some(least.capacity_bps);
+        view.available_bps = Some(least.available_bps);
+    }
+
+    fn report(&self, now: Time) -> Option<Report> {
+        self.options.peers.then(|| self.own(now))
     }
 }
 
@@ -154,7 +194,17 @@ mod tests {
     fn hears(kind: FrameKind, from: NodeId, to: NodeId, air: Interval) -> LinkEvent {
         let rate = Rate::from_kbps(11_000);
         let duration = Span::ZERO;
-        LinkEvent::Heard(Heard { node: A, kind, from, to: Some(to), air, duration, size: 1500, rate })
+        LinkEvent::Heard(Heard {
+            node: A,
+            kind,
+            from,
+            to: Some(to),
+            air,
+            duration,
+            size: 1500,
+            flow: None,
+            rate,
+        })
     }
 
     fn sends(estimator: &mut RtWinfProbe, start: Time) {
@@ -195,6 +245,23 @@ mod tests {
             let unused = estimator.available_bps(us(1_000_000)) / estimator.capacity_bps();
             assert!((unused - (1.0 - 0.161_727_3)).abs() < 1e-9, "{unused}");
         }
+    }
+
+    /// Eq. 14 without RTS/CTS: 1977.273 us with DIFS and the mean back-off, 6.069 Mb/s.
+    #[test]
+    fn read_whole_the_capacity_is_what_a_link_sustains() {
+        let options = RtWinfProbeOptions { reading: WinfReading::Whole, ..RtWinfProbeOptions::default() };
+        let mut whole = RtWinfProbe::new(options, dot11b());
+        for start in (0..100).map(|n| us(10_000 * n)) {
+            for air in frames(start) {
+                whole.on_link(&LinkEvent::BusyFrom(air.start));
+                whole.on_link(&LinkEvent::Busy(air));
+            }
+            sends(&mut whole, start);
+        }
+        assert_eq!(mbps(&whole), 6.07);
+        let unused = whole.available_bps(us(1_000_000)) / whole.capacity_bps();
+        assert!((unused - (1.0 - 0.197_727_3)).abs() < 1e-9, "{unused}");
     }
 
     #[test]

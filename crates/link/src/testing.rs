@@ -16,7 +16,7 @@ pub(crate) fn us(us: u64) -> Time {
     Time::from_ns(us * 1_000)
 }
 
-/// `A` decoded a frame: DATA of 1500 bytes at 11 Mb/s, all others at 1 Mb/s.
+/// `A` decoded a frame: DATA of 1500 bytes of flow 1 at 11 Mb/s, all others at 1 Mb/s.
 pub(crate) fn heard(
     kind: FrameKind,
     from: NodeId,
@@ -33,6 +33,7 @@ pub(crate) fn heard(
         air: Interval { start: us(start), end: us(end) },
         duration: Span::from_us(duration),
         size: if is_data { 1500 } else { 0 },
+        flow: is_data.then_some(FlowId(1)),
         rate: Rate::from_kbps(if is_data { 11_000 } else { 1_000 }),
     })
 }

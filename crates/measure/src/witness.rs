@@ -213,6 +213,7 @@ impl Witness {
                 air,
                 duration,
                 size: if kind == FrameKind::Data { frame.size } else { 0 },
+                flow: None,
                 rate: frame.rate.unwrap_or(self.phy.data_rate),
             }));
         }

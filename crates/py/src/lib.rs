@@ -328,6 +328,7 @@ fn view<'py>(
         entry.set_item("rate_bps", wire.rate.bps())?;
         entry.set_item("delay", wire.delay.seconds())?;
         entry.set_item("queue", wire.queue_limit)?;
+        entry.set_item("loss", wire.loss)?;
         wires.append(entry)?;
     }
     let flows = PyList::empty(py);

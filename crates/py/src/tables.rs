@@ -173,10 +173,12 @@ fn wires<'py>(py: Python<'py>, config: &Config, wires: &[WireOutcome]) -> PyResu
     table.each("receiver", |wire| wire.to)?;
     table.column("rate_bps", config.wires.iter().map(|wire| wire.rate.bps() as f64).collect())?;
     table.column("delay_s", config.wires.iter().map(|wire| wire.delay.seconds()).collect())?;
+    table.column("loss", config.wires.iter().map(|wire| wire.loss).collect())?;
     table.each("sent", |wire| wire.sent)?;
     table.each("sent_bytes", |wire| wire.sent_bytes)?;
     table.each("delivered", |wire| wire.delivered)?;
     table.each("dropped", |wire| wire.dropped)?;
+    table.each("lost", |wire| wire.lost)?;
     table.each("queue_mean", |wire| wire.queue_mean)?;
     table.each("queue_max", |wire| wire.queue_max)?;
     table.each("utilisation", |wire| wire.utilisation)?;

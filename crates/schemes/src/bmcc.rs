@@ -37,16 +37,22 @@ pub struct Bmcc {
     pub queue_share: f64,
     /// Gain of multiplicative increase (`kappa`). Default 0.35.
     pub kappa: f64,
-    /// Segments that additive increase adds in a round trip of `typical_rtt` (`alpha`). Default 1.
+    /// Segments that additive increase adds in a round trip of `typical_rtt` (`alpha`). Default 0.1: what several flows add between two
+    /// cuts must not be more than a cut takes back. The authors' program for VCP has 1, and the limit below.
     pub alpha: f64,
     /// The round-trip time at which the increase is not scaled (`t_d`). Default "100 ms".
     pub typical_rtt: Duration,
     /// What one acknowledgement adds is limited to between a tenth of a segment, at a window of one, and a fiftieth, at 1000, as in the
-    /// authors' program for VCP. Default true.
+    /// authors' program for VCP. Of small windows that is in proportion to the window, and shares do not become equal. Default false.
     pub limit_addition: bool,
+    /// Routers mark acknowledgements as well as data, and the sender takes the larger load factor of the two directions, so that a
+    /// queue of acknowledgements holds it back too. Costs no bytes: pure acknowledgements are ECN capable, as in RFC 5690.
+    /// Default true.
+    pub mark_acks: bool,
     /// What is left of the window after a cut (`beta`). Default 0.875.
     pub backoff: f64,
-    /// By how much less than `backoff` is left for each unit of load above one, down to a half. Default 0.
+    /// By how much less than `backoff` is left for each unit of load above one, down to a half. Default 0.5: with
+    /// the same cut at any overload, many small windows add more between two cuts than these take back, and a queue that is full stays so.
     pub backoff_slope: f64,
     /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given, and
     /// 4 more bytes in acknowledgements.
@@ -63,11 +69,12 @@ impl Default for Bmcc {
             utilization: 1.0,
             queue_share: 0.5,
             kappa: 0.35,
-            alpha: 1.0,
+            alpha: 0.1,
             typical_rtt: Duration(0.1),
-            limit_addition: true,
+            limit_addition: false,
+            mark_acks: true,
             backoff: 0.875,
-            backoff_slope: 0.0,
+            backoff_slope: 0.5,
             tcp: TcpParameters::default(),
         }
     }
@@ -102,7 +109,7 @@ impl Parameters for Bmcc {
 
 impl Bmcc {
     fn options(&self) -> TcpOptions {
-        self.tcp.led_by_routers(CongestionHeader::Load)
+        self.tcp.led_by_routers(CongestionHeader::Load { acks: self.mark_acks })
     }
 }
 
@@ -143,5 +150,47 @@ impl Scheme for Bmcc {
 
     fn segment_size(&self) -> u32 {
         self.tcp.segment_size()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find;
+    use multihop_core::{Ecn, Time};
+    use serde_json::json;
+
+    /// The codepoint with which the first acknowledgement leaves.
+    fn ack(bmcc: &Bmcc) -> Ecn {
+        let (mut sender, mut receiver) = (bmcc.sender(), bmcc.receiver());
+        sender.push(Time::ZERO, 5_000);
+        receiver.on_segment(Time::ZERO, &sender.poll_segment(Time::ZERO).unwrap());
+        sender.on_segment(Time::ZERO, &receiver.poll_segment(Time::ZERO).unwrap());
+        for _ in 0..2 {
+            receiver.on_segment(Time::ZERO, &sender.poll_segment(Time::ZERO).unwrap());
+        }
+        receiver.poll_segment(Time::ZERO).unwrap().ecn
+    }
+
+    #[test]
+    fn acknowledgements_can_be_marked_unless_they_are_not_to_be() {
+        assert_eq!(ack(&Bmcc::default()), Ecn::Ect0);
+        assert_eq!(ack(&Bmcc { mark_acks: false, ..Bmcc::default() }), Ecn::NotCapable);
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_option_is_said_with_its_name() {
+        for (parameters, expected) in [
+            (json!({ "alpha": -0.1 }), "alpha is -0.1; it must be between 0 and 1000"),
+            (
+                json!({ "mark_acks": "both" }),
+                "mark_acks is \"both\": invalid type: string \"both\", expected a boolean",
+            ),
+            (json!({ "limit_addition": 0.1 }), "limit_addition is 0.1: invalid type: floating point `0.1`"),
+            (json!({ "mark_ack": true }), "did you mean \"mark_acks\"?"),
+        ] {
+            let message = find("bmcc").unwrap().build(&parameters).err().unwrap();
+            assert!(message.contains(expected), "{message}");
+        }
     }
 }

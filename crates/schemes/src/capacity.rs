@@ -40,7 +40,7 @@ const NAMED: [(&str, CapacitySource); 4] = [
 pub struct CapacityParameters {
     /// Capacity that routers take their radio links to have: a bit rate, or where they have it from. "phy-rate" is the PHY's data rate,
     /// which is far above what the MAC can carry; "packet-throughput" what the network layer gets while the MAC has its packets;
-    /// "rt-winf" what rt-Winf says that a link carries; and "model" that of a formula with measured losses, back-offs and airtime of
+    /// "rt-winf" what rt-Winf, read whole, says that a link sustains; and "model" that of a formula with measured losses, back-offs and airtime of
     /// others. Before there is a measurement it is the data rate. The capacity of a wire is its bit rate, whatever is said here. Default
     /// "phy-rate" of xcp and rcp, and "packet-throughput" of the others.
     pub capacity: Option<CapacitySource>,

@@ -10,8 +10,9 @@
 //! | `signalling.rs` | what a broadcast says |
 //!
 //! Where the paper is silent, and what is done: a router finds a link congested by what it knows itself, and its receiver by what the
-//! sender does not know, or if the sender found it congested. Credit that a probe gathered before a congested link is void. A lost
-//! segment is repaired from selective acknowledgements, or after a timeout, and leaves the window, unless `on_timeout` says otherwise;
+//! sender does not know, or if the sender found it congested. Credit that a probe gathered before a congested link is void. What the
+//! MAC of an end's own node gives up goes again at once: windows of one to three segments have no selective acknowledgements to show
+//! a loss by. Other losses are repaired from these, or after a timeout. None changes the window, unless `on_timeout` says otherwise;
 //! after silence for longer than a timeout a probe asks for a window anew.
 //! Acknowledgements wait in queues and count there, but are given no feedback.
 
@@ -46,9 +47,13 @@ pub struct Ewccp {
     /// The constant `psi C`. Default: `psi` times the bit rate of what the queue leads to.
     pub capacity: Option<BitRate>,
     /// Share of the bit rate that a congested interference set carries; the paper does not tell it. Ignored if `capacity` is given, and
-    /// of wires, which carry all of theirs. Default 0.11, which at 54 Mb/s comes closest to the queues of the paper's Table 1.
+    /// of wires, which carry all of theirs. Default 0.22: the paper's Table 1 has 2.35 Mb/s over seven hops, of which five interfere with
+    /// each other and carry 11.8 of 54 Mb/s.
     pub psi: f64,
-    /// Segments by which a window opens in each control interval.
+    /// What opens by `alpha` segments in each control interval: what a flow sends in one, so that rates are equalised ("rates"; Eq. 16), or
+    /// its window, so that windows are (Eq. 8 as printed, "windows"). Default "rates".
+    pub law: Law,
+    /// Segments by which what the `law` names opens in each control interval.
     pub alpha: f64,
     /// Share of the neighbourhood's queue by which rates are lowered in each control interval.
     pub beta: f64,
@@ -79,12 +84,16 @@ pub struct Ewccp {
     pub probe: bool,
     /// Spread each window over a round trip.
     pub pacing: bool,
+    /// The least window, in segments. Below 1 a sender with `pacing` sends a segment in several round trips: prices of a crowded
+    /// neighbourhood ask for that, and no window of whole segments can. Without `pacing` it is 1 at least. The paper names none.
+    /// Default 1.
+    pub least_window: f64,
     /// What a retransmission timeout does to the window. The paper says nothing of it; as it says it, acknowledgements alone change a
     /// window ("keep"). Or the sender begins anew, with one segment and a probe ("probe"): then flows that lose frames to hidden
     /// senders stay at one segment, and starve. Default "keep".
     pub on_timeout: OnTimeout,
     /// A TCP connection, repaired from selective acknowledgements, with a congestion header of 8 bytes, and in data 4 more and the
-    /// summary. Each segment is acknowledged unless `delayed_ack` is given.
+    /// summary. Each segment is acknowledged unless `delayed_ack` is given, and `local_repairs` is 10 unless given.
     #[serde(flatten)]
     pub tcp: TcpParameters,
 }
@@ -100,6 +109,17 @@ pub enum SharedLoad {
     Measured,
 }
 
+/// What opens by as much in each control interval, whatever the round-trip time is.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Law {
+    /// The rate: what a packet adds is `alpha rtt^2 s^2 / (w d^2)`.
+    #[default]
+    Rates,
+    /// The window: what a packet adds is `alpha rtt s^2 / (w d)`.
+    Windows,
+}
+
 /// What a retransmission timeout does to the window.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -111,6 +131,10 @@ pub enum OnTimeout {
     Keep,
 }
 
+/// Repairs in a row of what a node's own MAC gave up. In the paper's topologies more change nothing; a next hop that is not there is
+/// left to the timer after them.
+const LOCAL_REPAIRS: u32 = 10;
+
 /// The least load that is measured, as a share of the bit rate.
 const LEAST_MEASURED: f64 = 0.1;
 
@@ -120,7 +144,8 @@ impl Default for Ewccp {
         Ewccp {
             load: SharedLoad::Constant,
             capacity: None,
-            psi: 0.11,
+            psi: 0.22,
+            law: Law::Rates,
             alpha: 1.0,
             beta: 1.0,
             gamma: None,
@@ -135,6 +160,7 @@ impl Default for Ewccp {
             summary_hashes: 4,
             probe: true,
             pacing: true,
+            least_window: 1.0,
             on_timeout: OnTimeout::Keep,
             tcp: TcpParameters::default(),
         }
@@ -143,8 +169,11 @@ impl Default for Ewccp {
 
 impl Ewccp {
     fn options(&self) -> TcpOptions {
-        let tcp =
-            TcpParameters { delayed_ack: self.tcp.delayed_ack.or(Some(Duration(0.0))), ..self.tcp.clone() };
+        let tcp = TcpParameters {
+            delayed_ack: self.tcp.delayed_ack.or(Some(Duration(0.0))),
+            local_repairs: self.tcp.local_repairs.or(Some(LOCAL_REPAIRS)),
+            ..self.tcp.clone()
+        };
         let options = tcp.options(Recovery::Sack);
         TcpOptions {
             congestion_header: CongestionHeader::Ewccp { summary: self.summary_bits / 8 },
@@ -200,6 +229,7 @@ impl Parameters for Ewccp {
         if !self.summary_bits.is_multiple_of(32) {
             return Err(format!("summary_bits is {}; it must be a multiple of 32", self.summary_bits));
         }
+        number_in_range("least_window", self.least_window, 0.01, 1.0)?;
         in_range("summary_hashes", Some(self.summary_hashes), 1, 16, "hashes")?;
         no_ecn(&self.tcp)?;
         self.tcp.check()
@@ -215,6 +245,8 @@ impl Scheme for Ewccp {
             segment_size: options.segment_size,
             packet_size: options.segment_size + header,
             max_window: options.receive_window,
+            least_window: f64::from(options.segment_size) * if self.pacing { self.least_window } else { 1.0 },
+            law: self.law,
             alpha: self.alpha,
             round: self.interval.span(),
             probes: self.probe,
@@ -234,5 +266,26 @@ impl Scheme for Ewccp {
 
     fn segment_size(&self) -> u32 {
         self.tcp.segment_size()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::find;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_wrong_with_the_law_or_the_repairs_is_said_in_one_sentence() {
+        for (parameters, message) in [
+            (json!({ "law": "sums" }), "law is \"sums\": unknown variant `sums`"),
+            (json!({ "least_window": 2.0 }), "least_window is 2; it must be between 0.01 and 1"),
+            (
+                json!({ "local_repairs": 2_000_000 }),
+                "local_repairs is 2000000; it must be between 0 and 1048576 repairs",
+            ),
+        ] {
+            let error = find("ewccp").unwrap().build(&parameters).err().map(|error| error.to_string());
+            assert!(error.as_ref().is_some_and(|error| error.contains(message)), "{error:?}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What comes to a queue in intervals of a fixed length, and how long the queue is on average: what load factors and prices are
+//! What comes to a queue in intervals of a fixed length, and how long the queue is on average: what load factors are
 //! made of.
 
 use multihop_core::{Span, Time};

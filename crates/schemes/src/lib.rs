@@ -11,7 +11,7 @@
 //! | `tcp_bbr.rs` | [`TcpBbr`]: a window and a pace from a model of the path |
 //! | `tcp_ap.rs` | [`TcpAp`]: a window and a pace from round-trip times and hops |
 //! | `tfrc.rs`, `tfrc_capped.rs` | [`Tfrc`]: datagrams at the rate of TCP's throughput equation; [`TfrcCapped`]: below a constant rate |
-//! | `re_tfrc.rs` | [`ReTfrc`]: below the rate that saturates the MAC of a chain, as `rate_estimation.rs` finds it |
+//! | `re_tfrc.rs` | [`ReTfrc`]: below the rate that saturates the MAC of a chain, as `airtime_ceiling.rs` or `rate_estimation.rs` finds it |
 //! | `recn.rs` | [`Recn`]: ECN marks from the MAC's transmission efficiency |
 //! | `ecn_rts.rs`, `ecn_fsd.rs`, `ecn_busy.rs` | [`EcnRts`], [`EcnFsd`], [`EcnBusy`]: its rivals, from other metrics of the MAC |
 //! | `lred.rs` | [`Lred`]: drops or marks by chance, and pauses, by the MAC's retransmissions |
@@ -25,7 +25,7 @@
 //! | `maxnet.rs` | [`MaxNet`]: a rate that falls with the largest price on the way |
 //!
 //! `xcp_router.rs` and `xcp_sender.rs` hold what XCP and its derivatives share, `rcp_router.rs` and `rcp_sender.rs` the
-//! same of RCP, `load_router.rs` and `load_sender.rs` of VCP and BMCC, `abc_router.rs` and `abc_sender.rs` the two parts of ABC, `interval.rs` how VCP, BMCC and MaxNet divide time, `winf.rs` the parameters of rt-Winf, `capacity.rs` where
+//! same of RCP, `load_router.rs` and `load_sender.rs` of VCP and BMCC, `abc_router.rs` and `abc_sender.rs` the two parts of ABC, `interval.rs` how VCP and BMCC divide time, `winf.rs` the parameters of rt-Winf, `capacity.rs` where
 //! routers have capacities from, `early_drop.rs` what schemes do that drop by chance. [`marking`] holds what RECN and its rivals share; [`tcp`] holds the parameters that all TCP schemes share, [`tfrc`] those of schemes with TFRC's transport; [`quantity`] holds the numbers with units in which parameters (and scenarios) are written.
 
 // The file of a scheme reads the same in this crate as in another.
@@ -39,6 +39,7 @@ pub mod tfrc;
 mod abc;
 mod abc_router;
 mod abc_sender;
+mod airtime_ceiling;
 mod bmcc;
 mod capacity;
 mod early_drop;
@@ -92,7 +93,7 @@ pub use rate_estimation::CurrentRtt;
 pub use rcp::{Rcp, RcpConnection, RcpControl};
 pub use rcp_sender::{Pacing, Refresh, WindowLimit};
 pub use rcp_winf::{Input, Offer, RcpWinf};
-pub use re_tfrc::{ReTfrc, Success};
+pub use re_tfrc::{Ceiling, ReTfrc, Success};
 pub use recn::{FrameEfficiency, Recn};
 pub use registry::{Entry, Parameters, REGISTRY, find, find_among};
 pub use tcp_ap::{DelayDispersion, ShortPaths, TcpAp};
@@ -111,13 +112,15 @@ pub use xcp::{Xcp, XcpConnection, XcpControl};
 pub use xcp_b::XcpB;
 pub use xcp_winf::{Psi, QueueTimer, Shuffled, Spare, Throughput, XcpWinf};
 
-use multihop_core::NodeId;
+use multihop_core::{FlowId, NodeId};
 use multihop_link::{Outlet, PhyTimes, RouterPolicy};
 use multihop_transport::Endpoint;
 
-/// What a sender may know of the radio of its own station.
+/// What a sender may know of itself and the radio of its own station.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Station {
+    /// The sender's own flow, as link events have it.
+    pub flow: FlowId,
     /// Times of the PHY and contention windows.
     pub phy: PhyTimes,
     /// The least size of packets, in bytes at the network layer, before which the MAC sends RTS; none if it never does.

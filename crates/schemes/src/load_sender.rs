@@ -6,7 +6,7 @@
 //!
 //! Both, and the limits, are as in the authors' program for VCP: what an acknowledgement adds has a limit that binds for windows of up
 //! to about ten segments at a round trip of 100 ms. There additive increase is in proportion to the window, and shares become
-//! equal slowly.
+//! equal slowly. So BMCC leaves it out, adds less, and cuts the more the larger the overload is.
 
 use crate::load_router::HIGH_LOAD;
 use crate::round_trip::smoothed;
@@ -332,6 +332,27 @@ mod tests {
             let mut sender = LoadSender::new(options);
             acknowledge(&mut sender, ms(0), 1_000, load(0.9));
             assert!((sender.window - expected).abs() < 1e-6, "{}", sender.window);
+        }
+    }
+
+    /// What one acknowledgement of a segment of 1000 bytes adds to windows of 1, 2 and 10 segments: alpha / w of it, of which a tenth is
+    /// the most for one segment and 0.2^(1/3) = 0.585 of that for ten.
+    #[test]
+    fn one_acknowledgement_adds_alpha_over_the_window() {
+        for (alpha, limits_addition, segments, expected) in [
+            (0.1, false, 1, 100.0),
+            (0.1, false, 2, 50.0),
+            (0.1, false, 10, 10.0),
+            (1.0, false, 10, 100.0),
+            (1.0, true, 1, 100.0),
+            (1.0, true, 10, 58.48),
+        ] {
+            let initial_window = 1_000 * segments;
+            let options = LoadSenderOptions { alpha, limits_addition, initial_window, ..options() };
+            let mut sender = LoadSender::new(options);
+            acknowledge(&mut sender, ms(0), 1_000, load(0.9));
+            let added = sender.window - initial_window as f64;
+            assert!((added - expected).abs() < 0.01, "{alpha} {limits_addition} {segments}: {added}");
         }
     }
 

@@ -1,39 +1,42 @@
 //! MaxNet (Wydrowski, Andrew and Zukerman 2003): each link has a price, a packet carries the largest on its way, and a sender's rate
 //! falls with that alone, so that rates are max-min fair.
 //!
-//! The price is that of Table I in Qazi's paper on capacity estimation; the demand of a sender, and how fast it follows, are proposals:
-//! the papers' texts could not be retrieved.
+//! The price is that of Table I in Qazi's paper on capacity estimation, but for the least price; the demand of a sender, and how fast
+//! it follows, are proposals: the papers' texts could not be retrieved.
 
 use crate::capacity::{Capacity, CapacityParameters, CapacitySource};
-use crate::interval::Meter;
 use crate::quantity::{BitRate, Duration};
 use crate::round_trip::smoothed;
 use crate::tcp::{TcpParameters, bytes_per_second, number_in_range, rate_in_range, span_in_range};
 use crate::xcp::no_ecn;
 use crate::{Parameters, Scheme};
-use multihop_core::{Feedback, NodeId, Packet, PriceHeader, Rate, Time};
+use multihop_core::{Feedback, NodeId, Packet, PriceHeader, Rate, Span, Time};
 use multihop_link::{Estimator, Hop, LinkView, Outlet, Passage, PhyTimes, RouterPolicy, Verdict};
 use multihop_transport::{
-    Acked, Allowance, CongestionHeader, Controller, Endpoint, Heard, Lost, Returned, TcpOptions, TcpReceiver,
-    TcpSender,
+    Acked, Allowance, CongestionHeader, Controller, Endpoint, Heard, LossKind, Lost, Returned, TcpOptions,
+    TcpReceiver, TcpSender,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A reliable transport that sends at a rate that falls with the largest price of a link on its way. Losses are repaired, and say
-/// nothing about the rate.
+/// A reliable transport that sends at a rate that falls with the largest price of a link on its way. A loss halves the rate until
+/// prices raise it again, and after a timeout it begins anew.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct MaxNet {
     /// The capacity of links.
     #[serde(flatten)]
     pub capacity: CapacityParameters,
-    /// Time between prices (`t_p`), in steps of 10 ms. Default "200 ms".
+    /// Time between prices (`t_p`). Default "200 ms".
     pub interval: Duration,
     /// Share of the capacity that is aimed at (`gamma`): what is left empties queues. Default 0.95.
     pub utilization: f64,
-    /// Rate of packets that a sender has at a price of nothing (`x_m`). At a price of p it is e^-p of that. Default "100 Mb/s".
+    /// Rate of packets that a sender has at a price of nothing (`x_m`). At a price of p seconds it is e^(-p/T) of that. Default
+    /// "100 Mb/s".
     pub max_rate: BitRate,
+    /// T of that demand: how far a price must rise for a rate to fall by a factor of e. `interval` and the longest round trip together
+    /// must be within pi/2 of it, or rates swing. Default "500 ms".
+    pub time_constant: Duration,
     /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given, and a
     /// header of 8 bytes.
     #[serde(flatten)]
@@ -47,6 +50,7 @@ impl Default for MaxNet {
             interval: Duration(0.2),
             utilization: 0.95,
             max_rate: BitRate(100e6),
+            time_constant: Duration(0.5),
             tcp: TcpParameters::default(),
         }
     }
@@ -64,6 +68,7 @@ impl Parameters for MaxNet {
         span_in_range("interval", Some(self.interval), 0.01, 60.0)?;
         number_in_range("utilization", self.utilization, 0.01, 2.0)?;
         rate_in_range("max_rate", Some(self.max_rate))?;
+        span_in_range("time_constant", Some(self.time_constant), 0.01, 60.0)?;
         no_ecn(&self.tcp)?;
         self.tcp.check()
     }
@@ -73,13 +78,37 @@ impl MaxNet {
     fn options(&self) -> TcpOptions {
         self.tcp.led_by_routers(CongestionHeader::Price)
     }
+
+    fn demand(&self) -> Demand {
+        Demand { max_rate: bytes_per_second(self.max_rate), time_constant: self.time_constant.0 }
+    }
+}
+
+/// `D(p) = x_m e^(-p/T)`, the same for all senders: with one demand for all, rates are max-min fair.
+#[derive(Clone, Copy)]
+struct Demand {
+    /// In bytes of packets per second.
+    max_rate: f64,
+    /// In seconds.
+    time_constant: f64,
+}
+
+impl Demand {
+    fn rate(self, price: f64) -> f64 {
+        self.max_rate * (-price / self.time_constant).exp()
+    }
+
+    /// The price at which a sender demands this rate; nothing if it never demands as much.
+    fn price(self, rate: f64) -> f64 {
+        (self.time_constant * (self.max_rate / rate).ln()).max(0.0)
+    }
 }
 
 impl Scheme for MaxNet {
     fn sender(&self) -> Box<dyn Endpoint> {
         let options = self.options();
         let sender = PriceSender {
-            max_rate: bytes_per_second(self.max_rate),
+            demand: self.demand(),
             segment: f64::from(options.segment_size),
             packet: f64::from(options.packet_size()),
             first_window: self.tcp.first_window(),
@@ -98,7 +127,10 @@ impl Scheme for MaxNet {
         Some(Box::new(PriceRouter {
             capacity: self.capacity.at(outlet, self.options().packet_size(), SOURCE),
             utilization: self.utilization,
-            meter: Meter::new(self.interval.span()),
+            demand: self.demand(),
+            interval: self.interval.span(),
+            intervals: 0,
+            arrived: 0.0,
             price: 0.0,
         }))
     }
@@ -108,20 +140,31 @@ impl Scheme for MaxNet {
     }
 }
 
-/// `p <- max(0, p + t_p (y - gamma C) / C)`.
+/// `p <- max(p_1, p + t_p (y - gamma C) / C)`, where at `p_1` one sender demands `gamma C`. With a price below that there is no
+/// equilibrium, however many senders there are, and to get there from nothing takes an excess of what the link carries in `p_1`,
+/// which no queue holds.
 struct PriceRouter {
     capacity: Capacity,
     utilization: f64,
-    meter: Meter,
+    demand: Demand,
+    interval: Span,
+    /// Intervals since the start of the run that are in the price, and the bytes that came since.
+    intervals: u64,
+    arrived: f64,
     price: f64,
 }
 
 impl PriceRouter {
-    fn advance(&mut self, now: Time, waiting: u64, view: &LinkView) {
-        if let Some(ended) = self.meter.advance(now, waiting as f64) {
-            let excess = ended.arrived / self.capacity.of(view) - self.utilization * self.meter.length();
-            self.price = (self.price + excess).max(0.0);
+    /// Time has come to `now`. Intervals in which nothing came lower the price like others, though nothing was there to note them.
+    fn advance(&mut self, now: Time, view: &LinkView) {
+        let capacity = self.capacity.of(view);
+        let present = now.since(Time::ZERO).whole(self.interval);
+        let length = (present - self.intervals) as f64 * self.interval.seconds();
+        if present > self.intervals {
+            self.price += std::mem::take(&mut self.arrived) / capacity - self.utilization * length;
+            self.intervals = present;
         }
+        self.price = self.price.max(self.demand.price(self.utilization * capacity));
     }
 }
 
@@ -131,13 +174,13 @@ impl RouterPolicy for PriceRouter {
     }
 
     fn on_arrival(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
-        self.advance(hop.now, view.queue_bytes, view);
-        self.meter.arrive(f64::from(packet.size));
+        self.advance(hop.now, view);
+        self.arrived += f64::from(packet.size);
         Verdict::Pass
     }
 
     fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
-        self.advance(hop.now, view.queue_bytes + u64::from(packet.size), view);
+        self.advance(hop.now, view);
         if let Feedback::Price(header) = &mut packet.segment.feedback {
             header.price = header.price.max(PriceHeader::units(self.price));
         }
@@ -145,12 +188,9 @@ impl RouterPolicy for PriceRouter {
     }
 
     fn on_other(&mut self, now: Time, passage: Passage, size: u32, view: &LinkView) {
-        match passage {
-            Passage::Arrival => {
-                self.advance(now, view.queue_bytes, view);
-                self.meter.arrive(f64::from(size));
-            }
-            Passage::Departure => self.advance(now, view.queue_bytes + u64::from(size), view),
+        self.advance(now, view);
+        if passage == Passage::Arrival {
+            self.arrived += f64::from(size);
         }
     }
 
@@ -161,7 +201,7 @@ impl RouterPolicy for PriceRouter {
 
 /// The controller. The rate falls at once to what a price says, and rises to it by no more than twice in a round trip.
 struct PriceSender {
-    max_rate: f64,
+    demand: Demand,
     segment: f64,
     packet: f64,
     first_window: u64,
@@ -204,7 +244,7 @@ impl Controller for PriceSender {
             self.srtt = Some(smoothed(self.srtt, rtt));
         }
         let (Feedback::Price(header), Some(srtt)) = (returned.feedback, self.srtt) else { return };
-        let demanded = self.max_rate * (-header.price()).exp();
+        let demanded = self.demand.rate(header.price());
         let rate = self.rate.unwrap_or(self.first_window as f64 * self.packet / self.segment / srtt);
         let most = rate * (1.0 + (self.acked as f64 / self.window(rate, srtt)).min(1.0));
         self.rate = Some(demanded.min(most));
@@ -213,22 +253,33 @@ impl Controller for PriceSender {
 
     fn on_acked(&mut self, _acked: &Acked) {}
 
-    fn on_lost(&mut self, _lost: &Lost) {}
+    /// As XCP's sender: half after duplicate acknowledgements; after a timeout what was known of the path is stale, and the sender
+    /// begins anew. Then prices go on.
+    fn on_lost(&mut self, lost: &Lost) {
+        self.rate = match lost.kind {
+            LossKind::DuplicateAcks => self.rate.map(|rate| rate / 2.0),
+            LossKind::Timeout { .. } => None,
+        };
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::marking::testing::{self, hop};
-    use multihop_core::{Ecn, Span};
+    use multihop_core::Ecn;
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// 1 MB/s told; intervals of 200 ms.
+    /// 1 MB/s told; intervals of 200 ms. One sender demands 95 % of that at a price of nothing.
     fn router() -> Box<dyn RouterPolicy> {
-        let scheme: MaxNet = serde_json::from_str(r#"{ "capacity": "8 Mb/s" }"#).unwrap();
+        router_of(r#"{ "capacity": "8 Mb/s", "max_rate": "7.6 Mb/s" }"#)
+    }
+
+    fn router_of(parameters: &str) -> Box<dyn RouterPolicy> {
+        let scheme: MaxNet = serde_json::from_str(parameters).unwrap();
         scheme.router(NodeId(0), &testing::OUTLET).unwrap()
     }
 
@@ -253,9 +304,45 @@ mod tests {
         assert_eq!(price(router.as_mut(), 601, 0.0), 0.0);
     }
 
+    /// 0.5 s * ln(100 / 7.6) = 1.2885: one sender demands 7.6 of 100 Mb/s, whether something came before or not.
+    #[test]
+    fn no_price_is_below_that_at_which_one_sender_demands_what_is_aimed_at() {
+        let mut router = router_of(r#"{ "capacity": "8 Mb/s" }"#);
+        assert!((price(router.as_mut(), 0, 0.0) - 1.2885).abs() < 1e-4, "the first packet");
+        router.on_other(ms(10), Passage::Arrival, 390_000, &LinkView::default());
+        assert!((price(router.as_mut(), 201, 0.0) - 1.4885).abs() < 1e-4);
+        assert!((price(router.as_mut(), 60_000, 0.0) - 1.2885).abs() < 1e-4, "after a silence");
+        let demand = Demand { max_rate: 100e6, time_constant: 0.5 };
+        assert!((demand.rate(1.2885) / 7.6e6 - 1.0).abs() < 1e-3);
+        assert_eq!(demand.price(200e6), 0.0, "it never demands as much");
+    }
+
+    #[test]
+    fn a_time_constant_within_bounds() {
+        let error = |text| serde_json::from_str::<MaxNet>(text).unwrap().check().unwrap_err();
+        let found = error(r#"{ "time_constant": "0 s" }"#);
+        assert!(found.contains("time_constant is 0 s; it must be between"), "{found}");
+    }
+
+    #[test]
+    fn a_loss_halves_the_rate_and_a_timeout_forgets_it() {
+        let mut sender = sender();
+        let rate = hear(&mut sender, 0.0, 2_000);
+        let lost = |kind| Lost { now: ms(0), kind, in_flight: 4_000 };
+        sender.on_lost(&lost(LossKind::DuplicateAcks));
+        assert!((sender.rate.unwrap() - rate / 2.0).abs() < 1e-9);
+        assert!(
+            (hear(&mut sender, 0.0, 0) - rate / 2.0).abs() < 1e-9,
+            "no more while nothing is acknowledged"
+        );
+        assert!((hear(&mut sender, 0.0, 2_000) - rate).abs() < 1e-9, "twice in a round trip");
+        sender.on_lost(&lost(LossKind::Timeout { again: false }));
+        assert_eq!(sender.allowance(), Allowance { window: 2_000, pace: None }, "as at the start");
+    }
+
     fn sender() -> PriceSender {
         PriceSender {
-            max_rate: 1e6,
+            demand: Demand { max_rate: 1e6, time_constant: 1.0 },
             segment: 1_000.0,
             packet: 1_000.0,
             first_window: 2_000,

@@ -17,6 +17,10 @@ pub(crate) trait Load: Send {
     fn capacity(&self, view: &LinkView) -> f64;
     /// The aggregate traffic, of which `arrived` bytes per second came to this queue.
     fn input(&self, arrived: f64, view: &LinkView) -> f64;
+    /// What the spare capacity and the queue weigh in a slot of so many seconds, in which `arrived` bytes per second came.
+    fn weights(&mut self, _arrived: f64, _seconds: f64, _mean_rtt: f64, _view: &LinkView) -> (f64, f64) {
+        (1.0, 1.0)
+    }
     /// What a packet gets that asked for `asked`, while `rate` is offered.
     fn grant(&self, asked: f64, rate: f64, _view: &LinkView) -> f64 {
         asked.min(rate)
@@ -106,8 +110,11 @@ impl<L: Load> RcpRouter<L> {
             };
             self.mean_rtt = (self.mean_rtt + gain.min(1.0) * (latest - self.mean_rtt)).max(LEAST_RTT);
         }
-        let input = self.load.input(self.bytes / elapsed, view);
-        let spare = constants.alpha * (target - input) - constants.beta * waiting / self.mean_rtt;
+        let arrived = self.bytes / elapsed;
+        let (of_spare, of_queue) = self.load.weights(arrived, elapsed, self.mean_rtt, view);
+        let alpha = of_spare * constants.alpha;
+        let beta = of_queue * constants.beta;
+        let spare = alpha * (target - self.load.input(arrived, view)) - beta * waiting / self.mean_rtt;
         let moved = rate * (1.0 + elapsed / self.mean_rtt * spare / target);
         self.rate = Some(moved.max(constants.least / self.mean_rtt).min(target));
         (self.bytes, self.told, self.told_rtt) = (0.0, 0.0, 0.0);

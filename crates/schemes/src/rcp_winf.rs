@@ -150,6 +150,13 @@ impl Load for WinfLoad {
         }
     }
 
+    /// A queue counts as the medium that it takes to send it, as input does.
+    fn weights(&mut self, arrived: f64, seconds: f64, mean_rtt: f64, view: &LinkView) -> (f64, f64) {
+        self.estimates.arrived(arrived, seconds);
+        let used = self.capacity(view) - self.estimates.available(arrived, view);
+        (self.estimates.pace(mean_rtt), self.estimates.cost(used))
+    }
+
     fn grant(&self, asked: f64, rate: f64, view: &LinkView) -> f64 {
         match self.offer {
             Offer::Rate => asked.min(rate).min(self.capacity(view)),
@@ -194,7 +201,18 @@ mod tests {
     fn slow(scheme: RcpWinf) -> RcpWinf {
         let duration = crate::quantity::Duration(0.1);
         let control = RcpControl { slot: duration, initial_rtt: duration, ..RcpControl::default() };
-        RcpWinf { control, ..scheme }
+        let winf = WinfParameters { self_interference: false, await_estimate: false, ..scheme.winf };
+        RcpWinf { control, winf, ..scheme }
+    }
+
+    /// 0.5 of 1 MB/s are in use for an input of 0.25; a round trip is half of the time that estimates are of.
+    #[test]
+    fn a_queue_costs_what_input_costs() {
+        let scheme = RcpWinf::default();
+        let estimates = scheme.winf.at(&OUTLET, 1_532);
+        let mut load = WinfLoad { input: Input::Used, offer: Offer::Rate, estimates };
+        let half = LinkView { available_bps: Some(4e6), ..idle() };
+        assert_eq!(load.weights(0.25e6, 0.2, 0.1, &half), (0.5, 2.0));
     }
 
     #[test]

@@ -1,15 +1,27 @@
 //! RE TFRC.
 
+use crate::airtime_ceiling::AirtimeCeiling;
 use crate::quantity::Duration;
 use crate::rate_estimation::{CurrentRtt, RateEstimation, SaturatedChain};
-use crate::tcp::{in_range, span_in_range};
+use crate::tcp::{in_range, number_in_range, span_in_range};
 use crate::tfrc::{Change, TfrcParameters};
 use crate::{Parameters, Scheme, Station};
 use multihop_core::Span;
-use multihop_link::{ContentionDelay, ServiceTimes, SuccessProbability};
-use multihop_transport::Endpoint;
+use multihop_link::{ActiveFlows, ContentionDelay, ServiceTimes, SuccessProbability};
+use multihop_transport::{Endpoint, RateCeiling};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// What the rate is held below.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ceiling {
+    /// What the air around a node of the chain has room for, shared among the flows that the node knows of.
+    #[default]
+    Airtime,
+    /// The receive rate, scaled to the round-trip time of saturation (Fig. 17).
+    RoundTrip,
+}
 
 /// How the model finds the probability that a transmission succeeds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -29,16 +41,24 @@ pub enum Success {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct ReTfrc {
+    /// What the rate is held below: a share of the air around a node of the chain ("airtime"), or the receive rate scaled to the
+    /// round-trip time of saturation ("round-trip", the paper's Figure 17). Default "airtime".
+    pub ceiling: Ceiling,
+    /// With "airtime": how much of the air data may take. Default 0.8: at best the paper's chain of seven hops carries 300 kb/s
+    /// (Figure 7), which is 0.79 of a packet per four exchanges.
+    pub airtime_share: f64,
+    /// With "airtime": how long a flow counts of which the sender's node last sent or decoded a packet. Default "5 s".
+    pub flow_window: Duration,
     /// Hops of the path. Default: as many as reports take.
     pub hops: Option<u32>,
-    /// The present round-trip time that the rate is scaled by: that of the "latest" report, or the "smoothed" one, as in the paper's equations
+    /// With "round-trip": the present round-trip time that the rate is scaled by: that of the "latest" report, or the "smoothed" one, as in the paper's equations
     /// if they are taken literally. That lags behind, so that the rate goes on falling long after a queue has gone. Default "latest".
     pub current_rtt: CurrentRtt,
-    /// For how long the least round-trip time is remembered (which the paper does not say). Default "10 s".
+    /// With "round-trip": for how long the least round-trip time is remembered (which the paper does not say). Default "10 s".
     pub rtt_window: Duration,
-    /// Whether the model counts that contention windows grow. Default true; false is the equation as it is printed.
+    /// With "round-trip": whether the model counts that contention windows grow. Default true; false is the equation as it is printed.
     pub growing_windows: bool,
-    /// How the model finds the probability of a success: the "fixed-point" of Bianchi, or a "linear" one to the first order. Default
+    /// With "round-trip": how the model finds the probability of a success: the "fixed-point" of Bianchi, or a "linear" one to the first order. Default
     /// "fixed-point".
     pub success: Success,
     /// The connection.
@@ -49,6 +69,9 @@ pub struct ReTfrc {
 impl Default for ReTfrc {
     fn default() -> ReTfrc {
         ReTfrc {
+            ceiling: Ceiling::default(),
+            airtime_share: 0.8,
+            flow_window: Duration(5.0),
             hops: None,
             current_rtt: CurrentRtt::default(),
             rtt_window: Duration(10.0),
@@ -66,6 +89,8 @@ impl Parameters for ReTfrc {
     const REFERENCE: &str = "Li, Agu, Claypool and Kinicki 2003; RFC 5348";
 
     fn check(&self) -> Result<(), String> {
+        number_in_range("airtime_share", self.airtime_share, 0.01, 1.0)?;
+        span_in_range("flow_window", Some(self.flow_window), 1e-3, 3600.0)?;
         in_range("hops", self.hops, 1, 1000, "hops")?;
         span_in_range("rtt_window", Some(self.rtt_window), 1e-3, 3600.0)?;
         self.tfrc.check()
@@ -75,25 +100,14 @@ impl Parameters for ReTfrc {
 impl Scheme for ReTfrc {
     /// Without a station there is no model: the least round-trip time is all that is known.
     fn sender(&self) -> Box<dyn Endpoint> {
-        self.below(None)
+        self.below(self.round_trip(None))
     }
 
     fn sender_at(&self, station: &Station) -> Box<dyn Endpoint> {
-        let options = self.connection().options();
-        let times = |size| {
-            let handshake = station.rts_from.is_some_and(|least| size >= least);
-            ServiceTimes::new(&station.phy, size, handshake, PROPAGATION)
-        };
-        let success = match self.success {
-            Success::FixedPoint => SuccessProbability::FixedPoint,
-            Success::Linear => SuccessProbability::Linear,
-        };
-        let growing_windows = self.growing_windows;
-        self.below(Some(SaturatedChain {
-            model: ContentionDelay { success, growing_windows, ..ContentionDelay::new(&station.phy) },
-            data: times(options.segment_size + options.header),
-            feedback: times(options.report),
-        }))
+        self.below(match self.ceiling {
+            Ceiling::Airtime => self.airtime(station),
+            Ceiling::RoundTrip => self.round_trip(Some(self.saturated_chain(station))),
+        })
     }
 
     fn receiver(&self) -> Box<dyn Endpoint> {
@@ -116,14 +130,64 @@ impl ReTfrc {
         TfrcParameters { rate_change, ..self.tfrc.clone() }
     }
 
-    fn below(&self, chain: Option<SaturatedChain>) -> Box<dyn Endpoint> {
-        let hops = self.hops.map(|hops| hops as u16);
-        let connection = self.connection();
-        let equation = connection.options().equation;
+    fn below(&self, ceiling: Box<dyn RateCeiling>) -> Box<dyn Endpoint> {
+        self.connection().sender(ceiling)
+    }
+
+    fn airtime(&self, station: &Station) -> Box<dyn RateCeiling> {
+        let header = self.connection().options().header;
+        let flows = ActiveFlows::new(station.flow, self.flow_window.span());
+        Box::new(AirtimeCeiling::new(station, header, self.told_hops(), self.airtime_share, flows))
+    }
+
+    fn round_trip(&self, chain: Option<SaturatedChain>) -> Box<dyn RateCeiling> {
+        let equation = self.connection().options().equation;
         let window = self.rtt_window.span();
-        connection.sender(Box::new(RateEstimation::new(chain, hops, self.current_rtt, equation, window)))
+        Box::new(RateEstimation::new(chain, self.told_hops(), self.current_rtt, equation, window))
+    }
+
+    fn told_hops(&self) -> Option<u16> {
+        self.hops.map(|hops| hops as u16)
+    }
+
+    fn saturated_chain(&self, station: &Station) -> SaturatedChain {
+        let options = self.connection().options();
+        let times = |size| {
+            let handshake = station.rts_from.is_some_and(|least| size >= least);
+            ServiceTimes::new(&station.phy, size, handshake, PROPAGATION)
+        };
+        let success = match self.success {
+            Success::FixedPoint => SuccessProbability::FixedPoint,
+            Success::Linear => SuccessProbability::Linear,
+        };
+        let growing_windows = self.growing_windows;
+        SaturatedChain {
+            model: ContentionDelay { success, growing_windows, ..ContentionDelay::new(&station.phy) },
+            data: times(options.segment_size + options.header),
+            feedback: times(options.report),
+        }
     }
 }
 
 /// The paper's delta, of which it gives no value: about that of 300 m.
 const PROPAGATION: Span = Span::from_us(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_wrong_with_a_parameter_is_said_in_one_message() {
+        let cases = [
+            (json!({ "airtime_share": 0.0 }), "airtime_share is 0; it must be between 0.01 and 1"),
+            (json!({ "airtime_share": 1.5 }), "airtime_share is 1.5; it must be between 0.01 and 1"),
+            (json!({ "flow_window": "0 s" }), "flow_window is 0 s; it must be between 1 ms and 1 h"),
+            (json!({ "ceiling": "sky" }), "ceiling is \"sky\": unknown variant `sky`"),
+        ];
+        for (parameters, expected) in cases {
+            let found = crate::find("re-tfrc").unwrap().build(&parameters).err().unwrap_or_default();
+            assert!(found.contains(expected), "{found}");
+        }
+    }
+}

@@ -35,7 +35,8 @@ pub struct TcpParameters {
     /// Network and transport headers of each packet, options not counted. Default "40 B".
     pub header: Option<Size>,
     /// Receive window in segments. It caps the congestion window and is the first slow-start threshold (ns-2's `window_`).
-    /// Default 44 (64 KiB; rfc) or 20 (ns2).
+    /// Default 1024 (1.5 MB; rfc), large enough not to bind, as receivers that tune their buffers keep it (Fisk and Feng, Dynamic
+    /// Right-Sizing, 2001; RFC 7323 for its scale); or 20 (ns2).
     pub window: Option<u32>,
     /// First congestion window in segments. Default: 3 segments of 1460 bytes (RFC 5681; rfc) or 2 (ns2).
     pub initial_window: Option<u32>,
@@ -59,8 +60,13 @@ pub struct TcpParameters {
     pub limited_transmit: Option<bool>,
     /// Where losses are repaired from selective acknowledgements: keep these when the retransmission timer expires, as most
     /// implementations do, and send nothing again that they tell of (RFC 6675, section 5.1). Default false (RFC 2018, section 8), and
-    /// true of rcp and rcp-winf.
+    /// true of schemes whose window routers open, of xcp, xcp-b and xcp-winf with the flavour rfc, and never of ewccp.
     pub keep_sacked: Option<bool>,
+    /// A node's MAC that gives a packet up, because its retry limit is reached, signals that to the end of the flow at this node, if the
+    /// packet came from there. Data is sent again at once, in its own place in the window; so is an acknowledgement that no later one
+    /// replaces. So often in a row without an answer: then the retransmission timer is waited for. Losses further on are found as
+    /// without it. Default 0, no signal, and 10 of ewccp.
+    pub local_repairs: Option<u32>,
     /// Duplicate acknowledgements that mean a loss. Default 3.
     pub duplicate_threshold: Option<u32>,
     /// Retransmission timeout before the first round-trip sample. Default "1 s" (RFC 6298; rfc) or "3 s" (ns2).
@@ -85,6 +91,7 @@ impl TcpParameters {
         in_range("initial_window", self.initial_window, 1, 1 << 20, "segments")?;
         in_range("initial_threshold", self.initial_threshold, 1, 1 << 20, "segments")?;
         in_range("byte_counting", self.byte_counting, 1, 1 << 20, "segments")?;
+        in_range("local_repairs", self.local_repairs, 0, 1 << 20, "repairs")?;
         in_range("duplicate_threshold", self.duplicate_threshold, 1, 1000, "acknowledgements")?;
         // RFC 1122, section 4.2.3.2: less than half a second.
         span_in_range("delayed_ack", self.delayed_ack, 0.0, 0.5)?;
@@ -122,6 +129,7 @@ impl TcpParameters {
         if let Some(kept) = self.keep_sacked {
             options.sacked_at_timeout = if kept { SackedAtTimeout::Kept } else { SackedAtTimeout::Forgotten };
         }
+        set(&mut options.local_repairs, self.local_repairs);
         set(&mut options.duplicate_threshold, self.duplicate_threshold);
         set(&mut options.rto.initial, self.initial_rto.map(Duration::span));
         set(&mut options.rto.min, self.min_rto.map(Duration::span));
@@ -131,10 +139,10 @@ impl TcpParameters {
     }
 
     /// The options of a connection whose window routers open: with selective acknowledgements, which hold after a timeout, a round-trip
-    /// sample from every acknowledgement, and a receive window of 1024 segments, unless something else was given.
+    /// sample from every acknowledgement, and a receive window that does not bind, unless something else was given.
     pub(crate) fn led_by_routers(&self, congestion_header: CongestionHeader) -> TcpOptions {
         let tcp = TcpParameters {
-            window: self.window.or(Some(1024)),
+            window: self.window.or(Some(TcpOptions::OPEN_WINDOW)),
             keep_sacked: self.keep_sacked.or(Some(true)),
             ..self.clone()
         };
@@ -182,7 +190,7 @@ impl TcpParameters {
 
     fn window(&self) -> u32 {
         self.window.unwrap_or(match self.flavour {
-            Flavour::Rfc => 44,
+            Flavour::Rfc => TcpOptions::OPEN_WINDOW,
             Flavour::Ns2 => 20,
         })
     }

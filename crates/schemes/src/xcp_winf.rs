@@ -162,6 +162,7 @@ impl Law for WinfLaw {
     fn aggregate(&mut self, seen: &Seen, view: &LinkView) -> Aggregate {
         let XcpControl { alpha, beta, .. } = self.scheme.control;
         let (capacity, available) = (self.capacity(view), self.available(seen, view));
+        self.estimates.arrived(seen.input, seen.elapsed);
         let spare = match self.scheme.spare {
             Spare::Available => available,
             Spare::Printed => capacity - available,
@@ -171,7 +172,8 @@ impl Law for WinfLaw {
             Shuffled::Used => capacity - available,
             Shuffled::Printed => available,
         };
-        Aggregate { change: alpha * spare - beta * seen.persistent / seen.mean_rtt, shuffled_of }
+        let gain = alpha * self.estimates.pace(seen.mean_rtt) / self.estimates.cost(capacity - available);
+        Aggregate { change: gain * spare - beta * seen.persistent / seen.mean_rtt, shuffled_of }
     }
 
     fn weight(&self, header: &XcpHeader, size: u32, view: &LinkView) -> f64 {
@@ -237,17 +239,32 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
+    /// Spare bandwidth as the equations have it.
+    fn published() -> XcpWinf {
+        let winf =
+            WinfParameters { self_interference: false, await_estimate: false, ..WinfParameters::default() };
+        XcpWinf { winf, ..XcpWinf::default() }
+    }
+
     #[test]
     fn eq_19_gives_out_what_is_available_and_as_printed_what_is_used() {
         let aggregate = |scheme: XcpWinf| law(&scheme).aggregate(&SEEN, &VIEW);
-        let read = aggregate(XcpWinf::default());
+        let read = aggregate(published());
         assert!((read.change - 28_700.0).abs() < 1e-6 && read.shuffled_of == 0.5e6);
-        let printed = aggregate(XcpWinf { spare: Spare::Printed, ..XcpWinf::default() });
+        let printed = aggregate(XcpWinf { spare: Spare::Printed, ..published() });
         assert!((printed.change - 348_700.0).abs() < 1e-6);
         for (shuffled, of) in [(Shuffled::Used, 0.9e6), (Shuffled::Printed, 0.1e6)] {
             let aggregate = aggregate(XcpWinf { shuffled, ..XcpWinf::default() });
             assert!((aggregate.shuffled_of - of).abs() < 1e-6);
         }
+    }
+
+    /// Half of the gain, as the round trip is half of the time that estimates are of; 0.25 of 0.9 MB/s in use are the queue's input,
+    /// whose mean has come half way.
+    #[test]
+    fn what_is_available_is_given_out_as_input_and_no_faster_than_it_is_seen() {
+        let change = law(&XcpWinf::default()).aggregate(&SEEN, &VIEW).change;
+        assert!((change - (0.4 * 0.5 * 0.1e6 * 0.25 / 0.9 - 0.226 * 50_000.0)).abs() < 1e-6, "{change}");
     }
 
     /// Two flows send 90 and 10 kB in an interval in which nothing changes: the net feedback of each.

@@ -185,3 +185,27 @@ fn random_losses_do_not_slow_bbr_down() {
     let [clean, lossy] = [0, 10].map(|per_mille| share("tcp-cubic", per_mille));
     assert!(clean > 0.95 && lossy < 0.5, "{clean}, {lossy}");
 }
+
+/// 10 Mb/s, 40 ms and a queue of 33 packets hold 67 segments. Standard slow start doubles its window past that and loses half of it;
+/// `HyStart++` leaves it while the queue grows, and loses nothing in the first two seconds.
+#[test]
+fn cubic_leaves_slow_start_before_the_queue_overflows() {
+    let repeated = |parameters: &Value| {
+        let scheme = find("tcp-cubic").unwrap().build(parameters).unwrap();
+        let path = Lossy {
+            link: Link::new(10_000, 20, 1),
+            per_mille: 0,
+            rng: multihop_core::Rng::at(1, &["lossless"]),
+        };
+        let mut pipe = Pipe::new(scheme.sender(), scheme.receiver(), scheme.segment_size(), path);
+        pipe.push(100_000 * MSS);
+        pipe.run_until(Time::ZERO + Span::from_ms(2_000));
+        assert!(pipe.delivered * 8 > 10_000_000, "{parameters}: {}", pipe.delivered);
+        pipe.sender.progress().retransmissions
+    };
+    assert_eq!(repeated(&json!({})), 0);
+    let standard = repeated(&json!({ "slow_start": "standard" }));
+    assert!(standard > 20, "{standard}");
+    assert_eq!(repeated(&json!({ "flavour": "ns2", "window": 1024, "slow_start": "hystart++" })), 0);
+    assert!(repeated(&json!({ "flavour": "ns2", "window": 1024 })) > 20);
+}

@@ -75,7 +75,7 @@ pub struct NodeConfig {
     pub data_rate: Option<Rate>,
 }
 
-/// One direction of a wire. It loses nothing but what finds its queue full.
+/// One direction of a wire.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WireConfig {
     /// The sending end.
@@ -90,6 +90,8 @@ pub struct WireConfig {
     pub queue_limit: usize,
     /// How they wait.
     pub discipline: Discipline,
+    /// Probability with which each packet is lost on the way, from 0 to below 1.
+    pub loss: f64,
 }
 
 /// MAC parameters.

@@ -232,6 +232,8 @@ pub struct WireOutcome {
     /// Packets that were lost at its sending end: the queue was full, a router policy or the discipline dropped them, or the node was
     /// switched off while they were being sent.
     pub dropped: u64,
+    /// Packets that it lost at random, of those that were sent.
+    pub lost: u64,
     /// Mean packets in its queue over time, without the one that was being sent.
     pub queue_mean: f64,
     /// Most packets in its queue.

@@ -4,8 +4,12 @@ use multihop_sim::outcome::Outcome;
 use multihop_sim::run;
 use multihop_sim::scenario::{Overrides, resolve};
 
-/// Downloads over round trips of 100 ms by BMCC, with these of its parameters, to clients of which the second loses this share of frames.
+/// Downloads over round trips of 100 ms by BMCC, with these of its parameters, to five clients of which the second loses this share of frames.
 fn downloads(parameters: &str, loss: f64) -> Outcome {
+    wlan(5, "down", parameters, loss)
+}
+
+fn wlan(clients: u32, direction: &str, parameters: &str, loss: f64) -> Outcome {
     let text = format!(
         r#"
         duration = "60 s"
@@ -20,7 +24,8 @@ fn downloads(parameters: &str, loss: f64) -> Outcome {
         errors = [{{ between = ["n0", "n2"], packet_error_rate = {loss:?} }}]
         [topology]
         generator = "wlan"
-        clients = 5
+        clients = {clients}
+        direction = "{direction}"
         server = {{ rate = "100 Mb/s", delay = "50 ms" }}
         [schemes.tested]
         base = "bmcc"
@@ -82,4 +87,31 @@ fn weights_come_out_as_shares() {
         assert!((share / weight - 1.0).abs() < 0.25, "{client}: {share} of {weight}: {rates:?}");
     }
     assert!(rates.is_sorted(), "{rates:?}");
+}
+
+fn jain(rates: &[f64]) -> f64 {
+    let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|rate| rate * rate).sum::<f64>());
+    sum * sum / (rates.len() as f64 * squares)
+}
+
+/// Ten flows have 3.6 segments each on the way. Under the limit of what one acknowledgement adds, which is in proportion to such
+/// windows, shares stay as they came.
+#[test]
+fn shares_of_small_windows_become_equal() {
+    let free = goodputs(&wlan(10, "down", "", 0.0));
+    assert!(jain(&free) > 0.98, "{free:?}");
+    let limited = goodputs(&wlan(10, "down", "alpha = 1.0\nlimit_addition = true\nbackoff_slope = 0.0", 0.0));
+    assert!(jain(&limited) < jain(&free) - 0.02, "{limited:?}");
+}
+
+/// The base station has a ninth of the turns, and as many acknowledgements to send as eight clients have data.
+#[test]
+fn uploads_heed_the_queue_of_acknowledgements() {
+    let fewest = |outcome: &Outcome| goodputs(outcome).into_iter().fold(f64::INFINITY, f64::min);
+    let told = wlan(8, "up", "", 0.0);
+    let fair = goodputs(&told).iter().sum::<f64>() / 8.0;
+    assert!(fewest(&told) > 0.5 * fair && lost(&told) < 0.02, "{:?}, {}", goodputs(&told), lost(&told));
+    let untold = wlan(8, "up", "mark_acks = false", 0.0);
+    assert!(untold.nodes[0].queue_mean > told.nodes[0].queue_mean + 20.0, "{}", untold.nodes[0].queue_mean);
+    assert!(lost(&untold) > 0.05, "{}", lost(&untold));
 }

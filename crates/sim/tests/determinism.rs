@@ -77,7 +77,7 @@ fn configurations() -> Vec<Config> {
     for (from, to) in [(0, 5), (5, 0), (5, 15), (15, 5), (2, 15), (15, 2)] {
         let (from, to, rate) = (NodeId(from), NodeId(to), Rate::from_kbps(1_000));
         let (delay, discipline) = (Span::from_us(200), Discipline::DropTail);
-        wired.wires.push(WireConfig { from, to, rate, delay, queue_limit: 4, discipline });
+        wired.wires.push(WireConfig { from, to, rate, delay, queue_limit: 4, discipline, loss: 0.0 });
     }
     configs.push(wired.clone());
     let lines = FqCodelOptions { flows: 2, ..FqCodelOptions::default() };

@@ -1,4 +1,4 @@
-//! XCP and RCP over wires, where it is known what they should do.
+//! XCP, RCP and MaxNet over wires, where it is known what they should do.
 
 mod common;
 
@@ -105,4 +105,35 @@ fn xcp_b_fills_a_wire_that_it_does_not_know() {
     let outcome = seconds(&mut config, 20, 40);
     assert!(bottleneck(&outcome).utilisation > 0.9, "{:?}", bottleneck(&outcome));
     assert_eq!(dropped(&seconds(&mut config, 0, 40)), 0);
+}
+
+/// One sender has what is aimed at, 95 % of the wire, from the start and whatever the queue: nothing is lost.
+#[test]
+fn maxnet_aims_at_its_share_of_a_wire_and_loses_nothing() {
+    for (round_trip, queue) in [(48, 100), (20, 10), (200, 50), (400, 100)] {
+        let mut config = dumbbell("maxnet", &json!({}), queue, &[(round_trip, 0)]);
+        let share = goodput(&seconds(&mut config, 10, 40), 0) / fair(48.0, 1);
+        assert!((share - 0.95).abs() < 0.01, "{round_trip} ms, {queue} packets: {share}");
+        assert_eq!(dropped(&seconds(&mut config, 0, 40)), 0, "{round_trip} ms, {queue} packets");
+    }
+}
+
+/// One demand for all: equal shares, whatever the round trips and the starts.
+#[test]
+fn maxnet_shares_a_wire_equally_between_unequal_round_trips() {
+    let mut config = dumbbell("maxnet", &json!({}), 100, &[(40, 0), (160, 0), (80, 5_000)]);
+    let outcome = seconds(&mut config, 20, 40);
+    let shares = [0, 1, 2].map(|flow| goodput(&outcome, flow) / fair(48.0, 3));
+    assert!(shares.iter().all(|share| (share - 0.95).abs() < 0.05), "{shares:?}");
+}
+
+/// Where too large a capacity keeps prices too low, losses hold the rate back: half of what is sent arrives at the least.
+#[test]
+fn maxnet_obeys_losses_where_prices_do_not_say_enough() {
+    let mut config =
+        dumbbell("maxnet", &json!({ "max_rate": "12 Mb/s", "utilization": 1.5 }), 50, &[(48, 0)]);
+    let outcome = seconds(&mut config, 10, 60);
+    let there = bottleneck(&outcome);
+    assert!(goodput(&outcome, 0) / fair(48.0, 1) > 0.5, "{}", goodput(&outcome, 0));
+    assert!(there.dropped < there.sent, "{there:?}");
 }

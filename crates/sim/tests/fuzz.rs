@@ -327,7 +327,8 @@ fn wires(rng: &mut Rng, config: &mut Config) {
             let queue_limit = pick(rng, &[1, 3, 50]);
             let discipline = if coin(rng) { Discipline::DropTail } else { Discipline::FqCodel(lines(rng)) };
             let (from, to) = (NodeId(from), NodeId(to));
-            config.wires.push(WireConfig { from, to, rate, delay, queue_limit, discipline });
+            let loss = pick(rng, &[0.0, 0.0, 0.02, 0.9]);
+            config.wires.push(WireConfig { from, to, rate, delay, queue_limit, discipline, loss });
         }
     }
     if !matches!(config.medium.model, MediumModel::Matrix { .. }) {

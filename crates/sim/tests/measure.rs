@@ -98,6 +98,58 @@ fn a_saturated_hop_has_the_capacities_of_the_paper() {
     assert_eq!(at("throughput", 2), LinkView::default(), "an onlooker sends nothing");
 }
 
+/// Read whole, what rt-Winf says to be available is what is left of the capacity: at sender, receiver and an onlooker, and with RTS/CTS
+/// and without.
+#[test]
+fn read_whole_what_is_available_is_the_truth() {
+    let reading = WinfReading::Whole;
+    for rts in [Some(0), None] {
+        for load in [0.0, 0.25, 0.5, 0.75, 1.0] {
+            let mut config = papers_link(&[[0.0, 0.0], [200.0, 0.0], [100.0, 100.0]]);
+            config.mac.rts_threshold = rts;
+            let capacity = if rts.is_some() { 4.523 } else { 6.069 };
+            let rate = Rate::from_bps((load * capacity * 1e6 * 1472.0 / 1500.0) as u64 + 1_000);
+            add_flow(&mut config, 0, 1, AppConfig::Cbr { rate, packet: 1472, jitter: 0.0 });
+            measure(
+                &mut config,
+                "whole",
+                match rts {
+                    Some(_) => EstimatorConfig::RtWinf(RtWinfOptions { reading, ..RtWinfOptions::default() }),
+                    None => EstimatorConfig::RtWinfProbe(RtWinfProbeOptions {
+                        reading,
+                        ..RtWinfProbeOptions::default()
+                    }),
+                },
+            );
+            let outcome = run(&config);
+            let left = capacity * (1.0 - load);
+            for node in 0..3 {
+                let said = mbps(last(&outcome, &config, "whole", node).available_bps);
+                assert!((said - left).abs() < 0.02 * capacity, "{rts:?} {load} at {node}: {said} of {left}");
+            }
+        }
+    }
+}
+
+/// The receiver senses a sender that is hidden from the one that sends to it: half of the medium is in use there, and none here. With
+/// reports in ACKs the sender knows.
+#[test]
+fn a_receiver_reports_what_its_sender_cannot_sense() {
+    let mut config = papers_link(&[[0.0, 0.0], [240.0, 0.0], [600.0, 0.0], [800.0, 0.0]]);
+    let rate = |kbps| AppConfig::Cbr { rate: Rate::from_kbps(kbps), packet: 1472, jitter: 0.0 };
+    add_flow(&mut config, 0, 1, rate(100));
+    add_flow(&mut config, 2, 3, rate(2_200));
+    for peers in [false, true] {
+        let options = RtWinfOptions { reading: WinfReading::Whole, peers, ..RtWinfOptions::default() };
+        measure(&mut config, if peers { "reports" } else { "alone" }, EstimatorConfig::RtWinf(options));
+    }
+    let outcome = run(&config);
+    let available = |name: &str, node: u32| mbps(last(&outcome, &config, name, node).available_bps);
+    assert!(available("alone", 0) > 4.3, "{}", available("alone", 0));
+    assert!(available("reports", 0) < 2.5, "{}", available("reports", 0));
+    assert!((available("reports", 0) - available("alone", 1)).abs() < 0.2);
+}
+
 /// What the estimator of the busyness ratio makes of link events is what the simulator's books say, in a chain with hidden
 /// terminals and under both rule sets.
 #[test]

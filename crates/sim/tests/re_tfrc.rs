@@ -21,6 +21,9 @@ fn over(hops: usize, scheme: &str) -> FlowOutcome {
     run(&config).flows.swap_remove(0)
 }
 
+/// The paper's ceiling.
+const ROUND_TRIP: &str = r#"base = "re-tfrc", ceiling = "round-trip""#;
+
 /// Bits of payload per second.
 fn bps(bytes: u64) -> f64 {
     bytes as f64 * 8.0 / 80.0
@@ -42,8 +45,8 @@ fn a_constant_rate_is_never_exceeded() {
 #[test]
 fn the_round_trip_is_that_of_saturation_and_not_of_full_queues() {
     for flavour in ["rfc", "ns2"] {
-        let [plain, held] = ["tfrc", "re-tfrc"]
-            .map(|base| over(2, &format!(r#"{{ base = "{base}", flavour = "{flavour}" }}"#)));
+        let [plain, held] = [r#"base = "tfrc""#, ROUND_TRIP]
+            .map(|base| over(2, &format!(r#"{{ {base}, flavour = "{flavour}" }}"#)));
         let [full, saturated] = [&plain, &held].map(|flow| flow.rtt_mean_s.unwrap());
         assert!(full > 0.4 && saturated < 0.5 * full, "{full} and {saturated}");
         let share = held.delivered_bytes as f64 / plain.delivered_bytes as f64;
@@ -55,7 +58,7 @@ fn the_round_trip_is_that_of_saturation_and_not_of_full_queues() {
 #[test]
 fn a_smoothed_round_trip_winds_up() {
     let [latest, smoothed] = ["latest", "smoothed"]
-        .map(|current| over(1, &format!(r#"{{ base = "re-tfrc", current_rtt = "{current}" }}"#)));
+        .map(|current| over(1, &format!(r#"{{ {ROUND_TRIP}, current_rtt = "{current}" }}"#)));
     assert!(bps(latest.delivered_bytes) > 1e6, "{}", bps(latest.delivered_bytes));
     assert!(bps(smoothed.delivered_bytes) < 0.1e6, "{}", bps(smoothed.delivered_bytes));
 }
@@ -64,9 +67,24 @@ fn a_smoothed_round_trip_winds_up() {
 #[test]
 fn told_of_more_hops_the_ceiling_is_higher() {
     let [short, long] =
-        [1, 30].map(|hops| over(4, &format!(r#"{{ base = "re-tfrc", hops = {hops}, flavour = "ns2" }}"#)));
+        [1, 30].map(|hops| over(4, &format!(r#"{{ {ROUND_TRIP}, hops = {hops}, flavour = "ns2" }}"#)));
     let plain = over(4, r#"{ base = "tfrc", flavour = "ns2" }"#);
     assert!(short.sent_bytes < long.sent_bytes, "{} and {}", short.sent_bytes, long.sent_bytes);
     let share = long.sent_bytes as f64 / plain.sent_bytes as f64;
     assert!((0.97..1.03).contains(&share), "with a ceiling that high it is plain TFRC: {share}");
+}
+
+/// Held at what the air has room for, a chain carries more than plain TFRC, at a third of its round trip, and the MAC gives up next to
+/// nothing.
+#[test]
+fn below_the_ceiling_of_airtime_the_mac_is_not_saturated() {
+    for flavour in ["rfc", "ns2"] {
+        let [plain, held] = ["tfrc", "re-tfrc"]
+            .map(|base| over(7, &format!(r#"{{ base = "{base}", flavour = "{flavour}" }}"#)));
+        assert!(held.delivered_bytes > plain.delivered_bytes, "{flavour}: {held:?} and {plain:?}");
+        let [saturated, free] = [&plain, &held].map(|flow| flow.rtt_mean_s.unwrap());
+        assert!(free < 0.5 * saturated, "{flavour}: {free} and {saturated}");
+        let [jammed, quiet] = [&plain, &held].map(|flow| flow.dropped.iter().sum::<u64>());
+        assert!(5 * quiet < jammed, "{flavour}: {quiet} and {jammed}");
+    }
 }

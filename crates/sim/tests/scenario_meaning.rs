@@ -92,6 +92,21 @@ fn wires_are_the_same_both_ways_unless_told_otherwise() {
 }
 
 #[test]
+fn losses_are_of_the_wire_that_names_them() {
+    let losses = |config: &Config| config.wires.iter().map(|wire| wire.loss).collect::<Vec<_>>();
+    let dumbbell = "generator = \"dumbbell\"\npairs = 1\nrate = \"10 Mb/s\"\ndelay = \"10 ms\"\nloss = 0.01";
+    assert_eq!(losses(&of(dumbbell, CANONICAL)), [0.01, 0.01, 0.0, 0.0, 0.0, 0.0]);
+    let back = format!("{dumbbell}\nloss_back = 0");
+    assert_eq!(losses(&of(&back, CANONICAL)), [0.01, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let listed = "nodes = [{ name = \"a\" }, { name = \"b\" }]\n[[topology.wires]]\nbetween = [\"a\", \"b\"]\n\
+                  rate = \"1 Mb/s\"\ndelay = \"2 ms\"\nloss_back = 0.5";
+    assert_eq!(losses(&of(listed, "pattern = \"random-pairs\"\nflows = 1")), [0.0, 0.5]);
+    let server =
+        "generator = \"wlan\"\nclients = 1\nserver = { rate = \"1 Mb/s\", delay = \"1 ms\", loss = 0.2 }";
+    assert_eq!(losses(&of(server, CANONICAL)), [0.2, 0.2]);
+}
+
+#[test]
 fn each_value_of_a_wire_is_in_the_hash() {
     let text = |wires: &str| {
         format!(
@@ -101,9 +116,16 @@ fn each_value_of_a_wire_is_in_the_hash() {
     };
     let wire =
         "[[topology.wires]]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mb/s\"\ndelay = \"1 ms\"\nqueue = 5\n";
-    let hashes =
-        ["", wire, &wire.replace('5', "6"), &wire.replace("1 ms", "2 ms"), &wire.replace("1 Mb", "2 Mb")]
-            .map(|wires| hash(&text(wires)));
+    let hashes = [
+        "",
+        wire,
+        &wire.replace('5', "6"),
+        &wire.replace("1 ms", "2 ms"),
+        &wire.replace("1 Mb", "2 Mb"),
+        &wire.replace("queue = 5", "queue = 5\nloss = 0.1"),
+        &wire.replace("queue = 5", "queue = 5\nloss = 0.1\nloss_back = 0"),
+    ]
+    .map(|wires| hash(&text(wires)));
     let different: std::collections::BTreeSet<&String> = hashes.iter().collect();
     assert_eq!(different.len(), hashes.len());
     assert_eq!(hash(&text(&wire.replace("1 ms", "1000 us"))), hashes[1]);
@@ -436,13 +458,14 @@ fn estimators_have_the_published_parameters_unless_told_otherwise() {
     }
     let other = measured(
         "estimator = \"rt-winf\"\nname = \"mine\"\nat = [\"n2\", \"n0\"]\nreading = \"strict\"\nwindow = \"off\"\n\
-         total_per_exchange = true\nfull_busy = true\nreference_size = \"1.5 kB\"\nsmoothing = 1",
+         total_per_exchange = true\nfull_busy = true\nack_report = true\nreference_size = \"1.5 kB\"\nsmoothing = 1",
     );
     let options = RtWinfOptions {
         reading: WinfReading::Strict,
         elapsed: Elapsed::SinceStart,
         total_per_exchange: true,
         full_busy: true,
+        peers: true,
         reference_size: Some(1500),
         gain: 1.0,
     };

@@ -1,5 +1,6 @@
 //! CUBIC (RFC 9438): after a reduction the window follows a cubic function of time back to where it was, and past it.
 
+use crate::hystart::HyStart;
 use crate::{Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered, Reno, RenoOptions};
 use multihop_core::{Span, Time};
 
@@ -16,12 +17,15 @@ pub struct CubicOptions {
     pub beta_ecn: f64,
     /// Give way faster to new flows when the window is falling (RFC 9438, section 4.7).
     pub fast_convergence: bool,
+    /// The first slow start is that of `HyStart++` (RFC 9406), which RFC 9438, section 4.10, recommends. It needs a round-trip sample
+    /// from every acknowledgement ([`crate::TcpOptions::time_every_segment`]).
+    pub hystart: bool,
 }
 
 impl CubicOptions {
-    /// The constants of RFC 9438.
+    /// The constants of RFC 9438, with the slow start of RFC 5681.
     pub fn rfc(reno: RenoOptions) -> CubicOptions {
-        CubicOptions { reno, scale: 0.4, beta: 0.7, beta_ecn: 0.7, fast_convergence: true }
+        CubicOptions { reno, scale: 0.4, beta: 0.7, beta_ecn: 0.7, fast_convergence: true, hystart: false }
     }
 }
 
@@ -37,6 +41,8 @@ pub struct Cubic {
     /// The next stage of congestion avoidance follows a reduction that duplicate acknowledgements or an echo caused.
     reduced: bool,
     stage: Option<Stage>,
+    /// The first slow start, if it is `HyStart++`'s and has not ended.
+    hystart: Option<HyStart>,
 }
 
 /// A stage of congestion avoidance.
@@ -56,11 +62,22 @@ impl Cubic {
     /// A controller with its first window.
     pub fn new(options: CubicOptions) -> Cubic {
         let reno = Reno::new(options.reno.clone());
-        Cubic { options, reno, w_max: 0.0, cwnd_prior: 0.0, reduced: false, stage: None }
+        let hystart = options.hystart.then(HyStart::default);
+        Cubic { options, reno, w_max: 0.0, cwnd_prior: 0.0, reduced: false, stage: None, hystart }
     }
 
     fn cwnd(&self) -> f64 {
         self.reno.window / self.reno.segment
+    }
+
+    fn slow_start(&mut self, acked: &Acked) {
+        let Some(hystart) = &mut self.hystart else { return self.reno.on_acked(acked) };
+        let (bytes, ended) = hystart.on_acked(acked, self.reno.segment);
+        self.reno.open(acked, bytes);
+        if ended {
+            self.reno.threshold = self.reno.window;
+            self.hystart = None;
+        }
     }
 
     /// Congestion avoidance begins. After slow start and after a timeout the plateau is here (sections 4.8 and 4.10).
@@ -116,7 +133,7 @@ impl Controller for Cubic {
 
     fn on_acked(&mut self, acked: &Acked) {
         if self.reno.window < self.reno.threshold {
-            self.reno.on_acked(acked);
+            self.slow_start(acked);
             return;
         }
         let mut stage = self.stage.unwrap_or_else(|| self.begin_stage(acked.now));
@@ -144,6 +161,8 @@ impl Controller for Cubic {
     }
 
     fn on_lost(&mut self, lost: &Lost) {
+        // A later slow start has a threshold to end at (RFC 9406, section 4.3).
+        self.hystart = None;
         match lost.kind {
             LossKind::DuplicateAcks => {
                 self.reduce(lost.in_flight, self.options.beta);
@@ -171,6 +190,7 @@ impl Controller for Cubic {
     }
 
     fn on_marked(&mut self, marked: &Marked) {
+        self.hystart = None;
         let left = self.reduce(marked.in_flight, self.options.beta_ecn);
         self.reno.window = self.reno.window.min(left.max(self.reno.segment));
     }
@@ -295,6 +315,34 @@ mod tests {
         cubic.on_acked(&acked(seconds(2.0)));
         let stage = cubic.stage.unwrap();
         assert_eq!((stage.k, cubic.w_max, stage.epoch), (0.0, 28.0, seconds(2.0)));
+    }
+
+    /// Round trips of ten segments: 100 ms once, then 112.5 ms. Slow start ends five rounds later with the window as threshold, and the
+    /// plateau is there.
+    #[test]
+    fn rfc_9406_4_2_the_window_is_the_threshold_when_slow_start_ends() {
+        let start = || {
+            let mut cubic = Cubic::new(CubicOptions {
+                hystart: true,
+                ..CubicOptions::rfc(RenoOptions::rfc(MSS as u32, 10_000 * MSS))
+            });
+            (0..11).for_each(|_| cubic.on_acked(&Acked { in_flight: 10 * MSS, ..acked(Time::ZERO) }));
+            assert_eq!(cubic.cwnd(), 15.0);
+            cubic
+        };
+        let grown = Acked { rtt: Some(Span::from_us(112_500)), in_flight: 10 * MSS, ..acked(Time::ZERO) };
+        let mut cubic = start();
+        (0..50).for_each(|_| cubic.on_acked(&grown));
+        // Eight of the first ten open by one segment, 42 by a quarter.
+        assert_eq!((cubic.cwnd(), cubic.slow_start_threshold()), (33.5, Some(33_500)));
+        cubic.on_acked(&grown);
+        assert_eq!((cubic.w_max, cubic.stage.unwrap().k), (33.5, 0.0));
+
+        // After a loss slow start is standard, and ends at its threshold.
+        let mut cubic = start();
+        cubic.on_lost(&Lost { kind: LossKind::Timeout { again: false }, ..lost(15) });
+        cubic.on_acked(&Acked { size: 8 * MSS, ..acked(Time::ZERO) });
+        assert_eq!((cubic.cwnd(), cubic.slow_start_threshold()), (2.0, Some(10_500)));
     }
 
     /// Ten seconds in which the application sends little do not count: the window goes on where the cubic was.

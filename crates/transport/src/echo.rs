@@ -1,4 +1,4 @@
-//! What a receiver returns of the congestion headers and marks that came.
+//! What a receiver returns of the congestion headers and marks that came, and what a sender makes of the marks of acknowledgements.
 
 use crate::CongestionHeader;
 use multihop_core::{
@@ -65,11 +65,11 @@ impl Echo {
         }
     }
 
-    /// Marks of data are told by its codepoint alone.
-    fn note_mark(&mut self, segment: &Segment) {
+    /// Marks stand in the codepoint alone.
+    pub fn note_mark(&mut self, segment: &Segment) {
         let Segment { ecn, identification, .. } = *segment;
         match self.header {
-            CongestionHeader::Load => {
+            CongestionHeader::Load { .. } => {
                 if let Some(bounds) = adpm::bounds(ecn, identification) {
                     let before = if let Feedback::Load(header) = self.next { header.load } else { 0 };
                     self.next = Feedback::Load(LoadHeader { load: within(before, bounds) });
@@ -139,7 +139,7 @@ mod tests {
         for (first, times) in [(0, 1.0), (2048, 1.0), (5, 2.0), (4_711, 2.0), (65_530, 2.0)] {
             for load in [0.0, 0.31, 0.6, 0.79, 0.8, 0.99, 1.0, 1.13] {
                 for (packets, parts) in [(8, 8.0), (64, 64.0), (1024, 1024.0)] {
-                    let mut echo = Echo::new(CongestionHeader::Load);
+                    let mut echo = Echo::new(CongestionHeader::Load { acks: false });
                     let found = told(&mut echo, first, packets, load);
                     let error = (found - load).abs();
                     assert!(
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_load_that_changes_is_followed_and_an_overload_is_told_at_once() {
-        let mut echo = Echo::new(CongestionHeader::Load);
+        let mut echo = Echo::new(CongestionHeader::Load { acks: false });
         assert!(told(&mut echo, 0, 64, 0.4) < 0.42);
         assert!(told(&mut echo, 64, 1, 1.05) >= 1.0);
         assert!(told(&mut echo, 65, 1, 0.9) < 1.0);

@@ -1,6 +1,6 @@
 //! One end of a flow.
 
-use multihop_core::{Segment, Span, Time};
+use multihop_core::{LinkEvent, Segment, Span, Time};
 
 /// What a receiver passed to its application.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -58,6 +58,12 @@ pub trait Endpoint: Send {
     fn backlog(&self) -> u64;
     /// A segment arrived from the network. Returns what became deliverable.
     fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered;
+    /// This node's MAC gave up a packet with this segment, which this end had sent: it is out of retries, and the packet is nowhere any
+    /// more, unless it arrived and all that was lost is the MAC's acknowledgement. Returns whether something changed, so that the end is
+    /// to be drained.
+    fn on_given_up(&mut self, _now: Time, _segment: &Segment) -> bool {
+        false
+    }
     /// The deadline of `poll_timeout` has come.
     fn on_timeout(&mut self, now: Time);
     /// The next segment to put on the network, if any may go now.
@@ -66,8 +72,10 @@ pub trait Endpoint: Send {
     fn poll_timeout(&self) -> Option<Time>;
     /// Counters, for the record.
     fn progress(&self) -> Progress;
-    /// The controller, if this end has one: local MAC events are told to it.
-    fn controller(&mut self) -> Option<&mut dyn crate::Controller> {
-        None
+    /// Does it want to know what happens at its node's MAC?
+    fn observes_link(&self) -> bool {
+        false
     }
+    /// Something happened at its node's MAC, whichever flow it is of.
+    fn on_link(&mut self, _event: &LinkEvent) {}
 }

@@ -19,6 +19,7 @@ mod cubic;
 mod delivery_rate;
 mod echo;
 mod endpoint;
+mod hystart;
 mod messages;
 mod options;
 mod ranges;

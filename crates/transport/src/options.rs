@@ -54,7 +54,10 @@ pub enum CongestionHeader {
     Price,
     /// BMCC's: data carries marks in its ECN codepoint ([`multihop_core::adpm`]), and an acknowledgement returns the load factor that
     /// they add up to.
-    Load,
+    Load {
+        /// Acknowledgements carry marks too. The sender, to which they come, takes the larger of both directions' load factors.
+        acks: bool,
+    },
     /// VCP's: data carries marks in its ECN codepoint, and an acknowledgement returns the strongest since the one before, in bits of
     /// the TCP header that are there anyway.
     Mark,
@@ -71,7 +74,7 @@ impl CongestionHeader {
             CongestionHeader::Rcp => RcpHeader::BYTES,
             CongestionHeader::Ewccp { .. } => EwccpHeader::BYTES,
             CongestionHeader::Price => PriceHeader::BYTES,
-            CongestionHeader::Load => LoadHeader::BYTES,
+            CongestionHeader::Load { .. } => LoadHeader::BYTES,
         }
     }
 
@@ -79,7 +82,7 @@ impl CongestionHeader {
     pub fn bytes_with_data(self) -> u32 {
         match self {
             CongestionHeader::Ewccp { summary } => self.bytes() + EwccpHeader::LINK_BYTES + summary,
-            CongestionHeader::Load => 0,
+            CongestionHeader::Load { .. } => 0,
             _ => self.bytes(),
         }
     }
@@ -87,9 +90,17 @@ impl CongestionHeader {
     /// The ECN codepoint with which data leaves, for routers to change; none if that is not what they change.
     pub fn codepoint(self) -> Option<Ecn> {
         match self {
-            CongestionHeader::Load => Some(Ecn::Ect0),
+            CongestionHeader::Load { .. } => Some(Ecn::Ect0),
             CongestionHeader::Mark | CongestionHeader::Brakes => Some(Ecn::Ect1),
             _ => None,
+        }
+    }
+
+    /// The ECN codepoint with which acknowledgements leave: capable if routers are to mark them as well.
+    pub fn ack_codepoint(self) -> Ecn {
+        match self {
+            CongestionHeader::Load { acks: true } => Ecn::Ect0,
+            _ => Ecn::NotCapable,
         }
     }
 }
@@ -127,6 +138,9 @@ pub struct TcpOptions {
     pub receive_window: u64,
     /// How losses are repaired.
     pub recovery: Recovery,
+    /// Data and acknowledgements that the MAC of their own node gave up are sent again at once, so often in a row without an answer; then
+    /// the retransmission timer is waited for. 0: losses are always for acknowledgements or the timer to show.
+    pub local_repairs: u32,
     /// Duplicate acknowledgements that mean a loss (`DupThresh`).
     pub duplicate_threshold: u32,
     /// Send new data on the first two duplicate acknowledgements (RFC 3042).
@@ -152,8 +166,8 @@ pub struct TcpOptions {
 }
 
 impl Default for TcpOptions {
-    /// As the RFCs have it: 1460 bytes in 1500, a receive window of 44 segments (64 KiB, the most without window scaling),
-    /// delayed acknowledgements of 100 ms.
+    /// As the RFCs have it: 1460 bytes in 1500, a receive window of [`TcpOptions::OPEN_WINDOW`] segments, delayed acknowledgements
+    /// of 100 ms.
     fn default() -> TcpOptions {
         TcpOptions {
             segment_size: 1460,
@@ -167,8 +181,9 @@ impl Default for TcpOptions {
             ecn: false,
             ecn_on_retransmissions: false,
             echo_backs_off: false,
-            receive_window: 44 * 1460,
+            receive_window: u64::from(TcpOptions::OPEN_WINDOW) * 1460,
             recovery: Recovery::NewReno,
+            local_repairs: 0,
             duplicate_threshold: 3,
             limited_transmit: true,
             limited_transmit_repeats: false,
@@ -184,6 +199,12 @@ impl Default for TcpOptions {
 }
 
 impl TcpOptions {
+    /// A receive window, in segments, that does not bind: the congestion window is to. Receivers in use tune their buffers to twice
+    /// what arrives in a round trip for that (Fisk and Feng, *Dynamic Right-Sizing in TCP*, 2001), which the advertised window follows
+    /// with the window scale option (RFC 7323), up to some megabytes. The application here takes what is delivered at once, so that
+    /// this is a buffer that is already large enough: 1.5 MB, above twenty queues of 50 packets.
+    pub const OPEN_WINDOW: u32 = 1024;
+
     /// What ns-2.35 does by default with `Agent/TCP/Newreno` or `Agent/TCP/Sack1` and `Agent/TCPSink`, `window_` in segments.
     pub fn ns2(recovery: Recovery, segment_size: u32, window: u32) -> TcpOptions {
         TcpOptions {

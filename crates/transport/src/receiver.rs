@@ -30,6 +30,8 @@ pub struct TcpReceiver {
     /// What the congestion headers said since the last acknowledgement.
     feedback: Echo,
     reply: Option<Segment>,
+    /// Acknowledgements that the MAC gave up and that may be sent again before anything else arrives.
+    repairs: u32,
 }
 
 impl TcpReceiver {
@@ -38,6 +40,7 @@ impl TcpReceiver {
         TcpReceiver {
             ecn: options.ecn && !options.handshake,
             feedback: Echo::new(options.congestion_header),
+            repairs: options.local_repairs,
             options,
             next: 0,
             early: Ranges::default(),
@@ -97,6 +100,7 @@ impl TcpReceiver {
             header: self.options.header_with(sack.as_slice().len()),
             flags: Flags { ack: true, ece: self.echo, ..Flags::default() },
             sack,
+            ecn: self.options.congestion_header.ack_codepoint(),
             echo: self.recent.filter(|_| self.options.timestamps),
             window: self.options.receive_window,
             feedback: self.feedback.take(),
@@ -139,6 +143,7 @@ impl Endpoint for TcpReceiver {
             }
             return Delivered::default();
         }
+        self.repairs = self.options.local_repairs;
         // "Until it receives a CWR packet" (RFC 3168, section 6.1.3); that packet may itself be marked again.
         if segment.flags.cwr {
             self.echo = false;
@@ -156,6 +161,16 @@ impl Endpoint for TcpReceiver {
             _ => self.acknowledge(),
         }
         Delivered { bytes: self.next - before, offset: before }
+    }
+
+    /// An acknowledgement goes again, unless a later one says more.
+    fn on_given_up(&mut self, _now: Time, segment: &Segment) -> bool {
+        let repairs = self.repairs > 0 && self.reply.is_none() && segment.ack == self.next;
+        if repairs {
+            self.repairs -= 1;
+            self.reply = Some(*segment);
+        }
+        repairs
     }
 
     fn on_timeout(&mut self, now: Time) {

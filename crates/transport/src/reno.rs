@@ -93,6 +93,15 @@ impl Reno {
         Reno { segment, initial, window: initial, threshold, options }
     }
 
+    /// Opens the window by so many bytes, if an acknowledgement may open it.
+    pub(crate) fn open(&mut self, acked: &Acked, bytes: f64) {
+        // The window is not to grow on an ECN-Echo (RFC 3168, section 6.1.2).
+        if acked.ecn_echo || (acked.app_limited && !self.options.grow_when_app_limited) {
+            return;
+        }
+        self.window = (self.window + bytes).min(self.options.max_window as f64);
+    }
+
     /// What a reduction starts from.
     pub(crate) fn before_reduction(&self, in_flight: u64) -> f64 {
         match self.options.halving {
@@ -129,10 +138,6 @@ impl Controller for Reno {
     }
 
     fn on_acked(&mut self, acked: &Acked) {
-        // The window is not to grow on an ECN-Echo (RFC 3168, section 6.1.2).
-        if acked.ecn_echo || (acked.app_limited && !self.options.grow_when_app_limited) {
-            return;
-        }
         let size = acked.size as f64;
         let (slow_start, avoidance) = match self.options.growth {
             Growth::PerAck => (self.segment, self.segment),
@@ -140,7 +145,7 @@ impl Controller for Reno {
         };
         let increase =
             if self.window < self.threshold { slow_start } else { self.segment * avoidance / self.window };
-        self.window = (self.window + increase).min(self.options.max_window as f64);
+        self.open(acked, increase);
     }
 
     fn on_lost(&mut self, lost: &Lost) {

@@ -4,12 +4,15 @@
 //! [`TcpSender`] owns the sequence numbers, the timer and the counters, and tells the other two what happened.
 
 mod acks;
+mod given_up;
 
 use crate::delivery_rate::DeliveryRate;
+use crate::echo::Echo;
 use crate::recovery::{LossRecovery, Planned, Sequence, View};
 use crate::send_times::SendTimes;
 use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent, TcpOptions};
-use multihop_core::{Ecn, Feedback, Flags, Segment, Span, Time};
+use given_up::GivenUp;
+use multihop_core::{Ecn, Feedback, Flags, LinkEvent, Segment, Span, Time};
 
 /// How far the connection is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -44,6 +47,8 @@ pub struct TcpSender {
     options: TcpOptions,
     controller: Box<dyn Controller>,
     recovery: LossRecovery,
+    /// What the MAC gave up and was not sent again.
+    given_up: GivenUp,
     rto: Rto,
     connection: Connection,
     /// ECN was agreed on.
@@ -58,6 +63,8 @@ pub struct TcpSender {
     send_times: Option<SendTimes>,
     /// How fast data arrives, if anybody wants to know.
     rates: Option<DeliveryRate>,
+    /// What the marks of acknowledgements add up to.
+    reverse: Echo,
     /// When the retransmission timer expires.
     deadline: Option<Time>,
     /// Pacing: when the last segment left, and its bytes with headers. How long they hold the next one back depends on the pace
@@ -83,6 +90,7 @@ impl TcpSender {
     pub fn new(options: TcpOptions, controller: Box<dyn Controller>) -> TcpSender {
         TcpSender {
             recovery: LossRecovery::new(&options),
+            given_up: GivenUp::new(options.local_repairs),
             send_times: options.time_every_segment.then(SendTimes::default),
             rates: options.delivery_rate.then(DeliveryRate::default),
             rto: Rto::new(options.rto.clone()),
@@ -93,6 +101,7 @@ impl TcpSender {
                 burst: options.recovery_burst.unwrap_or(u32::MAX),
                 ..Sequence::default()
             },
+            reverse: Echo::new(options.congestion_header),
             options,
             controller,
             limited: 0,
@@ -123,7 +132,11 @@ impl TcpSender {
 
     fn plan(&self) -> Option<Planned> {
         let may = self.connection == Connection::Open && !self.held && self.at.una < self.at.pushed;
-        if may { self.recovery.plan(&self.view()) } else { None }
+        if may {
+            self.given_up.plan(self.options.mss()).or_else(|| self.recovery.plan(&self.view()))
+        } else {
+            None
+        }
     }
 
     /// Starts the retransmission timer afresh if anything waits for it, and else stops it.
@@ -152,7 +165,11 @@ impl TcpSender {
         if let Some(rates) = &mut self.rates {
             rates.on_sent(now, start, end, self.recovery.pipe(&view));
         }
-        self.recovery.on_sent(&view, planned);
+        // A repair takes the place of what was given up: no more is outstanding than before.
+        let repairs = self.given_up.on_sent(planned);
+        if !repairs {
+            self.recovery.on_sent(&view, planned);
+        }
         let retransmission = start < self.at.max;
         if retransmission {
             self.counters.retransmissions += 1;
@@ -160,7 +177,7 @@ impl TcpSender {
         } else {
             self.note_new_data(now, planned);
         }
-        if self.deadline.is_none() || self.at.max == self.at.una {
+        if self.deadline.is_none() || self.at.max == self.at.una || repairs {
             self.deadline = Some(now + self.rto.timeout());
         }
         self.at.nxt = if start >= self.at.nxt { end } else { self.at.nxt };
@@ -252,6 +269,7 @@ impl TcpSender {
         self.timed_out = Some(self.at.una);
         let view = View::new(&self.options, self.at, &*self.controller);
         self.recovery.on_timeout(&view);
+        self.given_up.clear();
         self.at.nxt = self.at.una;
         self.at.duplicates = 0;
         self.limited = 0;
@@ -312,6 +330,12 @@ impl Endpoint for TcpSender {
         Delivered::default()
     }
 
+    fn on_given_up(&mut self, _now: Time, segment: &Segment) -> bool {
+        let (start, end) = (segment.seq.max(self.at.una), segment.seq + u64::from(segment.payload));
+        // What lies beyond `nxt` is due to be sent again after a timeout anyway.
+        self.connection == Connection::Open && end <= self.at.nxt && self.given_up.add(start, end)
+    }
+
     fn on_timeout(&mut self, now: Time) {
         if self.deadline.is_none_or(|deadline| now < deadline) {
             return;
@@ -356,8 +380,12 @@ impl Endpoint for TcpSender {
         }
     }
 
-    fn controller(&mut self) -> Option<&mut dyn Controller> {
-        Some(&mut *self.controller)
+    fn observes_link(&self) -> bool {
+        true
+    }
+
+    fn on_link(&mut self, event: &LinkEvent) {
+        self.controller.on_link(event);
     }
 }
 

@@ -4,6 +4,7 @@ mod pipe;
 
 use multihop_core::{
     BrakeCounts, Ecn, EwccpHeader, Feedback, PriceHeader, Rate, RcpHeader, Segment, Span, Time, XcpHeader,
+    adpm,
 };
 use multihop_transport::{
     Acked, Allowance, CongestionHeader, Controller, Lost, Recovery, Returned, TcpOptions, TcpReceiver,
@@ -39,7 +40,7 @@ impl Controller for Asking {
         match self.header {
             CongestionHeader::Price => Feedback::Price(PriceHeader::default()),
             CongestionHeader::None
-            | CongestionHeader::Load
+            | CongestionHeader::Load { .. }
             | CongestionHeader::Mark
             | CongestionHeader::Brakes => Feedback::None,
             CongestionHeader::Xcp => Feedback::Xcp(XcpHeader { rtt: 1, delta: 100, ..XcpHeader::default() }),
@@ -84,11 +85,29 @@ impl Path for Router {
     }
 }
 
-fn connection(
+/// Routers of constant load factors, to the receiver and back.
+struct Loads {
+    there: f64,
+    back: f64,
+    numbers: [u16; 2],
+}
+
+impl Path for Loads {
+    fn carry(&mut self, _now: Time, to_receiver: bool, segment: &mut Segment, copies: &mut Vec<Span>) {
+        let number = &mut self.numbers[usize::from(to_receiver)];
+        segment.identification = *number;
+        *number = number.wrapping_add(1);
+        segment.ecn =
+            adpm::mark(segment.ecn, segment.identification, if to_receiver { self.there } else { self.back });
+        copies.push(DELAY);
+    }
+}
+
+fn connection<P: Path>(
     header: CongestionHeader,
     delayed_ack: Option<Span>,
-    path: Router,
-) -> (Pipe<Router>, Arc<Mutex<Vec<Returned>>>) {
+    path: P,
+) -> (Pipe<P>, Arc<Mutex<Vec<Returned>>>) {
     let options = TcpOptions {
         segment_size: MSS as u32,
         recovery: Recovery::Sack,
@@ -172,9 +191,40 @@ fn marks_come_back_of_every_segment() {
     assert_eq!(returned.iter().map(count).sum::<u16>(), 5);
     let (codepoints, returned) = told(CongestionHeader::Mark);
     assert_eq!((codepoints, returned[0]), (vec![Ecn::Ect1; 6], Feedback::Mark(Ecn::Ect1)));
-    let (codepoints, returned) = told(CongestionHeader::Load);
+    let (codepoints, returned) = told(CongestionHeader::Load { acks: false });
     assert_eq!(codepoints, [Ecn::Ect0; 6]);
     assert!(returned.iter().all(|told| matches!(told, Feedback::Load(_))), "{returned:?}");
+}
+
+/// 128 packets each way, which tell a load to 1.2 / 128 = 0.01. The larger of both directions comes out where acknowledgements are marked,
+/// and else that of data alone.
+#[test]
+fn the_larger_load_of_both_directions_counts_if_acknowledgements_are_marked() {
+    for (acks, there, back, expected) in
+        [(true, 0.3, 0.9, 0.9), (true, 0.9, 0.3, 0.9), (false, 0.3, 0.9, 0.3), (true, 0.3, 1.1, 1.1)]
+    {
+        let path = Loads { there, back, numbers: [0; 2] };
+        let (mut pipe, returned) = connection(CongestionHeader::Load { acks }, None, path);
+        pipe.push(128 * MSS);
+        pipe.run_until(ms(60_000));
+        assert_eq!(pipe.delivered, 128 * MSS);
+        let returned = returned.lock().unwrap();
+        let Some(Feedback::Load(header)) = returned.last().map(|returned| returned.feedback) else {
+            panic!()
+        };
+        assert!((header.load() - expected).abs() < 0.011, "{acks} {there} {back}: {}", header.load());
+    }
+}
+
+/// One acknowledgement from an overloaded way back is enough, as one packet of data is.
+#[test]
+fn an_overload_on_the_way_back_is_known_at_once() {
+    let path = Loads { there: 0.1, back: 1.05, numbers: [0; 2] };
+    let (mut pipe, returned) = connection(CongestionHeader::Load { acks: true }, None, path);
+    pipe.push(MSS);
+    pipe.run_until(ms(1_000));
+    let Feedback::Load(header) = returned.lock().unwrap()[0].feedback else { panic!() };
+    assert!(header.load() >= 1.0, "{}", header.load());
 }
 
 /// Acknowledgements that repeat themselves bring feedback too, but no round-trip sample.

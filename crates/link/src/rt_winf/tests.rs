@@ -36,7 +36,7 @@ fn frames(start: Time) -> Frames {
 fn hears(kind: FrameKind, from: NodeId, to: NodeId, air: Interval, nav: u64) -> LinkEvent {
     let (size, kbps) = if kind == FrameKind::Data { (1500, 11_000) } else { (0, 1_000) };
     let (rate, duration) = (Rate::from_kbps(kbps), Span::from_us(nav));
-    LinkEvent::Heard(Heard { node: A, kind, from, to: Some(to), air, duration, size, rate })
+    LinkEvent::Heard(Heard { node: A, kind, from, to: Some(to), air, duration, size, flow: None, rate })
 }
 
 /// `A` sends to `B`.
@@ -103,11 +103,14 @@ fn unused(estimator: &RtWinf, now: Time) -> f64 {
 
 #[test]
 fn one_exchange_in_each_role_and_reading() {
-    for (reading, sender, receiver) in
-        [(WinfReading::Printed, 7.466, 7.513), (WinfReading::Strict, 9.208, 9.208)]
-    {
+    for (reading, sender, receiver) in [
+        (WinfReading::Printed, 7.466, 7.513),
+        (WinfReading::Strict, 9.208, 9.208),
+        (WinfReading::Whole, 4.523, 4.523),
+    ] {
         let fresh = || estimator(last_sample(reading));
-        assert_eq!(mbps(&fresh()), 11.0, "the PHY's rate, before the first sample");
+        let first = if reading == WinfReading::Whole { 4.523 } else { 11.0 };
+        assert_eq!(mbps(&fresh()), first, "the PHY's rate, or Eq. 14, before the first sample");
         let mut own = fresh();
         sends(&mut own, us(1_000));
         assert_eq!(mbps(&own), sender, "Eq. 1");
@@ -200,6 +203,33 @@ fn nothing_is_left_of_a_saturated_medium_but_what_the_equation_leaves_out() {
     assert_eq!(saturated(printed, onlooker), 0.268, "of 2653 us, NAV_RTS reserves 1941");
     for what in [sends, receives, onlooker, hidden] {
         assert_eq!(saturated(full, what), 0.136);
+    }
+}
+
+/// Whole exchanges of 2653 us with DIFS and back-off: 100 a second leave 0.735, and those of a saturated sender nothing. An
+/// onlooker that senses the frames, and decodes none of them, has the same.
+#[test]
+fn read_whole_what_is_left_is_what_could_be_added() {
+    let on_air = |estimator: &mut RtWinf, start: Time| {
+        let Frames { rts, cts, data, ack } = frames(start);
+        for air in [rts, cts, data, ack] {
+            estimator.on_link(&LinkEvent::BusyFrom(air.start));
+            estimator.on_link(&LinkEvent::Busy(air));
+        }
+    };
+    let decoded = |estimator: &mut RtWinf, start: Time| {
+        on_air(estimator, start);
+        sends(estimator, start);
+    };
+    let roles: [&dyn Fn(&mut RtWinf, Time); 2] = [&on_air, &decoded];
+    for role in roles {
+        for (cycle, expected) in [(Span::from_ms(10), 1.0 - 0.265_327_3), (Span::from_ns(CYCLE_NS), 0.0)] {
+            let options = RtWinfOptions { elapsed: Elapsed::SinceStart, ..last_sample(WinfReading::Whole) };
+            let mut whole = estimator(options);
+            (0..400).for_each(|n| role(&mut whole, Time::ZERO + cycle * n));
+            let left = whole.available_bps(Time::ZERO + cycle * 400) / whole.capacity_bps();
+            assert!((left - expected).abs() < 1e-6, "{left} of {expected}");
+        }
     }
 }
 

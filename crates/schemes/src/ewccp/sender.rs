@@ -1,6 +1,6 @@
 //! The sender of EWCCP: a paced window that routers close, and that opens by itself by so much in each control interval.
 
-use super::OnTimeout;
+use super::{Law, OnTimeout};
 use crate::round_trip::smoothed;
 use multihop_core::{EwccpHeader, Feedback, Rate, Span, Time};
 use multihop_transport::{Acked, Allowance, Controller, LossKind, Lost, Returned};
@@ -13,7 +13,10 @@ pub(super) struct SenderOptions {
     /// Of a full packet above the MAC, headers included: what a pace is measured in.
     pub packet_size: u32,
     pub max_window: u64,
-    /// `alpha`: segments by which the window opens in each control interval.
+    /// The least window. Below a segment it is a pace: one segment is outstanding, and the next leaves later than a round trip.
+    pub least_window: f64,
+    pub law: Law,
+    /// `alpha`: segments by which what the law names opens in each control interval.
     pub alpha: f64,
     /// `d`, the routers' control interval.
     pub round: Span,
@@ -61,19 +64,24 @@ impl EwccpSender {
     }
 
     fn set_window(&mut self, window: f64) {
-        self.window = window.min(self.options.max_window as f64).max(self.segment());
+        self.window = window.min(self.options.max_window as f64).max(self.options.least_window);
     }
 
     fn sample(&mut self, rtt: Span) {
         self.srtt = Some(smoothed(self.srtt, rtt));
     }
 
-    /// What each packet opens the window by: `alpha rtt s^2 / (w d)` (Eq. 8). The `w / s` packets of a round trip open it by
-    /// `alpha s rtt / d` together, whatever the round-trip time is.
+    /// What each packet opens the window by, in bytes. A flow opens by so much in each control interval, and `w d / (rtt s)` packets share
+    /// that (Eq. 4). Eq. 8 opens a *window* by `alpha s`. Eqs. 3 to 5 divide what a *rate* is to change by: `alpha s / d` is a window of
+    /// `alpha s rtt / d`, as the fluid model (Eq. 16) has it.
     fn positive(&self) -> f64 {
         let Some(srtt) = self.srtt else { return 0.0 };
-        self.options.alpha * srtt * self.segment() * self.segment()
-            / (self.window * self.options.round.seconds())
+        let round = self.options.round.seconds();
+        let opens = match self.options.law {
+            Law::Windows => self.options.alpha * self.segment(),
+            Law::Rates => self.options.alpha * self.segment() * srtt / round,
+        };
+        opens * srtt * self.segment() / (self.window * round)
     }
 }
 
@@ -84,7 +92,7 @@ impl Controller for EwccpSender {
             let bits = packets * f64::from(self.options.packet_size) * 8.0;
             Rate::from_bps((bits / srtt).clamp(1.0, 1e15) as u64)
         });
-        Allowance { window: self.window as u64, pace }
+        Allowance { window: self.window.max(self.segment()) as u64, pace }
     }
 
     fn stamp(&mut self, size: u64) -> Feedback {
@@ -158,6 +166,8 @@ mod tests {
             segment_size: 1_000,
             packet_size: 1_066,
             max_window: 100_000,
+            least_window: SEGMENT,
+            law: Law::Windows,
             alpha: 1.0,
             round: Span::from_ms(100),
             probes: true,
@@ -225,6 +235,44 @@ mod tests {
         }
     }
 
+    /// `s` = 1000, `d` = 100 ms, a window of 20 segments and a round trip of 50 ms: Eq. 8 gives 1 * .05 * 1e6 / (20000 * .1) = 25 bytes a
+    /// packet, and the law of rates half of that, as a round trip is half an interval.
+    #[test]
+    fn what_a_packet_adds_under_each_law() {
+        for (law, rtt, bytes) in [
+            (Law::Windows, 50, 25.0),
+            (Law::Rates, 50, 12.5),
+            (Law::Windows, 10, 5.0),
+            (Law::Rates, 10, 0.5),
+            (Law::Windows, 100, 50.0),
+            (Law::Rates, 100, 50.0),
+        ] {
+            let mut sender = sender(SenderOptions { probes: false, law, ..options() });
+            sender.on_opened(Span::from_ms(rtt));
+            sender.set_window(20_000.0);
+            assert!((sender.positive() - bytes).abs() < 1e-9, "{law:?} at {rtt} ms: {}", sender.positive());
+        }
+    }
+
+    /// Flows that are told the same price, however long their round trips are, come to equal windows under one law, and to equal rates
+    /// under the other: with `n = price rtt s / d` (Eq. 6) the windows at rest are `s / price` and `s rtt / (price d)`.
+    #[test]
+    fn the_law_says_what_equal_prices_equalise() {
+        let rest = |law, rtt: u64| {
+            let mut sender = sender(SenderOptions { probes: false, law, ..options() });
+            sender.on_opened(Span::from_ms(rtt));
+            sender.set_window(3_000.0);
+            let debit = 0.25 * rtt as f64 / 100.0 * SEGMENT;
+            for _ in 0..2_000 {
+                sender.set_window(sender.window + sender.positive() - debit);
+            }
+            sender.window
+        };
+        assert_eq!((rest(Law::Windows, 10).round(), rest(Law::Windows, 40).round()), (4_000.0, 4_000.0));
+        let (short, long) = (rest(Law::Rates, 50), rest(Law::Rates, 100));
+        assert_eq!((short.round(), long.round()), (2_000.0, 4_000.0), "40 packets a second, both");
+    }
+
     /// 50 bytes for each of 40 packets: a tenth of a window of 40 000 in a round of two round trips.
     #[test]
     fn what_routers_say_closes_the_window() {
@@ -261,6 +309,24 @@ mod tests {
         assert_eq!(sender.allowance().pace, Some(Rate::from_bps(10 * 1_066 * 80)));
         let unpaced = EwccpSender::new(SenderOptions { paced: false, ..options() });
         assert_eq!(unpaced.allowance().pace, None);
+    }
+
+    /// A quarter of a segment in a round trip of 10 ms: one of 1066 bytes in 40 ms. It opens by what few packets it has: 1 * .01^2 * 1e6 /
+    /// (250 * .01) = 40 bytes each.
+    #[test]
+    fn less_than_a_segment_in_a_round_trip_is_a_pace() {
+        let least = SenderOptions { probes: false, law: Law::Rates, least_window: 100.0, ..options() };
+        let mut sender = sender(least);
+        sender.on_opened(Span::from_ms(10));
+        sender.set_window(250.0);
+        assert_eq!(
+            sender.allowance(),
+            Allowance { window: 1_000, pace: Some(Rate::from_bps(1_066 * 8 * 25)) }
+        );
+        sender.on_feedback(&debit(0.0));
+        assert!((sender.window - 290.0).abs() < 1e-9, "{}", sender.window);
+        sender.on_feedback(&debit(1e6));
+        assert!((sender.window - 100.0).abs() < 1e-9, "{}", sender.window);
     }
 
     #[test]

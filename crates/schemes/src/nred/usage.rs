@@ -102,6 +102,7 @@ mod tests {
             air: air(start, end),
             duration: Span::from_us(duration),
             size: 0,
+            flow: None,
             rate: Rate::from_kbps(1_000),
         })
     }

@@ -82,6 +82,7 @@ mod tests {
             rates: RateSet::NOMINAL,
             packet: None,
             sequence: 4096 + 0xabc,
+            report: None,
             retry: kind == FrameKind::Data,
             overhead: Span::ZERO,
             air: Interval { start: Time::ZERO, end: Time::ZERO },

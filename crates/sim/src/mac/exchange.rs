@@ -98,6 +98,7 @@ impl Mac {
             rates: out.rates,
             packet: Some(out.handle),
             sequence: self.sequence,
+            report: None,
             retry: out.data_tries > 0,
             overhead: link.overhead(rate),
             air: Interval { start, end: start + out.data },

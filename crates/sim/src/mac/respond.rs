@@ -2,7 +2,7 @@
 
 use super::{Context, Mac, Phase};
 use crate::medium::{Finished, Frame, Reception};
-use multihop_core::{FrameKind, Heard, LinkEvent, NodeId, Span, Time};
+use multihop_core::{FrameKind, Heard, LinkEvent, NodeId, Reported, Span, Time};
 use multihop_dot11::EifsRule;
 
 impl Mac {
@@ -37,7 +37,7 @@ impl Mac {
 
     fn on_frame(&mut self, ctx: &mut Context, frame: &Frame) {
         self.eifs_until = Time::ZERO;
-        let size = frame.packet.map_or(0, |handle| ctx.packets.get(handle).packet.size);
+        let packet = frame.packet.map(|handle| &ctx.packets.get(handle).packet);
         ctx.stack.on_link(&LinkEvent::Heard(Heard {
             node: self.id,
             kind: frame.kind,
@@ -45,7 +45,8 @@ impl Mac {
             to: frame.to,
             air: frame.air,
             duration: frame.duration,
-            size,
+            size: packet.map_or(0, |packet| packet.size),
+            flow: packet.map(|packet| packet.flow),
             rate: ctx.timing.on(frame.rates).rate(frame.rate),
         }));
         if frame.to.is_some_and(|to| to != self.id) {
@@ -55,6 +56,10 @@ impl Mac {
                 ctx.stack.on_overheard(ctx.now, frame.from, handle, ctx.packets, ctx.agenda);
             }
             return;
+        }
+        if let Some(report) = frame.report {
+            let reported = Reported { from: frame.from, at: ctx.now, report };
+            ctx.stack.on_link(&LinkEvent::Reported(reported));
         }
         ctx.record.received(self.id, frame, ctx.now);
         if frame.to.is_some() && frame.kind == FrameKind::Data {
@@ -141,7 +146,10 @@ impl Mac {
 
     /// SIFS after the DATA, whatever the medium does (9.3.2.8).
     pub(super) fn send_ack(&mut self, ctx: &mut Context, to: NodeId) {
-        let frame = ctx.timing.control_frame(FrameKind::Ack, self.id, to, Span::ZERO, ctx.now);
+        let frame = Frame {
+            report: ctx.stack.report(ctx.now),
+            ..ctx.timing.control_frame(FrameKind::Ack, self.id, to, Span::ZERO, ctx.now)
+        };
         self.phase = Phase::AckSent;
         self.transmit(ctx, frame);
     }

@@ -207,6 +207,7 @@ impl Timing {
             rates,
             packet: None,
             sequence: 0,
+            report: None,
             retry: false,
             overhead: link.overhead(rate),
             air: Interval { start, end: start + airtime },

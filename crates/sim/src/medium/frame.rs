@@ -1,7 +1,7 @@
 //! A frame on the air.
 
 use crate::slab::Handle;
-use multihop_core::{FrameKind, Interval, NodeId, Span, Time};
+use multihop_core::{FrameKind, Interval, NodeId, Report, Span, Time};
 
 /// What a frame is sent for, which decides its rate among those of its link.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -56,6 +56,8 @@ pub struct Frame {
     pub packet: Option<Handle>,
     /// The sender's sequence number of that packet, for the duplicate filter.
     pub sequence: u32,
+    /// What the sender of an ACK says of its links. It takes no airtime.
+    pub report: Option<Report>,
     /// It is DATA that was sent before (8.2.4.1.6).
     pub retry: bool,
     /// Preamble and PLCP header.

@@ -1,8 +1,9 @@
 //! Wires: what is on its way from one end to the other.
 
 use crate::agenda::{Agenda, Lane, Slot};
+use crate::config::WireConfig;
 use crate::slab::Handle;
-use multihop_core::{Span, Time};
+use multihop_core::{Rng, Span, Time};
 use std::collections::VecDeque;
 
 /// One direction of a wire: packets whose last bit has left the sending end and has not reached the other end yet.
@@ -11,15 +12,25 @@ pub struct Wire {
     /// Index of the receiving node.
     pub to: u32,
     delay: Span,
+    /// Probability with which each packet is lost, and its stream of random numbers.
+    loss: f64,
+    rng: Rng,
     arrival: Slot,
     /// With the instants at which they arrive.
     on_the_way: VecDeque<(Time, Handle)>,
 }
 
 impl Wire {
-    /// An empty wire; `arrival` is its slot of the agenda.
-    pub fn new(to: u32, delay: Span, arrival: Slot) -> Wire {
-        Wire { to, delay, arrival, on_the_way: VecDeque::new() }
+    /// An empty wire of a run with this seed; `arrival` is its slot of the agenda.
+    pub fn new(config: &WireConfig, seed: u64, arrival: Slot) -> Wire {
+        let WireConfig { from, to, delay, loss, .. } = config;
+        let rng = Rng::at(seed, &["wire", &from.0.to_string(), &to.0.to_string(), "loss"]);
+        Wire { to: to.0, delay: *delay, loss: *loss, rng, arrival, on_the_way: VecDeque::new() }
+    }
+
+    /// Is the packet lost whose last bit leaves the sending end? A wire without loss draws nothing.
+    pub fn loses(&mut self) -> bool {
+        self.loss > 0.0 && self.rng.unit() < self.loss
     }
 
     /// The last bit of a packet leaves the sending end.

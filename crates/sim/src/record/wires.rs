@@ -12,6 +12,7 @@ pub struct WireBook {
     sent_bytes: u64,
     delivered: u64,
     dropped: u64,
+    lost: u64,
     sending: Span,
     queue: Occupancy,
 }
@@ -48,6 +49,12 @@ impl Recorder {
         self.wires[wire as usize].dropped += u64::from(counts);
     }
 
+    /// A packet was lost at random after it was sent.
+    pub fn wire_lost(&mut self, wire: u32, now: Time) {
+        let counts = self.counts(now);
+        self.wires[wire as usize].lost += u64::from(counts);
+    }
+
     /// The queue holds this many packets from now on, besides the one that is being sent.
     pub fn wire_queue(&mut self, wire: u32, length: usize, now: Time) {
         let counts = self.counts(now);
@@ -74,6 +81,7 @@ impl Recorder {
             sent_bytes: book.sent_bytes,
             delivered: book.delivered,
             dropped: book.dropped,
+            lost: book.lost,
             queue_mean,
             queue_max: book.queue.max,
             utilisation: (book.sending + unfinished).ns() as f64 / measured,

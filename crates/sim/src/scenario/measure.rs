@@ -9,7 +9,7 @@ use crate::config::MeasurementConfig;
 use multihop_core::{FlowId, NodeId, Span};
 use multihop_link::{
     AdHocProbeOptions, Elapsed, EstimatorConfig, ModelledCapacityOptions, PacketThroughputOptions,
-    RtWinfOptions, RtWinfProbeOptions,
+    RtWinfOptions, RtWinfProbeOptions, WinfReading,
 };
 use multihop_schemes::Reading;
 use multihop_schemes::quantity::{Duration, Size};
@@ -63,7 +63,8 @@ macro_rules! estimator {
 estimator!(
     /// rt-Winf with RTS/CTS.
     RtWinf {
-        /// How the equations of capacity are read. Default: printed.
+        /// How the equations are read: as printed; strict, with the airtime of DATA alone; or whole, with all that an exchange needs
+        /// and all that is sensed busy or reserved. Default: printed.
         reading: Reading,
         /// What busy time is divided by: the latest time of this length, or with "off" the time since the first exchange.
         /// Default: 1 s.
@@ -72,6 +73,9 @@ estimator!(
         total_per_exchange: bool,
         /// Whole exchanges count as busy, and not only what NAVs reserve. Default: false, as printed.
         full_busy: bool,
+        /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the smaller (Eq. 11). Default:
+        /// false.
+        ack_report: bool,
         /// Capacities are those of packets of this size. Default: of the size that was sent.
         reference_size: Size,
         /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone. Default: 0.125.
@@ -82,9 +86,15 @@ estimator!(
 estimator!(
     /// rt-Winf without RTS/CTS.
     RtWinfProbe {
+        /// How the equations are read: as printed, or whole, with DIFS and back-off and all that is sensed busy or reserved. Default:
+        /// printed.
+        reading: Reading,
         /// What busy time is divided by: the latest time of this length, or with "off" the time since the first exchange.
         /// Default: 1 s.
         window: Switch<Duration>,
+        /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the smaller (Eq. 11). Default:
+        /// false.
+        ack_report: bool,
         /// Capacities are those of packets of this size. Default: of the size that was sent.
         reference_size: Size,
         /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone. Default: 0.125.
@@ -248,15 +258,18 @@ impl Measure {
         const GAIN: f64 = 1.0 / 8.0;
         Ok(match self {
             Measure::RtWinf(it) => EstimatorConfig::RtWinf(RtWinfOptions {
-                reading: it.reading.unwrap_or_default().into(),
+                reading: table.reading(it)?,
                 elapsed: table.elapsed(it.window)?,
                 total_per_exchange: it.total_per_exchange.unwrap_or(false),
                 full_busy: it.full_busy.unwrap_or(false),
+                peers: it.ack_report.unwrap_or(false),
                 reference_size: table.size(it.reference_size)?,
                 gain: table.gain(it.smoothing.unwrap_or(GAIN))?,
             }),
             Measure::RtWinfProbe(it) => EstimatorConfig::RtWinfProbe(RtWinfProbeOptions {
+                reading: it.reading.unwrap_or(Reading::Printed).into(),
                 elapsed: table.elapsed(it.window)?,
+                peers: it.ack_report.unwrap_or(false),
                 reference_size: table.size(it.reference_size)?,
                 gain: table.gain(it.smoothing.unwrap_or(GAIN))?,
             }),
@@ -319,6 +332,18 @@ impl Table<'_, '_> {
             self.document.bad(&self.at.join("flow"), "is not a flow", instead_of(name, known))
         })?;
         Ok(FlowId(index as u32))
+    }
+
+    /// How rt-Winf is read; not with options that then have no effect.
+    fn reading(&self, it: &RtWinf) -> Result<WinfReading> {
+        let reading = it.reading.unwrap_or(Reading::Printed);
+        for (key, option) in [("full_busy", it.full_busy), ("total_per_exchange", it.total_per_exchange)] {
+            if reading == Reading::Whole && option == Some(true) {
+                let remedy = "leave it out: what is sensed counts, whatever was reserved";
+                return Err(self.bad(key, "has no effect with reading = \"whole\"", remedy));
+            }
+        }
+        Ok(reading.into())
     }
 
     fn elapsed(&self, window: Option<Switch<Duration>>) -> Result<Elapsed> {

@@ -245,6 +245,7 @@ mod tests {
             delay: multihop_core::Span::ZERO,
             queue_limit: 1,
             discipline: multihop_link::Discipline::DropTail,
+            loss: 0.0,
         };
         assert_eq!(joined(&[0, 1, 2, 3, 1], &[wire(3, 4), wire(4, 3)]), [0, 1, 2, 1, 1]);
         assert_eq!(joined(&[0, 1, 2, 3], &[wire(2, 3), wire(1, 2), wire(3, 1)]), [0, 1, 1, 1]);

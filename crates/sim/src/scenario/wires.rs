@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const QUEUE_MAX: f64 = 1e6;
 
 /// A wire: full duplex, each direction with a queue of its own at its sending end. A packet is received as a whole before it is
-/// passed on. What finds the queue full is lost, and nothing else. What goes from the one node to the other takes the wire, even
+/// passed on. What finds the queue full is lost, and what `loss` takes. What goes from the one node to the other takes the wire, even
 /// where they also hear each other.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,6 +38,13 @@ pub struct Wire {
     pub rate_back: Option<BitRate>,
     /// Propagation delay from the second node to the first. Default: `delay`.
     pub delay_back: Option<Duration>,
+    /// Probability with which each packet is lost on its way, whatever became of others: from 0 to below 1. Default 0.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub loss: f64,
+    /// The same from the second node to the first. Default: `loss`.
+    #[schemars(range(min = 0, max = 1))]
+    pub loss_back: Option<f64>,
 }
 
 pub(super) fn fifty() -> u32 {
@@ -51,13 +58,15 @@ pub(super) struct Line {
     pub(super) delay: Span,
     pub(super) queue_limit: usize,
     pub(super) discipline: multihop_link::Discipline,
+    pub(super) loss: f64,
 }
 
 impl Line {
     /// The direction from one node to another.
     pub(super) fn direction(self, from: usize, to: usize) -> WireConfig {
-        let Line { rate, delay, queue_limit, discipline } = self;
-        WireConfig { from: NodeId(from as u32), to: NodeId(to as u32), rate, delay, queue_limit, discipline }
+        let Line { rate, delay, queue_limit, discipline, loss } = self;
+        let (from, to) = (NodeId(from as u32), NodeId(to as u32));
+        WireConfig { from, to, rate, delay, queue_limit, discipline, loss }
     }
 
     /// Both directions, the same.
@@ -92,6 +101,7 @@ pub(super) fn resolve(document: &Document<'_>, wires: &[Wire], nodes: &Nodes) ->
             delay: document.time(&at.join("delay"), wire.delay, 0.0)?,
             queue_limit: queue(document, &at.join("queue"), wire.queue)?,
             discipline: discipline(document, &at, wire.discipline, wire.codel.as_ref())?,
+            loss: loss(document, &at.join("loss"), wire.loss)?,
         };
         let mut back = there;
         if let Some(other) = wire.rate_back {
@@ -99,6 +109,9 @@ pub(super) fn resolve(document: &Document<'_>, wires: &[Wire], nodes: &Nodes) ->
         }
         if let Some(other) = wire.delay_back {
             back.delay = document.time(&at.join("delay_back"), other, 0.0)?;
+        }
+        if let Some(other) = wire.loss_back {
+            back.loss = loss(document, &at.join("loss_back"), other)?;
         }
         laid.extend([there.direction(a, b), back.direction(b, a)]);
     }
@@ -130,4 +143,13 @@ pub(super) fn discipline(
 /// The limit of a queue.
 pub(super) fn queue(document: &Document<'_>, at: &KeyPath, packets: u32) -> Result<usize> {
     document.within(at, f64::from(packets), 1.0..=QUEUE_MAX, ("1", "1000000")).map(|_| packets as usize)
+}
+
+/// The share of packets that is lost at random. A wire that loses all is none.
+pub(super) fn loss(document: &Document<'_>, at: &KeyPath, share: f64) -> Result<f64> {
+    if (0.0..1.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err(document.bad(at, "is out of range", "give a probability from 0 to below 1"))
+    }
 }

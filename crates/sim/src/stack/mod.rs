@@ -20,7 +20,7 @@ use crate::routing::Routes;
 use crate::slab::{Handle, Slab};
 use control::Notices;
 use followers::{Followers, Output};
-use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Segment, Span, Time};
+use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Report, Segment, Span, Time};
 use multihop_link::{Departure, Estimator, Hop, InterfaceQueue, LinkView, Verdict};
 pub use policies::Policies;
 use routed::Agent;
@@ -125,8 +125,8 @@ impl Stack {
     }
 
     /// Adds an end of a flow; returns its index.
-    pub fn add_end(&mut self, mut end: End) -> u32 {
-        self.observed |= end.endpoint.controller().is_some();
+    pub fn add_end(&mut self, end: End) -> u32 {
+        self.observed |= end.endpoint.observes_link();
         self.ends.push(end);
         (self.ends.len() - 1) as u32
     }
@@ -144,6 +144,12 @@ impl Stack {
             estimator.write(now, &mut view);
             (*measurement, view)
         })
+    }
+
+    /// What the node's next ACK says of its links, where an estimator has something to say.
+    pub fn report(&self, now: Time) -> Option<Report> {
+        let written = || self.gauges.iter().find_map(|(_, estimator)| estimator.report(now));
+        self.policies.report(now).or_else(written)
     }
 
     /// How many ends it has.
@@ -207,11 +213,7 @@ impl Stack {
     fn tell(&mut self, event: &LinkEvent) {
         self.policies.on_link(event);
         self.gauges.iter_mut().for_each(|(_, estimator)| estimator.on_link(event));
-        for end in &mut self.ends {
-            if let Some(controller) = end.endpoint.controller() {
-                controller.on_link(event);
-            }
-        }
+        self.ends.iter_mut().for_each(|end| end.endpoint.on_link(event));
     }
 
     /// The MAC delivered a packet to a next hop.
@@ -229,6 +231,12 @@ impl Stack {
         packets: &mut Slab,
         record: &mut Recorder,
     ) {
+        let entry = packets.get(handle);
+        if entry.passed_on {
+            // The MAC cannot know it: what it misses is the acknowledgement.
+            let packet = entry.packet;
+            self.signal_given_up(now, &packet);
+        }
         let sees = self.failures.see(&packets.get(handle).packet);
         let breaks = sees && self.failures.on_given_up(now, peer);
         let strands = if self.agent.is_some() && sees {
@@ -245,6 +253,19 @@ impl Stack {
         }
     }
 
+    /// The MAC gave a packet up. If it came from an end here, that end is signalled.
+    fn signal_given_up(&mut self, now: Time, packet: &Packet) {
+        if packet.source != self.id || packet.is_control() {
+            return;
+        }
+        // A packet names the port that it goes to.
+        let sent_it = |end: &End| end.flow == packet.flow && end.port != packet.port;
+        let Some(index) = self.ends.iter().position(sent_it) else { return };
+        if self.ends[index].endpoint.on_given_up(now, &packet.segment) {
+            self.touched.push(index as u32);
+        }
+    }
+
     /// A packet is lost here.
     pub fn lose(
         &mut self,
@@ -256,6 +277,9 @@ impl Stack {
     ) {
         let packet = packets.remove(handle).packet;
         record.dropped(self.id, &packet, cause, now);
+        if cause == DropCause::RetryLimit {
+            self.signal_given_up(now, &packet);
+        }
         let dropped = Dropped { node: self.id, flow: packet.flow, size: packet.size, at: now, cause };
         self.on_link(&LinkEvent::Dropped(dropped));
     }

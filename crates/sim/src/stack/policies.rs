@@ -1,6 +1,6 @@
 //! What the schemes do to packets at one output queue of a node, and what they measure there.
 
-use multihop_core::{Fate, LinkEvent, NodeId, Packet, Span, Time};
+use multihop_core::{Fate, LinkEvent, NodeId, Packet, Report, Span, Time};
 use multihop_link::{Estimator, LinkView, Notice, Passage, PhyTimes, RouterPolicy, Verdict};
 use std::sync::Arc;
 
@@ -124,6 +124,12 @@ impl Policies {
         {
             self.done(exchange.done, Some(exchange.peer), exchange.size);
         }
+    }
+
+    /// What an estimator has to say of the node's links in its next ACK.
+    pub fn report(&self, now: Time) -> Option<Report> {
+        let mut estimators = self.routers.iter().flatten().flat_map(|router| &router.estimators);
+        estimators.find_map(|estimator| estimator.report(now))
     }
 
     /// Tells the policy of this scheme what a neighbour's said.

@@ -64,7 +64,6 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
         rts_from: timing.rts_from(),
         seed: config.seed,
     };
-    let station = Station { phy, rts_from: timing.rts_from() };
     let scheme_of = config.scheme_of();
     let blind_to = routing::blind_to(config);
     let mut nodes: Vec<Node> = (0..config.nodes.len() as u32)
@@ -89,6 +88,7 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
     let routes = flows.map(|(index, flow)| {
         let id = FlowId(index as u32);
         let scheme = &config.schemes[flow.scheme].scheme;
+        let station = Station { flow: id, phy, rts_from: timing.rts_from() };
         let mut add = |port: Port| {
             let (at, peer, endpoint) = match port {
                 Port::Sender => (flow.source, flow.destination, scheme.sender_at(&station)),

@@ -7,7 +7,7 @@ use crate::medium::Wire;
 use crate::node::Node;
 use crate::outcome::WireOutcome;
 use crate::stack::Port;
-use multihop_core::NodeId;
+use multihop_core::{DropCause, NodeId};
 use multihop_link::Outlet;
 
 /// One direction of a wire, and its port.
@@ -24,7 +24,7 @@ pub(super) fn build(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) ->
     for (index, wire) in (0..).zip(&config.wires) {
         // Arrivals are the receiver's: two of them at one instant come in the order of the wires.
         let arrival = plan.add(wire.to.0, Purpose::WireArrives(index));
-        laid.push(Wired { wire: Wire::new(wire.to.0, wire.delay, arrival), from: wire.from.0, port: 0 });
+        laid.push(Wired { wire: Wire::new(wire, config.seed, arrival), from: wire.from.0, port: 0 });
     }
     let scheme_of = config.scheme_of();
     let mut by_peer: Vec<usize> = (0..config.wires.len()).collect();
@@ -55,6 +55,12 @@ impl World {
         let mut handle = None;
         self.above(from, |stack, around| handle = Some(stack.on_wire_sent(around, port)));
         let handle = handle.expect("it was sent");
+        if self.wires[index as usize].wire.loses() {
+            let packet = self.packets.remove(handle).packet;
+            self.record.wire_lost(index, self.now);
+            self.record.dropped(NodeId(from), &packet, DropCause::WireLoss, self.now);
+            return;
+        }
         self.wires[index as usize].wire.carry(self.now, handle, &mut self.agenda);
     }
 

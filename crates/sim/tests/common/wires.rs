@@ -21,8 +21,8 @@ pub fn wired(rules: DcfRules, nodes: usize) -> Config {
 /// Adds both directions of a wire.
 pub fn lay(config: &mut Config, (a, b): (u32, u32), rate: Rate, delay: Span, queue_limit: usize) {
     let direction = |from, to| {
-        let discipline = Discipline::DropTail;
-        WireConfig { from: NodeId(from), to: NodeId(to), rate, delay, queue_limit, discipline }
+        let (from, to, discipline) = (NodeId(from), NodeId(to), Discipline::DropTail);
+        WireConfig { from, to, rate, delay, queue_limit, discipline, loss: 0.0 }
     };
     config.wires.extend([direction(a, b), direction(b, a)]);
 }

@@ -43,7 +43,12 @@ delay = "10 ms" => delay = "-1 ms" -> topology.wires[0].delay: "-1 ms" is out of
 delay = "10 ms"\n =>  @ [[topology.wires]]\nbetween = ["a" -> topology.wires[0].delay: missing | "10 ms"
 queue = 50 => queue = 0 -> topology.wires[0].queue: 0 is out of range | from 1 to 1000000
 queue = 50 => queue = "50 kB" -> topology.wires[0].queue: 50 kB | whole number
-queue = 50 => loss = 0.1 -> topology.wires[0].loss: unknown key | rate_back
+queue = 50 => losses = 0.1 -> topology.wires[0].losses: unknown key | rate_back
+queue = 50 => loss = 1 -> topology.wires[0].loss: 1 is out of range | from 0 to below 1
+queue = 50 => loss = -0.1 -> topology.wires[0].loss: -0.1 is out of range
+queue = 50 => loss = nan -> topology.wires[0].loss: is out of range
+queue = 50 => loss = "1 %" -> topology.wires[0].loss: "1 %" | a number
+queue = 50 => loss_back = 1.5 -> topology.wires[0].loss_back: 1.5 is out of range | from 0 to below 1
 queue = 50 => discipline = "stations" -> topology.wires[0].discipline: "stations" is for radios | "fq-codel"
 queue = 50 => codel = { ecn = false } -> topology.wires[0].codel: has no effect with discipline "drop-tail"
 rate_back = "1 Mb/s" => rate_back = "0 b/s" -> topology.wires[0].rate_back: "0 b/s" is out of range
@@ -82,6 +87,8 @@ access_queue = 100 => access_queue = 0 -> topology.access_queue: 0 is out of ran
 rate = "10 Mb/s" => rate = "0 b/s" -> topology.rate: "0 b/s" is out of range
 delay = "10 ms"\n =>  @ [topology] -> topology.delay: missing | "10 ms"
 queue = 50 => queue = 2000000 -> topology.queue: 2000000 is out of range
+queue = 50 => loss = 1.0 -> topology.loss: is out of range | from 0 to below 1
+queue = 50 => loss_back = -1 -> topology.loss_back: -1 is out of range
 queue = 50 => discipline = "stations" -> topology.discipline: "stations" is for radios | "fq-codel"
 queue = 50 => codel = { flows = 70000 }\ndiscipline = "fq-codel" -> topology.codel.flows: 70000 is out of range
 metric = "hops" => protocol = "dsdv" -> routing.protocol: "dsdv" sends its packets by radio only

@@ -5,6 +5,14 @@ use crate::recovery::{Advance, View};
 use crate::{Acked, Delivery, Heard, LossKind, Marked, Recovered, Returned};
 use multihop_core::{Feedback, Segment, Span, Time};
 
+/// What the path that is worse asks for: the larger load factor.
+fn larger(forward: Feedback, reverse: Feedback) -> Feedback {
+    match (forward, reverse) {
+        (Feedback::Load(there), Feedback::Load(back)) if back.load > there.load => reverse,
+        _ => forward,
+    }
+}
+
 impl TcpSender {
     /// The connection is open. A repeated SYN-ACK needs no answer: the receiver waits for none.
     pub(super) fn on_syn_ack(&mut self, now: Time, segment: &Segment) {
@@ -85,7 +93,8 @@ impl TcpSender {
         }
     }
 
-    /// What routers said counts even if the acknowledgement is a duplicate or came late. `samples` is how many round-trip samples
+    /// What routers said counts even if the acknowledgement is a duplicate or came late; of both directions, if routers mark
+    /// acknowledgements too. `samples` is how many round-trip samples
     /// there were before it.
     fn tell_feedback(&mut self, now: Time, segment: &Segment, samples: u64) {
         if segment.feedback == Feedback::None || segment.ack > self.at.max {
@@ -94,7 +103,9 @@ impl TcpSender {
         let rtt = self.counters.rtt.filter(|_| self.counters.rtt_samples > samples);
         let room = self.controller.allowance().window.saturating_sub(self.in_flight());
         let app_limited = self.at.max == self.at.pushed && self.options.mss() <= room;
-        self.controller.on_feedback(&Returned { now, feedback: segment.feedback, rtt, app_limited });
+        self.reverse.note_mark(segment);
+        let feedback = larger(segment.feedback, self.reverse.take());
+        self.controller.on_feedback(&Returned { now, feedback, rtt, app_limited });
     }
 
     fn take_in(&mut self, now: Time, segment: &Segment) {
@@ -145,6 +156,7 @@ impl TcpSender {
         let app_limited = self.at.max == self.at.pushed && self.in_flight() + self.options.mss() <= window;
         let acked = segment.ack - self.at.una;
         self.at.una = segment.ack;
+        self.given_up.on_advance(segment.ack);
         self.controller.on_heard(&Heard { now, advance: Some(acked) });
         let sent = self.send_times.as_mut().and_then(|times| times.on_acked(segment.ack));
         self.at.nxt = self.at.nxt.max(self.at.una);

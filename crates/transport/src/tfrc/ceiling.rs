@@ -1,6 +1,6 @@
 //! Where a sender may be held below what RFC 5348 allows it.
 
-use multihop_core::Time;
+use multihop_core::{LinkEvent, Time};
 
 /// What a report of the receiver told, for who limits the rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +39,14 @@ pub trait RateCeiling: Send {
 
     /// A report came: the most that the rate may be until the next one, in bytes per second.
     fn on_report(&mut self, report: &Report) -> f64;
+
+    /// Does it want to know what happens at the node's MAC?
+    fn observes_link(&self) -> bool {
+        false
+    }
+
+    /// Something happened at the node's MAC, whichever flow it is of.
+    fn on_link(&mut self, _event: &LinkEvent) {}
 }
 
 /// Nobody holds the sender.

@@ -6,7 +6,7 @@ use super::rate::{RateControl, Silence, Told};
 use super::{Path, RateCeiling, Report};
 use crate::messages::Messages;
 use crate::{Delivered, Endpoint, Progress, Rto, RtoOptions};
-use multihop_core::{Ecn, Feedback, Segment, Span, TfrcDataHeader, TfrcReportHeader, Time};
+use multihop_core::{Ecn, Feedback, LinkEvent, Segment, Span, TfrcDataHeader, TfrcReportHeader, Time};
 
 /// Weight of a packet in the mean packet size.
 const SIZE_WEIGHT: f64 = 0.1;
@@ -294,6 +294,14 @@ impl Endpoint for TfrcSender {
             loss_event_rate: Some(self.loss_event_rate),
             ..self.counters
         }
+    }
+
+    fn observes_link(&self) -> bool {
+        self.ceiling.observes_link()
+    }
+
+    fn on_link(&mut self, event: &LinkEvent) {
+        self.ceiling.on_link(event);
     }
 }
 

@@ -267,6 +267,7 @@ fn a_measured_capacity_is_what_was_carried() {
         air: Interval { start: ms(0), end: ms(1) },
         duration: Span::ZERO,
         size: 1_000,
+        flow: None,
         rate: Rate::from_kbps(11_000),
     };
     (0..50).for_each(|_| router.on_link(&LinkEvent::Heard(heard)));

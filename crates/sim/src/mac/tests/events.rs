@@ -122,6 +122,7 @@ fn an_overheard_frame_is_heard_sets_the_nav_and_makes_the_medium_busy() {
         air: air(100, end - 100),
         duration: Span::from_us(3_000),
         size: 0,
+        flow: None,
         rate: Rate::from_kbps(1_000),
     };
     let nav = LinkEvent::NavSet(air(end, 3_000));

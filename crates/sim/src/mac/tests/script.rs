@@ -168,6 +168,7 @@ impl Script {
             rates: RateSet::NOMINAL,
             packet: Some(self.packets.insert(packet)),
             sequence,
+            report: None,
             retry: false,
             overhead: self.timing.nominal.overhead(RateClass::Data),
             air: Interval { start: Time::ZERO, end: Time::ZERO + airtime },

@@ -3,7 +3,7 @@
 use super::{Network, count, limit};
 use crate::scenario::discipline::{Codel, Discipline};
 use crate::scenario::document::{Document, Result, key};
-use crate::scenario::wires::{Line, discipline, fifty, queue, rate};
+use crate::scenario::wires::{Line, discipline, fifty, loss, queue, rate};
 use multihop_core::{Rate, Span};
 use multihop_schemes::quantity::{BitRate, Duration};
 use schemars::JsonSchema;
@@ -29,6 +29,13 @@ pub struct Dumbbell {
     pub discipline: Discipline,
     /// Parameters of the discipline.
     pub codel: Option<Codel>,
+    /// Probability with which it loses each packet at random, from 0 to below 1. The other wires lose none. Default 0.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub loss: f64,
+    /// The same on the way back, where the acknowledgements of the canonical flows go. Default: `loss`.
+    #[schemars(range(min = 0, max = 1))]
+    pub loss_back: Option<f64>,
     /// Rate of the wires of each pair: one for all, or one per pair.
     #[serde(default = "gigabit")]
     pub access_rates: Vec<BitRate>,
@@ -62,10 +69,14 @@ impl Dumbbell {
             delay: document.time(&at("delay"), self.delay, 0.0)?,
             queue_limit: queue(document, &at("queue"), self.queue)?,
             discipline: discipline(document, &key!["topology"], self.discipline, self.codel.as_ref())?,
+            loss: loss(document, &at("loss"), self.loss)?,
         };
+        let lost_back =
+            self.loss_back.map_or(Ok(self.loss), |back| loss(document, &at("loss_back"), back))?;
         let access = self.access(document, pairs)?;
         let (left, right) = (pairs, pairs + 1);
-        let mut wires = bottleneck.both(left, right).to_vec();
+        let back = Line { loss: lost_back, ..bottleneck };
+        let mut wires = vec![bottleneck.direction(left, right), back.direction(right, left)];
         let mut flows = Vec::with_capacity(pairs);
         for (sender, line) in access.into_iter().enumerate() {
             let receiver = pairs + 2 + sender;
@@ -102,6 +113,7 @@ impl Dumbbell {
             delay: delays[pair % delays.len()],
             queue_limit,
             discipline: multihop_link::Discipline::DropTail,
+            loss: 0.0,
         };
         Ok((0..pairs).map(line).collect())
     }

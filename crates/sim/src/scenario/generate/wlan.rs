@@ -5,7 +5,7 @@ use super::wired::thousand;
 use super::{Network, count, distance, limit};
 use crate::scenario::document::{Document, Result, key};
 use crate::scenario::phy::rate_of;
-use crate::scenario::wires::{Line, queue, rate};
+use crate::scenario::wires::{Line, loss, queue, rate};
 use multihop_core::Rate;
 use multihop_dot11::Phy;
 use multihop_schemes::quantity::{BitRate, Duration, Length};
@@ -46,6 +46,10 @@ pub struct Server {
     #[serde(default = "thousand")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub queue: u32,
+    /// Probability with which it loses each packet at random, in either direction: from 0 to below 1. Default 0.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub loss: f64,
 }
 
 /// Which way flows go, as clients see it.
@@ -109,6 +113,7 @@ impl Server {
             delay: document.time(&at("delay"), self.delay, 0.0)?,
             queue_limit: queue(document, &at("queue"), self.queue)?,
             discipline: multihop_link::Discipline::DropTail,
+            loss: loss(document, &at("loss"), self.loss)?,
         })
     }
 }

@@ -1,0 +1,235 @@
+//! The rate that a chain's air has room for: the constant below which Li, Agu, Claypool and Kinicki hold TFRC (WPI-CS-TR-03-33, section
+//! III.B), from the constants of the PHY.
+
+use crate::Station;
+use multihop_core::{LinkEvent, Time};
+use multihop_link::{ActiveFlows, PhyTimes};
+use multihop_transport::{RateCeiling, Report};
+
+/// Holds a TFRC sender at its flow's share of the air around a node of a chain.
+#[derive(Clone, Debug)]
+pub(crate) struct AirtimeCeiling {
+    phy: PhyTimes,
+    rts_from: Option<u32>,
+    /// Bytes of headers that the transport adds.
+    header: u32,
+    /// Hops of the path, if it is told; else those that reports take.
+    hops: Option<u16>,
+    /// How much of the air data may take.
+    share: f64,
+    flows: ActiveFlows,
+    /// The latest ceiling.
+    rate: f64,
+}
+
+impl AirtimeCeiling {
+    /// At a station, for packets with a transport header of so many bytes.
+    pub(crate) fn new(
+        station: &Station,
+        header: u32,
+        hops: Option<u16>,
+        share: f64,
+        flows: ActiveFlows,
+    ) -> AirtimeCeiling {
+        let (phy, rts_from) = (station.phy, station.rts_from);
+        AirtimeCeiling { phy, rts_from, header, hops, share, flows, rate: f64::INFINITY }
+    }
+
+    /// Time in seconds that a packet with so many bytes of payload takes up around a node: an exchange at each of the hops that exclude
+    /// each other.
+    fn air_time(&self, payload: u32, hops: u16) -> f64 {
+        let size = payload + self.header;
+        let handshake = self.rts_from.is_some_and(|least| size >= least);
+        f64::from(hops.clamp(1, EXCLUSIVE)) * self.phy.per_msdu(size, handshake).seconds()
+    }
+
+    /// None where the flow leaves by a wire; of a path whose next hop passes nothing on by radio, that of one hop.
+    fn among(&mut self, now: Time, payload: u32, hops: u16) -> f64 {
+        let flows = self.flows.count(now) as f64;
+        if !self.flows.sends(now) {
+            return f64::INFINITY;
+        }
+        let hops = if self.flows.is_relayed(now) { hops } else { 1 };
+        self.share * f64::from(payload) / self.air_time(payload, hops) / flows
+    }
+}
+
+impl RateCeiling for AirtimeCeiling {
+    fn at_any_time(&self) -> f64 {
+        self.rate
+    }
+
+    /// From the first report on, which says how many hops there are, and in slow start as well.
+    fn on_report(&mut self, report: &Report) -> f64 {
+        self.rate = self.among(report.now, report.packet_size, self.hops.unwrap_or(report.hops));
+        self.rate
+    }
+
+    fn observes_link(&self) -> bool {
+        true
+    }
+
+    fn on_link(&mut self, event: &LinkEvent) {
+        self.flows.on_link(event);
+    }
+}
+
+/// Hops of a chain of which one at a time can carry a packet. What the third node after a sender transmits still disturbs the sender's
+/// next hop, where nodes interfere at more than twice the distance between them; the fourth's does not. (Li, Blake, De Couto, Lee and
+/// Morris, MobiCom 2001, section 3: a quarter of the capacity of a link.) A shorter path has fewer.
+const EXCLUSIVE: u16 = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multihop_core::{Exchange, Fate, FlowId, FrameKind, Heard, Interval, NodeId, Rate, Span};
+
+    const OWN: FlowId = FlowId(7);
+
+    /// 802.11b with a long preamble, control frames at 1 Mb/s, and the MAC header of the paper's Table II.
+    fn station(kbps: u64, rts_from: Option<u32>) -> Station {
+        let us = Span::from_us;
+        let phy = PhyTimes {
+            slot: us(20),
+            sifs: us(10),
+            difs: us(50),
+            backoff: us(310),
+            cw_min: 31,
+            cw_max: 1023,
+            rts: us(352),
+            cts: us(304),
+            ack: us(304),
+            data_rate: Rate::from_kbps(kbps),
+            data_overhead: us(192),
+            data_header: 34,
+        };
+        Station { phy, rts_from, flow: OWN }
+    }
+
+    fn ceiling(station: &Station, hops: Option<u16>) -> AirtimeCeiling {
+        let flows = ActiveFlows::new(OWN, Span::from_ms(5_000));
+        let mut ceiling = AirtimeCeiling::new(station, 32, hops, 0.8, flows);
+        sends(&mut ceiling, 0);
+        hears(&mut ceiling, OWN, 0);
+        ceiling
+    }
+
+    fn report(at_ms: u64, hops: u16) -> Report {
+        Report {
+            now: ms(at_ms),
+            rtt: 0.4,
+            sample: 0.4,
+            loss_event_rate: 0.0,
+            receive_rate: 1e4,
+            hops,
+            packet_size: 1460,
+            rate: 1e4,
+            equation: f64::INFINITY,
+        }
+    }
+
+    /// The ceiling after a report, in bits of payload per second.
+    fn bps(ceiling: &mut AirtimeCeiling, report: &Report) -> f64 {
+        let rate = ceiling.on_report(report);
+        assert_eq!(rate, ceiling.at_any_time());
+        8.0 * rate
+    }
+
+    fn close(got: f64, expected: f64) {
+        assert!((got / expected - 1.0).abs() < 1e-9, "{got} is not {expected}");
+    }
+
+    /// DIFS and back-off 360 us, RTS, CTS and two SIFS 676, SIFS and ACK 314; DATA of 1526 bytes 192 + 6104 us at 2 Mb/s, and 192 +
+    /// 12208 / 11 us at 11 Mb/s.
+    #[test]
+    fn a_chain_has_room_for_a_share_of_a_packet_per_four_exchanges() {
+        let slow = 360.0 + 676.0 + 314.0 + 192.0 + 6104.0;
+        assert_eq!(slow, 7646.0);
+        let room = |us: f64, hops: f64| 0.8 * 11_680.0 / (hops * us * 1e-6);
+        let mut ceiling_of_7 = ceiling(&station(2_000, Some(0)), None);
+        assert_eq!(ceiling_of_7.at_any_time(), f64::INFINITY, "the first report says how far it is");
+        close(bps(&mut ceiling_of_7, &report(0, 7)), room(slow, 4.0));
+        assert!((room(slow, 4.0) - 305.5e3).abs() < 50.0, "300 kb/s is the paper's knee");
+        for hops in [1, 2, 3, 4, 15] {
+            close(bps(&mut ceiling_of_7, &report(0, hops)), room(slow, f64::from(hops.min(4))));
+        }
+        close(bps(&mut ceiling(&station(2_000, Some(0)), Some(3)), &report(0, 7)), room(slow, 3.0));
+        close(bps(&mut ceiling(&station(2_000, None), None), &report(0, 7)), room(slow - 676.0, 4.0));
+
+        let fast = 360.0 + 676.0 + 314.0 + 192.0 + 12_208.0 / 11.0;
+        let held = bps(&mut ceiling(&station(11_000, Some(0)), None), &report(0, 7));
+        assert!((held / room(fast, 4.0) - 1.0).abs() < 1e-6, "airtimes are whole nanoseconds: {held}");
+        assert!((held - 880.9e3).abs() < 50.0, "{held}");
+    }
+
+    /// DATA of 534 bytes takes 192 + 2136 us: an exchange 3678.
+    #[test]
+    fn small_packets_have_less_room() {
+        let mut ceiling = ceiling(&station(2_000, Some(0)), None);
+        let small = Report { packet_size: 468, ..report(0, 7) };
+        close(bps(&mut ceiling, &small), 0.8 * 468.0 * 8.0 / (4.0 * 3678e-6));
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    /// A packet of its own leaves.
+    fn sends(ceiling: &mut AirtimeCeiling, at_ms: u64) {
+        ceiling.on_link(&LinkEvent::Exchange(Exchange {
+            node: NodeId(0),
+            peer: NodeId(1),
+            flow: OWN,
+            size: 1492,
+            rate: Rate::from_kbps(2_000),
+            payload: 1460,
+            enqueued: ms(at_ms),
+            head_of_line: ms(at_ms),
+            done: ms(at_ms),
+            fate: Fate::Acknowledged,
+            rts_tries: 1,
+            rts_failures: 0,
+            data_tries: 1,
+            slots: 0,
+            airtime: Span::ZERO,
+        }));
+    }
+
+    /// Its next hop passes a packet of this flow on.
+    fn hears(ceiling: &mut AirtimeCeiling, flow: FlowId, at_ms: u64) {
+        ceiling.on_link(&LinkEvent::Heard(Heard {
+            node: NodeId(0),
+            kind: FrameKind::Data,
+            from: NodeId(1),
+            to: Some(NodeId(2)),
+            air: Interval { start: ms(at_ms), end: ms(at_ms) },
+            duration: Span::ZERO,
+            size: 1500,
+            flow: Some(flow),
+            rate: Rate::from_kbps(2_000),
+        }));
+    }
+
+    #[test]
+    fn flows_share_what_there_is_while_they_are_known() {
+        let mut ceiling = ceiling(&station(2_000, Some(0)), None);
+        assert!(ceiling.observes_link());
+        let alone = bps(&mut ceiling, &report(100, 7));
+        (0..2).for_each(|flow| hears(&mut ceiling, FlowId(flow), 1_000 + u64::from(flow)));
+        close(ceiling.at_any_time() * 8.0, alone);
+        close(bps(&mut ceiling, &report(1_100, 7)), alone / 3.0);
+        sends(&mut ceiling, 4_000);
+        hears(&mut ceiling, OWN, 4_000);
+        close(bps(&mut ceiling, &report(6_001, 7)), alone / 2.0); // flow 0 is 5001 ms ago
+        close(bps(&mut ceiling, &report(9_000, 7)), alone);
+    }
+
+    #[test]
+    fn hops_that_are_wires_need_no_air() {
+        let mut ceiling = ceiling(&station(2_000, Some(0)), None);
+        let chain = bps(&mut ceiling, &report(4_000, 7));
+        sends(&mut ceiling, 6_000);
+        close(bps(&mut ceiling, &report(6_000, 7)), 4.0 * chain); // nobody passes it on
+        assert_eq!(ceiling.on_report(&report(12_000, 7)), f64::INFINITY, "it leaves by a wire");
+    }
+}

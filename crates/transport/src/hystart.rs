@@ -1,0 +1,183 @@
+//! `HyStart++` (RFC 9406): a first slow start that ends when round trips grow, before the queue at the bottleneck overflows.
+
+use crate::Acked;
+use multihop_core::Span;
+
+/// Rounds of Conservative Slow Start after which congestion avoidance begins (`CSS_ROUNDS`).
+const CSS_ROUNDS: u32 = 5;
+/// By how much less the window opens in Conservative Slow Start (`CSS_GROWTH_DIVISOR`).
+const CSS_GROWTH_DIVISOR: f64 = 4.0;
+/// Round-trip samples that a round needs to be judged (`N_RTT_SAMPLE`).
+const N_RTT_SAMPLE: u32 = 8;
+/// The share of the round trip by which it may grow: one part of so many (`MIN_RTT_DIVISOR`).
+const MIN_RTT_DIVISOR: u64 = 8;
+/// It may always grow by less than this (`MIN_RTT_THRESH`),
+const MIN_RTT_THRESH: Span = Span::from_ms(4);
+/// and never by this much (`MAX_RTT_THRESH`).
+const MAX_RTT_THRESH: Span = Span::from_ms(16);
+/// Segments by which one acknowledgement may open the window of a sender that does not pace (`L`).
+const LIMIT: f64 = 8.0;
+
+/// The slow start of one connection.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HyStart {
+    /// Payload bytes acknowledged.
+    acked: u64,
+    /// The round ends when so many are (`windowEnd`).
+    window_end: u64,
+    /// `lastRoundMinRTT`; none for infinity, as below.
+    last_round: Option<Span>,
+    /// `currentRoundMinRTT`.
+    this_round: Option<Span>,
+    /// `rttSampleCount`.
+    samples: u32,
+    conservative: Option<Conservative>,
+}
+
+/// Conservative Slow Start: was it right to leave slow start?
+#[derive(Clone, Copy, Debug)]
+struct Conservative {
+    /// `cssBaselineMinRtt`.
+    baseline: Span,
+    /// Rounds that ended in it, the one in which it began included.
+    rounds: u32,
+}
+
+impl HyStart {
+    /// Bytes by which an acknowledgement opens the window, and whether slow start has ended with it.
+    pub fn on_acked(&mut self, acked: &Acked, segment: f64) -> (f64, bool) {
+        let divisor = if self.conservative.is_some() { CSS_GROWTH_DIVISOR } else { 1.0 };
+        let opened = (acked.size as f64).min(LIMIT * segment) / divisor;
+        if let Some(rtt) = acked.rtt {
+            self.this_round = Some(self.this_round.map_or(rtt, |least| least.min(rtt)));
+            self.samples += 1;
+        }
+        self.judge();
+        self.acked += acked.size;
+        let ended = self.acked >= self.window_end && self.end_round(acked.in_flight);
+        (opened, ended)
+    }
+
+    /// Did the round trip grow, or was that a mistake?
+    fn judge(&mut self) {
+        let Some(least) = self.this_round.filter(|_| self.samples >= N_RTT_SAMPLE) else { return };
+        if let Some(conservative) = self.conservative {
+            if least < conservative.baseline {
+                self.conservative = None;
+            }
+        } else if let Some(last) = self.last_round {
+            let threshold = (last / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
+            if least >= last + threshold {
+                self.conservative = Some(Conservative { baseline: least, rounds: 0 });
+            }
+        }
+    }
+
+    /// The next round lasts until what is outstanding is acknowledged. Says whether it would be one too many of Conservative Slow
+    /// Start.
+    fn end_round(&mut self, in_flight: u64) -> bool {
+        self.window_end = self.acked + in_flight;
+        self.last_round = self.this_round.take();
+        self.samples = 0;
+        let Some(conservative) = &mut self.conservative else { return false };
+        conservative.rounds += 1;
+        conservative.rounds >= CSS_ROUNDS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multihop_core::Time;
+
+    const MSS: f64 = 1_000.0;
+
+    fn acked(segments: u64, rtt_us: Option<u64>) -> Acked {
+        Acked {
+            now: Time::ZERO,
+            size: segments * 1_000,
+            rtt: rtt_us.map(Span::from_us),
+            srtt: None,
+            in_flight: 10_000,
+            app_limited: false,
+            ecn_echo: false,
+            hops: 1,
+        }
+    }
+
+    /// `count` acknowledgements of a segment each, of which ten are a round: by how much the last one opens the window, and whether
+    /// slow start ended with it.
+    fn acks(hystart: &mut HyStart, count: usize, rtt_us: u64) -> (f64, bool) {
+        (0..count).map(|_| hystart.on_acked(&acked(1, Some(rtt_us)), MSS)).last().unwrap()
+    }
+
+    /// The first acknowledgement ends the round in which there was nothing yet; then rounds are ten segments.
+    fn after_a_round_of(rtt_us: u64) -> HyStart {
+        let mut hystart = HyStart::default();
+        assert_eq!(acks(&mut hystart, 11, rtt_us), (MSS, false));
+        hystart
+    }
+
+    const OPEN: (f64, bool) = (MSS, false);
+    const CONSERVATIVE: (f64, bool) = (MSS / 4.0, false);
+
+    /// `RttThresh` is an eighth of the last round's least round trip, within 4 and 16 ms. The eighth sample decides, and the ninth
+    /// acknowledgement opens the window by a quarter.
+    #[test]
+    fn rfc_9406_4_2_slow_start_ends_when_the_least_round_trip_has_grown() {
+        for (last, threshold) in [(20_000, 4_000), (80_000, 10_000), (400_000, 16_000)] {
+            let mut hystart = after_a_round_of(last);
+            assert_eq!(acks(&mut hystart, 10, last + threshold - 1), OPEN);
+            let mut hystart = after_a_round_of(last);
+            assert_eq!(acks(&mut hystart, 8, last + threshold), OPEN);
+            assert_eq!(acks(&mut hystart, 1, last + threshold), CONSERVATIVE, "{last}");
+        }
+    }
+
+    /// One short round trip among ten is the round's.
+    #[test]
+    fn rfc_9406_4_2_the_least_of_a_round_counts() {
+        let mut hystart = after_a_round_of(20_000);
+        acks(&mut hystart, 1, 20_500);
+        assert_eq!(acks(&mut hystart, 9, 60_000), OPEN);
+    }
+
+    #[test]
+    fn rfc_9406_4_2_seven_samples_are_too_few() {
+        let mut hystart = after_a_round_of(20_000);
+        acks(&mut hystart, 7, 60_000);
+        for _ in 0..3 {
+            assert_eq!(hystart.on_acked(&acked(1, None), MSS), OPEN);
+        }
+    }
+
+    /// The round in which it begins counts: five rounds end before slow start does.
+    #[test]
+    fn rfc_9406_4_2_conservative_slow_start_lasts_five_rounds() {
+        let mut hystart = after_a_round_of(20_000);
+        assert_eq!(acks(&mut hystart, 10, 24_000), CONSERVATIVE);
+        for _ in 0..3 {
+            assert_eq!(acks(&mut hystart, 10, 30_000), CONSERVATIVE);
+        }
+        assert_eq!(acks(&mut hystart, 9, 30_000), CONSERVATIVE);
+        assert_eq!(acks(&mut hystart, 1, 30_000), (MSS / 4.0, true));
+    }
+
+    /// A round whose least of eight samples is below the baseline: slow start goes on, and may be left again.
+    #[test]
+    fn rfc_9406_4_2_a_spurious_exit_is_taken_back() {
+        let mut hystart = after_a_round_of(20_000);
+        acks(&mut hystart, 10, 24_000);
+        assert_eq!(acks(&mut hystart, 10, 24_000), CONSERVATIVE, "not below the baseline");
+        assert_eq!(acks(&mut hystart, 8, 23_999), CONSERVATIVE);
+        assert_eq!(acks(&mut hystart, 2, 23_999), OPEN);
+        assert_eq!(acks(&mut hystart, 8, 27_999), OPEN);
+        assert_eq!(acks(&mut hystart, 1, 27_999), CONSERVATIVE);
+    }
+
+    #[test]
+    fn rfc_9406_4_3_an_acknowledgement_opens_the_window_by_at_most_eight_segments() {
+        let mut hystart = HyStart::default();
+        assert_eq!(hystart.on_acked(&acked(20, Some(20_000)), MSS).0, 8.0 * MSS);
+    }
+}
