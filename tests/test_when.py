@@ -54,7 +54,7 @@ def test_what_seeds_cannot_tell_or_is_small_is_no_difference():
     small = found({"a": 1000 + 0 * ONE, "b": 990 + ONE})
     assert words.wins(small, ["a", "b"])["goodput"].behind == {}
     assert "none differs" in words.sentences(small, ["a", "b"])[0]
-    many = found({**{name: 1000 + ONE for name in "abcd"}, "e": 500 + ONE})
+    many = found({**dict.fromkeys("abcd", 1000 + ONE), "e": 500 + ONE})
     assert "none differs" in (said := words.sentences(many, [*"abcde"])[0])
     assert "but e, 50" in said
 

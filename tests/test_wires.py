@@ -65,7 +65,14 @@ def test_check_counts_wires_among_the_links(multihop, tmp_path):
     assert done.code == 0, done.err
     assert "3 nodes, 4 directed links (2 by wire), 1 flows" in done.out
     view = multihop("check", "mixed.toml", "--json").json()
-    assert view["wires"][1] == {"sender": 2, "receiver": 1, "rate_bps": 1_000_000, "delay": 0.02, "queue": 50, "loss": 0}
+    assert view["wires"][1] == {
+        "sender": 2,
+        "receiver": 1,
+        "rate_bps": 1_000_000,
+        "delay": 0.02,
+        "queue": 50,
+        "loss": 0,
+    }
     assert [1, 2, 1.0] in view["links"]
     assert "by wire" not in multihop("check", SCENARIOS / "chain.toml").out
 

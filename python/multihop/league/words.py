@@ -137,6 +137,8 @@ def _win(result: StudyResult, name: str, schemes: Sequence[str], left_out: int) 
     sign = -1.0 if metric.higher_is_better else 1.0
     best, *others = sorted(means, key=lambda scheme: sign * means[scheme])
     values = {scheme: _values(result, name, scheme) for scheme in means}
+    if len(values[best]) < 2:
+        return None
     pairs = {}
     for scheme in others:
         both = pd.concat([values[scheme], values[best]], axis=1, join="inner").dropna()
