@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python bench bench-peers bench-capture bench-study validation results claims league docs figures clean
+.PHONY: build demo test lint format test-rust test-python bench bench-peers bench-capture bench-study validation results claims league when docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -73,6 +73,11 @@ claims: build
 league: build
 	$(BIN)/multihop league $(if $(LEAGUE_MESH),--mesh $(LEAGUE_MESH)) $(LEAGUE)
 	$(BIN)/python docs/league.py results/league
+
+# The page of when which scheme helps, docs/when.md; WHEN=--quick for a quick look. Interrupted, it goes on where it was.
+when: build
+	$(BIN)/multihop when $(WHEN)
+	cp results/when/when.md docs/when.md
 
 # Events per second and CPU per simulated second; with ns-2 and ns-3 beside it where they are installed.
 bench: build

@@ -9,6 +9,7 @@ from multihop.cli.league import league
 from multihop.cli.measure import measure
 from multihop.cli.optimum import optimum
 from multihop.cli.reproduce import reproduce
+from multihop.cli.when import when
 from multihop.provenance import commit, version
 
 app = typer.Typer(
@@ -40,6 +41,7 @@ app.command("compare")(runs.compare)
 app.add_typer(studies.app, name="study")
 app.command("reproduce")(reproduce)
 app.command("league")(league)
+app.command("when")(when)
 app.command("bound")(bounds.bound)
 app.command("optimum")(optimum)
 app.command("measure")(measure)

@@ -37,7 +37,7 @@ def league(
     quiet: QuietOption = False,
 ) -> None:
     """Run every scheme on one common set of networks, and say who is better where. Interrupted, it goes on."""
-    from multihop.league import page, table
+    from multihop.league import page, table, words
 
     if seeds is not None and seeds < 1:
         raise UserError(f"--seeds: found {seeds}; needs at least 1")
@@ -63,6 +63,8 @@ def league(
         else:
             heads, rows = page.summary(found)
             console.out().print(console.table(heads, rows))
+            if mesh is not None:
+                print("\n".join(["", f"{asked[-1].title}: who helps here", *words.said(results[-1])]))
         _report(found, out, command, quiet=quiet or as_json)
     _tell_what_is_missing(found, quiet=quiet)
 

@@ -1,0 +1,65 @@
+"""`when`: which scheme helps in which regime."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multihop.cli import console
+from multihop.cli.runs import JobsOption, QuietOption
+from multihop.cli.studies import DaskOption, QuickOption, runs_are_kept, simulate
+from multihop.errors import UserError
+from multihop.league import study
+from multihop.storage import require_results_directory, write_text
+
+
+def when(
+    compared: Annotated[
+        str | None, typer.Option("--schemes", help="Only these, as in recn,tcp-cubic; those of the study by default.")
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(help="Runs of each scheme in each regime.")] = None,
+    quick: QuickOption = False,
+    out: Annotated[Path, typer.Option(help="Runs and page go here.")] = Path("results/when"),
+    jobs: JobsOption = None,
+    dask: DaskOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Say which scheme helps when: over hops, flows, rates, load, loss and mobility. Interrupted, it goes on."""
+    from multihop.league import when as pages
+    from multihop.league import words
+
+    if seeds is not None and seeds < 1:
+        raise UserError(f"--seeds: found {seeds}; needs at least 1")
+    if jobs is not None and jobs < 1:
+        raise UserError(f"--jobs: found {jobs}; needs at least 1")
+    names = pages.compared(None if compared is None else [name.strip() for name in compared.split(",") if name.strip()])
+    asked = pages.regimes(quick=quick)
+    if quick and seeds is None:
+        seeds = words.regimes()["quick"]["seeds"]
+    studies = [study(network, names, seeds) for network in asked]
+    studies = [each.quick() for each in studies] if quick else studies
+    require_results_directory(out, pages.NAMES)
+    results = [
+        simulate(each, out / each.spec.name, out / "store", jobs=jobs, dask=dask, quiet=quiet) for each in studies
+    ]
+    with runs_are_kept(out):
+        command = _command(compared, seeds, quick=quick)
+        page = write_text(out / "when.md", pages.markdown(asked, results, command))
+        for network, result in zip(asked, results, strict=True):
+            print("\n".join([network.title, *words.said(result)]))
+        console.note(f"page: {page}", quiet=quiet)
+    failures = [failure for result in results for failure in result.failures]
+    for failure in failures[:10]:
+        console.note(f"failed: {failure.point} seed {failure.seed}: {failure.error}\n  see it again: {failure.command}")
+    if failures:
+        raise typer.Exit(1)
+
+
+def _command(compared: str | None, seeds: int | None, *, quick: bool) -> str:
+    words = ["multihop", "when", *(["--schemes", compared] if compared is not None else [])]
+    return shlex.join(
+        [*words, *(["--seeds", str(seeds)] if seeds is not None else []), *(["--quick"] if quick else [])]
+    )

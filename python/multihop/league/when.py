@@ -1,0 +1,110 @@
+"""When which scheme helps: regimes around a base network, and who wins in each of them, as a page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from multihop.errors import UserError
+from multihop.league import Network, networks, schemes, words
+from multihop.league.words import CARRIES, LEAST_INDEX, LEAST_SHARE, QUESTIONS, Win, listed, wins
+from multihop.provenance import commit, version
+from multihop.report.study.provenance import spans
+from multihop.study import StudyResult
+
+#: What the command writes besides the folders of its studies.
+NAMES = ("when.md",)
+
+
+def regimes(*, quick: bool = False) -> list[Network]:
+    """The networks of the study, in the order of the page; a quick look has fewer."""
+    said = words.regimes()
+    others = {network.name: network for network in networks()}
+    made = []
+    for keys in said["regimes"]:
+        if quick and keys["name"] not in said["quick"]["regimes"]:
+            continue
+        other = others.get(keys.get("network", ""))
+        scenario = _chain({**said["base"], **keys}) if other is None else other.scenario
+        changes = keys.get("set", {})
+        made.append(Network(keys["name"], f"{keys['group']}: {keys['title']}", scenario, "", changes))
+    return made
+
+
+def compared(wanted: Sequence[str] | None = None) -> list[str]:
+    """The schemes of the study, or those that are wanted.
+
+    Raises:
+        UserError: if there is no such scheme, or none has a rival.
+    """
+    chosen = schemes(words.regimes()["schemes"] if wanted is None else wanted)
+    if not words.classes(chosen):
+        found = ", ".join(chosen)
+        raise UserError(f"--schemes: {found}: nothing to compare; name two reliable ones, or two of datagrams")
+    return chosen
+
+
+def markdown(asked: Sequence[Network], results: Sequence[StudyResult], command: str) -> str:
+    """The page: for each class of schemes who wins how often, and a row per regime."""
+    found = words.classes([str(point.labels["scheme"]) for point in results[0].points])
+    made_by = f"with multihop {version()}, commit {commit() or 'unknown'}"
+    seeds = sorted({seed for seeds in results[0].seeds.values() for seed in seeds})
+    lines = [
+        "# When which scheme helps",
+        "",
+        f"Written from the runs of `{command}`, {made_by}: {len(asked)} regimes, seeds {spans(seeds)} of each.",
+        "",
+        *(line for text in words.regimes()["page"] for line in (_filled(text), "")),
+    ]
+    for title, rivals in found.items():
+        made = [wins(result, rivals) for result in results]
+        lines += [f"## {title}", "", f"Compared: {listed(rivals)}.", "", *_often(rivals, made)]
+        lines += ["| regime | goodput | delay | fairness |", "|---|---|---|---|"]
+        for network, result, won in zip(asked, results, made, strict=True):
+            lines.append(f"| {network.title} | {' | '.join(_cell(name, won, result) for name in QUESTIONS)} |")
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _filled(text: str) -> str:
+    """Text of the page with the numbers that the words go by."""
+    numbers = {"SHARE": f"{100 * LEAST_SHARE:g} %", "INDEX": f"{LEAST_INDEX:g}", "CARRIES": f"{100 * CARRIES:g} %"}
+    for name, number in {**numbers, "REFERENCE": words.REFERENCE}.items():
+        text = text.replace(name, number)
+    return text
+
+
+def _chain(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """A chain with so many flows over all of it, every other one the other way."""
+    ends = ("n0", f"n{keys['hops']}")
+    flows = [
+        {
+            "name": f"flow{index + 1}",
+            "from": ends[index % 2],
+            "to": ends[1 - index % 2],
+            "scheme": "tcp-newreno",
+            "app": keys.get("app", {"kind": "saturated"}),
+            "start_jitter": "1 s",
+        }
+        for index in range(keys["flows"])
+    ]
+    topology = {"generator": "chain", "hops": keys["hops"], "spacing": "200 m"}
+    return {"name": keys["name"], **keys["scenario"], "topology": topology, "flows": flows}
+
+
+def _often(rivals: Sequence[str], made: Sequence[Mapping[str, Win]]) -> list[str]:
+    """In how many regimes a scheme leads, and in how many none differs."""
+    lead = Counter((name, scheme) for won in made for name, win in won.items() if win.behind for scheme in win.leaders)
+    told = {name: sum(name in won and bool(won[name].behind) for won in made) for name in QUESTIONS}
+    asked = {name: sum(name in won for won in made) for name in QUESTIONS}
+    lines = ["| leads in, alone or with others | goodput | delay | fairness |", "|---|---|---|---|"]
+    lines += [f"| {scheme} | {' | '.join(str(lead[name, scheme]) for name in QUESTIONS)} |" for scheme in rivals]
+    none = " | ".join(f"{asked[name] - told[name]} of {asked[name]}" for name in QUESTIONS)
+    return [*lines, f"| none differs | {none} |", ""]
+
+
+def _cell(name: str, won: Mapping[str, Win], result: StudyResult) -> str:
+    if name == "jain" and len(result.study.plan.views[0]["flows"]) == 1:
+        return "one flow"
+    return won[name].sentence if name in won else "nothing to compare"
