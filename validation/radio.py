@@ -42,7 +42,7 @@ PRINTED: Options = {
     "await_estimate": False,
 }
 #: And what XCP-Winf has besides.
-PRINTED_XCP: Options = {**PRINTED, "queue_allowed": 0}
+PRINTED_XCP: Options = {**PRINTED, "queue_allowed": 0, "alpha": 0.4}
 
 #: Each variant's label, scheme and options.
 VARIANTS: list[tuple[str, str, Options]] = [

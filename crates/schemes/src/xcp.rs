@@ -32,8 +32,9 @@ pub struct Xcp {
 #[serde(default)]
 pub struct XcpControl {
     /// Share of the spare bandwidth that is given out in each control interval. Stable for any delay and number of flows below
-    /// pi / (4 sqrt 2) = 0.555, with `beta` = `alpha`^2 sqrt 2.
-    pub alpha: f64,
+    /// pi / (4 sqrt 2) = 0.555, with `beta` = `alpha`^2 sqrt 2. Default 0.4, as published, and 0.2 of xcp-winf, whose queue is a third
+    /// shorter with it along eight hops.
+    pub alpha: Option<f64>,
     /// Share of the persistent queue that is drained in each control interval.
     pub beta: f64,
     /// Share of the traffic that is taken from all flows and given to all equally in each control interval.
@@ -57,7 +58,7 @@ pub struct XcpConnection {
 impl Default for XcpControl {
     /// As published.
     fn default() -> XcpControl {
-        XcpControl { alpha: 0.4, beta: 0.226, gamma: 0.1, max_rtt: None }
+        XcpControl { alpha: None, beta: 0.226, gamma: 0.1, max_rtt: None }
     }
 }
 
@@ -67,10 +68,15 @@ impl XcpControl {
     /// # Errors
     /// A sentence that names the parameter, what was found, and what would do.
     pub(crate) fn check(&self) -> Result<(), String> {
-        number_in_range("alpha", self.alpha, 0.0, 2.0)?;
+        number_in_range("alpha", self.alpha(), 0.0, 2.0)?;
         number_in_range("beta", self.beta, 0.0, 2.0)?;
         number_in_range("gamma", self.gamma, 0.0, 1.0)?;
         span_in_range("max_rtt", self.max_rtt, 1e-3, 3600.0)
+    }
+
+    /// `alpha`, or the published one if none was given.
+    pub(crate) fn alpha(&self) -> f64 {
+        self.alpha.unwrap_or(0.4)
     }
 
     /// With a longest round-trip time in seconds, if none was given.
@@ -146,7 +152,7 @@ impl Scheme for Xcp {
     fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
         let law = GivenCapacity {
             capacity: self.capacity.at(outlet, self.tcp.packet_size()),
-            alpha: self.control.alpha,
+            alpha: self.control.alpha(),
             beta: self.control.beta,
         };
         Some(Box::new(XcpRouter::new(node, law, self.control.constants(1.0))))

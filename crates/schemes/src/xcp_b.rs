@@ -74,7 +74,7 @@ impl Scheme for XcpB {
         let buffer = self.buffer.map_or(packet * outlet.queue_limit as f64, |size| size.0);
         let law = QueueChange {
             rate: outlet.rate.bps() as f64 / 8.0,
-            alpha: self.control.alpha,
+            alpha: self.control.alpha(),
             beta: self.control.beta,
             extra: self.chi * buffer,
             target: self.target_queue.map_or((0.1 * buffer).max(2.0 * packet), |size| size.0),

@@ -156,6 +156,9 @@ impl Scheme for XcpWinf {
     }
 }
 
+/// The share of the spare bandwidth that is given out, if none was given.
+const ALPHA: f64 = 0.2;
+
 /// Eqs. 15 to 24.
 struct WinfLaw {
     scheme: XcpWinf,
@@ -189,6 +192,7 @@ impl Law for WinfLaw {
 
     fn aggregate(&mut self, seen: &Seen, view: &LinkView) -> Aggregate {
         let XcpControl { alpha, beta, .. } = self.scheme.control;
+        let alpha = alpha.unwrap_or(ALPHA);
         let (capacity, available) = (self.capacity(view), self.available(seen, view));
         self.estimates.arrived(seen.input, seen.elapsed);
         let spare = match self.scheme.spare {
@@ -273,7 +277,12 @@ mod tests {
     fn published() -> XcpWinf {
         let winf =
             WinfParameters { self_interference: false, await_estimate: false, ..WinfParameters::default() };
-        XcpWinf { queue_allowed: 0, winf, ..XcpWinf::default() }
+        XcpWinf {
+            queue_allowed: 0,
+            winf,
+            control: XcpControl { alpha: Some(0.4), ..XcpControl::default() },
+            ..XcpWinf::default()
+        }
     }
 
     #[test]
@@ -294,7 +303,7 @@ mod tests {
     #[test]
     fn what_is_available_is_given_out_as_input_and_no_faster_than_it_is_seen() {
         let Aggregate { change, shuffled_of } = law(&XcpWinf::default()).aggregate(&SEEN, &VIEW);
-        let expected = 0.4 / 3.0 * 0.1e6 * 0.25 / 0.9 - 0.226 * (5_000.0 - 3_064.0) / 0.1;
+        let expected = 0.2 / 3.0 * 0.1e6 * 0.25 / 0.9 - 0.226 * (5_000.0 - 3_064.0) / 0.1;
         assert!((change - expected).abs() < 1e-6, "{change}");
         assert!((shuffled_of - 0.5e6 / 3.0).abs() < 1e-6, "{shuffled_of}");
     }
@@ -381,6 +390,6 @@ mod tests {
             WinfLaw { scheme: scheme.clone(), estimates: scheme.winf.at(&wire, 1532), desired: 1e6 };
         assert!(law.estimators(&crate::marking::testing::phy()).is_empty());
         let change = law.aggregate(&SEEN, &LinkView::default()).change;
-        assert!((change - (0.4 * 0.5e6 - 0.226 * 50_000.0)).abs() < 1e-6);
+        assert!((change - (0.2 * 0.5e6 - 0.226 * 50_000.0)).abs() < 1e-6);
     }
 }
