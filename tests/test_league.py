@@ -44,7 +44,7 @@ def found(tmp_path_factory):
     folder = tmp_path_factory.mktemp("league")
     compared = "recn,udp,rcp,tfrc"
     command = [sys.executable, "-m", "multihop", "league", "--quick", "--schemes", compared, "--out", "out"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=True)
     return folder / "out", done
 
 
