@@ -178,6 +178,14 @@ def test_a_closed_form_needs_no_runs(tmp_path, inline):
     assert not Path("out/recn/store/runs").exists()
 
 
+def test_a_summary_shows_claims_as_bars(inline):
+    made = inline("reproduce", "recn/channel", "--summary", "--out", "out")
+    assert made.code == 0, made.err
+    assert re.search(r"Table 3 +recn/table3-possible +◑ mixed +x .*paper's", made.out)
+    assert "Differences: 1 paper's." in made.out
+    assert "Cells: ■ holds  x fails  ? undecided" in made.out
+
+
 def test_failures_are_told_once_and_the_exit_code_says_so(inline, monkeypatch):
     from multihop import _core
 
