@@ -76,7 +76,7 @@ impl RateCeiling for AirtimeCeiling {
 
 /// Hops of a chain of which one at a time can carry a packet. What the third node after a sender transmits still disturbs the sender's
 /// next hop, where nodes interfere at more than twice the distance between them; the fourth's does not. (Li, Blake, De Couto, Lee and
-/// Morris, MobiCom 2001, section 3: a quarter of the capacity of a link.) A shorter path has fewer.
+/// Morris, `MobiCom` 2001, section 3: a quarter of the capacity of a link.) A shorter path has fewer.
 const EXCLUSIVE: u16 = 4;
 
 #[cfg(test)]
