@@ -293,7 +293,7 @@ mod tests {
         let printed = aggregate(XcpWinf { spare: Spare::Printed, ..published() });
         assert!((printed.change - 348_700.0).abs() < 1e-6);
         for (shuffled, of) in [(Shuffled::Used, 0.9e6), (Shuffled::Printed, 0.1e6)] {
-            let aggregate = aggregate(XcpWinf { shuffled, ..XcpWinf::default() });
+            let aggregate = aggregate(XcpWinf { shuffled, ..published() });
             assert!((aggregate.shuffled_of - of).abs() < 1e-6);
         }
     }
