@@ -3,7 +3,7 @@
     multihop reproduce
     python -m docs.claims results/reproduce
 
-writes docs/claims.md and docs/images/claims.svg. It runs nothing, and needs the build of multihop that made the runs.
+writes docs/claims.md and docs/images/claims.svg. It runs nothing: `reproduce` left the verdicts in files.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from docs import claims_picture
-from docs.results import result
 
 from multihop import UserError
 from multihop.papers import Paper, find, papers
-from multihop.provenance import commit, version
+from multihop.papers.verdicts import Verdicts, read_verdicts
 from multihop.study import Judgement, State, Verdict
 from multihop.study.bars import Bar, pairs, rows
 from multihop.study.claims import WHOSE
@@ -32,38 +31,37 @@ _CELLS = {State.HOLDS: "🟦", State.FAILS: "🔶", State.UNDECIDED: "⚪", Stat
 #: At most so many symbols to a bar.
 _WIDTH = 12
 
-Judged = Sequence[tuple[Paper, Sequence[Judgement]]]
-
 
 def main() -> None:
     """Reads the arguments, writes the page and the picture."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where multihop reproduce put the folders of papers")
     parser.add_argument("--papers", help="only these, as in recn,winf; all by default")
-    parser.add_argument("--quick", action="store_true", help="of runs that were made with --quick")
     parser.add_argument("--to", type=Path, default=DOCS / "claims.md", help="the page; docs/claims.md by default")
     given = parser.parse_args()
     try:
         chosen = [find(name) for name in given.papers.split(",")] if given.papers else papers()
-        judged = [(paper, _judgements(paper, given.folder / paper.name, quick=given.quick)) for paper in chosen]
+        verdicts = [read_verdicts(paper, given.folder / paper.name) for paper in chosen]
     except UserError as error:
         sys.exit(f"claims.py: {error}")
     images = given.to.parent / "images"
     images.mkdir(parents=True, exist_ok=True)
-    (images / f"{given.to.stem}.svg").write_text(claims_picture.svg(judged), encoding="utf-8")
-    given.to.write_text(page(judged, f"images/{given.to.stem}.svg", quick=given.quick), encoding="utf-8")
+    picture = claims_picture.svg([(found.paper, found.judgements) for found in verdicts])
+    (images / f"{given.to.stem}.svg").write_text(picture, encoding="utf-8")
+    given.to.write_text(page(verdicts, f"images/{given.to.stem}.svg"), encoding="utf-8")
 
 
-def page(judged: Judged, picture: str, *, quick: bool) -> str:
+def page(verdicts: Sequence[Verdicts], picture: str) -> str:
     """The page: the picture, how many claims of each paper have which verdict, and every claim by figure."""
+    quick = any(found.is_quick for found in verdicts)
     command = f"multihop reproduce{' --quick' if quick else ''}"
+    judged = [(found.paper, found.judgements) for found in verdicts]
     lines = [
         "# Claims at a glance",
         "",
         "All claims of all papers, held against the runs: how much of each holds, and whose the difference is where it",
-        f"does not. Written by `docs/claims.py` from the runs of `{command}`, with multihop {version()}, commit",
-        f"{commit() or 'unknown'}; `{command} --summary` prints the same. [What a verdict means](verdicts.md) has the",
-        "rules.",
+        f"does not. Written by `docs/claims.py` from what `{command}` found; `{command} --summary` prints the same.",
+        "[What a verdict means](verdicts.md) has the rules.",
         "",
     ]
     if quick:
@@ -83,15 +81,15 @@ def page(judged: Judged, picture: str, *, quick: bool) -> str:
         "that a claim compares a bar each.",
         "",
     ]
-    for paper, found in judged:
+    for found in verdicts:
+        paper = found.paper
         lines += [f"## {paper.name}", "", f"{paper.authors}: *{paper.title}*. {paper.published}.", ""]
-        lines += [f"[Every number](results-{paper.name}.md), with its interval and reason.", ""]
-        lines += _table(["where", "claim", "verdict", "cells", "difference"], _claims(found))
+        lines += [
+            f"[Every number](results-{paper.name}.md), with its interval and reason. Runs of multihop {found.build}.",
+            "",
+        ]
+        lines += _table(["where", "claim", "verdict", "cells", "difference"], _claims(found.judgements))
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _judgements(paper: Paper, folder: Path, *, quick: bool) -> list[Judgement]:
-    return [judged for item in paper.items for judged in result(paper, item, folder / item, quick=quick).judgements]
 
 
 def _counts(paper: Paper, found: Sequence[Judgement]) -> list[str]:

@@ -1,5 +1,6 @@
 """The page of claims at a glance that `docs/claims.py` writes, its picture, and the same in the terminal."""
 
+import json
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -7,8 +8,10 @@ import pytest
 from docs import claims as page_of_claims
 from docs import claims_picture
 
+from multihop import UserError
 from multihop.cli.summary import print_summary
-from multihop.papers import Paper
+from multihop.papers import Paper, find
+from multihop.papers.verdicts import Verdicts, read_verdicts, write_verdicts
 from multihop.study import Study
 
 BOUND = {"kind": "bound", "metric": "end_to_end", "per": "rate", "at_least": 500.0}
@@ -38,7 +41,10 @@ def judged(tmp_path_factory):
 
 
 def test_a_claim_has_its_verdict_its_bars_and_whose_the_difference_is(judged):
-    page = page_of_claims.page(judged, "images/claims.svg", quick=False)
+    verdicts = [Verdicts(paper, judgements, "0.1.0, commit 0123", is_quick=False) for paper, judgements in judged]
+    page = page_of_claims.page(verdicts, "images/claims.svg")
+    assert "Runs of multihop 0.1.0, commit 0123." in page
+    assert "quick look" not in page
     assert "| [mine](#mine) | 3 | 2 |  |" in page
     assert "| mine | 1 |  |  |  |  |" in page, "one difference, which is the paper's"
     rows = [line for line in page.splitlines() if "● reproduced" in line]
@@ -78,3 +84,40 @@ def test_papers_without_runs_are_one_message(tmp_path, monkeypatch):
         page_of_claims.main()
     assert "multihop reproduce recn" in str(ended.value)
     assert not (tmp_path / "page.md").exists()
+
+
+@pytest.fixture
+def written(tmp_path):
+    """The verdicts of a paper whose claims have no runs, as `reproduce` leaves them."""
+    paper = find("recn")
+    found = [
+        judged for item in paper.items for judged in paper.study(item).result(tmp_path / "nothing" / item).judgements
+    ]
+    write_verdicts(tmp_path, found, is_quick=True)
+    return paper, tmp_path, found
+
+
+def test_verdicts_come_back_from_their_file(written):
+    paper, folder, found = written
+    verdicts = read_verdicts(paper, folder)
+    assert verdicts.is_quick
+    assert "commit" in verdicts.build
+    assert [(j.claim.id, j.verdict, list(j.cells), j.whose) for j in verdicts.judgements] == [
+        (j.claim.id, j.verdict, list(j.cells), j.whose) for j in found
+    ]
+
+
+@pytest.mark.parametrize("change", ["less", "more", "torn", "none"])
+def test_verdicts_that_do_not_fit_the_claims_are_refused(written, change):
+    paper, folder, _ = written
+    path = folder / "verdicts.json"
+    content = json.loads(path.read_text("utf-8"))
+    if change == "less":
+        del content["claims"][0]
+    elif change == "more":
+        content["claims"].append({**content["claims"][0], "id": "recn/new"})
+    path.write_text(json.dumps(content)[: -20 if change == "torn" else None], encoding="utf-8")
+    if change == "none":
+        path.unlink()
+    with pytest.raises(UserError, match=r"verdicts.json: .*make it with multihop reproduce recn"):
+        read_verdicts(paper, folder)

@@ -12,6 +12,7 @@ from multihop.cli.runs import JobsOption, JsonOption, QuietOption
 from multihop.cli.studies import CellsOption, DaskOption, QuickOption, print_judgements, runs_are_kept, simulate
 from multihop.cli.summary import print_key, print_summary
 from multihop.papers import Paper, find, papers
+from multihop.papers.verdicts import write_verdicts
 from multihop.study import Failure, Study, StudyResult
 from multihop.study.export import verdict_record
 
@@ -19,7 +20,7 @@ from multihop.study.export import verdict_record
 def reproduce(
     what: Annotated[
         str | None,
-        typer.Argument(metavar="[PAPER[/ITEM]]", help="As in recn, or recn/table3; all papers by default."),
+        typer.Argument(metavar="[PAPER[/ITEM]|all]", help="As in recn, or recn/table3; all papers by default."),
     ] = None,
     quick: QuickOption = False,
     out: Annotated[Path, typer.Option(help="Runs, tables and reports go here.")] = Path("results/reproduce"),
@@ -51,7 +52,10 @@ def reproduce(
             elif not as_json:
                 print(title)
                 print_judgements(judgements, cells=cells)
-            _report(paper, results, out / paper.name, is_whole=len(items) == len(paper.items), quiet=quiet or as_json)
+            is_whole = len(items) == len(paper.items)
+            if is_whole and not failures:
+                write_verdicts(out / paper.name, judgements, is_quick=quick)
+            _report(paper, results, out / paper.name, is_whole=is_whole, quiet=quiet or as_json)
     if as_json:
         console.print_json(records)
     elif summary:
@@ -63,7 +67,7 @@ def reproduce(
 
 
 def _chosen(what: str | None) -> list[tuple[Paper, list[str]]]:
-    if what is None:
+    if what is None or what == "all":
         return [(paper, paper.items) for paper in papers()]
     name, _, item = what.strip("/").partition("/")
     paper = find(name)

@@ -1,0 +1,77 @@
+"""The verdicts on a paper's claims as a file: a page of them needs neither the runs nor the build that made them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from multihop.errors import UserError
+from multihop.papers import Paper
+from multihop.provenance import commit, version
+from multihop.storage import write_text
+from multihop.study import Cell, Judgement, State, Verdict
+from multihop.study.export import verdict_record
+from multihop.study.spec import Claim
+
+#: In the folder of a paper that was reproduced.
+FILE = "verdicts.json"
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What the runs of a build say about all claims of a paper.
+
+    Attributes:
+        build: version and commit of multihop that made the runs.
+        is_quick: they are those of `--quick`.
+    """
+
+    paper: Paper
+    judgements: Sequence[Judgement]
+    build: str
+    is_quick: bool
+
+
+def write_verdicts(folder: Path, judgements: Iterable[Judgement], *, is_quick: bool) -> Path:
+    """Writes the file of a paper whose items were all reproduced; returns its path.
+
+    Raises:
+        OutputError: if the disk is full or broken.
+        UserError: if the folder cannot be written.
+    """
+    build = f"{version()}, commit {commit() or 'unknown'}"
+    claims = [verdict_record(judgement) for judgement in judgements]
+    content = {"build": build, "quick": is_quick, "claims": claims}
+    return write_text(folder / FILE, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def read_verdicts(paper: Paper, folder: Path) -> Verdicts:
+    """What `write_verdicts` wrote of this paper, with the claims as its studies have them now.
+
+    Raises:
+        UserError: if there is no such file, or it is about other claims than the studies are.
+    """
+    path = folder / FILE
+    again = f"make it with multihop reproduce {paper.name}"
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        records = {record["id"]: record for record in content["claims"]}
+        claims = [claim for item in paper.items for claim in paper.study(item).spec.claims]
+        judgements = [_judgement(records.pop(claim.id), claim) for claim in claims]
+        found = Verdicts(paper, judgements, content["build"], content["quick"])
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}; {again}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"{path}: does not fit the claims of {paper.name} ({error}); {again}") from error
+    if records:
+        raise UserError(f"{path}: {', '.join(records)}: no such claim of {paper.name}; {again}")
+    return found
+
+
+def _judgement(record: Mapping[str, Any], claim: Claim) -> Judgement:
+    cells = [Cell(**{**cell, "state": State(cell["state"])}) for cell in record["cells"]]
+    readings = [(label, Verdict(verdict)) for label, verdict in record["readings"].items()]
+    return Judgement(claim, Verdict(record["verdict"]), cells, readings)
