@@ -37,8 +37,9 @@ pub struct Bmcc {
     pub queue_share: f64,
     /// Gain of multiplicative increase (`kappa`). Default 0.35.
     pub kappa: f64,
-    /// Segments that additive increase adds in a round trip of `typical_rtt` (`alpha`). Default 0.1: what several flows add between two
-    /// cuts must not be more than a cut takes back. The authors' program for VCP has 1, and the limit below.
+    /// Segments that additive increase adds in a round trip of `typical_rtt` (`alpha`), but no more than a cut takes back, which is
+    /// `1 - backoff` of the window. Default 0.1: several flows add between two cuts, and that is not to be more than a cut takes back
+    /// either. The authors' program for VCP has 1, and the limit below.
     pub alpha: f64,
     /// The round-trip time at which the increase is not scaled (`t_d`). Default "100 ms".
     pub typical_rtt: Duration,

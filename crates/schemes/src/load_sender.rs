@@ -130,10 +130,12 @@ impl LoadSender {
         self.options.alpha * scale
     }
 
-    /// Opens the window by addition: `alpha_s / w` segments for each segment acknowledged.
+    /// Opens the window by addition: `alpha_s / w` segments for each segment acknowledged. In a round trip no more than a cut at a load
+    /// of one takes back: a queue lengthens round trips, and what is added with their square.
     fn add(&mut self, rtt: f64) {
         let share = self.added(rtt) / self.segments();
-        let most = if self.options.limits_addition { addition_limit(self.segments()) } else { f64::INFINITY };
+        let cut = 1.0 - self.options.backoff;
+        let most = if self.options.limits_addition { addition_limit(self.segments()) } else { cut };
         self.open(share.min(most));
     }
 
@@ -344,6 +346,8 @@ mod tests {
             (0.1, false, 2, 50.0),
             (0.1, false, 10, 10.0),
             (1.0, false, 10, 100.0),
+            // No more than a cut takes back, 1 - 0.875 of the window for each window.
+            (1.0, false, 2, 125.0),
             (1.0, true, 1, 100.0),
             (1.0, true, 10, 58.48),
         ] {
