@@ -163,12 +163,13 @@ impl Endpoint for TcpReceiver {
         Delivered { bytes: self.next - before, offset: before }
     }
 
-    /// An acknowledgement goes again, unless a later one says more.
+    /// An acknowledgement goes again, unless a later one says more. It returns no feedback: what was given up may have arrived all the same,
+    /// and feedback adds up.
     fn on_given_up(&mut self, _now: Time, segment: &Segment) -> bool {
         let repairs = self.repairs > 0 && self.reply.is_none() && segment.ack == self.next;
         if repairs {
             self.repairs -= 1;
-            self.reply = Some(*segment);
+            self.reply = Some(Segment { feedback: Feedback::None, ..*segment });
         }
         repairs
     }
