@@ -326,17 +326,6 @@ mod tests {
         assert_eq!(cuts, [0, 300, 600, 900]);
     }
 
-    /// A window of one segment: a tenth of one for each acknowledgement, or the whole segment that is due in a round trip of 100 ms.
-    #[test]
-    fn additions_are_limited_unless_they_are_not() {
-        for (limits_addition, expected) in [(true, 1_100.0), (false, 2_000.0)] {
-            let options = LoadSenderOptions { initial_window: 1_000, limits_addition, ..options() };
-            let mut sender = LoadSender::new(options);
-            acknowledge(&mut sender, ms(0), 1_000, load(0.9));
-            assert!((sender.window - expected).abs() < 1e-6, "{}", sender.window);
-        }
-    }
-
     /// What one acknowledgement of a segment of 1000 bytes adds to windows of 1, 2 and 10 segments: alpha / w of it, of which a tenth is
     /// the most for one segment and 0.2^(1/3) = 0.585 of that for ten.
     #[test]
