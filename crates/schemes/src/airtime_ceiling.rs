@@ -45,10 +45,10 @@ impl AirtimeCeiling {
 
     /// None where the flow leaves by a wire; of a path whose next hop passes nothing on by radio, that of one hop.
     fn among(&mut self, now: Time, payload: u32, hops: u16) -> f64 {
-        let flows = self.flows.count(now) as f64;
         if !self.flows.sends(now) {
             return f64::INFINITY;
         }
+        let flows = self.flows.sharers(now);
         let hops = if self.flows.is_relayed(now) { hops } else { 1 };
         self.share * f64::from(payload) / self.air_time(payload, hops) / flows
     }
@@ -204,7 +204,7 @@ mod tests {
             to: Some(NodeId(2)),
             air: Interval { start: ms(at_ms), end: ms(at_ms) },
             duration: Span::ZERO,
-            size: 1500,
+            size: 1492,
             flow: Some(flow),
             rate: Rate::from_kbps(2_000),
         }));
@@ -217,11 +217,12 @@ mod tests {
         let alone = bps(&mut ceiling, &report(100, 7));
         (0..2).for_each(|flow| hears(&mut ceiling, FlowId(flow), 1_000 + u64::from(flow)));
         close(ceiling.at_any_time() * 8.0, alone);
-        close(bps(&mut ceiling, &report(1_100, 7)), alone / 3.0);
-        sends(&mut ceiling, 4_000);
-        hears(&mut ceiling, OWN, 4_000);
-        close(bps(&mut ceiling, &report(6_001, 7)), alone / 2.0); // flow 0 is 5001 ms ago
-        close(bps(&mut ceiling, &report(9_000, 7)), alone);
+        close(bps(&mut ceiling, &report(1_100, 7)), alone / 3.0); // a packet of each, and 1492 bytes of its own
+        sends(&mut ceiling, 2_000);
+        close(bps(&mut ceiling, &report(2_000, 7)), alone / 2.0); // the others sent half as much
+        sends(&mut ceiling, 6_000);
+        hears(&mut ceiling, OWN, 6_000);
+        close(bps(&mut ceiling, &report(6_002, 7)), alone); // 5001 ms after the last of them
     }
 
     #[test]
