@@ -13,8 +13,36 @@ pub struct ActiveFlows {
     sent: Option<Time>,
     /// When a packet of its own flow was last overheard on its way between others.
     relayed: Option<Time>,
-    /// Each once, with when it was last seen.
-    seen: Vec<(FlowId, Time)>,
+    /// Each once.
+    seen: Vec<Seen>,
+    /// What its own flow sent, and since when counts are the present ones.
+    sending: Counts,
+    turned: Time,
+}
+
+/// A flow, when it was last seen, and how much of it was.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    flow: FlowId,
+    last: Time,
+    counts: Counts,
+}
+
+/// Bytes of the present window, and of the one before it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    present: u64,
+    before: u64,
+}
+
+impl Counts {
+    fn sum(self) -> u64 {
+        self.present + self.before
+    }
+
+    fn turn(&mut self) {
+        *self = Counts { present: 0, before: self.present };
+    }
 }
 
 /// The most flows that are told apart; beyond, the one that was seen longest ago makes room.
@@ -23,24 +51,27 @@ const MOST: usize = 64;
 impl ActiveFlows {
     /// Of the sender of the flow `own`. No flow is known yet; each counts for `window`.
     pub fn new(own: FlowId, window: Span) -> ActiveFlows {
-        ActiveFlows { own, window, sent: None, relayed: None, seen: Vec::with_capacity(MOST) }
+        let seen = Vec::with_capacity(MOST);
+        let (sending, turned) = (Counts::default(), Time::ZERO);
+        ActiveFlows { own, window, sent: None, relayed: None, seen, sending, turned }
     }
 
     /// Something happened at the node's MAC.
     pub fn on_link(&mut self, event: &LinkEvent) {
         match event {
             LinkEvent::Exchange(exchange) => {
+                self.see(exchange.flow, exchange.done, exchange.size);
                 if exchange.flow == self.own {
                     self.sent = Some(exchange.done);
+                    self.sending.present += u64::from(exchange.size);
                 }
-                self.see(exchange.flow, exchange.done);
             }
             LinkEvent::Heard(heard) if heard.kind == FrameKind::Data => {
                 let Some(flow) = heard.flow else { return };
                 if flow == self.own && heard.to != Some(heard.node) {
                     self.relayed = Some(heard.air.end);
                 }
-                self.see(flow, heard.air.end);
+                self.see(flow, heard.air.end, heard.size);
             }
             _ => {}
         }
@@ -60,23 +91,44 @@ impl ActiveFlows {
         last.is_some_and(|last| now.since(last) <= self.window)
     }
 
-    fn see(&mut self, flow: FlowId, at: Time) {
+    fn see(&mut self, flow: FlowId, at: Time, size: u32) {
+        self.turn(at);
         if matches!(flow, FlowId::ROUTING | FlowId::SIGNALLING) {
             return;
         }
-        if let Some((_, last)) = self.seen.iter_mut().find(|(known, _)| *known == flow) {
-            *last = at;
-        } else if self.seen.len() < MOST {
-            self.seen.push((flow, at));
-        } else if let Some(oldest) = self.seen.iter_mut().min_by_key(|(_, last)| *last) {
-            *oldest = (flow, at);
+        let size = u64::from(size);
+        if let Some(seen) = self.seen.iter_mut().find(|seen| seen.flow == flow) {
+            seen.last = at;
+            seen.counts.present += size;
+            return;
+        }
+        let new = Seen { flow, last: at, counts: Counts { present: size, before: 0 } };
+        if self.seen.len() < MOST {
+            self.seen.push(new);
+        } else if let Some(oldest) = self.seen.iter_mut().min_by_key(|seen| seen.last) {
+            *oldest = new;
         }
     }
 
-    /// How many flows there are now.
-    pub fn count(&mut self, now: Time) -> usize {
-        self.seen.retain(|(_, last)| now.since(*last) <= self.window);
-        self.seen.len()
+    /// Counts begin anew after each window.
+    fn turn(&mut self, now: Time) {
+        let windows = now.since(self.turned).ns() / self.window.ns();
+        for _ in 0..windows.min(2) {
+            self.sending.turn();
+            self.seen.iter_mut().for_each(|seen| seen.counts.turn());
+        }
+        self.turned += self.window * windows;
+    }
+
+    /// Among how many flows like its own it shares the air: itself, and each other one by what was seen of it in this window and the one
+    /// before it, over what its own flow sent, but at most one. So who sends less leaves the rest to the others, and may still have as
+    /// much as they: max-min fairness, once nothing changes.
+    pub fn sharers(&mut self, now: Time) -> f64 {
+        self.turn(now);
+        self.seen.retain(|seen| now.since(seen.last) <= self.window);
+        let sent = self.sending.sum().max(1) as f64;
+        let others = self.seen.iter().filter(|seen| seen.flow != self.own);
+        1.0 + others.map(|seen| (seen.counts.sum() as f64 / sent).min(1.0)).sum::<f64>()
     }
 }
 
@@ -90,6 +142,10 @@ mod tests {
         ActiveFlows::new(FlowId(0), Span::from_ms(1_000))
     }
 
+    fn close(got: f64, expected: f64) {
+        assert!((got - expected).abs() < 1e-12, "{got} is not {expected}");
+    }
+
     /// Sends a packet of a flow, done at this microsecond.
     fn sends(flows: &mut ActiveFlows, flow: FlowId, at: u64) {
         let exchange = Exchange { flow, ..exchange(1500, at - 10, at, Fate::Acknowledged) };
@@ -97,20 +153,23 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_are_sent_and_overheard_count_once_each() {
+    fn flows_that_are_sent_and_overheard_count_by_what_they_send() {
         let mut flows = flows();
-        assert_eq!(flows.count(us(0)), 0);
-        sends(&mut flows, FlowId(0), 100);
-        sends(&mut flows, FlowId(0), 200);
-        assert_eq!(flows.count(us(200)), 1);
-        flows.on_link(&heard(FrameKind::Data, B, C, (300, 400), 0)); // of flow 1
-        flows.on_link(&heard(FrameKind::Data, C, A, (500, 600), 0));
-        assert_eq!(flows.count(us(600)), 2);
+        close(flows.sharers(us(0)), 1.0);
+        (1..=4).for_each(|packet| sends(&mut flows, FlowId(0), 100 * packet));
+        close(flows.sharers(us(400)), 1.0);
+        // 1500 bytes of flow 1, while the own flow sent 6000.
+        flows.on_link(&heard(FrameKind::Data, B, C, (500, 600), 0));
+        close(flows.sharers(us(600)), 1.25);
+        (7..=10).for_each(|at| flows.on_link(&heard(FrameKind::Data, B, C, (100 * at - 50, 100 * at), 0)));
+        close(flows.sharers(us(1_000)), 2.0); // it sends more, and counts as one
         // Control frames say of no flow what they are for, and routing and signalling are none.
-        flows.on_link(&heard(FrameKind::Rts, B, C, (700, 800), 1_000));
-        sends(&mut flows, FlowId::ROUTING, 900);
-        sends(&mut flows, FlowId::SIGNALLING, 950);
-        assert_eq!(flows.count(us(1_000)), 2);
+        flows.on_link(&heard(FrameKind::Rts, B, C, (1_100, 1_200), 1_000));
+        sends(&mut flows, FlowId::ROUTING, 1_300);
+        sends(&mut flows, FlowId::SIGNALLING, 1_400);
+        close(flows.sharers(us(1_400)), 2.0);
+        sends(&mut flows, FlowId(2), 1_500); // forwarded
+        close(flows.sharers(us(1_500)), 2.25);
     }
 
     #[test]
@@ -130,20 +189,24 @@ mod tests {
         let mut flows = flows();
         sends(&mut flows, FlowId(0), 100);
         flows.on_link(&heard(FrameKind::Data, B, C, (300, 400), 0));
-        sends(&mut flows, FlowId(0), 500_100);
-        assert_eq!(flows.count(us(1_000_400)), 2, "a window after the frame that was overheard");
-        assert_eq!(flows.count(us(1_000_401)), 1);
-        assert_eq!(flows.count(us(1_500_101)), 0);
+        sends(&mut flows, FlowId(0), 999_000);
+        close(flows.sharers(us(999_999)), 1.5);
+        close(flows.sharers(us(1_000_400)), 1.5); // the second window counts the first as well
+        close(flows.sharers(us(1_000_401)), 1.0);
+        sends(&mut flows, FlowId(0), 1_500_000);
+        flows.on_link(&heard(FrameKind::Data, B, C, (1_500_000, 1_600_000), 0));
         sends(&mut flows, FlowId(0), 2_000_000);
-        assert_eq!(flows.count(us(2_000_000)), 1, "back again");
+        close(flows.sharers(us(2_000_000)), 1.5); // of the first window nothing counts any more
+        sends(&mut flows, FlowId(0), 9_000_000);
+        close(flows.sharers(us(9_000_000)), 1.0);
     }
 
     #[test]
     fn there_is_room_for_so_many_and_the_latest_stay() {
         let mut flows = flows();
         (0..100).for_each(|flow| sends(&mut flows, FlowId(flow), 100 + u64::from(flow)));
-        assert_eq!(flows.count(us(200)), MOST);
-        assert!(flows.seen.iter().all(|(flow, _)| flow.0 >= 36));
+        close(flows.sharers(us(200)), 65.0); // the own one has made room, and shares with 64
+        assert!(flows.seen.iter().all(|seen| seen.flow.0 >= 36));
         assert_eq!(flows.seen.capacity(), MOST, "nothing was allocated");
     }
 }

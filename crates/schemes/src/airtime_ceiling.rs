@@ -15,8 +15,8 @@ pub(crate) struct AirtimeCeiling {
     header: u32,
     /// Hops of the path, if it is told; else those that reports take.
     hops: Option<u16>,
-    /// How much of the air data may take.
-    share: f64,
+    /// How much of the air data may take, if it is told.
+    share: Option<f64>,
     flows: ActiveFlows,
     /// The latest ceiling.
     rate: f64,
@@ -28,29 +28,37 @@ impl AirtimeCeiling {
         station: &Station,
         header: u32,
         hops: Option<u16>,
-        share: f64,
+        share: Option<f64>,
         flows: ActiveFlows,
     ) -> AirtimeCeiling {
         let (phy, rts_from) = (station.phy, station.rts_from);
         AirtimeCeiling { phy, rts_from, header, hops, share, flows, rate: f64::INFINITY }
     }
 
-    /// Time in seconds that a packet with so many bytes of payload takes up around a node: an exchange at each of the hops that exclude
-    /// each other.
-    fn air_time(&self, payload: u32, hops: u16) -> f64 {
+    /// Seconds between packets with so many bytes of payload: an exchange at each of the hops that exclude each other and at one more,
+    /// and as much as the second packet may gain on the first while both are on their way. Of a share that is told, that of the
+    /// exchanges that exclude each other.
+    fn spacing(&self, payload: u32, hops: u16) -> f64 {
         let size = payload + self.header;
         let handshake = self.rts_from.is_some_and(|least| size >= least);
-        f64::from(hops.clamp(1, EXCLUSIVE)) * self.phy.per_msdu(size, handshake).seconds()
+        let exchange = self.phy.per_msdu(size, handshake).seconds();
+        if let Some(share) = self.share {
+            return f64::from(hops.clamp(1, EXCLUSIVE)) * exchange / share;
+        }
+        let apart = EXCLUSIVE + 1;
+        // What two back-offs of the first window differ by in the mean is a third of it.
+        let gain = 2.0 / 3.0 * self.phy.backoff.seconds();
+        f64::from(hops.clamp(1, apart)) * exchange + f64::from(hops.saturating_sub(apart)) * gain
     }
 
     /// None where the flow leaves by a wire; of a path whose next hop passes nothing on by radio, that of one hop.
     fn among(&mut self, now: Time, payload: u32, hops: u16) -> f64 {
-        let flows = self.flows.count(now) as f64;
         if !self.flows.sends(now) {
             return f64::INFINITY;
         }
+        let flows = self.flows.sharers(now);
         let hops = if self.flows.is_relayed(now) { hops } else { 1 };
-        self.share * f64::from(payload) / self.air_time(payload, hops) / flows
+        f64::from(payload) / self.spacing(payload, hops) / flows
     }
 }
 
@@ -108,7 +116,7 @@ mod tests {
 
     fn ceiling(station: &Station, hops: Option<u16>) -> AirtimeCeiling {
         let flows = ActiveFlows::new(OWN, Span::from_ms(5_000));
-        let mut ceiling = AirtimeCeiling::new(station, 32, hops, 0.8, flows);
+        let mut ceiling = AirtimeCeiling::new(station, 32, hops, None, flows);
         sends(&mut ceiling, 0);
         hears(&mut ceiling, OWN, 0);
         ceiling
@@ -142,24 +150,31 @@ mod tests {
     /// DIFS and back-off 360 us, RTS, CTS and two SIFS 676, SIFS and ACK 314; DATA of 1526 bytes 192 + 6104 us at 2 Mb/s, and 192 +
     /// 12208 / 11 us at 11 Mb/s.
     #[test]
-    fn a_chain_has_room_for_a_share_of_a_packet_per_four_exchanges() {
+    fn packets_are_five_exchanges_apart_and_what_one_gains_on_the_other() {
         let slow = 360.0 + 676.0 + 314.0 + 192.0 + 6104.0;
         assert_eq!(slow, 7646.0);
-        let room = |us: f64, hops: f64| 0.8 * 11_680.0 / (hops * us * 1e-6);
-        let mut ceiling_of_7 = ceiling(&station(2_000, Some(0)), None);
-        assert_eq!(ceiling_of_7.at_any_time(), f64::INFINITY, "the first report says how far it is");
-        close(bps(&mut ceiling_of_7, &report(0, 7)), room(slow, 4.0));
-        assert!((room(slow, 4.0) - 305.5e3).abs() < 50.0, "300 kb/s is the paper's knee");
-        for hops in [1, 2, 3, 4, 15] {
-            close(bps(&mut ceiling_of_7, &report(0, hops)), room(slow, f64::from(hops.min(4))));
+        let room = |us: f64| 11_680.0 / (us * 1e-6);
+        let mut unknown = ceiling(&station(2_000, Some(0)), None);
+        assert_eq!(unknown.at_any_time(), f64::INFINITY, "the first report says how far it is");
+        // Two back-offs of 0 to 620 us differ by 206.7 us in the mean; over seven hops both packets are on the way during two.
+        let gain = 620.0 / 3.0;
+        close(bps(&mut unknown, &report(0, 7)), room(5.0 * slow + 2.0 * gain));
+        assert!((room(5.0 * slow + 2.0 * gain) - 302.3e3).abs() < 50.0, "300 kb/s is the paper's knee");
+        for hops in [1, 2, 3, 4, 5] {
+            close(bps(&mut unknown, &report(0, hops)), room(f64::from(hops) * slow));
         }
-        close(bps(&mut ceiling(&station(2_000, Some(0)), Some(3)), &report(0, 7)), room(slow, 3.0));
-        close(bps(&mut ceiling(&station(2_000, None), None), &report(0, 7)), room(slow - 676.0, 4.0));
+        close(bps(&mut unknown, &report(0, 15)), room(5.0 * slow + 10.0 * gain));
+        close(bps(&mut ceiling(&station(2_000, Some(0)), Some(3)), &report(0, 7)), room(3.0 * slow));
+        let no_handshake = 5.0 * (slow - 676.0) + 2.0 * gain;
+        close(bps(&mut ceiling(&station(2_000, None), None), &report(0, 7)), room(no_handshake));
 
-        let fast = 360.0 + 676.0 + 314.0 + 192.0 + 12_208.0 / 11.0;
-        let held = bps(&mut ceiling(&station(11_000, Some(0)), None), &report(0, 7));
-        assert!((held / room(fast, 4.0) - 1.0).abs() < 1e-6, "airtimes are whole nanoseconds: {held}");
-        assert!((held - 880.9e3).abs() < 50.0, "{held}");
+        let fast = 5.0 * (360.0 + 676.0 + 314.0 + 192.0 + 12_208.0 / 11.0);
+        let held = bps(&mut ceiling(&station(11_000, Some(0)), None), &report(0, 15));
+        assert!(
+            (held / room(fast + 10.0 * gain) - 1.0).abs() < 1e-6,
+            "airtimes are whole nanoseconds: {held}"
+        );
+        assert!((held - 762.1e3).abs() < 50.0, "{held}");
     }
 
     /// DATA of 534 bytes takes 192 + 2136 us: an exchange 3678.
@@ -167,7 +182,15 @@ mod tests {
     fn small_packets_have_less_room() {
         let mut ceiling = ceiling(&station(2_000, Some(0)), None);
         let small = Report { packet_size: 468, ..report(0, 7) };
-        close(bps(&mut ceiling, &small), 0.8 * 468.0 * 8.0 / (4.0 * 3678e-6));
+        close(bps(&mut ceiling, &small), 468.0 * 8.0 / (5.0 * 3678e-6 + 2.0 * 620e-6 / 3.0));
+    }
+
+    #[test]
+    fn a_share_that_is_told_is_one_of_four_exchanges() {
+        let mut ceiling = AirtimeCeiling { share: Some(0.8), ..ceiling(&station(2_000, Some(0)), None) };
+        for (hops, exchanges) in [(1, 1.0), (4, 4.0), (15, 4.0)] {
+            close(bps(&mut ceiling, &report(0, hops)), 0.8 * 11_680.0 / (exchanges * 7646e-6));
+        }
     }
 
     fn ms(ms: u64) -> Time {
@@ -204,7 +227,7 @@ mod tests {
             to: Some(NodeId(2)),
             air: Interval { start: ms(at_ms), end: ms(at_ms) },
             duration: Span::ZERO,
-            size: 1500,
+            size: 1492,
             flow: Some(flow),
             rate: Rate::from_kbps(2_000),
         }));
@@ -217,11 +240,12 @@ mod tests {
         let alone = bps(&mut ceiling, &report(100, 7));
         (0..2).for_each(|flow| hears(&mut ceiling, FlowId(flow), 1_000 + u64::from(flow)));
         close(ceiling.at_any_time() * 8.0, alone);
-        close(bps(&mut ceiling, &report(1_100, 7)), alone / 3.0);
-        sends(&mut ceiling, 4_000);
-        hears(&mut ceiling, OWN, 4_000);
-        close(bps(&mut ceiling, &report(6_001, 7)), alone / 2.0); // flow 0 is 5001 ms ago
-        close(bps(&mut ceiling, &report(9_000, 7)), alone);
+        close(bps(&mut ceiling, &report(1_100, 7)), alone / 3.0); // a packet of each, and 1492 bytes of its own
+        sends(&mut ceiling, 2_000);
+        close(bps(&mut ceiling, &report(2_000, 7)), alone / 2.0); // the others sent half as much
+        sends(&mut ceiling, 6_000);
+        hears(&mut ceiling, OWN, 6_000);
+        close(bps(&mut ceiling, &report(6_002, 7)), alone); // 5001 ms after the last of them
     }
 
     #[test]
@@ -229,7 +253,8 @@ mod tests {
         let mut ceiling = ceiling(&station(2_000, Some(0)), None);
         let chain = bps(&mut ceiling, &report(4_000, 7));
         sends(&mut ceiling, 6_000);
-        close(bps(&mut ceiling, &report(6_000, 7)), 4.0 * chain); // nobody passes it on
+        // Nobody passes it on: one exchange in place of five and two gains.
+        close(bps(&mut ceiling, &report(6_000, 7)), chain * (5.0 * 7646.0 + 1240.0 / 3.0) / 7646.0);
         assert_eq!(ceiling.on_report(&report(12_000, 7)), f64::INFINITY, "it leaves by a wire");
     }
 }

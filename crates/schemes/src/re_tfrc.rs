@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ceiling {
-    /// What the air around a node of the chain has room for, shared among the flows that the node knows of.
+    /// What the air around a node of the chain has room for, divided among the flows that the node knows of.
     #[default]
     Airtime,
     /// The receive rate, scaled to the round-trip time of saturation (Fig. 17).
@@ -44,9 +44,10 @@ pub struct ReTfrc {
     /// What the rate is held below: a share of the air around a node of the chain ("airtime"), or the receive rate scaled to the
     /// round-trip time of saturation ("round-trip", the paper's Figure 17). Default "airtime".
     pub ceiling: Ceiling,
-    /// With "airtime": how much of the air data may take. Default 0.8: at best the paper's chain of seven hops carries 300 kb/s
-    /// (Figure 7), which is 0.79 of a packet per four exchanges.
-    pub airtime_share: f64,
+    /// With "airtime": the rate as a share of a packet per so many exchanges as there are hops, but at most four. Default: as computed,
+    /// a packet per at most five exchanges and what a packet may gain on the one before it, which is 300 kb/s on the paper's chain of seven hops
+    /// as in its Figure 7, a share of 0.79.
+    pub airtime_share: Option<f64>,
     /// With "airtime": how long a flow counts of which the sender's node last sent or decoded a packet. Default "5 s".
     pub flow_window: Duration,
     /// Hops of the path. Default: as many as reports take.
@@ -70,7 +71,7 @@ impl Default for ReTfrc {
     fn default() -> ReTfrc {
         ReTfrc {
             ceiling: Ceiling::default(),
-            airtime_share: 0.8,
+            airtime_share: None,
             flow_window: Duration(5.0),
             hops: None,
             current_rtt: CurrentRtt::default(),
@@ -90,7 +91,9 @@ impl Parameters for ReTfrc {
     const RELIABLE: bool = false;
 
     fn check(&self) -> Result<(), String> {
-        number_in_range("airtime_share", self.airtime_share, 0.01, 1.0)?;
+        if let Some(share) = self.airtime_share {
+            number_in_range("airtime_share", share, 0.01, 1.0)?;
+        }
         span_in_range("flow_window", Some(self.flow_window), 1e-3, 3600.0)?;
         in_range("hops", self.hops, 1, 1000, "hops")?;
         span_in_range("rtt_window", Some(self.rtt_window), 1e-3, 3600.0)?;
