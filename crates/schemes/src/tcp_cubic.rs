@@ -31,8 +31,8 @@ pub struct TcpCubic {
     /// Give way faster to new flows when the window is falling (RFC 9438, section 4.7). Default true.
     pub fast_convergence: bool,
     /// The first slow start: "hystart++" (RFC 9406, which RFC 9438, section 4.10, recommends) leaves it when round trips have grown by
-    /// an eighth, but at least 4 and at most 16 ms, and opens the window by up to 8 segments for one acknowledgement until then;
-    /// "standard" is that of RFC 5681, which ends with a loss. Each segment is timed at no cost in bytes. Default "hystart++" (rfc) or
+    /// an eighth, but at least 4 and at most 16 ms; until then it opens the window as `byte_counting` says, and not by up to 8 segments for
+    /// one acknowledgement; "standard" is that of RFC 5681, which ends with a loss. Each segment is timed at no cost in bytes. Default "hystart++" (rfc) or
     /// "standard" (ns2).
     pub slow_start: Option<SlowStart>,
     /// The connection.

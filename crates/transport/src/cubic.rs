@@ -72,7 +72,7 @@ impl Cubic {
 
     fn slow_start(&mut self, acked: &Acked) {
         let Some(hystart) = &mut self.hystart else { return self.reno.on_acked(acked) };
-        let (bytes, ended) = hystart.on_acked(acked, self.reno.segment);
+        let (bytes, ended) = hystart.on_acked(acked, self.reno.slow_start_increase(acked));
         self.reno.open(acked, bytes);
         if ended {
             self.reno.threshold = self.reno.window;

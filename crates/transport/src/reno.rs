@@ -93,6 +93,14 @@ impl Reno {
         Reno { segment, initial, window: initial, threshold, options }
     }
 
+    /// Bytes by which an acknowledgement opens the window in slow start.
+    pub(crate) fn slow_start_increase(&self, acked: &Acked) -> f64 {
+        match self.options.growth {
+            Growth::PerAck => self.segment,
+            Growth::PerByte { limit } => (acked.size as f64).min(f64::from(limit) * self.segment),
+        }
+    }
+
     /// Opens the window by so many bytes, if an acknowledgement may open it.
     pub(crate) fn open(&mut self, acked: &Acked, bytes: f64) {
         // The window is not to grow on an ECN-Echo (RFC 3168, section 6.1.2).
@@ -138,13 +146,15 @@ impl Controller for Reno {
     }
 
     fn on_acked(&mut self, acked: &Acked) {
-        let size = acked.size as f64;
-        let (slow_start, avoidance) = match self.options.growth {
-            Growth::PerAck => (self.segment, self.segment),
-            Growth::PerByte { limit } => (size.min(f64::from(limit) * self.segment), size.min(self.window)),
+        let increase = if self.window < self.threshold {
+            self.slow_start_increase(acked)
+        } else {
+            let size = match self.options.growth {
+                Growth::PerAck => self.segment,
+                Growth::PerByte { .. } => (acked.size as f64).min(self.window),
+            };
+            self.segment * size / self.window
         };
-        let increase =
-            if self.window < self.threshold { slow_start } else { self.segment * avoidance / self.window };
         self.open(acked, increase);
     }
 
