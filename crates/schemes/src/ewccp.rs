@@ -284,7 +284,7 @@ mod tests {
                 "local_repairs is 2000000; it must be between 0 and 1048576 repairs",
             ),
         ] {
-            let error = find("ewccp").unwrap().build(&parameters).err().map(|error| error.to_string());
+            let error = find("ewccp").unwrap().build(&parameters).err();
             assert!(error.as_ref().is_some_and(|error| error.contains(message)), "{error:?}");
         }
     }

@@ -202,7 +202,7 @@ mod tests {
         let duration = crate::quantity::Duration(0.1);
         let control = RcpControl { slot: duration, initial_rtt: duration, ..RcpControl::default() };
         let winf = WinfParameters { self_interference: false, await_estimate: false, ..scheme.winf };
-        RcpWinf { control, winf, ..scheme }
+        RcpWinf { winf, control, ..scheme }
     }
 
     /// 0.5 of 1 MB/s are in use for an input of 0.25; a round trip is as long as the time that estimates are of.

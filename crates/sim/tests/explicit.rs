@@ -80,7 +80,9 @@ fn winf_schemes_watch_what_there_is() {
         config.mac.rts_threshold = threshold;
         run(&config)
     };
-    let (pairs, exchanges) = (json!({ "watched": "probe" }), json!({ "watched": "rts-cts" }));
+    // As printed: read whole, what is sensed counts, whatever frames are watched.
+    let watched = |frames: &str| json!({ "watched": frames, "reading": "printed" });
+    let (pairs, exchanges) = (watched("probe"), watched("rts-cts"));
     // A full packet has 1532 bytes, of which headers of the MAC make a few more.
     for (threshold, fits, other) in [
         (None, &pairs, &exchanges),
@@ -88,7 +90,7 @@ fn winf_schemes_watch_what_there_is() {
         (Some(1_540), &exchanges, &pairs),
         (Some(0), &exchanges, &pairs),
     ] {
-        let found = outcome(threshold, &json!({}));
+        let found = outcome(threshold, &json!({ "reading": "printed" }));
         assert_eq!(found, outcome(threshold, fits), "{threshold:?}");
         assert_ne!(found, outcome(threshold, other), "{threshold:?}");
     }

@@ -42,7 +42,7 @@ fn over_one_hop_each_variant_carries_what_newreno_does() {
         for (name, least) in VARIANTS.into_iter().zip([0.98, 0.98, 0.98, 0.96, 0.9]) {
             let ratio = goodput(name) / newreno;
             println!("{name} {parameters}: {ratio:.4}");
-            assert!((least..1.001).contains(&ratio), "{name} {parameters}: {ratio}");
+            assert!((least..1.02).contains(&ratio), "{name} {parameters}: {ratio}");
         }
     }
 }

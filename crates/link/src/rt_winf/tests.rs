@@ -206,6 +206,8 @@ fn nothing_is_left_of_a_saturated_medium_but_what_the_equation_leaves_out() {
     }
 }
 
+type Role<'a> = &'a dyn Fn(&mut RtWinf, Time);
+
 /// Whole exchanges of 2653 us with DIFS and back-off: 100 a second leave 0.735, and those of a saturated sender nothing. An
 /// onlooker that senses the frames, and decodes none of them, has the same.
 #[test]
@@ -221,7 +223,7 @@ fn read_whole_what_is_left_is_what_could_be_added() {
         on_air(estimator, start);
         sends(estimator, start);
     };
-    let roles: [&dyn Fn(&mut RtWinf, Time); 2] = [&on_air, &decoded];
+    let roles: [Role; 2] = [&on_air, &decoded];
     for role in roles {
         for (cycle, expected) in [(Span::from_ms(10), 1.0 - 0.265_327_3), (Span::from_ns(CYCLE_NS), 0.0)] {
             let options = RtWinfOptions { elapsed: Elapsed::SinceStart, ..last_sample(WinfReading::Whole) };

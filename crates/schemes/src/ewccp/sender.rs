@@ -81,7 +81,8 @@ impl EwccpSender {
             Law::Windows => self.options.alpha * self.segment(),
             Law::Rates => self.options.alpha * self.segment() * srtt / round,
         };
-        opens * srtt * self.segment() / (self.window * round)
+        // A window at most doubles in a round trip, as in slow start: intervals much shorter than that would have it open by many windows.
+        (opens * srtt * self.segment() / (self.window * round)).min(self.segment())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Payload that reached its application soon: timely throughput (Hou, Borkar and Kumar, *A Theory of QoS for Wireless*, 2009).
+//! Payload that reached its application soon: timely throughput (Hou, Borkar and Kumar, *A Theory of Quality of Service for Wireless*, 2009).
 
 use multihop_core::{Segment, Span, Time};
 use multihop_transport::Delivered;

@@ -330,7 +330,7 @@ reading = "strict" => reading = "literal" -> measure[0].reading: "literal" | pri
 window = "1 s" => window = "0 s" -> measure[0].window: "0 s" is out of range | from 1 ms
 window = "1 s" => window = "2 min" -> measure[0].window: "2 min" is out of range | 1 min
 window = "1 s" => window = 1 -> measure[0].window: 1 | "off"
-reading = "strict" => reading = "whole" -> measure[0].full_busy: true has no effect with reading = "whole" | leave it out
+reading = "strict" => reading = "whole" @ full_busy -> measure[0].full_busy: true has no effect with reading = "whole" | leave it out
 full_busy = true => full_bussy = true -> measure[0].full_bussy: unknown key | did you mean "full_busy"?
 reference_size = "1500 B" => reference_size = "0 B" -> measure[0].reference_size: "0 B" | 1 B
 smoothing = 0.125 => smoothing = 0 -> measure[0].smoothing: 0 is out of range | above 0
