@@ -124,7 +124,7 @@ def test_rt_winf_believes_in_more_than_there_is():
         assert row.believed_busy.mean < row.true_busy.mean
         assert row.available.mean > truth.hop_mbps * (1 - row.true_busy.mean)
     for scheme in ("xcp-winf", "rcp-winf"):
-        printed, full = middle[scheme], middle[f"{scheme}, full busy"]
+        printed, full = middle[f"{scheme}, printed"], middle[f"{scheme}, printed, full busy"]
         assert printed.available.mean > 0.39 * printed.capacity.mean
         assert full.available.mean < printed.available.mean
         # Queues have room for 50.

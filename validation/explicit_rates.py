@@ -222,10 +222,14 @@ def _radio(effort: radio.Effort) -> dict[str, str]:
         "xcp_b_queue": queue["xcp-b"],
         "tcp_ap": goodput["tcp-ap"],
         "newreno": goodput["tcp-newreno"],
-        "rest_xcp": rest["xcp-winf"],
-        "rest_rcp": rest["rcp-winf"],
-        "rest_xcp_full": rest["xcp-winf, full busy"],
-        "rest_rcp_full": rest["rcp-winf, full busy"],
+        "xcp_winf": goodput["xcp-winf"],
+        "xcp_winf_queue": queue["xcp-winf"],
+        "rcp_winf": goodput["rcp-winf"],
+        "rcp_winf_queue": queue["rcp-winf"],
+        "rest_xcp": rest["xcp-winf, printed"],
+        "rest_rcp": rest["rcp-winf, printed"],
+        "rest_xcp_full": rest["xcp-winf, printed, full busy"],
+        "rest_rcp_full": rest["rcp-winf, printed, full busy"],
     }
 
 

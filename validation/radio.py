@@ -55,19 +55,19 @@ VARIANTS: list[tuple[str, str, Options]] = [
     ("xcp, phy-rate", "xcp", {"capacity": "phy-rate"}),
     ("xcp, phy-rate, forgets SACK", "xcp", {"capacity": "phy-rate", "keep_sacked": False}),
     ("xcp-b", "xcp-b", {}),
-    ("xcp-winf, whole", "xcp-winf", {}),
-    ("xcp-winf, window 44", "xcp-winf", {**PRINTED_XCP, "window": 44}),
-    ("xcp-winf", "xcp-winf", PRINTED_XCP),
-    ("xcp-winf, full busy, window 44", "xcp-winf", {**PRINTED_XCP, "full_busy": True, "window": 44}),
-    ("xcp-winf, full busy", "xcp-winf", {**PRINTED_XCP, "full_busy": True}),
+    ("xcp-winf", "xcp-winf", {}),
+    ("xcp-winf, printed, window 44", "xcp-winf", {**PRINTED_XCP, "window": 44}),
+    ("xcp-winf, printed", "xcp-winf", PRINTED_XCP),
+    ("xcp-winf, printed, full busy, window 44", "xcp-winf", {**PRINTED_XCP, "full_busy": True, "window": 44}),
+    ("xcp-winf, printed, full busy", "xcp-winf", {**PRINTED_XCP, "full_busy": True}),
     ("rcp", "rcp", {}),
     ("rcp, phy-rate, window 32", "rcp", {"capacity": "phy-rate", "window": 32}),
     ("rcp, phy-rate", "rcp", {"capacity": "phy-rate"}),
     ("rcp, told 1 Mb/s", "rcp", {"capacity": "1 Mb/s"}),
-    ("rcp-winf, whole", "rcp-winf", {}),
-    ("rcp-winf, window 32", "rcp-winf", {**PRINTED, "window": 32}),
-    ("rcp-winf", "rcp-winf", PRINTED),
-    ("rcp-winf, full busy", "rcp-winf", {**PRINTED, "full_busy": True}),
+    ("rcp-winf", "rcp-winf", {}),
+    ("rcp-winf, printed, window 32", "rcp-winf", {**PRINTED, "window": 32}),
+    ("rcp-winf, printed", "rcp-winf", PRINTED),
+    ("rcp-winf, printed, full busy", "rcp-winf", {**PRINTED, "full_busy": True}),
 ]
 
 
@@ -176,10 +176,10 @@ class BeliefRow:
 
 
 def beliefs(effort: Effort) -> list[BeliefRow]:
-    """At each node, under both schemes, as printed and with whole exchanges counted."""
+    """At each node, under both schemes with rt-Winf as printed, and with whole exchanges counted besides."""
     rows = []
     for label, scheme, options in VARIANTS:
-        if scheme not in ("xcp-winf", "rcp-winf") or "window" in options:
+        if options.get("reading") != "printed" or "window" in options:
             continue
         scenario = chain(scheme, options, effort)
         scenario["measure"] = [

@@ -41,9 +41,9 @@ const NAMED: [(&str, CapacitySource); 4] = [
 pub struct CapacityParameters {
     /// Capacity that routers take their radio links to have: a bit rate, or where they have it from. "phy-rate" is the PHY's data rate,
     /// which is far above what the MAC can carry; "packet-throughput" what the network layer gets while the MAC has its packets;
-    /// "rt-winf" what rt-Winf, read whole, says that a link sustains; and "model" that of a formula with measured losses, back-offs and airtime of
-    /// others. Before there is a measurement it is the data rate. The capacity of a wire is its bit rate, whatever is said here. Default
-    /// "packet-throughput".
+    /// "rt-winf" what rt-Winf, read whole, says that a link sustains; and "model" that of a formula with measured losses, back-offs
+    /// and airtime of others. Before there is a measurement it is the data rate, and of "rt-winf" what Eq. 14 of Barreto 2015 makes of
+    /// that. The capacity of a wire is its bit rate, whatever is said here. Default "packet-throughput".
     pub capacity: Option<CapacitySource>,
     /// Time that a sample of a measured capacity is taken over ("packet-throughput" and "model"). Default "200 ms".
     pub capacity_interval: Option<Duration>,

@@ -85,7 +85,7 @@ pub struct Ewccp {
     /// Spread each window over a round trip.
     pub pacing: bool,
     /// The least window, in segments. Below 1 a sender with `pacing` sends a segment in several round trips: prices of a crowded
-    /// neighbourhood ask for that, and no window of whole segments can. Without `pacing` it is 1 at least. The paper names none.
+    /// neighbourhood ask for that, and no window of whole segments can. Without `pacing` it must be 1. The paper names none.
     /// Default 1.
     pub least_window: f64,
     /// What a retransmission timeout does to the window. The paper says nothing of it; as it says it, acknowledgements alone change a
@@ -230,6 +230,9 @@ impl Parameters for Ewccp {
             return Err(format!("summary_bits is {}; it must be a multiple of 32", self.summary_bits));
         }
         number_in_range("least_window", self.least_window, 0.01, 1.0)?;
+        if self.least_window < 1.0 && !self.pacing {
+            return Err(format!("least_window is {}; with pacing = false it must be 1", self.least_window));
+        }
         in_range("summary_hashes", Some(self.summary_hashes), 1, 16, "hashes")?;
         no_ecn(&self.tcp)?;
         self.tcp.check()
@@ -245,7 +248,7 @@ impl Scheme for Ewccp {
             segment_size: options.segment_size,
             packet_size: options.segment_size + header,
             max_window: options.receive_window,
-            least_window: f64::from(options.segment_size) * if self.pacing { self.least_window } else { 1.0 },
+            least_window: f64::from(options.segment_size) * self.least_window,
             law: self.law,
             alpha: self.alpha,
             round: self.interval.span(),
@@ -279,6 +282,10 @@ mod tests {
         for (parameters, message) in [
             (json!({ "law": "sums" }), "law is \"sums\": unknown variant `sums`"),
             (json!({ "least_window": 2.0 }), "least_window is 2; it must be between 0.01 and 1"),
+            (
+                json!({ "least_window": 0.5, "pacing": false }),
+                "least_window is 0.5; with pacing = false it must be 1",
+            ),
             (
                 json!({ "local_repairs": 2_000_000 }),
                 "local_repairs is 2000000; it must be between 0 and 1048576 repairs",

@@ -25,7 +25,7 @@ pub enum Watched {
 pub enum Reading {
     /// As printed, times being those of the ends of frames: an ACK or a CTS counts as transfer time.
     Printed,
-    /// As meant: the airtime of DATA alone.
+    /// As meant: the airtime of DATA alone. Where pairs of DATA and ACK are watched it is the same as printed.
     Strict,
     /// As defined, what a link sustains: the whole exchange with DIFS and mean back-off (Eq. 14). In use is what is sensed busy or
     /// reserved, with DIFS and back-off.
@@ -50,8 +50,8 @@ pub struct WinfParameters {
     /// Which frames tell of the medium: "rts-cts", or "probe" where RTS is not used. Default: what fits full packets of this scheme
     /// at the scenario's threshold.
     pub watched: Option<Watched>,
-    /// How the equations of capacity are read (Eqs. 1, 4 and 6): "whole", what a link sustains (Eq. 14), "printed", or "strict". Default
-    /// "whole": the paper defines capacity as the maximum sustainable data rate.
+    /// How the equations of capacity are read (Eqs. 1, 4 and 6): "whole", what a link sustains (Eq. 14), "printed", or "strict", which
+    /// `watched` = "probe" does not have. Default "whole": the paper defines capacity as the maximum sustainable data rate.
     pub reading: Reading,
     /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the smaller of its own and of
     /// what its receivers reported (Eq. 11, of capacity). The ACK of 802.11 has no field for them: here they take no airtime. Default
@@ -109,6 +109,12 @@ impl WinfParameters {
             return Err(format!(
                 "{name} is true; it has no effect with reading = \"whole\", and must be left out"
             ));
+        }
+        if self.watched == Some(Watched::Probe) && self.reading == Reading::Strict {
+            return Err(
+                "reading is \"strict\"; with watched = \"probe\" it must be \"printed\", which is the same there, or \"whole\""
+                    .to_owned(),
+            );
         }
         let smoothing = self.capacity_smoothing;
         if smoothing > 0.0 && smoothing <= 1.0 {
@@ -261,6 +267,21 @@ mod tests {
             let error = given.check().unwrap_err();
             assert!(error.starts_with(&format!("{name} is true; it has no effect")), "{error}");
             assert_eq!(WinfParameters { reading: Reading::Strict, ..given }.check(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn probes_have_no_strict_reading() {
+        let probe = |reading| {
+            WinfParameters { watched: Some(Watched::Probe), reading, ..WinfParameters::default() }.check()
+        };
+        assert_eq!(probe(Reading::Printed), Ok(()));
+        assert_eq!(probe(Reading::Whole), Ok(()));
+        let error = probe(Reading::Strict).unwrap_err();
+        assert!(error.starts_with("reading is \"strict\"; with watched = \"probe\" it must be"), "{error}");
+        for watched in [None, Some(Watched::RtsCts)] {
+            let other = WinfParameters { watched, reading: Reading::Strict, ..WinfParameters::default() };
+            assert_eq!(other.check(), Ok(()));
         }
     }
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from multihop.columns import Metric
 from multihop.comparison import SIGNIFICANCE
+from multihop.league import kind_of, rules
 from multihop.statistics import PairedDifference, holm, paired_difference
 from multihop.study import StudyResult
 
@@ -83,10 +84,9 @@ class Win:
 
 def classes(schemes: Sequence[str]) -> dict[str, list[str]]:
     """Which of these schemes are compared with each other, by what they are called together; at least two each."""
-    apart = regimes()["datagrams"]
     made = {
-        "Reliable transports": [scheme for scheme in schemes if scheme not in apart],
-        "Datagrams": [scheme for scheme in schemes if scheme in apart],
+        about["title"].capitalize(): [scheme for scheme in schemes if kind_of(scheme) == kind]
+        for kind, about in rules()["kinds"].items()
     }
     return {title: of_class for title, of_class in made.items() if len(of_class) > 1}
 

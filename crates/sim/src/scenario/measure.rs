@@ -267,7 +267,7 @@ impl Measure {
                 gain: table.gain(it.smoothing.unwrap_or(GAIN))?,
             }),
             Measure::RtWinfProbe(it) => EstimatorConfig::RtWinfProbe(RtWinfProbeOptions {
-                reading: it.reading.unwrap_or(Reading::Printed).into(),
+                reading: table.probe_reading(it)?,
                 elapsed: table.elapsed(it.window)?,
                 peers: it.ack_report.unwrap_or(false),
                 reference_size: table.size(it.reference_size)?,
@@ -342,6 +342,16 @@ impl Table<'_, '_> {
                 let remedy = "leave it out: what is sensed counts, whatever was reserved";
                 return Err(self.bad(key, "has no effect with reading = \"whole\"", remedy));
             }
+        }
+        Ok(reading.into())
+    }
+
+    /// How rt-Winf with probes is read: without a CTS nothing sets the strict reading apart.
+    fn probe_reading(&self, it: &RtWinfProbe) -> Result<WinfReading> {
+        let reading = it.reading.unwrap_or(Reading::Printed);
+        if reading == Reading::Strict {
+            let remedy = "use \"printed\", which is the same here, or \"whole\"";
+            return Err(self.bad("reading", "is no reading of rt-winf-probe", remedy));
         }
         Ok(reading.into())
     }

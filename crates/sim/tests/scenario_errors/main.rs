@@ -331,6 +331,7 @@ window = "1 s" => window = "0 s" -> measure[0].window: "0 s" is out of range | f
 window = "1 s" => window = "2 min" -> measure[0].window: "2 min" is out of range | 1 min
 window = "1 s" => window = 1 -> measure[0].window: 1 | "off"
 reading = "strict" => reading = "whole" @ full_busy -> measure[0].full_busy: true has no effect with reading = "whole" | leave it out
+estimator = "packet-throughput"\ninterval = "200 ms"\nnormalise_over = 100 => estimator = "rt-winf-probe"\nreading = "strict" @ interval = "200 -> measure[2].reading: "strict" is no reading of rt-winf-probe | printed | whole
 full_busy = true => full_bussy = true -> measure[0].full_bussy: unknown key | did you mean "full_busy"?
 reference_size = "1500 B" => reference_size = "0 B" -> measure[0].reference_size: "0 B" | 1 B
 smoothing = 0.125 => smoothing = 0 -> measure[0].smoothing: 0 is out of range | above 0
