@@ -86,7 +86,7 @@ impl Default for ReTfrc {
 impl Parameters for ReTfrc {
     const NAME: &str = "re-tfrc";
     const SUMMARY: &str =
-        "TFRC below the rate that saturates the MAC of a chain, by a model of its round-trip time";
+        "TFRC below the rate that saturates the MAC of a chain, shared among the flows in reach";
     const REFERENCE: &str = "Li, Agu, Claypool and Kinicki 2003; RFC 5348";
     const RELIABLE: bool = false;
 
