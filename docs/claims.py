@@ -53,8 +53,8 @@ def main() -> None:
 
 def page(verdicts: Sequence[Verdicts], picture: str) -> str:
     """The page: the picture, how many claims of each paper have which verdict, and every claim by figure."""
-    quick = any(found.is_quick for found in verdicts)
-    command = f"multihop reproduce{' --quick' if quick else ''}"
+    quick = [found.paper.name for found in verdicts if found.is_quick]
+    command = "multihop reproduce"
     judged = [(found.paper, found.judgements) for found in verdicts]
     lines = [
         "# Claims at a glance",
@@ -65,7 +65,8 @@ def page(verdicts: Sequence[Verdicts], picture: str) -> str:
         "",
     ]
     if quick:
-        lines += ["**This is a quick look**: fewer seeds, shorter runs and fewer values than the studies ask for.", ""]
+        of = f"**Of {', '.join(quick)} this is a quick look** (`--quick`)"
+        lines += [f"{of}: fewer seeds, shorter runs and fewer values than the studies ask for.", ""]
     lines += [
         f"![Each claim as a column of its cells, by paper and figure]({picture})",
         "",
