@@ -84,6 +84,6 @@ fn over_a_radio_the_queue_is_about_the_threshold() {
         let outcome = run(&config);
         (goodput(&outcome, 0), outcome.flows[0].delay.mean)
     });
-    assert!((abc.0 / cubic.0 - 1.0).abs() < 0.01, "{abc:?} {cubic:?}");
+    assert!((abc.0 / cubic.0 - 1.0).abs() < 0.02, "{abc:?} {cubic:?}");
     assert!((0.02..0.035).contains(&abc.1) && cubic.1 > 3.0 * abc.1, "{abc:?} {cubic:?}");
 }
