@@ -38,7 +38,7 @@ def main() -> None:
     given = parser.parse_args()
     try:
         paper = find(given.paper)
-        results = [result(paper, item, given.folder / item, quick=given.quick) for item in paper.items]
+        results = [_result(paper, item, given.folder / item, quick=given.quick) for item in paper.items]
     except UserError as error:
         sys.exit(f"results.py: {error}")
     target = given.to or DOCS / f"results-{paper.name}.md"
@@ -84,7 +84,7 @@ def page(paper: Paper, results: Sequence[StudyResult], charts: dict[str, list[st
     return "\n".join(lines)
 
 
-def result(paper: Paper, item: str, folder: Path, *, quick: bool) -> StudyResult:
+def _result(paper: Paper, item: str, folder: Path, *, quick: bool) -> StudyResult:
     """What an item found.
 
     Raises:
