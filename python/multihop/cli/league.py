@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from multihop.cli.studies import DaskOption, QuickOption, runs_are_kept, simulat
 from multihop.errors import UserError
 from multihop.league import League, networks, schemes, study
 from multihop.storage import require_results_directory
+from multihop.study import StudyResult
 
 
 def league(
@@ -39,11 +41,8 @@ def league(
     """Run every scheme on one common set of networks, and say who is better where. Interrupted, it goes on."""
     from multihop.league import page, table, words
 
-    if seeds is not None and seeds < 1:
-        raise UserError(f"--seeds: found {seeds}; needs at least 1")
-    if jobs is not None and jobs < 1:
-        raise UserError(f"--jobs: found {jobs}; needs at least 1")
-    names = schemes(None if compared is None else [name.strip() for name in compared.split(",") if name.strip()])
+    check_counts(seeds, jobs)
+    names = schemes(listed(compared))
     asked = networks(mesh)
     studies = [study(network, names, seeds) for network in asked]
     studies = [each.quick() for each in studies] if quick else studies
@@ -70,12 +69,9 @@ def league(
 
 
 def _command(mesh: Path | None, compared: str | None, seeds: int | None, *, quick: bool) -> str:
-    words = ["multihop", "league"]
     # Where the file lies is nobody's business but the reader's.
-    words += ["--mesh", mesh.name] if mesh is not None else []
-    words += ["--schemes", compared] if compared is not None else []
-    words += ["--seeds", str(seeds)] if seeds is not None else []
-    return shlex.join([*words, *(["--quick"] if quick else [])])
+    its_mesh = ["--mesh", mesh.name] if mesh is not None else []
+    return command_of("league", its_mesh, compared, seeds, quick=quick)
 
 
 def _report(found: League, out: Path, command: str, *, quiet: bool) -> None:
@@ -95,7 +91,32 @@ def _tell_what_is_missing(found: League, *, quiet: bool) -> None:
 
     if found.without_mesh:
         console.note(f"{WITHOUT_MESH}.", quiet=quiet)
-    failures = [failure for result in found.results for failure in result.failures]
+    exit_if_any_failed(found.results)
+
+
+def check_counts(seeds: int | None, jobs: int | None) -> None:
+    """Raises a `UserError` if there are to be fewer than one of either."""
+    for name, given in (("--seeds", seeds), ("--jobs", jobs)):
+        if given is not None and given < 1:
+            raise UserError(f"{name}: found {given}; needs at least 1")
+
+
+def listed(names: str | None) -> list[str] | None:
+    """Names with commas between; `None` if none were given."""
+    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
+
+
+def command_of(name: str, options: list[str], compared: str | None, seeds: int | None, *, quick: bool) -> str:
+    """The command that makes the same again."""
+    words = ["multihop", name, *options]
+    words += ["--schemes", compared] if compared is not None else []
+    words += ["--seeds", str(seeds)] if seeds is not None else []
+    return shlex.join([*words, *(["--quick"] if quick else [])])
+
+
+def exit_if_any_failed(results: Sequence[StudyResult]) -> None:
+    """Says which runs failed, ten of them at most, and how to see that again."""
+    failures = [failure for result in results for failure in result.failures]
     for failure in failures[:10]:
         console.note(f"failed: {failure.point} seed {failure.seed}: {failure.error}\n  see it again: {failure.command}")
     if failures:

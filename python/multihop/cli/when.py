@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from multihop.cli import console
+from multihop.cli.league import check_counts, command_of, exit_if_any_failed, listed
 from multihop.cli.runs import JobsOption, QuietOption
 from multihop.cli.studies import DaskOption, QuickOption, runs_are_kept, simulate
-from multihop.errors import UserError
 from multihop.league import study
 from multihop.storage import require_results_directory, write_text
 
@@ -31,11 +30,8 @@ def when(
     from multihop.league import when as pages
     from multihop.league import words
 
-    if seeds is not None and seeds < 1:
-        raise UserError(f"--seeds: found {seeds}; needs at least 1")
-    if jobs is not None and jobs < 1:
-        raise UserError(f"--jobs: found {jobs}; needs at least 1")
-    names = pages.compared(None if compared is None else [name.strip() for name in compared.split(",") if name.strip()])
+    check_counts(seeds, jobs)
+    names = pages.compared(listed(compared))
     asked = pages.regimes(quick=quick)
     if quick and seeds is None:
         seeds = words.regimes()["quick"]["seeds"]
@@ -46,20 +42,9 @@ def when(
         simulate(each, out / each.spec.name, out / "store", jobs=jobs, dask=dask, quiet=quiet) for each in studies
     ]
     with runs_are_kept(out):
-        command = _command(compared, seeds, quick=quick)
+        command = command_of("when", [], compared, seeds, quick=quick)
         page = write_text(out / "when.md", pages.markdown(asked, results, command))
         for network, result in zip(asked, results, strict=True):
             print("\n".join([network.title, *words.said(result)]))
         console.note(f"page: {page}", quiet=quiet)
-    failures = [failure for result in results for failure in result.failures]
-    for failure in failures[:10]:
-        console.note(f"failed: {failure.point} seed {failure.seed}: {failure.error}\n  see it again: {failure.command}")
-    if failures:
-        raise typer.Exit(1)
-
-
-def _command(compared: str | None, seeds: int | None, *, quick: bool) -> str:
-    words = ["multihop", "when", *(["--schemes", compared] if compared is not None else [])]
-    return shlex.join(
-        [*words, *(["--seeds", str(seeds)] if seeds is not None else []), *(["--quick"] if quick else [])]
-    )
+    exit_if_any_failed(results)
