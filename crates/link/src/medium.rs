@@ -1,8 +1,56 @@
-//! How much of the medium is in use: what reading `whole` of rt-Winf holds against the capacity.
+//! How much of the medium is in use: what rt-Winf holds against the capacity, in each of its readings.
 
 use crate::occupied::Occupied;
-use crate::{Elapsed, PhyTimes};
+use crate::{Elapsed, PhyTimes, WinfReading};
 use multihop_core::{Interval, LinkEvent, Span, Time};
+
+/// What counts as in use.
+#[derive(Clone, Debug)]
+pub(crate) enum InUse {
+    /// As printed and in the strict reading: the exchanges that the estimator adds.
+    Exchanges(Occupied),
+    /// With [`WinfReading::Whole`]: all that is sensed or reserved.
+    Medium(Medium),
+}
+
+impl InUse {
+    /// Nothing yet.
+    pub(crate) fn new(reading: WinfReading, elapsed: Elapsed, phy: &PhyTimes) -> InUse {
+        match reading {
+            WinfReading::Whole => InUse::Medium(Medium::new(elapsed, phy)),
+            WinfReading::Printed | WinfReading::Strict => InUse::Exchanges(Occupied::new(elapsed)),
+        }
+    }
+
+    /// Something happened at the node's MAC.
+    pub(crate) fn on_link(&mut self, event: &LinkEvent) {
+        if let InUse::Medium(medium) = self {
+            medium.on_link(event);
+        }
+    }
+
+    /// Adds an exchange, which may end in the future.
+    pub(crate) fn add(&mut self, exchange: Interval) {
+        if let InUse::Exchanges(exchanges) = self {
+            exchanges.add(exchange);
+        }
+    }
+
+    /// Takes back what exchanges reserved after an instant.
+    pub(crate) fn cut(&mut self, at: Time) {
+        if let InUse::Exchanges(exchanges) = self {
+            exchanges.cut(at);
+        }
+    }
+
+    /// The share of the elapsed time that is in use at `now`, in [0, 1].
+    pub(crate) fn share(&self, now: Time) -> f64 {
+        match self {
+            InUse::Exchanges(exchanges) => exchanges.share(now),
+            InUse::Medium(medium) => medium.share(now),
+        }
+    }
+}
 
 /// The share of time that accesses to the medium take, as a node senses it.
 ///

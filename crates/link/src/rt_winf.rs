@@ -1,8 +1,7 @@
 //! rt-Winf with RTS/CTS (Barreto 2015, section 3.1).
 
-use crate::medium::Medium;
+use crate::medium::InUse;
 use crate::node_capacity::{NodeCapacity, capacity_bps};
-use crate::occupied::Occupied;
 use crate::peers::Peers;
 use crate::{Elapsed, Estimator, LinkView, PhyTimes};
 use multihop_core::{
@@ -99,9 +98,8 @@ impl Default for RtWinfOptions {
 pub struct RtWinf {
     options: RtWinfOptions,
     phy: PhyTimes,
-    occupied: Occupied,
-    /// With [`WinfReading::Whole`], in place of `occupied`; and what it counts of an exchange besides DATA.
-    medium: Option<Medium>,
+    in_use: InUse,
+    /// What [`WinfReading::Whole`] counts of an exchange besides DATA.
     besides: Span,
     peers: Peers,
     capacity: NodeCapacity,
@@ -131,8 +129,7 @@ impl RtWinf {
         RtWinf {
             options,
             phy,
-            occupied: Occupied::new(options.elapsed),
-            medium: whole.then(|| Medium::new(options.elapsed, &phy)),
+            in_use: InUse::new(options.reading, options.elapsed, &phy),
             besides: if whole { phy.besides_data(true) } else { Span::ZERO },
             peers: Peers::new(options.elapsed),
             capacity: NodeCapacity::new(options.gain),
@@ -154,11 +151,9 @@ impl RtWinf {
 
     /// Available bandwidth in bits per second at `now`, in this node's own view. `now` must not lie before the last event.
     pub fn available_bps(&self, now: Time) -> f64 {
-        let of_exchange = self.share_of_exchange.filter(|_| self.options.total_per_exchange);
-        let busy = match &self.medium {
-            Some(medium) => medium.share(now),
-            None => of_exchange.unwrap_or_else(|| self.occupied.share(now)),
-        };
+        let per_exchange = self.options.total_per_exchange && self.options.reading != WinfReading::Whole;
+        let of_exchange = self.share_of_exchange.filter(|_| per_exchange);
+        let busy = of_exchange.unwrap_or_else(|| self.in_use.share(now));
         self.capacity_bps() * (1.0 - busy).max(0.0)
     }
 
@@ -192,14 +187,14 @@ impl RtWinf {
             heard.air.end
         };
         let end = if heard.kind == FrameKind::Rts && mine { heard.air.end } else { reserved };
-        self.occupied.add(Interval { start, end });
+        self.in_use.add(Interval { start, end });
     }
 
     /// DATA for this node (Eqs. 4, 5, 9).
     fn receive(&mut self, data: &Heard) {
         let asked = self.asked.take().filter(|rts| rts.from == data.from);
         let Some(rts) = asked.filter(|rts| data.air.end <= rts.air.end + rts.duration) else { return };
-        self.occupied.add(Interval { start: rts.air.end, end: rts.air.end + rts.duration });
+        self.in_use.add(Interval { start: rts.air.end, end: rts.air.end + rts.duration });
         let others = match self.options.reading {
             WinfReading::Printed => self.phy.sifs * 3,
             WinfReading::Strict | WinfReading::Whole => self.phy.sifs * 2 + self.phy.cts,
@@ -214,7 +209,7 @@ impl RtWinf {
             let frames = [attempt.rts, attempt.cts, attempt.data, attempt.ack];
             let mut sent = frames.into_iter().flatten();
             if let Some(first) = sent.next() {
-                self.occupied.add(Interval { end: sent.last().unwrap_or(first).end, ..first });
+                self.in_use.add(Interval { end: sent.last().unwrap_or(first).end, ..first });
             }
         }
         self.succeeded = attempt.cts.zip(attempt.ack).map(|(cts, ack)| (cts.end, ack));
@@ -290,15 +285,13 @@ impl RtWinf {
 
 impl Estimator for RtWinf {
     fn on_link(&mut self, event: &LinkEvent) {
-        if let Some(medium) = &mut self.medium {
-            medium.on_link(event);
-        }
+        self.in_use.on_link(event);
         match event {
             LinkEvent::Heard(heard) => self.on_heard(heard),
             LinkEvent::Attempt(attempt) => self.on_attempt(attempt),
             LinkEvent::Exchange(exchange) => self.on_exchange(exchange),
             LinkEvent::Reported(reported) if self.options.peers => self.peers.add(*reported),
-            LinkEvent::NavReset(at) => self.occupied.cut(*at),
+            LinkEvent::NavReset(at) => self.in_use.cut(*at),
             _ => {}
         }
     }

@@ -1,8 +1,7 @@
 //! rt-Winf without RTS/CTS (Barreto 2015, section 3.2).
 
-use crate::medium::Medium;
+use crate::medium::InUse;
 use crate::node_capacity::{NodeCapacity, capacity_bps};
-use crate::occupied::Occupied;
 use crate::peers::Peers;
 use crate::rt_winf::FULL_SIZE;
 use crate::{Elapsed, Estimator, LinkView, PhyTimes, WinfReading};
@@ -56,9 +55,8 @@ impl Default for RtWinfProbeOptions {
 pub struct RtWinfProbe {
     options: RtWinfProbeOptions,
     phy: PhyTimes,
-    occupied: Occupied,
-    /// With [`WinfReading::Whole`], in place of `occupied`; and what it counts of an exchange besides `T_Transfer`.
-    medium: Option<Medium>,
+    in_use: InUse,
+    /// What [`WinfReading::Whole`] counts of an exchange besides `T_Transfer`.
     besides: Span,
     peers: Peers,
     capacity: NodeCapacity,
@@ -75,8 +73,7 @@ impl RtWinfProbe {
         RtWinfProbe {
             options,
             phy,
-            occupied: Occupied::new(options.elapsed),
-            medium: whole.then(|| Medium::new(options.elapsed, &phy)),
+            in_use: InUse::new(options.reading, options.elapsed, &phy),
             besides: if whole { phy.difs + phy.backoff } else { Span::ZERO },
             peers: Peers::new(options.elapsed),
             capacity: NodeCapacity::new(options.gain),
@@ -96,7 +93,7 @@ impl RtWinfProbe {
 
     /// Available bandwidth in bits per second at `now`, in this node's own view. `now` must not lie before the last event.
     pub fn available_bps(&self, now: Time) -> f64 {
-        let busy = self.medium.as_ref().map_or_else(|| self.occupied.share(now), |medium| medium.share(now));
+        let busy = self.in_use.share(now);
         self.capacity_bps() * (1.0 - busy).max(0.0)
     }
 
@@ -145,16 +142,14 @@ impl RtWinfProbe {
     }
 
     fn transferred(&mut self, size: u32, transfer: Interval, rate: Rate) -> Option<f64> {
-        self.occupied.add(transfer);
+        self.in_use.add(transfer);
         capacity_bps(size, transfer.length() + self.besides, rate, self.options.reference_size)
     }
 }
 
 impl Estimator for RtWinfProbe {
     fn on_link(&mut self, event: &LinkEvent) {
-        if let Some(medium) = &mut self.medium {
-            medium.on_link(event);
-        }
+        self.in_use.on_link(event);
         match event {
             LinkEvent::Heard(heard) => self.on_heard(heard),
             LinkEvent::Attempt(attempt) => self.on_attempt(attempt),

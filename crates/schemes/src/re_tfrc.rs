@@ -93,6 +93,11 @@ impl Parameters for ReTfrc {
     fn check(&self) -> Result<(), String> {
         if let Some(share) = self.airtime_share {
             number_in_range("airtime_share", share, 0.01, 1.0)?;
+            if self.ceiling == Ceiling::RoundTrip {
+                return Err(
+                    "airtime_share is given; ceiling = \"round-trip\" has no share of the air".to_owned()
+                );
+            }
         }
         span_in_range("flow_window", Some(self.flow_window), 1e-3, 3600.0)?;
         in_range("hops", self.hops, 1, 1000, "hops")?;
@@ -141,16 +146,16 @@ impl ReTfrc {
     fn airtime(&self, station: &Station) -> Box<dyn RateCeiling> {
         let header = self.connection().options().header;
         let flows = ActiveFlows::new(station.flow, self.flow_window.span());
-        Box::new(AirtimeCeiling::new(station, header, self.told_hops(), self.airtime_share, flows))
+        Box::new(AirtimeCeiling::new(station, header, self.known_hops(), self.airtime_share, flows))
     }
 
     fn round_trip(&self, chain: Option<SaturatedChain>) -> Box<dyn RateCeiling> {
         let equation = self.connection().options().equation;
         let window = self.rtt_window.span();
-        Box::new(RateEstimation::new(chain, self.told_hops(), self.current_rtt, equation, window))
+        Box::new(RateEstimation::new(chain, self.known_hops(), self.current_rtt, equation, window))
     }
 
-    fn told_hops(&self) -> Option<u16> {
+    fn known_hops(&self) -> Option<u16> {
         self.hops.map(|hops| hops as u16)
     }
 
@@ -185,6 +190,10 @@ mod tests {
         let cases = [
             (json!({ "airtime_share": 0.0 }), "airtime_share is 0; it must be between 0.01 and 1"),
             (json!({ "airtime_share": 1.5 }), "airtime_share is 1.5; it must be between 0.01 and 1"),
+            (
+                json!({ "ceiling": "round-trip", "airtime_share": 0.8 }),
+                "airtime_share is given; ceiling = \"round-trip\" has no share of the air",
+            ),
             (json!({ "flow_window": "0 s" }), "flow_window is 0 s; it must be between 1 ms and 1 h"),
             (json!({ "ceiling": "sky" }), "ceiling is \"sky\": unknown variant `sky`"),
         ];
