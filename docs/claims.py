@@ -18,7 +18,7 @@ from docs import claims_picture
 
 from multihop import UserError
 from multihop.papers import Paper, find, papers
-from multihop.papers.verdicts import Verdicts, read_verdicts
+from multihop.papers.verdicts import EXTENTS, Verdicts, read_verdicts
 from multihop.study import Judgement, State, Verdict
 from multihop.study.bars import Bar, pairs, rows
 from multihop.study.claims import WHOSE
@@ -53,7 +53,6 @@ def main() -> None:
 
 def page(verdicts: Sequence[Verdicts], picture: str) -> str:
     """The page: the picture, how many claims of each paper have which verdict, and every claim by figure."""
-    quick = [found.paper.name for found in verdicts if found.is_quick]
     command = "multihop reproduce"
     judged = [(found.paper, found.judgements) for found in verdicts]
     lines = [
@@ -64,9 +63,9 @@ def page(verdicts: Sequence[Verdicts], picture: str) -> str:
         "[What a verdict means](verdicts.md) has the rules.",
         "",
     ]
-    if quick:
-        of = f"**Of {', '.join(quick)} this is a quick look** (`--quick`)"
-        lines += [f"{of}: fewer seeds, shorter runs and fewer values than the studies ask for.", ""]
+    for extent, about in EXTENTS.items():
+        of = [found.paper.name for found in verdicts if found.extent is extent]
+        lines += [f"**{', '.join(of)}**: {about}", ""] if of and about else []
     lines += [
         f"![Each claim as a column of its cells, by paper and figure]({picture})",
         "",

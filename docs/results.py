@@ -3,8 +3,8 @@
     multihop reproduce recn
     python docs/results.py recn results/reproduce/recn
 
-writes docs/results-recn.md, and the charts into docs/images/results-recn. It runs nothing, and needs the build of
-multihop that made the runs.
+writes docs/results-recn.md, the charts into docs/images/results-recn, and the verdicts beside the runs. It runs
+nothing, and needs the build of multihop that made the runs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from multihop import UserError
 from multihop.papers import Paper, find
+from multihop.papers.verdicts import EXTENTS, Extent, write_verdicts
 from multihop.provenance import commit, version
 from multihop.report.study.figures import figures
 from multihop.report.study.provenance import runs, spans
@@ -53,6 +54,7 @@ def main() -> None:
             (images / name).write_text(svg, encoding="utf-8")
     names = {item: [f"images/{target.stem}/{name}" for name, _ in made] for item, made in charts.items()}
     target.write_text(page(paper, results, names), encoding="utf-8")
+    write_verdicts(given.folder, results)
 
 
 def page(paper: Paper, results: Sequence[StudyResult], charts: dict[str, list[str]]) -> str:
@@ -64,8 +66,8 @@ def page(paper: Paper, results: Sequence[StudyResult], charts: dict[str, list[st
         charts: item -> paths of its charts, relative to the page.
     """
     judgements = [judgement for result in results for judgement in result.judgements]
-    quick = any(result.study.is_quick for result in results)
-    command = f"multihop reproduce {paper.name}{' --quick' if quick else ''}"
+    extent = Extent.of(results)
+    command = f"multihop reproduce {paper.name}{' --quick' if extent is Extent.QUICK else ''}"
     lines = [
         f"# Results: {paper.name}",
         "",
@@ -76,8 +78,8 @@ def page(paper: Paper, results: Sequence[StudyResult], charts: dict[str, list[st
         "[What a verdict means](verdicts.md) says how claims are judged.",
         "",
     ]
-    if quick:
-        lines += ["**This is a quick look**: fewer seeds, shorter runs and fewer values than the studies ask for.", ""]
+    if about := EXTENTS[extent]:
+        lines += [f"**{about}** Each study says which seeds it has.", ""]
     lines += ["## Verdicts", "", f"{_counted(judgements)}.", "", *_summary(judgements)]
     for item, result in zip(paper.items, results, strict=True):
         lines += _study(paper, item, result, charts.get(item, []))
@@ -155,7 +157,8 @@ def _extent(paper: Paper, item: str, result: StudyResult) -> str:
     if result.study.spec.model is not None:
         return f"Closed form, {len(result.points)} points; {command}."
     used = sorted({seed for seeds in result.seeds.values() for seed in seeds})
-    return f"{len(result.points)} points, seeds {spans(used)}, {runs(result)} runs; {command}."
+    seeds = spans(used) + ("" if result.has_all_seeds else f" of {result.study.seeds_asked}")
+    return f"{len(result.points)} points, seeds {seeds}, {runs(result)} runs; {command}."
 
 
 def _claim(result: StudyResult, judgement: Judgement) -> list[str]:

@@ -11,7 +11,7 @@ from docs import claims_picture
 from multihop import UserError
 from multihop.cli.summary import print_summary
 from multihop.papers import Paper, find
-from multihop.papers.verdicts import Verdicts, read_verdicts, write_verdicts
+from multihop.papers.verdicts import Extent, Verdicts, read_verdicts, write_verdicts
 from multihop.study import Study
 
 BOUND = {"kind": "bound", "metric": "end_to_end", "per": "rate", "at_least": 500.0}
@@ -41,10 +41,10 @@ def judged(tmp_path_factory):
 
 
 def test_a_claim_has_its_verdict_its_bars_and_whose_the_difference_is(judged):
-    verdicts = [Verdicts(paper, judgements, "0.1.0, commit 0123", is_quick=False) for paper, judgements in judged]
+    verdicts = [Verdicts(paper, judgements, "0.1.0, commit 0123", Extent.FULL) for paper, judgements in judged]
     page = page_of_claims.page(verdicts, "images/claims.svg")
     assert "Runs of multihop 0.1.0, commit 0123." in page
-    assert "quick look" not in page
+    assert "seeds than they ask for" not in page
     assert "| [mine](#mine) | 3 | 2 |  |" in page
     assert "| mine | 1 |  |  |  |  |" in page, "one difference, which is the paper's"
     rows = [line for line in page.splitlines() if "● reproduced" in line]
@@ -90,21 +90,21 @@ def test_papers_without_runs_are_one_message(tmp_path, monkeypatch):
 def written(tmp_path):
     """The verdicts of a paper whose claims have no runs, as `reproduce` leaves them."""
     paper = find("recn")
-    found = [
-        judged for item in paper.items for judged in paper.study(item).result(tmp_path / "nothing" / item).judgements
-    ]
-    write_verdicts(tmp_path, found, is_quick=True)
-    return paper, tmp_path, found
+    results = [paper.study(item).quick().result(tmp_path / "nothing" / item) for item in paper.items]
+    write_verdicts(tmp_path, results)
+    return paper, tmp_path, [judged for result in results for judged in result.judgements]
 
 
 def test_verdicts_come_back_from_their_file(written):
     paper, folder, found = written
     verdicts = read_verdicts(paper, folder)
-    assert verdicts.is_quick
+    assert verdicts.extent is Extent.QUICK
     assert "commit" in verdicts.build
     assert [(j.claim.id, j.verdict, list(j.cells), j.whose) for j in verdicts.judgements] == [
         (j.claim.id, j.verdict, list(j.cells), j.whose) for j in found
     ]
+    page = page_of_claims.page([verdicts], "images/claims.svg")
+    assert "**recn**: A quick look (`--quick`): fewer seeds, shorter runs and fewer values" in page
 
 
 @pytest.mark.parametrize("change", ["less", "more", "torn", "none"])

@@ -87,6 +87,21 @@ def test_printed_numbers_stand_beside_ours(page):
     assert large.count("**") == 2
 
 
+def test_fewer_seeds_than_asked_for_are_said(tmp_path):
+    scenario = {
+        "topology": {"generator": "chain", "hops": 1},
+        "flows": [{"from": "n0", "to": "n1", "scheme": "udp", "app": {"kind": "saturated"}}],
+        "duration": "1 s",
+    }
+    study = Study(name="mine", scenario=scenario, factors={"topology.hops": [1, 2]}, seeds=3)
+    study = study.with_seeds(2)
+    study.run(tmp_path / "mine")
+    paper = Paper("mine", "A title", "An author", "A journal, 2026", ["item"])
+    page = page_of_results.page(paper, [study.result(tmp_path / "mine")], {})
+    assert "**Some studies have fewer seeds here than they ask for" in page
+    assert "2 of 3, 4 runs; `multihop reproduce mine/item`" in page
+
+
 def test_readings_that_differ_are_told(page):
     assert "| 1 Mb/s | not reproduced |" in page
     assert "| 2 Mb/s | reproduced |" in page

@@ -93,6 +93,17 @@ def test_all_points_get_the_same_seeds(tmp_path):
     assert difference.n == 3
 
 
+def test_the_first_seeds_are_a_part_of_all(tmp_path):
+    asked = study(seeds=3)
+    first = asked.with_seeds(1).run(tmp_path / "s")
+    assert {tuple(seeds) for seeds in first.seeds.values()} == {(1,)}
+    assert not first.has_all_seeds
+    assert not asked.result(tmp_path / "s").has_all_seeds, "nor for the whole study"
+    assert last_progress(asked, tmp_path / "s") == (8, 4, 0, 12), "four of twelve runs were there"
+    assert asked.result(tmp_path / "s").has_all_seeds
+    assert asked.with_seeds(9).result(tmp_path / "s").has_all_seeds, "it asks for no more than three"
+
+
 def test_a_run_of_a_study_is_the_run_of_its_scenario(tmp_path):
     result = study(seeds=[9]).run(tmp_path / "s")
     for index, point in enumerate(result.points):

@@ -23,6 +23,9 @@ def reproduce(
         typer.Argument(metavar="[PAPER[/ITEM]|all]", help="As in recn, or recn/table3; all papers by default."),
     ] = None,
     quick: QuickOption = False,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="At most so many of each study's seeds; later ones add to them.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Runs, tables and reports go here.")] = Path("results/reproduce"),
     jobs: JobsOption = None,
     dask: DaskOption = None,
@@ -39,7 +42,7 @@ def reproduce(
     records = []
     for paper, items in chosen:
         results = [
-            _run(paper, item, out / paper.name, quick=quick, jobs=jobs, dask=dask, quiet=quiet or as_json)
+            _run(paper, item, out / paper.name, quick=quick, seeds=seeds, jobs=jobs, dask=dask, quiet=quiet or as_json)
             for item in items
         ]
         with runs_are_kept(out / paper.name):
@@ -54,7 +57,7 @@ def reproduce(
                 print_judgements(judgements, cells=cells)
             is_whole = len(items) == len(paper.items)
             if is_whole and not failures:
-                write_verdicts(out / paper.name, judgements, is_quick=quick)
+                write_verdicts(out / paper.name, results)
             _report(paper, results, out / paper.name, is_whole=is_whole, quiet=quiet or as_json)
     if as_json:
         console.print_json(records)
@@ -77,10 +80,19 @@ def _chosen(what: str | None) -> list[tuple[Paper, list[str]]]:
 
 
 def _run(
-    paper: Paper, item: str, folder: Path, *, quick: bool, jobs: int | None, dask: str | None, quiet: bool
+    paper: Paper,
+    item: str,
+    folder: Path,
+    *,
+    quick: bool,
+    seeds: int | None,
+    jobs: int | None,
+    dask: str | None,
+    quiet: bool,
 ) -> StudyResult:
     asked: Study = paper.study(item)
     asked = asked.quick() if quick else asked
+    asked = asked.with_seeds(seeds) if seeds is not None else asked
     # Figures of one paper share runs: one store for all.
     return simulate(asked, folder / item, folder / "store", jobs=jobs, dask=dask, quiet=quiet)
 

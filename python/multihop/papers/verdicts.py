@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,38 @@ from multihop.errors import UserError
 from multihop.papers import Paper
 from multihop.provenance import commit, version
 from multihop.storage import write_text
-from multihop.study import Cell, Judgement, State, Verdict
+from multihop.study import Cell, Judgement, State, StudyResult, Verdict
 from multihop.study.export import verdict_record
 from multihop.study.spec import Claim
 
 #: In the folder of a paper that was reproduced.
 FILE = "verdicts.json"
+
+
+class Extent(StrEnum):
+    """How many of the runs that the studies of a paper ask for verdicts rest on."""
+
+    FULL = "full"
+    FEWER_SEEDS = "fewer seeds"
+    QUICK = "quick"
+
+    @classmethod
+    def of(cls, results: Iterable[StudyResult]) -> Extent:
+        """The extent of a paper's results."""
+        extent = cls.FULL
+        for result in results:
+            if result.study.is_quick:
+                return cls.QUICK
+            extent = extent if result.has_all_seeds else cls.FEWER_SEEDS
+        return extent
+
+
+#: What a page says of an extent.
+EXTENTS = {
+    Extent.FULL: "",
+    Extent.FEWER_SEEDS: "Some studies have fewer seeds here than they ask for: more is undecided than need be.",
+    Extent.QUICK: "A quick look (`--quick`): fewer seeds, shorter runs and fewer values than the studies ask for.",
+}
 
 
 @dataclass(frozen=True)
@@ -26,16 +53,16 @@ class Verdicts:
 
     Attributes:
         build: version and commit of multihop that made the runs.
-        is_quick: they are those of `--quick`.
+        extent: how many of the runs asked for these are.
     """
 
     paper: Paper
     judgements: Sequence[Judgement]
     build: str
-    is_quick: bool
+    extent: Extent
 
 
-def write_verdicts(folder: Path, judgements: Iterable[Judgement], *, is_quick: bool) -> Path:
+def write_verdicts(folder: Path, results: Sequence[StudyResult]) -> Path:
     """Writes the file of a paper whose items were all reproduced; returns its path.
 
     Raises:
@@ -43,8 +70,8 @@ def write_verdicts(folder: Path, judgements: Iterable[Judgement], *, is_quick: b
         UserError: if the folder cannot be written.
     """
     build = f"{version()}, commit {commit() or 'unknown'}"
-    claims = [verdict_record(judgement) for judgement in judgements]
-    content = {"build": build, "quick": is_quick, "claims": claims}
+    claims = [verdict_record(judgement) for result in results for judgement in result.judgements]
+    content = {"build": build, "extent": Extent.of(results), "claims": claims}
     return write_text(folder / FILE, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -61,7 +88,7 @@ def read_verdicts(paper: Paper, folder: Path) -> Verdicts:
         records = {record["id"]: record for record in content["claims"]}
         claims = [claim for item in paper.items for claim in paper.study(item).spec.claims]
         judgements = [_judgement(records.pop(claim.id), claim) for claim in claims]
-        found = Verdicts(paper, judgements, content["build"], content["quick"])
+        found = Verdicts(paper, judgements, content["build"], Extent(content["extent"]))
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}; {again}") from error
     except (KeyError, TypeError, ValueError) as error:

@@ -63,6 +63,14 @@ class StudyResult:
         """Combinations of the factors' values, in the order of the study."""
         return self.study.plan.points
 
+    @property
+    def has_all_seeds(self) -> bool:
+        """Every point has as many seeds as the study asks for, or as its rule to stop by wants."""
+        spec = self.study.spec
+        if spec.model is not None or spec.stop is not None:
+            return True
+        return all(len(seeds) >= self.study.seeds_asked for seeds in self.seeds.values())
+
     def select(self, at: Mapping[str, Label | list[Label]]) -> list[int]:
         """Indices of the points where these factors have these values."""
         return [index for index, point in enumerate(self.points) if point.matches(at)]

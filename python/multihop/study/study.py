@@ -108,6 +108,8 @@ class Study:
         #: The folder of a study that was run, if this was loaded from there.
         self.folder: Path | None = None
         self.is_quick = False
+        #: How many seeds the file asks for, or its `[quick]`.
+        self.seeds_asked = spec.seeds if isinstance(spec.seeds, int) else len(spec.seeds)
         self._set_at_last: Mapping[str, Any] = {}
         self._directory = directory
 
@@ -133,6 +135,15 @@ class Study:
         # At last: what factors add, such as flows, is to be shortened as well.
         made._set_at_last = self.spec.quick.set
         made.is_quick = True
+        return made
+
+    def with_seeds(self, most: int) -> Study:
+        """The study with its first seeds only, at most so many. Their runs are runs of the whole study as well."""
+        seeds = min(most, self.spec.seeds) if isinstance(self.spec.seeds, int) else self.spec.seeds[:most]
+        spec = self.spec.model_copy(update={"seeds": seeds})
+        made = Study._made(spec, self.origin, self._directory, self.text)
+        made.folder, made.is_quick, made.seeds_asked = self.folder, self.is_quick, self.seeds_asked
+        made._set_at_last = self._set_at_last
         return made
 
     @property
