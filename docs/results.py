@@ -10,6 +10,7 @@ nothing, and needs the build of multihop that made the runs.
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -87,18 +88,23 @@ def page(paper: Paper, results: Sequence[StudyResult], charts: dict[str, list[st
 
 
 def _result(paper: Paper, item: str, folder: Path, *, quick: bool) -> StudyResult:
-    """What an item found.
+    """What an item found with the seeds of which all points have a run.
 
     Raises:
-        UserError: if any of its runs is missing.
+        UserError: if there is no such seed.
     """
     study = paper.study(item)
-    found = (study.quick() if quick else study).result(folder)
-    if study.spec.model is None and not any(found.seeds.values()):
-        raise UserError(f"{folder}: no runs of this build; make them with multihop reproduce {paper.name}")
-    if found.missing:
-        raise UserError(f"{folder}: {found.missing} runs are missing; make them with multihop reproduce {paper.name}")
-    return found
+    study = study.quick() if quick else study
+    found = study.result(folder)
+    if not found.missing and (study.spec.model is not None or any(found.seeds.values())):
+        return found
+    # Interrupted, or items that share runs with this one have more seeds.
+    plan = study.plan
+    has_all = (all(found.store.has(plan.run_id(at, seed)) for at in range(len(plan.points))) for seed in plan.seeds)
+    whole = sum(1 for _ in itertools.takewhile(bool, has_all))
+    if whole == 0 or study.spec.stop is not None:
+        raise UserError(f"{folder}: runs of this build are missing; make them with multihop reproduce {paper.name}")
+    return study.with_seeds(whole).result(folder)
 
 
 def _counted(judgements: Sequence[Judgement]) -> str:
