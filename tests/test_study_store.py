@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import os
+import re
 import shutil
 import socket
 import time
@@ -241,6 +242,15 @@ def test_what_changes_a_run_changes_its_name():
     assert len(keys) == 5
     # What does not change a run does not: the seed of the file, which is replaced.
     assert study(factors={}, seeds=[1], scenario={**NETWORK, "seed": 5}).plan.run_id(0, 1).key in keys
+
+
+def test_runs_are_kept_under_what_the_engine_was_built_from_and_not_its_commit(monkeypatch):
+    before = study().plan.run_id(0, 1)
+    assert re.fullmatch(r"[\d.]+\+[0-9a-f]{16}", before.engine)
+    monkeypatch.setattr(_core, "commit", lambda: "0123-modified")
+    assert study().plan.run_id(0, 1) == before
+    monkeypatch.setattr(_core, "identity", lambda: "0" * 16)
+    assert study().plan.run_id(0, 1) != before
 
 
 def test_a_run_is_the_same_file_wherever_it_was_made(tmp_path):

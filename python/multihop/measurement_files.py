@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from multihop.provenance import commit, version
+from multihop.provenance import record
 from multihop.report.measurement import page
 from multihop.storage import replace_file, require_results_directory, write_text
 
@@ -36,8 +36,7 @@ def save(found: Measurement, directory: Path) -> list[Path]:
     about = {
         "format": 1,
         "what": "multihop measurement",
-        "multihop": version(),
-        "commit": commit(),
+        **record(),
         "command": ["multihop", "measure", found.path.name],
         "tables": list(_TABLES),
         "records": found.records,

@@ -19,7 +19,7 @@ import pyarrow.parquet
 
 from multihop.columns import RUN_COLUMNS, TABLES
 from multihop.errors import OutputError, UserError
-from multihop.provenance import commit, version
+from multihop.provenance import record
 
 if TYPE_CHECKING:
     from multihop.comparison import Comparison
@@ -86,8 +86,7 @@ def manifest(comparison: Comparison) -> dict[str, Any]:
     first = next(iter(comparison.results.values()))[0]
     return {
         "format": MANIFEST_FORMAT,
-        "multihop": version(),
-        "commit": commit(),
+        **record(),
         "command": comparison.command,
         "command_runs_in": "the directory of this manifest, whose scenario.toml is the scenario that was run",
         "scenario": {

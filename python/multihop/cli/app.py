@@ -10,7 +10,7 @@ from multihop.cli.measure import measure
 from multihop.cli.optimum import optimum
 from multihop.cli.reproduce import reproduce
 from multihop.cli.when import when
-from multihop.provenance import commit, version
+from multihop.provenance import build
 
 app = typer.Typer(
     help="Congestion control over multi-hop IEEE 802.11: simulated, compared, explained.",
@@ -22,8 +22,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        built_from = commit()
-        print(f"multihop {version()}" + (f" ({built_from})" if built_from else ""))
+        print(f"multihop {build()}")
         raise typer.Exit
 
 

@@ -18,7 +18,7 @@ from multihop import api
 from multihop.cli import console
 from multihop.cli.settings import SetOption, read
 from multihop.errors import UserError
-from multihop.provenance import commit, version
+from multihop.provenance import record
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
@@ -104,8 +104,7 @@ def doctor(as_json: JsonOption = False) -> None:
         "current directory can be written": _try(_write_test),
     }
     about = {
-        "multihop": version(),
-        "commit": commit() or "unknown",
+        **{name: value or "unknown" for name, value in record().items()},
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cores": os.cpu_count(),

@@ -15,7 +15,7 @@ from multihop.cli.settings import SetOption, read
 from multihop.columns import Metric
 from multihop.comparison import Comparison
 from multihop.errors import UserError
-from multihop.provenance import commit, version
+from multihop.provenance import record
 from multihop.scenario import Scenario, load
 from multihop.storage import RESULT_NAMES, require_results_directory, require_writable_file
 from multihop.verdict import with_interval
@@ -228,8 +228,7 @@ def _cell(value: float, decimals: int) -> str:
 def _json(comparison: Comparison) -> dict[str, Any]:
     first = next(iter(comparison.results.values()))[0]
     return {
-        "multihop": version(),
-        "commit": commit(),
+        **record(),
         "command": comparison.command,
         "scenario": {"name": first.view["name"], "hash": first.view["hash"]},
         "seeds": comparison.seeds,

@@ -18,7 +18,7 @@ import pyarrow.parquet
 from multihop.columns import Column
 from multihop.comparison import SIGNIFICANCE
 from multihop.league import League, kind_of, rules
-from multihop.provenance import commit, version
+from multihop.provenance import record as build_record
 from multihop.statistics import Estimate
 from multihop.storage import replace_file, require_results_directory, write_text
 from multihop.study import StudyResult
@@ -180,8 +180,7 @@ def _manifest(league: League, command: str, tables: Sequence[str]) -> dict[str, 
     """What was run, by what, and how to run it again. Nothing in it depends on the machine."""
     return {
         "format": 1,
-        "multihop": version(),
-        "commit": commit(),
+        **build_record(),
         "command": command,
         "schemes": league.schemes,
         "networks": [

@@ -10,7 +10,7 @@ from typing import Any
 
 from multihop.errors import UserError
 from multihop.papers import Paper
-from multihop.provenance import commit, version
+from multihop.provenance import build
 from multihop.storage import write_text
 from multihop.study import Cell, Judgement, State, Verdict
 from multihop.study.export import verdict_record
@@ -25,7 +25,7 @@ class Verdicts:
     """What the runs of a build say about all claims of a paper.
 
     Attributes:
-        build: version and commit of multihop that made the runs.
+        build: engine and commit of multihop that made the runs.
         is_quick: they are those of `--quick`.
     """
 
@@ -42,9 +42,8 @@ def write_verdicts(folder: Path, judgements: Iterable[Judgement], *, is_quick: b
         OutputError: if the disk is full or broken.
         UserError: if the folder cannot be written.
     """
-    build = f"{version()}, commit {commit() or 'unknown'}"
     claims = [verdict_record(judgement) for judgement in judgements]
-    content = {"build": build, "quick": is_quick, "claims": claims}
+    content = {"build": build(), "quick": is_quick, "claims": claims}
     return write_text(folder / FILE, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 

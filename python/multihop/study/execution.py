@@ -14,8 +14,9 @@ from typing import Any
 
 from multihop import _core
 from multihop.errors import OutputError
+from multihop.provenance import engine
 from multihop.study.design import Point
-from multihop.study.store import Failure, RunId, Store, encode, engine
+from multihop.study.store import Failure, RunId, Store, encode
 
 #: Submitted at once. Enough to keep any cluster busy, few enough to stop soon.
 _UNDER_WAY_MOST = 2_000

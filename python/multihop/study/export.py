@@ -16,7 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from multihop.columns import RUN_COLUMNS, TABLES, Column
-from multihop.provenance import commit, version
+from multihop.provenance import record
 from multihop.statistics import holm
 from multihop.storage import replace_file, require_results_directory, write_text
 from multihop.study.claims import Judgement
@@ -130,8 +130,7 @@ def manifest(result: StudyResult, tables: Sequence[str]) -> dict[str, Any]:
     spec, plan = result.study.spec, result.study.plan
     return {
         "format": 1,
-        "multihop": version(),
-        "commit": commit(),
+        **record(),
         "command": "multihop study run study.toml" + (" --quick" if result.study.is_quick else ""),
         "command_runs_in": "the study's folder, with its study.toml and scenario.toml",
         "study": spec.name,

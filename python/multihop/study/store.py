@@ -22,7 +22,6 @@ import numpy as np
 from multihop import _core
 from multihop.columns import TABLES
 from multihop.errors import OutputError, UserError
-from multihop.provenance import commit, version
 from multihop.storage import require_writable_directory
 
 #: Changes when files of the store can no longer be read by what was written before, or the other way round.
@@ -290,12 +289,6 @@ class Store:
         path = self._path(run)
         with suppress(OSError):
             path.replace(path.with_name(f"{path.name}.damaged"))
-
-
-def engine() -> str:
-    """Which build of the engine runs here: its version and, if known, its commit."""
-    built_from = commit()
-    return f"{version()}+{built_from}" if built_from else version()
 
 
 def encode(output: _core.Output) -> bytes:

@@ -18,6 +18,7 @@ from multihop import _core
 from multihop.api import seed_list
 from multihop.errors import UserError
 from multihop.models import evaluate
+from multihop.provenance import engine
 from multihop.scenario import Scenario, for_core, inline_toml, load, read_text, settings
 from multihop.statistics import estimate
 from multihop.study.checks import check_study
@@ -27,7 +28,7 @@ from multihop.study.fitting import unfitting
 from multihop.study.loading import parse, place, validate
 from multihop.study.result import StudyResult
 from multihop.study.spec import Claim, Factor, StudySpec
-from multihop.study.store import RunId, Store, engine
+from multihop.study.store import RunId, Store
 
 #: More do not fit into a directory in practice, nor their names into memory at ease.
 MOST_RUNS = 1_000_000
