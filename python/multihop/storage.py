@@ -5,11 +5,15 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
+import socket
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +41,11 @@ RESULT_NAMES = (
     MOTION_FILE,
     *(f"{name}.{kind}" for name in TABLES for kind in ("parquet", "csv")),
 )
+
+_PART = re.compile(r"^\..*\.(?P<host>[^.]*)\.(?P<pid>\d+)\.part$")
+
+#: No file takes so long to write: what is older was left by a process of another machine.
+_LEFT_OVER_AFTER_S = 24 * 3600.0
 
 # The place is right, but the disk is not: another name would not help.
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}
@@ -198,9 +207,48 @@ def whole_file(path: Path, source: Path | None = None) -> Iterator[Path]:
         yield part
 
 
+def part_of(path: Path) -> Path:
+    """What a file is called while it is written: the name says by which process of which machine."""
+    return path.with_name(f".{path.name}.{_host()}.{os.getpid()}.part")
+
+
+def is_part(name: str) -> bool:
+    """Whether this is the name of a file in the making."""
+    return _PART.match(name) is not None
+
+
+def clear_left_overs(folder: Path, pattern: str) -> None:
+    """Removes files in the making whose process is gone, as far as that can be known and done."""
+    for part in folder.glob(pattern):
+        with suppress(OSError):
+            if _is_left_over(part):
+                part.unlink()
+
+
+def _is_left_over(part: Path) -> bool:
+    match = _PART.match(part.name)
+    if match is None:
+        return False
+    # A clock that was set back makes files of the future, which are none of a day ago.
+    if time.time() - part.stat().st_mtime > _LEFT_OVER_AFTER_S:
+        return True
+    if match["host"] != _host():
+        return False
+    try:
+        os.kill(int(match["pid"]), 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    return False
+
+
+def _host() -> str:
+    return socket.gethostname().replace(".", "-")
+
+
 @contextmanager
 def _moved_into_place(path: Path) -> Iterator[Path]:
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    clear_left_overs(path.parent, f".{escape(path.name)}.*.part")
+    part = part_of(path)
     try:
         yield part
         part.replace(path)

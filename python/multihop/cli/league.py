@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from multihop.cli import console
-from multihop.cli.runs import JobsOption, JsonOption, QuietOption
-from multihop.cli.studies import DaskOption, QuickOption, runs_are_kept, simulate
+from multihop.cli.runs import JobsOption, JsonOption, QuietOption, runs_are_kept
+from multihop.cli.studies import DaskOption, QuickOption, simulate
 from multihop.errors import UserError
 from multihop.league import League, networks, schemes, study
 from multihop.storage import require_results_directory

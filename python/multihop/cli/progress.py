@@ -61,13 +61,16 @@ class RunProgress:
         with self._lock:
             if self._bar is not None and share > 0:
                 left = (time.monotonic() - self._began) * (1 - share) / share
-                note = f"{self._finished} of {self._runs} runs, {_clock(left)} left"
+                note = f"{self._finished} runs made, {_clock(left)} left"
                 self._bar.update(self._task, completed=share, note=note)
 
-    def speed(self) -> str:
-        """Simulated seconds and events per second of waiting, so far."""
+    def summary(self) -> str:
+        """What was done, in one line, with simulated seconds and events per second of waiting."""
         elapsed = max(time.monotonic() - self._began, 1e-9)
-        return f"{self._simulated_s / elapsed:,.0f} simulated s/s, {self._events / elapsed / 1e6:.2f} M events/s"
+        made, found = self._finished, self._runs - self._finished
+        speed = f", {self._simulated_s / elapsed:,.0f} simulated s/s, {self._events / elapsed / 1e6:.2f} M events/s"
+        there = f", {found} {'was' if found == 1 else 'were'} there" if found else ""
+        return f"{made} {'run' if made == 1 else 'runs'}{' made' if found else ''}{there}{speed if made else ''}"
 
 
 class StudyBar:

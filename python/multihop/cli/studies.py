@@ -14,7 +14,7 @@ import typer
 
 from multihop.cli import console
 from multihop.cli.progress import StudyBar
-from multihop.cli.runs import JobsOption, JsonOption, QuietOption
+from multihop.cli.runs import JobsOption, JsonOption, QuietOption, runs_are_kept, tell_damaged
 from multihop.errors import Interrupted, UserError
 from multihop.study import Failure, Judgement, Study, StudyResult, Verdict
 from multihop.study.export import export as export_tables
@@ -98,6 +98,7 @@ def status(
         "other_runs_in_store": result.store.other_runs({run.key for run in wanted}),
         "bytes": result.store.size(),
     }
+    tell_damaged(result.store, "and these runs are missing", quiet=as_json)
     if as_json:
         console.print_json({**record, "failures": [vars(failure) for failure in result.failures]})
         return
@@ -124,7 +125,7 @@ def report(
     from multihop.report.study import write_study
 
     asked, folder = load(study, out, quick=quick)
-    result = _with_runs(asked.result(folder, store=store))
+    result = _with_runs(asked.result(folder, store=store), quiet=quiet)
     for path in write_study([result], to or folder / "report.html"):
         console.note(f"written: {path}", quiet=quiet)
 
@@ -142,7 +143,7 @@ def export(
 ) -> None:
     """Write the tidy tables of what is there (Parquet and CSV), with estimates and paired differences."""
     asked, folder = load(study, out, quick=quick)
-    result = _with_runs(asked.result(folder, store=store))
+    result = _with_runs(asked.result(folder, store=store), quiet=quiet)
     for path in export_tables(result, to or folder / "tables"):
         console.note(f"written: {path}", quiet=quiet)
 
@@ -177,16 +178,8 @@ def simulate(
             count = f"{bar.kept()} finished runs" if bar.kept() else "finished runs"
             raise Interrupted(f"{count} are kept in {store or folder}, the same command goes on") from error
         console.note(bar.summary(), quiet=quiet)
+    tell_damaged(result.store, "and these runs were made again", quiet=quiet)
     return result
-
-
-@contextmanager
-def runs_are_kept(where: Path) -> Iterator[None]:
-    """Says so on Ctrl-C, where otherwise it would be said that nothing was written."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        raise Interrupted(f"finished runs are kept in {where}, the same command goes on") from error
 
 
 def print_judgements(judgements: Sequence[Judgement], *, cells: bool = False) -> None:
@@ -264,7 +257,8 @@ def _tell_failures(failures: list[Failure]) -> None:
         console.note(f"... and {len(failures) - 10} more failures")
 
 
-def _with_runs(result: StudyResult) -> StudyResult:
+def _with_runs(result: StudyResult, *, quiet: bool) -> StudyResult:
+    tell_damaged(result.store, "and these runs are missing: multihop study run makes them again", quiet=quiet)
     if result.study.spec.model is None and not any(result.seeds.values()):
         raise UserError(f"{result.store.directory}: no finished runs of this study; make them with multihop study run")
     return result

@@ -9,8 +9,8 @@ import typer
 
 from multihop.cli import console
 from multihop.cli.league import check_counts, command_of, exit_if_any_failed, listed
-from multihop.cli.runs import JobsOption, QuietOption
-from multihop.cli.studies import DaskOption, QuickOption, runs_are_kept, simulate
+from multihop.cli.runs import JobsOption, QuietOption, runs_are_kept
+from multihop.cli.studies import DaskOption, QuickOption, simulate
 from multihop.league import study
 from multihop.storage import require_results_directory, write_text
 
