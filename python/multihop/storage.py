@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 
 from multihop.columns import RUN_COLUMNS, TABLES
 from multihop.errors import OutputError, UserError
 from multihop.provenance import record
+from multihop.visible import write_csv
 
 if TYPE_CHECKING:
     from multihop.comparison import Comparison
@@ -64,7 +64,7 @@ def save(comparison: Comparison, directory: Path) -> Path:
     for name in TABLES:
         table = arrow_table(comparison, name, about)
         replace_file(directory / f"{name}.parquet", partial(pa.parquet.write_table, table))
-        replace_file(directory / f"{name}.csv", partial(pa.csv.write_csv, table))
+        replace_file(directory / f"{name}.csv", partial(write_csv, table))
     # Results that are made again from their own copies of the scenario and of the file of motion leave these alone.
     copy = directory / "scenario.toml"
     if comparison.scenario.file is None or not _same_file(copy, comparison.scenario.file):

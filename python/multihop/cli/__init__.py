@@ -129,8 +129,10 @@ def _usage(error: Exception, arguments: list[str]) -> str:
 
 def _fail(message: str, code: int) -> int:
     # If standard error is full or gone as well, the exit code is all that is left to tell.
+    from multihop.cli import console
+
     with suppress(OSError):
-        print(f"multihop: {message}", file=sys.stderr)
+        console.note(f"multihop: {message}")
     return code
 
 

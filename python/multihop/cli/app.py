@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from multihop.cli import bounds, imports, inspect, runs, studies
+from multihop.cli import bounds, console, imports, inspect, runs, studies
 from multihop.cli.league import league
 from multihop.cli.measure import measure
 from multihop.cli.optimum import optimum
@@ -22,7 +22,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        print(f"multihop {build()}")
+        console.say(f"multihop {build()}")
         raise typer.Exit
 
 

@@ -63,7 +63,7 @@ def league(
             heads, rows = page.summary(found)
             console.out().print(console.table(heads, rows))
             if mesh is not None:
-                print("\n".join(["", f"{asked[-1].title}: who helps here", *words.said(results[-1])]))
+                console.say("\n".join(["", f"{asked[-1].title}: who helps here", *words.said(results[-1])]))
         _report(found, out, command, quiet=quiet or as_json)
     _tell_what_is_missing(found, quiet=quiet)
 

@@ -8,7 +8,6 @@ import time
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -20,6 +19,7 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bar
 
+from multihop.cli.console import Terminal
 from multihop.results import Result
 from multihop.study import Progress
 
@@ -117,12 +117,12 @@ class StudyBar:
 def _bar(count: ProgressColumn) -> Bar:
     return Bar(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         count,
         TimeElapsedColumn(),
-        TextColumn("{task.fields[note]}"),
-        console=Console(stderr=True),
+        TextColumn("{task.fields[note]}", markup=False),
+        console=Terminal(stderr=True),
         transient=True,
     )
 

@@ -50,7 +50,7 @@ def reproduce(
             if summary and not as_json:
                 print_summary(title, judgements)
             elif not as_json:
-                print(title)
+                console.say(title)
                 print_judgements(judgements, cells=cells)
             is_whole = len(items) == len(paper.items)
             if is_whole and not failures:

@@ -110,9 +110,9 @@ def compare(
     else:
         _print_metrics(comparison, comparison.metrics)
         for sentence in comparison.verdict():
-            print(sentence)
+            console.say(sentence)
         if comparison.not_comparable is not None:
-            print(f"Optimum: not drawn, as {comparison.not_comparable}.")
+            console.say(f"Optimum: not drawn, as {comparison.not_comparable}.")
 
 
 def _simulate(
@@ -233,7 +233,7 @@ def _print_flows(comparison: Comparison) -> None:
         "repeated %",
     ]
     console.out().print(console.table(heads, rows))
-    print()
+    console.say()
 
 
 def _print_metrics(comparison: Comparison, metrics: Sequence[Metric]) -> None:
@@ -244,7 +244,7 @@ def _print_metrics(comparison: Comparison, metrics: Sequence[Metric]) -> None:
     seeds = len(comparison.seeds)
     over = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, so no interval"
     console.out().print(console.table([over, *comparison.variants], rows))
-    print()
+    console.say()
 
 
 def _title(metric: Metric) -> str:

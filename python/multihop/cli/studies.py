@@ -103,11 +103,11 @@ def status(
         console.print_json({**record, "failures": [vars(failure) for failure in result.failures]})
         return
     counts = f"{record['finished']} runs finished, {record['missing']} missing, {record['failed']} failed"
-    print(f"{record['study']}: {record['points']} points, {counts}")
-    print(f"{folder}: {record['bytes'] / 1e6:.2f} MB of runs")
+    console.say(f"{record['study']}: {record['points']} points, {counts}")
+    console.say(f"{folder}: {record['bytes'] / 1e6:.2f} MB of runs")
     if record["other_runs_in_store"]:
         others = "other runs are kept there: of other settings, or of another build of multihop"
-        print(f"{record['other_runs_in_store']} {others}")
+        console.say(f"{record['other_runs_in_store']} {others}")
     if result.failures:
         _tell_failures(result.failures)
 
@@ -188,7 +188,7 @@ def print_judgements(judgements: Sequence[Judgement], *, cells: bool = False) ->
         return
     rows = [[j.claim.id, j.claim.where, str(j.verdict), j.summary] for j in judgements]
     console.out().print(console.table(["claim", "where", "verdict", "cells"], rows))
-    print()
+    console.say()
     for judgement in judgements:
         if cells or judgement.verdict is not Verdict.REPRODUCED:
             _print_judgement(judgement, cells=cells)
@@ -208,7 +208,7 @@ def _print_judgement(judgement: Judgement, *, cells: bool) -> None:
     if cells:
         rows = [[cell.what or "all", cell.measured, cell.expected, str(cell.state)] for cell in judgement.cells]
         write(console.table(["at", "measured", "claimed", "state"], rows))
-    print()
+    console.say()
 
 
 def _record(result: StudyResult) -> dict[str, Any]:
@@ -245,8 +245,8 @@ def _print_metrics(result: StudyResult) -> None:
     heads = [*result.points[0].labels, *seeds, *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in metrics)]
     console.out().print(console.table(heads, rows))
     if len(result.points) > _MOST_ROWS:
-        print(f"... and {len(result.points) - _MOST_ROWS} more points: see the report, or --json")
-    print()
+        console.say(f"... and {len(result.points) - _MOST_ROWS} more points: see the report, or --json")
+    console.say()
 
 
 def _tell_failures(failures: list[Failure]) -> None:

@@ -45,6 +45,6 @@ def when(
         command = command_of("when", [], compared, seeds, quick=quick)
         page = write_text(out / "when.md", pages.markdown(asked, results, command))
         for network, result in zip(asked, results, strict=True):
-            print("\n".join([network.title, *words.said(result)]))
+            console.say("\n".join([network.title, *words.said(result)]))
         console.note(f"page: {page}", quiet=quiet)
     exit_if_any_failed(results)

@@ -12,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 
 from multihop.columns import Column
@@ -22,6 +21,7 @@ from multihop.provenance import record as build_record
 from multihop.statistics import Estimate
 from multihop.storage import replace_file, require_results_directory, write_text
 from multihop.study import StudyResult
+from multihop.visible import write_csv
 
 #: What a league writes besides the folders of its studies.
 NAMES = (
@@ -148,7 +148,7 @@ def export(league: League, directory: Path, command: str, page: str) -> list[Pat
     paths = []
     for name in about["tables"]:
         described = _described(tables[name], league, about)
-        for kind, write in (("parquet", pa.parquet.write_table), ("csv", pa.csv.write_csv)):
+        for kind, write in (("parquet", pa.parquet.write_table), ("csv", write_csv)):
             path = directory / f"{name}.{kind}"
             replace_file(path, partial(write, described))
             paths.append(path)

@@ -12,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 
 from multihop.columns import RUN_COLUMNS, TABLES, Column
@@ -24,6 +23,7 @@ from multihop.study.design import advancing_with
 from multihop.study.result import StudyResult, column_name
 from multihop.study.spec import MetricSpec
 from multihop.study.units import unit_of
+from multihop.visible import write_csv
 
 _TABLE_NAMES = (*TABLES, "metrics", "estimates", "differences")
 
@@ -55,7 +55,7 @@ def export(result: StudyResult, directory: Path) -> list[Path]:
     paths = []
     for name, df in tables.items():
         table = _described(result, name, df, about)
-        for kind, write in (("parquet", pa.parquet.write_table), ("csv", pa.csv.write_csv)):
+        for kind, write in (("parquet", pa.parquet.write_table), ("csv", write_csv)):
             path = directory / f"{name}.{kind}"
             replace_file(path, partial(write, table))
             paths.append(path)
