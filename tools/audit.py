@@ -16,6 +16,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from importlib import metadata
@@ -74,16 +75,22 @@ class State(Enum):
 
 def main() -> int:
     """Makes all checks, and says what they found; the exit code."""
-    states = [
-        advisories("Rust advisories (RustSec)", ["cargo", "audit", "--quiet"], "cargo install cargo-audit"),
-        advisories(
-            "Python advisories (PyPI)",
-            [sys.executable, "-m", "pip_audit", "--skip-editable", "--progress-spinner", "off"],
-            'pip install "multihop[audit]"',
-        ),
-        licences("Rust licences", rust_licences()),
-        licences("Python licences", python_licences("multihop")),
-    ]
+    packages = python_licences("multihop")
+    with tempfile.TemporaryDirectory() as folder:
+        pinned = Path(folder) / "requirements.txt"
+        pinned.write_text("".join(f"{name.replace(' ', '==')}\n" for name in packages))
+        # Strictly: of a package that it cannot ask for it would else say that it has none.
+        options = ["--strict", "--no-deps", "--disable-pip", "--progress-spinner", "off", "-r", str(pinned)]
+        states = [
+            advisories("Rust advisories (RustSec)", ["cargo", "audit", "--quiet"], "cargo install cargo-audit"),
+            advisories(
+                "Python advisories (PyPI)",
+                [sys.executable, "-m", "pip_audit", *options],
+                'pip install "multihop[audit]"',
+            ),
+            licences("Rust licences", rust_licences()),
+            licences("Python licences", packages),
+        ]
     return next((state.value for state in (State.FOUND, State.NOT_CHECKED) if state in states), 0)
 
 
