@@ -2,14 +2,14 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python bench bench-peers bench-capture bench-study validation results claims league when docs figures clean
+.PHONY: build demo test lint format test-rust test-python bench bench-peers bench-capture bench-study faults audit validation results claims league when docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PAPERS ?= recn winf ewccp varcap retfrc
-PY := benches docs python tests validation
+PY := benches docs python tests tools validation
 
 build: $(READY)
 	$(BIN)/maturin develop --quiet --release --skip-install
@@ -99,6 +99,15 @@ docs: build
 # A study of 1000 runs: how busy it keeps the cores, and whether kills change what it leaves.
 bench-study: build
 	$(BIN)/python benches/study.py
+
+# Advisories on what this is built from and runs on, and licences. Whatever cannot be reached is said, and fails.
+audit: build
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.10,<3"
+	$(BIN)/python tools/audit.py
+
+# Commands ended at each of 20 instants by each signal, and what they leave once they have gone on: the same bytes. Takes long.
+faults: build
+	MULTIHOP_INSTANTS=20 $(BIN)/pytest -n 0 tests/test_kills.py
 
 # The pictures of the README, from a real run.
 figures: build

@@ -19,7 +19,7 @@ from pathlib import Path
 from multihop import UserError
 from multihop.papers import Paper, find
 from multihop.papers.verdicts import EXTENTS, Extent, write_verdicts
-from multihop.provenance import commit, version
+from multihop.provenance import build
 from multihop.report.study.figures import figures
 from multihop.report.study.provenance import runs, spans
 from multihop.study import Cell, Judgement, State, StudyResult, Verdict
@@ -74,8 +74,8 @@ def page(paper: Paper, results: Sequence[StudyResult], charts: dict[str, list[st
         "",
         f"{paper.authors}: *{paper.title}*. {paper.published}.",
         "",
-        f"Written by `docs/results.py` from the runs of `{command}`, with multihop {version()}, commit",
-        f"{commit() or 'unknown'}. The command makes the same runs again, and a report with every cell and interval.",
+        f"Written by `docs/results.py` from the runs of `{command}`, with multihop",
+        f"{build()}. The command makes the same runs again, and a report with every cell and interval.",
         "[What a verdict means](verdicts.md) says how claims are judged.",
         "",
     ]

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from multihop.errors import UserError
+from multihop.store import Store
 from multihop.study.bars import Bar, Row, pairs, rows, whole
 from multihop.study.claims import NOT_ATTRIBUTED, Cell, State, Verdict, grade, judge
 from multihop.study.result import StudyResult
-from multihop.study.store import Store
 from studies import study
 
 NAN = float("nan")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -30,11 +31,11 @@ class Watched(ThreadPoolExecutor):
         self.seeds = []
         self._bad, self._error = bad, error
 
-    def submit(self, function, text, origin, overrides, engine):
+    def submit(self, function, text, origin, overrides, run):
         self.seeds.append(overrides["seed"])
         if overrides["seed"] in self._bad:
             return super().submit(self._raise)
-        return super().submit(function, text, origin, overrides, engine)
+        return super().submit(function, text, origin, overrides, run)
 
     def _raise(self):
         raise self._error("the wheels came off")
@@ -361,7 +362,7 @@ def test_a_killed_worker_process_is_one_message(tmp_path):
 def test_a_worker_of_another_build_is_refused(tmp_path):
     class Elsewhere(ThreadPoolExecutor):
         def submit(self, function, *arguments):
-            return super().submit(function, *arguments[:3], "0.0.1+0123")
+            return super().submit(function, *arguments[:3], replace(arguments[3], engine="0.0.1+0123"))
 
     with Elsewhere(1) as pool, pytest.raises(OutputError, match=r"multihop .*0\.0\.1\+0123.*install the same build"):
         study().run(tmp_path / "s", executor=pool)

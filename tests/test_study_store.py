@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import os
+import re
 import shutil
 import socket
 import time
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from multihop import _core
 from multihop.errors import OutputError, UserError
-from multihop.study.store import Failure, RunId, Store, decode, encode
+from multihop.store import Failure, RunId, Store, decode, encode
 from studies import NETWORK, SCENARIO, study
 
 RUN = RunId("0123", 7, "0.1.0+abc")
@@ -24,7 +25,7 @@ RUN = RunId("0123", 7, "0.1.0+abc")
 
 @pytest.fixture(scope="module")
 def output():
-    return _core.run(SCENARIO, "tiny.toml", {})
+    return _core.run(SCENARIO, "tiny.toml", {"seed": 7})
 
 
 @pytest.fixture
@@ -50,9 +51,9 @@ def part_of(pid, host=None):
 def test_what_is_written_is_read(store, output):
     assert not store.has(RUN)
     assert store.read(RUN) is None
-    store.write(RUN, encode(output))
+    store.write(RUN, encode(output, RUN))
     assert store.has(RUN)
-    assert store.is_whole(RUN)
+    assert Store(store.directory).has(RUN)
     assert_same(store.read(RUN), output)
 
 
@@ -71,11 +72,11 @@ def test_no_half_result_is_left(store, output, monkeypatch, when, how):
     monkeypatch.setattr(Path, "write_bytes", half if when == "writing" else write)
     monkeypatch.setattr(Path, "replace", fail if when == "renaming" else rename)
     with pytest.raises(OutputError if how is OSError else how):
-        store.write(RUN, encode(output))
+        store.write(RUN, encode(output, RUN))
     monkeypatch.undo()
     assert files(store) == ["store.json"]
-    store.write(RUN, encode(output))
-    assert store.is_whole(RUN)
+    store.write(RUN, encode(output, RUN))
+    assert Store(store.directory).has(RUN)
 
 
 def test_left_over_parts_of_dead_processes_are_cleared(store):
@@ -106,42 +107,68 @@ DAMAGE = {
     "zeros": lambda content: bytes(len(content)),
     "a flipped bit": lambda content: content[:300] + bytes([content[300] ^ 4]) + content[301:],
 }
+WHOLE = b'{"format": 2, "run": {"scenario_hash": "0123", "seed": 7, "engine": "0.1.0+abc"}, "summary": {"seed": 7}'
+OTHERS = b', "nodes": {}, "links": {}, "series": {}}'
 NOT_RUNS = {
+    "nothing": b"",
     "not JSON": b"{",
     "a list": b"[1]",
     "deep nesting": b"[" * 100_000,
     "another format": b'{"format": 99}',
-    "no tables": b'{"format": 1, "summary": {}}',
-    "a number for a table": b'{"format": 1, "summary": {}, "flows": 3, "nodes": {}, "links": {}, "series": {}}',
+    "no tables": WHOLE + b"}",
+    "a number for a table": WHOLE + b', "flows": 3, "nodes": {}, "links": {}, "series": {}}',
+    "a column of two types": WHOLE
+    + b', "flows": {"a": {"text": [], "bool": []}}, "nodes": {}, "links": {}, "series": {}}',
+    "a number too large": WHOLE + b', "flows": {"a": {"int64": [1e99]}}, "nodes": {}, "links": {}, "series": {}}',
+    "a type of no number": WHOLE + b', "flows": {"a": {"moon": [1]}}, "nodes": {}, "links": {}, "series": {}}',
     "not text": b"\xff\xfe",
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_file_is_set_aside(store, output, damage):
-    store.write(RUN, encode(output))
+    store.write(RUN, encode(output, RUN))
     path = file_of(store)
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
     damaged = path.read_bytes()
-    assert not store.is_whole(RUN)
+    store = Store(store.directory)
     assert not store.has(RUN)
     assert store.read(RUN) is None
+    assert store.damaged == [path]
     assert path.with_name(f"{path.name}.damaged").read_bytes() == damaged
     assert store.other_runs(set()) == 0
-    store.write(RUN, encode(output))
+    store.write(RUN, encode(output, RUN))
     assert_same(store.read(RUN), output)
+
+
+def test_what_these_are_made_of_is_a_run():
+    assert decode(gzip.compress(WHOLE + b', "flows": {"a": {"int64": [9]}}' + OTHERS), RUN)["flows"]["a"] == [9]
 
 
 @pytest.mark.parametrize("content", NOT_RUNS)
 def test_what_is_no_run_is_no_run(store, output, content):
-    store.write(RUN, encode(output))
+    store.write(RUN, encode(output, RUN))
     file_of(store).write_bytes(gzip.compress(NOT_RUNS[content]))
-    assert store.read(RUN) is None
+    store = Store(store.directory)
     assert not store.has(RUN)
+    assert store.read(RUN) is None
+
+
+@pytest.mark.parametrize(
+    "other", [RunId("0124", 7, "0.1.0+abc"), RunId("0123", 8, "0.1.0+abc"), RunId("0123", 7, "0.1.0+abd")]
+)
+def test_the_file_of_another_run_is_no_run(store, output, other):
+    store.write(RUN, encode(output, other))
+    assert not Store(store.directory).has(RUN)
+
+
+def test_the_output_of_another_seed_is_no_run(store, output):
+    store.write(RUN, encode({**output, "summary": {**output["summary"], "seed": 8}}, RUN))
+    assert not Store(store.directory).has(RUN)
 
 
 def test_a_file_that_cannot_be_read_now_is_not_set_aside(store, output, monkeypatch):
-    store.write(RUN, encode(output))
+    store.write(RUN, encode(output, RUN))
 
     def fail(_):
         raise OSError(24, "Too many open files")
@@ -150,7 +177,7 @@ def test_a_file_that_cannot_be_read_now_is_not_set_aside(store, output, monkeypa
     with pytest.raises(UserError, match="Too many open files"):
         store.read(RUN)
     with pytest.raises(UserError, match="left as it is"):
-        store.is_whole(RUN)
+        Store(store.directory).has(RUN)
     monkeypatch.undo()
     assert_same(store.read(RUN), output)
 
@@ -164,6 +191,7 @@ def test_a_damaged_run_is_made_again_the_same(tmp_path):
     told = []
     result = asked.run(tmp_path / "s", on_progress=lambda p: told.append((p.finished, p.found)))
     assert told[-1] == (1, 1)
+    assert result.store.damaged == paths[:1]
     assert [path.read_bytes() for path in paths] == before
     assert result.missing == 0
 
@@ -223,7 +251,7 @@ def test_a_folder_knows_the_store_that_its_runs_are_in(tmp_path):
 )
 def test_the_name_of_a_run_says_what_it_is_a_run_of(store, output, other):
     assert other.key != RUN.key
-    store.write(RUN, encode(output))
+    store.write(RUN, encode(output, RUN))
     assert not store.has(other)
 
 
@@ -241,6 +269,15 @@ def test_what_changes_a_run_changes_its_name():
     assert len(keys) == 5
     # What does not change a run does not: the seed of the file, which is replaced.
     assert study(factors={}, seeds=[1], scenario={**NETWORK, "seed": 5}).plan.run_id(0, 1).key in keys
+
+
+def test_runs_are_kept_under_what_the_engine_was_built_from_and_not_its_commit(monkeypatch):
+    before = study().plan.run_id(0, 1)
+    assert re.fullmatch(r"[\d.]+\+[0-9a-f]{16}", before.engine)
+    monkeypatch.setattr(_core, "commit", lambda: "0123-modified")
+    assert study().plan.run_id(0, 1) == before
+    monkeypatch.setattr(_core, "identity", lambda: "0" * 16)
+    assert study().plan.run_id(0, 1) != before
 
 
 def test_a_run_is_the_same_file_wherever_it_was_made(tmp_path):
@@ -281,7 +318,7 @@ def test_failures_are_kept_until_the_run_succeeds(store, output):
     # As if killed between keeping the run and removing the note.
     note = store.directory / "failures" / f"{RUN.key}.json"
     text = note.read_text()
-    store.write(RUN, encode(output))
+    store.write(RUN, encode(output, RUN))
     assert not note.exists()
     note.write_text(text)
     assert list(store.failures({RUN.key: RUN})) == []
@@ -296,7 +333,7 @@ def test_a_damaged_note_of_a_failure_is_no_failure(store):
 
 def test_sizes_and_other_runs(store, output):
     assert (store.size(), store.other_runs(set())) == (0, 0)
-    store.write(RUN, encode(output))
+    store.write(RUN, encode(output, RUN))
     assert store.size() == file_of(store).stat().st_size
     assert store.other_runs({RUN.key}) == 0
     assert store.other_runs({"another"}) == 1
@@ -320,9 +357,10 @@ outputs = st.fixed_dictionaries(
 
 @given(made=outputs)
 def test_encoding_keeps_every_value(made):
-    content = encode(made)
-    assert encode(made) == content
-    assert_same(decode(content), made)
+    made["summary"]["seed"] = RUN.seed
+    content = encode(made, RUN)
+    assert encode(made, RUN) == content
+    assert_same(decode(content, RUN), made)
     json.loads(gzip.decompress(content))
 
 
@@ -336,8 +374,7 @@ def assert_same(found, made):
             kept = found[name][column]
             assert len(kept) == len(values)
             if isinstance(values, np.ndarray):
-                if len(values):
-                    assert kept.dtype.kind == values.dtype.kind or (kept.dtype.kind, values.dtype.kind) == ("i", "u")
+                assert kept.dtype == values.dtype
                 # Exactly, and a missing number stays one.
                 assert kept.tolist() == values.tolist() or np.array_equal(kept, values, equal_nan=True)
             else:

@@ -1,14 +1,19 @@
-//! Tells the build which commit it is made from.
+//! Gives the build its name, made of what it is built from, and as a remark the commit of the checkout, if it is in one.
 
+use std::path::Path;
 use std::process::Command;
 
 fn main() {
-    // A commit moves `logs/HEAD`; an edit moves something below `crates`.
-    for path in ["../../crates", "../../Cargo.lock"] {
+    // A commit moves `logs/HEAD`; an edit moves one of the others.
+    for path in ["../../crates", "../../Cargo.toml", "../../Cargo.lock"] {
         println!("cargo:rerun-if-changed={path}");
     }
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
         println!("cargo:rerun-if-changed={log}");
+    }
+    match multihop_identity::identity(Path::new("../.."), "crates/py") {
+        Ok(identity) => println!("cargo:rustc-env=MULTIHOP_IDENTITY={identity}"),
+        Err(error) => panic!("what this build is made from cannot be read: {error}"),
     }
     if let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) {
         let changed = git(&["status", "--porcelain", "--", ".."]).is_none_or(|changes| !changes.is_empty());

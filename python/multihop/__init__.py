@@ -22,7 +22,7 @@ from multihop.capacity import Bound
 from multihop.comparison import Comparison
 from multihop.errors import UserError
 from multihop.optima import Optimum
-from multihop.provenance import commit, version
+from multihop.provenance import commit, engine, version
 from multihop.results import Result
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ __all__ = [
     "check",
     "commit",
     "compare",
+    "engine",
     "measure",
     "optimum",
     "run",

@@ -245,6 +245,9 @@ def registry() -> str:
 def version() -> str:
     """The version of the engine."""
 
+def identity() -> str:
+    """A name for what the engine was built from: builds of equal sources have equal names, on whatever machine."""
+
 def commit() -> str | None:
     """The commit that the engine was built from, with `-modified` if sources differed; `None` if unknown."""
 

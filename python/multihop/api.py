@@ -17,6 +17,7 @@ from multihop.results import Result
 from multihop.runner import Job, run_all
 from multihop.scenario import Scenario, ScenarioLike, load, settings
 from multihop.storage import whole_file
+from multihop.store import Store
 from multihop.utility import Utility
 
 #: Keys that `run` and `compare` accept besides the seed.
@@ -113,17 +114,21 @@ def run_variants(
     on_done: Callable[[Result], None] | None = None,
     on_tick: Callable[[float], None] | None = None,
     pcap: Path | None = None,
+    store: Store | None = None,
 ) -> Comparison:
     """Runs each variant (a name and its overrides) over common seeds; everything is checked before anything runs.
 
-    `pcap` is where the capture goes; then there must be one run only.
+    `pcap` is where the capture goes; then there must be one run only, and no store. A `store` has runs that need not be
+    made again, and keeps each other run when it is finished.
     """
     views = [(name, _overrides(given)) for name, given in variants]
     checked = [(name, replaced, scenario.check(replaced)) for name, replaced in views]
     common = seed_list(seeds, checked[0][2]["seed"] if first_seed is None else first_seed)
     jobs = [Job(scenario, {**replaced, "seed": seed}, view) for _, replaced, view in checked for seed in common]
+    if store is not None:
+        store.open()
     if pcap is None:
-        results = run_all(jobs, threads, on_done, on_tick)
+        results = run_all(jobs, threads, on_done, on_tick, store)
     else:
         (job,) = jobs
         with whole_file(pcap, scenario.file) as part:

@@ -177,9 +177,7 @@ def _stacked(name: str, outputs: Outputs) -> pd.DataFrame:
     stacked: dict[str, Any] = {"seed": np.repeat(np.array(seeds, dtype=np.uint64), lengths)}
     for column, first in tables[0].items():
         parts = [columns[column] for columns in tables]
-        # An empty column may have lost its type on its way through a file.
-        parts = [part for part in parts if len(part)] or [first]
-        is_text = isinstance(parts[0], list)
+        is_text = isinstance(first, list)
         stacked[column] = [text for part in parts for text in part] if is_text else np.concatenate(parts)
     return pd.DataFrame(stacked)
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 
-from multihop.provenance import commit, version
+from multihop.provenance import record
 from multihop.report.measurement import page
 from multihop.storage import replace_file, require_results_directory, write_text
+from multihop.visible import write_csv
 
 if TYPE_CHECKING:
     from multihop.measurement import Measurement
@@ -36,8 +36,7 @@ def save(found: Measurement, directory: Path) -> list[Path]:
     about = {
         "format": 1,
         "what": "multihop measurement",
-        "multihop": version(),
-        "commit": commit(),
+        **record(),
         "command": ["multihop", "measure", found.path.name],
         "tables": list(_TABLES),
         "records": found.records,
@@ -50,7 +49,7 @@ def save(found: Measurement, directory: Path) -> list[Path]:
         arrow = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(
             {"multihop": json.dumps(about)}
         )
-        for kind, write in (("parquet", pa.parquet.write_table), ("csv", pa.csv.write_csv)):
+        for kind, write in (("parquet", pa.parquet.write_table), ("csv", write_csv)):
             path = directory / f"{name}.{kind}"
             replace_file(path, partial(write, arrow))
             written.append(path)

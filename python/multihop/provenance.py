@@ -8,6 +8,26 @@ def version() -> str:
     return _core.version()
 
 
+def engine() -> str:
+    """Which engine this is: the version, and a name for the sources that it was built from.
+
+    Builds of equal sources are the same engine, on whatever machine; any edit of them is another one. Finished runs are
+    kept under it. A run is the engine's alone: Python hands it the scenario, and what Python makes of its output is
+    made anew whenever results are read.
+    """
+    return f"{version()}+{_core.identity()}"
+
+
 def commit() -> str | None:
-    """Commit that the engine was built from; `None` if it was built outside of a git checkout."""
+    """Commit of the checkout that the engine was built in, as a remark; `None` if it was built outside of one."""
     return _core.commit()
+
+
+def build() -> str:
+    """Engine and commit, for people."""
+    return f"{engine()}, commit {commit() or 'unknown'}"
+
+
+def record() -> dict[str, str | None]:
+    """The build as manifests have it."""
+    return {"multihop": version(), "engine": engine(), "commit": commit()}

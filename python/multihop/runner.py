@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from multihop import _core
+from multihop.provenance import engine
 from multihop.results import Result
 from multihop.scenario import Scenario, for_core
+from multihop.store import RunId, Store, encode
 
 
 @dataclass(frozen=True)
@@ -23,26 +25,53 @@ class Job:
     view: _core.ScenarioView
     pcap: Path | None = None
 
+    @property
+    def id(self) -> RunId:
+        """What it is a run of, once it has a seed."""
+        return RunId(self.view["hash"], int(self.overrides["seed"]), engine())
+
+    def result(self, output: _core.Output) -> Result:
+        """What came of it."""
+        return Result(self.scenario, self.view, dict(self.overrides), output)
+
 
 def run_all(
     jobs: Sequence[Job],
     threads: int | None = None,
     on_done: Callable[[Result], None] | None = None,
     on_tick: Callable[[float], None] | None = None,
+    store: Store | None = None,
 ) -> list[Result]:
     """Runs jobs in parallel and returns their results in the order of the jobs, whatever the number of threads.
 
-    `threads` defaults to the number of cores. `on_done` is called from worker threads, once per finished job; `on_tick`
-    from this thread, a few times a second, with the share of all virtual time that has passed. If a job fails, jobs
-    that have not begun are cancelled and its exception is raised.
+    With a store, jobs of which it has the run are not run, and each other run is kept the moment it is finished.
+
+    `threads` defaults to the number of cores. `on_done` is called from worker threads, once per job that was run;
+    `on_tick` from this thread, a few times a second, with the share of all virtual time that has passed. If a job
+    fails, jobs that have not begun are cancelled and its exception is raised.
     """
+    kept = [None if store is None else store.read(job.id) for job in jobs]
+    missing = [job for job, output in zip(jobs, kept, strict=True) if output is None]
+    made = iter(_run(missing, threads, on_done, on_tick, store))
+    return [next(made) if output is None else job.result(output) for job, output in zip(jobs, kept, strict=True)]
+
+
+def _run(
+    jobs: Sequence[Job],
+    threads: int | None,
+    on_done: Callable[[Result], None] | None,
+    on_tick: Callable[[float], None] | None,
+    store: Store | None,
+) -> list[Result]:
     workers = max(1, min(threads or os.cpu_count() or 1, len(jobs)))
     to_simulate_s = sum(job.view["duration"] for job in jobs)
     meters = [_core.Meter() for _ in jobs]
 
     def work(job: Job, meter: _core.Meter) -> Result:
         output = _core.run(job.scenario.text, job.scenario.origin, for_core(job.overrides), meter, job.pcap)
-        result = Result(job.scenario, job.view, dict(job.overrides), output)
+        if store is not None:
+            store.write(job.id, encode(output, job.id))
+        result = job.result(output)
         if on_done is not None:
             on_done(result)
         return result

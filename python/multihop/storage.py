@@ -5,21 +5,25 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
+import socket
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 
 from multihop.columns import RUN_COLUMNS, TABLES
 from multihop.errors import OutputError, UserError
-from multihop.provenance import commit, version
+from multihop.provenance import record
+from multihop.visible import write_csv
 
 if TYPE_CHECKING:
     from multihop.comparison import Comparison
@@ -38,6 +42,11 @@ RESULT_NAMES = (
     *(f"{name}.{kind}" for name in TABLES for kind in ("parquet", "csv")),
 )
 
+_PART = re.compile(r"^\..*\.(?P<host>[^.]*)\.(?P<pid>\d+)\.part$")
+
+#: No file takes so long to write: what is older was left by a process of another machine.
+_LEFT_OVER_AFTER_S = 24 * 3600.0
+
 # The place is right, but the disk is not: another name would not help.
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}
 
@@ -55,7 +64,7 @@ def save(comparison: Comparison, directory: Path) -> Path:
     for name in TABLES:
         table = arrow_table(comparison, name, about)
         replace_file(directory / f"{name}.parquet", partial(pa.parquet.write_table, table))
-        replace_file(directory / f"{name}.csv", partial(pa.csv.write_csv, table))
+        replace_file(directory / f"{name}.csv", partial(write_csv, table))
     # Results that are made again from their own copies of the scenario and of the file of motion leave these alone.
     copy = directory / "scenario.toml"
     if comparison.scenario.file is None or not _same_file(copy, comparison.scenario.file):
@@ -86,8 +95,7 @@ def manifest(comparison: Comparison) -> dict[str, Any]:
     first = next(iter(comparison.results.values()))[0]
     return {
         "format": MANIFEST_FORMAT,
-        "multihop": version(),
-        "commit": commit(),
+        **record(),
         "command": comparison.command,
         "command_runs_in": "the directory of this manifest, whose scenario.toml is the scenario that was run",
         "scenario": {
@@ -199,9 +207,48 @@ def whole_file(path: Path, source: Path | None = None) -> Iterator[Path]:
         yield part
 
 
+def part_of(path: Path) -> Path:
+    """What a file is called while it is written: the name says by which process of which machine."""
+    return path.with_name(f".{path.name}.{_host()}.{os.getpid()}.part")
+
+
+def is_part(name: str) -> bool:
+    """Whether this is the name of a file in the making."""
+    return _PART.match(name) is not None
+
+
+def clear_left_overs(folder: Path, pattern: str) -> None:
+    """Removes files in the making whose process is gone, as far as that can be known and done."""
+    for part in folder.glob(pattern):
+        with suppress(OSError):
+            if _is_left_over(part):
+                part.unlink()
+
+
+def _is_left_over(part: Path) -> bool:
+    match = _PART.match(part.name)
+    if match is None:
+        return False
+    # A clock that was set back makes files of the future, which are none of a day ago.
+    if time.time() - part.stat().st_mtime > _LEFT_OVER_AFTER_S:
+        return True
+    if match["host"] != _host():
+        return False
+    try:
+        os.kill(int(match["pid"]), 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    return False
+
+
+def _host() -> str:
+    return socket.gethostname().replace(".", "-")
+
+
 @contextmanager
 def _moved_into_place(path: Path) -> Iterator[Path]:
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    clear_left_overs(path.parent, f".{escape(path.name)}.*.part")
+    part = part_of(path)
     try:
         yield part
         part.replace(path)

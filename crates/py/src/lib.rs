@@ -48,6 +48,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(identity, module)?)?;
     module.add_function(wrap_pyfunction!(commit, module)?)
 }
 
@@ -256,6 +257,12 @@ fn registry() -> String {
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// A name for what the engine was built from; see `multihop_identity`.
+#[pyfunction]
+fn identity() -> &'static str {
+    env!("MULTIHOP_IDENTITY")
 }
 
 /// The commit that the engine was built from.

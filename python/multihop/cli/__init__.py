@@ -1,13 +1,14 @@
 """The command line.
 
 Exit codes: 0 done; 1 a run failed, or what it found cannot be written; 2 what was asked for cannot be done (one message
-on standard error says why); 70 a bug of ours; 130 interrupted; 141 whoever read the output went away.
+on standard error says why); 70 a bug of ours; 130 interrupted; 141 whoever read the output went away; 143 terminated.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -18,11 +19,17 @@ EXIT_USER_ERROR = 2
 EXIT_INTERNAL = 70
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
+EXIT_TERMINATED = 143
+
+#: Whether it was the system, not Ctrl-C, that wanted an end.
+_terminated = False
 
 
 def main() -> NoReturn:
     """Runs the command that was typed and exits."""
     has_output = _prepare_streams()
+    # Batch systems say it this way that time is up.
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         code = _run() if has_output else _fail("standard output is closed; results have nowhere to go", EXIT_FAILED)
         sys.stdout.flush()
@@ -34,9 +41,9 @@ def main() -> NoReturn:
         code = _fail(_cannot_write(error), EXIT_FAILED)
     except KeyboardInterrupt:
         code = _interrupted()
-    if code == EXIT_INTERRUPTED:
-        # Runs in other threads cannot be stopped halfway; leaving without waiting for them is safe, as results are
-        # only written once all runs are done.
+    if code in {EXIT_INTERRUPTED, EXIT_TERMINATED}:
+        # Runs in other threads cannot be stopped halfway; leaving without waiting for them is safe, as whatever is
+        # written is written under another name first.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
@@ -93,7 +100,7 @@ def _run() -> int:
     except typer.Abort:
         return _interrupted()
     except Interrupted as interrupted:
-        return _fail(f"interrupted; {interrupted}", EXIT_INTERRUPTED)
+        return _interrupted(str(interrupted))
     except InternalError as error:
         return _fail(_internal(str(error)), EXIT_INTERNAL)
     except MemoryError:
@@ -104,9 +111,7 @@ def _run() -> int:
         if os.environ.get("MULTIHOP_TRACEBACK"):
             raise
         return _fail(_internal(f"{type(error).__name__}: {error}"), EXIT_INTERNAL)
-    if code == EXIT_INTERRUPTED:
-        return _interrupted()
-    return int(code or 0)
+    return _interrupted() if code == EXIT_INTERRUPTED else int(code or 0)
 
 
 def _usage(error: Exception, arguments: list[str]) -> str:
@@ -124,8 +129,10 @@ def _usage(error: Exception, arguments: list[str]) -> str:
 
 def _fail(message: str, code: int) -> int:
     # If standard error is full or gone as well, the exit code is all that is left to tell.
+    from multihop.cli import console
+
     with suppress(OSError):
-        print(f"multihop: {message}", file=sys.stderr)
+        console.note(f"multihop: {message}")
     return code
 
 
@@ -136,6 +143,13 @@ def _internal(what: str) -> str:
     )
 
 
-def _interrupted() -> int:
-    print("multihop: interrupted; nothing was written", file=sys.stderr)
-    return EXIT_INTERRUPTED
+def _terminate(*_: object) -> NoReturn:
+    global _terminated
+    _terminated = True
+    raise KeyboardInterrupt
+
+
+def _interrupted(what: str = "nothing was written") -> int:
+    if _terminated:
+        return _fail(f"terminated; {what}", EXIT_TERMINATED)
+    return _fail(f"interrupted; {what}", EXIT_INTERRUPTED)

@@ -4,13 +4,13 @@ from typing import Annotated
 
 import typer
 
-from multihop.cli import bounds, imports, inspect, runs, studies
+from multihop.cli import bounds, console, imports, inspect, runs, studies
 from multihop.cli.league import league
 from multihop.cli.measure import measure
 from multihop.cli.optimum import optimum
 from multihop.cli.reproduce import reproduce
 from multihop.cli.when import when
-from multihop.provenance import commit, version
+from multihop.provenance import build
 
 app = typer.Typer(
     help="Congestion control over multi-hop IEEE 802.11: simulated, compared, explained.",
@@ -22,8 +22,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        built_from = commit()
-        print(f"multihop {version()}" + (f" ({built_from})" if built_from else ""))
+        console.say(f"multihop {build()}")
         raise typer.Exit
 
 

@@ -27,9 +27,9 @@ def bound(
     _print_totals(found)
     _print_flows(found)
     for level in LEVELS:
-        print(f"{level.name}: {level.meaning}")
+        console.say(f"{level.name}: {level.meaning}")
     if found.of_start:
-        print("nodes move: these are bounds for the network at the start, not for the run")
+        console.say("nodes move: these are bounds for the network at the start, not for the run")
 
 
 def _print_totals(found: Bound) -> None:
@@ -39,7 +39,7 @@ def _print_totals(found: Bound) -> None:
         with_feedback = [kbps(row["total_with_feedback_bps"])] if found.has_feedback else []
         rows.append([str(row["level"]), kbps(row["total_bps"]), *with_feedback])
     console.out().print(console.table(heads, rows))
-    print()
+    console.say()
 
 
 def _print_flows(found: Bound) -> None:
@@ -52,7 +52,7 @@ def _print_flows(found: Bound) -> None:
         cells += [kbps(last["alone_with_feedback_bps"])] if found.has_feedback else []
         rows.append([str(last["name"]), str(last["hops"]), *cells, " ".join(last["bottleneck"])])
     console.out().print(console.table(heads, rows))
-    print()
+    console.say()
 
 
 def kbps(value: float) -> str:

@@ -1,31 +1,60 @@
-"""What goes to the terminal: results to standard output, everything else to standard error."""
+"""What goes to the terminal: results to standard output, everything else to standard error.
+
+Nothing else in the package writes to either. What acts on a terminal is made visible here; colours are Rich's own.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
+from collections.abc import Iterable
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
+from rich.text import Text
+
+from multihop.visible import visible, visible_json
 
 
-def out() -> Console:
+class Terminal(Console):
+    """A console that takes text for text: no markup, no codes of emoji (`:cd:`), no control characters."""
+
+    def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
+        super().__init__(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
+
+    def render_str(self, text: str, **options: Any) -> Text:  # noqa: ANN401 - Rich's own
+        """Plain text for Rich; made visible before the width of anything is decided."""
+        return super().render_str(visible(text), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The pieces of something, of which only Rich's own may control the terminal."""
+        for piece in super().render(renderable, options):
+            yield piece if piece.control else Segment(visible(piece.text), piece.style)
+
+
+def out() -> Terminal:
     """Standard output. Not a terminal: no colours, and lines as long as they need to be."""
-    return Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 200)
+    return Terminal(width=None if sys.stdout.isatty() else 200)
+
+
+def say(text: str = "") -> None:
+    """A line of a result, on standard output, however long."""
+    print(visible(text))
 
 
 def note(text: str, *, quiet: bool = False) -> None:
     """A remark for a person, on standard error."""
     if not quiet:
-        print(text, file=sys.stderr)
+        print(visible(text), file=sys.stderr)
 
 
 def print_json(value: Any) -> None:  # noqa: ANN401 - any JSON value
     """JSON to standard output; what is not a finite number becomes null."""
     is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    print(json.dumps(_finite(value), indent=2, ensure_ascii=not is_unicode))
+    print(visible_json(json.dumps(_finite(value), indent=2, ensure_ascii=not is_unicode)))
 
 
 def table(columns: list[str], rows: list[list[str]], *, title: str | None = None) -> Table:

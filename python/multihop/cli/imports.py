@@ -71,6 +71,8 @@ def import_mesh(
     Scenario(imported.text, str(out or "<imported>")).check()
     if out is not None:
         write_text(out, imported.text)
+    elif not as_json and sys.stdout.isatty():
+        console.say(imported.text.rstrip())
     elif not as_json:
         # TOML is UTF-8 by definition, whatever the terminal speaks.
         sys.stdout.flush()

@@ -18,7 +18,7 @@ from multihop import api
 from multihop.cli import console
 from multihop.cli.settings import SetOption, read
 from multihop.errors import UserError
-from multihop.provenance import commit, version
+from multihop.provenance import record
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
@@ -50,11 +50,13 @@ def check(
         return
     by_wire = f" ({len(view['wires'])} by wire)" if view["wires"] else ""
     links = f"{len(view['links'])} directed links{by_wire}"
-    print(f"{view['name']}: {len(view['nodes'])} nodes, {links}, {len(view['flows'])} flows")
-    print(f"{view['duration']:g} s of which {view['warmup']:g} s warm-up, seed {view['seed']}, hash {view['hash']}")
+    console.say(f"{view['name']}: {len(view['nodes'])} nodes, {links}, {len(view['flows'])} flows")
+    console.say(
+        f"{view['duration']:g} s of which {view['warmup']:g} s warm-up, seed {view['seed']}, hash {view['hash']}"
+    )
     moving = sum(node["moves"] for node in view["nodes"])
     if moving:
-        print(f"{moving} node{' moves' if moving == 1 else 's move'}: links and paths are those at the start")
+        console.say(f"{moving} node{' moves' if moving == 1 else 's move'}: links and paths are those at the start")
     names = [node["name"] for node in view["nodes"]]
     rows = [
         [flow["name"], flow["scheme"], flow["app"], " > ".join(names[i] for i in flow["path"]) or "no route"]
@@ -81,12 +83,12 @@ def list_names(
         console.print_json(chosen)
         return
     for title, entries in chosen.items():
-        print(title)
+        console.say(title)
         for entry in entries:
-            print(f"  {entry['name']:<20} {entry.get('summary', '')}")
+            console.say(f"  {entry['name']:<20} {entry.get('summary', '')}")
             for key, meaning in _keys(entry).items():
-                print(f"    {key:<26} {meaning}")
-        print()
+                console.say(f"    {key:<26} {meaning}")
+        console.say()
 
 
 def schema(
@@ -104,8 +106,7 @@ def doctor(as_json: JsonOption = False) -> None:
         "current directory can be written": _try(_write_test),
     }
     about = {
-        "multihop": version(),
-        "commit": commit() or "unknown",
+        **{name: value or "unknown" for name, value in record().items()},
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cores": os.cpu_count(),
@@ -115,9 +116,9 @@ def doctor(as_json: JsonOption = False) -> None:
         console.print_json({"about": about, "checks": {name: problem or "ok" for name, problem in checks.items()}})
     else:
         for name, value in about.items():
-            print(f"{name:<12} {value}")
+            console.say(f"{name:<12} {value}")
         for name, problem in checks.items():
-            print(f"{'ok' if problem is None else 'PROBLEM':<12} {name}" + (f": {problem}" if problem else ""))
+            console.say(f"{'ok' if problem is None else 'PROBLEM':<12} {name}" + (f": {problem}" if problem else ""))
     if any(checks.values()):
         raise typer.Exit(1)
 

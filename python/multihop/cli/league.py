@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from multihop.cli import console
-from multihop.cli.runs import JobsOption, JsonOption, QuietOption
-from multihop.cli.studies import DaskOption, QuickOption, runs_are_kept, simulate
+from multihop.cli.runs import JobsOption, JsonOption, QuietOption, runs_are_kept
+from multihop.cli.studies import DaskOption, QuickOption, simulate
 from multihop.errors import UserError
 from multihop.league import League, networks, schemes, study
 from multihop.storage import require_results_directory
@@ -63,7 +63,7 @@ def league(
             heads, rows = page.summary(found)
             console.out().print(console.table(heads, rows))
             if mesh is not None:
-                print("\n".join(["", f"{asked[-1].title}: who helps here", *words.said(results[-1])]))
+                console.say("\n".join(["", f"{asked[-1].title}: who helps here", *words.said(results[-1])]))
         _report(found, out, command, quiet=quiet or as_json)
     _tell_what_is_missing(found, quiet=quiet)
 

@@ -69,11 +69,11 @@ def measure(
 def _print(found: Measurement, onlooker: Onlooker, capture: Path | None) -> None:
     records, stations = onlooker.quality["records"], len(_of(found.stations, onlooker))
     where = f"{capture}, " if capture is not None else ""
-    print(f"{where}{onlooker.title}: {records} records in {onlooker.length_s:.3f} s, {stations} stations")
-    print(f"capture quality: {onlooker.grade}")
+    console.say(f"{where}{onlooker.title}: {records} records in {onlooker.length_s:.3f} s, {stations} stations")
+    console.say(f"capture quality: {onlooker.grade}")
     for reason in onlooker.reasons:
-        print(f"  {reason}")
-    print()
+        console.say(f"  {reason}")
+    console.say()
     _print_kinds(found, onlooker)
     _print_stations(found, onlooker)
     _print_links(found, onlooker)
@@ -88,7 +88,7 @@ def _print_kinds(found: Measurement, onlooker: Onlooker) -> None:
     ]
     rows.append(["nothing that was decoded", "", "", _share(1 - found.busy_ratio(onlooker))])
     console.out().print(console.table(["airtime", "frames", "bytes", "share"], rows))
-    print()
+    console.say()
 
 
 def _print_stations(found: Measurement, onlooker: Onlooker) -> None:
@@ -132,7 +132,7 @@ def _print_side_by_side(seen: list[Measurement]) -> None:
     table = measurement.side_by_side(seen)
     if table.empty:
         return
-    print("capacity / available [Mb/s] of each link, as each onlooker saw it")
+    console.say("capacity / available [Mb/s] of each link, as each onlooker saw it")
     onlookers = list(dict.fromkeys(table.columns.get_level_values(0)))
     columns = []
     for name in onlookers:
@@ -156,7 +156,7 @@ def _print_estimates(found: Measurement, onlooker: Onlooker) -> None:
         rows.append([str(row["estimator"]), name, *values])
     where = f"estimates at {onlooker.at or 'an onlooker'}"
     console.out().print(console.table([where, "of", "mean", "5 %", "95 %"], rows))
-    print()
+    console.say()
 
 
 def _of(table: pd.DataFrame, onlooker: Onlooker) -> pd.DataFrame:
@@ -165,8 +165,8 @@ def _of(table: pd.DataFrame, onlooker: Onlooker) -> pd.DataFrame:
 
 def _tell_more(rows: int) -> None:
     if rows > _MOST_ROWS:
-        print(f"... and {rows - _MOST_ROWS} more: see --json or --out")
-    print()
+        console.say(f"... and {rows - _MOST_ROWS} more: see --json or --out")
+    console.say()
 
 
 def _share(value: float) -> str:

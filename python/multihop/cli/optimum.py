@@ -58,13 +58,13 @@ def optimum(
     _print_binding(found)
     with_acks = found.question.feedback and any(demand["feedback"] for demand in found.capacity["demands"])
     charged = f"{found.question.level}{' with transport ACKs' if with_acks else ''}"
-    print(f"{found.question.constraints}: {CONSTRAINTS[found.question.constraints]}; charged: {charged}")
+    console.say(f"{found.question.constraints}: {CONSTRAINTS[found.question.constraints]}; charged: {charged}")
     if not found.shares.complete:
-        print("there are more cliques than were taken: the optimum may be lower")
+        console.say("there are more cliques than were taken: the optimum may be lower")
     if found.without_path:
-        print(f"without a path, and so left out: {', '.join(found.without_path)}")
+        console.say(f"without a path, and so left out: {', '.join(found.without_path)}")
     if found.not_comparable is not None:
-        print(f"runs cannot be held against this: {found.not_comparable}")
+        console.say(f"runs cannot be held against this: {found.not_comparable}")
 
 
 def _weights(options: list[str] | None) -> dict[str, float]:
@@ -91,8 +91,8 @@ def _print_optimum(found: Optimum) -> None:
         rates = [kbps(row["optimum_bps"]), kbps(row["alone_bps"])]
         rows.append([str(row["name"]), str(row["hops"]), *rates, _price(row["price"]), " ".join(limits)])
     console.out().print(console.table(heads, rows))
-    print(f"all flows together {kbps(found.total_bps)} kb/s, Jain index {found.jain:.4f}")
-    print()
+    console.say(f"all flows together {kbps(found.total_bps)} kb/s, Jain index {found.jain:.4f}")
+    console.say()
 
 
 def _print_binding(found: Optimum) -> None:
@@ -105,8 +105,8 @@ def _print_binding(found: Optimum) -> None:
     ]
     console.out().print(console.table(["links that share all the time", "price of it"], rows))
     if len(shown) < len(table):
-        print(f"{len(table) - len(shown)} more bind as well, at no price of their own")
-    print()
+        console.say(f"{len(table) - len(shown)} more bind as well, at no price of their own")
+    console.say()
 
 
 def _few(links: list[str]) -> str:

@@ -8,7 +8,6 @@ import time
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -20,6 +19,7 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bar
 
+from multihop.cli.console import Terminal
 from multihop.results import Result
 from multihop.study import Progress
 
@@ -61,13 +61,16 @@ class RunProgress:
         with self._lock:
             if self._bar is not None and share > 0:
                 left = (time.monotonic() - self._began) * (1 - share) / share
-                note = f"{self._finished} of {self._runs} runs, {_clock(left)} left"
+                note = f"{self._finished} runs made, {_clock(left)} left"
                 self._bar.update(self._task, completed=share, note=note)
 
-    def speed(self) -> str:
-        """Simulated seconds and events per second of waiting, so far."""
+    def summary(self) -> str:
+        """What was done, in one line, with simulated seconds and events per second of waiting."""
         elapsed = max(time.monotonic() - self._began, 1e-9)
-        return f"{self._simulated_s / elapsed:,.0f} simulated s/s, {self._events / elapsed / 1e6:.2f} M events/s"
+        made, found = self._finished, self._runs - self._finished
+        speed = f", {self._simulated_s / elapsed:,.0f} simulated s/s, {self._events / elapsed / 1e6:.2f} M events/s"
+        there = f", {found} {'was' if found == 1 else 'were'} there" if found else ""
+        return f"{made} {'run' if made == 1 else 'runs'}{' made' if found else ''}{there}{speed if made else ''}"
 
 
 class StudyBar:
@@ -114,12 +117,12 @@ class StudyBar:
 def _bar(count: ProgressColumn) -> Bar:
     return Bar(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         count,
         TimeElapsedColumn(),
-        TextColumn("{task.fields[note]}"),
-        console=Console(stderr=True),
+        TextColumn("{task.fields[note]}", markup=False),
+        console=Terminal(stderr=True),
         transient=True,
     )
 

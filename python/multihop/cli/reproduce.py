@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from multihop.cli import console
-from multihop.cli.runs import JobsOption, JsonOption, QuietOption
-from multihop.cli.studies import CellsOption, DaskOption, QuickOption, print_judgements, runs_are_kept, simulate
+from multihop.cli.runs import JobsOption, JsonOption, QuietOption, runs_are_kept
+from multihop.cli.studies import CellsOption, DaskOption, QuickOption, print_judgements, simulate
 from multihop.cli.summary import print_key, print_summary
 from multihop.papers import Paper, find, papers
 from multihop.papers.verdicts import write_verdicts
@@ -53,7 +53,7 @@ def reproduce(
             if summary and not as_json:
                 print_summary(title, judgements)
             elif not as_json:
-                print(title)
+                console.say(title)
                 print_judgements(judgements, cells=cells)
             is_whole = len(items) == len(paper.items)
             if is_whole and not failures:

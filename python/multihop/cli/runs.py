@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,11 +15,15 @@ from multihop.cli.progress import RunProgress
 from multihop.cli.settings import SetOption, read
 from multihop.columns import Metric
 from multihop.comparison import Comparison
-from multihop.errors import UserError
-from multihop.provenance import commit, version
+from multihop.errors import Interrupted, UserError
+from multihop.provenance import record
 from multihop.scenario import Scenario, load
 from multihop.storage import RESULT_NAMES, require_results_directory, require_writable_file
+from multihop.store import Store
 from multihop.verdict import with_interval
+
+#: Where finished runs are kept, in the folder of the results.
+STORE = "store"
 
 ScenarioArgument = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario (TOML).", show_default=False)]
 SeedOption = Annotated[int | None, typer.Option("--seed", help="First seed; the scenario's by default.")]
@@ -105,9 +110,9 @@ def compare(
     else:
         _print_metrics(comparison, comparison.metrics)
         for sentence in comparison.verdict():
-            print(sentence)
+            console.say(sentence)
         if comparison.not_comparable is not None:
-            print(f"Optimum: not drawn, as {comparison.not_comparable}.")
+            console.say(f"Optimum: not drawn, as {comparison.not_comparable}.")
 
 
 def _simulate(
@@ -137,27 +142,52 @@ def _simulate(
     if pcap is not None:
         _require_own_file(pcap, report, out)
         require_writable_file(pcap, scenario.file)
-    with RunProgress(seeds * len(variants), quiet=quiet) as progress:
-        comparison = run_variants(
-            scenario,
-            variants,
-            seeds=seeds,
-            first_seed=first_seed,
-            threads=jobs,
-            on_done=progress.done,
-            on_tick=progress.tick,
-            pcap=pcap,
-        )
-        speed = progress.speed()
-    count = seeds * len(variants)
-    console.note(f"{count} {'run' if count == 1 else 'runs'}, {speed}", quiet=quiet)
-    if pcap is not None:
-        console.note(f"capture: {pcap}", quiet=quiet)
-    if out is not None:
-        console.note(f"tables: {comparison.save(out)}", quiet=quiet)
-    if report is not None:
-        console.note(f"report: {comparison.report(report)}", quiet=quiet)
+    # A capture is of a run that is made, not of one that was kept.
+    store = Store(out / STORE) if out is not None and pcap is None else None
+    if store is not None:
+        store.check()
+    with runs_are_kept(out) if out is not None and store is not None else nullcontext():
+        with RunProgress(seeds * len(variants), quiet=quiet) as progress:
+            comparison = run_variants(
+                scenario,
+                variants,
+                seeds=seeds,
+                first_seed=first_seed,
+                threads=jobs,
+                on_done=progress.done,
+                on_tick=progress.tick,
+                pcap=pcap,
+                store=store,
+            )
+            console.note(progress.summary(), quiet=quiet)
+        if store is not None:
+            tell_damaged(store, "and these runs were made again", quiet=quiet)
+        if pcap is not None:
+            console.note(f"capture: {pcap}", quiet=quiet)
+        if out is not None:
+            console.note(f"tables: {comparison.save(out)}", quiet=quiet)
+        if report is not None:
+            console.note(f"report: {comparison.report(report)}", quiet=quiet)
     return comparison
+
+
+@contextmanager
+def runs_are_kept(where: Path) -> Iterator[None]:
+    """Says so on Ctrl-C, where otherwise it would be said that nothing was written."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise Interrupted(f"finished runs are kept in {where}, the same command goes on") from error
+
+
+def tell_damaged(store: Store, consequence: str, *, quiet: bool) -> None:
+    """Says which files of the store were damaged, ten of them at most."""
+    for path in store.damaged[:10]:
+        console.note(f"damaged: {path}", quiet=quiet)
+    if store.damaged:
+        count = len(store.damaged)
+        what = "1 damaged file of a run was" if count == 1 else f"{count} damaged files of runs were"
+        console.note(f"{what} set aside as NAME.damaged, {consequence}", quiet=quiet)
 
 
 def _require_own_file(pcap: Path, report: Path | None, out: Path | None) -> None:
@@ -203,7 +233,7 @@ def _print_flows(comparison: Comparison) -> None:
         "repeated %",
     ]
     console.out().print(console.table(heads, rows))
-    print()
+    console.say()
 
 
 def _print_metrics(comparison: Comparison, metrics: Sequence[Metric]) -> None:
@@ -214,7 +244,7 @@ def _print_metrics(comparison: Comparison, metrics: Sequence[Metric]) -> None:
     seeds = len(comparison.seeds)
     over = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, so no interval"
     console.out().print(console.table([over, *comparison.variants], rows))
-    print()
+    console.say()
 
 
 def _title(metric: Metric) -> str:
@@ -228,8 +258,7 @@ def _cell(value: float, decimals: int) -> str:
 def _json(comparison: Comparison) -> dict[str, Any]:
     first = next(iter(comparison.results.values()))[0]
     return {
-        "multihop": version(),
-        "commit": commit(),
+        **record(),
         "command": comparison.command,
         "scenario": {"name": first.view["name"], "hash": first.view["hash"]},
         "seeds": comparison.seeds,

@@ -14,7 +14,7 @@ import typer
 
 from multihop.cli import console
 from multihop.cli.progress import StudyBar
-from multihop.cli.runs import JobsOption, JsonOption, QuietOption
+from multihop.cli.runs import JobsOption, JsonOption, QuietOption, runs_are_kept, tell_damaged
 from multihop.errors import Interrupted, UserError
 from multihop.study import Failure, Judgement, Study, StudyResult, Verdict
 from multihop.study.export import export as export_tables
@@ -98,15 +98,16 @@ def status(
         "other_runs_in_store": result.store.other_runs({run.key for run in wanted}),
         "bytes": result.store.size(),
     }
+    tell_damaged(result.store, "and these runs are missing", quiet=as_json)
     if as_json:
         console.print_json({**record, "failures": [vars(failure) for failure in result.failures]})
         return
     counts = f"{record['finished']} runs finished, {record['missing']} missing, {record['failed']} failed"
-    print(f"{record['study']}: {record['points']} points, {counts}")
-    print(f"{folder}: {record['bytes'] / 1e6:.2f} MB of runs")
+    console.say(f"{record['study']}: {record['points']} points, {counts}")
+    console.say(f"{folder}: {record['bytes'] / 1e6:.2f} MB of runs")
     if record["other_runs_in_store"]:
         others = "other runs are kept there: of other settings, or of another build of multihop"
-        print(f"{record['other_runs_in_store']} {others}")
+        console.say(f"{record['other_runs_in_store']} {others}")
     if result.failures:
         _tell_failures(result.failures)
 
@@ -124,7 +125,7 @@ def report(
     from multihop.report.study import write_study
 
     asked, folder = load(study, out, quick=quick)
-    result = _with_runs(asked.result(folder, store=store))
+    result = _with_runs(asked.result(folder, store=store), quiet=quiet)
     for path in write_study([result], to or folder / "report.html"):
         console.note(f"written: {path}", quiet=quiet)
 
@@ -142,7 +143,7 @@ def export(
 ) -> None:
     """Write the tidy tables of what is there (Parquet and CSV), with estimates and paired differences."""
     asked, folder = load(study, out, quick=quick)
-    result = _with_runs(asked.result(folder, store=store))
+    result = _with_runs(asked.result(folder, store=store), quiet=quiet)
     for path in export_tables(result, to or folder / "tables"):
         console.note(f"written: {path}", quiet=quiet)
 
@@ -177,16 +178,8 @@ def simulate(
             count = f"{bar.kept()} finished runs" if bar.kept() else "finished runs"
             raise Interrupted(f"{count} are kept in {store or folder}, the same command goes on") from error
         console.note(bar.summary(), quiet=quiet)
+    tell_damaged(result.store, "and these runs were made again", quiet=quiet)
     return result
-
-
-@contextmanager
-def runs_are_kept(where: Path) -> Iterator[None]:
-    """Says so on Ctrl-C, where otherwise it would be said that nothing was written."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        raise Interrupted(f"finished runs are kept in {where}, the same command goes on") from error
 
 
 def print_judgements(judgements: Sequence[Judgement], *, cells: bool = False) -> None:
@@ -195,7 +188,7 @@ def print_judgements(judgements: Sequence[Judgement], *, cells: bool = False) ->
         return
     rows = [[j.claim.id, j.claim.where, str(j.verdict), j.summary] for j in judgements]
     console.out().print(console.table(["claim", "where", "verdict", "cells"], rows))
-    print()
+    console.say()
     for judgement in judgements:
         if cells or judgement.verdict is not Verdict.REPRODUCED:
             _print_judgement(judgement, cells=cells)
@@ -215,7 +208,7 @@ def _print_judgement(judgement: Judgement, *, cells: bool) -> None:
     if cells:
         rows = [[cell.what or "all", cell.measured, cell.expected, str(cell.state)] for cell in judgement.cells]
         write(console.table(["at", "measured", "claimed", "state"], rows))
-    print()
+    console.say()
 
 
 def _record(result: StudyResult) -> dict[str, Any]:
@@ -252,8 +245,8 @@ def _print_metrics(result: StudyResult) -> None:
     heads = [*result.points[0].labels, *seeds, *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in metrics)]
     console.out().print(console.table(heads, rows))
     if len(result.points) > _MOST_ROWS:
-        print(f"... and {len(result.points) - _MOST_ROWS} more points: see the report, or --json")
-    print()
+        console.say(f"... and {len(result.points) - _MOST_ROWS} more points: see the report, or --json")
+    console.say()
 
 
 def _tell_failures(failures: list[Failure]) -> None:
@@ -264,7 +257,8 @@ def _tell_failures(failures: list[Failure]) -> None:
         console.note(f"... and {len(failures) - 10} more failures")
 
 
-def _with_runs(result: StudyResult) -> StudyResult:
+def _with_runs(result: StudyResult, *, quiet: bool) -> StudyResult:
+    tell_damaged(result.store, "and these runs are missing: multihop study run makes them again", quiet=quiet)
     if result.study.spec.model is None and not any(result.seeds.values()):
         raise UserError(f"{result.store.directory}: no finished runs of this study; make them with multihop study run")
     return result

@@ -39,7 +39,7 @@ def print_summary(title: str, judgements: Sequence[Judgement]) -> None:
         table.add_row(where, claim.id, f"{verdict.symbol} {verdict}", _lines(judgement), judgement.whose)
     write(table)
     write(_totals(judgements))
-    print()
+    console.say()
 
 
 def print_key() -> None:

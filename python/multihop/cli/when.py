@@ -9,8 +9,8 @@ import typer
 
 from multihop.cli import console
 from multihop.cli.league import check_counts, command_of, exit_if_any_failed, listed
-from multihop.cli.runs import JobsOption, QuietOption
-from multihop.cli.studies import DaskOption, QuickOption, runs_are_kept, simulate
+from multihop.cli.runs import JobsOption, QuietOption, runs_are_kept
+from multihop.cli.studies import DaskOption, QuickOption, simulate
 from multihop.league import study
 from multihop.storage import require_results_directory, write_text
 
@@ -45,6 +45,6 @@ def when(
         command = command_of("when", [], compared, seeds, quick=quick)
         page = write_text(out / "when.md", pages.markdown(asked, results, command))
         for network, result in zip(asked, results, strict=True):
-            print("\n".join([network.title, *words.said(result)]))
+            console.say("\n".join([network.title, *words.said(result)]))
         console.note(f"page: {page}", quiet=quiet)
     exit_if_any_failed(results)

@@ -9,7 +9,7 @@ import numpy as np
 from multihop.columns import Metric
 from multihop.league import League, Network, headers, rules, settings
 from multihop.league.table import Standing, main_metric, standings
-from multihop.provenance import commit, version
+from multihop.provenance import build
 from multihop.report.study.provenance import spans
 from multihop.statistics import Estimate
 from multihop.study import StudyResult
@@ -42,7 +42,7 @@ _DECIMALS = 3
 def markdown(league: League, command: str) -> str:
     """The page: who is better where, each network in full, and what was equal and what was not."""
     table, said = standings(league), rules()["page"]
-    made_by = f"with multihop {version()}, commit {commit() or 'unknown'}"
+    made_by = f"with multihop {build()}"
     lines = [
         "# The league of schemes",
         "",

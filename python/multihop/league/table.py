@@ -12,16 +12,16 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 
 from multihop.columns import Column
 from multihop.comparison import SIGNIFICANCE
 from multihop.league import League, kind_of, rules
-from multihop.provenance import commit, version
+from multihop.provenance import record as build_record
 from multihop.statistics import Estimate
 from multihop.storage import replace_file, require_results_directory, write_text
 from multihop.study import StudyResult
+from multihop.visible import write_csv
 
 #: What a league writes besides the folders of its studies.
 NAMES = (
@@ -148,7 +148,7 @@ def export(league: League, directory: Path, command: str, page: str) -> list[Pat
     paths = []
     for name in about["tables"]:
         described = _described(tables[name], league, about)
-        for kind, write in (("parquet", pa.parquet.write_table), ("csv", pa.csv.write_csv)):
+        for kind, write in (("parquet", pa.parquet.write_table), ("csv", write_csv)):
             path = directory / f"{name}.{kind}"
             replace_file(path, partial(write, described))
             paths.append(path)
@@ -180,8 +180,7 @@ def _manifest(league: League, command: str, tables: Sequence[str]) -> dict[str, 
     """What was run, by what, and how to run it again. Nothing in it depends on the machine."""
     return {
         "format": 1,
-        "multihop": version(),
-        "commit": commit(),
+        **build_record(),
         "command": command,
         "schemes": league.schemes,
         "networks": [

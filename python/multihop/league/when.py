@@ -9,7 +9,7 @@ from typing import Any
 from multihop.errors import UserError
 from multihop.league import Network, networks, schemes, words
 from multihop.league.words import CARRIES, LEAST_INDEX, LEAST_SHARE, QUESTIONS, Win, listed, wins
-from multihop.provenance import commit, version
+from multihop.provenance import build
 from multihop.report.study.provenance import spans
 from multihop.study import StudyResult
 
@@ -48,7 +48,7 @@ def compared(wanted: Sequence[str] | None = None) -> list[str]:
 def markdown(asked: Sequence[Network], results: Sequence[StudyResult], command: str) -> str:
     """The page: for each class of schemes who wins how often, and a row per regime."""
     found = words.classes([str(point.labels["scheme"]) for point in results[0].points])
-    made_by = f"with multihop {version()}, commit {commit() or 'unknown'}"
+    made_by = f"with multihop {build()}"
     seeds = sorted({seed for seeds in results[0].seeds.values() for seed in seeds})
     lines = [
         "# When which scheme helps",

@@ -11,7 +11,7 @@ from typing import Any
 
 from multihop.errors import UserError
 from multihop.papers import Paper
-from multihop.provenance import commit, version
+from multihop.provenance import build
 from multihop.storage import write_text
 from multihop.study import Cell, Judgement, State, StudyResult, Verdict
 from multihop.study.export import verdict_record
@@ -52,7 +52,7 @@ class Verdicts:
     """What the runs of a build say about all claims of a paper.
 
     Attributes:
-        build: version and commit of multihop that made the runs.
+        build: engine and commit of multihop that made the runs.
         extent: how many of the runs asked for these are.
     """
 
@@ -69,9 +69,8 @@ def write_verdicts(folder: Path, results: Sequence[StudyResult]) -> Path:
         OutputError: if the disk is full or broken.
         UserError: if the folder cannot be written.
     """
-    build = f"{version()}, commit {commit() or 'unknown'}"
     claims = [verdict_record(judgement) for result in results for judgement in result.judgements]
-    content = {"build": build, "extent": Extent.of(results), "claims": claims}
+    content = {"build": build(), "extent": Extent.of(results), "claims": claims}
     return write_text(folder / FILE, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from multihop.comparison import Contrast
-from multihop.provenance import commit, version
+from multihop.provenance import build
 from multihop.report import charts, topology
 from multihop.report.markup import document, facts, paragraphs, remark, section, with_unit
 from multihop.report.markup import escape as _e
@@ -147,8 +147,7 @@ def _paired_row(contrast: Contrast) -> str:
 def _provenance(comparison: Comparison) -> str:
     view = next(iter(comparison.results.values()))[0].view
     known = {
-        "multihop": version(),
-        "commit": commit() or "unknown (built outside of a git checkout)",
+        "multihop": build(),
         "scenario": f"{view['name']}, hash {view['hash']}",
         "seeds": ", ".join(str(seed) for seed in comparison.seeds),
     }

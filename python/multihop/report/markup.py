@@ -8,11 +8,12 @@ from importlib import resources
 
 from multihop.columns import Metric
 from multihop.statistics import Estimate
+from multihop.visible import visible
 
 
 def document(title: str, body: str) -> str:
     """A whole page around `body`, with its style and script inside."""
-    return (
+    return visible(
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"<title>{escape(title)} - multihop</title>\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

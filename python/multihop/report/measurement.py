@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from multihop.provenance import commit, version
+from multihop.provenance import build
 from multihop.report.markup import document, escape, facts, section, table
 from multihop.report.svg import Chart, style
 
@@ -41,8 +41,7 @@ def page(found: Measurement) -> str:
         for onlooker in found.onlookers:
             parts += _onlooker(found, onlooker)
     about = [
-        ("multihop", version()),
-        ("commit", commit() or "unknown"),
+        ("multihop", build()),
         ("records", f"{found.records}"),
         ("bytes", f"{found.bytes}"),
         ("command", f"multihop measure {found.path.name}"),

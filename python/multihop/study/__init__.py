@@ -4,7 +4,6 @@ spec        what a study file can say
 loading     from a file to a specification, with one message for whatever is wrong
 checks      names that do not exist, statements that make no sense
 design      from factors to points
-store       finished runs on disk
 execution   runs what is missing, on any executor
 metrics     a number per run
 result      tables, estimates, paired differences
@@ -13,12 +12,12 @@ bars        how many cells of a claim hold, as a bar for each reading and pair
 study       puts these together
 """
 
+from multihop.store import Failure, Store
 from multihop.study.claims import Cell, Judgement, State, Verdict
 from multihop.study.design import Point
 from multihop.study.execution import Progress
 from multihop.study.result import StudyResult
 from multihop.study.spec import StudySpec
-from multihop.study.store import Failure, Store
 from multihop.study.study import Study
 
 __all__ = [

@@ -14,8 +14,9 @@ from typing import Any
 
 from multihop import _core
 from multihop.errors import OutputError
+from multihop.provenance import engine
+from multihop.store import Failure, RunId, Store, encode
 from multihop.study.design import Point
-from multihop.study.store import Failure, RunId, Store, encode, engine
 
 #: Submitted at once. Enough to keep any cluster busy, few enough to stop soon.
 _UNDER_WAY_MOST = 2_000
@@ -72,15 +73,16 @@ class Group:
         return runs
 
 
-def execute(text: str, origin: str, overrides: dict[str, Any], wanted: str) -> bytes:
+def execute(text: str, origin: str, overrides: dict[str, Any], run: RunId) -> bytes:
     """One run, from its scenario to its encoded output: what is sent to an executor's worker.
 
     Raises:
         OutputError: if this worker has another build of multihop than the one that asks.
     """
-    if engine() != wanted:
-        raise OutputError(f"this worker has multihop {engine()}, but the study runs {wanted}; install the same build")
-    return encode(_core.run(text, origin, overrides))
+    if engine() != run.engine:
+        here, there = engine(), run.engine
+        raise OutputError(f"this worker has multihop {here}, but the study runs {there}; install the same build")
+    return encode(_core.run(text, origin, overrides), run)
 
 
 def run_missing(
@@ -159,7 +161,7 @@ class _Campaign:
                         self._waiting[key].append(group)
                 elif key in self._settled:
                     group.open.discard(key)
-                elif self._store.is_whole(run.id):
+                elif self._store.has(run.id):
                     self._progress.found += 1
                     self._settled.add(key)
                     group.open.discard(key)
@@ -175,7 +177,7 @@ class _Campaign:
         while self._queue and len(self._under_way) < _UNDER_WAY_MOST:
             run = self._queue.popleft()
             try:
-                future = self._pool.submit(execute, run.text, run.origin, dict(run.overrides), run.id.engine)
+                future = self._pool.submit(execute, run.text, run.origin, dict(run.overrides), run.id)
             except (BrokenExecutor, RuntimeError) as error:
                 raise self._without_workers(error) from error
             self._under_way[future] = run

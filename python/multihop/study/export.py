@@ -12,11 +12,10 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 
 from multihop.columns import RUN_COLUMNS, TABLES, Column
-from multihop.provenance import commit, version
+from multihop.provenance import record
 from multihop.statistics import holm
 from multihop.storage import replace_file, require_results_directory, write_text
 from multihop.study.claims import Judgement
@@ -24,6 +23,7 @@ from multihop.study.design import advancing_with
 from multihop.study.result import StudyResult, column_name
 from multihop.study.spec import MetricSpec
 from multihop.study.units import unit_of
+from multihop.visible import write_csv
 
 _TABLE_NAMES = (*TABLES, "metrics", "estimates", "differences")
 
@@ -55,7 +55,7 @@ def export(result: StudyResult, directory: Path) -> list[Path]:
     paths = []
     for name, df in tables.items():
         table = _described(result, name, df, about)
-        for kind, write in (("parquet", pa.parquet.write_table), ("csv", pa.csv.write_csv)):
+        for kind, write in (("parquet", pa.parquet.write_table), ("csv", write_csv)):
             path = directory / f"{name}.{kind}"
             replace_file(path, partial(write, table))
             paths.append(path)
@@ -130,8 +130,7 @@ def manifest(result: StudyResult, tables: Sequence[str]) -> dict[str, Any]:
     spec, plan = result.study.spec, result.study.plan
     return {
         "format": 1,
-        "multihop": version(),
-        "commit": commit(),
+        **record(),
         "command": "multihop study run study.toml" + (" --quick" if result.study.is_quick else ""),
         "command_runs_in": "the study's folder, with its study.toml and scenario.toml",
         "study": spec.name,

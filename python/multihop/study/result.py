@@ -17,13 +17,13 @@ from multihop.errors import UserError
 from multihop.models import evaluate
 from multihop.optima import Optimum, Question, optimum
 from multihop.statistics import Estimate, PairedDifference, paired_difference
+from multihop.store import Failure, Store
 from multihop.study.claims import Judgement, judge
 from multihop.study.derived import combined, of_model
 from multihop.study.design import RESERVED, Point
 from multihop.study.metrics import beside, metric_of, per_seed
 from multihop.study.optima import of_all_flows, question_of, with_optimum
 from multihop.study.spec import Label, MetricSpec
-from multihop.study.store import Failure, Store
 
 if TYPE_CHECKING:
     from multihop.study.study import Study

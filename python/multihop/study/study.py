@@ -18,8 +18,10 @@ from multihop import _core
 from multihop.api import seed_list
 from multihop.errors import UserError
 from multihop.models import evaluate
+from multihop.provenance import engine
 from multihop.scenario import Scenario, for_core, inline_toml, load, read_text, settings
 from multihop.statistics import estimate
+from multihop.store import RunId, Store
 from multihop.study.checks import check_study
 from multihop.study.design import Point, advancing_with, keys_of, points
 from multihop.study.execution import Group, Progress, Run, run_missing
@@ -27,7 +29,6 @@ from multihop.study.fitting import unfitting
 from multihop.study.loading import parse, place, validate
 from multihop.study.result import StudyResult
 from multihop.study.spec import Claim, Factor, StudySpec
-from multihop.study.store import RunId, Store, engine
 
 #: More do not fit into a directory in practice, nor their names into memory at ease.
 MOST_RUNS = 1_000_000
@@ -214,7 +215,7 @@ class Study:
             Store(folder).open(runs_in=runs.directory)
         runs.open()
         self._keep_inputs(folder)
-        result = self.result(folder, store=runs.directory)
+        result = self._result(folder, runs)
         if self.spec.model is None:
             groups = [self._group(members, result) for members in self._groups()]
             run_missing(
@@ -226,7 +227,7 @@ class Study:
                 replay=self._replay_command(folder),
                 on_progress=on_progress,
             )
-        return self.result(folder, store=runs.directory)
+        return self._result(folder, runs)
 
     def result(self, directory: str | Path, *, store: str | Path | None = None) -> StudyResult:
         """What is there of the study in `directory`, without running anything.
@@ -236,6 +237,9 @@ class Study:
         """
         folder, runs = _folders(directory, store)
         runs.mark()
+        return self._result(folder, runs)
+
+    def _result(self, folder: Path, runs: Store) -> StudyResult:
         if self.spec.model is not None:
             return StudyResult(self, folder, runs, {}, [])
         plan = self.plan

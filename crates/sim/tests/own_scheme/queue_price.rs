@@ -10,7 +10,7 @@
 //! whatever the capacities, which nobody needs to know. This is the primal algorithm of Kelly, Maulloo and Tan 1998, per round trip, with
 //! queues for prices.
 
-use multihop_core::{Feedback, NodeId, Packet, Time, XcpHeader};
+use multihop_core::{Feedback, NodeId, Packet, XcpHeader};
 use multihop_link::{Hop, LinkView, Outlet, RouterPolicy, Verdict};
 use multihop_schemes::quantity::Size;
 use multihop_schemes::tcp::{TcpParameters, number_in_range, size_in_range};
@@ -164,7 +164,7 @@ impl Controller for Payer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multihop_core::{FlowId, Port, Segment, Span};
+    use multihop_core::{FlowId, Port, Segment, Span, Time};
 
     /// A packet of 1000 bytes of payload with this header.
     fn packet(header: XcpHeader) -> Packet {

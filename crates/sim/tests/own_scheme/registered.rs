@@ -33,6 +33,8 @@ fn a_copied_file_and_the_lines_of_the_page_register_it() {
     let said =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
+    // Lints make errors of these, such as of an import that tests alone use.
+    assert!(!said.contains("warning:"), "{said}");
     for passed in ["queue_price::tests::", "registry::tests::every_entry", "every_scheme_delivers_everything"]
     {
         let ran = |line: &str| line.contains(passed) && line.ends_with("... ok");

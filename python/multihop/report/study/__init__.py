@@ -18,8 +18,8 @@ from multihop.report.markup import disclosure, document, escape, paragraphs, sec
 from multihop.report.study import claims, provenance, tables
 from multihop.report.study.figures import Figure, figures
 from multihop.storage import require_writable_file, write_text
+from multihop.store import KEPT_NAMES
 from multihop.study import StudyResult
-from multihop.study.store import KEPT_NAMES
 
 __all__ = ["write_study"]
 

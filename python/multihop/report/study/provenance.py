@@ -6,12 +6,10 @@ import shlex
 import tomllib
 from collections.abc import Sequence
 
-from multihop.provenance import commit as commit
-from multihop.provenance import version as version
+from multihop.provenance import build
 from multihop.report.markup import disclosure, escape, facts, remark, table
 from multihop.report.study.plots import point_words, text
 from multihop.study import StudyResult
-from multihop.study.store import engine
 
 
 def runs(result: StudyResult) -> int:
@@ -37,9 +35,7 @@ def provenance(result: StudyResult) -> str:
     """Versions, seeds, hashes of scenarios, failures, commands, and the files that went in."""
     study = result.study
     known = [
-        ("multihop", version()),
-        ("commit", commit() or "unknown (built outside of a git checkout)"),
-        ("engine", engine()),
+        ("multihop", build()),
         ("study", study.spec.name),
     ]
     if study.spec.model is not None:

@@ -7,9 +7,6 @@ import gzip
 import hashlib
 import json
 import os
-import re
-import socket
-import time
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -22,11 +19,13 @@ import numpy as np
 from multihop import _core
 from multihop.columns import TABLES
 from multihop.errors import OutputError, UserError
-from multihop.provenance import commit, version
-from multihop.storage import require_writable_directory
+from multihop.storage import clear_left_overs, is_part, part_of, require_writable_directory
 
-#: Changes when files of the store can no longer be read by what was written before, or the other way round.
+#: Of the folder: changes when an older multihop would not find its way in it, or the other way round.
 STORE_FORMAT = 1
+
+#: Of a run's file, and part of its name: changes when what `encode` writes is not what it wrote before.
+RUN_FORMAT = 2
 
 # What a damaged file makes of decompression.
 _DAMAGE = (EOFError, OSError, zlib.error)
@@ -36,10 +35,6 @@ _MARK = "store.json"
 #: Files of a study's folder that nothing may replace, for without them it is none or does not explain itself.
 KEPT_NAMES = (_MARK, "study.toml", "scenario.toml")
 _WHAT = "multihop study"
-_PART = re.compile(r"^\..*\.(?P<host>[^.]*)\.(?P<pid>\d+)\.part$")
-
-#: No file takes so long to write: what is older was left by a process of another machine.
-_LEFT_OVER_AFTER_S = 24 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -52,8 +47,8 @@ class RunId:
 
     @property
     def key(self) -> str:
-        """SHA-256 of the id and the store's format, in hexadecimal."""
-        words = [STORE_FORMAT, self.engine, self.scenario_hash, self.seed]
+        """SHA-256 of the id and the format of its file, in hexadecimal."""
+        words = [RUN_FORMAT, self.engine, self.scenario_hash, self.seed]
         return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
 
@@ -76,11 +71,18 @@ class Store:
     """A directory with one compressed JSON file per finished run.
 
     A file is written under another name and then renamed, so that whatever ends the process leaves whole files only.
-    Files are the same to the last byte whenever and wherever a run was made.
+    Files are the same to the last byte whenever and wherever a run was made. A file that is damaged, or of another run
+    than its name says, counts as missing and is set aside.
+
+    Attributes:
+        damaged: files that were found damaged, by the names that they had.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
+        self.damaged: list[Path] = []
+        #: Keys of runs that this process has read or written whole.
+        self._whole: set[str] = set()
 
     @staticmethod
     def of(folder: Path) -> Store:
@@ -103,11 +105,8 @@ class Store:
         """
         there = self.check()
         require_writable_directory(self.directory)
-        for pattern in (".*.part", "*/.*.part", "*/*/.*.part"):
-            for part in self.directory.glob(pattern):
-                if _is_left_over(part):
-                    with suppress(OSError):
-                        part.unlink()
+        for pattern in ("", "*/", "*/*/"):
+            clear_left_overs(self.directory, f"{pattern}.*.part")
         wanted: dict[str, Any] = {"what": _WHAT, "format": STORE_FORMAT}
         if runs_in is not None:
             wanted["runs_in"] = Path(os.path.relpath(runs_in, self.directory)).as_posix()
@@ -122,7 +121,7 @@ class Store:
         """
         there = self.mark()
         # A process that was killed before its first file was whole leaves a part of it.
-        if there is None and any(not _PART.match(name) for name in self._names()):
+        if there is None and any(not is_part(name) for name in self._names()):
             raise UserError(
                 f"{self.directory}: not a study folder of multihop, and not empty; name another place with --out"
             )
@@ -155,31 +154,21 @@ class Store:
         return found
 
     def has(self, run: RunId) -> bool:
-        """Whether the run is there."""
-        return self._path(run).exists()
+        """Whether the run is there, undamaged; a file is read once, as its name alone promises nothing.
+
+        Raises:
+            UserError: if the file is there but cannot be read.
+        """
+        if run.key in self._whole:
+            return self._path(run).exists()
+        return self.read(run) is not None
 
     def has_failed(self, run: RunId) -> bool:
         """Whether the run was tried and did not finish."""
         return not self.has(run) and self._failure_path(run).exists()
 
-    def is_whole(self, run: RunId) -> bool:
-        """Whether the run is there and undamaged; a damaged file (of a power failure, say) is set aside.
-
-        Raises:
-            UserError: if the file is there but cannot be read.
-        """
-        content = self._content(run)
-        if content is None:
-            return False
-        with suppress(*_DAMAGE):
-            # Nothing at all decompresses to nothing.
-            if gzip.decompress(content):
-                return True
-        self._set_aside(run)
-        return False
-
     def read(self, run: RunId) -> _core.Output | None:
-        """The run's output; `None` if it is not there, or damaged (by a power failure), which counts as missing.
+        """The run's output; `None` if it is not there, or damaged (by a power failure, say): then it is set aside.
 
         Raises:
             UserError: if the file is there but cannot be read.
@@ -188,10 +177,12 @@ class Store:
         if content is None:
             return None
         try:
-            return decode(content)
+            output = decode(content, run)
         except ValueError:
             self._set_aside(run)
             return None
+        self._whole.add(run.key)
+        return output
 
     def write(self, run: RunId, content: bytes) -> None:
         """Keeps a run's encoded output.
@@ -200,6 +191,7 @@ class Store:
             OutputError: if the disk is full or broken; everything kept before is still there.
         """
         self._write(self._path(run), content)
+        self._whole.add(run.key)
         with suppress(OSError):
             self._failure_path(run).unlink(missing_ok=True)
 
@@ -256,7 +248,7 @@ class Store:
         return self.directory / "failures" / f"{run.key}.json"
 
     def _write(self, path: Path, content: bytes) -> None:
-        part = path.with_name(f".{path.name}.{socket.gethostname().replace('.', '-')}.{os.getpid()}.part")
+        part = part_of(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             part.write_bytes(content)
@@ -288,79 +280,59 @@ class Store:
 
     def _set_aside(self, run: RunId) -> None:
         path = self._path(run)
+        self._whole.discard(run.key)
+        self.damaged.append(path)
         with suppress(OSError):
             path.replace(path.with_name(f"{path.name}.damaged"))
 
 
-def engine() -> str:
-    """Which build of the engine runs here: its version and, if known, its commit."""
-    built_from = commit()
-    return f"{version()}+{built_from}" if built_from else version()
-
-
-def encode(output: _core.Output) -> bytes:
-    """A run's output as compressed JSON, table -> column -> values; missing numbers are `NaN`."""
+def encode(output: _core.Output, run: RunId) -> bytes:
+    """A run's output as compressed JSON: what it is a run of, table -> column -> type -> values; missing are `NaN`."""
     plain = {
-        table: {name: column.tolist() if isinstance(column, np.ndarray) else column for name, column in columns.items()}
+        table: columns if table == "summary" else {name: _typed(column) for name, column in columns.items()}
         for table, columns in cast("dict[str, dict[str, Any]]", output).items()
     }
+    text = json.dumps({"format": RUN_FORMAT, "run": asdict(run), **plain}, separators=(",", ":"))
     # Level 6 of zlib, no time stamp: the same run is the same file.
-    return gzip.compress(json.dumps({"format": STORE_FORMAT, **plain}, separators=(",", ":")).encode(), 6, mtime=0)
+    return gzip.compress(text.encode(), 6, mtime=0)
 
 
-def decode(content: bytes) -> _core.Output:
-    """The output that `encode` was given.
+def decode(content: bytes, run: RunId) -> _core.Output:
+    """The output that `encode` was given, to the last bit and with the same types.
 
     Raises:
-        ValueError: if the content is no such output.
+        ValueError: if the content is no such output, or that of another run.
     """
     try:
-        return _decoded(json.loads(gzip.decompress(content)))
-    except (*_DAMAGE, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return _decoded(json.loads(gzip.decompress(content)), run)
+    except (*_DAMAGE, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise ValueError(f"not a finished run: {error}") from error
 
 
 #: Tables that a run may be without.
 _OPTIONAL = {"measurements", "positions", "wires"}
 
+#: What a column of names is called among the types, which else are NumPy's.
+_TEXT = "text"
 
-def _decoded(plain: dict[str, Any]) -> _core.Output:
-    if plain["format"] != STORE_FORMAT or not {"summary", *TABLES} - _OPTIONAL <= plain.keys():
+
+def _decoded(plain: dict[str, Any], run: RunId) -> _core.Output:
+    if plain["format"] != RUN_FORMAT or not {"summary", *TABLES} - _OPTIONAL <= plain.keys():
         raise ValueError("a run of another format")
+    if plain["run"] != asdict(run) or plain["summary"]["seed"] != run.seed:
+        raise ValueError("another run")
     made = {
-        name: {column: _column(values) for column, values in plain[name].items()}
+        name: {column: _untyped(typed) for column, typed in plain[name].items()}
         for name in TABLES
         if name != "summary" and name in plain
     }
     return cast("_core.Output", {"summary": plain["summary"], **made})
 
 
-def _column(values: list[Any]) -> _core.Column:
-    if values and isinstance(values[0], str):
-        return values
-    try:
-        # NumPy would take floats for integers of which some have 64 bits.
-        return (
-            np.array(values, dtype=np.int64) if values and isinstance(values[0], int) else np.array(values, dtype=float)
-        )
-    except OverflowError:
-        return np.array(values, dtype=np.uint64)
+def _typed(column: _core.Column) -> dict[str, list[Any]]:
+    return {column.dtype.name: column.tolist()} if isinstance(column, np.ndarray) else {_TEXT: column}
 
 
-def _is_left_over(part: Path) -> bool:
-    """Whether the process that was writing this file is gone."""
-    match = _PART.match(part.name)
-    if match is None:
-        return False
-    with suppress(OSError):
-        if time.time() - part.stat().st_mtime > _LEFT_OVER_AFTER_S:
-            return True
-    if match["host"] != socket.gethostname().replace(".", "-"):
-        return False
-    try:
-        os.kill(int(match["pid"]), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
+def _untyped(typed: dict[str, list[Any]]) -> _core.Column:
+    ((kind, values),) = typed.items()
+    return values if kind == _TEXT else np.array(values, dtype=kind)

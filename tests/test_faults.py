@@ -1,0 +1,148 @@
+"""Whatever breaks below a command: nothing is lost, nothing is torn, and it goes on to the same bytes."""
+
+import gzip
+import json
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from multihop.study import Study
+from studies import start, tree, write_study
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def runs(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("runs/*/*.json.gz"))
+
+
+# Damaged entries
+
+
+def rewritten(change):
+    """An entry that is read, changed as JSON, and written again as it should be."""
+
+    def damage(path: Path) -> None:
+        plain = json.loads(gzip.decompress(path.read_bytes()))
+        change(plain)
+        path.write_bytes(gzip.compress(json.dumps(plain).encode(), mtime=0))
+
+    return damage
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 4
+    path.write_bytes(content)
+
+
+#: What may have become of the file of a run. The last is another run of the same study.
+DAMAGES = {
+    "empty": lambda path: path.write_bytes(b""),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-20]),
+    "a flipped bit": flip,
+    "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size)),
+    "no gzip": lambda path: path.write_bytes(gzip.decompress(path.read_bytes())),
+    "half of the JSON": lambda path: path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes())[:-99])),
+    "not JSON": lambda path: path.write_bytes(gzip.compress(b"{broken")),
+    "other JSON": lambda path: path.write_bytes(gzip.compress(b"[1, 2]")),
+    "a table less": rewritten(lambda plain: plain.pop("flows")),
+    "the summary less": rewritten(lambda plain: plain.pop("summary")),
+    "another format": rewritten(lambda plain: plain.update(format=1)),
+    "another engine": rewritten(lambda plain: plain["run"].update(engine="0.0.1+0123")),
+    "another seed": rewritten(lambda plain: plain["summary"].update(seed=99)),
+    "another run": lambda path: shutil.copyfile(next(p for p in runs(path.parents[2]) if p != path), path),
+}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A study that was run, and its folder."""
+    folder = tmp_path_factory.mktemp("whole")
+    Study.load(write_study(folder)).run(folder / "s")
+    return folder / "s"
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_run_is_said_and_made_again(tmp_path, inline, whole, damage):
+    write_study(tmp_path)
+    shutil.copytree(whole, tmp_path / "s")
+    before = tree(tmp_path / "s")
+    victim = runs(tmp_path / "s")[3]
+    DAMAGES[damage](victim)
+    done = inline("study", "run", "small.toml", "--out", "s")
+    assert done.code == 0
+    assert "small: 1 runs made, 11 were there" in done.err
+    assert f"damaged: {victim.relative_to(tmp_path)}" in done.err
+    assert "1 damaged file of a run was set aside as NAME.damaged, and these runs were made again" in done.err
+    damaged = victim.with_name(f"{victim.name}.damaged")
+    damaged.unlink()
+    assert tree(tmp_path / "s") == before
+
+
+def test_what_is_damaged_is_missing_in_every_look_at_a_study(tmp_path, inline, whole):
+    for index, command in enumerate(("status", "report", "export")):
+        folder = tmp_path / command
+        shutil.copytree(whole, folder)
+        DAMAGES["not JSON"](runs(folder)[index])
+        done = inline("study", command, folder)
+        assert done.code == 0
+        assert "1 damaged file of a run was set aside as NAME.damaged, and these runs are missing" in done.err
+        again = inline("study", "status", folder, "--json").json()
+        assert (again["finished"], again["missing"]) == (11, 1)
+
+
+# Comparisons go on
+
+
+COMPARE = ("compare", "chain.toml", "--schemes", "tcp-newreno,recn", "--seeds", "6", "--duration", "8 s")
+
+
+@pytest.mark.usefixtures("chain")
+def test_an_interrupted_comparison_goes_on_to_the_same_bytes(tmp_path, multihop):
+    whole = multihop(*COMPARE, "--out", "a")
+    assert whole.code == 0
+    process = start(*COMPARE, "--jobs", 1, "--out", "b", cwd=tmp_path)
+    wait_for_runs(tmp_path / "b", 2, process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err == "multihop: interrupted; finished runs are kept in b, the same command goes on\n"
+    kept = len(runs(tmp_path / "b"))
+    assert kept < 12
+    assert {path.name for path in (tmp_path / "b").iterdir()} == {"store"}
+    again = multihop(*COMPARE, "--out", "b")
+    assert f"{12 - kept} runs made, {kept} were there" in again.err
+    assert again.out == whole.out
+    assert contents(tmp_path / "b") == contents(tmp_path / "a")
+    # More seeds are only those that are missing; a capture is of a run that is made.
+    more = multihop(*COMPARE, "--seeds", "7", "--out", "b")
+    assert "2 runs made, 12 were there" in more.err
+
+
+@pytest.mark.usefixtures("chain")
+def test_a_damaged_run_of_a_comparison_is_made_again(tmp_path, inline):
+    assert inline(*COMPARE, "--out", "a").code == 0
+    before = contents(tmp_path / "a")
+    DAMAGES["half of the JSON"](runs(tmp_path / "a")[0])
+    done = inline(*COMPARE, "--out", "a")
+    assert "1 run made, 11 were there" in done.err
+    assert "1 damaged file of a run was set aside as NAME.damaged, and these runs were made again" in done.err
+    (damaged,) = (tmp_path / "a").rglob("*.damaged")
+    damaged.unlink()
+    assert contents(tmp_path / "a") == before
+
+
+def wait_for_runs(folder, count, process):
+    """Until so many runs are finished."""
+    end = time.monotonic() + 60
+    while len(runs(folder)) < count:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.01)
