@@ -133,6 +133,8 @@ queue = 50 => codel = { limit = 5 }\ndiscipline = "stations" -> mac.codel.limit:
 eifs = "never" => eifs = "nav" -> mac.override.eifs: until-correct-frame, as-nav, never
 eifs = "never" => eif = "never" -> mac.override.eif: did you mean "eifs"?
 eifs = "never" => response_propagation = "1 us" -> mac.override.response_propagation: first-bit
+eifs = "never" => response_propagation = "1 us"\nresponse_timeout = "eifs" -> mac.override.response_propagation: no effect with response_timeout "eifs"
+eifs = "never" => response_timeout = "long" -> mac.override.response_timeout: first-bit, whole-response, eifs
 data_header = "34 B" => data_header = "1 kB" -> mac.override.data_header: 256 B
 link_layer_delay = "25 us" => link_layer_delay = "-1 us" -> mac.override.link_layer_delay: "-1 us"
 model = "ranges" => model = "range" -> medium.model: did you mean "ranges"? | sinr, matrix
