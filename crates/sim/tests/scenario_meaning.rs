@@ -1,7 +1,7 @@
 //! What scenarios mean: geometry of generators, choice of pairs, defaults, overrides, and the hash.
 
 use multihop_core::{FlowId, NodeId, Span};
-use multihop_dot11::{DcfRules, EifsRule, ResponseTimeout};
+use multihop_dot11::{DcfRules, EifsRule, Microseconds, ResponseTimeout};
 use multihop_link::{
     AdHocProbeOptions, CodelOptions, Discipline, Elapsed, EstimatorConfig, FqCodelOptions,
     PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions, StationsOptions, WinfReading,
@@ -659,4 +659,17 @@ fn the_hash_is_that_of_the_meaning() {
         assert!(!seen.contains(&other), "{to:?}");
         seen.push(other);
     }
+}
+
+#[test]
+fn ofdm_frames_may_be_bits_in_a_row() {
+    let airtime = |keys: &str| {
+        let text = format!("{PLAIN}[phy]\nstandard = \"802.11a\"\n{keys}\n");
+        let config = config(&text);
+        config.phy.airtime(config.data_rate, 1080, Microseconds::Exact)
+    };
+    // 16 and 6 bits more make 8662 of 216 a symbol: 41 of them.
+    assert_eq!(airtime(""), Span::from_us(20 + 164));
+    assert_eq!(airtime("ofdm_symbols = \"whole\""), Span::from_us(20 + 164));
+    assert_eq!(airtime("ofdm_symbols = \"ns2\""), Span::from_us(20 + 160));
 }
