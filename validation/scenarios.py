@@ -66,7 +66,7 @@ def ns2_dsr_chain(control_rate: str, seconds: int) -> Scenario:
         "duration": f"{seconds + 30} s",
         "warmup": "30 s",
         "record_interval": "50 ms",
-        "phy": {"standard": "802.11a", "data_rate": "54 Mb/s", "control_rate": control_rate},
+        "phy": {"standard": "802.11a", "data_rate": "54 Mb/s", "control_rate": control_rate, "ofdm_symbols": "ns2"},
         "mac": {"rules": "ns2", "rts_threshold": "0 B", "queue": 50},
         "medium": RANGES | {"carrier_sense_range": "250 m"},
         "network": {"extra_header": "20 B"},
