@@ -20,6 +20,7 @@ def main() -> None:
         version=__version__,
         seeds=str(effort.seeds),
         seconds=str(effort.seconds),
+        routed_seeds=str(checks.ROUTED_SEEDS),
         one_link=page.saturation(checks.one_link(effort), "closed form"),
         bianchi=page.saturation(checks.bianchi_cells("bianchi", effort), "model"),
         ieee=page.saturation(checks.bianchi_cells("ieee", effort), "model"),

@@ -13,6 +13,7 @@ from multihop.statistics import Estimate
 from validation import closed_forms, scenarios
 from validation.measure import (
     Against,
+    Agreement,
     collision_probability,
     goodput_kbps,
     over,
@@ -40,10 +41,10 @@ class Effort:
 
 
 #: Seeds under a routing protocol, where they differ more.
-DSDV_SEEDS = 10
+ROUTED_SEEDS = 40
 
 FULL = Effort(seeds=6, seconds=300)
-QUICK = Effort(seeds=3, seconds=120, few=True)
+QUICK = Effort(seeds=5, seconds=120, few=True)
 
 Build = Callable[[str, int, int], dict[str, Any]]
 Runs = tuple[Result, ...]
@@ -60,10 +61,10 @@ class ChainRow:
     goodput: Against
     rtt: Against | None
 
-    @property
-    def agrees(self) -> bool:
-        """Goodput within 5 % or overlapping intervals, RTT within 10 % or overlapping intervals."""
-        return self.goodput.agrees(0.05) and (self.rtt is None or self.rtt.agrees(0.10))
+    def agreement(self, goodput_tolerance: float) -> Agreement:
+        """Of the goodput within this tolerance, and of the round-trip time within 10 %."""
+        rtt = Agreement.YES if self.rtt is None else self.rtt.agreement(0.10)
+        return self.goodput.agreement(goodput_tolerance) & rtt
 
 
 def ns2_chains(effort: Effort) -> list[ChainRow]:
@@ -232,9 +233,9 @@ class DsdvRow:
     goodput: Against
 
     @property
-    def agrees(self) -> bool:
-        """Within 5 % or overlapping intervals."""
-        return self.goodput.agrees(0.05)
+    def agreement(self) -> Agreement:
+        """Within 5 %."""
+        return self.goodput.agreement(0.05)
 
 
 def recn_dsdv_chains(effort: Effort) -> list[DsdvRow]:
@@ -252,4 +253,4 @@ def recn_dsdv_chains(effort: Effort) -> list[DsdvRow]:
 
 
 def _more_seeds(effort: Effort) -> Effort:
-    return effort if effort.few else replace(effort, seeds=DSDV_SEEDS)
+    return effort if effort.few else replace(effort, seeds=ROUTED_SEEDS)

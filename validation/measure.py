@@ -4,10 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
+from math import hypot
 from typing import Any
 
 from multihop import Result, compare
 from multihop.statistics import Estimate, estimate
+
+
+class Agreement(StrEnum):
+    """Are two numbers the same within a tolerance?"""
+
+    YES = "yes"
+    #: They differ by more.
+    NO = "**no**"
+    #: The intervals are too wide to say.
+    OPEN = "open"
+
+    def __and__(self, other: Agreement) -> Agreement:
+        """Of two: no if one says no, and yes if both say yes."""
+        return max(self, other, key=[Agreement.YES, Agreement.OPEN, Agreement.NO].index)
 
 
 @dataclass(frozen=True)
@@ -25,13 +41,17 @@ class Against:
         return self.measured.mean / self.reference - 1
 
     @property
-    def overlaps(self) -> bool:
-        """Do the 95 % intervals overlap?"""
-        return abs(self.measured.mean - self.reference) <= (self.measured.half_width or 0.0) + self.reference_ci
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the relative difference: both means are uncertain, and independent."""
+        half = hypot(self.measured.half_width or 0.0, self.reference_ci) / self.reference
+        return self.off - half, self.off + half
 
-    def agrees(self, tolerance: float) -> bool:
-        """Within the tolerance, or with overlapping intervals?"""
-        return abs(self.off) <= tolerance or self.overlaps
+    def agreement(self, tolerance: float) -> Agreement:
+        """Is the whole interval of the relative difference within the tolerance (a test of equivalence)?"""
+        low, high = self.interval
+        if -tolerance <= low and high <= tolerance:
+            return Agreement.YES
+        return Agreement.NO if low > tolerance or high < -tolerance else Agreement.OPEN
 
 
 def results(scenario: dict[str, Any], scheme: str, seeds: int) -> tuple[Result, ...]:

@@ -35,7 +35,6 @@ def chains(rows: list[ChainRow], peer: str, goodput_tolerance: float) -> str:
         if row.rtt is not None:
             rtt = [f"{row.rtt.measured.mean:.3f}", f"{row.rtt.reference:.3f}", f"{row.rtt.off:+.1%}"]
         goodput = row.goodput
-        agrees = goodput.agrees(goodput_tolerance) and (row.rtt is None or row.rtt.agrees(0.10))
         reference = f"{goodput.reference:.1f} ± {goodput.reference_ci:.1f}"
         return [
             f"{row.flow}, {row.hops}",
@@ -43,7 +42,7 @@ def chains(rows: list[ChainRow], peer: str, goodput_tolerance: float) -> str:
             reference,
             f"{goodput.off:+.1%}",
             *rtt,
-            "yes" if agrees else "**no**",
+            row.agreement(goodput_tolerance),
         ]
 
     head = ["flow, hops", "goodput [kb/s]", peer, "off", "RTT [s]", peer, "off", "agrees"]
@@ -102,7 +101,7 @@ def recn_dsdv(rows: list[DsdvRow]) -> str:
             shown(goodput.measured, 1),
             f"{goodput.reference:.1f} ± {goodput.reference_ci:.1f}",
             f"{goodput.off:+.1%}",
-            "yes" if row.agrees else "**no**",
+            row.agreement,
         ]
 
     return table(["flows, from", "goodput [kb/s]", "ns-2", "off", "agrees"], map(cells, rows))

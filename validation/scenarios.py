@@ -7,6 +7,9 @@ from typing import Any
 #: Two-ray ground at 914 MHz gives ns-2's ranges; the propagation delay is that of 200 m.
 RANGES = {"model": "ranges", "propagation_delay": "667 ns"}
 
+#: Packets that ns-2's drop-tail queues hold whose limit is 50, and 20: they refuse the one that would reach it.
+QUEUE, RECN_QUEUE = 49, 19
+
 Scenario = dict[str, Any]
 
 
@@ -24,7 +27,7 @@ def ns2_chain(flow: str, hops: int, seconds: int) -> Scenario:
         "warmup": "30 s",
         "record_interval": "100 ms",
         "phy": {"standard": "dsss", "data_rate": "2 Mb/s", "control_rate": "1 Mb/s"},
-        "mac": {"rules": "ns2", "rts_threshold": "0 B", "queue": 50},
+        "mac": {"rules": "ns2", "rts_threshold": "0 B", "queue": QUEUE},
         "medium": RANGES,
         "network": {"extra_header": "20 B"},
         "topology": {"generator": "chain", "hops": hops, "spacing": "200 m"},
@@ -63,7 +66,7 @@ def ns2_dsr_chain(control_rate: str, seconds: int) -> Scenario:
         "duration": f"{seconds + 30} s",
         "warmup": "30 s",
         "record_interval": "50 ms",
-        "phy": {"standard": "802.11a", "data_rate": "54 Mb/s", "control_rate": control_rate},
+        "phy": {"standard": "802.11a", "data_rate": "54 Mb/s", "control_rate": control_rate, "ofdm_symbols": "ns2"},
         "mac": {"rules": "ns2", "rts_threshold": "0 B", "queue": 50},
         "medium": RANGES | {"carrier_sense_range": "250 m"},
         "network": {"extra_header": "20 B"},
@@ -93,7 +96,7 @@ def ns3_chain(hops: int, seconds: int) -> Scenario:
     scenario = ns2_chain("tcp-newreno", hops, seconds)
     scenario["name"] = f"ns3-chain-{hops}"
     scenario["phy"]["ack_rate"] = "2 Mb/s"
-    scenario["mac"] |= {"rules": "ieee", "lifetime": "500 ms"}
+    scenario["mac"] |= {"rules": "ieee", "queue": 50, "lifetime": "500 ms"}
     scenario["network"] = {"extra_header": "0 B"}
     scenario["medium"] = {
         "model": "sinr",
@@ -168,7 +171,7 @@ def recn_chain(scheme: str, flows: int, at_w1: bool, seconds: int, flavour: str)
         "warmup": "1 s",
         "record_interval": "1 s",
         "phy": {"standard": "dsss", "data_rate": "1 Mb/s", "control_rate": "1 Mb/s"},
-        "mac": {"rules": "ns2", "rts_threshold": "0 B", "queue": 20},
+        "mac": {"rules": "ns2", "rts_threshold": "0 B", "queue": RECN_QUEUE},
         "medium": RANGES,
         "network": {"extra_header": "20 B"},
         "topology": {"nodes": nodes},

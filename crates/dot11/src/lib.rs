@@ -20,6 +20,8 @@ mod special;
 
 pub use duration::{ACK_DURATION, Durations};
 pub use error::{ErrorTable, bit_error_rate, bit_success_ln, frame_success, success_from_delivery};
-pub use phy::{ACK_BYTES, CTS_BYTES, FrameTiming, Modulation, Phy, Preamble, RTS_BYTES, Standard};
+pub use phy::{
+    ACK_BYTES, CTS_BYTES, FrameTiming, Modulation, OfdmSymbols, Phy, Preamble, RTS_BYTES, Standard,
+};
 pub use ppdu::{Band, Bandwidth, Clock, HePpdu, HtPpdu, Ppdu, VhtPpdu};
 pub use rules::{BackoffDraw, DcfRules, EifsRule, Microseconds, ResponseTimeout};

@@ -34,6 +34,16 @@ pub enum Preamble {
     Short,
 }
 
+/// What follows preamble and SIGNAL field in an OFDM frame.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum OfdmSymbols {
+    /// Whole symbols of 4 us with service and tail bits (18.3.5.4), and in 802.11g the silence of 6 us after them.
+    #[default]
+    Whole,
+    /// The bytes of the frame at its rate and nothing else, as in ns-2.
+    None,
+}
+
 /// How a rate is modulated.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Modulation {
@@ -76,6 +86,7 @@ pub struct Phy {
     standard: Standard,
     preamble: Preamble,
     basic: &'static [Rate],
+    symbols: OfdmSymbols,
     /// Slot time.
     pub slot: Span,
     /// Short inter-frame space.
@@ -100,7 +111,7 @@ impl Phy {
             Standard::Dot11g => (9, 10, 15, &BASIC_OFDM),
         };
         let (slot, sifs) = (Span::from_us(slot), Span::from_us(sifs));
-        Phy { standard, preamble, basic, slot, sifs, cw_min, cw_max: 1023 }
+        Phy { standard, preamble, basic, symbols: OfdmSymbols::Whole, slot, sifs, cw_min, cw_max: 1023 }
     }
 
     /// 802.11g in a network that has 802.11b stations too: slots of 20 us, and basic rates 1, 2, 5.5 and 11 Mb/s (19.8.4).
@@ -115,6 +126,12 @@ impl Phy {
     #[must_use]
     pub fn with_long_slot(self) -> Phy {
         Phy { slot: Span::from_us(20), ..self }
+    }
+
+    /// The same with other OFDM frames.
+    #[must_use]
+    pub fn with_ofdm_symbols(self, symbols: OfdmSymbols) -> Phy {
+        Phy { symbols, ..self }
     }
 
     /// The standard that it was made for.
@@ -186,11 +203,11 @@ impl Phy {
     /// # Panics
     /// If this PHY does not have the rate.
     pub fn rx_start_delay(&self, rate: Rate) -> Span {
-        let timing = self.timing(rate, Microseconds::Exact);
-        match (timing.payload, self.standard) {
-            (Payload::Bits { .. } | Payload::Whitened { .. }, _) => timing.overhead,
-            (Payload::Symbols { .. }, Standard::Dot11g) => Span::from_us(24),
-            (Payload::Symbols { .. }, _) => Span::from_us(25),
+        let modulation = self.modulation(rate).expect("the rate belongs to the PHY");
+        match (modulation.is_ofdm(), self.standard) {
+            (false, _) => self.overhead(rate),
+            (true, Standard::Dot11g) => Span::from_us(24),
+            (true, _) => Span::from_us(25),
         }
     }
 
@@ -243,6 +260,9 @@ impl Phy {
     }
 
     fn symbols(&self, rate: Rate) -> Payload {
+        if self.symbols == OfdmSymbols::None {
+            return Payload::Bits { kbps: rate.bps() / 1_000, rounding: Microseconds::Exact };
+        }
         let extension_us = if self.standard == Standard::Dot11g { SIGNAL_EXTENSION_US } else { 0 };
         let bits_per_symbol = (rate.bps() * OFDM_SYMBOL_US / 1_000_000) as u32;
         Payload::Symbols { bits_per_symbol, extension: Span::from_us(extension_us) }

@@ -36,6 +36,9 @@ pub enum ResponseTimeout {
         /// Allowance for one way.
         propagation: Span,
     },
+    /// As long as EIFS, less DIFS, whatever is heard meanwhile: with the DIFS that follows, colliders wait as long as those that could
+    /// not decode the collision. Where the response is longer than the ACK that EIFS allows for, EIFS allows for the response.
+    Eifs,
 }
 
 /// How fractions of a microsecond are treated.
@@ -126,12 +129,12 @@ impl DcfRules {
     };
 
     /// The assumptions of Bianchi's model (IEEE JSAC 18(3), 2000), for comparison with it: a busy period counts as a slot for
-    /// those whose back-off it freezes, and after a collision the colliders wait as long as everyone else, EIFS. It is exact
-    /// with a propagation delay of zero.
+    /// those whose back-off it freezes, and after a collision the colliders wait as long as everyone else, EIFS, at whatever rate
+    /// responses are sent. It is exact with a propagation delay of zero.
     pub const BIANCHI: DcfRules = DcfRules {
         busy_period_counts_as_slot: true,
         fresh_difs: true,
-        response_timeout: ResponseTimeout::WholeResponse { propagation: Span::ZERO },
+        response_timeout: ResponseTimeout::Eifs,
         ..DcfRules::IEEE
     };
 

@@ -1,7 +1,7 @@
 //! Airtimes and inter-frame spaces, against numbers worked by hand from the clauses of IEEE 802.11-2012.
 
 use multihop_core::{Rate, Span};
-use multihop_dot11::{ACK_BYTES, CTS_BYTES, Microseconds, Phy, Preamble, RTS_BYTES, Standard};
+use multihop_dot11::{ACK_BYTES, CTS_BYTES, Microseconds, OfdmSymbols, Phy, Preamble, RTS_BYTES, Standard};
 
 /// Rate in kb/s, then microseconds on the air of frames of `LENGTHS` bytes.
 type Row = (u64, [u64; 4]);
@@ -209,6 +209,22 @@ fn a_response_is_noticed_after_the_delay_of_its_phy() {
     assert_eq!(delay(Standard::Dot11a, Preamble::Long, 6_000), Span::from_us(25));
     assert_eq!(delay(Standard::Dot11g, Preamble::Long, 6_000), Span::from_us(24));
     assert_eq!(delay(Standard::Dot11g, Preamble::Long, 2_000), Span::from_us(192));
+}
+
+/// ns-2's 802.11a: 1080 bytes at 54 Mb/s last 160 us after the 20 of preamble and SIGNAL, and an ACK at 6 Mb/s 18.667. The delay after
+/// which a response is noticed is not a matter of airtimes.
+#[test]
+fn ofdm_without_symbols_is_bits_in_a_row() {
+    for standard in [Standard::Dot11a, Standard::Dot11g] {
+        let whole = Phy::new(standard, Preamble::Long);
+        let bits = whole.with_ofdm_symbols(OfdmSymbols::None);
+        let airtime = |kbps, bytes| bits.airtime(Rate::from_kbps(kbps), bytes, Microseconds::Up);
+        assert_eq!(airtime(54_000, 1080), Span::from_us(180));
+        assert_eq!(airtime(6_000, 14), Span::from_ns(38_667));
+        assert_eq!(bits.eifs(), bits.sifs + Span::from_ns(38_667) + bits.difs());
+        let rate = Rate::from_kbps(24_000);
+        assert_eq!(bits.rx_start_delay(rate), whole.rx_start_delay(rate));
+    }
 }
 
 #[test]

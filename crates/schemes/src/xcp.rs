@@ -50,7 +50,8 @@ pub struct XcpControl {
 pub struct XcpConnection {
     /// Bit rate of payload that the application wants. Default: all there is.
     pub desired: Option<BitRate>,
-    /// A TCP connection, with timestamps unless they are switched off, and the congestion header of 20 bytes.
+    /// A TCP connection, with timestamps unless they are switched off, and the congestion header of 20 bytes. With the flavour ns2 losses
+    /// are repaired as by `Agent/TCP/Reno/XCP`, without selective acknowledgements.
     #[serde(flatten)]
     pub tcp: TcpParameters,
 }
@@ -97,14 +98,19 @@ impl XcpConnection {
     }
 
     fn options(&self) -> TcpOptions {
-        // A window that does not bind can hold much at a timeout that has arrived.
-        let kept = (self.tcp.flavour == Flavour::Rfc).then_some(true);
-        let tcp = TcpParameters {
-            timestamps: self.tcp.timestamps.or(Some(true)),
-            keep_sacked: self.tcp.keep_sacked.or(kept),
-            ..self.tcp.clone()
-        };
-        TcpOptions { congestion_header: CongestionHeader::Xcp, ..tcp.options(Recovery::Sack) }
+        let tcp = TcpParameters { timestamps: self.tcp.timestamps.or(Some(true)), ..self.tcp.clone() };
+        let congestion_header = CongestionHeader::Xcp;
+        match self.tcp.flavour {
+            // `Agent/TCP/Reno/XCP`: Reno's recovery, and feedback of new acknowledgements alone.
+            Flavour::Ns2 => {
+                TcpOptions { congestion_header, feedback_of_duplicates: false, ..tcp.options(Recovery::Reno) }
+            }
+            Flavour::Rfc => {
+                // A window that does not bind can hold much at a timeout that has arrived.
+                let tcp = TcpParameters { keep_sacked: tcp.keep_sacked.or(Some(true)), ..tcp };
+                TcpOptions { congestion_header, ..tcp.options(Recovery::Sack) }
+            }
+        }
     }
 
     pub(crate) fn sender(&self) -> Box<dyn Endpoint> {

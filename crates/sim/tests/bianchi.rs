@@ -12,19 +12,20 @@
 mod common;
 
 use common::{saturated_cell, total_goodput};
-use multihop_core::{Rng, Span};
-use multihop_dot11::DcfRules;
+use multihop_core::{Rate, Rng, Span};
+use multihop_dot11::{ACK_BYTES, DcfRules, Microseconds, Phy, Preamble, RTS_BYTES, Standard};
+use multihop_sim::outcome::{LinkOutcome, Outcome};
 use multihop_sim::run;
 
 const STATIONS: [usize; 8] = [1, 2, 3, 5, 10, 20, 30, 50];
 const FIRST_WINDOW: u32 = 32;
-const STAGES: i32 = 5;
+const STAGES: u32 = 5;
 
 /// Bianchi's fixed point: the probability that a station transmits in a slot, and that a transmission collides.
 fn fixed_point(stations: f64) -> (f64, f64) {
     let window = f64::from(FIRST_WINDOW);
     let transmit = |p: f64| {
-        let doubling: f64 = (0..STAGES).map(|i| (2.0 * p).powi(i)).sum();
+        let doubling: f64 = (0..STAGES).map(|i| (2.0 * p).powi(i as i32)).sum();
         2.0 / (1.0 + window + p * window * doubling)
     };
     let (mut low, mut high) = (0.0, 1.0);
@@ -35,29 +36,57 @@ fn fixed_point(stations: f64) -> (f64, f64) {
     (transmit(low), low)
 }
 
-/// Share of transmissions that collide in the model's Markov chain, with `stations` dependent stations.
-fn chain_collisions(stations: usize, transmissions: u64) -> f64 {
-    let mut rng = Rng::at(1, &["bianchi", "chain"]);
-    let draw = |rng: &mut Rng, stage: i32| rng.below(FIRST_WINDOW << stage);
-    let mut stage = vec![0; stations];
-    let mut left: Vec<u32> = stage.iter().map(|s| draw(&mut rng, *s)).collect();
-    let (mut sent, mut collided) = (0u64, 0u64);
-    while sent < transmissions {
-        let idle = *left.iter().min().expect("there are stations");
-        let ready: Vec<usize> = (0..stations).filter(|i| left[*i] == idle).collect();
-        for slots in &mut left {
-            *slots = slots.wrapping_sub(idle + 1);
+/// What happened in the model's Markov chain, played out with `stations` dependent stations.
+#[derive(Clone, Copy)]
+struct Chain {
+    sent: f64,
+    collided: f64,
+    idle_slots: f64,
+    successes: f64,
+    collisions: f64,
+}
+
+impl Chain {
+    /// Windows are `first` slots and double `stages` times.
+    fn play(first: u32, stages: u32, stations: usize, transmissions: u64) -> Chain {
+        let mut rng = Rng::at(1, &["bianchi", "chain"]);
+        let mut stage = vec![0; stations];
+        let mut left: Vec<u32> = stage.iter().map(|s| rng.below(first << s)).collect();
+        let (mut sent, mut collided, mut idle_slots, mut successes, mut collisions) =
+            (0, 0, 0u64, 0u64, 0u64);
+        while sent < transmissions {
+            let idle = *left.iter().min().expect("there are stations");
+            let ready: Vec<usize> = (0..stations).filter(|i| left[*i] == idle).collect();
+            for slots in &mut left {
+                *slots = slots.wrapping_sub(idle + 1);
+            }
+            idle_slots += u64::from(idle);
+            sent += ready.len() as u64;
+            if ready.len() > 1 {
+                collided += ready.len() as u64;
+                collisions += 1;
+            } else {
+                successes += 1;
+            }
+            for i in &ready {
+                stage[*i] = if ready.len() > 1 { (stage[*i] + 1).min(stages) } else { 0 };
+                left[*i] = rng.below(first << stage[*i]);
+            }
         }
-        sent += ready.len() as u64;
-        if ready.len() > 1 {
-            collided += ready.len() as u64;
-        }
-        for i in &ready {
-            stage[*i] = if ready.len() > 1 { (stage[*i] + 1).min(STAGES) } else { 0 };
-            left[*i] = draw(&mut rng, stage[*i]);
-        }
+        let [sent, collided, idle_slots, successes, collisions] =
+            [sent, collided, idle_slots, successes, collisions].map(|count| count as f64);
+        Chain { sent, collided, idle_slots, successes, collisions }
     }
-    collided as f64 / sent as f64
+
+    /// Share of transmissions that collide.
+    fn collision_share(&self) -> f64 {
+        self.collided / self.sent
+    }
+
+    /// Successes per second, where a slot, a success and a collision last this long, in seconds.
+    fn successes_per_second(&self, slot: f64, success: f64, collision: f64) -> f64 {
+        self.successes / (self.idle_slots * slot + self.successes * success + self.collisions * collision)
+    }
 }
 
 /// What a cell did, and what the model says of it.
@@ -77,6 +106,12 @@ impl Comparison {
     }
 }
 
+/// Share of RTS, or of DATA frames sent without them, that were not answered.
+fn collision_share(outcome: &Outcome, with_rts: bool) -> f64 {
+    let sum = |of: fn(&LinkOutcome) -> u64| outcome.links.iter().map(of).sum::<u64>() as f64;
+    1.0 - sum(|link| link.acknowledged) / if with_rts { sum(|link| link.rts) } else { sum(|link| link.data) }
+}
+
 fn compare(rules: DcfRules, stations: usize, with_rts: bool) -> Comparison {
     let mut config = saturated_cell(rules, stations);
     config.mac.rts_threshold = with_rts.then_some(0);
@@ -85,10 +120,6 @@ fn compare(rules: DcfRules, stations: usize, with_rts: bool) -> Comparison {
     config.medium.propagation_delay = Span::ZERO;
     config.duration = Span::from_ms(201_000);
     let outcome = run(&config);
-    let sum =
-        |of: fn(&multihop_sim::outcome::LinkOutcome) -> u64| outcome.links.iter().map(of).sum::<u64>() as f64;
-    let tries = if with_rts { sum(|link| link.rts) } else { sum(|link| link.data) };
-
     // Times in us, from the tables of 802.11b; the propagation delay is zero.
     let (sifs, slot, difs, eifs, rts, control) = (10.0, 20.0, 50.0, 364.0, 352.0, 304.0);
     let data = 192.0 + (8.0 * (1500.0 + 8.0 + 28.0) / 11.0f64).ceil();
@@ -103,7 +134,7 @@ fn compare(rules: DcfRules, stations: usize, with_rts: bool) -> Comparison {
     Comparison {
         label: format!("{stations:2} stations, {}", if with_rts { "RTS/CTS" } else { "basic  " }),
         throughput: (total_goodput(&outcome), 1472.0 * 8.0 * one / cycle * 1e6),
-        collisions: (1.0 - sum(|link| link.acknowledged) / tries, p),
+        collisions: (collision_share(&outcome, with_rts), p),
     }
 }
 
@@ -135,9 +166,89 @@ fn under_its_assumptions_the_model_holds() {
 fn collisions_are_those_of_the_models_chain() {
     for stations in [2, 5, 10, 30] {
         let measured = compare(DcfRules::BIANCHI, stations, true).collisions.0;
-        let chain = chain_collisions(stations, 1_000_000);
+        let chain = Chain::play(FIRST_WINDOW, STAGES, stations, 1_000_000).collision_share();
         println!("{stations} stations: {measured:.4}, chain {chain:.4}");
         assert!((measured / chain - 1.0).abs() < 0.02, "{stations} stations: {measured} against {chain}");
+    }
+}
+
+/// A cell of a PHY in which ACKs and CTS have a rate of their own, and the chain's shares and throughput of it, by its airtimes.
+struct RateCell {
+    phy: Phy,
+    data: Rate,
+    response: Rate,
+    stations: usize,
+    with_rts: bool,
+}
+
+impl RateCell {
+    fn check(&self, chain: &Chain) {
+        let RateCell { phy, data, response, stations, with_rts } = *self;
+        let mut config = saturated_cell(DcfRules::BIANCHI, stations);
+        (config.phy, config.data_rate) = (phy, data);
+        (config.control_rate, config.ack_rate) = (Some(response), Some(response));
+        (config.mac.cw_min, config.mac.cw_max) = (phy.cw_min, phy.cw_max);
+        config.mac.rts_threshold = with_rts.then_some(0);
+        config.mac.short_retry_limit = None;
+        config.mac.long_retry_limit = None;
+        config.medium.propagation_delay = Span::ZERO;
+        let airtime = |rate, bytes| phy.airtime(rate, bytes, Microseconds::Up).seconds();
+        let frame = airtime(data, 1500 + 8 + 28);
+        let (rts, answer) = (airtime(response, RTS_BYTES), airtime(response, ACK_BYTES));
+        let (sifs, difs, slot) = (phy.sifs.seconds(), phy.difs().seconds(), phy.slot.seconds());
+        let handshake = if with_rts { rts + answer + 2.0 * sifs } else { 0.0 };
+        let success = handshake + frame + sifs + answer + difs;
+        let allowed = answer.max(airtime(phy.basic_rates()[0], ACK_BYTES));
+        let collision = if with_rts { rts } else { frame } + sifs + allowed + difs;
+        let rate = chain.successes_per_second(slot, success, collision);
+        config.duration = config.warmup + Span::from_seconds(12_000.0 / rate);
+        let outcome = run(&config);
+        let (p, p_chain) = (collision_share(&outcome, with_rts), chain.collision_share());
+        let off = [p / p_chain - 1.0, total_goodput(&outcome) / (1472.0 * 8.0 * rate) - 1.0];
+        println!(
+            "{:?} {data}, responses at {response}, n = {stations}, RTS {with_rts}: p {p:.4}, chain {p_chain:.4}; {off:.4?}",
+            phy.standard()
+        );
+        assert!(off[0].abs() < 0.025 && off[1].abs() < 0.025, "see the last line");
+    }
+}
+
+/// Colliders and those that could not decode the collision resume together, whatever the rate of ACKs, also where it is below the rate
+/// for which EIFS allows.
+#[test]
+fn the_chain_holds_for_every_phy_and_rate_of_responses() {
+    let phys = [
+        Phy::new(Standard::Fhss, Preamble::Long),
+        Phy::new(Standard::Dsss, Preamble::Long),
+        Phy::new(Standard::Dot11b, Preamble::Long),
+        Phy::new(Standard::Dot11b, Preamble::Short),
+        Phy::new(Standard::Dot11a, Preamble::Long),
+        Phy::new(Standard::Dot11g, Preamble::Long),
+        Phy::mixed(Preamble::Short),
+    ];
+    let stations = 15;
+    for phy in phys {
+        let stages = ((phy.cw_max + 1) / (phy.cw_min + 1)).ilog2();
+        let chain = Chain::play(phy.cw_min + 1, stages, stations, 400_000);
+        let (data, _) = phy.rates().last().expect("every PHY has rates");
+        for (response, _) in phy.rates() {
+            for with_rts in [false, true] {
+                RateCell { phy, data, response, stations, with_rts }.check(&chain);
+            }
+        }
+    }
+}
+
+/// Where those that resume first would have much of the medium: 33 stations, and windows that do not grow.
+#[test]
+fn the_chain_holds_where_nearly_all_collides() {
+    let rate = Rate::from_kbps(24_000);
+    for cw_max in [1023, 15] {
+        let mut phy = Phy::new(Standard::Dot11a, Preamble::Long);
+        phy.cw_max = cw_max;
+        let stages = ((phy.cw_max + 1) / (phy.cw_min + 1)).ilog2();
+        let chain = Chain::play(phy.cw_min + 1, stages, 33, 1_000_000);
+        RateCell { phy, data: rate, response: rate, stations: 33, with_rts: false }.check(&chain);
     }
 }
 

@@ -30,7 +30,7 @@ fn rules(rng: &mut Rng) -> DcfRules {
     let patient = ResponseTimeout::WholeResponse { propagation: Span::from_us(2) };
     if coin(rng) {
         rules.eifs = pick(rng, &[EifsRule::UntilCorrectFrame, EifsRule::AsNav, EifsRule::Never]);
-        rules.response_timeout = pick(rng, &[ResponseTimeout::FirstBit, patient]);
+        rules.response_timeout = pick(rng, &[ResponseTimeout::FirstBit, patient, ResponseTimeout::Eifs]);
         rules.airtime = pick(rng, &[Microseconds::Up, Microseconds::Nearest, Microseconds::Exact]);
         rules.link_layer_delay = pick(rng, &[Span::ZERO, Span::from_us(25)]);
     }

@@ -1,7 +1,7 @@
 //! What scenarios mean: geometry of generators, choice of pairs, defaults, overrides, and the hash.
 
 use multihop_core::{FlowId, NodeId, Span};
-use multihop_dot11::{DcfRules, EifsRule};
+use multihop_dot11::{DcfRules, EifsRule, Microseconds, ResponseTimeout};
 use multihop_link::{
     AdHocProbeOptions, CodelOptions, Discipline, Elapsed, EstimatorConfig, FqCodelOptions,
     PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions, StationsOptions, WinfReading,
@@ -386,6 +386,19 @@ fn single_rules_override_those_of_their_set() {
         format!("{PLAIN}[mac]\nrules = \"ns2\"\n[mac.override]\neifs = \"never\"\ndata_header = \"28 B\"\n");
     let rules = config(&text).mac.rules;
     assert_eq!(rules, DcfRules { eifs: EifsRule::Never, data_header: 28, ..DcfRules::NS2 });
+    let timeout = |rules: &str, keys: &str| {
+        config(&format!("{PLAIN}[mac]\nrules = \"{rules}\"\n[mac.override]\n{keys}\n"))
+            .mac
+            .rules
+            .response_timeout
+    };
+    let whole = "response_timeout = \"whole-response\"";
+    let microseconds = |us| ResponseTimeout::WholeResponse { propagation: Span::from_us(us) };
+    assert_eq!(timeout("ieee", "response_timeout = \"eifs\""), ResponseTimeout::Eifs);
+    assert_eq!(timeout("bianchi", ""), ResponseTimeout::Eifs);
+    assert_eq!(timeout("bianchi", whole), microseconds(2));
+    assert_eq!(timeout("ns2", "response_propagation = \"5 us\""), microseconds(5));
+    assert_eq!(timeout("ns2", "response_timeout = \"first-bit\""), ResponseTimeout::FirstBit);
 }
 
 #[test]
@@ -646,4 +659,17 @@ fn the_hash_is_that_of_the_meaning() {
         assert!(!seen.contains(&other), "{to:?}");
         seen.push(other);
     }
+}
+
+#[test]
+fn ofdm_frames_may_be_bits_in_a_row() {
+    let airtime = |keys: &str| {
+        let text = format!("{PLAIN}[phy]\nstandard = \"802.11a\"\n{keys}\n");
+        let config = config(&text);
+        config.phy.airtime(config.data_rate, 1080, Microseconds::Exact)
+    };
+    // 16 and 6 bits more make 8662 of 216 a symbol: 41 of them.
+    assert_eq!(airtime(""), Span::from_us(20 + 164));
+    assert_eq!(airtime("ofdm_symbols = \"whole\""), Span::from_us(20 + 164));
+    assert_eq!(airtime("ofdm_symbols = \"ns2\""), Span::from_us(20 + 160));
 }

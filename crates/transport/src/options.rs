@@ -9,6 +9,9 @@ pub enum Recovery {
     /// From duplicate and partial acknowledgements (RFC 6582).
     #[default]
     NewReno,
+    /// The same, but any new acknowledgement ends it, so that a second loss of a window waits for the retransmission timer (RFC 5681,
+    /// section 3.2): ns-2's `Agent/TCP/Reno`, from which its XCP derives.
+    Reno,
     /// From selective acknowledgements (RFC 6675).
     Sack,
 }
@@ -31,7 +34,9 @@ pub enum SackedAtTimeout {
     Forgotten,
     /// They still hold, as most implementations have it (RFC 6675, section 5.1).
     Kept,
-    /// Everything is sent again, whatever the receiver tells, as ns-2 does.
+    /// Everything is sent again, as ns-2 does (`Sack1TcpAgent`): what was selectively acknowledged is forgotten at a timeout and with each
+    /// new acknowledgement outside recovery; duplicates before the first one after a timeout count for nothing; and outside
+    /// recovery each of the first two lets one segment go, whatever it tells.
     SentAgain,
 }
 
@@ -125,6 +130,8 @@ pub struct TcpOptions {
     pub sack_option: u32,
     /// The congestion header, beyond `header`.
     pub congestion_header: CongestionHeader,
+    /// What an acknowledgement without news brings from routers counts as well. ns-2's XCP only takes it from those of new data.
+    pub feedback_of_duplicates: bool,
     /// Open with SYN and SYN-ACK. Without it the connection is open from the start.
     pub handshake: bool,
     /// Ask for ECN (RFC 3168).
@@ -177,6 +184,7 @@ impl Default for TcpOptions {
             delivery_rate: false,
             sack_option: 4,
             congestion_header: CongestionHeader::None,
+            feedback_of_duplicates: true,
             handshake: true,
             ecn: false,
             ecn_on_retransmissions: false,
@@ -205,7 +213,7 @@ impl TcpOptions {
     /// this is a buffer that is already large enough: 1.5 MB, above twenty queues of 50 packets.
     pub const OPEN_WINDOW: u32 = 1024;
 
-    /// What ns-2.35 does by default with `Agent/TCP/Newreno` or `Agent/TCP/Sack1` and `Agent/TCPSink`, `window_` in segments.
+    /// What ns-2.35 does by default with `Agent/TCP/Newreno`, `Reno` or `Sack1` and `Agent/TCPSink`, `window_` in segments.
     pub fn ns2(recovery: Recovery, segment_size: u32, window: u32) -> TcpOptions {
         TcpOptions {
             segment_size,
@@ -217,7 +225,7 @@ impl TcpOptions {
             limited_transmit_repeats: true,
             holes_first: true,
             exit_window: ExitWindow::Deflated,
-            recovery_burst: Some(2),
+            recovery_burst: (recovery == Recovery::NewReno).then_some(2),
             sacked_at_timeout: SackedAtTimeout::SentAgain,
             idle_restart: false,
             delayed_ack: None,

@@ -104,7 +104,7 @@ pub(crate) enum LossRecovery {
 impl LossRecovery {
     pub fn new(options: &TcpOptions) -> LossRecovery {
         match options.recovery {
-            crate::Recovery::NewReno => LossRecovery::NewReno(NewReno::default()),
+            crate::Recovery::NewReno | crate::Recovery::Reno => LossRecovery::NewReno(NewReno::default()),
             crate::Recovery::Sack => LossRecovery::Sack(Sack::default()),
         }
     }

@@ -108,16 +108,24 @@ fn connection<P: Path>(
     delayed_ack: Option<Span>,
     path: P,
 ) -> (Pipe<P>, Arc<Mutex<Vec<Returned>>>) {
-    let options = TcpOptions {
+    connected(TcpOptions { delayed_ack, ..options(header) }, path)
+}
+
+fn options(header: CongestionHeader) -> TcpOptions {
+    TcpOptions {
         segment_size: MSS as u32,
         recovery: Recovery::Sack,
         congestion_header: header,
         timestamps: true,
         handshake: false,
-        delayed_ack,
+        delayed_ack: None,
         receive_window: 1000 * MSS,
         ..TcpOptions::default()
-    };
+    }
+}
+
+fn connected<P: Path>(options: TcpOptions, path: P) -> (Pipe<P>, Arc<Mutex<Vec<Returned>>>) {
+    let header = options.congestion_header;
     let returned = Arc::new(Mutex::new(Vec::new()));
     let controller = Asking { header, rate: 10_000, returned: returned.clone() };
     let sender = TcpSender::new(options.clone(), Box::new(controller));
@@ -144,6 +152,21 @@ fn xcp_delayed_acknowledgements_return_the_sum_of_what_was_granted() {
     let returned: Vec<i32> = returned.lock().unwrap().iter().map(xcp).collect();
     assert_eq!(returned, [200, 200, 100], "two acknowledgements of two segments, one of the last");
     assert_eq!(pipe.log[0].1.header, 40 + 12 + 20);
+}
+
+/// ns-2's XCP: the second of four segments is lost, and three are sent again. Of six acknowledgements two are of new data.
+#[test]
+fn feedback_of_duplicates_may_be_for_nobody() {
+    for (feedback_of_duplicates, expected) in [(true, vec![100; 6]), (false, vec![100; 2])] {
+        let path = Router { lost: vec![2], rate: steady };
+        let options =
+            TcpOptions { feedback_of_duplicates, recovery: Recovery::Reno, ..options(CongestionHeader::Xcp) };
+        let (mut pipe, returned) = connected(options, path);
+        pipe.push(4 * MSS);
+        pipe.run_until(ms(3_000));
+        let returned: Vec<i32> = returned.lock().unwrap().iter().map(xcp).collect();
+        assert_eq!(returned, expected, "{feedback_of_duplicates}");
+    }
 }
 
 /// Of EWCCP feedback adds up with the number of packets that it is of, so that an acknowledgement may count for several. The answer to

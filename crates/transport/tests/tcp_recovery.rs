@@ -108,6 +108,30 @@ fn rfc_6582_3_2_three_losses_of_a_window_take_three_round_trips() {
     assert_eq!((progress.window.unwrap() / MSS, progress.slow_start_threshold), (5, Some(5 * MSS)));
 }
 
+/// The first new acknowledgement ends recovery, and what is lost besides is within the window that was cut already.
+#[test]
+fn rfc_5681_3_2_renos_second_loss_of_a_window_waits_for_the_timer() {
+    let mut pipe = connection(&options(Recovery::Reno), 10, losing(&[3, 5]));
+    pipe.push(1000 * MSS);
+    pipe.run_until(ms(1_200));
+    assert_eq!(retransmitted(&pipe), [(ms(100), 3), (ms(1_200), 5)]);
+    let progress = progress(&pipe);
+    assert_eq!((progress.recoveries, progress.timeouts), (1, 1));
+}
+
+/// One loss alone is repaired as by `NewReno`; then the window is the threshold.
+#[test]
+fn rfc_5681_3_2_renos_one_loss_takes_one_round_trip() {
+    let mut pipe = connection(&options(Recovery::Reno), 10, losing(&[3]));
+    pipe.push(1000 * MSS);
+    pipe.run_until(ms(200));
+    assert_eq!(retransmitted(&pipe), [(ms(100), 3)]);
+    let progress = progress(&pipe);
+    // The window is 5, and grows by a fraction with each acknowledgement that comes at the same instant.
+    assert_eq!((progress.window.unwrap() / MSS, progress.slow_start_threshold), (5, Some(5 * MSS)));
+    assert_eq!((progress.recoveries, progress.timeouts), (1, 0));
+}
+
 #[test]
 fn rfc_6675_5_three_losses_of_a_window_take_one_round_trip() {
     let mut pipe = connection(&options(Recovery::Sack), 10, losing(&[3, 5, 7]));

@@ -71,8 +71,13 @@ impl Timing {
     pub fn new(config: &Config) -> Timing {
         let (phy, rules) = (&config.phy, config.mac.rules);
         let (others, set_of) = links(config);
-        let others: Vec<LinkTiming> = others.into_iter().map(|rate| LinkTiming::new(config, rate)).collect();
-        let nominal = LinkTiming::new(config, config.data_rate);
+        let mut others: Vec<LinkTiming> =
+            others.into_iter().map(|rate| LinkTiming::new(config, rate)).collect();
+        let mut nominal = LinkTiming::new(config, config.data_rate);
+        let mut eifs = phy.eifs();
+        if rules.response_timeout == ResponseTimeout::Eifs {
+            eifs = equal_wait(config, std::iter::once(&mut nominal).chain(&mut others));
+        }
         let collisions = collisions(config, std::iter::once(&nominal).chain(&others));
         let busy_from = match &collisions {
             Collisions::Pairwise { .. } => 1,
@@ -83,7 +88,7 @@ impl Timing {
             slot: phy.slot,
             sifs: phy.sifs,
             difs: phy.difs(),
-            eifs: phy.eifs(),
+            eifs,
             propagation: config.medium.propagation_delay,
             cw_min: config.mac.cw_min,
             cw_max: config.mac.cw_max,
@@ -231,6 +236,7 @@ impl LinkTiming {
         let timeout = |rate: Rate, response: Span| match rules.response_timeout {
             ResponseTimeout::FirstBit => phy.sifs + phy.slot + phy.rx_start_delay(rate),
             ResponseTimeout::WholeResponse { propagation } => phy.sifs + response + propagation * 2,
+            ResponseTimeout::Eifs => phy.eifs() - phy.difs(), // of which `equal_wait` makes that of all links
         };
         LinkTiming {
             rts,
@@ -258,6 +264,18 @@ impl LinkTiming {
     pub fn overhead(&self, class: RateClass) -> Span {
         self.timings[class as usize].overhead()
     }
+}
+
+/// Under [`ResponseTimeout::Eifs`]: the timeouts of all links become one, long enough for every response. Returns EIFS, which is that
+/// and DIFS.
+fn equal_wait<'a>(config: &Config, links: impl Iterator<Item = &'a mut LinkTiming>) -> Span {
+    let links: Vec<&mut LinkTiming> = links.collect();
+    let responses = links.iter().map(|link| config.phy.sifs + link.cts.max(link.ack));
+    let wait = responses.fold(config.phy.eifs() - config.phy.difs(), Span::max);
+    for link in links {
+        (link.cts_timeout, link.ack_timeout) = (wait, wait);
+    }
+    wait + config.phy.difs()
 }
 
 /// The DATA rates of links that have one of their own, each once, and which of them each node has; nothing at all if none has.

@@ -123,6 +123,8 @@ pub enum ResponseTimeout {
     FirstBit,
     /// Until the response should have ended (`ns2`).
     WholeResponse,
+    /// As long as EIFS has others wait, less DIFS (`bianchi`).
+    Eifs,
 }
 
 /// How fractions of a microsecond are treated.
@@ -245,22 +247,26 @@ impl RuleOverrides {
         delay: &dyn Fn(&'static str, Option<Duration>, Span) -> Result<Span>,
     ) -> Result<dot11::ResponseTimeout> {
         use dot11::ResponseTimeout as Rule;
-        let whole = match (self.response_timeout, base.response_timeout) {
-            (Some(ResponseTimeout::FirstBit), _) | (None, Rule::FirstBit) => None,
-            (_, Rule::WholeResponse { propagation }) => Some(propagation),
-            (Some(ResponseTimeout::WholeResponse), Rule::FirstBit) => Some(Span::from_us(2)),
+        let rule = match (self.response_timeout, base.response_timeout) {
+            (None, rule) | (Some(ResponseTimeout::WholeResponse), rule @ Rule::WholeResponse { .. }) => rule,
+            (Some(ResponseTimeout::FirstBit), _) => Rule::FirstBit,
+            (Some(ResponseTimeout::WholeResponse), _) => {
+                Rule::WholeResponse { propagation: Span::from_us(2) }
+            }
+            (Some(ResponseTimeout::Eifs), _) => Rule::Eifs,
         };
-        match whole {
-            Some(default) => Ok(Rule::WholeResponse {
-                propagation: delay("response_propagation", self.response_propagation, default)?,
-            }),
-            None if self.response_propagation.is_some() => Err(document.bad(
-                &key!["mac", "override", "response_propagation"],
-                "has no effect with response_timeout \"first-bit\"",
-                "remove it, or set response_timeout = \"whole-response\"",
-            )),
-            None => Ok(Rule::FirstBit),
-        }
+        let (Rule::WholeResponse { propagation }, given) = (rule, self.response_propagation) else {
+            let name = if rule == Rule::Eifs { "eifs" } else { "first-bit" };
+            return match self.response_propagation {
+                None => Ok(rule),
+                Some(_) => Err(document.bad(
+                    &key!["mac", "override", "response_propagation"],
+                    format!("has no effect with response_timeout \"{name}\""),
+                    "remove it, or set response_timeout = \"whole-response\"",
+                )),
+            };
+        };
+        Ok(Rule::WholeResponse { propagation: delay("response_propagation", given, propagation)? })
     }
 }
 

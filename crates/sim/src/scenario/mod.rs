@@ -63,7 +63,7 @@ pub use measure::{
 };
 pub use medium::{LinkErrors, Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
 pub use mobility::{BonnMotion, Mobility, Outage, PauseDistribution, RandomWaypoint, Recorded, Start};
-pub use phy::{Phy, Preamble, Standard};
+pub use phy::{OfdmSymbols, Phy, Preamble, Standard};
 pub use resolve::{Overrides, Resolved, load, resolve, resolve_among};
 pub use routing::{Dsdv, Metric, Network, OnLinkFailure, Routing, StaticRoutes};
 pub use schemes::Parameters;

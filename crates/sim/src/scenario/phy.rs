@@ -16,6 +16,9 @@ pub struct Phy {
     pub standard: Standard,
     /// Preamble of 802.11b frames (of 802.11g, for those at 802.11b rates).
     pub preamble: Preamble,
+    /// What follows the preamble of OFDM frames. Default "whole".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ofdm_symbols: Option<OfdmSymbols>,
     /// Rate of unicast DATA frames, where no link has one of its own. Default: the highest of the standard.
     pub data_rate: Option<BitRate>,
     /// Rate of RTS, CTS, ACK and broadcasts. Default: the standard's rule, the highest basic rate not above the data rate.
@@ -76,6 +79,16 @@ pub enum Preamble {
     Short,
 }
 
+/// What follows preamble and SIGNAL field in an OFDM frame.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OfdmSymbols {
+    /// Whole symbols of 4 us, with 16 service and 6 tail bits (802.11-2012, 18.3.5.4).
+    Whole,
+    /// The bytes of the frame at its rate and nothing else, as in ns-2, which knows no OFDM: for comparison with it.
+    Ns2,
+}
+
 impl Standard {
     /// As the tables know it.
     pub fn table(self) -> dot11::Standard {
@@ -106,6 +119,19 @@ impl Phy {
             Preamble::Short => dot11::Preamble::Short,
         };
         let mut phy = dot11::Phy::new(self.standard.table(), preamble);
+        if let Some(symbols) = self.ofdm_symbols {
+            if !phy.rates().any(|(_, modulation)| modulation.is_ofdm()) {
+                return Err(document.bad(
+                    &key!["phy", "ofdm_symbols"],
+                    "has no effect in this standard",
+                    "OFDM belongs to 802.11a and 802.11g; remove the key",
+                ));
+            }
+            phy = phy.with_ofdm_symbols(match symbols {
+                OfdmSymbols::Whole => dot11::OfdmSymbols::Whole,
+                OfdmSymbols::Ns2 => dot11::OfdmSymbols::None,
+            });
+        }
         let inter_frame = |key, value: Option<Duration>, default| match value {
             None => Ok(default),
             Some(time) => document

@@ -100,6 +100,8 @@ standard = "802.11b" => standard = "fhss" @ data_rate -> phy.data_rate: "11 Mb/s
 standard = "802.11b"\npreamble = "long" => standard = "fhss"\npreamble = "short" @ preamble -> phy.preamble: does not exist in this standard | use "long"
 standard = "802.11b" => standard = 11 -> phy.standard: integer | dsss, 802.11b
 preamble = "long" => preamble = "shrot" -> phy.preamble: did you mean "short"?
+preamble = "long" => ofdm_symbols = "ns2" -> phy.ofdm_symbols: "ns2" has no effect in this standard | 802.11a
+preamble = "long" => ofdm_symbols = "ns3" -> phy.ofdm_symbols: whole, ns2
 data_rate = "11 Mb/s" => data_rate = "12 Mb/s" -> phy.data_rate: "12 Mb/s" is not a rate | 5.5 Mb/s, 11 Mb/s
 data_rate = "11 Mb/s" => data_rate = "-2 Mb/s" -> phy.data_rate: "-2 Mb/s" | its rates
 control_rate = "1 Mb/s" => control_rate = "6 Mb/s" -> phy.control_rate: "802.11b" | 1 Mb/s, 2 Mb/s
@@ -133,6 +135,8 @@ queue = 50 => codel = { limit = 5 }\ndiscipline = "stations" -> mac.codel.limit:
 eifs = "never" => eifs = "nav" -> mac.override.eifs: until-correct-frame, as-nav, never
 eifs = "never" => eif = "never" -> mac.override.eif: did you mean "eifs"?
 eifs = "never" => response_propagation = "1 us" -> mac.override.response_propagation: first-bit
+eifs = "never" => response_propagation = "1 us"\nresponse_timeout = "eifs" -> mac.override.response_propagation: no effect with response_timeout "eifs"
+eifs = "never" => response_timeout = "long" -> mac.override.response_timeout: first-bit, whole-response, eifs
 data_header = "34 B" => data_header = "1 kB" -> mac.override.data_header: 256 B
 link_layer_delay = "25 us" => link_layer_delay = "-1 us" -> mac.override.link_layer_delay: "-1 us"
 model = "ranges" => model = "range" -> medium.model: did you mean "ranges"? | sinr, matrix

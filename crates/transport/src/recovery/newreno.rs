@@ -1,7 +1,7 @@
-//! Fast recovery without selective acknowledgements (RFC 6582).
+//! Fast recovery without selective acknowledgements (RFC 6582), and the older one that partial acknowledgements end (RFC 5681).
 
 use super::{Advance, Planned, View};
-use crate::ExitWindow;
+use crate::{ExitWindow, Recovery};
 
 /// State of an episode of fast recovery; the default is "none".
 #[derive(Clone, Debug, Default)]
@@ -48,8 +48,11 @@ impl NewReno {
     pub fn on_advance(&mut self, view: &View, acked: u64) -> Advance {
         let Some(point) = self.point else { return Advance::Usual };
         let mss = view.mss();
-        if view.una >= point {
+        let any = view.options.recovery == Recovery::Reno;
+        if view.una >= point || any {
             let window = match view.options.exit_window {
+                // "Set cwnd to ssthresh" (RFC 5681, section 3.2, step 6).
+                _ if any => view.window,
                 ExitWindow::Flight => (view.nxt - view.una).max(mss) + mss,
                 ExitWindow::Deflated => view.window.saturating_sub(self.deflation).max(mss),
             };

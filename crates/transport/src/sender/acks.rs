@@ -36,11 +36,14 @@ impl TcpSender {
 
     pub(super) fn on_ack(&mut self, now: Time, segment: &Segment) {
         let samples = self.counters.rtt_samples;
+        let told = self.options.feedback_of_duplicates || segment.ack > self.at.una;
         self.note_application_limit();
         let in_flight_before = self.rates.is_some().then(|| self.pipe());
         self.take_in(now, segment);
         self.tell_delivery(now, segment, in_flight_before, samples);
-        self.tell_feedback(now, segment, samples);
+        if told {
+            self.tell_feedback(now, segment, samples);
+        }
     }
 
     /// Payload bytes in the network, as far as recovery knows.
@@ -93,9 +96,8 @@ impl TcpSender {
         }
     }
 
-    /// What routers said counts even if the acknowledgement is a duplicate or came late; of both directions, if routers mark
-    /// acknowledgements too. `samples` is how many round-trip samples
-    /// there were before it.
+    /// What routers said; of both directions, if routers mark acknowledgements too. `samples` is how many round-trip samples there were
+    /// before it.
     fn tell_feedback(&mut self, now: Time, segment: &Segment, samples: u64) {
         if segment.feedback == Feedback::None || segment.ack > self.at.max {
             return;
