@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::mac::Timing;
+use crate::medium::Radio;
 use crate::node::Node;
 use crate::outcome::MeasurementRow;
 use crate::record::Recorder;
@@ -32,10 +33,11 @@ impl Measurements {
     }
 
     /// Writes down a row for each, at the end of a step of this length.
-    pub fn take(&mut self, now: Time, step: Span, nodes: &[Node], record: &Recorder) {
+    pub fn take(&mut self, now: Time, step: Span, (nodes, radios): (&[Node], &[Radio]), record: &Recorder) {
         for (index, before) in &mut self.nodes {
             let node = &nodes[*index as usize];
-            let unusable = record.nodes[*index as usize].unusable + node.mac.unusable(now).length();
+            let present = node.mac.unusable(&radios[*index as usize], now).map(|part| part.length());
+            let unusable = record.nodes[*index as usize].unusable + present.into_iter().sum();
             let busy_ratio = (unusable - std::mem::replace(before, unusable)).seconds() / step.seconds();
             for (measurement, view) in node.stack.gauges(now) {
                 let time_s = now.seconds();

@@ -8,7 +8,7 @@
 use crate::mobility::Outage;
 use multihop_core::Time;
 
-/// What listeners get of a node's latest frame.
+/// What listeners get of a node's frame, the one on the air or else the next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Sent {
     /// All of it.
@@ -60,12 +60,12 @@ impl Outages {
         was_on
     }
 
-    /// What listeners get of the node's latest frame.
+    /// What listeners get of the node's frame.
     pub fn sent(&self, node: u32) -> Sent {
         self.sent[node as usize]
     }
 
-    /// Says what listeners get of the node's latest frame.
+    /// Says what listeners get of the node's frame.
     pub fn note(&mut self, node: u32, sent: Sent) {
         self.sent[node as usize] = sent;
     }

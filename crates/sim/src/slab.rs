@@ -128,11 +128,13 @@ impl Slab {
 
     /// The packet.
     pub fn get(&self, handle: Handle) -> &Entry {
+        debug_assert!(self.used[handle.0 as usize], "the packet was freed");
         &self.entries[handle.0 as usize]
     }
 
     /// The packet, to change it.
     pub fn get_mut(&mut self, handle: Handle) -> &mut Entry {
+        debug_assert!(self.used[handle.0 as usize], "the packet was freed");
         &mut self.entries[handle.0 as usize]
     }
 

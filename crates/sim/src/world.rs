@@ -317,13 +317,12 @@ impl World {
             self.outages.note(from, Sent::Nothing);
             return;
         }
-        self.outages.note(from, Sent::Whole);
         self.listeners.refresh(frame.from, self.now);
         for link in self.listeners.of(frame.from) {
             at_node!(self, link.to, self.now, |mac, ctx| {
-                let was_busy = ctx.radio.is_busy();
+                let was_quiet = ctx.radio.is_quiet(self.now);
                 ctx.radio.begin(&self.timing.collisions, link, &frame, self.now);
-                if !was_busy && ctx.radio.is_busy() {
+                if was_quiet && !ctx.radio.is_quiet(self.now) {
                     mac.on_busy(ctx);
                 }
             });
@@ -339,6 +338,7 @@ impl World {
             Sent::Cut => self.signal_ends(&frame, |link| Link { ln_bit_success: f64::NEG_INFINITY, ..*link }),
             Sent::Nothing => {}
         }
+        self.outages.note(from, Sent::Whole);
         at_node!(self, from, self.now, |mac, ctx| {
             mac.on_sent(ctx);
             if !ctx.radio.is_busy() {
@@ -384,10 +384,10 @@ impl World {
             self.outages.note(id, Sent::Cut);
         }
         at_node!(self, id, self.now, |mac, ctx| {
-            let was_busy = ctx.radio.is_busy();
             if off {
+                let was_quiet = ctx.radio.is_quiet(ctx.now);
                 ctx.radio.switch_off();
-                if !was_busy {
+                if was_quiet {
                     mac.on_busy(ctx);
                 }
                 mac.on_switched_off(ctx);
@@ -455,7 +455,7 @@ impl World {
                 });
             }
             let step = self.samples.every * self.samples.per_row;
-            self.measurements.take(now, step, &self.nodes, &self.record);
+            self.measurements.take(now, step, (&self.nodes, &self.radios), &self.record);
         }
         self.agenda.arm(Slot(self.samples.slot), now + self.samples.every, Lane::AirStart);
     }

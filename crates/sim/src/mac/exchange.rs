@@ -48,7 +48,10 @@ impl Mac {
         let link = ctx.timing.on(out.rates);
         let exchange = ctx.timing.exchange(out.rates, out.data, true) - link.rts;
         let duration = ctx.timing.rules.duration_field.apply(exchange);
-        let frame = ctx.timing.control_frame(FrameKind::Rts, self.id, peer, duration, ctx.now);
+        let frame = Frame {
+            sequence: self.sequence,
+            ..ctx.timing.control_frame(FrameKind::Rts, self.id, peer, duration, ctx.now)
+        };
         self.attempt.rts = Some(sent(&frame, ctx));
         self.phase = Phase::AwaitingCts;
         self.arm(ctx, ctx.now + link.rts + link.cts_timeout);
@@ -125,9 +128,7 @@ impl Mac {
 
     /// A CTS for this station.
     pub(super) fn on_cts(&mut self, ctx: &mut Context, frame: &Frame) {
-        let expected =
-            self.phase == Phase::AwaitingCts && self.current.is_some_and(|out| out.peer == Some(frame.from));
-        if !expected {
+        if self.phase != Phase::AwaitingCts || !self.is_answer(frame) {
             return;
         }
         self.overtime = false;
@@ -139,15 +140,20 @@ impl Mac {
 
     /// An ACK for this station.
     pub(super) fn on_ack(&mut self, ctx: &mut Context, frame: &Frame) {
-        let expected =
-            self.phase == Phase::AwaitingAck && self.current.is_some_and(|out| out.peer == Some(frame.from));
-        if !expected {
+        if self.phase != Phase::AwaitingAck || !self.is_answer(frame) {
             return;
         }
         self.overtime = false;
         ctx.agenda.disarm(self.timer);
         self.end_attempt(ctx, Some(frame.air));
         self.finish(ctx, Fate::Acknowledged);
+    }
+
+    /// Does a CTS or an ACK answer a try of the present frame? On the air it does not say which frame it answers, and where
+    /// propagation takes longer than the timeout a station may take a late one for an answer to its next frame: that would then
+    /// be lost without a cause.
+    fn is_answer(&self, frame: &Frame) -> bool {
+        frame.sequence == self.sequence && self.current.is_some_and(|out| out.peer == Some(frame.from))
     }
 
     /// A try failed: the next one is prepared, or the frame is given up.

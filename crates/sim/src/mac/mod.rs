@@ -39,11 +39,11 @@ enum Phase {
     /// Its broadcast is on the air. No timer.
     Broadcasting,
     /// It owes a CTS after SIFS. Timer: SIFS.
-    CtsDue { to: NodeId, duration: Span },
+    CtsDue { to: NodeId, sequence: u32, duration: Span },
     /// Its CTS is on the air; under ns-2's rules it then waits for the DATA. Timer: the DATA is overdue.
     CtsSent,
     /// It owes an ACK after SIFS. Timer: SIFS.
-    AckDue { to: NodeId },
+    AckDue { to: NodeId, sequence: u32 },
     /// Its ACK is on the air. No timer.
     AckSent,
 }
@@ -165,22 +165,26 @@ impl Mac {
     }
 
     /// Books the period, busy or idle, that the end of the run cuts off.
-    pub fn close(&self, record: &mut Recorder, now: Time) {
-        if self.busy {
-            record.busy(self.id, self.unusable(now));
-        } else {
-            record.reserved(self.id, self.unusable(now));
-        }
+    pub fn close(&self, radio: &Radio, record: &mut Recorder, now: Time) {
+        let [busy, reserved] = self.unusable(radio, now);
+        record.busy(self.id, busy);
+        record.reserved(self.id, reserved);
     }
 
-    /// Of the present period, busy or idle, the part up to now during which the station could not use the medium: all of it,
-    /// or while the NAV was set, which may be over before it begins.
-    pub fn unusable(&self, now: Time) -> Interval {
-        if self.busy {
-            return Interval { start: self.busy_since, end: now };
+    /// When the station could not use the medium since the last change that was booked: while it was busy, and then while the NAV
+    /// was set. The own frame may still be on its way, which keeps the station waiting, but not the medium busy.
+    pub fn unusable(&self, radio: &Radio, now: Time) -> [Interval; 2] {
+        if !self.busy {
+            return [Interval { start: now, end: now }, self.reserved(self.idle_since, now)];
         }
+        let end = if radio.is_quiet(now) { radio.quiet_since() } else { now };
+        [Interval { start: self.busy_since, end }, self.reserved(end, now)]
+    }
+
+    /// While the NAV was set from here to now; it may be over before it begins.
+    fn reserved(&self, from: Time, now: Time) -> Interval {
         let nav = self.nav_reset.map_or(self.nav, |reset| self.nav.min(reset));
-        Interval { start: self.idle_since, end: nav.min(now) }
+        Interval { start: from, end: nav.min(now) }
     }
 
     /// Has it something to do, but no timer and no signal that it waits for? Then it would be silent for ever.
@@ -199,16 +203,18 @@ impl Mac {
             Phase::Contending => self.on_access(ctx),
             Phase::AwaitingCts | Phase::AwaitingAck => self.on_response_overdue(ctx),
             Phase::DataDue => self.send_data_after_cts(ctx),
-            Phase::CtsDue { to, duration } => self.send_cts(ctx, to, duration),
-            Phase::AckDue { to } => self.send_ack(ctx, to),
+            Phase::CtsDue { to, sequence, duration } => self.send_cts(ctx, to, sequence, duration),
+            Phase::AckDue { to, sequence } => self.send_ack(ctx, to, sequence),
             Phase::CtsSent => self.rest(ctx),
             Phase::Broadcasting | Phase::AckSent => unreachable!("no timer runs in {:?}", self.phase),
         }
     }
 
-    /// The medium turns busy: a signal began while it was idle.
+    /// The medium turns busy: a signal began while there was none, though the station's own may still have been on its way.
     pub fn on_busy(&mut self, ctx: &mut Context) {
-        debug_assert!(!self.busy);
+        if self.busy {
+            self.turn_idle(ctx);
+        }
         self.expire_nav(ctx);
         self.nav_reset = None;
         self.freeze(ctx);
@@ -217,13 +223,7 @@ impl Mac {
 
     /// The medium is idle again.
     pub fn on_idle(&mut self, ctx: &mut Context) {
-        debug_assert!(self.busy);
-        let since = ctx.radio.quiet_since();
-        self.busy = false;
-        self.idle_since = since;
-        let busy = Interval { start: self.busy_since, end: since };
-        ctx.record.busy(self.id, busy);
-        ctx.stack.on_link(&LinkEvent::Busy(busy));
+        self.turn_idle(ctx);
         self.contend(ctx);
     }
 
@@ -258,8 +258,19 @@ impl Mac {
     }
 
     #[inline]
+    fn turn_idle(&mut self, ctx: &mut Context) {
+        debug_assert!(self.busy);
+        let since = ctx.radio.quiet_since();
+        self.busy = false;
+        self.idle_since = since;
+        let busy = Interval { start: self.busy_since, end: since };
+        ctx.record.busy(self.id, busy);
+        ctx.stack.on_link(&LinkEvent::Busy(busy));
+    }
+
+    #[inline]
     fn turn_busy(&mut self, ctx: &mut Context) {
-        ctx.record.reserved(self.id, self.unusable(ctx.now));
+        ctx.record.reserved(self.id, self.reserved(self.idle_since, ctx.now));
         self.busy = true;
         self.busy_since = ctx.now;
         ctx.stack.on_link(&LinkEvent::BusyFrom(ctx.now));

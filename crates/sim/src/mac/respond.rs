@@ -98,18 +98,19 @@ impl Mac {
         }
         let rest = frame.duration.saturating_sub(ctx.timing.sifs + ctx.timing.on(frame.rates).cts);
         let duration = ctx.timing.rules.duration_field.apply(rest);
-        self.phase = Phase::CtsDue { to: frame.from, duration };
+        self.phase = Phase::CtsDue { to: frame.from, sequence: frame.sequence, duration };
         self.arm(ctx, ctx.now + ctx.timing.sifs);
     }
 
     /// SIFS after the RTS.
-    pub(super) fn send_cts(&mut self, ctx: &mut Context, to: NodeId, duration: Span) {
+    pub(super) fn send_cts(&mut self, ctx: &mut Context, to: NodeId, sequence: u32, duration: Span) {
         self.expire_nav(ctx);
         if ctx.timing.rules.cts_needs_idle_medium && (self.busy || self.nav > ctx.now) {
             self.rest(ctx);
             return;
         }
-        let frame = ctx.timing.control_frame(FrameKind::Cts, self.id, to, duration, ctx.now);
+        let frame =
+            Frame { sequence, ..ctx.timing.control_frame(FrameKind::Cts, self.id, to, duration, ctx.now) };
         self.phase = Phase::CtsSent;
         if ctx.timing.rules.data_needs_own_cts {
             // ns-2 is deaf to everything but the DATA until it should have come.
@@ -129,7 +130,7 @@ impl Mac {
             if !accepted {
                 return;
             }
-            self.phase = Phase::AckDue { to: frame.from };
+            self.phase = Phase::AckDue { to: frame.from, sequence: frame.sequence };
             self.arm(ctx, ctx.now + ctx.timing.sifs);
             if self.is_duplicate(frame) {
                 return;
@@ -145,8 +146,9 @@ impl Mac {
     }
 
     /// SIFS after the DATA, whatever the medium does (9.3.2.8).
-    pub(super) fn send_ack(&mut self, ctx: &mut Context, to: NodeId) {
+    pub(super) fn send_ack(&mut self, ctx: &mut Context, to: NodeId, sequence: u32) {
         let frame = Frame {
+            sequence,
             report: ctx.stack.report(ctx.now),
             ..ctx.timing.control_frame(FrameKind::Ack, self.id, to, Span::ZERO, ctx.now)
         };

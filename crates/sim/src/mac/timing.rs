@@ -55,9 +55,9 @@ pub struct LinkTiming {
     pub cts: Span,
     /// Airtime of an ACK.
     pub ack: Span,
-    /// From the end of an RTS until its CTS is overdue.
+    /// From the end of an RTS until its CTS is overdue; never before the RTS is over at its listeners.
     pub cts_timeout: Span,
-    /// From the end of DATA until its ACK is overdue.
+    /// From the end of DATA until its ACK is overdue; never before the DATA is over at its listeners.
     pub ack_timeout: Span,
     /// How long an overheard RTS keeps the NAV if nothing follows (9.3.2.4).
     pub nav_reset: Span,
@@ -233,10 +233,15 @@ impl LinkTiming {
         let timings = rates.map(|rate| phy.timing(rate, rules.airtime));
         let (rts, cts, ack) =
             (timings[0].airtime(RTS_BYTES), timings[1].airtime(CTS_BYTES), timings[2].airtime(ACK_BYTES));
-        let timeout = |rate: Rate, response: Span| match rules.response_timeout {
-            ResponseTimeout::FirstBit => phy.sifs + phy.slot + phy.rx_start_delay(rate),
-            ResponseTimeout::WholeResponse { propagation } => phy.sifs + response + propagation * 2,
-            ResponseTimeout::Eifs => phy.eifs() - phy.difs(), // of which `equal_wait` makes that of all links
+        let timeout = |rate: Rate, response: Span| {
+            let rule = match rules.response_timeout {
+                ResponseTimeout::FirstBit => phy.sifs + phy.slot + phy.rx_start_delay(rate),
+                ResponseTimeout::WholeResponse { propagation } => phy.sifs + response + propagation * 2,
+                ResponseTimeout::Eifs => phy.eifs() - phy.difs(), // of which `equal_wait` makes that of all links
+            };
+            // The packet of a frame on the air is its sender's: nobody gives it up before all listeners had its last bit. The
+            // station could not do anything before that anyway.
+            rule.max(config.medium.propagation_delay)
         };
         LinkTiming {
             rts,
@@ -271,7 +276,8 @@ impl LinkTiming {
 fn equal_wait<'a>(config: &Config, links: impl Iterator<Item = &'a mut LinkTiming>) -> Span {
     let links: Vec<&mut LinkTiming> = links.collect();
     let responses = links.iter().map(|link| config.phy.sifs + link.cts.max(link.ack));
-    let wait = responses.fold(config.phy.eifs() - config.phy.difs(), Span::max);
+    let least = (config.phy.eifs() - config.phy.difs()).max(config.medium.propagation_delay);
+    let wait = responses.fold(least, Span::max);
     for link in links {
         (link.cts_timeout, link.ack_timeout) = (wait, wait);
     }

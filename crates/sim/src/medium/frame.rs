@@ -54,7 +54,8 @@ pub struct Frame {
     pub rates: RateSet,
     /// The packet in it: the sender's copy.
     pub packet: Option<Handle>,
-    /// The sender's sequence number of that packet, for the duplicate filter.
+    /// The sender's sequence number of that packet, for the duplicate filter; of a CTS or an ACK that of the frame that it answers,
+    /// which is not on the air.
     pub sequence: u32,
     /// What the sender of an ACK says of its links. It takes no airtime.
     pub report: Option<Report>,

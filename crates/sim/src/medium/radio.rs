@@ -143,6 +143,12 @@ impl Radio {
         self.transmitting || self.off || self.senses_others()
     }
 
+    /// Is there nothing to sense? The node's own frame may still be on its way to the listeners.
+    pub fn is_quiet(&self, now: Time) -> bool {
+        let sends = self.transmitting && now <= self.transmits_until;
+        !sends && !self.off && !self.senses_others()
+    }
+
     fn senses_others(&self) -> bool {
         self.energy >= self.busy_from || self.lock.is_some()
     }
@@ -161,7 +167,7 @@ impl Radio {
         }
     }
 
-    /// The node's transmission is over.
+    /// The node's transmission is over at its listeners. Only now the radio can receive again.
     pub fn stop(&mut self) {
         self.transmitting = false;
     }

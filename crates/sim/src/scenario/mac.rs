@@ -22,6 +22,12 @@ pub struct Mac {
     pub short_retry_limit: Limit,
     /// Transmissions of a DATA frame sent after RTS/CTS before giving up.
     pub long_retry_limit: Limit,
+    /// Coverage class, by which the slot is 3 us longer each, and with it DIFS, EIFS and the timeouts of CTS and ACK: 450 m of distance
+    /// each, there and back (aAirPropagationTime; 802.11-2016, 9.4.2.9 and 17.3.8.6). A link that needs more than it has gets every
+    /// ACK too late. The standard has classes up to 31 (14 km), Linux up to 255, as here. Not with
+    /// `response_timeout = "whole-response"`, which has an allowance of its own.
+    #[schemars(range(min = 0, max = 255))]
+    pub coverage_class: u32,
     /// Packets that the interface queue holds.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub queue: u32,
@@ -146,6 +152,7 @@ impl Default for Mac {
             rts_threshold: Switch::Off,
             short_retry_limit: Limit::At(7), // dot11ShortRetryLimit and dot11LongRetryLimit, defaults of annex C
             long_retry_limit: Limit::At(4),
+            coverage_class: 0,
             queue: 50,
             discipline: Discipline::DropTail,
             codel: None,
@@ -189,6 +196,26 @@ impl Mac {
             queue_limit: self.queue as usize,
             lifetime,
         })
+    }
+
+    /// The PHY with the slot that the coverage class needs.
+    pub(super) fn cover(
+        &self,
+        document: &Document<'_>,
+        phy: dot11::Phy,
+        rules: &DcfRules,
+    ) -> Result<dot11::Phy> {
+        let at = key!["mac", "coverage_class"];
+        let class = document.count(&at, self.coverage_class, 0, 255)?;
+        if class > 0 && rules.response_timeout != dot11::ResponseTimeout::FirstBit {
+            return Err(document.bad(
+                &at,
+                "has no effect on timeouts that wait for the whole response",
+                "set mac.override.response_timeout = \"first-bit\", or mac.override.response_propagation and phy.slot \
+                 instead of a class",
+            ));
+        }
+        Ok(phy.with_coverage_class(class))
     }
 }
 

@@ -83,6 +83,7 @@ pub fn resolve_among(known: &[Entry], text: &str, origin: &str, overrides: &Over
 
     let (phy, rates) = scenario.phy.resolve(&document)?;
     let mac = scenario.mac.resolve(&document, &phy)?;
+    let phy = scenario.mac.cover(&document, phy, &mac.rules)?;
     let mut config = Config {
         name: scenario.name.clone().unwrap_or_else(|| stem(origin)),
         seed: scenario.seed.unwrap_or(1),

@@ -63,7 +63,7 @@ impl World {
 
     pub(super) fn node_outcome(&mut self, index: usize, measured: Span) -> NodeOutcome {
         let id = NodeId(index as u32);
-        self.nodes[index].mac.close(&mut self.record, self.now);
+        self.nodes[index].mac.close(&self.radios[index], &mut self.record, self.now);
         let queue_mean = self.record.queue_mean(id, self.now);
         let book = &self.record.nodes[index];
         let share = |span: Span| span.seconds() / measured.seconds();

@@ -236,11 +236,15 @@ impl Script {
             return false;
         };
         self.heard[at].begun = true;
+        let frame = &mut self.heard[at].frame;
+        if matches!(frame.kind, FrameKind::Cts | FrameKind::Ack) && frame.sequence == 0 {
+            frame.sequence = self.mac.sequence; // it answers the present frame, unless the test says otherwise
+        }
         let (heard, now) = (self.heard[at], self.now);
         self.with_mac(|mac, ctx| {
-            let was_busy = ctx.radio.is_busy();
+            let was_quiet = ctx.radio.is_quiet(now);
             ctx.radio.begin(&NO_CAPTURE, &heard.link(), &heard.frame, now);
-            if !was_busy {
+            if was_quiet {
                 mac.on_busy(ctx);
             }
         });
