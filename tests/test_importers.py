@@ -360,3 +360,19 @@ def test_a_cell_that_is_no_number_is_named_with_its_place(tmp_path: Path) -> Non
         read(path, Options())
     path.write_text("source,target,delivery,reverse\na,b,0.9,0.8\nb,c,nan,\n")
     assert read(path, Options()).links
+
+
+def test_meshes_that_no_scenario_holds_are_refused_before_the_engine_reads_them(tmp_path, monkeypatch):
+    mesh = meshviewer([("a", "b", 1, 1, "wifi"), ("b", "c", 1, 1, "wifi"), ("c", "d", 1, 1, "wifi")])
+    monkeypatch.setattr("multihop.importers.to_scenario.NODES_MAX", 3)
+    with pytest.raises(
+        UserError, match=r"mesh\.json: 4 nodes would be kept; at most 3 are simulated: .*--min-delivery"
+    ):
+        scenario(tmp_path, mesh)
+    monkeypatch.setattr("multihop.importers.to_scenario.NODES_MAX", 4)
+    size = len(scenario(tmp_path, mesh).text)
+    monkeypatch.setattr("multihop.scenario.MAX_BYTES", size)
+    assert scenario(tmp_path, mesh).nodes == 4
+    monkeypatch.setattr("multihop.scenario.MAX_BYTES", size - 1)
+    with pytest.raises(UserError, match=r"the scenario would have 0 MB, of 4 nodes and 6 directed links; at most 0 MB"):
+        scenario(tmp_path, mesh)

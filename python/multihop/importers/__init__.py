@@ -26,8 +26,8 @@ FORMATS = {
     "nycmesh": "NYC Mesh map: links.json, with nodes.json as --nodes",
 }
 
-#: A mesh is what machines wrote down; the largest real one so far is 1 MB.
-MAX_BYTES = 1_000_000_000
+#: A mesh is what machines wrote down; the largest real one so far is 1 MB. Reading takes up to ten times as much.
+MAX_BYTES = 100_000_000
 
 #: The options that each kind of file takes. Others would be ignored, and so are refused.
 _TAKES: dict[str, tuple[str, ...]] = {

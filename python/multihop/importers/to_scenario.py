@@ -6,11 +6,15 @@ import json
 from collections import Counter
 from dataclasses import dataclass, replace
 
+from multihop import scenario
 from multihop.errors import UserError
 from multihop.importers.mesh import Mesh, positions
 
 #: Carrier sense of ns-2's WaveLAN, 550 m, beside its reception, 250 m.
 _SENSE_RATIO = 2.2
+
+#: The most nodes that the engine takes.
+NODES_MAX = 100_000
 
 TRAFFIC = ("to-gateway", "random-pairs")
 COMPONENTS = ("largest", "all")
@@ -82,6 +86,11 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
     kept = mesh.largest_component() if plan.component == "largest" else list(mesh.nodes)
     if len(kept) < 2:
         raise UserError(f"{origin}: no two nodes hear each other; there is no network to simulate")
+    if len(kept) > NODES_MAX:
+        raise UserError(
+            f"{origin}: {len(kept)} nodes would be kept; at most {NODES_MAX} are simulated: "
+            "use --component largest or --min-delivery, or give a part of the mesh"
+        )
     lost = len(mesh.nodes) - len(kept)
     mesh = mesh.restricted(kept)
     if lost:
@@ -103,6 +112,12 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
         *([f"(not {plan.flows}: so many would not have different ends)"] if flows < plan.flows else []),
     ]
     text = _toml(mesh, replace(plan, flows=flows), names, gateway, placed, summary, origin)
+    if len(text) > scenario.MAX_BYTES:
+        raise UserError(
+            f"{origin}: the scenario would have {len(text) / 1e6:.0f} MB, of {len(mesh.nodes)} nodes and "
+            f"{len(mesh.links)} directed links; at most {scenario.MAX_BYTES // 1_000_000} MB are read: "
+            "leave out weak links by --min-delivery, or give a part of the mesh"
+        )
     return Imported(
         text, summary, len(mesh.nodes), len(mesh.links), dict(mesh.left_out), names[gateway] if gateway else None
     )
