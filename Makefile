@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test fuzz mutants lint format test-rust test-python bench bench-peers bench-capture bench-study validation results claims league when docs figures clean
+.PHONY: build demo test fuzz fuzz-importers mutants lint format test-rust test-python bench bench-peers bench-capture bench-study validation results claims league when docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -63,6 +63,12 @@ fuzz:
 	    target/fuzz/*/release/$$target -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) -rss_limit_mb=4096 -timeout=20 \
 	        -max_len=8192 -print_final_stats=1 -artifact_prefix=target/fuzz/$$target- target/fuzz/corpus/$$target fuzz/corpus/$$target; \
 	done
+
+# Importers on damaged files, FUZZ_EXAMPLES of each format.
+FUZZ_EXAMPLES ?= 5000
+
+fuzz-importers: build
+	MULTIHOP_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/pytest -q -n auto tests/test_importers_fuzz.py
 
 # The validation pages: docs/validation.md, from runs against closed forms and figures of ns-2 and ns-3;
 # docs/measured-back.md, estimators in runs, on captures of them, and the truth; docs/explicit-rates.md, XCP, RCP and what
