@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python bench bench-peers bench-capture bench-study faults audit validation results claims league when docs figures clean
+.PHONY: build demo test lint format test-rust test-python fuzz fuzz-importers mutants faults audit bench bench-peers bench-capture bench-study validation results claims league when docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -46,6 +46,29 @@ test-rust:
 
 test-python: build
 	$(BIN)/pytest -n auto
+
+# Coverage-guided fuzzing of what reads files, for FUZZ_SECONDS each, or FUZZ_RUNS runs each; FUZZ=capture for one target. What is new
+# joins target/fuzz/corpus; what crashes is left in target/fuzz. Stable Rust and a C++ compiler will do.
+FUZZ ?= capture frame scenario mobility
+FUZZ_SECONDS ?= 60
+FUZZ_RUNS ?= -1
+SANCOV := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=3 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+    -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares --cfg=fuzzing
+
+fuzz:
+	cd fuzz && RUSTFLAGS="$(SANCOV)" cargo build --quiet --release --target-dir ../target/fuzz \
+	    --target "$$(rustc -vV | sed -n 's/^host: //p')" $(if $(filter scenario mobility,$(FUZZ)),--features sim)
+	for target in $(FUZZ); do \
+	    mkdir -p target/fuzz/corpus/$$target; \
+	    target/fuzz/*/release/$$target -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) -rss_limit_mb=4096 -timeout=20 \
+	        -max_len=8192 -print_final_stats=1 -artifact_prefix=target/fuzz/$$target- target/fuzz/corpus/$$target fuzz/corpus/$$target; \
+	done
+
+# Importers on damaged files, FUZZ_EXAMPLES of each format.
+FUZZ_EXAMPLES ?= 5000
+
+fuzz-importers: build
+	MULTIHOP_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/pytest -q -n auto tests/test_importers_fuzz.py
 
 # The validation pages: docs/validation.md, from runs against closed forms and figures of ns-2 and ns-3;
 # docs/measured-back.md, estimators in runs, on captures of them, and the truth; docs/explicit-rates.md, XCP, RCP and what

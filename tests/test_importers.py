@@ -109,6 +109,20 @@ class TestMeshviewer:
         assert nodes["d"] is None
         assert imported.left_out["positions that are not on Earth"] == 1
 
+    def test_x_and_y_of_meshnet_lab_are_degrees_where_they_can_be(self, tmp_path):
+        links = [("a", "b", 1, 1, "wifi"), ("b", "c", 1, 1, "wifi")]
+
+        def placed(**places):
+            imported = scenario(tmp_path, meshviewer(links, "abc", **places))
+            nodes = tomllib.loads(imported.text)["topology"]["nodes"]
+            return {
+                n["name"]: tuple(float(v.removesuffix(" m")) for v in n["position"]) for n in nodes if "position" in n
+            }
+
+        a = {"x": 51.0, "y": 12.0}
+        assert placed(a=a, b={"x": 51.01, "y": 12.0})["b"] == (0.0, 1111.9), "x is the latitude"
+        assert placed(a=a, b={"x": 51.0, "y": 400.0}) == {"a": (51.0, 12.0), "b": (51.0, 400.0)}, "metres"
+
     def test_gateways(self, tmp_path):
         links = [("a", "b", 1, 1, "wifi"), ("b", "c", 1, 1, "wifi"), ("b", "d", 1, 1, "wifi")]
         assert scenario(tmp_path, meshviewer(links)).gateway == "b", "best connected"
@@ -150,6 +164,11 @@ class TestNetJson:
         links = [{"source": "a", "target": "b", "cost": 1024}, {"source": "b", "target": "c", "cost": 4096}]
         assert links_of(scenario(tmp_path, {**GRAPH, "links": links}))["b", "c"] == 0.5
 
+    @pytest.mark.parametrize("metric", ["none", None, ""])
+    def test_without_a_metric_the_option_is_named(self, tmp_path, metric):
+        with pytest.raises(UserError, match=r"metric: found 'none'.*use --assume-delivery 0\.9"):
+            scenario(tmp_path, {**GRAPH, "metric": metric})
+
     def test_other_metrics_are_refused_or_assumed(self, tmp_path):
         graph = {**GRAPH, "metric": "ff_dat_metric"}
         with pytest.raises(UserError, match=r"'ff_dat_metric'.*--assume-delivery"):
@@ -160,6 +179,52 @@ class TestNetJson:
         links = [*GRAPH["links"], *({"source": "a", "target": "c", "cost": cost} for cost in (0, -1, "x"))]
         imported = scenario(tmp_path, {**GRAPH, "links": links})
         assert imported.left_out["directions without a usable quality"] == 6
+
+
+class TestPlaces:
+    METRES = "name,x,y\na,0,0\nb,200,0\nc,200,251\nd,,\n"
+
+    def test_nodes_within_the_range_hear_each_other(self, tmp_path):
+        imported = scenario(tmp_path, self.METRES, name="nodes.csv")
+        assert names_of(imported) == ["a", "b"]
+        assert imported.left_out["nodes without a position"] == 1
+        imported = scenario(tmp_path, self.METRES, name="nodes.csv", range_m=251.0)
+        assert names_of(imported) == ["a", "b", "c"]
+        medium = tomllib.loads(imported.text)["medium"]
+        assert medium == {"model": "ranges", "receive_range": "251 m", "carrier_sense_range": "552.2 m"}
+        view = multihop.check(imported.text)
+        assert all(flow["path"] for flow in view["flows"])
+
+    def test_degrees_are_projected_and_semicolons_will_do(self, tmp_path):
+        text = "id;lat;lon\n1;51.0;12.0\n2;51.002;12.0\n3;51.002;12.003\n"
+        imported = scenario(tmp_path, text, name="nodes.csv")
+        assert names_of(imported) == ["1", "2", "3"], "222 m and 210 m apart"
+        assert imported.links == 4
+
+    def test_nodes_on_one_mast_are_set_apart(self, tmp_path):
+        imported = scenario(tmp_path, "name,x,y\na,5,5\nb,5,5\nc,5,5\n", name="nodes.csv")
+        nodes = tomllib.loads(imported.text)["topology"]["nodes"]
+        assert [node["position"][0] for node in nodes] == ["5 m", "6 m", "7 m"]
+        assert multihop.check(imported.text)["nodes"]
+
+    def test_pairs_are_those_of_every_pair(self, tmp_path):
+        places = [((37 * i * i) % 1009, (53 * i * i * i) % 997) for i in range(120)]
+        text = "name,x,y\n" + "".join(f"n{i},{x - 500},{y - 500}\n" for i, (x, y) in enumerate(places))
+        (tmp_path / "nodes.csv").write_text(text)
+        mesh = read(tmp_path / "nodes.csv", Options(range_m=100.0))
+        near = {
+            (f"n{i}", f"n{j}")
+            for i, a in enumerate(places)
+            for j, b in enumerate(places)
+            if i != j and math.dist(a, b) <= 100.0
+        }
+        assert set(mesh.links) == near
+
+    def test_a_range_is_for_places_only_and_must_be_one(self, tmp_path):
+        with pytest.raises(UserError, match="--range: found 0; needs more than 0 m"):
+            scenario(tmp_path, self.METRES, name="nodes.csv", range_m=0.0)
+        with pytest.raises(UserError, match="--range: does not apply to meshviewer; it is for places"):
+            scenario(tmp_path, meshviewer([("a", "b", 1, 1, "wifi")]), range_m=100.0)
 
 
 class TestOlsr:
@@ -295,3 +360,19 @@ def test_a_cell_that_is_no_number_is_named_with_its_place(tmp_path: Path) -> Non
         read(path, Options())
     path.write_text("source,target,delivery,reverse\na,b,0.9,0.8\nb,c,nan,\n")
     assert read(path, Options()).links
+
+
+def test_meshes_that_no_scenario_holds_are_refused_before_the_engine_reads_them(tmp_path, monkeypatch):
+    mesh = meshviewer([("a", "b", 1, 1, "wifi"), ("b", "c", 1, 1, "wifi"), ("c", "d", 1, 1, "wifi")])
+    monkeypatch.setattr("multihop.importers.to_scenario.NODES_MAX", 3)
+    with pytest.raises(
+        UserError, match=r"mesh\.json: 4 nodes would be kept; at most 3 are simulated: .*--min-delivery"
+    ):
+        scenario(tmp_path, mesh)
+    monkeypatch.setattr("multihop.importers.to_scenario.NODES_MAX", 4)
+    size = len(scenario(tmp_path, mesh).text)
+    monkeypatch.setattr("multihop.scenario.MAX_BYTES", size)
+    assert scenario(tmp_path, mesh).nodes == 4
+    monkeypatch.setattr("multihop.scenario.MAX_BYTES", size - 1)
+    with pytest.raises(UserError, match=r"the scenario would have 0 MB, of 4 nodes and 6 directed links; at most 0 MB"):
+        scenario(tmp_path, mesh)

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Block, error, gzip, pcap, pcapng, read, records};
+use common::{Block, Dialect, LIBPCAP, error, gzip, pcap, pcap_in, pcapng, read, records};
 use multihop_capture::{Capture, CaptureError, Format, LinkType, MAX_RECORD_BYTES};
 use std::io::{self, Read};
 
@@ -23,6 +23,68 @@ fn pcap_in_both_orders_and_both_units_of_time() {
             assert_eq!(found[1].original_length, 105);
         }
     }
+}
+
+/// Index of an interface, protocol, type of the packet, padding; then what `SuSE` adds.
+const WITH_INTERFACE: &[u8] = &[3, 0, 0, 0, 0, 4, 2, 0];
+const WITH_PROCESSORS: &[u8] = &[3, 0, 0, 0, 0, 4, 2, 0, 1, 0, 0, 0];
+const MODIFIED: Dialect = Dialect { magic: 0xa1b2_cd34, record_more: WITH_INTERFACE, ..LIBPCAP };
+
+/// The dialects that others wrote, each in both byte orders, with as few packets as they can be recognised by.
+#[test]
+fn dialects_of_pcap_read_as_the_standard_one() {
+    let dialects = [
+        ("Kuznetsov", MODIFIED, 1),
+        ("SuSE 6.3", Dialect { record_more: WITH_PROCESSORS, ..MODIFIED }, 1),
+        ("Red Hat 6.1", Dialect { magic: LIBPCAP.magic, ..MODIFIED }, 2),
+        ("Nokia", Dialect { record_more: &[9, 8, 7, 6], ..LIBPCAP }, 2),
+        ("Ixia, microseconds", Dialect { magic: 0x1c00_01ab, file_more: &[1, 2, 3, 4], ..LIBPCAP }, 0),
+        ("version 2.2", Dialect { minor: 2, ..LIBPCAP }, 0),
+    ];
+    let packets: [&[u8]; 4] = [&[8; 40], &[0xd4; 14], &[0xb4; 20], &[0x88; 1500]];
+    for (name, dialect, least) in dialects {
+        for little in [true, false] {
+            for count in least..=packets.len() {
+                let standard = records(&pcap_in(LIBPCAP, little, 105, &packets[..count]));
+                let file = pcap_in(dialect, little, 105, &packets[..count]);
+                assert_eq!(records(&file), standard, "{name}, {count} packets");
+                assert_eq!(records(&gzip(&file)), standard, "{name}, compressed");
+            }
+        }
+    }
+    let ixia = Dialect { magic: 0x1c00_01ac, file_more: &[0; 4], ..LIBPCAP };
+    assert_eq!(records(&pcap_in(ixia, true, 105, &TWO)), records(&pcap(true, true, 105, &TWO)));
+}
+
+/// Version 2.3 was also written with the order of lengths that versions before it had: the smaller one is that in the file.
+#[test]
+fn lengths_of_version_2_3_may_be_in_either_order() {
+    let standard = pcap_in(Dialect { minor: 3, ..LIBPCAP }, true, 105, &TWO);
+    let mut exchanged = pcap_in(Dialect { minor: 2, ..LIBPCAP }, true, 105, &TWO);
+    exchanged[6] = 3;
+    assert_eq!(records(&standard), records(&pcap(true, false, 105, &TWO)));
+    assert_eq!(records(&exchanged), records(&standard));
+}
+
+/// A damaged or cut file of the standard kind stays one, and its error is that of the place where it is damaged.
+#[test]
+fn damage_makes_no_other_dialect_of_a_file() {
+    let file = pcap(true, false, 105, &[&[8; 40], &[0xd4; 14]]);
+    for at in 24..file.len() {
+        let mut damaged = file.clone();
+        damaged[at] ^= 0x80;
+        let found = read(&damaged).0;
+        let whole = at >= 24 + 16 + 40;
+        assert!(!whole || found[0].bytes == [8; 40], "byte {at}");
+        assert!(read(&file[..at]).0.iter().all(|record| record.original_length > 100), "cut at {at}");
+    }
+    // What was decompressed before the damage stands, although looking ahead met the damage.
+    let mut compressed = gzip(&pcap(true, false, 105, &[&[8; 40], &vec![7; 200_000]]));
+    let end = compressed.len() - 40;
+    compressed.drain(end..end + 30);
+    let (found, error) = read(&compressed);
+    assert_eq!(found[0].bytes, [8; 40]);
+    assert!(error.is_some());
 }
 
 #[test]

@@ -1,44 +1,14 @@
 //! Damaged files: small valid ones, mutated in every way that a broken disk, a hostile sender or a bad driver could.
 
 mod common;
+#[path = "../../../fuzz/targets/capture.rs"]
+mod target;
 
 use common::gzip;
 use common::mutation::{config, mutate, mutation, packet, seeds};
-use multihop_capture::{Capture, DissectError, Frame, LinkType, Reception, airtime, dissect, radiotap};
+use multihop_capture::{Frame, LinkType, Reception, airtime, radiotap};
 use proptest::prelude::*;
-
-/// Reads everything that can be read. Returns how many records there were.
-fn exhaust(file: &[u8]) -> u64 {
-    let mut capture = match Capture::from_reader(file) {
-        Ok(capture) => capture,
-        Err(error) => {
-            assert!(error.to_string().len() > 20, "{error}");
-            return 0;
-        }
-    };
-    let mut count = 0;
-    while let Some(record) = capture.next() {
-        match record {
-            Ok(record) => {
-                count += 1;
-                assert!(record.bytes.len() <= record.original_length as usize);
-                match dissect(&record) {
-                    Ok((reception, frame)) => {
-                        assert!(frame.air_bytes >= frame.header_bytes);
-                        let _ = airtime(&reception, frame.air_bytes);
-                    }
-                    Err(DissectError::Frame { error, reception, air_bytes }) => {
-                        assert!(error.to_string().len() > 10);
-                        let _ = airtime(&reception, air_bytes);
-                    }
-                    Err(error) => assert!(error.to_string().len() > 10),
-                }
-            }
-            Err(error) => assert!(error.to_string().len() > 20, "{error}"),
-        }
-    }
-    count
-}
+use target::exhaust;
 
 #[test]
 fn the_seeds_are_good() {

@@ -92,6 +92,36 @@ fn files_move_nodes_and_their_content_is_in_the_hash() {
     assert_eq!(seeded(&script, 1).config.nodes[0].position, Some([3000.0, 0.0]));
 }
 
+/// Files count nodes from 0 or from 1: from 1 where that fits and 0 does not, or where the scenario says so.
+#[test]
+fn scripts_may_number_nodes_from_one() {
+    let script =
+        |nodes: &str| format!("[mobility]\nmodel = \"setdest\"\nfile = \"from_one.tcl\"\nnodes = {nodes}\n");
+    let places = |text: &str| {
+        let nodes = &read(text).unwrap_or_else(|error| panic!("{error}")).config.nodes;
+        [1, 2].map(|node: usize| nodes[node].position.unwrap())
+    };
+    let two = script("[\"b\", \"c\"]");
+    assert_eq!(places(&two), [[300.0, 0.0], [0.0, 150.0]]);
+    assert_eq!(places(&format!("{two}first_node = 1\n")), [[300.0, 0.0], [0.0, 150.0]]);
+    // With three nodes that move both fit: node 1 of the file is the second of them, as in ns-2.
+    let three = script("[\"a\", \"b\", \"c\"]");
+    assert_eq!(places(&three), [[300.0, 0.0], [0.0, 150.0]]);
+    let from_one = read(&format!("{three}first_node = 1\n")).err().unwrap();
+    assert!(from_one.found.contains("\"c\" has no position"), "{from_one}");
+    for (first, said) in [(0, "a node 2 (\"2\"), but 2 nodes move"), (2, "and the first of them is node 2")] {
+        let error = read(&format!("{two}first_node = {first}\n")).err().unwrap();
+        assert!(error.found.contains(said), "{error}");
+    }
+    // Node 2 of the file is switched off from 30 s to 40 s.
+    let off = |text: &str| {
+        let outages = read(text).unwrap().config.mobility.outages;
+        outages.iter().map(|o| (o.node.0, o.from.ns() / 1_000_000, o.to.ns() / 1_000_000)).collect::<Vec<_>>()
+    };
+    assert_eq!(off(&two), [(2, 30_000, 40_000)]);
+    assert_eq!(off(&format!("{two}file_start = \"35 s\"\n")), [(2, 0, 5_000)]);
+}
+
 #[test]
 fn outages_are_part_of_the_scenario() {
     let base = "[[flows]]\nfrom = \"n0\"\nto = \"n1\"\nscheme = \"udp\"\n[topology]\ngenerator = \"chain\"\nhops = 1\n";

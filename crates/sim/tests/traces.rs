@@ -62,7 +62,34 @@ fn the_same_pass_is_read_from_every_format() {
     }
     let cars = parsed(&own("passing.fcd.xml"), Format::Fcd).nodes;
     assert_eq!(cars[1].name, "there&back");
-    assert_eq!((cars[0].present, cars[1].present), ([0.0, f64::INFINITY], [10.0, 70.0]));
+    assert_eq!((&cars[0].off, &cars[1].off), (&vec![], &vec![[0.0, 10.0], [70.0, f64::INFINITY]]));
+}
+
+/// A script as people and tools other than setdest write it: comments behind commands, blanks within quotes, braces, what is for nam,
+/// and nodes that are switched.
+#[test]
+fn scripts_switch_nodes_and_hold_comments_and_what_is_for_nam() {
+    let text = "\
+        $node_(1) set X_ 5.0 ;# a start\n\
+        $node_(1) set Y_ 0.0\n\
+        $node_(1) random-motion 0\n\
+        $ns_ initial_node_pos $node_(1) 20\n\
+        $ns_ at 0.0 \"$node_(1) color red\"\n\
+        $ns_ at 40 \"$node_(1) switch on\"\n\
+        $ns_ at 10.0 \" $node_(1) setdest 25.0 0.0 2.0 \" # goes away\n\
+        $ns_ at 12.0 {$node_(1) switch OFF}\n\
+        $ns_ at 20.0 \"$node_(1) switch OFF\"\n\
+        $ns_ at 60.0 \"$node_(1) switch OFF\"\n\
+        \t# the end";
+    let node = read(text.as_bytes(), Format::Setdest).unwrap().nodes.remove(0);
+    assert_eq!((node.motion.at(10.0), node.motion.at(15.0)), ([5.0, 0.0], [15.0, 0.0]));
+    assert_eq!(node.off, [[12.0, 40.0], [60.0, f64::INFINITY]]);
+    for wrong in
+        ["$node_(1) switch away", "$node_(1) random-motion 1", "$god switch off", "$ns_ at 1 \"stop\""]
+    {
+        let found = error(&format!("$node_(1) set X_ 5.0\n{wrong}"), Format::Setdest);
+        assert!(found.line == 2 && found.found.contains("no line of a setdest script"), "{found}");
+    }
 }
 
 /// Distances in hops, by breadth-first search over pairs within 250 m.
@@ -175,8 +202,8 @@ fn sumo_exports_the_same_ways_twice() {
     assert_eq!((fcd.nodes.len(), script.nodes.len()), (40, 40));
     for (car, node) in fcd.nodes.iter().zip(&script.nodes) {
         // The script says from each second on where the car goes *in* that second, with two digits of its speed.
-        for second in 0..180 {
-            let time = f64::from(second).clamp(car.present[0], car.present[1]);
+        let off = |time: f64| car.off.iter().any(|[from, to]| (*from..*to).contains(&time));
+        for time in (0..180).map(f64::from).filter(|time| !off(*time)) {
             let (car_at, node_at) = (car.motion.at(time), node.motion.at(time + 1.0));
             let apart = (car_at[0] - node_at[0]).hypot(car_at[1] - node_at[1]);
             assert!(apart < 15.0, "{}: {apart} m at {time} s", car.name);

@@ -262,6 +262,21 @@ mod tests {
         }
     }
 
+    /// The target is at most 1.5 windows, however far above the cubic is: a window of acknowledgements adds half a window, one of them
+    /// half a segment. At 60 s the cubic is at 0.4 (60 - 4.22)^3 + 100, 69,000 segments.
+    #[test]
+    fn rfc_9438_4_2_the_window_grows_by_half_in_a_round_trip_at_most() {
+        let mut cubic = cubic(100, 100);
+        cubic.on_lost(&lost(100));
+        cubic.on_acked(&acked(Time::ZERO));
+        let before = cubic.cwnd();
+        cubic.on_acked(&acked(seconds(60.0)));
+        assert!((cubic.cwnd() - before - 0.5).abs() < 1e-9, "{}", cubic.cwnd());
+        let (before, size) = (cubic.cwnd(), cubic.reno.window as u64);
+        cubic.on_acked(&Acked { size, ..acked(seconds(60.0)) });
+        assert!((cubic.cwnd() / before - 1.5).abs() < 1e-3, "{} {before}", cubic.cwnd());
+    }
+
     /// At ten segments and 100 ms, Reno's estimate is ahead of the cubic: 0.529 segments per round trip up to where the window
     /// was, one afterwards.
     #[test]

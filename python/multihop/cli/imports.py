@@ -43,6 +43,10 @@ def import_mesh(
     noise_level: Annotated[
         float | None, typer.Option(help="ORBIT: which noise level, in dBm; the lowest by default.")
     ] = None,
+    range_m: Annotated[
+        float | None,
+        typer.Option("--range", help="Positions without links: how far nodes hear, in metres; 250 by default."),
+    ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the scenario; the file's by default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was kept and left out as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No summary.")] = False,
@@ -51,7 +55,7 @@ def import_mesh(
     if out is not None:
         for source in (file, nodes):
             require_writable_file(out, source)
-    mesh = importers.read(file, importers.Options(format, nodes, assume_delivery, noise_level))
+    mesh = importers.read(file, importers.Options(format, nodes, assume_delivery, noise_level, range_m))
     plan = to_scenario.Plan(
         name=name or file.name.split(".")[0],
         component=component,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from multihop.errors import UserError
-from multihop.importers import meshviewer, netjson, nycmesh, olsr, orbit, plain, tables
+from multihop.importers import meshviewer, netjson, nycmesh, olsr, orbit, places, plain, tables
 from multihop.importers.mesh import Mesh, json_type
 from multihop.scenario import read_text
 
@@ -21,12 +21,13 @@ FORMATS = {
     "netjson": "NetJSON NetworkGraph with the metric ETX",
     "olsr": "olsrd jsoninfo, or CSV of links with src, dst, lq, nlq",
     "csv": "CSV of links with source, target and delivery or rssi_dbm",
+    "places": "CSV of nodes with name and lat, lon or x, y, linked by --range",
     "orbit": "CSV of ORBIT grid measurements",
     "nycmesh": "NYC Mesh map: links.json, with nodes.json as --nodes",
 }
 
-#: A mesh is what machines wrote down; the largest real one so far is 1 MB.
-MAX_BYTES = 1_000_000_000
+#: A mesh is what machines wrote down; the largest real one so far is 1 MB. Reading takes up to ten times as much.
+MAX_BYTES = 100_000_000
 
 #: The options that each kind of file takes. Others would be ignored, and so are refused.
 _TAKES: dict[str, tuple[str, ...]] = {
@@ -35,6 +36,7 @@ _TAKES: dict[str, tuple[str, ...]] = {
     "olsr jsoninfo": (),
     "olsr CSV": ("nodes",),
     "csv": ("nodes", "assume_delivery"),
+    "places": ("range_m",),
     "orbit": ("noise_level",),
     "nycmesh": ("nodes", "assume_delivery"),
 }
@@ -51,12 +53,14 @@ class Options:
         nodes: a second file with the nodes, for formats that have one.
         assume_delivery: delivery probability of every link, where the file has no quality.
         noise_level: which noise level of an ORBIT file, in dBm.
+        range_m: how far nodes hear each other, in metres, where the file has positions but no links.
     """
 
     format: str = "auto"
     nodes: Path | None = None
     assume_delivery: float | None = None
     noise_level: float | None = None
+    range_m: float | None = None
 
 
 def read(path: Path, options: Options) -> Mesh:
@@ -69,6 +73,8 @@ def read(path: Path, options: Options) -> Mesh:
         raise UserError(f"--format: found {options.format!r}; what would do: auto, {', '.join(FORMATS)}")
     if options.assume_delivery is not None and not 0.0 < options.assume_delivery <= 1.0:
         raise UserError(f"--assume-delivery: found {options.assume_delivery:g}; needs more than 0, at most 1")
+    if options.range_m is not None and not 0.0 < options.range_m <= 1e6:
+        raise UserError(f"--range: found {options.range_m:g}; needs more than 0 m, at most 1000 km")
     text = read_text(path, "a file with a mesh", MAX_BYTES)
     if not text.strip():
         raise UserError(f"{path}: the file is empty; {_SUPPORTED}")
@@ -116,12 +122,14 @@ def _read_csv(text: str, path: Path, options: Options) -> Mesh:
         return orbit.read(table, options.noise_level)
     if found == "olsr":
         return olsr.read_csv(table, nodes)
+    if found == "places":
+        return places.read(table, options.range_m)
     return plain.read(table, nodes, options.assume_delivery)
 
 
 def _csv_format(text: str, path: Path) -> str:
     columns, _ = tables.header(text)
-    known = {"orbit": orbit.matches, "olsr": olsr.matches_csv, "csv": plain.matches}
+    known = {"orbit": orbit.matches, "olsr": olsr.matches_csv, "csv": plain.matches, "places": places.matches}
     for name, matches in known.items():
         if matches(columns):
             return name
@@ -130,10 +138,10 @@ def _csv_format(text: str, path: Path) -> str:
 
 def _require_applicable(kind: str, options: Options) -> None:
     """Refuses options that this kind of file does not take."""
-    for option in ("nodes", "assume_delivery", "noise_level"):
+    for option in ("nodes", "assume_delivery", "noise_level", "range_m"):
         if getattr(options, option) is not None and option not in _TAKES[kind]:
             takers = ", ".join(name for name, taken in _TAKES.items() if option in taken)
-            flag = "--" + option.replace("_", "-")
+            flag = "--" + option.removesuffix("_m").replace("_", "-")
             raise UserError(f"{flag}: does not apply to {kind}; it is for {takers}: leave it out")
 
 

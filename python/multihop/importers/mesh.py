@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from multihop.errors import UserError
 
-Quantity = Literal["delivery", "rssi"]
+Quantity = Literal["delivery", "rssi", "distance"]
+
+_EARTH_RADIUS_M = 6_371_000.0
 
 
 @dataclass
@@ -33,11 +35,12 @@ class Mesh:
     Attributes:
         format: name of the file format.
         reading: one sentence on how link qualities were read.
-        quantity: what `links` holds: delivery probabilities (0 to 1) or received powers in dBm.
+        quantity: what `links` holds: delivery probabilities (0 to 1), received powers in dBm, or distances in metres.
         nodes: by id, in the order of the file.
         links: (from, to) -> value; absent means not heard.
         left_out: what was not taken over, and why -> how many.
         nodes_listed: nodes in the file, taken over or not.
+        reach_m: where links hold distances, how far nodes hear.
     """
 
     format: str
@@ -47,6 +50,7 @@ class Mesh:
     links: dict[tuple[str, str], float] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
     nodes_listed: int = 0
+    reach_m: float = 0.0
 
     def add_node(self, node: Node) -> None:
         """Adds a node; the second one with an id is left out."""
@@ -112,7 +116,27 @@ class Mesh:
         kept = set(keep)
         nodes = {id: node for id, node in self.nodes.items() if id in kept}
         links = {pair: value for pair, value in self.links.items() if kept.issuperset(pair)}
-        return Mesh(self.format, self.reading, self.quantity, nodes, links, Counter(self.left_out), self.nodes_listed)
+        return replace(self, nodes=nodes, links=links, left_out=Counter(self.left_out))
+
+
+def positions(nodes: dict[str, Node]) -> dict[str, tuple[float, float]]:
+    """Positions in metres, of the nodes that have one.
+
+    Degrees are projected equirectangularly about the mean latitude, which is within 1 % up to some 100 km across.
+    """
+    placed = {id: (n.x, n.y) for id, n in nodes.items() if n.x is not None and n.y is not None}
+    located = {
+        id: (math.radians(n.latitude), math.radians(n.longitude))
+        for id, n in nodes.items()
+        if n.latitude is not None and n.longitude is not None
+    }
+    if placed or not located:
+        return placed
+    middle = sum(latitude for latitude, _ in located.values()) / len(located)
+    east = {id: longitude * math.cos(middle) * _EARTH_RADIUS_M for id, (_, longitude) in located.items()}
+    north = {id: latitude * _EARTH_RADIUS_M for id, (latitude, _) in located.items()}
+    west_end, south_end = min(east.values()), min(north.values())
+    return {id: (round(east[id] - west_end, 1), round(north[id] - south_end, 1)) for id in located}
 
 
 def number(value: Any) -> float | None:  # noqa: ANN401 - whatever a file holds

@@ -4,6 +4,9 @@ batman-adv IV measures a link by the share of its own broadcasts that a neighbou
 the neighbour's that it receives: the *transmit quality* towards that neighbour, lowered further where the way back is
 poor. So `source_tq` is read as the delivery probability from source to target, and `target_tq` as that of the way back.
 The broadcasts are short and sent at a low basic rate, without repetitions: a long frame at a high rate does worse.
+
+meshnet-lab keeps the place of such a node as `x` and `y`: latitude and longitude where it converted a community's
+file, and units of its own, taken for metres, where it made the network. They are degrees where all could be.
 """
 
 from typing import Any
@@ -29,6 +32,7 @@ def read(data: dict[str, Any], origin: str) -> Mesh:
         UserError: if nodes or links are missing or of another shape.
     """
     mesh = Mesh("meshviewer", READING)
+    degrees = _in_degrees(data.get("nodes"))
     offline: set[str] = set()
     for index, record in enumerate(records(data.get("nodes"), origin, "nodes")):
         id = text_id(record.get("node_id", record.get("id")))
@@ -38,20 +42,31 @@ def read(data: dict[str, Any], origin: str) -> Mesh:
             mesh.omit_node("nodes that are offline")
             offline.add(id)
             continue
-        mesh.add_node(_node(id, record))
+        mesh.add_node(_node(id, record, degrees=degrees))
     for index, record in enumerate(records(data.get("links"), origin, "links")):
         _link(mesh, record, offline, f"{origin}: links[{index}]")
     return mesh
 
 
-def _node(id: str, record: dict[str, Any]) -> Node:
+def _in_degrees(nodes: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Could all `x` and `y` be latitudes and longitudes?"""
+    found = [r for r in nodes if isinstance(r, dict)] if isinstance(nodes, list) else []
+    return all(abs(number(r.get("x")) or 0.0) <= 90 and abs(number(r.get("y")) or 0.0) <= 180 for r in found)
+
+
+def _node(id: str, record: dict[str, Any], *, degrees: bool) -> Node:
     location = record.get("location")
     place = location if isinstance(location, dict) else {}
+    x, y = number(record.get("x")), number(record.get("y"))
+    if degrees and not place:
+        place, x, y = {"latitude": x, "longitude": y}, None, None
     return Node(
         id,
         label=str(record.get("hostname") or record.get("name") or ""),
         latitude=number(place.get("latitude")),
         longitude=number(place.get("longitude")),
+        x=x,
+        y=y,
         gateway=record.get("is_gateway") is True,
     )
 

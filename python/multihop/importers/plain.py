@@ -39,7 +39,7 @@ def read(table: Table, nodes: Table | None, assume_delivery: float | None) -> Me
         )
     mesh = Mesh("csv", reading, quantity)
     for row in nodes.rows if nodes else []:
-        mesh.add_node(_node(row))
+        mesh.add_node(node(row))
     for row in table.rows:
         a, b = row.text("source"), row.text("target")
         if a is None or b is None:
@@ -54,7 +54,12 @@ def read(table: Table, nodes: Table | None, assume_delivery: float | None) -> Me
     return mesh
 
 
-def _node(row: Row) -> Node:
+def node(row: Row) -> Node:
+    """The node of a row.
+
+    Raises:
+        UserError: if it has no name.
+    """
     id = row.text("name") or row.text("node") or row.text("id")
     if id is None:
         raise UserError(f"{row.where}: name is empty; needs the name that links use")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from dataclasses import dataclass, replace
 
+from multihop import scenario
 from multihop.errors import UserError
-from multihop.importers.mesh import Mesh, Node
+from multihop.importers.mesh import Mesh, positions
 
-_EARTH_RADIUS_M = 6_371_000.0
+#: Carrier sense of ns-2's WaveLAN, 550 m, beside its reception, 250 m.
+_SENSE_RATIO = 2.2
+
+#: The most nodes that the engine takes.
+NODES_MAX = 100_000
 
 TRAFFIC = ("to-gateway", "random-pairs")
 COMPONENTS = ("largest", "all")
@@ -82,6 +86,11 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
     kept = mesh.largest_component() if plan.component == "largest" else list(mesh.nodes)
     if len(kept) < 2:
         raise UserError(f"{origin}: no two nodes hear each other; there is no network to simulate")
+    if len(kept) > NODES_MAX:
+        raise UserError(
+            f"{origin}: {len(kept)} nodes would be kept; at most {NODES_MAX} are simulated: "
+            "use --component largest or --min-delivery, or give a part of the mesh"
+        )
     lost = len(mesh.nodes) - len(kept)
     mesh = mesh.restricted(kept)
     if lost:
@@ -90,8 +99,8 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
     gateway = _gateway(mesh, plan, names) if plan.traffic == "to-gateway" else None
     possible = len(kept) - 1 if gateway else len(kept) * (len(kept) - 1)
     flows = min(plan.flows, possible)
-    positions = _project(mesh)
-    unplaced = sum(1 for id in mesh.nodes if id not in positions)
+    placed = positions(mesh.nodes)
+    unplaced = sum(1 for id in mesh.nodes if id not in placed)
     one_way = sum(1 for a, b in mesh.links if (b, a) not in mesh.links)
     summary = [
         f"kept {len(mesh.nodes)} of {mesh.nodes_listed} nodes and {len(mesh.links)} of {found_links} directed links",
@@ -102,7 +111,13 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
         f"{flows} flows" + (f" to {names[gateway]}" if gateway else " between random pairs"),
         *([f"(not {plan.flows}: so many would not have different ends)"] if flows < plan.flows else []),
     ]
-    text = _toml(mesh, replace(plan, flows=flows), names, gateway, positions, summary, origin)
+    text = _toml(mesh, replace(plan, flows=flows), names, gateway, placed, summary, origin)
+    if len(text) > scenario.MAX_BYTES:
+        raise UserError(
+            f"{origin}: the scenario would have {len(text) / 1e6:.0f} MB, of {len(mesh.nodes)} nodes and "
+            f"{len(mesh.links)} directed links; at most {scenario.MAX_BYTES // 1_000_000} MB are read: "
+            "leave out weak links by --min-delivery, or give a part of the mesh"
+        )
     return Imported(
         text, summary, len(mesh.nodes), len(mesh.links), dict(mesh.left_out), names[gateway] if gateway else None
     )
@@ -158,36 +173,12 @@ def _best_connected(mesh: Mesh, among: list[str]) -> str:
     return max(among, key=lambda id: degree[id])
 
 
-def _project(mesh: Mesh) -> dict[str, tuple[float, float]]:
-    """Positions in metres.
-
-    Degrees are projected equirectangularly about the mean latitude, which is within 1 % up to some 100 km across.
-    """
-    placed = {id: (n.x, n.y) for id, n in mesh.nodes.items() if n.x is not None and n.y is not None}
-    located = {id: n for id, n in mesh.nodes.items() if n.latitude is not None and n.longitude is not None}
-    if placed or not located:
-        return placed
-    middle = math.radians(sum(_latitude(n) for n in located.values()) / len(located))
-    east = {id: math.radians(_longitude(n)) * math.cos(middle) * _EARTH_RADIUS_M for id, n in located.items()}
-    north = {id: math.radians(_latitude(n)) * _EARTH_RADIUS_M for id, n in located.items()}
-    west_end, south_end = min(east.values()), min(north.values())
-    return {id: (round(east[id] - west_end, 1), round(north[id] - south_end, 1)) for id in located}
-
-
-def _latitude(node: Node) -> float:
-    return node.latitude or 0.0
-
-
-def _longitude(node: Node) -> float:
-    return node.longitude or 0.0
-
-
 def _toml(
     mesh: Mesh,
     plan: Plan,
     names: dict[str, str],
     gateway: str | None,
-    positions: dict[str, tuple[float, float]],
+    placed: dict[str, tuple[float, float]],
     summary: list[str],
     origin: str,
 ) -> str:
@@ -203,12 +194,10 @@ def _toml(
         *([f"data_rate = {quote(plan.data_rate)}"] if plan.data_rate else []),
         "",
         "[medium]",
-        'model = "matrix"',
-        f"quantity = {quote(mesh.quantity)}",
-        *([f"probe_size = {quote(plan.probe_size)}"] if mesh.quantity == "delivery" else []),
+        *_medium_lines(mesh, plan),
         "",
         "[routing]",
-        'metric = "etx"',
+        *(['metric = "etx"'] if mesh.quantity != "distance" else []),
         "",
         "[traffic]",
         f"pattern = {quote(plan.traffic)}",
@@ -221,19 +210,26 @@ def _toml(
         "",
         "[topology]",
         "nodes = [",
-        *(_node_line(names[id], positions.get(id)) for id in mesh.nodes),
+        *(_node_line(names[id], placed.get(id)) for id in mesh.nodes),
         "]",
-        "links = [",
-        *_link_lines(mesh, names),
-        "]",
+        *([] if mesh.quantity == "distance" else ["links = [", *_link_lines(mesh, names), "]"]),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _medium_lines(mesh: Mesh, plan: Plan) -> list[str]:
+    if mesh.quantity == "distance":
+        # As in ns-2, nodes sense each other up to 2.2 times as far as they can decode.
+        sense = _SENSE_RATIO * mesh.reach_m
+        return ['model = "ranges"', f'receive_range = "{mesh.reach_m:g} m"', f'carrier_sense_range = "{sense:g} m"']
+    probe = [f"probe_size = {_quote(plan.probe_size)}"] if mesh.quantity == "delivery" else []
+    return ['model = "matrix"', f"quantity = {_quote(mesh.quantity)}", *probe]
 
 
 def _node_line(name: str, position: tuple[float, float] | None) -> str:
     if position is None:
         return f"  {{ name = {_quote(name)} }},"
-    return f'  {{ name = {_quote(name)}, position = ["{position[0]:g} m", "{position[1]:g} m"] }},'
+    return f'  {{ name = {_quote(name)}, position = ["{position[0]:.12g} m", "{position[1]:.12g} m"] }},'
 
 
 def _link_lines(mesh: Mesh, names: dict[str, str]) -> list[str]:

@@ -8,7 +8,6 @@ mod source;
 pub use error::CaptureError;
 
 use crate::LinkType;
-use crate::bytes::Order;
 use flate2::read::MultiGzDecoder;
 use multihop_core::Time;
 use source::Source;
@@ -23,7 +22,8 @@ pub const MAX_RECORD_BYTES: u32 = 262_144;
 /// File format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Format {
-    /// The format of libpcap, version 2.4 (draft-ietf-opsawg-pcap).
+    /// The format of libpcap (draft-ietf-opsawg-pcap), with its older dialects: Kuznetsov's modified pcap of 1999, and what Red Hat
+    /// 6.1, `SuSE` 6.3, Nokia and Ixia made of it.
     Pcap,
     /// Its successor, with blocks and several interfaces (draft-ietf-opsawg-pcapng).
     Pcapng,
@@ -115,22 +115,12 @@ impl<'r> Capture<'r> {
         });
         let found = source.fill(4).map_err(at_start)?;
         let mut interfaces = Vec::new();
-        let reader = match *source.peek(found) {
-            [] => return Err(CaptureError::Empty),
-            [0x0a, 0x0d, 0x0d, 0x0a] => Reader::Pcapng(pcapng::Pcapng::default()),
-            [0xa1, 0xb2, 0xc3, 0xd4] => {
-                Reader::Pcap(pcap::begin(&mut source, Order::Big, 1_000, &mut interfaces)?)
-            }
-            [0xa1, 0xb2, 0x3c, 0x4d] => {
-                Reader::Pcap(pcap::begin(&mut source, Order::Big, 1, &mut interfaces)?)
-            }
-            [0xd4, 0xc3, 0xb2, 0xa1] => {
-                Reader::Pcap(pcap::begin(&mut source, Order::Little, 1_000, &mut interfaces)?)
-            }
-            [0x4d, 0x3c, 0xb2, 0xa1] => {
-                Reader::Pcap(pcap::begin(&mut source, Order::Little, 1, &mut interfaces)?)
-            }
-            ref other => return Err(CaptureError::UnknownFormat { found: known_magic(other) }),
+        let magic = source.peek(found).to_vec();
+        let reader = match (&magic[..], pcap::dialect(&magic)) {
+            ([], _) => return Err(CaptureError::Empty),
+            ([0x0a, 0x0d, 0x0d, 0x0a], _) => Reader::Pcapng(pcapng::Pcapng::default()),
+            (_, Some(dialect)) => Reader::Pcap(pcap::begin(&mut source, dialect, &mut interfaces)?),
+            (other, None) => return Err(CaptureError::UnknownFormat { found: known_magic(other) }),
         };
         Ok(Capture { source, reader, interfaces, records: 0, finished: false })
     }
@@ -213,7 +203,6 @@ struct Found {
 fn known_magic(bytes: &[u8]) -> String {
     let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let meaning = match *bytes {
-        [0xa1, 0xb2, 0xcd, 0x34] | [0x34, 0xcd, 0xb2, 0xa1] => " (the modified pcap of Kuznetsov)",
         [0x28, 0xb5, 0x2f, 0xfd] => " (zstd; decompress it first)",
         [0xfd, b'7', b'z', b'X'] => " (xz; decompress it first)",
         [0x04, 0x22, 0x4d, 0x18] => " (lz4; decompress it first)",

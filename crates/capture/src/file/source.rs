@@ -16,11 +16,14 @@ pub(super) struct Source<'r> {
     offset: u64,
     /// The compressed file ended before its compression did.
     cut: bool,
+    /// What went wrong while [`Source::look`] looked ahead.
+    failed: Option<io::Error>,
 }
 
 impl<'r> Source<'r> {
     pub fn new(reader: Box<dyn Read + Send + 'r>) -> Source<'r> {
-        Source { reader, buffer: vec![0; WINDOW].into_boxed_slice(), start: 0, end: 0, offset: 0, cut: false }
+        let buffer = vec![0; WINDOW].into_boxed_slice();
+        Source { reader, buffer, start: 0, end: 0, offset: 0, cut: false, failed: None }
     }
 
     /// Where the window begins in the stream.
@@ -40,6 +43,9 @@ impl<'r> Source<'r> {
         if self.end - self.start >= bytes {
             return Ok(bytes);
         }
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         if self.start + bytes > WINDOW {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
@@ -58,6 +64,17 @@ impl<'r> Source<'r> {
             }
         }
         Ok(bytes.min(self.end - self.start))
+    }
+
+    /// As [`Source::fill`], ahead of need: an error is kept for the next one who needs what it is in the way of.
+    pub fn look(&mut self, bytes: usize) -> usize {
+        match self.fill(bytes) {
+            Ok(found) => found,
+            Err(error) => {
+                self.failed = Some(error);
+                bytes.min(self.end - self.start)
+            }
+        }
     }
 
     /// The first `bytes` bytes, which [`Source::fill`] must have found.

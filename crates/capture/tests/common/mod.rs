@@ -76,16 +76,46 @@ fn u16_in(little: bool, number: u16) -> [u8; 2] {
     if little { number.to_le_bytes() } else { number.to_be_bytes() }
 }
 
+/// A dialect of pcap.
+#[derive(Clone, Copy, Debug)]
+pub struct Dialect {
+    pub magic: u32,
+    /// The second half of the version, 2.x.
+    pub minor: u16,
+    /// What follows the header of the file.
+    pub file_more: &'static [u8],
+    /// What follows the lengths of a record, in the order of bytes of a little-endian machine.
+    pub record_more: &'static [u8],
+}
+
+/// The dialect of libpcap, with microseconds or nanoseconds.
+pub const LIBPCAP: Dialect = Dialect { magic: 0xa1b2_c3d4, minor: 4, file_more: &[], record_more: &[] };
+pub const NANOSECONDS: Dialect = Dialect { magic: 0xa1b2_3c4d, ..LIBPCAP };
+
 /// A pcap file with these packets, at second 1000, 1001 and so on and 7 units; each was 100 bytes longer before it was cut.
 pub fn pcap(little: bool, nanoseconds: bool, link_type: u32, packets: &[&[u8]]) -> Vec<u8> {
+    pcap_in(if nanoseconds { NANOSECONDS } else { LIBPCAP }, little, link_type, packets)
+}
+
+/// The same in a dialect.
+pub fn pcap_in(dialect: Dialect, little: bool, link_type: u32, packets: &[&[u8]]) -> Vec<u8> {
     let u32 = |number| u32_in(little, number);
-    let mut file = u32(if nanoseconds { 0xa1b2_3c4d } else { 0xa1b2_c3d4 }).to_vec();
+    let mut file = u32(dialect.magic).to_vec();
     file.extend(u16_in(little, 2));
-    file.extend(u16_in(little, 4));
+    file.extend(u16_in(little, dialect.minor));
     file.extend([0, 0, 65_535, link_type].map(u32).concat());
+    file.extend(dialect.file_more);
     for (n, packet) in packets.iter().enumerate() {
         let length = packet.len() as u32;
-        file.extend([1_000 + n as u32, 7, length, length + 100].map(u32).concat());
+        let lengths = if dialect.minor < 3 { [length + 100, length] } else { [length, length + 100] };
+        file.extend([1_000 + n as u32, 7, lengths[0], lengths[1]].map(u32).concat());
+        let more = dialect.record_more;
+        if let Some((interface, rest)) = more.split_first_chunk::<4>().filter(|(_, rest)| !rest.is_empty()) {
+            file.extend(u32(u32::from_le_bytes(*interface)));
+            file.extend(rest);
+        } else {
+            file.extend(more);
+        }
         file.extend(*packet);
     }
     file

@@ -187,10 +187,12 @@ mod tests {
     }
 
     /// After six drops the line is short for a moment. If it is too long again soon, drops go on at the rate of the fifth: the
-    /// count less the one with which dropping began.
+    /// count less the one with which dropping began, one interval over the square root of 5, 45 ms, after the first. Soon is within
+    /// 16 intervals of when the next drop was due (RFC 8289, appendix, `now - drop_next_ < 16 * TM_INTERVAL`): the seventh was due
+    /// 100 ms over the square root of 6 after 433.1, at 474.0 ms, so that dropping may begin anew until 2074 ms.
     #[test]
     fn it_goes_on_where_it_was_if_that_was_not_long_ago() {
-        for (again, second) in [(500, 645), (2_500, 2_700)] {
+        for (again, second) in [(500, 645), (1_973, 2_118), (1_975, 2_175)] {
             let mut timeline = Timeline::default();
             timeline.comes(0, 446, false);
             timeline.signals(10, 450); // 440 taken, six lost

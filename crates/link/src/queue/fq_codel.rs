@@ -227,6 +227,18 @@ mod tests {
         assert_ne!(order[..2], [3, 3]);
     }
 
+    /// A flow that has used just its quantum has dequeued a quantum of bytes, and waits (RFC 8290, section 4.2): packets of the size of
+    /// the quantum leave one by one of each flow.
+    #[test]
+    fn a_quantum_that_is_just_used_up_ends_a_turn() {
+        let mut set = filled(FqCodelOptions::default(), &[(1, 3, 1514), (2, 3, 1514)]);
+        let order: Vec<u64> = (0..6).map(|_| take(&mut set).item).collect();
+        assert_eq!(order, [1, 2, 1, 2, 1, 2]);
+        let mut smaller = filled(FqCodelOptions::default(), &[(1, 3, 1513), (2, 3, 1513)]);
+        let order: Vec<u64> = (0..4).map(|_| take(&mut smaller).item).collect();
+        assert_eq!(order, [1, 1, 2, 2], "a byte is left of it");
+    }
+
     #[test]
     fn flows_share_bytes_and_not_packets() {
         let mut set = filled(FqCodelOptions::default(), &[(1, 400, 1500), (2, 4000, 150), (3, 1000, 600)]);

@@ -1,11 +1,11 @@
 //! `[mobility]` and `[[outages]]`.
 
 use super::document::{Document, KeyPath, Result, key, seconds};
-use super::error::{Place, ScenarioError};
 use super::generate::NODES_MAX;
+use super::recorded::{BonnMotion, Recorded, Script};
 use super::topology::Nodes;
 use crate::config::{Config, MediumModel, RoutingProtocol};
-use crate::mobility::trace::{Format, Trace, read_file};
+use crate::mobility::trace::Format;
 use crate::mobility::{self, Motion};
 use multihop_core::{NodeId, Rng, Span};
 use multihop_schemes::quantity::{Duration, Length, Speed};
@@ -23,8 +23,9 @@ pub enum Mobility {
     /// To a random place at a random speed, a pause, and again (Johnson and Maltz 1996). Nodes start at random places, wherever the
     /// topology has them.
     RandomWaypoint(RandomWaypoint),
-    /// A script of ns-2, as setdest writes it: its node i is the i-th of the nodes that move, from 0.
-    Setdest(Recorded),
+    /// A script of ns-2, as setdest writes it: its node i is the i-th of the nodes that move, from 0, or from `first_node`. A node
+    /// that it switches OFF is off until it is switched ON.
+    Setdest(Script),
     /// `BonnMotion`'s .movements: its i-th line is the i-th of the nodes that move.
     Bonnmotion(BonnMotion),
     /// SUMO's floating car data (XML): the vehicle that comes first is the first of the nodes that move. A node whose vehicle is not
@@ -88,47 +89,6 @@ pub enum Start {
     Stationary,
 }
 
-/// A file of motion.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Recorded {
-    /// The file, plain or by gzip; from the scenario's folder, if it is not absolute.
-    pub file: String,
-    /// Names of the nodes that move; those that the file does not have stand still, as the others do. Default: all.
-    pub nodes: Option<Vec<String>>,
-    /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
-    #[schemars(range(min = 1, max = 100_000))]
-    pub count: Option<u32>,
-    /// The instant of the file at which the run begins.
-    #[serde(default)]
-    pub file_start: Duration,
-    /// As with the other models: how wrong a distance may be.
-    #[serde(default = "decimetre")]
-    pub resolution: Length,
-}
-
-/// A file of `BonnMotion`.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BonnMotion {
-    /// The file, plain or by gzip; from the scenario's folder, if it is not absolute.
-    pub file: String,
-    /// Names of the nodes that move; those that the file does not have stand still, as the others do. Default: all.
-    pub nodes: Option<Vec<String>>,
-    /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
-    #[schemars(range(min = 1, max = 100_000))]
-    pub count: Option<u32>,
-    /// Coordinates of each place; the third is ignored. Default: what the file says, or what fits.
-    #[schemars(range(min = 2, max = 3))]
-    pub dimensions: Option<u32>,
-    /// The instant of the file at which the run begins.
-    #[serde(default)]
-    pub file_start: Duration,
-    /// As with the other models: how wrong a distance may be.
-    #[serde(default = "decimetre")]
-    pub resolution: Length,
-}
-
 /// A node is off: it neither sends nor receives, by radio or by wire. What lies above goes on, and its queues wait.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -159,7 +119,7 @@ pub(super) struct Moved {
 /// The most legs of all nodes together.
 const LEGS_MAX: f64 = 1e7;
 
-fn decimetre() -> Length {
+pub(super) fn decimetre() -> Length {
     Length(0.1)
 }
 
@@ -167,7 +127,7 @@ impl Mobility {
     fn nodes(&self) -> Option<&[String]> {
         match self {
             Mobility::RandomWaypoint(RandomWaypoint { nodes, .. })
-            | Mobility::Setdest(Recorded { nodes, .. })
+            | Mobility::Setdest(Script { nodes, .. })
             | Mobility::Fcd(Recorded { nodes, .. })
             | Mobility::Bonnmotion(BonnMotion { nodes, .. }) => nodes.as_deref(),
         }
@@ -177,7 +137,7 @@ impl Mobility {
     fn count(&self) -> Option<u32> {
         match self {
             Mobility::RandomWaypoint(RandomWaypoint { count, .. })
-            | Mobility::Setdest(Recorded { count, .. })
+            | Mobility::Setdest(Script { count, .. })
             | Mobility::Fcd(Recorded { count, .. })
             | Mobility::Bonnmotion(BonnMotion { count, .. }) => *count,
         }
@@ -187,7 +147,7 @@ impl Mobility {
     fn file(&self, document: &Document<'_>) -> Option<PathBuf> {
         match self {
             Mobility::RandomWaypoint(_) => None,
-            Mobility::Setdest(Recorded { file, .. })
+            Mobility::Setdest(Script { file, .. })
             | Mobility::Fcd(Recorded { file, .. })
             | Mobility::Bonnmotion(BonnMotion { file, .. }) => Some(located(document, file)),
         }
@@ -196,7 +156,7 @@ impl Mobility {
     fn resolution(&self) -> Length {
         match self {
             Mobility::RandomWaypoint(RandomWaypoint { resolution, .. })
-            | Mobility::Setdest(Recorded { resolution, .. })
+            | Mobility::Setdest(Script { resolution, .. })
             | Mobility::Fcd(Recorded { resolution, .. })
             | Mobility::Bonnmotion(BonnMotion { resolution, .. }) => *resolution,
         }
@@ -266,8 +226,8 @@ pub(super) fn resolve(
         config.nodes.iter().map(|node| Motion::standing(node.position.unwrap_or_default())).collect();
     (moved.nodes, moved.identity) = match mobility {
         Mobility::RandomWaypoint(model) => model.resolve(document, &moving, config)?,
-        Mobility::Setdest(file) => file.resolve(document, Format::Setdest, &moving, config)?,
-        Mobility::Fcd(file) => file.resolve(document, Format::Fcd, &moving, config)?,
+        Mobility::Setdest(file) => file.resolve(document, &moving, config)?,
+        Mobility::Fcd(file) => file.resolve(document, Format::Fcd, None, &moving, config)?,
         Mobility::Bonnmotion(file) => file.resolve(document, &moving, config)?,
     };
     moved.file = mobility.file(document);
@@ -284,7 +244,7 @@ pub(super) fn resolve(
 }
 
 /// Where a file is that the scenario names.
-fn located(document: &Document<'_>, file: &str) -> PathBuf {
+pub(super) fn located(document: &Document<'_>, file: &str) -> PathBuf {
     Path::new(document.origin()).parent().unwrap_or(Path::new("")).join(file)
 }
 
@@ -352,7 +312,7 @@ impl Outage {
 }
 
 /// An instant after the run.
-fn after(config: &Config) -> Span {
+pub(super) fn after(config: &Config) -> Span {
     config.duration + Span::from_ms(1_000)
 }
 
@@ -418,74 +378,5 @@ impl RandomWaypoint {
             },
             start: if stationary { mobility::Start::Stationary } else { mobility::Start::Pause },
         })
-    }
-}
-
-impl BonnMotion {
-    fn resolve(
-        &self,
-        document: &Document<'_>,
-        moving: &[usize],
-        config: &mut Config,
-    ) -> Result<(Vec<usize>, String)> {
-        if let Some(dimensions) = self.dimensions {
-            document.within(&key!["mobility", "dimensions"], f64::from(dimensions), 2.0..=3.0, ("2", "3"))?;
-        }
-        let format = Format::BonnMotion { dimensions: self.dimensions };
-        let BonnMotion { file, nodes, count, file_start, resolution, .. } = self.clone();
-        Recorded { file, nodes, count, file_start, resolution }.resolve(document, format, moving, config)
-    }
-}
-
-impl Recorded {
-    fn resolve(
-        &self,
-        document: &Document<'_>,
-        format: Format,
-        moving: &[usize],
-        config: &mut Config,
-    ) -> Result<(Vec<usize>, String)> {
-        let start = document.time(&key!["mobility", "file_start"], self.file_start, 0.0)?;
-        let trace = self.read(document, format)?;
-        let (mut moved, mut identity) = (Vec::new(), format!("{start:?}"));
-        for node in trace.nodes {
-            let Some(&index) = moving.get(node.index) else {
-                let count = moving.len();
-                let move_here =
-                    if count == 1 { "1 node moves".into() } else { format!("{count} nodes move") };
-                let found = format!("the file has a node {} ({:?}), but {move_here}", node.index, node.name);
-                let remedy =
-                    "let more nodes move (mobility.nodes or mobility.count), or take it out of the file";
-                return Err(self.at_line(node.line, found, remedy));
-            };
-            write!(identity, " {index} {:?} {:?}", node.motion, node.present).expect("strings take all text");
-            config.mobility.motions[index] = node.motion.advanced(start.seconds());
-            moved.push(index);
-            let [since, until] = node.present.map(|time| time - start.seconds());
-            let end = after(config);
-            let absences = [(f64::MIN, since), (until, f64::MAX)];
-            for (from, to) in absences.map(|(from, to)| {
-                (Span::from_seconds(from.min(1e9)), Span::from_seconds(to.min(1e9)).min(end))
-            }) {
-                if from < to {
-                    config.mobility.outages.push(mobility::Outage { node: NodeId(index as u32), from, to });
-                }
-            }
-        }
-        Ok((moved, identity))
-    }
-
-    fn read(&self, document: &Document<'_>, format: Format) -> Result<Trace> {
-        let at = key!["mobility", "file"];
-        let trace = read_file(&located(document, &self.file), format).map_err(|error| {
-            document.bad(&at, format!("cannot be read: {error}"), "give a file that is there")
-        })?;
-        trace.map_err(|error| self.at_line(error.line, error.found, error.remedy))
-    }
-
-    /// What is wrong in a line of the file.
-    fn at_line(&self, line: usize, found: String, remedy: impl Into<String>) -> ScenarioError {
-        let place = Place::Line { origin: self.file.clone(), line };
-        ScenarioError { place, key: "mobility.file".into(), found, remedy: remedy.into() }
     }
 }

@@ -29,6 +29,7 @@ mod mobility;
 mod phy;
 mod reach;
 mod reader;
+mod recorded;
 mod resolve;
 mod routing;
 mod schemes;
@@ -62,8 +63,9 @@ pub use measure::{
     TransmissionEfficiency, gauges,
 };
 pub use medium::{LinkErrors, Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
-pub use mobility::{BonnMotion, Mobility, Outage, PauseDistribution, RandomWaypoint, Recorded, Start};
+pub use mobility::{Mobility, Outage, PauseDistribution, RandomWaypoint, Start};
 pub use phy::{OfdmSymbols, Phy, Preamble, Standard};
+pub use recorded::{BonnMotion, Recorded, Script};
 pub use resolve::{Overrides, Resolved, load, resolve, resolve_among};
 pub use routing::{Dsdv, Metric, Network, OnLinkFailure, Routing, StaticRoutes};
 pub use schemes::Parameters;

@@ -274,3 +274,43 @@ impl RateControl {
         Span::from_seconds((2.0 * packet_size / self.rate).max(round_trips * rtt.unwrap_or(0.0)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reports while an application limits the sender (RFC 5348, section 4.3): a loss halves the receive rates and lets the new one
+    /// count for 0.85, without the factor of 2 that otherwise makes a limit of the highest.
+    #[test]
+    fn rfc_5348_4_3_losses_of_a_data_limited_sender_lower_the_limit() {
+        let mut control = RateControl::new(&TfrcOptions::rfc(1_000), f64::INFINITY);
+        let mut report = |ms: u64, receive_rate: f64, data_limited: bool, rose: bool| {
+            control.on_report(&Told {
+                now: Time::ZERO + Span::from_ms(ms),
+                rtt: 0.1,
+                packet_size: 1_000.0,
+                loss_event_rate: 0.01,
+                rose,
+                receive_rate,
+                data_limited,
+                limited_lately: data_limited,
+                target: 1e6,
+                ceiling: f64::INFINITY,
+            });
+            control.rate()
+        };
+        report(0, 60_000.0, false, false);
+        assert_eq!(report(1_000, 60_000.0, false, false), 120_000.0, "twice what arrived");
+        assert_eq!(
+            report(1_100, 60_000.0, true, true),
+            51_000.0,
+            "the higher one of 60,000 / 2 and 0.85 x 60,000"
+        );
+        assert_eq!(
+            report(1_200, 20_000.0, true, true),
+            25_500.0,
+            "the higher one of 51,000 / 2 and 0.85 x 20,000"
+        );
+        assert_eq!(report(1_300, 40_000.0, true, false), 80_000.0, "without a loss twice the highest");
+    }
+}

@@ -83,5 +83,5 @@ fn node(index: usize, line: usize, values: &[f64], group: usize) -> Result<Trace
         *before = now;
     }
     let (_, motion) = motion.expect("lines are not empty");
-    Ok(TraceNode { index, name: index.to_string(), line, motion, present: [0.0, f64::INFINITY] })
+    Ok(TraceNode { index, name: index.to_string(), line, motion, off: Vec::new() })
 }

@@ -45,6 +45,8 @@ struct Tracks {
     /// By name: index into `nodes`.
     names: BTreeMap<String, usize>,
     nodes: Vec<TraceNode>,
+    /// Of each, since when and until when it was there.
+    present: Vec<[f64; 2]>,
 }
 
 /// Reads a file.
@@ -116,16 +118,17 @@ impl Tracks {
             let index = self.nodes.len();
             self.names.insert(name.clone(), index);
             let motion = Motion::standing(to);
-            self.nodes.push(TraceNode { index, name, line, motion, present: [now; 2] });
+            self.nodes.push(TraceNode { index, name, line, motion, off: Vec::new() });
+            self.present.push([now; 2]);
             return Ok(());
         };
-        let node = &mut self.nodes[known];
-        if node.present[1] == now {
+        let [_, until] = &mut self.present[known];
+        if *until == now {
             let found = format!("{:?} is twice in the step at {now} s", shortened(&name));
             return Err(TraceError::new(line, found, "needs each vehicle once"));
         }
-        reach(line, &mut node.motion, [node.present[1], now], to)?;
-        node.present[1] = now;
+        reach(line, &mut self.nodes[known].motion, [*until, now], to)?;
+        *until = now;
         Ok(())
     }
 
@@ -133,10 +136,10 @@ impl Tracks {
         if self.nodes.is_empty() {
             return Err(TraceError::new(line, "there are no vehicles", "needs <vehicle> within <timestep>"));
         }
-        for node in &mut self.nodes {
-            if Some(node.present[1]) == self.now {
-                node.present[1] = f64::INFINITY;
-            }
+        let first_to_last = self.nodes.iter_mut().zip(&self.present);
+        for (node, [since, until]) in first_to_last {
+            node.off.extend((*since > 0.0).then_some([0.0, *since]));
+            node.off.extend((Some(*until) != self.now).then_some([*until, f64::INFINITY]));
         }
         Ok(Trace { nodes: self.nodes, hops: Vec::new() })
     }

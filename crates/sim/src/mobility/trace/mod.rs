@@ -47,8 +47,8 @@ pub struct TraceNode {
     pub line: usize,
     /// Its way.
     pub motion: Motion,
-    /// Since when and until when it is there, in seconds: vehicles come and go.
-    pub present: [f64; 2],
+    /// Since when and until when it is off, in seconds, again and again: vehicles come and go, and scripts switch nodes.
+    pub off: Vec<[f64; 2]>,
 }
 
 /// How many hops two nodes are apart from some time on.

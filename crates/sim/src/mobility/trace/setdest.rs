@@ -7,7 +7,11 @@
 //! $ns_ at 12.5 "$node_(3) setdest 100.0 20.0 15.0"
 //! $god_ set-dist 3 4 2
 //! $ns_ at 20.0 "$god_ set-dist 3 4 1"
+//! $ns_ at 30.0 "$node_(3) switch OFF"
 //! ```
+//!
+//! What follows a `#` is a comment, and what is for nam's eyes (`color`, `label`, `initial_node_pos`) or says that a node does not
+//! move by itself (`random-motion 0`) is passed over.
 
 use super::{
     FASTEST, HopCount, Motion, Result, Trace, TraceError, TraceNode, coordinate, number, shortened, time,
@@ -23,6 +27,8 @@ const NO_PATH: u32 = 0x00ff_ffff;
 struct Node {
     line: usize,
     start: [Option<f64>; 2],
+    /// When it is switched, and whether it is on from then on.
+    switched: Vec<(f64, bool)>,
 }
 
 struct Command {
@@ -49,7 +55,8 @@ pub(super) fn read(from: impl BufRead) -> Result<Trace> {
 
 impl Script {
     fn line(&mut self, line: usize, text: &str) -> Result<()> {
-        if text.starts_with('#') {
+        let text = text.split_once('#').map_or(text, |(before, _)| before).trim();
+        if text.is_empty() {
             return Ok(());
         }
         let unknown = || {
@@ -57,7 +64,7 @@ impl Script {
             TraceError::new(line, format!("{:?} is no line of a setdest script", shortened(text)), remedy)
         };
         let words: Vec<&str> = text
-            .split(|c: char| c.is_whitespace() || c == '"' || c == ';')
+            .split(|c: char| c.is_whitespace() || matches!(c, '"' | ';' | '{' | '}'))
             .filter(|word| !word.is_empty())
             .collect();
         let (at, what) = match words.as_slice() {
@@ -97,16 +104,29 @@ impl Script {
                 let speed = number(line, "speed", speed, 0.0, FASTEST)?;
                 self.commands.push(Command { time: at.unwrap_or(0.0), line, node, to, speed });
             }
+            ([node, "switch", state], at) => {
+                let on = match () {
+                    () if state.eq_ignore_ascii_case("on") => true,
+                    () if state.eq_ignore_ascii_case("off") => false,
+                    () => return Err(unknown()),
+                };
+                let node = self.node(line, node).ok_or_else(unknown)?;
+                let switched = &mut self.nodes.get_mut(&node).expect("it was just found").switched;
+                switched.push((at.unwrap_or(0.0), on));
+            }
+            ([node, "color" | "label", _] | [node, "random-motion", "0"], _)
+            | ([_, "initial_node_pos", node, _], None) => {
+                number_of(node).ok_or_else(unknown)?;
+            }
             _ => return Err(unknown()),
         }
         Ok(())
     }
 
-    /// The number in `$node_(3)`.
+    /// The number in `$node_(3)`, whose node is known from now on.
     fn node(&mut self, line: usize, word: &str) -> Option<usize> {
-        let (_, number) = word.strip_prefix('$')?.strip_suffix(')')?.split_once('(')?;
-        let number = number.parse::<u32>().ok()? as usize;
-        self.nodes.entry(number).or_insert(Node { line, start: [None; 2] });
+        let number = number_of(word)?;
+        self.nodes.entry(number).or_insert(Node { line, ..Node::default() });
         Some(number)
     }
 
@@ -136,8 +156,30 @@ impl Script {
             name: index.to_string(),
             line: self.nodes[&index].line,
             motion,
-            present: [0.0, f64::INFINITY],
+            off: off(&self.nodes[&index].switched),
         });
         Ok(Trace { nodes: nodes.collect(), hops: self.hops })
     }
+}
+
+/// The number in `$node_(3)`.
+fn number_of(word: &str) -> Option<usize> {
+    let (_, number) = word.strip_prefix('$')?.strip_suffix(')')?.split_once('(')?;
+    Some(number.parse::<u32>().ok()? as usize)
+}
+
+/// Since when and until when a node is off that is on at first and switched at these times.
+fn off(switched: &[(f64, bool)]) -> Vec<[f64; 2]> {
+    let mut switched = switched.to_vec();
+    switched.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut spans: Vec<[f64; 2]> = Vec::new();
+    for (time, on) in switched {
+        let last = spans.last_mut().filter(|span| span[1] == f64::INFINITY);
+        match (last, on) {
+            (Some(span), true) => span[1] = time,
+            (None, false) => spans.push([time, f64::INFINITY]),
+            _ => {}
+        }
+    }
+    spans
 }

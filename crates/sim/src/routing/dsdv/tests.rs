@@ -176,6 +176,23 @@ fn a_triggered_update_becomes_full_when_much_has_changed() {
     assert_eq!(sent[0].1.0.len(), 2, "what a full update told is not news any more: {sent:?}");
 }
 
+/// Full where more than a third of the table changed, as in ns-2: of the node itself, its neighbour, and 5 or 6 others, 4 more are 4 in 11 or 12.
+#[test]
+fn a_third_of_the_table_is_not_yet_much() {
+    for (others, full) in [(5, true), (6, false)] {
+        let mut dsdv = started(DsdvConfig { settling_time: Span::ZERO, ..quiet() });
+        let news = |from: u32, count: u32| -> Vec<Advert> {
+            (from..from + count).map(|node| advert(NodeId(node), 1, 2)).collect()
+        };
+        hear(&mut dsdv, 2.0, B, &news(10, others));
+        assert_eq!(run(&mut dsdv, at(3.0))[0].1.0[0].destination, ME, "all is new: a full update");
+        hear(&mut dsdv, 4.0, B, &news(20, 4));
+        let sent = run(&mut dsdv, at(5.0));
+        assert_eq!(sent[0].1.0[0].destination == ME, full, "{others}: {sent:?}");
+        assert_eq!(sent[0].1.0.len(), if full { 1 + others as usize + 4 } else { 4 });
+    }
+}
+
 #[test]
 fn full_updates_come_after_three_to_four_quarters_of_the_period_with_even_numbers() {
     let mut dsdv = node(DsdvConfig { start_jitter: Span::from_ms(2_000), ..DsdvConfig::default() });
