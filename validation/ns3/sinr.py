@@ -75,7 +75,6 @@ CELLS = (
     ),
     _grid(70),
     _grid(45),
-    _circle(20),
 )
 
 
