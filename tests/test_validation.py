@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from validation import checks
+from validation import checks, interference
 from validation.measure import Against, Agreement
 
 from multihop.statistics import Estimate
@@ -59,6 +59,12 @@ def test_chains_agree_with_ns2() -> None:
         assert row.rtt is None or row.rtt.agreement(0.10) is not Agreement.NO, row
 
 
+def test_xcp_over_a_chain_times_out_as_often_as_ns2s() -> None:
+    for row in checks.ns2_xcp_chains(EFFORT.seeds):
+        assert abs(row.goodput.off) < 0.05, row
+        assert abs(row.timeouts.off) < 0.10, row
+
+
 def test_chains_over_live_dsdv_do_not_disagree_with_ns2() -> None:
     """Few seeds cannot say more: routes break by chance."""
     for row in checks.ns2_dsdv_chains(EFFORT):
@@ -80,6 +86,12 @@ def test_chains_over_live_dsr_do_about_what_ns2_says() -> None:
 def test_chains_carry_what_ns3_says() -> None:
     for row in checks.ns3_chains(EFFORT):
         assert row.goodput.agreement(0.10) is Agreement.YES, row
+
+
+def test_cells_in_which_interference_decides_carry_what_ns3_says() -> None:
+    for row in interference.compared(EFFORT.seeds):
+        assert row.goodput.agreement(0.10) is not Agreement.NO, row
+        assert row.jain.agreement(0.10) is not Agreement.NO, row
 
 
 def test_recn_raises_the_transmission_efficiency_on_its_chain() -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from multihop import __version__
-from validation import checks, page
+from validation import checks, interference, page
 
 
 def main() -> None:
@@ -29,6 +29,8 @@ def main() -> None:
         dsdv_chains=page.chains(checks.ns2_dsdv_chains(effort), "ns-2", 0.05),
         dsdv_recn=page.recn_dsdv(checks.recn_dsdv_chains(effort)),
         ns3_chains=page.chains(checks.ns3_chains(effort), "ns-3", 0.10),
+        xcp_chains=page.xcp(checks.ns2_xcp_chains(2 * effort.seeds)),
+        interference=page.interference(interference.compared(2 * effort.seeds)),
         recn_ns2=page.recn(checks.recn_chains(effort, "ns2")),
         recn_rfc=page.recn(checks.recn_chains(effort, "rfc")),
     )

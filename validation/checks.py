@@ -119,6 +119,26 @@ def ns2_dsr_chains(seeds: int, seconds: int) -> list[DsrRow]:
     return rows
 
 
+@dataclass(frozen=True)
+class XcpRow:
+    """XCP over a chain: goodput in kb/s, and timeouts in 200 s."""
+
+    hops: int
+    goodput: Against
+    timeouts: Against
+
+
+def ns2_xcp_chains(seeds: int) -> list[XcpRow]:
+    """XCP in its flavour ns2 over four hops against ns-2's."""
+    rows = []
+    for row in REFERENCE["ns2_xcp_chain"]:
+        runs = results(scenarios.ns2_xcp_chain(row["hops"], 200), "xcp", seeds)
+        goodput = Against("goodput", over(runs, goodput_kbps), row["goodput_kbps"], row["goodput_ci"])
+        timeouts = over(runs, lambda run: float(run.flows["timeouts"].sum()))
+        rows.append(XcpRow(row["hops"], goodput, Against("timeouts", timeouts, row["timeouts"], row["timeouts_ci"])))
+    return rows
+
+
 def ns3_chains(effort: Effort) -> list[ChainRow]:
     """NewReno over 1 to 15 hops against ns-3: within 10 %."""
 

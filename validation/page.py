@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from multihop.statistics import Estimate
-from validation.checks import CellRow, ChainRow, DsdvRow, RecnRow
+from validation.checks import CellRow, ChainRow, DsdvRow, RecnRow, XcpRow
+from validation.interference import InterferenceRow
 
 #: He et al. 2017, Table 3: total throughput in kb/s and mean frame transmission efficiency, with RECN and without ECN.
 PAPER = {
@@ -105,6 +106,44 @@ def recn_dsdv(rows: list[DsdvRow]) -> str:
         ]
 
     return table(["flows, from", "goodput [kb/s]", "ns-2", "off", "agrees"], map(cells, rows))
+
+
+def xcp(rows: list[XcpRow]) -> str:
+    """XCP over chains beside ns-2's."""
+
+    def cells(row: XcpRow) -> list[str]:
+        numbers = [
+            text
+            for against in (row.goodput, row.timeouts)
+            for text in (
+                shown(against.measured, 1),
+                f"{against.reference:.1f} ± {against.reference_ci:.1f}",
+                f"{against.off:+.1%}",
+            )
+        ]
+        return [str(row.hops), *numbers, row.goodput.agreement(0.05)]
+
+    head = ["hops", "goodput [kb/s]", "ns-2", "off", "timeouts in 200 s", "ns-2", "off", "goodput agrees"]
+    return table(head, map(cells, rows))
+
+
+def interference(rows: list[InterferenceRow]) -> str:
+    """Cells in which interference decides beside ns-3."""
+
+    def cells(row: InterferenceRow) -> list[str]:
+        goodput, shares = row.goodput, row.jain
+        return [
+            row.cell,
+            shown(goodput.measured, 0),
+            f"{goodput.reference:.0f} ± {goodput.reference_ci:.0f}",
+            f"{goodput.off:+.1%}",
+            shown(shares.measured, 3),
+            f"{shares.reference:.3f} ± {shares.reference_ci:.3f}",
+            f"{shares.off:+.1%}",
+            row.agreement,
+        ]
+
+    return table(["cell", "goodput [kb/s]", "ns-3", "off", "Jain", "ns-3", "off", "agrees"], map(cells, rows))
 
 
 def fill(**parts: str) -> str:

@@ -86,6 +86,19 @@ def ns2_dsr_chain(control_rate: str, seconds: int) -> Scenario:
     }
 
 
+def ns2_xcp_chain(hops: int, seconds: int) -> Scenario:
+    """XCP as ns-2's agent has it, whose routers know the bit rate alone; all headers make 70 bytes, as there."""
+    scenario = ns2_chain("tcp-newreno", hops, seconds)
+    scenario["name"] = f"ns2-xcp-chain-{hops}"
+    scenario["phy"] = {"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "1 Mb/s"}
+    # 12 bytes of timestamps and 20 of the congestion header come on top.
+    xcp = {"flavour": "ns2", "segment_size": "1460 B", "window": 32, "header": "38 B", "capacity": "phy-rate"}
+    scenario["network"] = {"extra_header": "0 B"}
+    scenario["schemes"] = {"xcp": xcp}
+    scenario["flows"][0]["scheme"] = "xcp"
+    return scenario
+
+
 def ns3_chain(hops: int, seconds: int) -> Scenario:
     """The same chain under the standard's rules and SINR, as ns-3 ran it.
 

@@ -1,0 +1,1 @@
+"""Programs for ns-3, and what they said."""
