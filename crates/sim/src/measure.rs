@@ -6,7 +6,7 @@ use crate::medium::Radio;
 use crate::node::Node;
 use crate::outcome::MeasurementRow;
 use crate::record::Recorder;
-use multihop_core::{Span, Time};
+use multihop_core::{Interval, Span, Time};
 
 /// The time series of estimators.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl Measurements {
     pub fn take(&mut self, now: Time, step: Span, (nodes, radios): (&[Node], &[Radio]), record: &Recorder) {
         for (index, before) in &mut self.nodes {
             let node = &nodes[*index as usize];
-            let present = node.mac.unusable(&radios[*index as usize], now).map(|part| part.length());
+            let present = node.mac.unusable(&radios[*index as usize], now).map(Interval::length);
             let unusable = record.nodes[*index as usize].unusable + present.into_iter().sum();
             let busy_ratio = (unusable - std::mem::replace(before, unusable)).seconds() / step.seconds();
             for (measurement, view) in node.stack.gauges(now) {

@@ -77,9 +77,7 @@ impl Draw {
         if rng.below(4) == 0 {
             made["topology"] = self.listed(rng);
         }
-        if rng.below(4) > 0 {
-            made.as_object_mut().and_then(|table| table.remove("mobility"));
-        }
+        self.season(rng, &mut made);
         self.fit(rng, &mut made);
         // Runs of up to a fifth of a second, and rows that fit.
         made["duration"] = pick(rng, &["1 ms", "10 ms", "50 ms", "100 ms", "200 ms"]).into();
@@ -100,6 +98,15 @@ impl Draw {
             if !made["topology"]["generator"].is_null() {
                 made["topology"] = self.listed(rng);
             }
+            let key = if made["medium"]["quantity"] == "rssi" { "rssi" } else { "delivery" };
+            let nodes = made["topology"]["nodes"].as_array().map_or(0, Vec::len);
+            let link = |from: usize| {
+                let (rssi, delivery) =
+                    (pick(rng, &["-60 dBm", "-85 dBm", "-95 dBm"]), pick(rng, &[1.0, 0.9, 0.3]));
+                let value = if key == "rssi" { json!(rssi) } else { json!(delivery) };
+                json!({ "from": format!("n{from}"), "to": format!("n{}", from + 1), key: value })
+            };
+            made["topology"]["links"] = (0..nodes.saturating_sub(1)).map(link).collect();
         } else {
             made["topology"].as_object_mut().and_then(|table| table.remove("links"));
         }
@@ -111,6 +118,33 @@ impl Draw {
         }
         while ["wires", "server", "pairs", "clients"].iter().any(|key| !made["topology"][key].is_null()) {
             made["topology"] = self.key(rng, "topology");
+        }
+    }
+
+    /// Draws oftener what few scenarios would have: long links, disciplines, few tries, outages, wireless routing.
+    fn season(&self, rng: &mut Rng, made: &mut Value) {
+        if rng.below(3) == 0 {
+            if made["medium"].is_null() {
+                made["medium"] = self.key(rng, "medium");
+            }
+            made["medium"]["propagation_delay"] =
+                pick(rng, &["0 s", "20 us", "60 us", "300 us", "1 ms"]).into();
+        }
+        if rng.below(3) == 0 {
+            made["mac"]["discipline"] = pick(rng, &["fq-codel", "stations"]).into();
+        }
+        if rng.below(3) == 0 {
+            made["mac"]["short_retry_limit"] = pick(rng, &[1, 2, 255]).into();
+        }
+        if rng.below(3) == 0 {
+            made["routing"] = self.key(rng, "routing");
+        }
+        if rng.below(6) == 0 {
+            made["outages"] =
+                json!([{ "node": "n1", "from": "5 ms", "to": pick(rng, &["5010 us", "9 ms", "1 s"]) }]);
+        }
+        if rng.below(4) > 0 {
+            made.as_object_mut().and_then(|table| table.remove("mobility"));
         }
     }
 
@@ -197,11 +231,10 @@ impl<'a> Drawing<'a> {
     fn table(&mut self, schema: &'a Value, path: Path) -> Value {
         let required: Vec<&str> =
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let one_in = if path.is_empty() { 2 } else { pick(self.rng, &[3, 6, 12]) };
+        let one_in = if path.is_empty() { 3 } else { pick(self.rng, &[4, 8, 16]) };
         let mut table = Map::new();
         for (key, property) in schema["properties"].as_object().into_iter().flatten() {
-            let must = required.contains(&key.as_str())
-                || (path == ["topology"] && matches!(key.as_str(), "nodes" | "links"));
+            let must = required.contains(&key.as_str()) || (path == ["topology"] && key == "nodes");
             let never = matches!(key.as_str(), "description" | "schemes");
             if must || (!never && self.rng.below(one_in) == 0) {
                 let within: Vec<&str> = path.iter().copied().chain([key.as_str()]).collect();
@@ -217,7 +250,7 @@ impl<'a> Drawing<'a> {
             ["flows"] => 1,
             _ => 0,
         });
-        let most = schema["maxItems"].as_u64().unwrap_or(if path == ["topology", "links"] { 12 } else { 5 });
+        let most = schema["maxItems"].as_u64().unwrap_or(5);
         let length = least + u64::from(self.rng.below((most - least + 1) as u32));
         let entry = |index| {
             let mut made = self.of(&schema["items"], path);
@@ -235,7 +268,7 @@ impl<'a> Drawing<'a> {
                     made.as_object_mut().and_then(|table| table.remove("base"));
                 }
                 // Most are near enough to each other.
-                if self.rng.below(4) > 0 {
+                if self.rng.below(16) > 0 {
                     made["position"] =
                         json!([format!("{} m", 90 * index), format!("{} m", self.rng.below(200))]);
                 }
