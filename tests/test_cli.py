@@ -79,8 +79,8 @@ def test_number_of_jobs_changes_nothing(multihop, chain, tmp_path):
     for jobs in ("1", "4"):
         done = multihop("compare", chain, "--schemes", "recn,udp", "--seeds", "3", "--jobs", jobs, "--out", jobs)
         assert done.code == 0, done.err
-    for file in (tmp_path / "1").iterdir():
-        assert file.read_bytes() == (tmp_path / "4" / file.name).read_bytes(), file.name
+    for file in (path for path in (tmp_path / "1").rglob("*") if path.is_file()):
+        assert file.read_bytes() == (tmp_path / "4" / file.relative_to(tmp_path / "1")).read_bytes(), file.name
 
 
 def test_report_only(multihop, chain, tmp_path):
@@ -292,13 +292,13 @@ def test_settings_reproduce_by_the_printed_command(multihop, chain, tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
-def test_ctrl_c_is_clean_and_writes_nothing(chain, tmp_path):
+def test_ctrl_c_is_clean_and_writes_no_results(chain, tmp_path):
     options = ["--duration", "100000 s", "--seeds", "50", "--out", str(tmp_path / "out")]
     command = [sys.executable, "-m", "multihop", "run", str(chain), *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    # The output folder is made just before the runs begin.
+    # The store is made just before the runs begin.
     deadline = time.monotonic() + 30
-    while not (tmp_path / "out").is_dir() and time.monotonic() < deadline:
+    while not (tmp_path / "out" / "store" / "store.json").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
@@ -307,9 +307,9 @@ def test_ctrl_c_is_clean_and_writes_nothing(chain, tmp_path):
     finally:
         process.kill()  # or it would run for hours
     assert process.returncode == 130
-    assert err == "multihop: interrupted; nothing was written\n"
+    assert err == f"multihop: interrupted; finished runs are kept in {tmp_path / 'out'}, the same command goes on\n"
     assert out == ""
-    assert list((tmp_path / "out").iterdir()) == []
+    assert [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()] == ["store.json"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX pipes")

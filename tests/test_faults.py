@@ -1,9 +1,14 @@
 """Whatever breaks below a command: nothing is lost, nothing is torn, and it goes on to the same bytes."""
 
+import errno
 import gzip
 import json
+import os
+import re
 import shutil
 import signal
+import socket
+import subprocess
 import time
 from pathlib import Path
 
@@ -146,3 +151,129 @@ def wait_for_runs(folder, count, process):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+# Disks and clocks
+
+
+def full_after(monkeypatch, runs_left: int, code: int) -> None:
+    """Lets so many runs be written, and then half of each."""
+    write, left = Path.write_bytes, [runs_left]
+
+    def limited(path, content):
+        if ".json.gz" in path.name:
+            left[0] -= 1
+            if left[0] < 0:
+                write(path, content[: len(content) // 2])
+                raise OSError(code, os.strerror(code))
+        return write(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", limited)
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS])
+@pytest.mark.parametrize("what", ["study", "compare"])
+@pytest.mark.usefixtures("chain")
+def test_a_disk_that_takes_no_more_is_one_message_and_it_goes_on(tmp_path, inline, monkeypatch, what, code):
+    write_study(tmp_path)
+    command = COMPARE if what == "compare" else ("study", "run", "small.toml")
+    with monkeypatch.context() as broken:
+        full_after(broken, 4, code)
+        done = inline(*command, "--jobs", 1, "--out", "o")
+    assert (done.code, done.out) == (1, "")
+    (line,) = done.err.splitlines()
+    assert line.startswith("multihop: o/")
+    assert os.strerror(code) in line
+    assert not list((tmp_path / "o").rglob("*.part"))
+    again = inline(*command, "--out", "o")
+    assert again.code == 0
+    # In this process, a run that was under way when the disk was full may be kept once it no longer is.
+    made, found = map(int, re.search(r"(\d+) runs made, (\d+) were there", again.err).groups())
+    assert found in {4, 5}
+    assert made + found == 12
+    assert inline(*command, "--out", "whole").code == 0
+    assert contents(tmp_path / "o") == contents(tmp_path / "whole")
+
+
+@pytest.fixture
+def read_only(tmp_path, whole):
+    """A study's folder on a file system that is mounted read-only: permissions would not keep root from writing."""
+    folder = tmp_path / "s"
+    shutil.copytree(whole, folder)
+
+    def mount(*words):
+        return subprocess.run(["mount", *words], capture_output=True, text=True, check=False)
+
+    bound = mount("--bind", folder, folder)
+    if bound.returncode == 0 and mount("-o", "remount,ro,bind", folder).returncode == 0:
+        yield folder
+        subprocess.run(["umount", folder], check=True)
+        return
+    if bound.returncode == 0:
+        subprocess.run(["umount", folder], check=True)
+    if os.geteuid() == 0:
+        pytest.skip(f"nothing can be mounted read-only here, and root may write anyway: {bound.stderr.strip()}")
+    for path in [folder, *folder.rglob("*")]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    yield folder
+    for path in [folder, *(p for p in folder.rglob("*") if p.is_dir())]:
+        path.chmod(0o755)
+
+
+def test_a_store_that_is_read_only_can_be_looked_at_and_says_why_it_cannot_be_used(tmp_path, inline, read_only):
+    before = contents(read_only)
+    assert "12 runs finished, 0 missing" in inline("study", "status", read_only).out
+    assert inline("study", "report", read_only, "--to", tmp_path / "page.html").code == 0
+    assert inline("study", "export", read_only, "--to", tmp_path / "tables").code == 0
+    for command in ("run", "report", "export"):
+        message = inline("study", command, read_only).fails_cleanly()
+        assert str(read_only) in message
+        assert "cannot be written" in message
+    assert contents(read_only) == before
+
+
+def test_damage_in_a_store_that_is_read_only_is_still_missing(inline, tmp_path, whole, monkeypatch):
+    shutil.copytree(whole, tmp_path / "s")
+    DAMAGES["not JSON"](runs(tmp_path / "s")[0])
+
+    def refuse(*_):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    done = inline("study", "status", tmp_path / "s")
+    assert "11 runs finished, 1 missing" in done.out
+
+
+@pytest.mark.parametrize("step_s", [-1e9, -3600.0, 3600.0, 1e9])
+def test_steps_of_the_clock_change_nothing(tmp_path, inline, monkeypatch, whole, step_s):
+    write_study(tmp_path)
+    now, calls = time.time, [0]
+
+    def stepping():
+        calls[0] += 1
+        return now() + step_s * (calls[0] % 2)
+
+    shutil.copytree(whole, tmp_path / "s")
+    for path in runs(tmp_path / "s")[::2]:
+        path.unlink()
+    for path in (tmp_path / "s").rglob("*"):
+        os.utime(path, (now() + step_s, now() + step_s))
+    # Of a process that is alive, in the making.
+    part = tmp_path / "s" / f".x.json.gz.{socket.gethostname().replace('.', '-')}.{os.getpid()}.part"
+    part.write_text("half")
+    monkeypatch.setattr(time, "time", stepping)
+    done = inline("study", "run", "small.toml", "--out", "s")
+    assert done.code == 0
+    assert "6 runs made, 6 were there" in done.err
+    assert part.exists()
+    assert tree(tmp_path / "s") == tree(whole)
+
+
+@pytest.mark.usefixtures("chain")
+def test_two_processes_may_make_the_same_comparison(tmp_path, multihop):
+    both = [start(*COMPARE, "--jobs", 1, "--out", "b", cwd=tmp_path) for _ in range(2)]
+    ended = [process.communicate(timeout=100) for process in both]
+    assert [process.returncode for process in both] == [0, 0], ended
+    assert ended[0][0] == ended[1][0]
+    assert multihop(*COMPARE, "--out", "a").code == 0
+    assert contents(tmp_path / "b") == contents(tmp_path / "a")

@@ -29,7 +29,7 @@ main()
 #: Tiny ones, each with what makes them tiny. All write to the folder `out`.
 COMMANDS = {
     "study": ("-m", "multihop", "study", "run", "small.toml"),
-    "compare": ("-m", "multihop", "compare", "chain.toml", "--schemes", "tcp-newreno,recn", "--seeds", "5"),
+    "compare": ("-m", "multihop", "compare", "chain.toml", "--schemes", "tcp-newreno,recn", "--duration", "40 s"),
     "league": ("-c", LEAGUE, "league", "--schemes", "tcp-newreno,recn", "--seeds", "2", "--quick"),
     "reproduce": ("-m", "multihop", "reproduce", "winf/overhead", "--quick"),
 }
@@ -86,7 +86,8 @@ def test_ended_at_each_instant_it_goes_on_to_the_same_bytes(tmp_path, command, w
 
 
 def begin(command: str, folder: Path) -> subprocess.Popen:
-    write_study(folder, STUDY)
+    # Long enough that most instants are within runs.
+    write_study(folder, STUDY.replace("seeds = 3", 'seeds = 5\nset = { duration = "40 s" }'))
     (folder / "chain.toml").write_text(CHAIN)
     return subprocess.Popen(
         [sys.executable, *COMMANDS[command], "--out", "out"],

@@ -229,11 +229,9 @@ def _is_left_over(part: Path) -> bool:
     match = _PART.match(part.name)
     if match is None:
         return False
-    # A clock that was set back makes files of the future, which are none of a day ago.
-    if time.time() - part.stat().st_mtime > _LEFT_OVER_AFTER_S:
-        return True
     if match["host"] != _host():
-        return False
+        # Clocks may be set, and of another machine's nothing else is known.
+        return time.time() - part.stat().st_mtime > _LEFT_OVER_AFTER_S
     try:
         os.kill(int(match["pid"]), 0)
     except (ProcessLookupError, OverflowError):
