@@ -185,15 +185,15 @@ pub fn exceed(config: &Config, most: usize) -> bool {
 struct Squares<'n> {
     nodes: &'n [NodeConfig],
     limit: f64,
-    squares: BTreeMap<[i64; 2], Vec<(u32, [f64; 2])>>,
+    held: BTreeMap<[i64; 2], Vec<(u32, [f64; 2])>>,
 }
 
 impl<'n> Squares<'n> {
     fn new(nodes: &'n [NodeConfig], limit: f64) -> Squares<'n> {
-        let mut sorted = Squares { nodes, limit, squares: BTreeMap::new() };
+        let mut sorted = Squares { nodes, limit, held: BTreeMap::new() };
         for (index, position) in nodes.iter().enumerate().filter_map(|(index, n)| Some((index, n.position?)))
         {
-            sorted.squares.entry(sorted.square(position)).or_default().push((index as u32, position));
+            sorted.held.entry(sorted.square(position)).or_default().push((index as u32, position));
         }
         sorted
     }
@@ -208,7 +208,7 @@ impl<'n> Squares<'n> {
         let squares = here.into_iter().flat_map(|a| {
             let [column, row] = self.square(a);
             let keys = (-1..=1).flat_map(move |dx| (-1..=1).map(move |dy| [column + dx, row + dy]));
-            keys.filter_map(|key| self.squares.get(&key))
+            keys.filter_map(|key| self.held.get(&key))
                 .flatten()
                 .map(move |&(to, b)| (to, (a[0] - b[0]).hypot(a[1] - b[1])))
         });
