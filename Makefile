@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python hunt fuzz fuzz-importers mutants faults audit bench bench-peers bench-capture bench-study validation results claims league when docs figures clean
+.PHONY: build demo test lint format test-rust test-python hunt fuzz fuzz-importers mutants mutants-mac faults audit bench bench-peers bench-capture bench-study validation results claims league when docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -76,6 +76,23 @@ FUZZ_EXAMPLES ?= 5000
 
 fuzz-importers: build
 	MULTIHOP_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/pytest -q -n auto tests/test_importers_fuzz.py
+
+# Mutation testing: does a test of meaning notice each changed operator and replaced function? A full run takes days; a shard of it,
+# spread over all mutants, is a sample: MUTANTS="--shard 7/60". Golden results do not count: of the simulator only MAC and tests of it.
+# Needs cargo-mutants from crates.io. What survived, and why it may: crates/SURVIVORS.md.
+MUTANTS ?= --shard 0/60
+MUTATED ?= dot11 link transport schemes
+MUTATED_MAC_TESTS ?= --lib --test bianchi --test laws --test media --test regressions --test queues --test bit_errors
+MUTATING := CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_DEBUG=0 CARGO_INCREMENTAL=1 cargo mutants --sharding round-robin \
+    --timeout 120 --cap-lints true --no-times $(MUTANTS)
+
+mutants:
+	cargo mutants --version > /dev/null || cargo install --locked cargo-mutants
+	$(MUTATING) $(MUTATED:%=-p multihop-%) --output target/mutants
+
+mutants-mac:
+	cargo mutants --version > /dev/null || cargo install --locked cargo-mutants
+	$(MUTATING) -p multihop-sim -f 'crates/sim/src/mac/**' --output target/mutants-mac -- $(MUTATED_MAC_TESTS)
 
 # The validation pages: docs/validation.md, from runs against closed forms and figures of ns-2 and ns-3;
 # docs/measured-back.md, estimators in runs, on captures of them, and the truth; docs/explicit-rates.md, XCP, RCP and what

@@ -376,3 +376,15 @@ def test_meshes_that_no_scenario_holds_are_refused_before_the_engine_reads_them(
     monkeypatch.setattr("multihop.scenario.MAX_BYTES", size - 1)
     with pytest.raises(UserError, match=r"the scenario would have 0 MB, of 4 nodes and 6 directed links; at most 0 MB"):
         scenario(tmp_path, mesh)
+
+
+def test_what_fuzzing_found(tmp_path):
+    path = tmp_path / "mesh"
+    path.write_text('[{"from": "\\ud800", "to": 2}]')
+    with pytest.raises(UserError, match="half of a surrogate pair"):
+        read(path, Options(assume_delivery=0.9))
+    path.write_text('[{"from": "\\ud83d\\ude00", "to": 2}]')
+    assert "\U0001f600" in read(path, Options(assume_delivery=0.9)).nodes, "a whole pair is a character"
+    path.write_text('source,target,"deli\nvery"\na,b,0.9\n')
+    with pytest.raises(UserError, match=r"found columns source, target, deli very; needs"):
+        read(path, Options())

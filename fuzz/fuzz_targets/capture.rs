@@ -5,4 +5,6 @@
 #[path = "../targets/capture.rs"]
 mod target;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| target::check(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    target::check(bytes);
+});

@@ -2,13 +2,8 @@
 
 use multihop_capture::{Capture, DissectError, airtime, dissect};
 
-/// Reads everything that can be read.
-pub fn check(bytes: &[u8]) {
-    exhaust(bytes);
-}
-
 /// Reads everything that can be read. Returns how many records there were.
-pub fn exhaust(file: &[u8]) -> u64 {
+pub fn check(file: &[u8]) -> u64 {
     let mut capture = match Capture::from_reader(file) {
         Ok(capture) => capture,
         Err(error) => {

@@ -13,18 +13,18 @@ const FORMATS: [Format; 5] = [
 /// Reads the file. Nodes are where some number says, at any time.
 pub fn check(bytes: &[u8]) {
     let [format, bytes @ ..] = bytes else { return };
-    match read(bytes, FORMATS[usize::from(*format) % FORMATS.len()]) {
-        Ok(trace) => {
-            for node in &trace.nodes {
-                for time in [0.0, 1.0, 1e3, 1e9] {
-                    let [x, y] = node.motion.at(time);
-                    assert!(x.is_finite() && y.is_finite(), "{:?} at {time}", node.name);
-                }
-                assert!(node.off.iter().all(|[from, to]| from <= to), "{:?}", node.off);
-            }
-        }
+    let trace = match read(bytes, FORMATS[usize::from(*format) % FORMATS.len()]) {
+        Ok(trace) => trace,
         Err(error) => {
-            assert!(error.line > 0 && !error.found.is_empty() && !error.remedy.is_empty(), "{error}")
+            assert!(error.line > 0 && !error.found.is_empty() && !error.remedy.is_empty(), "{error}");
+            return;
         }
+    };
+    for node in &trace.nodes {
+        for time in [0.0, 1.0, 1e3, 1e9] {
+            let [x, y] = node.motion.at(time);
+            assert!(x.is_finite() && y.is_finite(), "{:?} at {time}", node.name);
+        }
+        assert!(node.off.iter().all(|[from, to]| from <= to), "{:?}", node.off);
     }
 }

@@ -8,7 +8,7 @@ use common::gzip;
 use common::mutation::{config, mutate, mutation, packet, seeds};
 use multihop_capture::{Frame, LinkType, Reception, airtime, radiotap};
 use proptest::prelude::*;
-use target::exhaust;
+use target::check as exhaust;
 
 #[test]
 fn the_seeds_are_good() {

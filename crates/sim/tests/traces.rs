@@ -65,6 +65,18 @@ fn the_same_pass_is_read_from_every_format() {
     assert_eq!((&cars[0].off, &cars[1].off), (&vec![], &vec![[0.0, 10.0], [70.0, f64::INFINITY]]));
 }
 
+/// Found by fuzzing: a step within something else than the root is none, and so is a vehicle in it.
+#[test]
+fn steps_that_are_not_directly_within_the_root_are_passed_over() {
+    let step = "<timestep time=\"0\"><vehicle id=\"a\" x=\"1\" y=\"2\"/></timestep>";
+    let nested = format!("<fcd-export><other>{step}</other></fcd-export>");
+    assert_eq!(error(&nested, Format::Fcd).found, "there are no vehicles");
+    let both = format!("<fcd-export><other>{step}</other>{}</fcd-export>", step.replace("\"a\"", "\"b\""));
+    let names: Vec<String> =
+        read(both.as_bytes(), Format::Fcd).unwrap().nodes.into_iter().map(|node| node.name).collect();
+    assert_eq!(names, ["b"]);
+}
+
 /// A script as people and tools other than setdest write it: comments behind commands, blanks within quotes, braces, what is for nam,
 /// and nodes that are switched.
 #[test]

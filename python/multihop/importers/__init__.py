@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,8 @@ _TAKES: dict[str, tuple[str, ...]] = {
     "orbit": ("noise_level",),
     "nycmesh": ("nodes", "assume_delivery"),
 }
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 _SUPPORTED = "what can be read: " + "; ".join(FORMATS.values())
 
@@ -147,12 +150,19 @@ def _require_applicable(kind: str, options: Options) -> None:
 
 def _parse_json(text: str, path: Path) -> Any:  # noqa: ANN401 - any JSON value
     try:
-        return json.loads(text)
+        data = json.loads(text)
+        if _SURROGATE.search(text):
+            json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise UserError(
+            f"{path}: a text has half of a surrogate pair, such as \\ud800, which is no character"
+        ) from error
     except json.JSONDecodeError as error:
         where = f"{path}:{error.lineno}:{error.colno}"
         raise UserError(f"{where}: not JSON: {error.msg}; the file may have been cut short") from error
     except (RecursionError, ValueError) as error:
         raise UserError(f"{path}: not usable JSON: {error or 'nested too deeply'}") from error
+    return data
 
 
 def _describe(data: Any) -> str:  # noqa: ANN401 - any JSON value

@@ -70,7 +70,7 @@ def parse(text: str, origin: str) -> Table:
             if not any(cell.strip() for cell in cells):
                 continue
             if not columns:
-                columns = tuple(cell.strip().lower() for cell in cells)
+                columns = tuple(" ".join(cell.split()).lower() for cell in cells)  # a cell may hold line breaks
                 _require_distinct(columns, f"{origin}:{reader.line_num}")
                 continue
             where = f"{origin}:{reader.line_num}"

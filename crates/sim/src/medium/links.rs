@@ -142,33 +142,19 @@ impl Links {
         self.starts.len().saturating_sub(1)
     }
 
-    /// The links between nodes near enough; nodes without a position have none. Nodes are sorted into squares as wide as the limit,
-    /// so that only those of neighbouring squares are looked at.
+    /// The links between nodes near enough; nodes without a position have none.
     fn by_distance(nodes: &[NodeConfig], propagation: &Propagation) -> Links {
-        let limit = propagation.limit();
-        let placed =
-            nodes.iter().enumerate().filter_map(|(index, node)| Some((index as u32, node.position?)));
-        let placed: Vec<(u32, [f64; 2])> = placed.collect();
-        let square = |position: &[f64; 2]| position.map(|metres| (metres / limit.max(1.0)).floor() as i64);
-        let mut squares: BTreeMap<[i64; 2], Vec<(u32, [f64; 2])>> = BTreeMap::new();
-        for (node, position) in &placed {
-            squares.entry(square(position)).or_default().push((*node, *position));
+        let squares = Squares::new(nodes, propagation.limit());
+        let mut found = Links { starts: vec![0], links: Vec::new() };
+        for from in 0..nodes.len() as u32 {
+            let begun = found.links.len();
+            found
+                .links
+                .extend(squares.near(from).filter_map(|(to, distance)| propagation.link(to, distance)));
+            found.links[begun..].sort_by_key(|link| link.to);
+            found.starts.push(found.links.len() as u32);
         }
-        let mut rows = Vec::new();
-        for (from, a) in &placed {
-            let [column, row] = square(a);
-            let near = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| [column + dx, row + dy]));
-            for &(to, b) in near.filter_map(|key| squares.get(&key)).flatten() {
-                let distance = (a[0] - b[0]).hypot(a[1] - b[1]);
-                if to != *from
-                    && distance <= limit
-                    && let Some(link) = propagation.link(to, distance)
-                {
-                    rows.push((*from, link));
-                }
-            }
-        }
-        Links::from_rows(nodes.len(), rows)
+        found
     }
 
     fn from_rows(nodes: usize, mut rows: Vec<(u32, Link)>) -> Links {
@@ -181,6 +167,52 @@ impl Links {
             starts[node + 1] += starts[node];
         }
         Links { starts, links: rows.into_iter().map(|(_, link)| link).collect() }
+    }
+}
+
+/// Would these nodes have more links than so many, where distance decides? Those that are too weak after all count as well.
+pub fn exceed(config: &Config, most: usize) -> bool {
+    let Some(propagation) = Propagation::new(config) else { return false };
+    let squares = Squares::new(&config.nodes, propagation.limit());
+    let mut counted = 0;
+    (0..config.nodes.len() as u32).any(|from| {
+        counted += squares.near(from).take(most + 1 - counted).count();
+        counted > most
+    })
+}
+
+/// Nodes that have a position, sorted into squares as wide as the limit, so that only those of neighbouring squares are looked at.
+struct Squares<'n> {
+    nodes: &'n [NodeConfig],
+    limit: f64,
+    held: BTreeMap<[i64; 2], Vec<(u32, [f64; 2])>>,
+}
+
+impl<'n> Squares<'n> {
+    fn new(nodes: &'n [NodeConfig], limit: f64) -> Squares<'n> {
+        let mut sorted = Squares { nodes, limit, held: BTreeMap::new() };
+        for (index, position) in nodes.iter().enumerate().filter_map(|(index, n)| Some((index, n.position?)))
+        {
+            sorted.held.entry(sorted.square(position)).or_default().push((index as u32, position));
+        }
+        sorted
+    }
+
+    fn square(&self, position: [f64; 2]) -> [i64; 2] {
+        position.map(|metres| (metres / self.limit.max(1.0)).floor() as i64)
+    }
+
+    /// The other nodes up to the limit away, with their distances.
+    fn near(&self, from: u32) -> impl Iterator<Item = (u32, f64)> {
+        let here = self.nodes[from as usize].position;
+        let squares = here.into_iter().flat_map(|a| {
+            let [column, row] = self.square(a);
+            let keys = (-1..=1).flat_map(move |dx| (-1..=1).map(move |dy| [column + dx, row + dy]));
+            keys.filter_map(|key| self.held.get(&key))
+                .flatten()
+                .map(move |&(to, b)| (to, (a[0] - b[0]).hypot(a[1] - b[1])))
+        });
+        squares.filter(move |(to, distance)| *to != from && *distance <= self.limit)
     }
 }
 

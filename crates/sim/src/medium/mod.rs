@@ -20,7 +20,7 @@ mod radio;
 mod wire;
 
 pub use frame::{Frame, RateClass, RateSet};
-pub use links::{Link, Links, femtowatts};
+pub use links::{Link, Links, exceed, femtowatts};
 pub use loss::DataLoss;
 pub use moving::Listeners;
 pub use radio::{Collisions, Finished, Radio, RateErrors, Reception};

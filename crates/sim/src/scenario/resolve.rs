@@ -13,6 +13,7 @@ use super::schemes::Schemes;
 use super::settings::Setting;
 use super::topology::Nodes;
 use crate::config::Config;
+use crate::medium::exceed;
 use crate::mobility::Mobility;
 use multihop_core::Span;
 use multihop_schemes::quantity::Duration;
@@ -50,6 +51,9 @@ pub struct Resolved {
     /// The file that it takes the motion of nodes from, if it does.
     pub motion_file: Option<PathBuf>,
 }
+
+/// Links of who senses whom: 3200 nodes that all sense each other. They take 32 bytes each.
+const LINKS_MAX: usize = 10_000_000;
 
 /// Rows of the time series: flows times steps.
 const SERIES_ROWS_MAX: u64 = 1_000_000;
@@ -111,6 +115,7 @@ pub fn resolve_among(known: &[Entry], text: &str, origin: &str, overrides: &Over
     config.medium.link_errors = scenario.medium.link_errors(&document, &nodes, &config)?;
     let moved =
         mobility::resolve(scenario.mobility.as_ref(), &scenario.outages, &document, &nodes, &mut config)?;
+    check_links(&document, &config)?;
 
     let mut schemes = Schemes::new(&document, known, &scenario.schemes)?;
     let made = flows(&document, &scenario, overrides, &nodes, &config, &mut schemes)?;
@@ -205,6 +210,16 @@ fn record_interval(document: &Document<'_>, scenario: &Scenario, duration: Span,
         return Err(document.bad(&at, why, remedy));
     }
     Ok(step)
+}
+
+/// Refuses more links than are kept.
+fn check_links(document: &Document<'_>, config: &Config) -> Result<()> {
+    if !exceed(config, LINKS_MAX) {
+        return Ok(());
+    }
+    let found = format!("{} nodes make more than {LINKS_MAX} links of who senses whom", config.nodes.len());
+    let remedy = "give fewer nodes, put them further apart, or let the medium reach less far";
+    Err(document.fail(&key!["topology"], found, remedy))
 }
 
 /// Refuses more rows of measurements than are kept.

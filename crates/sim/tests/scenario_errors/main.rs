@@ -354,6 +354,23 @@ fn measurements() {
     check_all(OBSERVED, BROKEN_OBSERVED);
 }
 
+/// 3163 nodes that all sense each other have 3163 x 3162 links, just above ten million.
+#[test]
+fn nodes_that_all_sense_each_other_are_limited() {
+    let crowd = |nodes: u32| {
+        let hops = nodes - 1;
+        let topology = format!("[topology]\ngenerator = \"chain\"\nhops = {hops}\nspacing = \"0.1 m\"\n");
+        let flow = "[[flows]]\nfrom = \"n0\"\nto = \"n1\"\nscheme = \"udp\"\n";
+        message(&format!("duration = \"1 s\"\n{topology}{flow}"), &Overrides::default())
+    };
+    assert_eq!(crowd(3162), "no error");
+    let refused = crowd(3163);
+    assert!(
+        refused.contains("topology: 3163 nodes make more than 10000000 links of who senses whom; "),
+        "{refused}"
+    );
+}
+
 #[test]
 fn the_scenarios_to_break_are_sound() {
     for text in [SOUND, GENERATED, MEASURED, WIRED, DUMBBELL, ROUTED, SOURCE_ROUTED, ON_DEMAND, OBSERVED] {

@@ -64,10 +64,10 @@ pub(super) fn read(from: impl BufRead) -> Result<Trace> {
             .map_err(|error| TraceError::new(line, format!("no XML: {error}"), "is the file whole?"))?
         {
             Event::Start(tag) => {
-                tracks.tag(begun, open.last().map(String::as_str), &tag)?;
+                tracks.tag(begun, &open, &tag)?;
                 open.push(tag.name().as_ref().to_owned());
             }
-            Event::Empty(tag) => tracks.tag(begun, open.last().map(String::as_str), &tag)?,
+            Event::Empty(tag) => tracks.tag(begun, &open, &tag)?,
             Event::End(_) => drop(open.pop()),
             Event::Text(text) if open.is_empty() && !text.trim().is_empty() => {
                 let found = format!("no XML: {:?}", shortened(text.trim()));
@@ -88,14 +88,16 @@ pub(super) fn read(from: impl BufRead) -> Result<Trace> {
 }
 
 impl Tracks {
-    fn tag(&mut self, line: usize, within: Option<&str>, tag: &BytesStart) -> Result<()> {
-        match (within, tag.name().as_ref()) {
-            (None, "fcd-export") => Ok(()),
-            (None, other) => {
+    /// A tag within those that are open. Steps count directly within the root, and vehicles directly within steps.
+    fn tag(&mut self, line: usize, open: &[String], tag: &BytesStart) -> Result<()> {
+        let within = open.last().map_or("", String::as_str);
+        match (open.len(), within, tag.name().as_ref()) {
+            (0, _, "fcd-export") => Ok(()),
+            (0, _, other) => {
                 let found = format!("<{}> at the top", shortened(other));
                 Err(TraceError::new(line, found, "needs <fcd-export>, as SUMO's --fcd-output writes it"))
             }
-            (Some("fcd-export"), "timestep") => {
+            (1, _, "timestep") => {
                 let now = time(line, &attribute(line, tag, "time")?)?;
                 if let Some(before) = self.now.filter(|before| now <= *before) {
                     let found = format!("time {now} s after {before} s");
@@ -104,7 +106,7 @@ impl Tracks {
                 self.now = Some(now);
                 Ok(())
             }
-            (Some("timestep"), "vehicle" | "person") => self.place(line, tag),
+            (2, "timestep", "vehicle" | "person") => self.place(line, tag),
             _ => Ok(()),
         }
     }
