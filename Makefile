@@ -79,12 +79,12 @@ fuzz-importers: build
 
 # Mutation testing: does a test of meaning notice each changed operator and replaced function? A full run takes days; a shard of it,
 # spread over all mutants, is a sample: MUTANTS="--shard 7/60". Golden results do not count: of the simulator only MAC and tests of it.
-# Needs cargo-mutants from crates.io. What survived, and why it may: crates/SURVIVORS.md.
+# Needs cargo-mutants from crates.io. What survived, and why it may: docs/mutants.md.
 MUTANTS ?= --shard 0/60
 MUTATED ?= dot11 link transport schemes
 MUTATED_MAC_TESTS ?= --lib --test bianchi --test laws --test media --test regressions --test queues --test bit_errors
 MUTATING := CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_DEBUG=0 CARGO_INCREMENTAL=1 cargo mutants --sharding round-robin \
-    --timeout 120 --cap-lints true --no-times $(MUTANTS)
+    --timeout 600 --cap-lints true --no-times $(MUTANTS)
 
 mutants:
 	cargo mutants --version > /dev/null || cargo install --locked cargo-mutants
