@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// Crate, and the crates of ours that it may use.
-const EDGES: [(&str, &[&str]); 9] = [
+const EDGES: [(&str, &[&str]); 10] = [
     ("multihop-core", &[]),
+    ("multihop-identity", &[]),
     ("multihop-dot11", &["multihop-core"]),
     ("multihop-capture", &["multihop-core", "multihop-dot11"]),
     ("multihop-measure", &["multihop-capture", "multihop-core", "multihop-dot11", "multihop-link"]),
