@@ -34,9 +34,7 @@ pub enum SackedAtTimeout {
     Forgotten,
     /// They still hold, as most implementations have it (RFC 6675, section 5.1).
     Kept,
-    /// Everything is sent again, as ns-2 does (`Sack1TcpAgent`): what was selectively acknowledged is forgotten at a timeout and with each
-    /// new acknowledgement outside recovery; duplicates before the first one after a timeout count for nothing; and outside
-    /// recovery each of the first two lets one segment go, whatever it tells.
+    /// Everything is sent again, whatever the receiver tells, as ns-2 does.
     SentAgain,
 }
 

@@ -10,8 +10,6 @@ use multihop_core::SackBlock;
 pub(crate) struct Sack {
     board: Scoreboard,
     episode: Option<Episode>,
-    /// The timer expired and nothing new was acknowledged since: as in ns-2, duplicates tell nothing ([`SackedAtTimeout::SentAgain`]).
-    deaf: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +40,7 @@ impl Sack {
     }
 
     pub fn on_blocks(&mut self, una: u64, max: u64, blocks: &[SackBlock]) -> bool {
-        !self.deaf && self.board.update(una, max, blocks) > 0
+        self.board.update(una, max, blocks) > 0
     }
 
     pub fn detects_loss(&self, view: &View) -> bool {
@@ -57,10 +55,6 @@ impl Sack {
     }
 
     pub fn on_advance(&mut self, view: &View) -> Advance {
-        self.deaf = false;
-        if sends_again(view) && self.episode.is_none_or(|episode| view.una >= episode.point) {
-            self.board.clear(); // ns-2 begins anew with each acknowledgement outside recovery
-        }
         match self.episode {
             None => Advance::Usual,
             Some(episode) if view.una >= episode.point => {
@@ -94,7 +88,6 @@ impl Sack {
         if view.options.sacked_at_timeout != SackedAtTimeout::Kept {
             self.board.clear();
         }
-        self.deaf = sends_again(view);
         self.episode = None;
     }
 
@@ -154,17 +147,11 @@ impl Sack {
     }
 
     fn outside_recovery(&self, view: &View) -> Option<Planned> {
-        if sends_again(view) {
-            // Each of the first duplicates lets one segment go, and no more do, however much they tell of.
-            let few = view.duplicates.min(view.options.duplicate_threshold - 1);
-            let limited = if view.options.limited_transmit { u64::from(few) * view.mss() } else { 0 };
-            return view.usual(view.nxt - view.una, view.window + limited);
-        }
         let sacked = self.board.sacked();
         // Counting selectively acknowledged bytes as gone is Limited Transmit (RFC 6675, section 5, step 3).
         let gone = if view.options.limited_transmit { sacked.bytes_below(view.nxt) } else { 0 };
         let in_flight = view.nxt - view.una - gone;
-        if view.nxt == view.max {
+        if view.nxt == view.max || view.options.sacked_at_timeout == SackedAtTimeout::SentAgain {
             return view.usual(in_flight, view.window);
         }
         let start = sacked.containing(view.nxt).map_or(view.nxt, |range| range.end);
@@ -178,51 +165,5 @@ impl Sack {
 
     fn holes(&self, view: &View) -> impl Iterator<Item = crate::scoreboard::Hole> {
         self.board.holes(view.una, view.max, view.options.duplicate_threshold, view.mss())
-    }
-}
-
-/// Is everything sent again after a timeout, as in ns-2?
-fn sends_again(view: &View) -> bool {
-    view.options.sacked_at_timeout == SackedAtTimeout::SentAgain
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::recovery::Sequence;
-    use crate::{Recovery, TcpOptions};
-
-    /// ns-2 after a timeout: a window of four segments from the third on, of which three were sent again. What the receiver tells of
-    /// lets nothing more go, but the first two duplicates do.
-    #[test]
-    fn what_ns2_sends_again_is_limited_by_the_window_and_two_duplicates() {
-        let options = TcpOptions::ns2(Recovery::Sack, 1000, 32);
-        let view = |nxt: u64, duplicates: u32| View {
-            options: &options,
-            window: 4_000,
-            sequence: Sequence {
-                una: 2_000,
-                nxt,
-                max: 20_000,
-                pushed: 50_000,
-                peer_window: 32_000,
-                duplicates,
-                burst: 0,
-            },
-        };
-        let mut sack = Sack::default();
-        assert!(sack.on_blocks(2_000, 20_000, &[SackBlock { start: 3_000, end: 15_000 }]));
-        assert_eq!(sack.plan(&view(5_000, 0)), Some(Planned { start: 5_000, end: 6_000 }));
-        assert_eq!(sack.plan(&view(6_000, 0)), None);
-        assert_eq!(sack.plan(&view(6_000, 1)), Some(Planned { start: 6_000, end: 7_000 }));
-        assert_eq!(sack.plan(&view(8_000, 5)), None);
-        // Until something new is acknowledged duplicates tell nothing; then they tell it anew.
-        let block = [SackBlock { start: 3_000, end: 16_000 }];
-        sack.on_timeout(&view(5_000, 0));
-        assert!(!sack.on_blocks(2_000, 20_000, &block));
-        sack.on_advance(&view(5_000, 0));
-        assert!(sack.on_blocks(2_000, 20_000, &block) && !sack.on_blocks(2_000, 20_000, &block));
-        sack.on_advance(&view(5_000, 0));
-        assert!(sack.on_blocks(2_000, 20_000, &block));
     }
 }
