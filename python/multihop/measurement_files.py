@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +12,7 @@ import pyarrow.parquet
 
 from multihop.provenance import record
 from multihop.report.measurement import page
-from multihop.storage import replace_file, require_results_directory, write_text
-from multihop.visible import write_csv
+from multihop.storage import require_results_directory, write_table, write_text
 
 if TYPE_CHECKING:
     from multihop.measurement import Measurement
@@ -49,10 +47,7 @@ def save(found: Measurement, directory: Path) -> list[Path]:
         arrow = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(
             {"multihop": json.dumps(about)}
         )
-        for kind, write in (("parquet", pa.parquet.write_table), ("csv", write_csv)):
-            path = directory / f"{name}.{kind}"
-            replace_file(path, partial(write, arrow))
-            written.append(path)
+        written += write_table(directory, name, arrow)
     written.append(write_text(directory / "report.html", page(found)))
     written.append(write_text(directory / "manifest.json", json.dumps(about, indent=2) + "\n"))
     return written

@@ -63,8 +63,7 @@ def save(comparison: Comparison, directory: Path) -> Path:
     about = manifest(comparison)
     for name in TABLES:
         table = arrow_table(comparison, name, about)
-        replace_file(directory / f"{name}.parquet", partial(pa.parquet.write_table, table))
-        replace_file(directory / f"{name}.csv", partial(write_csv, table))
+        write_table(directory, name, table)
     # Results that are made again from their own copies of the scenario and of the file of motion leave these alone.
     copy = directory / "scenario.toml"
     if comparison.scenario.file is None or not _same_file(copy, comparison.scenario.file):
@@ -181,6 +180,21 @@ def write_text(path: Path, text: str, source: Path | None = None) -> Path:
     require_writable_file(path, source)
     replace_file(path, lambda part: part.write_text(text, encoding="utf-8"))
     return path
+
+
+def write_table(directory: Path, name: str, table: pa.Table) -> list[Path]:
+    """Writes a table as Parquet and as CSV, each whole; returns their paths.
+
+    Raises:
+        OutputError: if the disk is full or broken.
+        UserError: if the place cannot be written.
+    """
+    paths = []
+    for kind, write in (("parquet", pa.parquet.write_table), ("csv", write_csv)):
+        path = directory / f"{name}.{kind}"
+        replace_file(path, partial(write, table))
+        paths.append(path)
+    return paths
 
 
 def replace_file(path: Path, write: Callable[[Path], object]) -> None:

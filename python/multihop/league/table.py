@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,8 @@ from multihop.comparison import SIGNIFICANCE
 from multihop.league import League, kind_of, rules
 from multihop.provenance import record as build_record
 from multihop.statistics import Estimate
-from multihop.storage import replace_file, require_results_directory, write_text
+from multihop.storage import require_results_directory, write_table, write_text
 from multihop.study import StudyResult
-from multihop.visible import write_csv
 
 #: What a league writes besides the folders of its studies.
 NAMES = (
@@ -147,11 +145,7 @@ def export(league: League, directory: Path, command: str, page: str) -> list[Pat
     about = _manifest(league, command, [name for name, df in tables.items() if len(df)])
     paths = []
     for name in about["tables"]:
-        described = _described(tables[name], league, about)
-        for kind, write in (("parquet", pa.parquet.write_table), ("csv", write_csv)):
-            path = directory / f"{name}.{kind}"
-            replace_file(path, partial(write, described))
-            paths.append(path)
+        paths += write_table(directory, name, _described(tables[name], league, about))
     # One seed has no differences; those of an earlier run would be taken for its own.
     for name in NAMES[3:]:
         if directory / name not in paths:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -29,14 +29,11 @@ class Extent(StrEnum):
     QUICK = "quick"
 
     @classmethod
-    def of(cls, results: Iterable[StudyResult]) -> Extent:
+    def of(cls, results: Sequence[StudyResult]) -> Extent:
         """The extent of a paper's results."""
-        extent = cls.FULL
-        for result in results:
-            if result.study.is_quick:
-                return cls.QUICK
-            extent = extent if result.has_all_seeds else cls.FEWER_SEEDS
-        return extent
+        if any(result.study.is_quick for result in results):
+            return cls.QUICK
+        return cls.FULL if all(result.has_all_seeds for result in results) else cls.FEWER_SEEDS
 
 
 #: What a page says of an extent.

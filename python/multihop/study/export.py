@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -17,13 +16,12 @@ import pyarrow.parquet
 from multihop.columns import RUN_COLUMNS, TABLES, Column
 from multihop.provenance import record
 from multihop.statistics import holm
-from multihop.storage import replace_file, require_results_directory, write_text
+from multihop.storage import require_results_directory, write_table, write_text
 from multihop.study.claims import Judgement
 from multihop.study.design import advancing_with
 from multihop.study.result import StudyResult, column_name
 from multihop.study.spec import MetricSpec
 from multihop.study.units import unit_of
-from multihop.visible import write_csv
 
 _TABLE_NAMES = (*TABLES, "metrics", "estimates", "differences")
 
@@ -54,11 +52,7 @@ def export(result: StudyResult, directory: Path) -> list[Path]:
     about = manifest(result, list(tables))
     paths = []
     for name, df in tables.items():
-        table = _described(result, name, df, about)
-        for kind, write in (("parquet", pa.parquet.write_table), ("csv", write_csv)):
-            path = directory / f"{name}.{kind}"
-            replace_file(path, partial(write, table))
-            paths.append(path)
+        paths += write_table(directory, name, _described(result, name, df, about))
     verdicts = [verdict_record(judgement) for judgement in result.judgements]
     paths.append(write_text(directory / "verdicts.json", _json(verdicts)))
     paths.append(write_text(directory / "manifest.json", _json(about)))
