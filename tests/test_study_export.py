@@ -231,6 +231,19 @@ def test_files_of_others_are_not_replaced(result, tmp_path, name):
     assert (tmp_path / name).read_text() == '{"mine": true}'
 
 
+def test_an_export_whose_writer_was_killed_is_ours(result, tmp_path, monkeypatch):
+    def killed(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("multihop.study.export.write_text", killed)
+        export(result, tmp_path / "t")
+    assert (tmp_path / "t" / "flows.csv").exists()
+    assert not (tmp_path / "t" / "manifest.json").exists()
+    export(result, tmp_path / "t")
+    assert {path.name for path in (tmp_path / "t").iterdir()} <= {*EXPORT_NAMES}
+
+
 def test_a_folder_that_is_a_file_is_one_message(result, tmp_path):
     (tmp_path / "t").write_text("mine")
     with pytest.raises(UserError, match="a file is in the way"):

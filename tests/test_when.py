@@ -117,7 +117,8 @@ def test_no_regime_says_anything_to_a_scheme():
 
 
 def test_the_page_has_every_regime(tmp_path, inline):
-    made = inline("when", "--quick", "--schemes", "tcp-newreno,tcp-cubic", "--seeds", "2", "--out", "out", "-q")
+    command = ("when", "--quick", "--schemes", "tcp-newreno,tcp-cubic", "--seeds", "2", "--out", "out", "-q")
+    made = inline(*command)
     assert made.code == 0, made.err
     page = (tmp_path / "out" / "when.md").read_text(encoding="utf-8")
     for network in regimes(quick=True):
@@ -126,6 +127,9 @@ def test_the_page_has_every_regime(tmp_path, inline):
     assert "multihop when --schemes tcp-newreno,tcp-cubic --seeds 2 --quick" in page
     assert "Datagrams\n" not in page
     assert not any(word in page for word in ("SHARE", "INDEX", "CARRIES", "REFERENCE"))
+    again = inline(*command)
+    assert (again.code, again.out) == (0, made.out), again.err
+    assert (tmp_path / "out" / "when.md").read_text(encoding="utf-8") == page
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pyarrow.parquet
 
 from multihop.provenance import record
 from multihop.report.measurement import page
-from multihop.storage import require_results_directory, write_table, write_text
+from multihop.storage import results_directory, write_table, write_text
 
 if TYPE_CHECKING:
     from multihop.measurement import Measurement
@@ -30,7 +30,6 @@ def save(found: Measurement, directory: Path) -> list[Path]:
         UserError: if the directory cannot be written, or holds files of these names that are not results.
         OutputError: if the disk is full or broken.
     """
-    require_results_directory(directory, _NAMES)
     about = {
         "format": 1,
         "what": "multihop measurement",
@@ -42,12 +41,13 @@ def save(found: Measurement, directory: Path) -> list[Path]:
         "broken": found.broken,
     }
     written = []
-    for name in _TABLES:
-        table: pd.DataFrame = getattr(found, name)
-        arrow = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(
-            {"multihop": json.dumps(about)}
-        )
-        written += write_table(directory, name, arrow)
-    written.append(write_text(directory / "report.html", page(found)))
-    written.append(write_text(directory / "manifest.json", json.dumps(about, indent=2) + "\n"))
+    with results_directory(directory, _NAMES):
+        for name in _TABLES:
+            table: pd.DataFrame = getattr(found, name)
+            arrow = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(
+                {"multihop": json.dumps(about)}
+            )
+            written += write_table(directory, name, arrow)
+        written.append(write_text(directory / "report.html", page(found)))
+        written.append(write_text(directory / "manifest.json", json.dumps(about, indent=2) + "\n"))
     return written

@@ -42,6 +42,9 @@ RESULT_NAMES = (
     *(f"{name}.{kind}" for name in TABLES for kind in ("parquet", "csv")),
 )
 
+#: There while results are written: a folder whose writer was killed holds some of our files but no manifest yet.
+_UNFINISHED = ".multihop-unfinished"
+
 _PART = re.compile(r"^\..*\.(?P<host>[^.]*)\.(?P<pid>\d+)\.part$")
 
 #: No file takes so long to write: what is older was left by a process of another machine.
@@ -59,20 +62,20 @@ def save(comparison: Comparison, directory: Path) -> Path:
     Raises:
         UserError: if the directory cannot be written, or holds files of these names that are not results.
     """
-    require_results_directory(directory)
-    about = manifest(comparison)
-    for name in TABLES:
-        table = arrow_table(comparison, name, about)
-        write_table(directory, name, table)
-    # Results that are made again from their own copies of the scenario and of the file of motion leave these alone.
-    copy = directory / "scenario.toml"
-    if comparison.scenario.file is None or not _same_file(copy, comparison.scenario.file):
-        replace_file(copy, lambda path: path.write_text(comparison.scenario.text, encoding="utf-8"))
-    motion = next(iter(comparison.results.values()))[0].view["motion_file"]
-    if motion is not None and not _same_file(directory / MOTION_FILE, Path(motion)):
-        replace_file(directory / MOTION_FILE, partial(shutil.copyfile, motion))
-    text = json.dumps(about, indent=2) + "\n"
-    replace_file(directory / "manifest.json", lambda path: path.write_text(text, encoding="utf-8"))
+    with results_directory(directory):
+        about = manifest(comparison)
+        for name in TABLES:
+            table = arrow_table(comparison, name, about)
+            write_table(directory, name, table)
+        # Results that are made again from their own copies of the scenario and of the file of motion leave these alone.
+        copy = directory / "scenario.toml"
+        if comparison.scenario.file is None or not _same_file(copy, comparison.scenario.file):
+            replace_file(copy, lambda path: path.write_text(comparison.scenario.text, encoding="utf-8"))
+        motion = next(iter(comparison.results.values()))[0].view["motion_file"]
+        if motion is not None and not _same_file(directory / MOTION_FILE, Path(motion)):
+            replace_file(directory / MOTION_FILE, partial(shutil.copyfile, motion))
+        text = json.dumps(about, indent=2) + "\n"
+        replace_file(directory / "manifest.json", lambda path: path.write_text(text, encoding="utf-8"))
     return directory
 
 
@@ -145,11 +148,29 @@ def require_results_directory(directory: Path, names: Sequence[str] = RESULT_NAM
     there = [name for name in names if os.path.lexists(directory / name)]
     for name in there:
         require_writable_file(directory / name)
-    if there and not _has_manifest(directory):
+    if there and not (_has_manifest(directory) or (directory / _UNFINISHED).exists()):
         raise UserError(
             f"{directory}: not a results folder of multihop, but it has a file {there[0]}, which would be replaced; "
             "choose another"
         )
+
+
+@contextmanager
+def results_directory(directory: Path, names: Sequence[str] = RESULT_NAMES) -> Iterator[None]:
+    """A directory into which results of these names are written, the manifest last.
+
+    Raises:
+        UserError: as `require_results_directory`.
+        OutputError: if the disk is full or broken.
+    """
+    require_results_directory(directory, names)
+    unfinished = directory / _UNFINISHED
+    replace_file(unfinished, Path.touch)
+    try:
+        yield
+    finally:
+        if _has_manifest(directory) or not any((directory / name).exists() for name in names):
+            unfinished.unlink(missing_ok=True)
 
 
 def require_writable_file(path: Path, source: Path | None = None) -> None:

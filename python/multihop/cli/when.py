@@ -12,7 +12,7 @@ from multihop.cli.league import check_counts, command_of, exit_if_any_failed, li
 from multihop.cli.runs import JobsOption, QuietOption, runs_are_kept
 from multihop.cli.studies import DaskOption, QuickOption, simulate
 from multihop.league import study
-from multihop.storage import require_results_directory, write_text
+from multihop.storage import require_results_directory
 
 
 def when(
@@ -43,7 +43,7 @@ def when(
     ]
     with runs_are_kept(out):
         command = command_of("when", [], compared, seeds, quick=quick)
-        page = write_text(out / "when.md", pages.markdown(asked, results, command))
+        page = pages.export(asked, results, out, command)
         for network, result in zip(asked, results, strict=True):
             console.say("\n".join([network.title, *words.said(result)]))
         console.note(f"page: {page}", quiet=quiet)

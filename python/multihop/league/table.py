@@ -18,7 +18,7 @@ from multihop.comparison import SIGNIFICANCE
 from multihop.league import League, kind_of, rules
 from multihop.provenance import record as build_record
 from multihop.statistics import Estimate
-from multihop.storage import require_results_directory, write_table, write_text
+from multihop.storage import results_directory, write_table, write_text
 from multihop.study import StudyResult
 
 #: What a league writes besides the folders of its studies.
@@ -138,21 +138,21 @@ def export(league: League, directory: Path, command: str, page: str) -> list[Pat
         UserError: if the directory cannot be written, or holds files of these names that are not results.
         OutputError: if the disk is full or broken.
     """
-    require_results_directory(directory, NAMES)
     numbers = ["mean", "low", "high"]
     table = pd.DataFrame(record(league)).astype(dict.fromkeys(numbers, float))
     tables = {"standings": table, "runs": runs(league), "differences": league.differences}
     about = _manifest(league, command, [name for name, df in tables.items() if len(df)])
     paths = []
-    for name in about["tables"]:
-        paths += write_table(directory, name, _described(tables[name], league, about))
-    # One seed has no differences; those of an earlier run would be taken for its own.
-    for name in NAMES[3:]:
-        if directory / name not in paths:
-            (directory / name).unlink(missing_ok=True)
-    paths.append(write_text(directory / "league.md", page))
-    text = json.dumps(about, indent=2, ensure_ascii=False) + "\n"
-    return [*paths, write_text(directory / "manifest.json", text)]
+    with results_directory(directory, NAMES):
+        for name in about["tables"]:
+            paths += write_table(directory, name, _described(tables[name], league, about))
+        # One seed has no differences; those of an earlier run would be taken for its own.
+        for name in NAMES[3:]:
+            if directory / name not in paths:
+                (directory / name).unlink(missing_ok=True)
+        paths.append(write_text(directory / "league.md", page))
+        text = json.dumps(about, indent=2, ensure_ascii=False) + "\n"
+        return [*paths, write_text(directory / "manifest.json", text)]
 
 
 def _counts(result: StudyResult, pairs: pd.DataFrame) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from multihop.errors import UserError
 from multihop.league import Network, networks, schemes, words
 from multihop.league.words import CARRIES, LEAST_INDEX, LEAST_SHARE, QUESTIONS, Win, listed, wins
-from multihop.provenance import build
+from multihop.provenance import build, record
 from multihop.report.study.provenance import spans
+from multihop.storage import results_directory, write_text
 from multihop.study import StudyResult
 
 #: What the command writes besides the folders of its studies.
-NAMES = ("when.md",)
+NAMES = ("manifest.json", "when.md")
 
 
 def regimes(*, quick: bool = False) -> list[Network]:
@@ -43,6 +46,20 @@ def compared(wanted: Sequence[str] | None = None) -> list[str]:
         found = ", ".join(chosen)
         raise UserError(f"--schemes: {found}: nothing to compare; name two reliable ones, or two of datagrams")
     return chosen
+
+
+def export(asked: Sequence[Network], results: Sequence[StudyResult], directory: Path, command: str) -> Path:
+    """Writes the page, and a manifest beside it; returns the page's path.
+
+    Raises:
+        UserError: if the directory cannot be written, or holds files of these names that are not results.
+        OutputError: if the disk is full or broken.
+    """
+    about: dict[str, Any] = {"format": 1, "what": "multihop when", **record(), "command": command, "tables": []}
+    with results_directory(directory, NAMES):
+        page = write_text(directory / "when.md", markdown(asked, results, command))
+        write_text(directory / "manifest.json", json.dumps(about, indent=2) + "\n")
+    return page
 
 
 def markdown(asked: Sequence[Network], results: Sequence[StudyResult], command: str) -> str:

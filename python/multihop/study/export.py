@@ -16,7 +16,7 @@ import pyarrow.parquet
 from multihop.columns import RUN_COLUMNS, TABLES, Column
 from multihop.provenance import record
 from multihop.statistics import holm
-from multihop.storage import require_results_directory, write_table, write_text
+from multihop.storage import results_directory, write_table, write_text
 from multihop.study.claims import Judgement
 from multihop.study.design import advancing_with
 from multihop.study.result import StudyResult, column_name
@@ -43,7 +43,6 @@ def export(result: StudyResult, directory: Path) -> list[Path]:
         UserError: if the directory cannot be written, or holds files of these names that are not results.
         OutputError: if the disk is full or broken.
     """
-    require_results_directory(directory, EXPORT_NAMES)
     tables = {} if result.study.spec.model is not None else {name: result.table(name) for name in TABLES}
     tables["metrics"] = result.table("metrics")
     tables["estimates"] = estimates(result)
@@ -51,15 +50,16 @@ def export(result: StudyResult, directory: Path) -> list[Path]:
     tables = {name: df for name, df in tables.items() if not df.empty}
     about = manifest(result, list(tables))
     paths = []
-    for name, df in tables.items():
-        paths += write_table(directory, name, _described(result, name, df, about))
-    verdicts = [verdict_record(judgement) for judgement in result.judgements]
-    paths.append(write_text(directory / "verdicts.json", _json(verdicts)))
-    paths.append(write_text(directory / "manifest.json", _json(about)))
-    # A table of an earlier export that has no rows any more would be taken for one of this.
-    for name in EXPORT_NAMES:
-        if directory / name not in paths:
-            (directory / name).unlink(missing_ok=True)
+    with results_directory(directory, EXPORT_NAMES):
+        for name, df in tables.items():
+            paths += write_table(directory, name, _described(result, name, df, about))
+        verdicts = [verdict_record(judgement) for judgement in result.judgements]
+        paths.append(write_text(directory / "verdicts.json", _json(verdicts)))
+        paths.append(write_text(directory / "manifest.json", _json(about)))
+        # A table of an earlier export that has no rows any more would be taken for one of this.
+        for name in EXPORT_NAMES:
+            if directory / name not in paths:
+                (directory / name).unlink(missing_ok=True)
     return paths
 
 
