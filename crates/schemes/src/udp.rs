@@ -1,7 +1,7 @@
 //! UDP.
 
 use crate::quantity::Size;
-use crate::tcp::size_in_range;
+use crate::range::size_in_range;
 use crate::{Parameters, Scheme};
 use multihop_transport::{Endpoint, UdpOptions, UdpReceiver, UdpSender};
 use schemars::JsonSchema;

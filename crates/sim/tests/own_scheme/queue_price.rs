@@ -13,7 +13,8 @@
 use multihop_core::{Feedback, NodeId, Packet, XcpHeader};
 use multihop_link::{Hop, LinkView, Outlet, RouterPolicy, Verdict};
 use multihop_schemes::quantity::Size;
-use multihop_schemes::tcp::{TcpParameters, number_in_range, size_in_range};
+use multihop_schemes::range::{number_in_range, size_in_range};
+use multihop_schemes::tcp::TcpParameters;
 use multihop_schemes::{Parameters, Scheme};
 use multihop_transport::{
     Acked, Allowance, CongestionHeader, Controller, Endpoint, LossKind, Lost, Recovery, Returned, TcpOptions,

@@ -1,6 +1,6 @@
 use super::super::summary::mix;
 use super::*;
-use crate::marking::testing;
+use crate::testing;
 use multihop_core::{DropCause, Dropped, Ecn, FlowId, Heard, Interval, Rate};
 
 /// Half a megabyte per second, rounds of 100 ms: at a round trip of 50 ms and 1000 bytes, one byte of feedback for 100 that wait.

@@ -1,0 +1,115 @@
+//! Accel-Brake Control (Goyal, Agarwal, Netravali, Alizadeh and Balakrishnan, "ABC: A Simple Explicit Congestion Controller for Wireless
+//! Networks", 2020).
+
+mod router;
+mod sender;
+
+use crate::abc::router::{AbcConstants, AbcRouter};
+use crate::abc::sender::AbcSender;
+use crate::capacity::CapacityParameters;
+use crate::quantity::Duration;
+use crate::range::{number_in_range, span_in_range};
+use crate::tcp::TcpParameters;
+use crate::xcp::no_ecn;
+use crate::{Parameters, Scheme};
+use multihop_core::NodeId;
+use multihop_link::{Outlet, RouterPolicy};
+use multihop_transport::{
+    CongestionHeader, CubicOptions, Endpoint, RenoOptions, TcpOptions, TcpReceiver, TcpSender,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A reliable transport whose packets leave as accelerates, of which routers make brakes: for the one a sender sends two packets, for
+/// the other none. Losses are Cubic's, whose window counts where it is the smaller one.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Abc {
+    /// The capacity of links.
+    #[serde(flatten)]
+    pub capacity: CapacityParameters,
+    /// Share of the capacity that is aimed at (`eta`). Default 0.98.
+    pub utilization: f64,
+    /// Time in which a queue is to be gone (`delta`). Stable for round trips up to half as long again. Default "133 ms".
+    pub drain_time: Duration,
+    /// Queueing delay that is left alone (`d_t`). On a radio it has to be above what a packet or a batch waits for the MAC. Default
+    /// "20 ms".
+    pub delay_threshold: Duration,
+    /// Time over which routers measure at which rate packets leave. Default "50 ms".
+    pub rate_window: Duration,
+    /// Accelerates that a router lets through in a row at most before it goes by their share again. Default 5.
+    pub token_limit: f64,
+    /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given.
+    #[serde(flatten)]
+    pub tcp: TcpParameters,
+}
+
+impl Default for Abc {
+    fn default() -> Abc {
+        Abc {
+            capacity: CapacityParameters::default(),
+            utilization: 0.98,
+            drain_time: Duration(0.133),
+            delay_threshold: Duration(0.02),
+            rate_window: Duration(0.05),
+            token_limit: 5.0,
+            tcp: TcpParameters::default(),
+        }
+    }
+}
+
+impl Parameters for Abc {
+    const NAME: &str = "abc";
+    const SUMMARY: &str =
+        "Accel-Brake Control: routers tell for each packet whether to send two more or none";
+    const REFERENCE: &str = "Goyal, Agarwal, Netravali, Alizadeh and Balakrishnan 2020; RFC 9438";
+
+    fn check(&self) -> Result<(), String> {
+        self.capacity.check()?;
+        number_in_range("utilization", self.utilization, 0.01, 2.0)?;
+        span_in_range("drain_time", Some(self.drain_time), 1e-3, 60.0)?;
+        span_in_range("delay_threshold", Some(self.delay_threshold), 0.0, 60.0)?;
+        span_in_range("rate_window", Some(self.rate_window), 1e-3, 60.0)?;
+        number_in_range("token_limit", self.token_limit, 2.0, 1e6)?;
+        no_ecn(&self.tcp)?;
+        self.tcp.check()
+    }
+}
+
+impl Abc {
+    fn options(&self) -> TcpOptions {
+        TcpOptions { delivery_rate: true, ..self.tcp.led_by_routers(CongestionHeader::Brakes) }
+    }
+}
+
+impl Scheme for Abc {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        let options = self.options();
+        let reno = RenoOptions {
+            max_window: options.receive_window,
+            grow_when_app_limited: false,
+            ..self.tcp.reno_options()
+        };
+        Box::new(TcpSender::new(options, Box::new(AbcSender::new(CubicOptions::rfc(reno)))))
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        Box::new(TcpReceiver::new(self.options()))
+    }
+
+    fn router(&self, _node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+        let capacity = self.capacity.at(outlet, self.options().packet_size());
+        let constants = AbcConstants {
+            utilization: self.utilization,
+            drain: self.drain_time.0,
+            threshold: self.delay_threshold.0,
+            window: self.rate_window.span(),
+            token_limit: self.token_limit,
+        };
+        Some(Box::new(AbcRouter::new(capacity, constants)))
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.tcp.segment_size()
+    }
+}

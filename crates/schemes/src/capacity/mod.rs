@@ -1,0 +1,267 @@
+//! Where routers take the capacity of their links from: what Qazi asks of every protocol that needs one.
+
+pub(crate) mod winf;
+
+pub use winf::{Reading, Watched, WinfParameters};
+
+use crate::capacity::winf::Estimates;
+use crate::quantity::{BitRate, Duration};
+use crate::range::{bytes_per_second, check_weight, in_range, rate_in_range, span_in_range};
+use multihop_link::{
+    Estimator, LinkView, ModelledCapacity, ModelledCapacityOptions, Outlet, PacketThroughput,
+    PacketThroughputOptions, PhyTimes,
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserializer, Error};
+use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Cow;
+
+/// Where a router has the capacity of a link from.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum CapacitySource {
+    /// It was told, and does not ask whether that is so.
+    Constant(BitRate),
+    /// The bit rate of what the queue leads to: of a radio the PHY's data rate.
+    PhyRate,
+    /// The throughput of packets while the MAC has them ([`PacketThroughput`]).
+    #[default]
+    PacketThroughput,
+    /// rt-Winf.
+    RtWinf,
+    /// The model of a link, with what is measured of its terms ([`ModelledCapacity`]).
+    Model,
+}
+
+const NAMED: [(&str, CapacitySource); 4] = [
+    ("phy-rate", CapacitySource::PhyRate),
+    ("packet-throughput", CapacitySource::PacketThroughput),
+    ("rt-winf", CapacitySource::RtWinf),
+    ("model", CapacitySource::Model),
+];
+
+/// The capacity that routers reckon with.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct CapacityParameters {
+    /// Capacity that routers take their radio links to have: a bit rate, or where they have it from. "phy-rate" is the PHY's data rate,
+    /// which is far above what the MAC can carry; "packet-throughput" what the network layer gets while the MAC has its packets;
+    /// "rt-winf" what rt-Winf, read whole, says that a link sustains; and "model" that of a formula with measured losses, back-offs
+    /// and airtime of others. Before there is a measurement it is the data rate, and of "rt-winf" what Eq. 14 of Barreto 2015 makes of
+    /// that. The capacity of a wire is its bit rate, whatever is said here. Default "packet-throughput".
+    pub capacity: Option<CapacitySource>,
+    /// Time that a sample of a measured capacity is taken over ("packet-throughput" and "model"). Default "200 ms".
+    pub capacity_interval: Option<Duration>,
+    /// Weight of a new sample of a measured capacity: above 0, up to 1, which keeps the last one alone. Default 0.125.
+    pub capacity_smoothing: Option<f64>,
+    /// "packet-throughput" only: packets count as if they had the mean size of the last so many, so that acknowledgements do not
+    /// lower the capacity. Default: as they are.
+    pub normalise_over: Option<u32>,
+}
+
+impl CapacityParameters {
+    /// Are all values in range, and does each have an effect?
+    ///
+    /// # Errors
+    /// A sentence that names the parameter, what was found, and what would do.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if let Some(CapacitySource::Constant(rate)) = self.capacity {
+            rate_in_range("capacity", Some(rate))?;
+        }
+        span_in_range("capacity_interval", self.capacity_interval, 1e-3, 60.0)?;
+        self.capacity_smoothing.map_or(Ok(()), |weight| check_weight("capacity_smoothing", weight))?;
+        in_range("normalise_over", self.normalise_over, 1, 10_000, "packets")?;
+        let source = self.capacity.unwrap_or_default();
+        let is_packets = source == CapacitySource::PacketThroughput;
+        let has_interval = is_packets || source == CapacitySource::Model;
+        let has_smoothing = has_interval || source == CapacitySource::RtWinf;
+        let idle = [
+            ("capacity_interval", self.capacity_interval.is_some() && !has_interval),
+            ("capacity_smoothing", self.capacity_smoothing.is_some() && !has_smoothing),
+            ("normalise_over", self.normalise_over.is_some() && !is_packets),
+        ];
+        match idle.iter().find(|(_, idle)| *idle) {
+            Some((name, _)) => Err(format!(
+                "{name} has no effect with capacity = \"{source}\"; leave it out, or set capacity = \"packet-throughput\""
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// The capacity of what is behind a queue, by which full packets of this size leave.
+    pub(crate) fn at(&self, outlet: &Outlet, packet_size: u32) -> Capacity {
+        let smoothing = self.capacity_smoothing.unwrap_or(0.125);
+        let interval = self.capacity_interval.map_or(multihop_core::Span::from_ms(200), Duration::span);
+        let rate = outlet.rate.bps() as f64 / 8.0;
+        let source = match self.capacity.unwrap_or_default() {
+            _ if outlet.is_wired => return Capacity::known(rate),
+            CapacitySource::Constant(told) => return Capacity::known(bytes_per_second(told)),
+            CapacitySource::PhyRate => return Capacity::known(rate),
+            CapacitySource::PacketThroughput => Source::PacketThroughput(PacketThroughputOptions {
+                interval,
+                gain: smoothing,
+                normalise_over: self.normalise_over,
+            }),
+            CapacitySource::RtWinf => {
+                let parameters =
+                    WinfParameters { capacity_smoothing: smoothing, ..WinfParameters::default() };
+                Source::RtWinf(parameters.at(outlet, packet_size))
+            }
+            CapacitySource::Model => Source::Model(ModelledCapacityOptions { interval, gain: smoothing }),
+        };
+        Capacity { source, otherwise: rate }
+    }
+}
+
+/// The capacity at one queue.
+pub(crate) struct Capacity {
+    source: Source,
+    /// In bytes per second, as long as nothing was measured.
+    otherwise: f64,
+}
+
+enum Source {
+    Known,
+    PacketThroughput(PacketThroughputOptions),
+    RtWinf(Estimates),
+    Model(ModelledCapacityOptions),
+}
+
+impl Capacity {
+    /// One that is known, in bytes per second.
+    pub(crate) fn known(bytes_per_second: f64) -> Capacity {
+        Capacity { source: Source::Known, otherwise: bytes_per_second }
+    }
+
+    /// The estimators that write it in views.
+    pub(crate) fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
+        match &self.source {
+            Source::Known => Vec::new(),
+            Source::PacketThroughput(options) => vec![Box::new(PacketThroughput::new(*options))],
+            Source::RtWinf(estimates) => estimates.estimators(phy),
+            Source::Model(options) => vec![Box::new(ModelledCapacity::new(*options, *phy))],
+        }
+    }
+
+    /// In bytes per second.
+    pub(crate) fn of(&self, view: &LinkView) -> f64 {
+        let measured = match &self.source {
+            Source::Known => None,
+            Source::PacketThroughput(_) => view.packet_throughput_bps,
+            Source::RtWinf(_) | Source::Model(_) => view.capacity_bps,
+        };
+        measured.map_or(self.otherwise, |bps| (bps / 8.0).max(LEAST))
+    }
+}
+
+/// A byte per second: what is divided by a capacity stays finite.
+const LEAST: f64 = 1.0;
+
+impl std::fmt::Display for CapacitySource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self, NAMED.iter().find(|(_, source)| source == self)) {
+            (_, Some((name, _))) => f.write_str(name),
+            (CapacitySource::Constant(rate), None) => write!(f, "{rate}"),
+            (_, None) => unreachable!("all others have names"),
+        }
+    }
+}
+
+impl Serialize for CapacitySource {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for CapacitySource {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<CapacitySource, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if let Some((_, source)) = NAMED.iter().find(|(name, _)| *name == text) {
+            return Ok(*source);
+        }
+        let names = NAMED.map(|(name, _)| format!("{name:?}")).join(", ");
+        text.parse()
+            .map(CapacitySource::Constant)
+            .map_err(|why| D::Error::custom(format!("{why}; or one of {names}")))
+    }
+}
+
+impl JsonSchema for CapacitySource {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "CapacitySource".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let names = NAMED.map(|(name, _)| name);
+        let rate = BitRate::json_schema(generator);
+        json_schema!({ "anyOf": [{ "enum": names }, rate] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{OUTLET, phy};
+    use serde_json::json;
+
+    fn parameters(value: serde_json::Value) -> Result<CapacityParameters, String> {
+        let parsed: CapacityParameters = serde_json::from_value(value).map_err(|error| error.to_string())?;
+        parsed.check().map(|()| parsed)
+    }
+
+    /// In Mb/s: before there is an estimate, with one of packet throughput, and with one of the medium.
+    fn megabits(value: serde_json::Value, outlet: &Outlet) -> [f64; 3] {
+        let capacity = parameters(value).unwrap().at(outlet, 1_500);
+        let packets = LinkView { packet_throughput_bps: Some(4e6), ..LinkView::default() };
+        let medium = LinkView { capacity_bps: Some(5e6), ..LinkView::default() };
+        [LinkView::default(), packets, medium].map(|view| capacity.of(&view) * 8e-6)
+    }
+
+    #[test]
+    fn each_source_is_what_it_is_called() {
+        assert_eq!(megabits(json!({}), &OUTLET), [1.0, 4.0, 1.0]);
+        assert_eq!(megabits(json!({ "capacity": "packet-throughput" }), &OUTLET), [1.0, 4.0, 1.0]);
+        assert_eq!(megabits(json!({ "capacity": "rt-winf" }), &OUTLET), [1.0, 1.0, 5.0]);
+        assert_eq!(megabits(json!({ "capacity": "model" }), &OUTLET), [1.0, 1.0, 5.0]);
+        assert_eq!(megabits(json!({ "capacity": "phy-rate" }), &OUTLET), [1.0; 3]);
+        assert_eq!(megabits(json!({ "capacity": "11 Mb/s" }), &OUTLET), [11.0; 3]);
+    }
+
+    #[test]
+    fn a_wire_has_its_rate_and_needs_no_estimator() {
+        let wire = Outlet { is_wired: true, ..OUTLET };
+        assert_eq!(megabits(json!({ "capacity": "11 Mb/s" }), &wire), [1.0; 3]);
+        for source in ["packet-throughput", "rt-winf", "model"] {
+            assert_eq!(megabits(json!({ "capacity": source }), &wire), [1.0; 3]);
+            let at = |outlet| parameters(json!({ "capacity": source })).unwrap().at(outlet, 1_500);
+            assert!(at(&wire).estimators(&phy()).is_empty());
+            assert_eq!(at(&OUTLET).estimators(&phy()).len(), 1);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let error = |value| parameters(value).unwrap_err();
+        let unknown = error(json!({ "capacity": "guess" }));
+        assert!(unknown.contains("\"packet-throughput\", \"rt-winf\", \"model\""), "{unknown}");
+        let unit = error(json!({ "capacity": "11 MB" }));
+        assert!(unit.contains("not a unit of a bit rate"), "{unit}");
+        let idle = error(json!({ "capacity": "11 Mb/s", "capacity_interval": "1 s" }));
+        assert!(idle.contains("capacity_interval has no effect with capacity = \"11 Mb/s\""), "{idle}");
+        let idle = error(json!({ "capacity": "model", "normalise_over": 10 }));
+        assert!(idle.contains("normalise_over has no effect"), "{idle}");
+        assert!(error(json!({ "capacity": "0 b/s" })).contains("capacity is 0 b/s; it must be between"));
+        assert!(error(json!({ "capacity_smoothing": 0.0 })).contains("above 0, and at most 1"));
+    }
+
+    #[test]
+    fn what_is_written_can_be_read_again() {
+        for text in ["phy-rate", "packet-throughput", "rt-winf", "model", "5.5 Mb/s"] {
+            let source: CapacitySource = serde_json::from_value(json!(text)).unwrap();
+            assert_eq!(json!(source), json!(text));
+        }
+    }
+}

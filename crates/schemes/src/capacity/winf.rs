@@ -1,0 +1,300 @@
+//! What XCP-Winf and RCP-Winf share: rt-Winf's estimates, which each node has of its own links (Barreto 2015, section 3).
+
+use crate::quantity::{Duration, Size};
+use crate::range::{size_in_range, span_in_range};
+use multihop_link::{
+    Elapsed, Estimator, LinkView, Outlet, PhyTimes, RtWinf, RtWinfOptions, RtWinfProbe, RtWinfProbeOptions,
+    WinfReading,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which frames tell rt-Winf of the medium.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Watched {
+    /// RTS, CTS, DATA and ACK. Without RTS/CTS there are no samples of capacity: it stays at the bit rate.
+    RtsCts,
+    /// Pairs of DATA and ACK.
+    Probe,
+}
+
+/// How rt-Winf's equations of capacity are read.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reading {
+    /// As printed, times being those of the ends of frames: an ACK or a CTS counts as transfer time.
+    Printed,
+    /// As meant: the airtime of DATA alone. Where pairs of DATA and ACK are watched it is the same as printed.
+    Strict,
+    /// As defined, what a link sustains: the whole exchange with DIFS and mean back-off (Eq. 14). In use is what is sensed busy or
+    /// reserved, with DIFS and back-off.
+    #[default]
+    Whole,
+}
+
+impl From<Reading> for WinfReading {
+    fn from(reading: Reading) -> WinfReading {
+        match reading {
+            Reading::Printed => WinfReading::Printed,
+            Reading::Strict => WinfReading::Strict,
+            Reading::Whole => WinfReading::Whole,
+        }
+    }
+}
+
+/// Parameters of rt-Winf at each node.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct WinfParameters {
+    /// Which frames tell of the medium: "rts-cts", or "probe" where RTS is not used. Default: what fits full packets of this scheme
+    /// at the scenario's threshold.
+    pub watched: Option<Watched>,
+    /// How the equations of capacity are read (Eqs. 1, 4 and 6): "whole", what a link sustains (Eq. 14), "printed", or "strict", which
+    /// `watched` = "probe" does not have. Default "whole": the paper defines capacity as the maximum sustainable data rate.
+    pub reading: Reading,
+    /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the smaller of its own and of
+    /// what its receivers reported (Eq. 11, of capacity). The ACK of 802.11 has no field for them: here they take no airtime. Default
+    /// false.
+    pub ack_report: bool,
+    /// Whole exchanges count as busy, and not only what NAVs reserve. Default false, as printed: 0.39 of the capacity is then left
+    /// of a saturated medium with packets of 1500 bytes at 11 Mb/s. Not with reading "whole".
+    pub full_busy: bool,
+    /// Onlookers divide by the length of the exchange that they saw last (Eqs. 7 and 8 as printed). Default false. Not with
+    /// reading "whole".
+    pub total_per_exchange: bool,
+    /// The latest time over which busy time counts. The paper has all since the first exchange. Default "200 ms".
+    pub estimate_over: Duration,
+    /// Capacities are those of packets of this size, so that acknowledgements do not lower them; "0 B" for the sizes that are sent,
+    /// as printed. Default "1500 B".
+    pub reference_size: Size,
+    /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone. Default 0.125.
+    pub capacity_smoothing: f64,
+    /// The hops of a flow share the medium, so that a bit that comes to a queue costs several bits of it: the time in use over the
+    /// input of the queue, between 1 and 20. With true, spare bandwidth counts as input that costs so much, and a queue as the medium
+    /// that it takes to send it. Not in the paper. Default true.
+    pub self_interference: bool,
+    /// The available bandwidth is a mean over `estimate_over`, and shows what a change did only after that. With true, gains count for
+    /// that time and a round trip together; with false, as published, for each round trip. Not in the paper. Default true.
+    pub await_estimate: bool,
+}
+
+impl Default for WinfParameters {
+    fn default() -> WinfParameters {
+        WinfParameters {
+            watched: None,
+            reading: Reading::Whole,
+            ack_report: false,
+            full_busy: false,
+            total_per_exchange: false,
+            estimate_over: Duration(0.2),
+            reference_size: Size(1500.0),
+            capacity_smoothing: 0.125,
+            self_interference: true,
+            await_estimate: true,
+        }
+    }
+}
+
+impl WinfParameters {
+    /// Are all values in range?
+    ///
+    /// # Errors
+    /// A sentence that names the parameter, what was found, and what would do.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        span_in_range("estimate_over", Some(self.estimate_over), 1e-3, 3600.0)?;
+        size_in_range("reference_size", Some(self.reference_size), 0.0, 65_535.0)?;
+        let printed = [("full_busy", self.full_busy), ("total_per_exchange", self.total_per_exchange)];
+        if let Some((name, _)) = printed.iter().find(|(_, given)| *given && self.reading == Reading::Whole) {
+            return Err(format!(
+                "{name} is true; it has no effect with reading = \"whole\", and must be left out"
+            ));
+        }
+        if self.watched == Some(Watched::Probe) && self.reading == Reading::Strict {
+            return Err(
+                "reading is \"strict\"; with watched = \"probe\" it must be \"printed\", which is the same there, or \"whole\""
+                    .to_owned(),
+            );
+        }
+        let smoothing = self.capacity_smoothing;
+        if smoothing > 0.0 && smoothing <= 1.0 {
+            Ok(())
+        } else {
+            Err(format!("capacity_smoothing is {smoothing}; it must be above 0, and at most 1"))
+        }
+    }
+
+    /// The estimates at a queue before `outlet`, by which full packets of this size leave.
+    pub(crate) fn at(&self, outlet: &Outlet, packet_size: u32) -> Estimates {
+        let fitting = match outlet.rts_from {
+            Some(least) if packet_size >= least => Watched::RtsCts,
+            _ => Watched::Probe,
+        };
+        let watched = self.watched.unwrap_or(fitting);
+        Estimates { parameters: self.clone(), watched, outlet: *outlet, input: 0.0 }
+    }
+}
+
+/// Capacity and available bandwidth of what a queue leads to. A wire has no estimator: its capacity is its rate, and what is
+/// available of it is what did not arrive.
+pub(crate) struct Estimates {
+    parameters: WinfParameters,
+    watched: Watched,
+    pub outlet: Outlet,
+    /// Mean input of the queue over the time that estimates are of, in bytes per second.
+    input: f64,
+}
+
+/// The least and the most that a byte of input is taken to cost of the medium. What is in use and what came are means over not
+/// quite the same time, and the use of others would make a small input seem to cost anything.
+const COST: (f64, f64) = (1.0, 20.0);
+
+impl Estimates {
+    pub(crate) fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
+        if self.outlet.is_wired {
+            return Vec::new();
+        }
+        let parameters = &self.parameters;
+        let elapsed = Elapsed::Window(parameters.estimate_over.span());
+        let reference_size = Some(parameters.reference_size.bytes() as u32).filter(|size| *size > 0);
+        let gain = parameters.capacity_smoothing;
+        vec![match self.watched {
+            Watched::RtsCts => {
+                let options = RtWinfOptions {
+                    reading: parameters.reading.into(),
+                    elapsed,
+                    total_per_exchange: parameters.total_per_exchange,
+                    full_busy: parameters.full_busy,
+                    peers: parameters.ack_report,
+                    reference_size,
+                    gain,
+                };
+                Box::new(RtWinf::new(options, *phy))
+            }
+            Watched::Probe => {
+                let reading = parameters.reading.into();
+                let options = RtWinfProbeOptions {
+                    reading,
+                    elapsed,
+                    peers: parameters.ack_report,
+                    reference_size,
+                    gain,
+                };
+                Box::new(RtWinfProbe::new(options, *phy))
+            }
+        }]
+    }
+
+    /// In bytes per second.
+    pub(crate) fn capacity(&self, view: &LinkView) -> f64 {
+        view.capacity_bps.unwrap_or(self.outlet.rate.bps() as f64) / 8.0
+    }
+
+    /// So many bytes per second came to the queue for so many seconds.
+    pub(crate) fn arrived(&mut self, input: f64, seconds: f64) {
+        let weight = (seconds / self.parameters.estimate_over.0).min(1.0);
+        self.input += weight * (input - self.input);
+    }
+
+    /// What a byte that comes to the queue costs of the medium, in bytes, where `used` bytes per second of it are in use: those of
+    /// all hops of the neighbourhood, and of acknowledgements. A wire is used by nobody else.
+    pub(crate) fn cost(&self, used: f64) -> f64 {
+        if !self.parameters.self_interference || self.outlet.is_wired || self.input <= 0.0 {
+            return 1.0;
+        }
+        (used / self.input).clamp(COST.0, COST.1)
+    }
+
+    /// The part of a gain for what is available that counts in a round trip of so many seconds. The gains of XCP and RCP are those of
+    /// a loop that sees within a round trip what it did, and not each time again what it has given out already. Here it sees that in
+    /// full after a round trip and the time that estimates are of.
+    pub(crate) fn pace(&self, rtt: f64) -> f64 {
+        if self.parameters.await_estimate && !self.outlet.is_wired {
+            rtt / (rtt + self.parameters.estimate_over.0)
+        } else {
+            1.0
+        }
+    }
+
+    /// In bytes per second, where `arrived` came to the queue.
+    pub(crate) fn available(&self, arrived: f64, view: &LinkView) -> f64 {
+        view.available_bps.map_or((self.capacity(view) - arrived).max(0.0), |bps| bps / 8.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::OUTLET;
+
+    /// 0.9 MB/s in use. After 0.1 of the 0.2 s that estimates are of, an input of 0.5 MB/s counts half, and in the end in full.
+    #[test]
+    fn a_byte_of_input_costs_what_is_in_use_for_it() {
+        let mut estimates = WinfParameters::default().at(&OUTLET, 1_500);
+        assert_eq!(estimates.cost(0.9e6), 1.0, "nothing came");
+        estimates.arrived(0.5e6, 0.1);
+        assert!((estimates.cost(0.9e6) - 3.6).abs() < 1e-12);
+        estimates.arrived(0.5e6, 0.5);
+        assert!((estimates.cost(0.9e6) - 1.8).abs() < 1e-12);
+        assert_eq!([estimates.cost(0.4e6), estimates.cost(40e6)], [1.0, 20.0]);
+        let alone = WinfParameters { self_interference: false, ..WinfParameters::default() };
+        let wire = Outlet { is_wired: true, ..OUTLET };
+        for mut other in [alone.at(&OUTLET, 1_500), WinfParameters::default().at(&wire, 1_500)] {
+            other.arrived(0.5e6, 0.5);
+            assert_eq!(other.cost(0.9e6), 1.0);
+        }
+    }
+
+    #[test]
+    fn gains_count_for_the_time_that_estimates_are_of() {
+        let pace = |await_estimate, outlet: &Outlet, rtt| {
+            WinfParameters { await_estimate, ..WinfParameters::default() }.at(outlet, 1_500).pace(rtt)
+        };
+        assert!((pace(true, &OUTLET, 0.05) - 0.2).abs() < 1e-12);
+        assert!((pace(true, &OUTLET, 0.6) - 0.75).abs() < 1e-12);
+        assert_eq!(pace(false, &OUTLET, 0.05), 1.0);
+        assert_eq!(pace(true, &Outlet { is_wired: true, ..OUTLET }, 0.05), 1.0);
+    }
+
+    #[test]
+    fn what_counts_frames_has_no_effect_where_the_medium_is_sensed() {
+        let whole = WinfParameters { reading: Reading::Whole, ..WinfParameters::default() };
+        assert_eq!(whole.check(), Ok(()));
+        for (name, given) in [
+            ("full_busy", WinfParameters { full_busy: true, ..whole.clone() }),
+            ("total_per_exchange", WinfParameters { total_per_exchange: true, ..whole.clone() }),
+        ] {
+            let error = given.check().unwrap_err();
+            assert!(error.starts_with(&format!("{name} is true; it has no effect")), "{error}");
+            assert_eq!(WinfParameters { reading: Reading::Strict, ..given }.check(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn probes_have_no_strict_reading() {
+        let probe = |reading| {
+            WinfParameters { watched: Some(Watched::Probe), reading, ..WinfParameters::default() }.check()
+        };
+        assert_eq!(probe(Reading::Printed), Ok(()));
+        assert_eq!(probe(Reading::Whole), Ok(()));
+        let error = probe(Reading::Strict).unwrap_err();
+        assert!(error.starts_with("reading is \"strict\"; with watched = \"probe\" it must be"), "{error}");
+        for watched in [None, Some(Watched::RtsCts)] {
+            let other = WinfParameters { watched, reading: Reading::Strict, ..WinfParameters::default() };
+            assert_eq!(other.check(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_is_watched_fits_the_threshold_unless_it_is_said() {
+        let watched = |rts_from, said| {
+            let parameters = WinfParameters { watched: said, ..WinfParameters::default() };
+            parameters.at(&Outlet { rts_from, ..OUTLET }, 1_532).watched
+        };
+        assert_eq!(watched(Some(0), None), Watched::RtsCts);
+        assert_eq!(watched(Some(1_532), None), Watched::RtsCts);
+        assert_eq!(watched(Some(1_533), None), Watched::Probe, "acknowledgements are shorter still");
+        assert_eq!(watched(None, None), Watched::Probe);
+        assert_eq!(watched(None, Some(Watched::RtsCts)), Watched::RtsCts);
+    }
+}

@@ -1,0 +1,196 @@
+//! BMCC (Qazi, Andrew and Znati 2009): routers tell how loaded they are, as a number, in the two ECN bits of many packets.
+//!
+//! The papers' texts could not be retrieved. What is public is what its abstract and the paper on capacity estimation say; constants
+//! and the form of the laws are those of MLCP and of the program for its ancestor VCP, as the documentation of the scheme says.
+
+use crate::capacity::CapacityParameters;
+use crate::load::router::{Code, LoadConstants, LoadRouter};
+use crate::load::sender::{LoadSender, LoadSenderOptions};
+use crate::quantity::Duration;
+use crate::range::{number_in_range, span_in_range};
+use crate::tcp::TcpParameters;
+use crate::xcp::no_ecn;
+use crate::{Parameters, Scheme};
+use multihop_core::NodeId;
+use multihop_link::{Outlet, RouterPolicy};
+use multihop_transport::{CongestionHeader, Endpoint, TcpOptions, TcpReceiver, TcpSender};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A reliable transport whose window is multiplied while the path has room, opened by addition near its capacity, and cut above that,
+/// by a load factor that routers mark packets with.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Bmcc {
+    /// The capacity of links.
+    #[serde(flatten)]
+    pub capacity: CapacityParameters,
+    /// Weights by number of the node, as the topology lists them from 0 on, for service differentiation: { 1 = 3, 2 = 1.5 }. A node
+    /// divides its capacity among next hops with traffic by their weights (1 for others), and gives each a load factor of its own. A
+    /// node that is listed takes its own capacity to be less, by its weight over the largest. Default: none, and one load factor.
+    pub weights: BTreeMap<u32, f64>,
+    /// Time between load factors (`t_p`), in steps of 10 ms. Default "200 ms".
+    pub interval: Duration,
+    /// Share of the capacity that is aimed at (`gamma`). Default 1.
+    pub utilization: f64,
+    /// Share of the mean queue that counts as demand (`kappa_1`). Default 0.5.
+    pub queue_share: f64,
+    /// Gain of multiplicative increase (`kappa`). Default 0.35.
+    pub kappa: f64,
+    /// Segments that additive increase adds in a round trip of `typical_rtt` (`alpha`), but no more than a cut takes back, which is
+    /// `1 - backoff` of the window. Default 0.1: several flows add between two cuts, and that is not to be more than a cut takes back
+    /// either. The authors' program for VCP has 1, and the limit below.
+    pub alpha: f64,
+    /// The round-trip time at which the increase is not scaled (`t_d`). Default "100 ms".
+    pub typical_rtt: Duration,
+    /// What one acknowledgement adds is limited to between a tenth of a segment, at a window of one, and a fiftieth, at 1000, as in the
+    /// authors' program for VCP. Of small windows that is in proportion to the window, and shares do not become equal. Default false.
+    pub limit_addition: bool,
+    /// Routers mark acknowledgements as well as data, and the sender takes the larger load factor of the two directions, so that a
+    /// queue of acknowledgements holds it back too. Costs no bytes: pure acknowledgements are ECN capable, as in RFC 5690.
+    /// Default true.
+    pub mark_acks: bool,
+    /// What is left of the window after a cut (`beta`). Default 0.875.
+    pub backoff: f64,
+    /// By how much less than `backoff` is left for each unit of load above one, down to a half. Default 0.5: with
+    /// the same cut at any overload, many small windows add more between two cuts than these take back, and a queue that is full stays so.
+    pub backoff_slope: f64,
+    /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given, and
+    /// 4 more bytes in acknowledgements.
+    #[serde(flatten)]
+    pub tcp: TcpParameters,
+}
+
+impl Default for Bmcc {
+    fn default() -> Bmcc {
+        Bmcc {
+            capacity: CapacityParameters::default(),
+            weights: BTreeMap::new(),
+            interval: Duration(0.2),
+            utilization: 1.0,
+            queue_share: 0.5,
+            kappa: 0.35,
+            alpha: 0.1,
+            typical_rtt: Duration(0.1),
+            limit_addition: false,
+            mark_acks: true,
+            backoff: 0.875,
+            backoff_slope: 0.5,
+            tcp: TcpParameters::default(),
+        }
+    }
+}
+
+impl Parameters for Bmcc {
+    const NAME: &str = "bmcc";
+    const SUMMARY: &str = "BMCC: routers tell their load factor in the two ECN bits of many packets";
+    const REFERENCE: &str =
+        "Qazi, Andrew and Znati 2009; Qazi, Znati and Mosse (capacity estimation, section III)";
+
+    fn check(&self) -> Result<(), String> {
+        self.capacity.check()?;
+        span_in_range("interval", Some(self.interval), 0.01, 60.0)?;
+        number_in_range("utilization", self.utilization, 0.01, 2.0)?;
+        number_in_range("queue_share", self.queue_share, 0.0, 100.0)?;
+        number_in_range("kappa", self.kappa, 0.0, 10.0)?;
+        number_in_range("alpha", self.alpha, 0.0, 1000.0)?;
+        span_in_range("typical_rtt", Some(self.typical_rtt), 1e-3, 60.0)?;
+        number_in_range("backoff", self.backoff, 0.5, 1.0)?;
+        number_in_range("backoff_slope", self.backoff_slope, 0.0, 100.0)?;
+        if let Some((node, weight)) = self.weights.iter().find(|(_, weight)| !(1e-3..=1e3).contains(*weight))
+        {
+            return Err(format!("weights of node {node} is {weight}; it must be between 0.001 and 1000"));
+        }
+        no_ecn(&self.tcp)?;
+        self.tcp.check()
+    }
+}
+
+impl Bmcc {
+    fn options(&self) -> TcpOptions {
+        self.tcp.led_by_routers(CongestionHeader::Load { acks: self.mark_acks })
+    }
+}
+
+impl Scheme for Bmcc {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        let options = self.options();
+        let sender = LoadSender::new(LoadSenderOptions {
+            segment_size: options.segment_size,
+            initial_window: self.tcp.first_window(),
+            max_window: options.receive_window,
+            interval: self.interval.span(),
+            kappa: self.kappa,
+            alpha: self.alpha,
+            typical_rtt: self.typical_rtt.0,
+            backoff: self.backoff,
+            backoff_slope: self.backoff_slope,
+            limits_addition: self.limit_addition,
+            limits_multiplication: false,
+        });
+        Box::new(TcpSender::new(options, Box::new(sender)))
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        Box::new(TcpReceiver::new(self.options()))
+    }
+
+    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+        let capacity = self.capacity.at(outlet, self.options().packet_size());
+        let constants = LoadConstants {
+            interval: self.interval.span(),
+            utilization: self.utilization,
+            queue_share: self.queue_share,
+            weights: self.weights.clone(),
+            code: Code::Number,
+        };
+        Some(Box::new(LoadRouter::new(node, capacity, constants)))
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.tcp.segment_size()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find;
+    use multihop_core::{Ecn, Time};
+    use serde_json::json;
+
+    /// The codepoint with which the first acknowledgement leaves.
+    fn ack(bmcc: &Bmcc) -> Ecn {
+        let (mut sender, mut receiver) = (bmcc.sender(), bmcc.receiver());
+        sender.push(Time::ZERO, 5_000);
+        receiver.on_segment(Time::ZERO, &sender.poll_segment(Time::ZERO).unwrap());
+        sender.on_segment(Time::ZERO, &receiver.poll_segment(Time::ZERO).unwrap());
+        for _ in 0..2 {
+            receiver.on_segment(Time::ZERO, &sender.poll_segment(Time::ZERO).unwrap());
+        }
+        receiver.poll_segment(Time::ZERO).unwrap().ecn
+    }
+
+    #[test]
+    fn acknowledgements_can_be_marked_unless_they_are_not_to_be() {
+        assert_eq!(ack(&Bmcc::default()), Ecn::Ect0);
+        assert_eq!(ack(&Bmcc { mark_acks: false, ..Bmcc::default() }), Ecn::NotCapable);
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_option_is_said_with_its_name() {
+        for (parameters, expected) in [
+            (json!({ "alpha": -0.1 }), "alpha is -0.1; it must be between 0 and 1000"),
+            (
+                json!({ "mark_acks": "both" }),
+                "mark_acks is \"both\": invalid type: string \"both\", expected a boolean",
+            ),
+            (json!({ "limit_addition": 0.1 }), "limit_addition is 0.1: invalid type: floating point `0.1`"),
+            (json!({ "mark_ack": true }), "did you mean \"mark_acks\"?"),
+        ] {
+            let message = find("bmcc").unwrap().build(&parameters).err().unwrap();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+}

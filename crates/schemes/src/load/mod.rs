@@ -1,0 +1,11 @@
+//! Schemes whose routers signal their load factor in the two ECN bits: [`Vcp`] as a region, [`Bmcc`] as a number. They share a router
+//! and a sender.
+
+mod bmcc;
+mod interval;
+mod router;
+mod sender;
+mod vcp;
+
+pub use bmcc::Bmcc;
+pub use vcp::Vcp;

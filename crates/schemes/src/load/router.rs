@@ -1,0 +1,314 @@
+//! The router of BMCC and VCP: it compares the demand for each of its links with their capacity, and tells the load factor
+//! (Qazi, Table I; Xia et al. 2005).
+
+use crate::capacity::Capacity;
+use crate::load::interval::{Interval, Meter};
+use multihop_core::{Ecn, NodeId, Packet, Span, Time, adpm};
+use multihop_link::{Estimator, Hop, LinkView, Passage, PhyTimes, RouterPolicy, Verdict};
+use std::collections::BTreeMap;
+
+/// How a load factor is told in the two ECN bits.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Code {
+    /// As a number, over many packets ([`adpm`]).
+    Number,
+    /// As a region: below 0.8 is 01, below 1 is 10, and 11 from there on.
+    Region,
+}
+
+/// From here on, up to 1, a load is high.
+pub(crate) const HIGH_LOAD: f64 = 0.8;
+
+/// Constants of a router.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LoadConstants {
+    /// Time between load factors, `t_p`; in steps of 10 ms.
+    pub interval: Span,
+    /// Share of the capacity that is aimed at, `gamma`.
+    pub utilization: f64,
+    /// Share of the mean queue that counts as demand, `kappa_1`.
+    pub queue_share: f64,
+    /// Weights of nodes by number, 1 for those that are not there. Empty: all that leaves the queue has one load factor.
+    pub weights: BTreeMap<u32, f64>,
+    pub code: Code,
+}
+
+/// A router.
+pub(crate) struct LoadRouter {
+    constants: LoadConstants,
+    capacity: Capacity,
+    /// Of the node itself, among those with weights.
+    own_share: f64,
+    /// Of all that leaves the queue.
+    total: Meter,
+    load: f64,
+    /// Of what leaves the queue for each next hop, in the order of these, if they have weights.
+    hops: Vec<NextHop>,
+}
+
+/// What is for one next hop.
+struct NextHop {
+    node: NodeId,
+    weight: f64,
+    meter: Meter,
+    /// Bytes that wait for it or are being sent.
+    waiting: i64,
+    /// It had traffic in the last interval.
+    demand: Interval,
+    load: f64,
+}
+
+impl LoadRouter {
+    pub(crate) fn new(node: NodeId, capacity: Capacity, constants: LoadConstants) -> LoadRouter {
+        let most = constants.weights.values().copied().fold(0.0, f64::max);
+        let own_share = constants.weights.get(&node.0).map_or(1.0, |weight| weight / most);
+        LoadRouter {
+            own_share,
+            total: Meter::new(constants.interval),
+            load: 0.0,
+            hops: Vec::new(),
+            capacity,
+            constants,
+        }
+    }
+
+    /// `f = (lambda + kappa_1 q) / (gamma C t_p)`.
+    fn load_of(&self, demand: Interval, capacity: f64) -> f64 {
+        let bytes = self.constants.utilization * capacity * self.total.length();
+        (demand.arrived + self.constants.queue_share * demand.queue) / bytes
+    }
+
+    fn is_weighted(&self) -> bool {
+        !self.constants.weights.is_empty()
+    }
+
+    /// Time has come to `now`, and up to there `waiting` bytes were in the queue.
+    fn advance(&mut self, now: Time, waiting: u64, view: &LinkView) {
+        let ended = self.total.advance(now, waiting as f64);
+        for hop in &mut self.hops {
+            if let Some(demand) = hop.meter.advance(now, hop.waiting as f64) {
+                hop.demand = demand;
+            }
+        }
+        if let Some(demand) = ended {
+            let capacity = self.capacity.of(view) * self.own_share;
+            self.load = self.load_of(demand, capacity);
+            self.divide(demand, capacity);
+        }
+    }
+
+    /// Next hops with traffic divide by their weights what others leave of the capacity.
+    fn divide(&mut self, all: Interval, capacity: f64) {
+        let is_active = |hop: &&NextHop| hop.demand.arrived > 0.0 || hop.demand.queue >= 1.0;
+        let weights: f64 = self.hops.iter().filter(is_active).map(|hop| hop.weight).sum();
+        let arrived: f64 = self.hops.iter().map(|hop| hop.demand.arrived).sum();
+        let others = (all.arrived - arrived).max(0.0) / (self.constants.utilization * self.total.length());
+        let left = (capacity - others).max(1.0);
+        for index in 0..self.hops.len() {
+            let hop = &self.hops[index];
+            if is_active(&hop) {
+                self.hops[index].load = self.load_of(hop.demand, left * hop.weight / weights);
+            }
+        }
+    }
+
+    /// The entry of a next hop, which is made when it is first met.
+    fn hop(&mut self, now: Time, node: NodeId) -> &mut NextHop {
+        let index = self.hops.binary_search_by_key(&node, |hop| hop.node).unwrap_or_else(|place| {
+            let weight = self.constants.weights.get(&node.0).copied().unwrap_or(1.0);
+            let mut meter = Meter::new(self.constants.interval);
+            meter.advance(now, 0.0);
+            let demand = Interval { arrived: 0.0, queue: 0.0 };
+            self.hops.insert(place, NextHop { node, weight, meter, waiting: 0, demand, load: self.load });
+            place
+        });
+        &mut self.hops[index]
+    }
+
+    fn tell(&self, packet: &mut Packet, load: f64) {
+        let came = packet.segment.ecn;
+        packet.segment.ecn = match self.constants.code {
+            Code::Number => adpm::mark(came, packet.identification(), load),
+            Code::Region => {
+                let region = if load < HIGH_LOAD {
+                    Ecn::Ect1
+                } else if load < 1.0 {
+                    Ecn::Ect0
+                } else {
+                    Ecn::CongestionExperienced
+                };
+                // 01 < 10 < 11, and 00 is of another scheme.
+                if came != Ecn::NotCapable && region.bits() > came.bits() { region } else { came }
+            }
+        };
+    }
+}
+
+impl RouterPolicy for LoadRouter {
+    fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
+        self.capacity.estimators(phy)
+    }
+
+    fn on_arrival(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
+        self.advance(hop.now, view.queue_bytes, view);
+        let size = f64::from(packet.size);
+        self.total.arrive(size);
+        if self.is_weighted() {
+            self.hop(hop.now, hop.peer).meter.arrive(size);
+        }
+        Verdict::Pass
+    }
+
+    fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
+        self.advance(hop.now, view.queue_bytes + u64::from(packet.size), view);
+        let load = if self.is_weighted() { self.hop(hop.now, hop.peer).load } else { self.load };
+        self.tell(packet, load);
+        Verdict::Pass
+    }
+
+    fn on_other(&mut self, now: Time, passage: Passage, size: u32, view: &LinkView) {
+        match passage {
+            Passage::Arrival => {
+                self.advance(now, view.queue_bytes, view);
+                self.total.arrive(f64::from(size));
+            }
+            Passage::Departure => self.advance(now, view.queue_bytes + u64::from(size), view),
+        }
+    }
+
+    fn on_backlog(&mut self, now: Time, next_hop: NodeId, bytes: i64) {
+        if self.is_weighted() {
+            self.hop(now, next_hop).waiting += bytes;
+        }
+    }
+
+    fn on_restart(&mut self, _now: Time) {
+        self.load = 0.0;
+        self.hops.iter_mut().for_each(|hop| hop.load = 0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::packet;
+
+    fn constants(code: Code) -> LoadConstants {
+        let interval = Span::from_ms(200);
+        LoadConstants { interval, utilization: 1.0, queue_share: 0.5, weights: BTreeMap::new(), code }
+    }
+
+    /// A router that was told 4.2 Mb/s.
+    fn router(node: u32, constants: LoadConstants) -> LoadRouter {
+        LoadRouter::new(NodeId(node), Capacity::known(525_000.0), constants)
+    }
+
+    fn at(ms: u64, peer: u32) -> Hop {
+        Hop { now: Time::ZERO + Span::from_ms(ms), peer: NodeId(peer) }
+    }
+
+    fn view(queue_bytes: u64) -> LinkView {
+        LinkView { queue_bytes, ..LinkView::default() }
+    }
+
+    /// So many packets of 1000 bytes come in the middle of an interval of 200 ms, for this next hop.
+    fn come(router: &mut LoadRouter, interval: u64, peer: u32, packets: u32, queue: u64) {
+        for _ in 0..packets {
+            let hop = at(200 * interval + 100, peer);
+            router.on_arrival(hop, &mut packet(960, Ecn::Ect0), &view(queue));
+        }
+    }
+
+    /// lambda 60 000 B, q 10 000 B, C 4.2 Mb/s: 65 000 of 105 000.
+    #[test]
+    fn demand_over_capacity() {
+        let mut router = router(0, constants(Code::Number));
+        come(&mut router, 0, 1, 1, 10_000);
+        come(&mut router, 1, 1, 60, 10_000);
+        router.advance(at(400, 1).now, 10_000, &view(10_000));
+        assert!((router.load - 0.619).abs() < 5e-4, "{}", router.load);
+        router.advance(at(600, 1).now, 0, &view(0));
+        assert!(router.load < 1e-3, "{}", router.load);
+    }
+
+    /// Twice the share of the bytes on the link is not demand of this scheme, but uses it up all the same.
+    #[test]
+    fn traffic_of_others_counts() {
+        let mut router = router(0, constants(Code::Number));
+        router.on_other(at(100, 1).now, Passage::Arrival, 52_500, &view(0));
+        router.advance(at(200, 1).now, 0, &view(0));
+        assert!((router.load - 0.5).abs() < 1e-9, "{}", router.load);
+    }
+
+    fn marks(code: Code, load: f64, came: Ecn) -> Vec<Ecn> {
+        let mut router = router(0, constants(code));
+        router.load = load;
+        let mark = |number| {
+            let mut packet = Packet { number, ..packet(960, came) };
+            router.on_head_of_line(at(0, 1), &mut packet, &view(0));
+            packet.segment.ecn
+        };
+        (0..4).map(mark).collect()
+    }
+
+    #[test]
+    fn regions_are_told_in_each_packet_and_never_lowered() {
+        use Ecn::{CongestionExperienced as Ce, Ect0, Ect1, NotCapable};
+        assert_eq!(marks(Code::Region, 0.79, Ect1), [Ect1; 4]);
+        assert_eq!(marks(Code::Region, 0.8, Ect1), [Ect0; 4]);
+        assert_eq!(marks(Code::Region, 1.0, Ect1), [Ce; 4]);
+        assert_eq!(marks(Code::Region, 0.1, Ce), [Ce; 4]);
+        assert_eq!(marks(Code::Region, 2.0, NotCapable), [NotCapable; 4]);
+        // Thresholds 0, 0.6, 0.3 and 0.9.
+        assert_eq!(marks(Code::Number, 0.5, Ect0), [Ect1, Ect0, Ect1, Ect0]);
+        assert_eq!(marks(Code::Number, 1.0, Ect0), [Ce; 4]);
+    }
+
+    fn weighted(node: u32) -> LoadRouter {
+        let weights = BTreeMap::from([(1, 3.0), (2, 1.5)]);
+        router(node, LoadConstants { weights, ..constants(Code::Number) })
+    }
+
+    fn loads(router: &mut LoadRouter, ms: u64, peers: [u32; 3]) -> [f64; 3] {
+        router.advance(at(ms, 0).now, 0, &view(0));
+        peers.map(|peer| (router.hop(at(ms, 0).now, NodeId(peer)).load * 1e3).round() / 1e3)
+    }
+
+    /// 105 kB in an interval, of which next hops get 3 : 1.5 : 1, which is 57.3, 28.6 and 19.1.
+    #[test]
+    fn weights_divide_the_capacity_among_next_hops_that_have_traffic() {
+        let mut router = weighted(0);
+        for (peer, packets) in [(1, 20), (2, 20), (3, 20)] {
+            come(&mut router, 0, peer, packets, 0);
+        }
+        assert_eq!(loads(&mut router, 200, [1, 2, 3]), [0.349, 0.698, 1.048]);
+        // The first has nothing any more: 1.5 : 1. Others take 42 kB of the interval besides.
+        come(&mut router, 1, 2, 20, 0);
+        come(&mut router, 1, 3, 20, 0);
+        router.on_other(at(350, 1).now, Passage::Arrival, 42_000, &view(0));
+        assert_eq!(loads(&mut router, 400, [2, 3, 3]), [0.529, 0.794, 0.794]);
+    }
+
+    /// What waits for a next hop is its demand alone.
+    #[test]
+    fn each_next_hop_has_its_own_queue() {
+        let mut router = weighted(0);
+        come(&mut router, 0, 1, 1, 0);
+        come(&mut router, 0, 2, 1, 0);
+        router.on_backlog(at(100, 0).now, NodeId(2), 70_000);
+        let [first, second, _] = loads(&mut router, 200, [1, 2, 2]);
+        assert!(first < 0.02 && second > 0.9, "{first} {second}");
+    }
+
+    /// A client with half of the largest weight takes half of its capacity.
+    #[test]
+    fn a_weighted_node_scales_its_own_capacity() {
+        for (node, expected) in [(1, 0.2), (2, 0.4), (7, 0.2)] {
+            let mut router = weighted(node);
+            come(&mut router, 0, 0, 21, 0);
+            router.advance(at(200, 0).now, 0, &view(0));
+            assert!((router.load - expected).abs() < 1e-9, "{node}: {}", router.load);
+            assert_eq!(loads(&mut router, 200, [0, 0, 0]), [expected; 3]);
+        }
+    }
+}

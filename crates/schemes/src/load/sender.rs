@@ -1,0 +1,402 @@
+//! The sender of BMCC and VCP: a window that is multiplied, opened or cut as the load of the path is low, high or too much
+//! (Xia, Subramanian, Stoica and Kalyanaraman 2005; Qazi, Andrew and Znati 2009).
+//!
+//! After a cut, further overload leaves the window as it is for an interval of the routers, which then tell what became of the cut; and
+//! for a round trip after that opens it by addition, as what is told then is of packets sent before.
+//!
+//! Both, and the limits, are as in the authors' program for VCP: what an acknowledgement adds has a limit that binds for windows of up
+//! to about ten segments at a round trip of 100 ms. There additive increase is in proportion to the window, and shares become
+//! equal slowly. So BMCC leaves it out, adds less, and cuts the more the larger the overload is.
+
+use crate::load::router::HIGH_LOAD;
+use crate::round_trip::smoothed;
+use multihop_core::{Ecn, Feedback, Rate, Span, Time};
+use multihop_transport::{Acked, Allowance, Controller, Heard, LossKind, Lost, Recovered, Returned};
+
+/// Options of [`LoadSender`]. Windows are in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LoadSenderOptions {
+    pub segment_size: u32,
+    pub initial_window: u64,
+    pub max_window: u64,
+    /// Time between load factors, `t_p`.
+    pub interval: Span,
+    /// Gain of multiplicative increase, `kappa`.
+    pub kappa: f64,
+    /// Segments that additive increase adds in a round trip of the typical length, `alpha`.
+    pub alpha: f64,
+    /// That length in seconds, `t_d`.
+    pub typical_rtt: f64,
+    /// What is left of a window at a load of one, `beta`, and by how much less that is for each further unit of load.
+    pub backoff: f64,
+    pub backoff_slope: f64,
+    /// What one acknowledgement adds is limited.
+    pub limits_addition: bool,
+    /// Large windows are not multiplied by as much.
+    pub limits_multiplication: bool,
+}
+
+/// What a load asks of a sender.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Response {
+    /// Multiplicative increase by `xi` in each interval of routers.
+    Multiply(f64),
+    /// Additive increase.
+    Add,
+    /// Multiplicative decrease to this share.
+    Cut(f64),
+}
+
+/// The controller.
+pub(crate) struct LoadSender {
+    options: LoadSenderOptions,
+    window: f64,
+    /// Smoothed round-trip time in seconds, with a weight of 1/8 for new samples.
+    srtt: Option<f64>,
+    /// After a cut: until when the window stands still, and until when it is not cut again.
+    frozen: Time,
+    settling: Time,
+    recovering: bool,
+    /// Bytes that the acknowledgement under way covers.
+    acked: u64,
+}
+
+/// Round-trip times longer than so many intervals count as so many.
+const ROUNDS_MOST: f64 = 2.5;
+/// Additive increase is in proportion to the square of the round-trip time between these, in seconds, in proportion to the time itself
+/// below, and above grows by a segment for each typical round-trip time.
+const LINEAR_BELOW: f64 = 0.02;
+const LINEAR_ABOVE: f64 = 0.5;
+/// A window that would let packets go further apart than this, in seconds, is paced, if it has at most so many segments.
+const SPARSE: f64 = 0.1;
+const SPARSE_WINDOW: f64 = 64.0;
+/// Windows are frozen for whole steps of the clock of the authors' program.
+const TICK: Span = Span::from_ms(10);
+
+impl LoadSender {
+    pub(crate) fn new(options: LoadSenderOptions) -> LoadSender {
+        LoadSender {
+            window: options.initial_window as f64,
+            srtt: None,
+            frozen: Time::ZERO,
+            settling: Time::ZERO,
+            recovering: false,
+            acked: 0,
+            options,
+        }
+    }
+
+    fn segment(&self) -> f64 {
+        f64::from(self.options.segment_size)
+    }
+
+    fn segments(&self) -> f64 {
+        self.window / self.segment()
+    }
+
+    fn response(&self, feedback: &Feedback) -> Option<Response> {
+        let LoadSenderOptions { kappa, backoff, backoff_slope, .. } = self.options;
+        let multiply = |load: f64| Response::Multiply((kappa * (1.0 - load) / load).min(1.0));
+        match feedback {
+            Feedback::Load(header) => Some(match header.load() {
+                load if load < HIGH_LOAD => multiply(load),
+                load if load < 1.0 => Response::Add,
+                load => Response::Cut((backoff - backoff_slope * (load - 1.0)).max(0.5)),
+            }),
+            Feedback::Mark(Ecn::Ect1) => Some(multiply(HIGH_LOAD)),
+            Feedback::Mark(Ecn::Ect0) => Some(Response::Add),
+            Feedback::Mark(Ecn::CongestionExperienced) => Some(Response::Cut(backoff)),
+            _ => None,
+        }
+    }
+
+    /// Growth of a window by multiplication over a round trip: `xi_s = (1 + xi)^(rtt / t_p) - 1`.
+    fn multiplied(&self, xi: f64, rtt: f64) -> f64 {
+        let xi =
+            if self.options.limits_multiplication { xi.min(increase_limit(self.segments())) } else { xi };
+        let rounds = (rtt / self.options.interval.seconds()).min(ROUNDS_MOST);
+        (1.0 + xi).powf(rounds) - 1.0
+    }
+
+    /// Segments that addition adds in a round trip: `alpha_s = alpha (rtt / t_d)^2`, so that rates and not windows become equal.
+    fn added(&self, rtt: f64) -> f64 {
+        let typical = self.options.typical_rtt;
+        let squared = |rtt: f64| (rtt / typical).powi(2);
+        let scale = match rtt {
+            rtt if rtt < LINEAR_BELOW => squared(LINEAR_BELOW) * rtt / LINEAR_BELOW,
+            rtt if rtt > LINEAR_ABOVE => squared(LINEAR_ABOVE) + (rtt - LINEAR_ABOVE) / typical,
+            rtt => squared(rtt),
+        };
+        self.options.alpha * scale
+    }
+
+    /// Opens the window by addition: `alpha_s / w` segments for each segment acknowledged. In a round trip no more than a cut at a load
+    /// of one takes back: a queue lengthens round trips, and what is added with their square.
+    fn add(&mut self, rtt: f64) {
+        let share = self.added(rtt) / self.segments();
+        let cut = 1.0 - self.options.backoff;
+        let most = if self.options.limits_addition { addition_limit(self.segments()) } else { cut };
+        self.open(share.min(most));
+    }
+
+    /// Opens the window by a share of a segment for each segment that was acknowledged.
+    fn open(&mut self, share: f64) {
+        let by = share * self.acked as f64;
+        self.window = (self.window + by).min((self.options.max_window as f64).max(self.segment()));
+    }
+
+    fn cut(&mut self, now: Time, left: f64, rtt: f64) {
+        self.window = (self.window * left).max(self.segment());
+        self.frozen = now + Span::from_ns(self.options.interval.ns().next_multiple_of(TICK.ns()));
+        self.settling = self.frozen + Span::from_seconds(rtt);
+    }
+}
+
+/// The most that a window of so many segments is multiplied by: 1 of one segment, 0.5 of 10, 0.2 of 100 and 0.1 of 1000.
+fn increase_limit(segments: f64) -> f64 {
+    interpolated(segments, [1.0, 0.5, 0.2, 0.1])
+}
+
+/// The most that addition adds to a window of so many segments for each acknowledgement, in segments: 0.1 of one, 0.02 of 1000.
+fn addition_limit(segments: f64) -> f64 {
+    let steps = segments.clamp(1.0, 1_000.0).log10() / 3.0;
+    0.1 * 0.2f64.powf(steps)
+}
+
+/// Between the values at 1, 10, 100 and 1000 segments, by the logarithm.
+fn interpolated(segments: f64, values: [f64; 4]) -> f64 {
+    let place = segments.clamp(1.0, 1_000.0).log10();
+    let left = (place as usize).min(2);
+    values[left] + (place - left as f64) * (values[left + 1] - values[left])
+}
+
+impl Controller for LoadSender {
+    fn allowance(&self) -> Allowance {
+        let pace = self.srtt.and_then(|srtt| {
+            let is_sparse = self.segments() <= SPARSE_WINDOW && srtt / self.segments() > SPARSE;
+            is_sparse.then(|| Rate::from_bps((self.window * 8.0 / srtt).max(8.0) as u64))
+        });
+        Allowance { window: self.window as u64, pace }
+    }
+
+    fn on_heard(&mut self, heard: &Heard) {
+        self.acked = heard.advance.unwrap_or(0);
+    }
+
+    fn on_feedback(&mut self, returned: &Returned) {
+        if let Some(rtt) = returned.rtt {
+            self.srtt = Some(smoothed(self.srtt, rtt));
+        }
+        let now = returned.now;
+        let (Some(response), Some(rtt)) = (self.response(&returned.feedback), self.srtt) else { return };
+        if self.recovering {
+            return;
+        }
+        match response {
+            Response::Cut(left) if now >= self.settling => self.cut(now, left, rtt),
+            Response::Cut(_) if now < self.frozen => {}
+            // A window that is not used says nothing of what the path would carry.
+            _ if returned.app_limited => {}
+            Response::Multiply(xi) => self.open(self.multiplied(xi, rtt)),
+            Response::Add | Response::Cut(_) => self.add(rtt),
+        }
+        self.acked = 0;
+    }
+
+    fn on_acked(&mut self, _acked: &Acked) {}
+
+    /// As TCP: half after duplicate acknowledgements, one segment after a timeout. Then feedback goes on.
+    fn on_lost(&mut self, lost: &Lost) {
+        let left = match lost.kind {
+            LossKind::DuplicateAcks => self.window / 2.0,
+            LossKind::Timeout { .. } => 0.0,
+        };
+        self.recovering = lost.kind == LossKind::DuplicateAcks;
+        self.window = left.max(self.segment());
+    }
+
+    fn on_recovered(&mut self, recovered: &Recovered) {
+        self.recovering = false;
+        // What came back during recovery opens no window afterwards.
+        self.acked = 0;
+        self.window = self.window.min(recovered.window as f64).max(self.segment());
+    }
+
+    fn on_idle(&mut self, _now: Time) {
+        self.window = self.window.min(self.options.initial_window as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multihop_core::LoadHeader;
+
+    /// 10 segments of 1000 bytes.
+    pub(super) fn options() -> LoadSenderOptions {
+        LoadSenderOptions {
+            segment_size: 1_000,
+            initial_window: 10_000,
+            max_window: 1_000_000,
+            interval: Span::from_ms(200),
+            kappa: 0.35,
+            alpha: 1.0,
+            typical_rtt: 0.1,
+            backoff: 0.875,
+            backoff_slope: 0.0,
+            limits_addition: true,
+            limits_multiplication: false,
+        }
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    fn load(load: f64) -> Feedback {
+        Feedback::Load(LoadHeader { load: (load * LoadHeader::UNIT).round() as u16 })
+    }
+
+    /// An acknowledgement of so many bytes, 100 ms after what it acknowledges.
+    fn acknowledge(sender: &mut LoadSender, now: Time, bytes: u64, feedback: Feedback) {
+        sender.on_heard(&Heard { now, advance: Some(bytes) });
+        let rtt = Some(Span::from_ms(100));
+        sender.on_feedback(&Returned { now, feedback, rtt, app_limited: false });
+    }
+
+    #[test]
+    fn multiplicative_increase_is_scaled_by_the_round_trip() {
+        let bmcc = LoadSender::new(options());
+        let Some(Response::Multiply(xi)) = bmcc.response(&load(0.5)) else { panic!() };
+        assert!((xi - 0.35).abs() < 1e-12);
+        assert!((bmcc.multiplied(xi, 0.1) - 0.161_90).abs() < 5e-6);
+        let vcp =
+            LoadSender::new(LoadSenderOptions { kappa: 0.25, limits_multiplication: true, ..options() });
+        let Some(Response::Multiply(xi)) = vcp.response(&Feedback::Mark(Ecn::Ect1)) else { panic!() };
+        assert!((xi - 0.0625).abs() < 1e-12);
+        assert!((vcp.multiplied(xi, 0.1) - 0.030_78).abs() < 5e-6);
+        assert!((vcp.multiplied(xi, 10.0) - (1.0625f64.powf(2.5) - 1.0)).abs() < 1e-12);
+        // An idle path: no more than twice.
+        assert_eq!(bmcc.response(&load(0.0)), Some(Response::Multiply(1.0)));
+        assert_eq!(bmcc.response(&load(0.1)), Some(Response::Multiply(1.0)));
+    }
+
+    /// Ten acknowledgements of a segment each are a round trip: 1.1619 times as much, in sum.
+    #[test]
+    fn a_round_trip_of_acknowledgements_multiplies_once() {
+        for bytes in [1_000, 2_000, 10_000] {
+            let mut sender = LoadSender::new(options());
+            (0..10_000 / bytes).for_each(|_| acknowledge(&mut sender, ms(0), bytes, load(0.5)));
+            assert!((sender.window - 11_619.0).abs() < 1.0, "{bytes}: {}", sender.window);
+        }
+    }
+
+    #[test]
+    fn additive_increase_by_the_square_of_the_round_trip_and_linear_at_both_ends() {
+        let sender = LoadSender::new(options());
+        for (rtt, segments) in
+            [(0.1, 1.0), (0.05, 0.25), (0.02, 0.04), (0.01, 0.02), (0.5, 25.0), (1.0, 30.0)]
+        {
+            assert!((sender.added(rtt) - segments).abs() < 1e-9, "{rtt}");
+        }
+        for (window, most) in [(1.0, 0.1), (1_000.0, 0.02), (1e6, 0.02)] {
+            assert!((addition_limit(window) - most).abs() < 1e-12);
+        }
+        for (window, most) in [(1.0, 1.0), (10.0, 0.5), (100.0, 0.2), (1_000.0, 0.1), (31.622_776_6, 0.35)] {
+            assert!((increase_limit(window) - most).abs() < 1e-6, "{window}");
+        }
+    }
+
+    /// A load of 1.05 that stays: a cut, 200 ms frozen, a round trip of 100 ms without a cut, and the next one.
+    #[test]
+    fn an_overload_that_stays_cuts_once_in_an_interval_and_a_round_trip() {
+        let mut sender = LoadSender::new(LoadSenderOptions { initial_window: 500_000, ..options() });
+        let mut cuts = Vec::new();
+        for at in 0..1_000 {
+            let before = sender.window;
+            acknowledge(&mut sender, ms(at), 1_000, load(1.05));
+            if sender.window < before {
+                assert!((sender.window - 0.875 * before).abs() < 1e-6);
+                cuts.push(at);
+            } else {
+                let is_frozen = cuts.last().is_some_and(|cut| at < cut + 200);
+                assert_eq!(sender.window > before, !is_frozen, "at {at} ms");
+            }
+        }
+        assert_eq!(cuts, [0, 300, 600, 900]);
+    }
+
+    /// What one acknowledgement of a segment of 1000 bytes adds to windows of 1, 2 and 10 segments: alpha / w of it, of which a tenth is
+    /// the most for one segment and 0.2^(1/3) = 0.585 of that for ten.
+    #[test]
+    fn one_acknowledgement_adds_alpha_over_the_window() {
+        for (alpha, limits_addition, segments, expected) in [
+            (0.1, false, 1, 100.0),
+            (0.1, false, 2, 50.0),
+            (0.1, false, 10, 10.0),
+            (1.0, false, 10, 100.0),
+            // No more than a cut takes back, 1 - 0.875 of the window for each window.
+            (1.0, false, 2, 125.0),
+            (1.0, true, 1, 100.0),
+            (1.0, true, 10, 58.48),
+        ] {
+            let initial_window = 1_000 * segments;
+            let options = LoadSenderOptions { initial_window, alpha, limits_addition, ..options() };
+            let mut sender = LoadSender::new(options);
+            acknowledge(&mut sender, ms(0), 1_000, load(0.9));
+            let added = sender.window - initial_window as f64;
+            assert!((added - expected).abs() < 0.01, "{alpha} {limits_addition} {segments}: {added}");
+        }
+    }
+
+    /// Only overload leaves a window as it is after a cut.
+    #[test]
+    fn a_load_that_fell_opens_at_once() {
+        let mut sender = LoadSender::new(options());
+        acknowledge(&mut sender, ms(0), 1_000, load(1.05));
+        let cut = sender.window;
+        acknowledge(&mut sender, ms(10), 1_000, load(1.05));
+        assert!((sender.window - cut).abs() < 1e-9);
+        acknowledge(&mut sender, ms(20), 1_000, load(0.9));
+        assert!(sender.window > cut);
+    }
+
+    #[test]
+    fn what_is_left_may_depend_on_the_load() {
+        let cut = |slope: f64, of: f64| {
+            let sender = LoadSender::new(LoadSenderOptions { backoff_slope: slope, ..options() });
+            let Some(Response::Cut(left)) = sender.response(&load(of)) else { panic!() };
+            left
+        };
+        assert!((cut(0.0, 1.1) - 0.875).abs() < 1e-9);
+        assert!((cut(0.5, 1.1) - 0.825).abs() < 1e-9);
+        assert!((cut(5.0, 1.19) - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn losses_halve_and_recovery_opens_nothing() {
+        let mut sender = LoadSender::new(options());
+        let lost = |kind| Lost { now: ms(0), kind, in_flight: 10_000 };
+        sender.on_lost(&lost(LossKind::DuplicateAcks));
+        acknowledge(&mut sender, ms(1), 4_000, load(0.1));
+        assert_eq!(sender.allowance().window, 5_000);
+        sender.on_heard(&Heard { now: ms(2), advance: Some(6_000) });
+        sender.on_recovered(&Recovered { now: ms(2), in_flight: 0, window: 5_000 });
+        sender.on_feedback(&Returned { now: ms(2), feedback: load(0.1), rtt: None, app_limited: false });
+        assert_eq!(sender.allowance().window, 5_000);
+        sender.on_lost(&lost(LossKind::Timeout { again: false }));
+        assert_eq!(sender.allowance().window, 1_000);
+        acknowledge(&mut sender, ms(3), 1_000, load(0.1));
+        assert!(sender.allowance().window > 1_000);
+    }
+
+    #[test]
+    fn a_sparse_window_is_paced() {
+        let mut sender = LoadSender::new(LoadSenderOptions { initial_window: 1_000, ..options() });
+        assert_eq!(sender.allowance().pace, None);
+        acknowledge(&mut sender, ms(0), 0, load(0.9));
+        assert_eq!(sender.allowance().pace, None, "a segment in 100 ms");
+        sender.srtt = Some(0.2);
+        assert_eq!(sender.allowance().pace, Some(Rate::from_bps(40_000)));
+    }
+}

@@ -1,0 +1,99 @@
+//! VCP (Xia, Subramanian, Stoica and Kalyanaraman, "One More Bit Is Enough", 2005): routers tell whether their load is low, high or too
+//! much in the two ECN bits of each packet.
+
+use crate::capacity::CapacityParameters;
+use crate::load::router::{Code, LoadConstants, LoadRouter};
+use crate::load::sender::{LoadSender, LoadSenderOptions};
+use crate::range::number_in_range;
+use crate::tcp::TcpParameters;
+use crate::xcp::no_ecn;
+use crate::{Parameters, Scheme};
+use multihop_core::{NodeId, Span};
+use multihop_link::{Outlet, RouterPolicy};
+use multihop_transport::{CongestionHeader, Endpoint, TcpOptions, TcpReceiver, TcpSender};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A reliable transport whose window is multiplied at a low load, opened by addition at a high one, and cut at an overload, as routers
+/// mark packets. The ancestor of `bmcc`.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Vcp {
+    /// The capacity of links.
+    #[serde(flatten)]
+    pub capacity: CapacityParameters,
+    /// Share of the capacity that is aimed at (`gamma_l`). Default 0.98.
+    pub utilization: f64,
+    /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given.
+    #[serde(flatten)]
+    pub tcp: TcpParameters,
+}
+
+impl Default for Vcp {
+    fn default() -> Vcp {
+        Vcp { capacity: CapacityParameters::default(), utilization: 0.98, tcp: TcpParameters::default() }
+    }
+}
+
+/// `t_rho`.
+const INTERVAL: Span = Span::from_ms(200);
+
+impl Parameters for Vcp {
+    const NAME: &str = "vcp";
+    const SUMMARY: &str = "VCP: routers tell whether their load is low, high or too much in the two ECN bits";
+    const REFERENCE: &str = "Xia, Subramanian, Stoica and Kalyanaraman 2005; their code for ns-2";
+
+    fn check(&self) -> Result<(), String> {
+        self.capacity.check()?;
+        number_in_range("utilization", self.utilization, 0.01, 2.0)?;
+        no_ecn(&self.tcp)?;
+        self.tcp.check()
+    }
+}
+
+impl Vcp {
+    fn options(&self) -> TcpOptions {
+        self.tcp.led_by_routers(CongestionHeader::Mark)
+    }
+}
+
+impl Scheme for Vcp {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        let options = self.options();
+        let sender = LoadSender::new(LoadSenderOptions {
+            segment_size: options.segment_size,
+            initial_window: self.tcp.first_window(),
+            max_window: options.receive_window,
+            interval: INTERVAL,
+            kappa: 0.25,
+            alpha: 1.0,
+            typical_rtt: 0.1,
+            backoff: 0.875,
+            backoff_slope: 0.0,
+            limits_addition: true,
+            limits_multiplication: true,
+        });
+        Box::new(TcpSender::new(options, Box::new(sender)))
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        Box::new(TcpReceiver::new(self.options()))
+    }
+
+    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+        let capacity = self.capacity.at(outlet, self.options().packet_size());
+        let constants = LoadConstants {
+            interval: INTERVAL,
+            utilization: self.utilization,
+            queue_share: 0.5,
+            weights: BTreeMap::new(),
+            code: Code::Region,
+        };
+        Some(Box::new(LoadRouter::new(node, capacity, constants)))
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.tcp.segment_size()
+    }
+}

@@ -1,0 +1,218 @@
+//! TCP with ECN that is marked from a metric of the MAC: what RECN and its rivals share (He et al. 2017, section 5.1).
+//!
+//! They differ in the [`Metric`] alone. Each node judges a data packet at the instant when its DATA frame leaves, again at each
+//! retransmission of it, and on its own: no node knows what another one thought. Acknowledgements, and packets of transports
+//! that do not understand ECN, are left as they are.
+
+mod ecn_busy;
+mod ecn_fsd;
+mod ecn_rts;
+mod recn;
+
+pub use ecn_busy::{Busyness, EcnBusy};
+pub use ecn_fsd::{EcnFsd, ServiceDelay};
+pub use ecn_rts::{EcnRts, RtsFailures};
+pub use recn::{FrameEfficiency, Recn};
+
+use crate::range::check_weight;
+use crate::tcp::TcpParameters;
+use crate::{Parameters, Scheme};
+use multihop_core::{NodeId, Packet};
+use multihop_link::{Departure, Estimator, LinkView, Outlet, PhyTimes, RouterPolicy, Verdict};
+use multihop_transport::{Endpoint, Recovery};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// What a node goes by, with its threshold.
+pub trait Metric:
+    Clone + Default + DeserializeOwned + JsonSchema + Send + Serialize + Sync + 'static
+{
+    /// Name of the scheme that marks by it.
+    const NAME: &str;
+    /// What that scheme is, in a line.
+    const SUMMARY: &str;
+    /// The paper that defines it.
+    const REFERENCE: &str;
+
+    /// Are all values in range?
+    ///
+    /// # Errors
+    /// A sentence that names the parameter, what was found, and what would do.
+    fn check(&self) -> Result<(), String>;
+
+    /// The estimators that write what it reads in the view.
+    fn estimators(&self) -> Vec<Box<dyn Estimator>> {
+        Vec::new()
+    }
+
+    /// Its value for the DATA frame that is about to leave; none if nothing was measured yet.
+    fn value(&self, departure: &Departure, view: &LinkView) -> Option<f64>;
+
+    /// Is the medium congested, by this value?
+    fn congested(&self, value: f64) -> bool;
+}
+
+/// `tcp-newreno` with ECN, and nodes that set congestion experienced on a data packet when a metric of the MAC says that the
+/// medium is congested.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default, bound = "")]
+pub struct EcnTcp<M: Metric> {
+    /// What nodes go by.
+    #[serde(flatten)]
+    pub metric: M,
+    /// Weight of the present frame in what is compared with the threshold. That is an exponentially weighted mean over the
+    /// data frames of the scheme's flows at the node, retries included; above 0, up to 1. Default 1: the present frame alone,
+    /// as published.
+    pub smoothing: f64,
+    /// The connection.
+    #[serde(flatten)]
+    pub tcp: TcpParameters,
+}
+
+impl<M: Metric> Default for EcnTcp<M> {
+    fn default() -> EcnTcp<M> {
+        EcnTcp { metric: M::default(), smoothing: 1.0, tcp: TcpParameters::default() }
+    }
+}
+
+impl<M: Metric> Parameters for EcnTcp<M> {
+    const NAME: &str = M::NAME;
+    const SUMMARY: &str = M::SUMMARY;
+    const REFERENCE: &str = M::REFERENCE;
+
+    fn check(&self) -> Result<(), String> {
+        self.metric.check()?;
+        check_weight("smoothing", self.smoothing)?;
+        if self.tcp.ecn == Some(false) {
+            return Err(format!("ecn is false; {} needs it, so leave it out", M::NAME));
+        }
+        self.tcp.check()
+    }
+}
+
+impl<M: Metric> Scheme for EcnTcp<M> {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        self.ecn_tcp().sender(Recovery::NewReno)
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        self.ecn_tcp().receiver(Recovery::NewReno)
+    }
+
+    fn router(&self, _node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+        Some(Box::new(Marker { metric: self.metric.clone(), weight: self.smoothing, smoothed: None }))
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.tcp.segment_size()
+    }
+}
+
+impl<M: Metric> EcnTcp<M> {
+    fn ecn_tcp(&self) -> TcpParameters {
+        TcpParameters { ecn: Some(true), ..self.tcp.clone() }
+    }
+}
+
+/// Is a threshold that is a share within 0 and 1?
+///
+/// # Errors
+/// A sentence with what was found, and what would do.
+pub(crate) fn check_share(threshold: f64) -> Result<(), String> {
+    if (0.0..=1.0).contains(&threshold) {
+        Ok(())
+    } else {
+        Err(format!("threshold is {threshold}; it must be between 0 and 1"))
+    }
+}
+
+/// The node's part.
+struct Marker<M> {
+    metric: M,
+    weight: f64,
+    smoothed: Option<f64>,
+}
+
+impl<M: Metric> RouterPolicy for Marker<M> {
+    fn estimators(&self, _phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
+        self.metric.estimators()
+    }
+
+    fn on_data(&mut self, departure: &Departure, packet: &mut Packet, view: &LinkView) -> Verdict {
+        if !packet.carries_data() {
+            return Verdict::Pass;
+        }
+        let Some(present) = self.metric.value(departure, view) else { return Verdict::Pass };
+        let value = self.smoothed.map_or(present, |past| self.weight * present + (1.0 - self.weight) * past);
+        self.smoothed = Some(value);
+        if self.metric.congested(value) { Verdict::Mark } else { Verdict::Pass }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{OUTLET, departure, marks_of, packet};
+    use crate::{EcnBusy, EcnFsd, EcnRts, Recn};
+    use multihop_core::{Ecn, Time};
+
+    fn all() -> Vec<Box<dyn Scheme>> {
+        let (recn, rts) = (Recn::default(), EcnRts::default());
+        vec![Box::new(recn), Box::new(rts), Box::new(EcnFsd::default()), Box::new(EcnBusy::default())]
+    }
+
+    #[test]
+    fn only_data_that_understands_ecn_is_marked() {
+        let view = LinkView { busy_ratio: Some(1.0), ..LinkView::default() };
+        for scheme in all() {
+            let mut router = scheme.router(NodeId(0), &OUTLET).unwrap();
+            let mut after = |payload: u32, ecn: Ecn| {
+                let mut packet = packet(payload, ecn);
+                if router.on_data(&departure(80_000, 6), &mut packet, &view) == Verdict::Mark {
+                    packet.mark();
+                }
+                packet.segment.ecn
+            };
+            assert_eq!(after(1000, Ecn::Ect0), Ecn::CongestionExperienced);
+            assert_eq!(after(1000, Ecn::NotCapable), Ecn::NotCapable);
+            assert_eq!(after(0, Ecn::Ect0), Ecn::Ect0);
+        }
+    }
+
+    #[test]
+    fn both_ends_agree_on_ecn() {
+        for scheme in all() {
+            let (mut sender, mut receiver) = (scheme.sender(), scheme.receiver());
+            sender.push(Time::ZERO, 5_000);
+            let syn = sender.poll_segment(Time::ZERO).unwrap();
+            receiver.on_segment(Time::ZERO, &syn);
+            sender.on_segment(Time::ZERO, &receiver.poll_segment(Time::ZERO).unwrap());
+            let data = sender.poll_segment(Time::ZERO).unwrap();
+            assert_eq!((syn.ecn, data.ecn), (Ecn::NotCapable, Ecn::Ect0));
+        }
+    }
+
+    /// Means with weight 1/2 of service delays 20, 50, 20 and 20 ms: 20, 35, 27.5 and 23.75 ms.
+    #[test]
+    fn a_smoothed_metric_remembers_the_frames_before() {
+        let departures = [20_000, 50_000, 20_000, 20_000].map(|service| departure(service, 0));
+        let smooth = EcnFsd { smoothing: 0.5, ..EcnFsd::default() };
+        assert_eq!(marks_of(&smooth, &departures), [false, true, false, false]);
+        let slow = EcnFsd { smoothing: 0.25, ..EcnFsd::default() };
+        assert_eq!(marks_of(&slow, &departures), [false; 4]);
+        assert_eq!(marks_of(&EcnFsd::default(), &departures), [false, true, false, false]);
+        let lingering = [20_000, 80_000, 20_000].map(|service| departure(service, 0));
+        assert_eq!(marks_of(&smooth, &lingering), [false, true, true]);
+    }
+
+    /// What is no data is no frame of the mean either.
+    #[test]
+    fn acknowledgements_leave_the_mean_alone() {
+        let mut router = EcnFsd { smoothing: 0.5, ..EcnFsd::default() }.router(NodeId(0), &OUTLET).unwrap();
+        let view = LinkView::default();
+        router.on_data(&departure(80_000, 0), &mut packet(0, Ecn::NotCapable), &view);
+        let verdict = router.on_data(&departure(20_000, 0), &mut packet(1000, Ecn::Ect0), &view);
+        assert_eq!(verdict, Verdict::Pass);
+    }
+}

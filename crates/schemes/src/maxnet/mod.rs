@@ -1,0 +1,374 @@
+//! MaxNet (Wydrowski, Andrew and Zukerman 2003): each link has a price, a packet carries the largest on its way, and a sender's rate
+//! falls with that alone, so that rates are max-min fair.
+//!
+//! The price is that of Table I in Qazi's paper on capacity estimation, but for the least price; the demand of a sender, and how fast
+//! it follows, are proposals: the papers' texts could not be retrieved.
+
+use crate::capacity::{Capacity, CapacityParameters};
+use crate::quantity::{BitRate, Duration};
+use crate::range::{bytes_per_second, number_in_range, rate_in_range, span_in_range};
+use crate::round_trip::smoothed;
+use crate::tcp::TcpParameters;
+use crate::xcp::no_ecn;
+use crate::{Parameters, Scheme};
+use multihop_core::{Feedback, NodeId, Packet, PriceHeader, Rate, Span, Time};
+use multihop_link::{Estimator, Hop, LinkView, Outlet, Passage, PhyTimes, RouterPolicy, Verdict};
+use multihop_transport::{
+    Acked, Allowance, CongestionHeader, Controller, Endpoint, Heard, LossKind, Lost, Returned, TcpOptions,
+    TcpReceiver, TcpSender,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A reliable transport that sends at a rate that falls with the largest price of a link on its way. A loss halves the rate until
+/// prices raise it again, and after a timeout it begins anew.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct MaxNet {
+    /// The capacity of links.
+    #[serde(flatten)]
+    pub capacity: CapacityParameters,
+    /// Time between prices (`t_p`). Default "200 ms".
+    pub interval: Duration,
+    /// Share of the capacity that is aimed at (`gamma`): what is left empties queues. Default 0.95.
+    pub utilization: f64,
+    /// Rate of packets that a sender has at a price of nothing (`x_m`). At a price of p seconds it is e^(-p/T) of that. Default
+    /// "100 Mb/s".
+    pub max_rate: BitRate,
+    /// T of that demand: how far a price must rise for a rate to fall by a factor of e. `interval` and the longest round trip together
+    /// must be within pi/2 of it, or rates swing. Default "500 ms".
+    pub time_constant: Duration,
+    /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given, and a
+    /// header of 8 bytes.
+    #[serde(flatten)]
+    pub tcp: TcpParameters,
+}
+
+impl Default for MaxNet {
+    fn default() -> MaxNet {
+        MaxNet {
+            capacity: CapacityParameters::default(),
+            interval: Duration(0.2),
+            utilization: 0.95,
+            max_rate: BitRate(100e6),
+            time_constant: Duration(0.5),
+            tcp: TcpParameters::default(),
+        }
+    }
+}
+
+impl Parameters for MaxNet {
+    const NAME: &str = "maxnet";
+    const SUMMARY: &str = "MaxNet: the rate of a sender falls with the largest price of a link on its way";
+    const REFERENCE: &str = "Wydrowski, Andrew and Zukerman 2003";
+
+    fn check(&self) -> Result<(), String> {
+        self.capacity.check()?;
+        span_in_range("interval", Some(self.interval), 0.01, 60.0)?;
+        number_in_range("utilization", self.utilization, 0.01, 2.0)?;
+        rate_in_range("max_rate", Some(self.max_rate))?;
+        span_in_range("time_constant", Some(self.time_constant), 0.01, 60.0)?;
+        no_ecn(&self.tcp)?;
+        self.tcp.check()
+    }
+}
+
+impl MaxNet {
+    fn options(&self) -> TcpOptions {
+        self.tcp.led_by_routers(CongestionHeader::Price)
+    }
+
+    fn demand(&self) -> Demand {
+        Demand { max_rate: bytes_per_second(self.max_rate), time_constant: self.time_constant.0 }
+    }
+}
+
+/// `D(p) = x_m e^(-p/T)`, the same for all senders: with one demand for all, rates are max-min fair.
+#[derive(Clone, Copy)]
+struct Demand {
+    /// In bytes of packets per second.
+    max_rate: f64,
+    /// In seconds.
+    time_constant: f64,
+}
+
+impl Demand {
+    fn rate(self, price: f64) -> f64 {
+        self.max_rate * (-price / self.time_constant).exp()
+    }
+
+    /// The price at which a sender demands this rate; nothing if it never demands as much.
+    fn price(self, rate: f64) -> f64 {
+        (self.time_constant * (self.max_rate / rate).ln()).max(0.0)
+    }
+}
+
+impl Scheme for MaxNet {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        let options = self.options();
+        let sender = PriceSender {
+            demand: self.demand(),
+            segment: f64::from(options.segment_size),
+            packet: f64::from(options.packet_size()),
+            first_window: self.tcp.first_window(),
+            rate: None,
+            srtt: None,
+            acked: 0,
+        };
+        Box::new(TcpSender::new(options, Box::new(sender)))
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        Box::new(TcpReceiver::new(self.options()))
+    }
+
+    fn router(&self, _node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+        Some(Box::new(PriceRouter {
+            capacity: self.capacity.at(outlet, self.options().packet_size()),
+            utilization: self.utilization,
+            demand: self.demand(),
+            interval: self.interval.span(),
+            intervals: 0,
+            arrived: 0.0,
+            price: 0.0,
+        }))
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.tcp.segment_size()
+    }
+}
+
+/// `p <- max(p_1, p + t_p (y - gamma C) / C)`, where at `p_1` one sender demands `gamma C`. With a price below that there is no
+/// equilibrium, however many senders there are, and to get there from nothing takes an excess of what the link carries in `p_1`,
+/// which no queue holds.
+struct PriceRouter {
+    capacity: Capacity,
+    utilization: f64,
+    demand: Demand,
+    interval: Span,
+    /// Intervals since the start of the run that are in the price, and the bytes that came since.
+    intervals: u64,
+    arrived: f64,
+    price: f64,
+}
+
+impl PriceRouter {
+    /// Time has come to `now`. Intervals in which nothing came lower the price like others, though nothing was there to note them.
+    fn advance(&mut self, now: Time, view: &LinkView) {
+        let capacity = self.capacity.of(view);
+        let present = now.since(Time::ZERO).whole(self.interval);
+        let length = (present - self.intervals) as f64 * self.interval.seconds();
+        if present > self.intervals {
+            self.price += std::mem::take(&mut self.arrived) / capacity - self.utilization * length;
+            self.intervals = present;
+        }
+        self.price = self.price.max(self.demand.price(self.utilization * capacity));
+    }
+}
+
+impl RouterPolicy for PriceRouter {
+    fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
+        self.capacity.estimators(phy)
+    }
+
+    fn on_arrival(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
+        self.advance(hop.now, view);
+        self.arrived += f64::from(packet.size);
+        Verdict::Pass
+    }
+
+    fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
+        self.advance(hop.now, view);
+        if let Feedback::Price(header) = &mut packet.segment.feedback {
+            header.price = header.price.max(PriceHeader::units(self.price));
+        }
+        Verdict::Pass
+    }
+
+    fn on_other(&mut self, now: Time, passage: Passage, size: u32, view: &LinkView) {
+        self.advance(now, view);
+        if passage == Passage::Arrival {
+            self.arrived += f64::from(size);
+        }
+    }
+
+    fn on_restart(&mut self, _now: Time) {
+        self.price = 0.0;
+    }
+}
+
+/// The controller. The rate falls at once to what a price says, and rises to it by no more than twice in a round trip.
+struct PriceSender {
+    demand: Demand,
+    segment: f64,
+    packet: f64,
+    first_window: u64,
+    /// In bytes of packets per second, once there is a price and a round-trip time.
+    rate: Option<f64>,
+    srtt: Option<f64>,
+    acked: u64,
+}
+
+impl PriceSender {
+    /// Payload bytes of a round trip at a rate, at least a segment.
+    fn window(&self, rate: f64, srtt: f64) -> f64 {
+        (rate * srtt / self.packet * self.segment).max(self.segment)
+    }
+}
+
+impl Controller for PriceSender {
+    /// The window of a round trip at that rate lets half as much again through, lest what is held back by delayed
+    /// acknowledgements is not sent.
+    fn allowance(&self) -> Allowance {
+        match self.rate.zip(self.srtt) {
+            None => Allowance { window: self.first_window, pace: None },
+            Some((rate, srtt)) => Allowance {
+                window: (1.5 * self.window(rate, srtt) + self.segment) as u64,
+                pace: Some(Rate::from_bps((rate * 8.0).max(8.0) as u64)),
+            },
+        }
+    }
+
+    fn on_heard(&mut self, heard: &Heard) {
+        self.acked = heard.advance.unwrap_or(0);
+    }
+
+    fn stamp(&mut self, _size: u64) -> Feedback {
+        Feedback::Price(PriceHeader::default())
+    }
+
+    fn on_feedback(&mut self, returned: &Returned) {
+        if let Some(rtt) = returned.rtt {
+            self.srtt = Some(smoothed(self.srtt, rtt));
+        }
+        let (Feedback::Price(header), Some(srtt)) = (returned.feedback, self.srtt) else { return };
+        let demanded = self.demand.rate(header.price());
+        let rate = self.rate.unwrap_or(self.first_window as f64 * self.packet / self.segment / srtt);
+        let most = rate * (1.0 + (self.acked as f64 / self.window(rate, srtt)).min(1.0));
+        self.rate = Some(demanded.min(most));
+        self.acked = 0;
+    }
+
+    fn on_acked(&mut self, _acked: &Acked) {}
+
+    /// As XCP's sender: half after duplicate acknowledgements; after a timeout what was known of the path is stale, and the sender
+    /// begins anew. Then prices go on.
+    fn on_lost(&mut self, lost: &Lost) {
+        self.rate = match lost.kind {
+            LossKind::DuplicateAcks => self.rate.map(|rate| rate / 2.0),
+            LossKind::Timeout { .. } => None,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, hop};
+    use multihop_core::Ecn;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    /// 1 MB/s told; intervals of 200 ms. One sender demands 95 % of that at a price of nothing.
+    fn router() -> Box<dyn RouterPolicy> {
+        router_of(r#"{ "capacity": "8 Mb/s", "max_rate": "7.6 Mb/s" }"#)
+    }
+
+    fn router_of(parameters: &str) -> Box<dyn RouterPolicy> {
+        let scheme: MaxNet = serde_json::from_str(parameters).unwrap();
+        scheme.router(NodeId(0), &testing::OUTLET).unwrap()
+    }
+
+    fn price(router: &mut dyn RouterPolicy, at: u64, came_with: f64) -> f64 {
+        let mut packet = testing::packet(960, Ecn::NotCapable);
+        let price = PriceHeader::units(came_with);
+        packet.segment.feedback = Feedback::Price(PriceHeader { price, reverse: 0 });
+        router.on_head_of_line(hop(ms(at)), &mut packet, &LinkView::default());
+        let Feedback::Price(header) = packet.segment.feedback else { panic!() };
+        f64::from(header.price) / PriceHeader::UNIT
+    }
+
+    #[test]
+    fn a_price_rises_by_the_excess_and_falls_to_nothing() {
+        let mut router = router();
+        // 390 kB where 190 are aimed at: 0.2 s * (1.95 - 0.95).
+        router.on_other(ms(10), Passage::Arrival, 390_000, &LinkView::default());
+        assert_eq!(price(router.as_mut(), 150, 0.0), 0.0);
+        assert!((price(router.as_mut(), 201, 0.0) - 0.2).abs() < 1e-4);
+        assert!((price(router.as_mut(), 300, 3.0) - 3.0).abs() < 1e-4, "a larger one was met before");
+        assert!((price(router.as_mut(), 401, 0.0) - 0.01).abs() < 1e-4, "less than 0.95 * 0.2");
+        assert_eq!(price(router.as_mut(), 601, 0.0), 0.0);
+    }
+
+    /// 0.5 s * ln(100 / 7.6) = 1.2885: one sender demands 7.6 of 100 Mb/s, whether something came before or not.
+    #[test]
+    fn no_price_is_below_that_at_which_one_sender_demands_what_is_aimed_at() {
+        let mut router = router_of(r#"{ "capacity": "8 Mb/s" }"#);
+        assert!((price(router.as_mut(), 0, 0.0) - 1.2885).abs() < 1e-4, "the first packet");
+        router.on_other(ms(10), Passage::Arrival, 390_000, &LinkView::default());
+        assert!((price(router.as_mut(), 201, 0.0) - 1.4885).abs() < 1e-4);
+        assert!((price(router.as_mut(), 60_000, 0.0) - 1.2885).abs() < 1e-4, "after a silence");
+        let demand = Demand { max_rate: 100e6, time_constant: 0.5 };
+        assert!((demand.rate(1.2885) / 7.6e6 - 1.0).abs() < 1e-3);
+        assert_eq!(demand.price(200e6), 0.0, "it never demands as much");
+    }
+
+    #[test]
+    fn a_time_constant_within_bounds() {
+        let error = |text| serde_json::from_str::<MaxNet>(text).unwrap().check().unwrap_err();
+        let found = error(r#"{ "time_constant": "0 s" }"#);
+        assert!(found.contains("time_constant is 0 s; it must be between"), "{found}");
+    }
+
+    #[test]
+    fn a_loss_halves_the_rate_and_a_timeout_forgets_it() {
+        let mut sender = sender();
+        let rate = hear(&mut sender, 0.0, 2_000);
+        let lost = |kind| Lost { now: ms(0), kind, in_flight: 4_000 };
+        sender.on_lost(&lost(LossKind::DuplicateAcks));
+        assert!((sender.rate.unwrap() - rate / 2.0).abs() < 1e-9);
+        assert!(
+            (hear(&mut sender, 0.0, 0) - rate / 2.0).abs() < 1e-9,
+            "no more while nothing is acknowledged"
+        );
+        assert!((hear(&mut sender, 0.0, 2_000) - rate).abs() < 1e-9, "twice in a round trip");
+        sender.on_lost(&lost(LossKind::Timeout { again: false }));
+        assert_eq!(sender.allowance(), Allowance { window: 2_000, pace: None }, "as at the start");
+    }
+
+    fn sender() -> PriceSender {
+        PriceSender {
+            demand: Demand { max_rate: 1e6, time_constant: 1.0 },
+            segment: 1_000.0,
+            packet: 1_000.0,
+            first_window: 2_000,
+            rate: None,
+            srtt: None,
+            acked: 0,
+        }
+    }
+
+    fn hear(sender: &mut PriceSender, price: f64, acked: u64) -> f64 {
+        let feedback = Feedback::Price(PriceHeader { price: 0, reverse: PriceHeader::units(price) });
+        sender.on_heard(&Heard { now: ms(0), advance: Some(acked) });
+        let rtt = Some(Span::from_ms(100));
+        sender.on_feedback(&Returned { now: ms(0), feedback, rtt, app_limited: false });
+        sender.rate.unwrap()
+    }
+
+    #[test]
+    fn a_rate_falls_with_the_price_and_rises_to_twice_in_a_round_trip() {
+        let mut sender = sender();
+        assert_eq!(sender.allowance(), Allowance { window: 2_000, pace: None });
+        // 2000 bytes in 100 ms are 20 kB/s; a whole window acknowledged: 40.
+        assert!((hear(&mut sender, 0.0, 2_000) - 40_000.0).abs() < 1e-6);
+        assert!((hear(&mut sender, 0.0, 2_000) - 60_000.0).abs() < 1e-6, "half of the window");
+        assert!((hear(&mut sender, 0.0, 0) - 60_000.0).abs() < 1e-6, "a duplicate");
+        let low = hear(&mut sender, 4.0, 1_000);
+        assert!((low - 1e6 * (-4.0f64).exp()).abs() < 1.0, "{low}");
+        assert_eq!(sender.allowance().pace, Some(Rate::from_bps((low * 8.0) as u64)));
+    }
+}

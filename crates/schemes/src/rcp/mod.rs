@@ -1,0 +1,220 @@
+//! RCP (Dukkipati 2007): routers tell each flow the rate at which to send, the same for all.
+
+mod rcp_winf;
+mod router;
+mod sender;
+
+pub use rcp_winf::{Input, Offer, RcpWinf};
+pub use sender::{Pacing, Refresh, WindowLimit};
+
+use crate::capacity::{Capacity, CapacityParameters};
+use crate::quantity::{BitRate, Duration};
+use crate::range::{bytes_per_second, number_in_range, rate_in_range, span_in_range};
+use crate::rcp::router::{Load, RateConstants, RcpRouter};
+use crate::rcp::sender::{RcpSender, RcpSenderOptions};
+use crate::tcp::TcpParameters;
+use crate::xcp::no_ecn;
+use crate::{Parameters, Scheme};
+use multihop_core::NodeId;
+use multihop_link::{Estimator, LinkView, Outlet, PhyTimes, RouterPolicy};
+use multihop_transport::{CongestionHeader, Endpoint, Recovery, TcpOptions, TcpReceiver, TcpSender};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A reliable transport that sends at the rate that routers offer, so that flows end as early as if they shared a processor. Losses
+/// are repaired, and say nothing about the rate.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Rcp {
+    /// The capacity of links.
+    #[serde(flatten)]
+    pub capacity: CapacityParameters,
+    /// What holds a sender back besides its pace: the receiver's window alone ("open"), or a window of the rate times the round-trip
+    /// time ("paced"). Default "open".
+    pub window_limit: WindowLimit,
+    /// Share of the capacity that is aimed at (`gamma`). Default 1.
+    pub utilization: Option<f64>,
+    /// The least rate, in packets for each round trip. Default 0.01.
+    pub min_rate: Option<f64>,
+    /// Routers.
+    #[serde(flatten)]
+    pub control: RcpControl,
+    /// The connection.
+    #[serde(flatten)]
+    pub tcp: RcpConnection,
+}
+
+/// Constants of an RCP router.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct RcpControl {
+    /// Share of the spare capacity that is given out in each round trip.
+    pub alpha: f64,
+    /// Share of the queue that is drained in each round trip.
+    pub beta: f64,
+    /// The longest time between changes of the rate; a shorter round-trip time is the limit instead.
+    pub slot: Duration,
+    /// Mean round-trip time of a router before packets tell of one.
+    pub initial_rtt: Duration,
+    /// The first rate of a router, as a share of the capacity.
+    pub initial_rate: f64,
+}
+
+/// The connection of RCP and what derives from it.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct RcpConnection {
+    /// Bit rate of packets that the application wants. Default: all there is.
+    pub desired: Option<BitRate>,
+    /// How long a sender whose pace holds data back waits until it asks routers again, with a header alone: "half-second", or
+    /// "round-trip" for the least round-trip time up to that, as in ns-2, which on a radio fills it with questions. Default
+    /// "half-second".
+    pub refresh: Refresh,
+    /// A TCP connection with the congestion header of 12 bytes, repaired from selective acknowledgements, with timestamps unless they
+    /// are switched off, and with a receive window of 1024 segments unless `window` is given.
+    #[serde(flatten)]
+    pub tcp: TcpParameters,
+}
+
+impl Default for RcpControl {
+    /// As in the authors' code for ns-2.
+    fn default() -> RcpControl {
+        let (slot, initial_rtt) = (Duration(0.01), Duration(0.2));
+        RcpControl { alpha: 0.4, beta: 0.4, slot, initial_rtt, initial_rate: 0.05 }
+    }
+}
+
+impl RcpControl {
+    /// Are all values in range?
+    ///
+    /// # Errors
+    /// A sentence that names the parameter, what was found, and what would do.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        number_in_range("alpha", self.alpha, 0.0, 10.0)?;
+        number_in_range("beta", self.beta, 0.0, 10.0)?;
+        span_in_range("slot", Some(self.slot), 1e-3, 60.0)?;
+        span_in_range("initial_rtt", Some(self.initial_rtt), 1e-3, 60.0)?;
+        number_in_range("initial_rate", self.initial_rate, 1e-6, 1.0)
+    }
+
+    /// With a share of the capacity that is aimed at, and the least rate in bytes for each round trip.
+    pub(crate) fn constants(&self, utilization: f64, least: f64) -> RateConstants {
+        RateConstants {
+            alpha: self.alpha,
+            beta: self.beta,
+            utilization,
+            slot: self.slot.0,
+            initial_rtt: self.initial_rtt.0,
+            initial_rate: self.initial_rate,
+            least,
+        }
+    }
+}
+
+impl RcpConnection {
+    /// Are all values in range?
+    ///
+    /// # Errors
+    /// A sentence that names the parameter, what was found, and what would do.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        no_ecn(&self.tcp)?;
+        rate_in_range("desired", self.desired)?;
+        self.tcp.check()
+    }
+
+    fn options(&self) -> TcpOptions {
+        let tcp = TcpParameters {
+            timestamps: self.tcp.timestamps.or(Some(true)),
+            window: self.tcp.window.or(Some(TcpOptions::OPEN_WINDOW)),
+            // With so many outstanding, sending again what has arrived would cost more than what is lost.
+            keep_sacked: self.tcp.keep_sacked.or(Some(true)),
+            ..self.tcp.clone()
+        };
+        TcpOptions { congestion_header: CongestionHeader::Rcp, ..tcp.options(Recovery::Sack) }
+    }
+
+    /// Bytes of a full packet above the MAC.
+    pub(crate) fn packet_size(&self) -> u32 {
+        self.options().packet_size()
+    }
+
+    pub(crate) fn sender(&self, limit: WindowLimit, pacing: Pacing) -> Box<dyn Endpoint> {
+        let options = self.options();
+        let sender = RcpSender::new(RcpSenderOptions {
+            segment_size: options.segment_size,
+            header: options.packet_size() - options.segment_size,
+            initial_window: self.tcp.first_window(),
+            limit,
+            pacing,
+            refresh: self.refresh,
+            desired: self.desired.map(bytes_per_second),
+        });
+        Box::new(TcpSender::new(options, Box::new(sender)))
+    }
+
+    pub(crate) fn receiver(&self) -> Box<dyn Endpoint> {
+        Box::new(TcpReceiver::new(self.options()))
+    }
+}
+
+/// Are the share of the capacity and the least rate in range, if they were given?
+///
+/// # Errors
+/// A sentence that names the parameter, what was found, and what would do.
+pub(crate) fn check_rates(utilization: Option<f64>, min_rate: Option<f64>) -> Result<(), String> {
+    utilization.map_or(Ok(()), |value| number_in_range("utilization", value, 0.01, 2.0))?;
+    min_rate.map_or(Ok(()), |value| number_in_range("min_rate", value, 1e-6, 1e6))
+}
+
+impl Parameters for Rcp {
+    const NAME: &str = "rcp";
+    const SUMMARY: &str = "RCP: routers tell all flows the rate at which to send";
+    const REFERENCE: &str = "Dukkipati 2007; Dukkipati and Zhang's code for ns-2";
+
+    fn check(&self) -> Result<(), String> {
+        self.capacity.check()?;
+        check_rates(self.utilization, self.min_rate)?;
+        self.control.check()?;
+        self.tcp.check()
+    }
+}
+
+impl Scheme for Rcp {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        self.tcp.sender(self.window_limit, Pacing::Packet)
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        self.tcp.receiver()
+    }
+
+    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+        let capacity = self.capacity.at(outlet, self.tcp.packet_size());
+        let least = self.min_rate.unwrap_or(0.01) * f64::from(self.tcp.packet_size());
+        let constants = self.control.constants(self.utilization.unwrap_or(1.0), least);
+        Some(Box::new(RcpRouter::new(node, GivenLoad { capacity }, constants)))
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.tcp.tcp.segment_size()
+    }
+}
+
+/// A link of a given capacity, whose load is what comes to its queue.
+pub(crate) struct GivenLoad {
+    pub capacity: Capacity,
+}
+
+impl Load for GivenLoad {
+    fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
+        self.capacity.estimators(phy)
+    }
+
+    fn capacity(&self, view: &LinkView) -> f64 {
+        self.capacity.of(view)
+    }
+
+    fn input(&self, arrived: f64, _view: &LinkView) -> f64 {
+        arrived
+    }
+}

@@ -1,0 +1,288 @@
+//! The router of RCP (Dukkipati 2007), one for each queue: it offers all flows one rate, and moves that so that the link is full and
+//! its queue empty.
+//!
+//! Schemes that derive from RCP differ in their [`Load`] alone. Rates are in bytes per second, time in seconds.
+
+use crate::xcp::router::{Timer, seconds};
+use multihop_core::{Feedback, NodeId, Packet, RcpHeader, Time};
+use multihop_link::{Estimator, Hop, LinkView, Passage, PhyTimes, RouterPolicy, Verdict};
+
+/// What a router takes its link to carry, and how much of that to be in use.
+pub(crate) trait Load: Send {
+    /// The estimators that write what it reads in its views.
+    fn estimators(&self, _phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
+        Vec::new()
+    }
+    /// Capacity in bytes per second.
+    fn capacity(&self, view: &LinkView) -> f64;
+    /// The aggregate traffic, of which `arrived` bytes per second came to this queue.
+    fn input(&self, arrived: f64, view: &LinkView) -> f64;
+    /// What the spare capacity and the queue weigh in a slot of so many seconds, in which `arrived` bytes per second came.
+    fn weights(&mut self, _arrived: f64, _seconds: f64, _mean_rtt: f64, _view: &LinkView) -> (f64, f64) {
+        (1.0, 1.0)
+    }
+    /// What a packet gets that asked for `asked`, while `rate` is offered.
+    fn grant(&self, asked: f64, rate: f64, _view: &LinkView) -> f64 {
+        asked.min(rate)
+    }
+}
+
+/// Constants of a router.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RateConstants {
+    pub alpha: f64,
+    pub beta: f64,
+    /// The share of the capacity that is aimed at, `gamma`.
+    pub utilization: f64,
+    /// The longest slot, in seconds.
+    pub slot: f64,
+    /// Mean round-trip time before one is known, in seconds.
+    pub initial_rtt: f64,
+    /// The first rate, as a share of the capacity.
+    pub initial_rate: f64,
+    /// The least rate in bytes for each round trip.
+    pub least: f64,
+}
+
+/// No mean round-trip time is shorter: slots would be too many.
+const LEAST_RTT: f64 = 1e-3;
+
+/// A router.
+pub(crate) struct RcpRouter<L> {
+    load: L,
+    constants: RateConstants,
+    timer: Timer,
+    /// The rate that is offered, `R`; none before the first slot ended.
+    rate: Option<f64>,
+    /// Running mean of round-trip times, `d0`.
+    mean_rtt: f64,
+    /// Mean of the last slot in which a packet told of one.
+    latest_rtt: Option<f64>,
+    /// Of this slot: all bytes, those of packets with a round-trip time, and these times that.
+    bytes: f64,
+    told: f64,
+    told_rtt: f64,
+}
+
+impl<L: Load> RcpRouter<L> {
+    pub(crate) fn new(node: NodeId, load: L, constants: RateConstants) -> RcpRouter<L> {
+        RcpRouter {
+            load,
+            timer: Timer::first(node, constants.slot.min(constants.initial_rtt)),
+            rate: None,
+            mean_rtt: constants.initial_rtt,
+            latest_rtt: None,
+            bytes: 0.0,
+            told: 0.0,
+            told_rtt: 0.0,
+            constants,
+        }
+    }
+
+    /// Does what the timer would have done up to `now`, since when `waiting` bytes have been in the queue. Slots without traffic
+    /// move the rate towards where it stays; from then on they cost nothing.
+    fn advance(&mut self, now: Time, waiting: u64, view: &LinkView) {
+        while self.timer.next <= now {
+            let before = (self.rate, self.mean_rtt, self.bytes);
+            self.end_slot(waiting as f64, view);
+            if before == (self.rate, self.mean_rtt, 0.0) {
+                self.timer.skip(now);
+            }
+        }
+    }
+
+    fn end_slot(&mut self, waiting: f64, view: &LinkView) {
+        let constants = &self.constants;
+        let elapsed = self.timer.length();
+        let capacity = self.load.capacity(view);
+        let target = constants.utilization * capacity;
+        let rate = self.rate.unwrap_or(constants.initial_rate * capacity);
+        if self.told > 0.0 {
+            self.latest_rtt = Some(self.told_rtt / self.told);
+        }
+        if let Some(latest) = self.latest_rtt {
+            let share = elapsed / self.mean_rtt;
+            // A round trip that became shorter is believed the slower the less each flow may send.
+            let gain = if latest >= self.mean_rtt {
+                share
+            } else {
+                rate / capacity * latest / self.mean_rtt * share
+            };
+            self.mean_rtt = (self.mean_rtt + gain.min(1.0) * (latest - self.mean_rtt)).max(LEAST_RTT);
+        }
+        let arrived = self.bytes / elapsed;
+        let (of_spare, of_queue) = self.load.weights(arrived, elapsed, self.mean_rtt, view);
+        let alpha = of_spare * constants.alpha;
+        let beta = of_queue * constants.beta;
+        let spare = alpha * (target - self.load.input(arrived, view)) - beta * waiting / self.mean_rtt;
+        let moved = rate * (1.0 + elapsed / self.mean_rtt * spare / target);
+        self.rate = Some(moved.max(constants.least / self.mean_rtt).min(target));
+        (self.bytes, self.told, self.told_rtt) = (0.0, 0.0, 0.0);
+        self.timer.restart(constants.slot.min(self.mean_rtt));
+    }
+
+    fn arrive(&mut self, now: Time, size: u32, view: &LinkView) {
+        self.advance(now, view.queue_bytes, view);
+        self.bytes += f64::from(size);
+    }
+
+    fn offered(&self, view: &LinkView) -> f64 {
+        self.rate.unwrap_or_else(|| self.constants.initial_rate * self.load.capacity(view))
+    }
+}
+
+impl<L: Load> RouterPolicy for RcpRouter<L> {
+    fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
+        self.load.estimators(phy)
+    }
+
+    fn on_arrival(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
+        self.arrive(hop.now, packet.size, view);
+        if let Feedback::Rcp(header) = &packet.segment.feedback
+            && header.rtt > 0
+        {
+            let size = f64::from(packet.size);
+            self.told += size;
+            self.told_rtt += size * seconds(header.rtt);
+        }
+        Verdict::Pass
+    }
+
+    fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
+        self.advance(hop.now, view.queue_bytes + u64::from(packet.size), view);
+        if let Feedback::Rcp(header) = &mut packet.segment.feedback
+            && header.rate > 0
+        {
+            let asked =
+                if header.rate == RcpHeader::UNLIMITED { f64::INFINITY } else { f64::from(header.rate) };
+            // A rate of nothing would be none that was asked for.
+            header.rate = (self.load.grant(asked, self.offered(view), view) as u32).max(1);
+        }
+        Verdict::Pass
+    }
+
+    fn on_other(&mut self, now: Time, passage: Passage, size: u32, view: &LinkView) {
+        match passage {
+            Passage::Arrival => self.arrive(now, size, view),
+            Passage::Departure => self.advance(now, view.queue_bytes + u64::from(size), view),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capacity::Capacity;
+    use crate::rcp::GivenLoad;
+    use crate::testing::{self, hop};
+    use multihop_core::{Ecn, Span};
+
+    const CONSTANTS: RateConstants = RateConstants {
+        alpha: 0.4,
+        beta: 0.4,
+        utilization: 1.0,
+        slot: 0.01,
+        initial_rtt: 0.1,
+        initial_rate: 0.05,
+        least: 10.0,
+    };
+
+    fn router(constants: RateConstants) -> RcpRouter<GivenLoad> {
+        let mut router = RcpRouter::new(NodeId(0), GivenLoad { capacity: Capacity::known(1e6) }, constants);
+        // The first slot as long as the others, and a rate.
+        router.timer.next = Time::ZERO + Span::from_seconds(constants.slot.min(constants.initial_rtt));
+        router.rate = Some(50_000.0);
+        router
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    fn packet(rate: u32, rtt_ms: u32) -> Packet {
+        let mut packet = testing::packet(960, Ecn::NotCapable);
+        packet.segment.feedback = Feedback::Rcp(RcpHeader { rate, rtt: 1_000 * rtt_ms, reverse: 0 });
+        packet
+    }
+
+    fn view(queue_bytes: u64) -> LinkView {
+        LinkView { queue_bytes, ..LinkView::default() }
+    }
+
+    /// 900 of 1000 kB/s in a slot of 10 ms, 5000 bytes in the queue, 100 ms: 0.1 (0.4 0.1 - 0.4 0.05) = 0.2 % more.
+    #[test]
+    fn the_rate_moves_with_what_is_left_and_with_the_queue() {
+        let mut router = router(CONSTANTS);
+        router.on_other(ms(0), Passage::Arrival, 9_000, &view(0));
+        router.advance(ms(10), 5_000, &view(0));
+        assert!((router.rate.unwrap() - 50_100.0).abs() < 1e-6, "{:?}", router.rate);
+        assert_eq!(router.timer.next, ms(20));
+    }
+
+    #[test]
+    fn a_full_link_keeps_the_rate_and_an_empty_one_raises_it_by_alpha() {
+        let mut full = router(CONSTANTS);
+        full.on_other(ms(0), Passage::Arrival, 10_000, &view(0));
+        full.advance(ms(10), 0, &view(0));
+        assert!((full.rate.unwrap() - 50_000.0).abs() < 1e-6);
+        let mut empty = router(RateConstants { slot: 0.1, ..CONSTANTS });
+        empty.advance(ms(100), 0, &view(0));
+        assert!((empty.rate.unwrap() - 70_000.0).abs() < 1e-6, "T = d0: {:?}", empty.rate);
+    }
+
+    #[test]
+    fn packets_leave_with_the_smaller_rate() {
+        let mut router = router(CONSTANTS);
+        let mut leave = |rate: u32| {
+            let mut packet = packet(rate, 0);
+            router.on_head_of_line(hop(ms(1)), &mut packet, &view(0));
+            let Feedback::Rcp(header) = packet.segment.feedback else { panic!() };
+            header.rate
+        };
+        assert_eq!([leave(RcpHeader::UNLIMITED), leave(2_000_000), leave(49_999)], [50_000, 50_000, 49_999]);
+        assert_eq!(leave(0), 0, "an acknowledgement asks for nothing");
+    }
+
+    #[test]
+    fn the_rate_stays_between_the_least_and_the_target() {
+        let mut router = router(RateConstants { utilization: 0.9, ..CONSTANTS });
+        router.advance(ms(60_000), 0, &view(0));
+        assert_eq!(router.rate, Some(0.9e6));
+        router.on_other(ms(60_000), Passage::Arrival, 1_000_000, &view(0));
+        router.advance(ms(120_000), 200_000, &view(0));
+        assert_eq!(router.rate, Some(100.0), "10 bytes in 100 ms");
+    }
+
+    /// Longer round trips are believed with T / d0 = 0.1, shorter ones with 0.1 (R / C) (r / d0).
+    #[test]
+    fn the_mean_round_trip_follows_what_packets_tell() {
+        let mut router = router(CONSTANTS);
+        router.on_arrival(hop(ms(0)), &mut packet(RcpHeader::UNLIMITED, 200), &view(0));
+        router.advance(ms(10), 0, &view(0));
+        assert!((router.mean_rtt - 0.11).abs() < 1e-12);
+        router.rate = Some(500_000.0);
+        router.on_arrival(hop(ms(10)), &mut packet(RcpHeader::UNLIMITED, 55), &view(0));
+        router.advance(ms(20), 0, &view(0));
+        let gain = 0.5 * (0.055 / 0.11) * (0.01 / 0.11);
+        assert!((router.mean_rtt - (0.11 - gain * 0.055)).abs() < 1e-9, "{}", router.mean_rtt);
+    }
+
+    /// Looked at late, it is where it is when looked at each millisecond.
+    #[test]
+    fn idle_times_are_skipped_exactly() {
+        for waiting in [0, 1_500, 75_000] {
+            for idle_ms in [1, 9, 10, 500, 20_000] {
+                let (mut often, mut late) = (router(CONSTANTS), router(CONSTANTS));
+                for number in 0..40 {
+                    for router in [&mut often, &mut late] {
+                        router.on_arrival(hop(ms(number)), &mut packet(RcpHeader::UNLIMITED, 80), &view(0));
+                    }
+                }
+                (40..=40 + idle_ms).for_each(|at| often.advance(ms(at), waiting, &view(0)));
+                late.advance(ms(40 + idle_ms), waiting, &view(0));
+                let state = |router: &RcpRouter<GivenLoad>| (router.rate, router.mean_rtt, router.timer.next);
+                assert_eq!(state(&often), state(&late), "{waiting} bytes, {idle_ms} ms");
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Dropping or marking data by chance, before a queue is full: what random early detection does (Floyd and Jacobson 1993).
+
+mod lred;
+mod nred;
+
+pub use lred::Lred;
+pub use nred::Nred;
+
+use multihop_core::{Ecn, Packet, Rng};
+use multihop_link::{Outlet, Verdict};
+
+/// Tosses the coin for each packet of data.
+#[derive(Clone, Debug)]
+pub(crate) struct EarlyDrop {
+    rng: Rng,
+}
+
+impl EarlyDrop {
+    /// For the policy at this outlet.
+    pub(crate) fn new(outlet: &Outlet) -> EarlyDrop {
+        EarlyDrop { rng: Rng::at(outlet.seed, &["early drop"]) }
+    }
+
+    /// What becomes of a packet with this probability: it is marked, or dropped if its transport does not understand ECN (RFC
+    /// 3168, section 5). Packets without payload pass.
+    pub(crate) fn judge(&mut self, packet: &Packet, probability: f64) -> Verdict {
+        let spared = !packet.carries_data() || probability <= 0.0;
+        if spared || self.rng.unit() >= probability {
+            Verdict::Pass
+        } else if packet.segment.ecn == Ecn::NotCapable {
+            Verdict::Drop
+        } else {
+            Verdict::Mark
+        }
+    }
+}
+
+/// Are the thresholds of a ramp in order?
+///
+/// # Errors
+/// A sentence with what was found, and what would do.
+pub(crate) fn check_order(min: f64, max: f64) -> Result<(), String> {
+    if min < max {
+        Ok(())
+    } else {
+        Err(format!("max_threshold is {max}; it must be above min_threshold ({min})"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{OUTLET, packet};
+
+    fn verdicts(payload: u32, ecn: Ecn, probability: f64) -> [usize; 3] {
+        let mut coin = EarlyDrop::new(&OUTLET);
+        let mut counts = [0; 3];
+        for _ in 0..10_000 {
+            counts[match coin.judge(&packet(payload, ecn), probability) {
+                Verdict::Pass => 0,
+                Verdict::Mark => 1,
+                Verdict::Drop => 2,
+            }] += 1;
+        }
+        counts
+    }
+
+    /// Of 10000 packets at 0.3, 3000 with a standard deviation of 46.
+    #[test]
+    fn data_is_marked_if_it_may_be_and_dropped_if_not() {
+        let [passed, marked, dropped] = verdicts(1000, Ecn::Ect0, 0.3);
+        assert!(marked.abs_diff(3_000) < 200 && passed + marked == 10_000 && dropped == 0, "{marked}");
+        assert_eq!(verdicts(1000, Ecn::NotCapable, 0.3), [passed, 0, marked]);
+        assert_eq!(verdicts(1000, Ecn::CongestionExperienced, 1.0), [0, 10_000, 0]);
+    }
+
+    #[test]
+    fn what_carries_no_data_passes() {
+        assert_eq!(verdicts(0, Ecn::NotCapable, 1.0), [10_000, 0, 0]);
+        assert_eq!(verdicts(1000, Ecn::NotCapable, 0.0), [10_000, 0, 0]);
+    }
+
+    #[test]
+    fn each_seed_has_draws_of_its_own() {
+        let draws = |seed| {
+            let mut coin = EarlyDrop::new(&Outlet { seed, ..OUTLET });
+            (0..64).map(|_| coin.judge(&packet(1000, Ecn::NotCapable), 0.5)).collect::<Vec<_>>()
+        };
+        assert_eq!(draws(1), draws(1));
+        assert_ne!(draws(1), draws(2));
+    }
+}

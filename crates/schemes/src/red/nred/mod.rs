@@ -1,0 +1,256 @@
+//! Neighbourhood RED: random early detection over the distributed queue of a neighbourhood (Xu et al. 2003).
+//!
+//! A node cannot see the queues of those that it shares the medium with. It takes the share of time in which the medium is busy for
+//! an index of their length, and runs RED on that. A node that is itself part of the congestion tells the neighbours, and all of them
+//! drop of their traffic according to their part in it.
+
+mod usage;
+
+use crate::quantity::Duration;
+use crate::range::{check_weight, number_in_range, span_in_range};
+use crate::red::{EarlyDrop, check_order};
+use crate::tcp::TcpParameters;
+use crate::{Parameters, Scheme};
+use multihop_core::{LinkEvent, NodeId, Packet, Rng, Span, Time};
+use multihop_link::{Hop, LinkView, Notice, Outlet, RouterPolicy, Verdict};
+use multihop_transport::{Endpoint, Recovery};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use usage::{Shares, Usage};
+
+/// `tcp-newreno`, and nodes that drop data by chance, or mark it with `ecn`, by how busy the medium is around them or around a
+/// neighbour that says so, each in proportion to its own part in that.
+///
+/// The authors' abstract confirms RED over the distributed queue of a neighbourhood, without changes to the MAC; the equations are
+/// from notes on their slides. The published constants could not be read: no default below is verified.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Nred {
+    /// Time over which the use of the medium is measured (`T`). Default "100 ms", unverified.
+    pub interval: Duration,
+    /// Queue index of a medium that is always busy: the index is this times the share of time in which the node transmits,
+    /// receives, senses a signal, or has its NAV set (W/C, a bit rate over a packet's bits). Default 244, packets of 1 KiB per second
+    /// at 2 Mb/s; unverified. Only its ratios to the two thresholds matter.
+    pub busy_index: f64,
+    /// Weight of the latest interval in the means of indices, which begin at 0 (`w_q`). Default 0.2, unverified.
+    pub index_weight: f64,
+    /// Mean queue index up to which nothing is dropped or marked. Default 100, a busy share of 0.41; unverified.
+    pub min_threshold: f64,
+    /// Mean queue index from which on the probability is `max_probability`. Default 240, a busy share of 0.98; unverified.
+    pub max_threshold: f64,
+    /// The greatest RED probability, which a node that uses the busy medium alone applies to its packets (`max_p`). Default 0.14,
+    /// unverified.
+    pub max_probability: f64,
+    /// Neighbours are told of congestion: by a node whose mean index was above `min_threshold` at the end of two intervals, and whose
+    /// own share of the latest is above `min_own_share`. Default true; with false each node goes by what it finds itself.
+    pub notices: bool,
+    /// Share of time in frames from or to a node above which it tells of congestion (`T_util`). Default 0.1, a proposal: the
+    /// published value could not be verified.
+    pub min_own_share: f64,
+    /// How long neighbours heed a notice; the next one of the same node replaces it. Default "200 ms", two intervals, so that the
+    /// loss of one broadcast matters little; a proposal: the published value could not be verified.
+    pub lifetime: Duration,
+    /// The connection.
+    #[serde(flatten)]
+    pub tcp: TcpParameters,
+}
+
+impl Default for Nred {
+    fn default() -> Nred {
+        Nred {
+            interval: Duration(0.1),
+            busy_index: 244.0,
+            index_weight: 0.2,
+            min_threshold: 100.0,
+            max_threshold: 240.0,
+            max_probability: 0.14,
+            notices: true,
+            min_own_share: 0.1,
+            lifetime: Duration(0.2),
+            tcp: TcpParameters::default(),
+        }
+    }
+}
+
+impl Parameters for Nred {
+    const NAME: &str = "nred";
+    const SUMMARY: &str = "TCP NewReno; nodes drop or mark by how busy their neighbourhood finds the medium (constants unverified)";
+    const REFERENCE: &str = "Xu, Gerla, Qi and Shu 2003 (MobiCom); RFC 3168";
+
+    fn check(&self) -> Result<(), String> {
+        span_in_range("interval", Some(self.interval), 1e-3, 60.0)?;
+        number_in_range("busy_index", self.busy_index, 0.0, 1e9)?;
+        check_weight("index_weight", self.index_weight)?;
+        number_in_range("min_threshold", self.min_threshold, 0.0, 1e9)?;
+        number_in_range("max_threshold", self.max_threshold, 0.0, 1e9)?;
+        check_order(self.min_threshold, self.max_threshold)?;
+        number_in_range("max_probability", self.max_probability, 0.0, 1.0)?;
+        number_in_range("min_own_share", self.min_own_share, 0.0, 1.0)?;
+        span_in_range("lifetime", Some(self.lifetime), 1e-3, 3600.0)?;
+        self.tcp.check()
+    }
+}
+
+impl Scheme for Nred {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        self.tcp.sender(Recovery::NewReno)
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        self.tcp.receiver(Recovery::NewReno)
+    }
+
+    fn router(&self, _node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+        (!outlet.is_wired).then(|| Box::new(Neighbour::new(self, outlet)) as Box<dyn RouterPolicy>)
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.tcp.segment_size()
+    }
+}
+
+/// What neighbours are told (NCN, neighbourhood congestion notification).
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Congestion {
+    /// RED's probability over the mean index (normalised `p_b`): what a unit of a node's own index adds to its probability.
+    per_index: f64,
+    lifetime: Span,
+}
+
+impl Congestion {
+    /// An IP header, and the four fields that the authors name, of 4 bytes each: type, probability, duration of the congestion, and
+    /// lifetime. What receivers do with the duration is not known, and it is not in the content.
+    const SIZE: u32 = 20 + 16;
+
+    fn to_notice(self) -> Notice {
+        let fields = [self.per_index.to_bits(), self.lifetime.ns()];
+        Notice { content: fields.iter().flat_map(|field| field.to_le_bytes()).collect(), size: Self::SIZE }
+    }
+
+    /// None if it is nothing that a node of this scheme would say.
+    fn from_content(content: &[u8]) -> Option<Congestion> {
+        let (fields, []) = content.as_chunks::<8>() else { return None };
+        let [per_index, lifetime] = *fields else { return None };
+        let per_index = f64::from_bits(u64::from_le_bytes(per_index));
+        let lifetime = Span::from_ns(u64::from_le_bytes(lifetime));
+        (per_index.is_finite() && per_index >= 0.0).then_some(Congestion { per_index, lifetime })
+    }
+}
+
+/// What a neighbour told last.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    by: NodeId,
+    per_index: f64,
+    until: Time,
+}
+
+/// The node's part.
+struct Neighbour {
+    parameters: Nred,
+    interval: Span,
+    usage: Usage,
+    /// Mean queue index, and the part of it that is this node's own.
+    index: f64,
+    own_index: f64,
+    /// As [`Congestion::per_index`], of what this node found at the end of the latest interval.
+    per_index: f64,
+    /// The end of the present interval.
+    due: Time,
+    told: Vec<Told>,
+    phase: Rng,
+    early_drop: EarlyDrop,
+}
+
+impl Neighbour {
+    fn new(parameters: &Nred, outlet: &Outlet) -> Neighbour {
+        let interval = parameters.interval.span();
+        let mut node = Neighbour {
+            parameters: parameters.clone(),
+            interval,
+            usage: Usage::new(interval),
+            index: 0.0,
+            own_index: 0.0,
+            per_index: 0.0,
+            due: Time::ZERO,
+            told: Vec::new(),
+            phase: Rng::at(outlet.seed, &["phase"]),
+            early_drop: EarlyDrop::new(outlet),
+        };
+        node.on_restart(Time::ZERO);
+        node
+    }
+
+    /// With which a packet of data is dropped or marked.
+    fn probability(&self, now: Time) -> f64 {
+        let heard = self.told.iter().filter(|told| told.until > now).map(|told| told.per_index);
+        heard.fold(self.per_index, f64::max) * self.own_index
+    }
+
+    /// An interval is over. Returns what there is to tell.
+    fn measure(&mut self, shares: Shares) -> Option<Congestion> {
+        let Nred { busy_index, index_weight, min_own_share, .. } = self.parameters;
+        self.index += index_weight * (busy_index * shares.busy - self.index);
+        self.own_index += index_weight * (busy_index * shares.own - self.own_index);
+        let before = self.per_index;
+        self.per_index = self.red();
+        let persists = before > 0.0 && self.per_index > 0.0;
+        let tells = self.parameters.notices && persists && shares.own > min_own_share;
+        let lifetime = self.parameters.lifetime.span();
+        tells.then_some(Congestion { per_index: self.per_index, lifetime })
+    }
+
+    /// RED's probability over the mean index.
+    fn red(&self) -> f64 {
+        let Nred { min_threshold: min, max_threshold: max, max_probability, .. } = self.parameters;
+        if self.index <= min {
+            return 0.0;
+        }
+        max_probability * ((self.index - min) / (max - min)).min(1.0) / self.index
+    }
+}
+
+impl RouterPolicy for Neighbour {
+    fn on_arrival(&mut self, hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
+        self.early_drop.judge(packet, self.probability(hop.now))
+    }
+
+    fn on_received(&mut self, hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
+        self.early_drop.judge(packet, self.probability(hop.now))
+    }
+
+    fn on_link(&mut self, event: &LinkEvent) {
+        self.usage.on_link(event);
+    }
+
+    fn on_notice(&mut self, now: Time, from: NodeId, content: &[u8]) {
+        let Some(congestion) = Congestion::from_content(content) else { return };
+        let told = Told { by: from, per_index: congestion.per_index, until: now + congestion.lifetime };
+        match self.told.iter_mut().find(|known| known.by == from) {
+            Some(known) => *known = told,
+            None => self.told.push(told),
+        }
+    }
+
+    fn poll_notice(&mut self, now: Time) -> Option<Notice> {
+        let shares = self.usage.end(now);
+        self.due = now + self.interval;
+        self.told.retain(|told| told.until > now);
+        self.measure(shares).map(Congestion::to_notice)
+    }
+
+    fn next_notice(&self) -> Option<Time> {
+        Some(self.due)
+    }
+
+    /// The first interval is longer than the others, by chance, so that intervals of neighbours do not end together.
+    fn on_restart(&mut self, now: Time) {
+        self.usage.begin(now);
+        (self.index, self.own_index, self.per_index) = (0.0, 0.0, 0.0);
+        self.told.clear();
+        self.due = now + self.interval + Span::from_seconds(self.phase.unit() * self.interval.seconds());
+    }
+}
+
+#[cfg(test)]
+mod tests;

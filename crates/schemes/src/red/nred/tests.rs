@@ -1,0 +1,168 @@
+use super::*;
+use crate::testing::{OUTLET, hop, packet};
+use multihop_core::{Ecn, Interval};
+
+fn at(ms: u64) -> Time {
+    Time::from_ns(ms * 1_000_000)
+}
+
+fn node(parameters: &Nred) -> Neighbour {
+    Neighbour::new(parameters, &OUTLET)
+}
+
+fn shares(busy: f64, own: f64) -> Shares {
+    Shares { busy, own }
+}
+
+/// A node after so many intervals that were all like this.
+fn after(intervals: u32, busy: f64, own: f64) -> Neighbour {
+    let mut node = node(&Nred::default());
+    for _ in 0..intervals {
+        node.measure(shares(busy, own));
+    }
+    node
+}
+
+#[test]
+fn the_mean_index_of_a_medium_that_is_always_busy_tends_to_its_index() {
+    assert!((after(1, 1.0, 0.0).index - 0.2 * 244.0).abs() < 1e-9);
+    assert!((after(2, 1.0, 0.0).index - 0.36 * 244.0).abs() < 1e-9);
+    assert!((after(100, 1.0, 0.0).index - 244.0).abs() < 1e-6);
+}
+
+/// A mean index of 170 is half way: 0.07 in all, of which each has the part of its own share.
+#[test]
+fn the_probability_is_red_s_times_the_node_s_own_part() {
+    let busy = 170.0 / 244.0;
+    for (own, expected) in [(busy, 0.07), (busy / 2.0, 0.035), (busy / 7.0, 0.01), (0.0, 0.0)] {
+        let probability = after(200, busy, own).probability(Time::ZERO);
+        assert!((probability - expected).abs() < 1e-9, "{own}: {probability}");
+    }
+}
+
+#[test]
+fn nothing_is_dropped_up_to_the_lower_threshold_and_no_more_beyond_the_upper() {
+    for (index, expected) in [(0.0, 0.0), (100.0, 0.0), (135.0, 0.035), (240.0, 0.14), (244.0, 0.14)] {
+        let mut node = node(&Nred::default());
+        (node.index, node.own_index) = (index, index);
+        node.per_index = node.red();
+        assert!((node.probability(Time::ZERO) - expected).abs() < 1e-12, "{index}");
+    }
+}
+
+/// Above the threshold for the first time after three intervals of a busy medium.
+#[test]
+fn congestion_is_told_once_it_persists_by_who_takes_part() {
+    let told = |parameters: &Nred, own: f64| {
+        let mut node = node(parameters);
+        (0..5).map(|_| node.measure(shares(1.0, own)).is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&Nred::default(), 0.5), [false, false, false, true, true]);
+    assert_eq!(told(&Nred::default(), 0.1), [false; 5]);
+    assert_eq!(told(&Nred { notices: false, ..Nred::default() }, 0.5), [false; 5]);
+}
+
+#[test]
+fn a_notice_says_what_was_said() {
+    let congestion = Congestion { per_index: 0.14 / 240.0, lifetime: Span::from_ms(200) };
+    let notice = congestion.to_notice();
+    assert_eq!(notice.size, 36);
+    assert_eq!(Congestion::from_content(&notice.content), Some(congestion));
+    for content in [&[][..], &[0; 8], &[0; 15], &[0; 17], &[0; 24]] {
+        assert_eq!(Congestion::from_content(content), None);
+    }
+    let absurd = Congestion { per_index: f64::NAN, ..congestion }.to_notice();
+    assert_eq!(Congestion::from_content(&absurd.content), None);
+}
+
+/// The node finds a busy share of 0.3, which is no congestion; a neighbour finds more.
+#[test]
+fn a_node_without_congestion_heeds_its_neighbours_for_the_lifetime() {
+    let mut node = after(200, 0.3, 0.2);
+    let tell = |node: &mut Neighbour, now: u64, by: u32, per_index: f64, lifetime_ms: u64| {
+        let congestion = Congestion { per_index, lifetime: Span::from_ms(lifetime_ms) };
+        node.on_notice(at(now), NodeId(by), &congestion.to_notice().content);
+    };
+    let own = 0.2 * 244.0;
+    let expect = |node: &mut Neighbour, now: u64, per_index: f64| {
+        assert!((node.probability(at(now)) - per_index * own).abs() < 1e-9, "{now} ms");
+    };
+    expect(&mut node, 1_000, 0.0);
+    tell(&mut node, 1_000, 1, 4e-4, 200);
+    expect(&mut node, 1_000, 4e-4);
+    tell(&mut node, 1_050, 2, 5e-4, 100);
+    expect(&mut node, 1_149, 5e-4); // the greater of the two
+    expect(&mut node, 1_150, 4e-4);
+    tell(&mut node, 1_160, 1, 3e-4, 200);
+    expect(&mut node, 1_160, 3e-4); // the latest of the same neighbour
+    expect(&mut node, 1_360, 0.0);
+    node.poll_notice(at(1_400));
+    assert!(node.told.is_empty());
+}
+
+/// What it found itself counts where a neighbour found less.
+#[test]
+fn the_node_s_own_congestion_is_not_made_less_by_a_neighbour_s() {
+    let mut node = after(200, 1.0, 0.5);
+    let before = node.probability(Time::ZERO);
+    assert!((before - 0.07).abs() < 1e-9, "{before}");
+    let congestion = Congestion { per_index: 1e-6, lifetime: Span::from_ms(200) };
+    node.on_notice(Time::ZERO, NodeId(1), &congestion.to_notice().content);
+    assert_eq!(node.probability(Time::ZERO), before);
+}
+
+#[test]
+fn data_is_judged_as_it_comes_and_as_it_leaves() {
+    let counts = |ecn: Ecn, payload: u32| {
+        let mut node = after(200, 1.0, 1.0);
+        let view = LinkView::default();
+        let mut other_than_pass = [0; 2];
+        for _ in 0..10_000 {
+            let mut packet = packet(payload, ecn);
+            other_than_pass[0] +=
+                usize::from(node.on_received(hop(at(1)), &mut packet, &view) != Verdict::Pass);
+            other_than_pass[1] +=
+                usize::from(node.on_arrival(hop(at(1)), &mut packet, &view) != Verdict::Pass);
+        }
+        other_than_pass
+    };
+    for judged in counts(Ecn::NotCapable, 1000).into_iter().chain(counts(Ecn::Ect0, 1000)) {
+        assert!(judged.abs_diff(1_400) < 150, "{judged}");
+    }
+    assert_eq!(counts(Ecn::NotCapable, 0), [0, 0]);
+}
+
+/// Half of each of three intervals is busy.
+#[test]
+fn intervals_end_when_they_are_due() {
+    let mut node = node(&Nred::default());
+    let first = node.next_notice().unwrap();
+    assert!(first >= at(100) && first < at(200), "{first}");
+    for interval in 0..3 {
+        let start = first + Span::from_ms(100) * interval;
+        assert_eq!(node.next_notice(), Some(start));
+        node.poll_notice(start);
+        node.on_link(&LinkEvent::BusyFrom(start));
+        node.on_link(&LinkEvent::Busy(Interval { start, end: start + Span::from_ms(50) }));
+    }
+    node.poll_notice(node.due);
+    assert!((node.index - 122.0 * (0.2 + 0.16 + 0.128)).abs() < 1e-6, "{}", node.index);
+}
+
+#[test]
+fn a_restart_forgets_what_was_found_and_heard() {
+    let mut node = after(200, 1.0, 1.0);
+    let congestion = Congestion { per_index: 5e-4, lifetime: Span::from_ms(60_000) };
+    node.on_notice(at(100), NodeId(1), &congestion.to_notice().content);
+    node.on_restart(at(5_000));
+    assert_eq!(node.probability(at(5_000)), 0.0);
+    node.own_index = 100.0;
+    assert_eq!(node.probability(at(5_000)), 0.0);
+    let due = node.next_notice().unwrap();
+    assert!(due >= at(5_100) && due < at(5_200), "{due}");
+}
+
+#[test]
+fn wires_are_not_shared() {
+    assert!(Nred::default().router(NodeId(0), &Outlet { is_wired: true, ..OUTLET }).is_none());
+}

@@ -1,0 +1,141 @@
+//! TCP-AP: adaptive pacing.
+
+use crate::quantity::{BitRate, Duration, Size};
+use crate::range::{in_range, size_in_range, span_in_range};
+use crate::tcp::{Flavour, TcpParameters};
+use crate::{Parameters, Scheme};
+use multihop_transport::{
+    AdaptivePacing, AdaptivePacingOptions, Dispersion, Endpoint, Recovery, RtoOptions, ShortPath, TcpOptions,
+    TcpSender,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the variation of the delay is measured by.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DelayDispersion {
+    /// The mean absolute deviation over the mean: the authors' program.
+    #[default]
+    Mad,
+    /// The standard deviation over the mean (coefficient of variation): the paper.
+    Cov,
+}
+
+/// The delay to wait for on a path of fewer hops than interfere.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShortPaths {
+    /// Of all its hops: the paper.
+    #[default]
+    H,
+    /// Of one hop: the authors' program.
+    One,
+}
+
+/// `tcp-newreno` whose segments leave one by one, at intervals of the delay over the four hops that interfere. The sender estimates
+/// it from the round-trip time, the hops that the acknowledgement took, and the data rate of the links, which it has to be told.
+/// The retransmission timer does not back off.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct TcpAp {
+    /// Data rate of the links. Default "2 Mb/s".
+    pub rate: BitRate,
+    /// Bytes of headers, TCP to PHY, that are added to the payload of a segment, and of which an acknowledgement consists.
+    /// Default "112 B".
+    pub overhead: Size,
+    /// Hops within which transmissions interfere. Default 4.
+    pub interfering_hops: u32,
+    /// What the variation of the delay is measured by: "mad", the mean absolute deviation, as in the authors' program, or "cov", the
+    /// standard deviation, as in the paper. Default "mad".
+    pub dispersion: DelayDispersion,
+    /// On a path of fewer hops than interfere, the delay is that of all its hops ("h", the paper) or of one ("one", the authors'
+    /// program). Default "h".
+    pub short: ShortPaths,
+    /// Delays of which the variation is taken. Default 50.
+    pub history: u32,
+    /// Interval between segments before there is a round-trip time. Default "50 ms".
+    pub initial_interval: Duration,
+    /// The connection.
+    #[serde(flatten)]
+    pub tcp: TcpParameters,
+}
+
+impl Default for TcpAp {
+    fn default() -> TcpAp {
+        TcpAp {
+            rate: BitRate(2e6),
+            overhead: Size(112.0),
+            interfering_hops: 4,
+            dispersion: DelayDispersion::default(),
+            short: ShortPaths::default(),
+            history: 50,
+            initial_interval: Duration(0.05),
+            tcp: TcpParameters::default(),
+        }
+    }
+}
+
+impl Parameters for TcpAp {
+    const NAME: &str = "tcp-ap";
+    const SUMMARY: &str = "TCP with adaptive pacing, by the delay over the hops that interfere";
+    const REFERENCE: &str = "ElRakabawy, Klemm and Lindemann 2005; RFC 5681, RFC 6298, RFC 6582";
+
+    fn check(&self) -> Result<(), String> {
+        let (least, most) = (BitRate(1e3), BitRate(1e11));
+        if !(least..=most).contains(&self.rate) {
+            return Err(format!("rate is {}; it must be between {least} and {most}", self.rate));
+        }
+        size_in_range("overhead", Some(self.overhead), 0.0, 65_535.0)?;
+        in_range("interfering_hops", Some(self.interfering_hops), 1, 1000, "hops")?;
+        in_range("history", Some(self.history), 1, 10_000, "delays")?;
+        span_in_range("initial_interval", Some(self.initial_interval), 1e-6, 60.0)?;
+        self.tcp.check()
+    }
+}
+
+impl Scheme for TcpAp {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        let pacing = AdaptivePacing::new(AdaptivePacingOptions {
+            reno: self.tcp.reno_options(),
+            rate: self.rate.rate(),
+            overhead: self.overhead.bytes() as u32,
+            interfering_hops: self.interfering_hops as u16,
+            dispersion: match self.dispersion {
+                DelayDispersion::Mad => Dispersion::MeanAbsolute,
+                DelayDispersion::Cov => Dispersion::Standard,
+            },
+            short: match self.short {
+                ShortPaths::H => ShortPath::AllHops,
+                ShortPaths::One => ShortPath::OneHop,
+            },
+            history: self.history as usize,
+            initial_interval: self.initial_interval.span(),
+        });
+        let options = self.connection().options(Recovery::NewReno);
+        let rto = RtoOptions { exponential: false, ..options.rto };
+        // ns-2 has timestamps in every header, at no cost.
+        let time_every_segment = !options.timestamps;
+        let options = TcpOptions { rto, time_every_segment, ..options };
+        Box::new(TcpSender::new(options, Box::new(pacing)))
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        self.connection().receiver(Recovery::NewReno)
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.tcp.segment_size()
+    }
+}
+
+impl TcpAp {
+    /// Its own defaults: a delayed acknowledgement would be taken for delay on the path.
+    fn connection(&self) -> TcpParameters {
+        TcpParameters {
+            delayed_ack: self.tcp.delayed_ack.or(Some(Duration(0.0))),
+            timestamps: self.tcp.timestamps.or(Some(self.tcp.flavour == Flavour::Rfc)),
+            ..self.tcp.clone()
+        }
+    }
+}

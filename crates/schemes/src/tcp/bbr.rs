@@ -1,0 +1,64 @@
+//! TCP BBR, version 1.
+
+use crate::quantity::Duration;
+use crate::range::{number_in_range, span_in_range};
+use crate::tcp::TcpParameters;
+use crate::{Parameters, Scheme};
+use multihop_transport::{Bbr, BbrOptions, Endpoint, Recovery, TcpOptions, TcpSender};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `tcp-sack` with BBR: it estimates the bandwidth of the bottleneck and the round trip of the empty path, paces by the one and limits
+/// what is in flight by both. Losses do not slow it down. It answers no ECN-Echo. It needs a receive window of more than two
+/// bandwidth-delay products.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct TcpBbr {
+    /// The window in bandwidth-delay products while bandwidth is used and probed for. Default 2.
+    pub window_gain: f64,
+    /// The round trip of the empty path is measured anew, with four segments in flight, when nothing as short was seen for this
+    /// long. Default "10 s".
+    pub round_trip_window: Duration,
+    /// The connection.
+    #[serde(flatten)]
+    pub tcp: TcpParameters,
+}
+
+impl Default for TcpBbr {
+    fn default() -> TcpBbr {
+        TcpBbr { window_gain: 2.0, round_trip_window: Duration(10.0), tcp: TcpParameters::default() }
+    }
+}
+
+impl Parameters for TcpBbr {
+    const NAME: &str = "tcp-bbr";
+    const SUMMARY: &str = "TCP with the model and the pace of BBR (version 1)";
+    const REFERENCE: &str = "draft-cardwell-iccrg-bbr-congestion-control-00; \
+        draft-cheng-iccrg-delivery-rate-estimation-00; RFC 2018, RFC 6298, RFC 6675";
+
+    fn check(&self) -> Result<(), String> {
+        number_in_range("window_gain", self.window_gain, 1.0, 100.0)?;
+        span_in_range("round_trip_window", Some(self.round_trip_window), 0.1, 3600.0)?;
+        self.tcp.check()
+    }
+}
+
+impl Scheme for TcpBbr {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        let bbr = Bbr::new(BbrOptions {
+            window_gain: self.window_gain,
+            round_trip_window: self.round_trip_window.span(),
+            ..BbrOptions::draft(self.tcp.segment_size(), self.tcp.first_window())
+        });
+        let options = TcpOptions { delivery_rate: true, ..self.tcp.options(Recovery::Sack) };
+        Box::new(TcpSender::new(options, Box::new(bbr)))
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        self.tcp.receiver(Recovery::Sack)
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.tcp.segment_size()
+    }
+}

@@ -1,0 +1,101 @@
+//! TCP CUBIC.
+
+use crate::range::number_in_range;
+use crate::tcp::{Flavour, TcpParameters};
+use crate::{Parameters, Scheme};
+use multihop_transport::{Cubic, CubicOptions, Endpoint, Recovery, TcpOptions, TcpSender};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How the first slow start of `tcp-cubic` ends.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub enum SlowStart {
+    /// When round trips grow, or at a loss (RFC 9406).
+    #[serde(rename = "hystart++")]
+    HyStart,
+    /// At a loss (RFC 5681).
+    #[serde(rename = "standard")]
+    Standard,
+}
+
+/// `tcp-sack` with the window of CUBIC: after a reduction it returns along a cubic function of time to where it was, and where that
+/// is slower than Reno, it is as fast as Reno.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct TcpCubic {
+    /// `C` of RFC 9438, in segments per second cubed: how steeply the window grows. Default 0.4.
+    pub scale: f64,
+    /// `beta_cubic` of RFC 9438: what is left of the window after a loss. Default 0.7.
+    pub beta: f64,
+    /// What is left of the window after an ECN-Echo. Default: `beta`; RFC 8511 proposes 0.85.
+    pub beta_ecn: Option<f64>,
+    /// Give way faster to new flows when the window is falling (RFC 9438, section 4.7). Default true.
+    pub fast_convergence: bool,
+    /// The first slow start: "hystart++" (RFC 9406, which RFC 9438, section 4.10, recommends) leaves it when round trips have grown by
+    /// an eighth, but at least 4 and at most 16 ms; until then it opens the window as `byte_counting` says, and not by up to 8 segments for
+    /// one acknowledgement; "standard" is that of RFC 5681, which ends with a loss. Each segment is timed at no cost in bytes. Default "hystart++" (rfc) or
+    /// "standard" (ns2).
+    pub slow_start: Option<SlowStart>,
+    /// The connection.
+    #[serde(flatten)]
+    pub tcp: TcpParameters,
+}
+
+impl Default for TcpCubic {
+    fn default() -> TcpCubic {
+        TcpCubic {
+            scale: 0.4,
+            beta: 0.7,
+            beta_ecn: None,
+            fast_convergence: true,
+            slow_start: None,
+            tcp: TcpParameters::default(),
+        }
+    }
+}
+
+impl Parameters for TcpCubic {
+    const NAME: &str = "tcp-cubic";
+    const SUMMARY: &str = "TCP with the window of CUBIC, and recovery from selective acknowledgements";
+    const REFERENCE: &str = "RFC 9438; RFC 2018, RFC 6298, RFC 6675, RFC 9406";
+
+    fn check(&self) -> Result<(), String> {
+        number_in_range("scale", self.scale, 1e-3, 1e3)?;
+        number_in_range("beta", self.beta, 0.1, 1.0)?;
+        number_in_range("beta_ecn", self.beta_ecn.unwrap_or(self.beta), 0.1, 1.0)?;
+        self.tcp.check()
+    }
+}
+
+impl TcpCubic {
+    fn hystart(&self) -> bool {
+        let by_flavour = match self.tcp.flavour {
+            Flavour::Rfc => SlowStart::HyStart,
+            Flavour::Ns2 => SlowStart::Standard,
+        };
+        self.slow_start.unwrap_or(by_flavour) == SlowStart::HyStart
+    }
+}
+
+impl Scheme for TcpCubic {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        let cubic = Cubic::new(CubicOptions {
+            reno: self.tcp.reno_options(),
+            scale: self.scale,
+            beta: self.beta,
+            beta_ecn: self.beta_ecn.unwrap_or(self.beta),
+            fast_convergence: self.fast_convergence,
+            hystart: self.hystart(),
+        });
+        let options = TcpOptions { time_every_segment: self.hystart(), ..self.tcp.options(Recovery::Sack) };
+        Box::new(TcpSender::new(options, Box::new(cubic)))
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        self.tcp.receiver(Recovery::Sack)
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.tcp.segment_size()
+    }
+}

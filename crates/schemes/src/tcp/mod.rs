@@ -1,0 +1,220 @@
+//! The parameters that all TCP schemes share.
+
+mod ap;
+mod bbr;
+mod cubic;
+mod newreno;
+mod sack;
+mod vegas;
+mod westwood;
+
+pub use ap::{DelayDispersion, ShortPaths, TcpAp};
+pub use bbr::TcpBbr;
+pub use cubic::TcpCubic;
+pub use newreno::TcpNewReno;
+pub use sack::TcpSack;
+pub use vegas::TcpVegas;
+pub use westwood::{Filter, TcpWestwood};
+
+use crate::quantity::{Duration, Size};
+use crate::range::{in_range, size_in_range, span_in_range};
+use multihop_transport::{
+    CongestionHeader, Controller as _, Endpoint, Growth, Recovery, Reno, RenoOptions, SackedAtTimeout,
+    TcpOptions, TcpReceiver, TcpSender,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which defaults a TCP scheme starts from.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flavour {
+    /// The current standards.
+    #[default]
+    Rfc,
+    /// ns-2.35, in which most published results were obtained.
+    Ns2,
+}
+
+/// Parameters of a TCP connection. What is left out takes the default of the `flavour`.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct TcpParameters {
+    /// Whose defaults the other parameters take: those of the standards ("rfc") or of ns-2.35 ("ns2"). ns2 also has quirks
+    /// that no single parameter covers. It halves the congestion window and not what is outstanding, and opens it per
+    /// acknowledgement, used or not; in `NewReno` recovery a duplicate acknowledgement releases at most two segments, and the
+    /// window stays as deflated as it was; SACK recovery fills holes before it sends new data; after a timeout everything is
+    /// sent again; SACK blocks cost 8 bytes each; retransmissions are ECN capable; and echoes at a window of one segment back
+    /// off the timer.
+    pub flavour: Flavour,
+    /// Payload of a full segment. Default "1460 B".
+    pub segment_size: Option<Size>,
+    /// Network and transport headers of each packet, options not counted. Default "40 B".
+    pub header: Option<Size>,
+    /// Receive window in segments. It caps the congestion window and is the first slow-start threshold (ns-2's `window_`).
+    /// Default 1024 (1.5 MB; rfc), large enough not to bind, as receivers that tune their buffers keep it (Fisk and Feng, Dynamic
+    /// Right-Sizing, 2001; RFC 7323 for its scale); or 20 (ns2).
+    pub window: Option<u32>,
+    /// First congestion window in segments. Default: 3 segments of 1460 bytes (RFC 5681; rfc) or 2 (ns2).
+    pub initial_window: Option<u32>,
+    /// First slow-start threshold in segments. Default: `window`.
+    pub initial_threshold: Option<u32>,
+    /// The most segments by which one acknowledgement opens the window in slow start (RFC 3465). Default 1. In ns2 the window
+    /// is opened per acknowledgement, unless this is given.
+    pub byte_counting: Option<u32>,
+    /// The receiver waits this long for a second segment before it acknowledges; "0 s" acknowledges each segment. Default
+    /// "100 ms" (rfc) or "0 s" (ns2, and tcp-ap always).
+    pub delayed_ack: Option<Duration>,
+    /// Open the connection with SYN and SYN-ACK. Default true.
+    pub handshake: Option<bool>,
+    /// The timestamp option: 12 more header bytes, and a round-trip sample from every acknowledgement (RFC 7323). Default
+    /// false: one segment at a time is timed; true in tcp-ap with the flavour rfc.
+    pub timestamps: Option<bool>,
+    /// Explicit congestion notification (RFC 3168). Default false; always true in schemes that mark.
+    pub ecn: Option<bool>,
+    /// Limited Transmit: new data on the first two duplicate acknowledgements (RFC 3042). Default true; false in tcp-vegas with
+    /// the flavour ns2.
+    pub limited_transmit: Option<bool>,
+    /// Where losses are repaired from selective acknowledgements: keep these when the retransmission timer expires, as most
+    /// implementations do, and send nothing again that they tell of (RFC 6675, section 5.1). Default false (RFC 2018, section 8), and
+    /// true of schemes whose window routers open, of xcp, xcp-b and xcp-winf with the flavour rfc, and false of ewccp.
+    pub keep_sacked: Option<bool>,
+    /// A node's MAC that gives a packet up, because its retry limit is reached, signals that to the end of the flow at this node, if the
+    /// packet came from there. Data is sent again at once, in its own place in the window; so is an acknowledgement that no later one
+    /// replaces. So often in a row without an answer: then the retransmission timer is waited for. Losses further on are found as
+    /// without it. Default 0, no signal, and 10 of ewccp.
+    pub local_repairs: Option<u32>,
+    /// Duplicate acknowledgements that mean a loss. Default 3.
+    pub duplicate_threshold: Option<u32>,
+    /// Retransmission timeout before the first round-trip sample. Default "1 s" (RFC 6298; rfc) or "3 s" (ns2).
+    pub initial_rto: Option<Duration>,
+    /// The least retransmission timeout. Default "1 s" (RFC 6298; rfc) or "200 ms" (ns2, Linux).
+    pub min_rto: Option<Duration>,
+    /// The largest retransmission timeout. Default "60 s".
+    pub max_rto: Option<Duration>,
+    /// Tick of the clock that measures round trips; "0 s" for an exact one. Default "0 s" (rfc) or "10 ms" (ns2's `tcpTick_`).
+    pub tick: Option<Duration>,
+}
+
+impl TcpParameters {
+    /// Are all values in range?
+    ///
+    /// # Errors
+    /// A sentence that names the parameter, what was found, and what would do.
+    pub fn check(&self) -> Result<(), String> {
+        size_in_range("segment_size", self.segment_size, 1.0, 65_535.0)?;
+        size_in_range("header", self.header, 0.0, 65_535.0)?;
+        in_range("window", self.window, 1, 1 << 20, "segments")?;
+        in_range("initial_window", self.initial_window, 1, 1 << 20, "segments")?;
+        in_range("initial_threshold", self.initial_threshold, 1, 1 << 20, "segments")?;
+        in_range("byte_counting", self.byte_counting, 1, 1 << 20, "segments")?;
+        in_range("local_repairs", self.local_repairs, 0, 1 << 20, "repairs")?;
+        in_range("duplicate_threshold", self.duplicate_threshold, 1, 1000, "acknowledgements")?;
+        // RFC 1122, section 4.2.3.2: less than half a second.
+        span_in_range("delayed_ack", self.delayed_ack, 0.0, 0.5)?;
+        span_in_range("initial_rto", self.initial_rto, 1e-3, 3600.0)?;
+        span_in_range("min_rto", self.min_rto, 0.0, 3600.0)?;
+        span_in_range("max_rto", self.max_rto, 1e-3, 3600.0)?;
+        span_in_range("tick", self.tick, 0.0, 1.0)?;
+        let rto = self.options(Recovery::NewReno).rto;
+        if rto.min > rto.max {
+            let (min, max) = (rto.min.ns() as f64 / 1e9, rto.max.ns() as f64 / 1e9);
+            return Err(format!("min_rto is {min} s, above max_rto ({max} s); make it at most {max} s"));
+        }
+        Ok(())
+    }
+
+    /// The options that these parameters mean.
+    pub fn options(&self, recovery: Recovery) -> TcpOptions {
+        let segment_size = self.segment_size();
+        let mut options = match self.flavour {
+            Flavour::Ns2 => TcpOptions::ns2(recovery, segment_size, self.window()),
+            Flavour::Rfc => TcpOptions {
+                recovery,
+                segment_size,
+                receive_window: u64::from(self.window()) * u64::from(segment_size),
+                ..TcpOptions::default()
+            },
+        };
+        let unless_zero = |duration: Duration| Some(duration.span()).filter(|span| span.ns() > 0);
+        set(&mut options.header, self.header.map(|header| header.bytes() as u32));
+        set(&mut options.delayed_ack, self.delayed_ack.map(unless_zero));
+        set(&mut options.handshake, self.handshake);
+        set(&mut options.timestamps, self.timestamps);
+        set(&mut options.ecn, self.ecn);
+        set(&mut options.limited_transmit, self.limited_transmit);
+        if let Some(kept) = self.keep_sacked {
+            options.sacked_at_timeout = if kept { SackedAtTimeout::Kept } else { SackedAtTimeout::Forgotten };
+        }
+        set(&mut options.local_repairs, self.local_repairs);
+        set(&mut options.duplicate_threshold, self.duplicate_threshold);
+        set(&mut options.rto.initial, self.initial_rto.map(Duration::span));
+        set(&mut options.rto.min, self.min_rto.map(Duration::span));
+        set(&mut options.rto.max, self.max_rto.map(Duration::span));
+        set(&mut options.rto.granularity, self.tick.map(unless_zero));
+        options
+    }
+
+    /// The options of a connection whose window routers open: with selective acknowledgements, which hold after a timeout, a round-trip
+    /// sample from every acknowledgement, and a receive window that does not bind, unless something else was given.
+    pub(crate) fn led_by_routers(&self, congestion_header: CongestionHeader) -> TcpOptions {
+        let tcp = TcpParameters {
+            window: self.window.or(Some(TcpOptions::OPEN_WINDOW)),
+            keep_sacked: self.keep_sacked.or(Some(true)),
+            ..self.clone()
+        };
+        TcpOptions { congestion_header, time_every_segment: true, ..tcp.options(Recovery::Sack) }
+    }
+
+    /// The AIMD controller that these parameters mean.
+    pub fn reno(&self) -> Reno {
+        Reno::new(self.reno_options())
+    }
+
+    /// The options of that controller, which others take their slow start, first window and limits from.
+    pub fn reno_options(&self) -> RenoOptions {
+        let segment_size = self.segment_size();
+        let bytes = |segments: u32| u64::from(segments) * u64::from(segment_size);
+        let mut options = match self.flavour {
+            Flavour::Rfc => RenoOptions::rfc(segment_size, bytes(self.window())),
+            Flavour::Ns2 => RenoOptions::ns2(segment_size, bytes(self.window())),
+        };
+        set(&mut options.initial_window, self.initial_window.map(|segments| Some(bytes(segments))));
+        options.initial_threshold = self.initial_threshold.map(bytes);
+        set(&mut options.growth, self.byte_counting.map(|limit| Growth::PerByte { limit }));
+        options
+    }
+
+    /// The first congestion window in bytes, with a default as in [`TcpParameters::reno`].
+    pub(crate) fn first_window(&self) -> u64 {
+        self.reno().allowance().window
+    }
+
+    /// A sender with the AIMD controller.
+    pub fn sender(&self, recovery: Recovery) -> Box<dyn Endpoint> {
+        Box::new(TcpSender::new(self.options(recovery), Box::new(self.reno())))
+    }
+
+    /// The receiver for it.
+    pub fn receiver(&self, recovery: Recovery) -> Box<dyn Endpoint> {
+        Box::new(TcpReceiver::new(self.options(recovery)))
+    }
+
+    /// Payload bytes of a full segment.
+    pub fn segment_size(&self) -> u32 {
+        self.segment_size.map_or(1460, |size| size.bytes() as u32)
+    }
+
+    fn window(&self) -> u32 {
+        self.window.unwrap_or(match self.flavour {
+            Flavour::Rfc => TcpOptions::OPEN_WINDOW,
+            Flavour::Ns2 => 20,
+        })
+    }
+}
+
+pub(crate) fn set<T>(slot: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *slot = value;
+    }
+}

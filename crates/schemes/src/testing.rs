@@ -1,0 +1,82 @@
+//! Packets, hops and departures that tests share.
+
+use crate::Scheme;
+use multihop_core::{Ecn, FlowId, NodeId, Packet, Port, Rate, Segment, Span, Time};
+use multihop_link::{Departure, Hop, LinkView, Outlet, PhyTimes, Verdict};
+
+/// The radio's queue.
+pub const OUTLET: Outlet =
+    Outlet { rate: Rate::from_kbps(1_000), is_wired: false, queue_limit: 50, rts_from: None, seed: 1 };
+
+/// 1 Mb/s, 1000 bytes: DATA 8416, ACK 304 and SIFS 10 us.
+pub const REST_US: u64 = 8_416 + 10 + 304;
+
+/// The DATA frame of 1000 bytes at 1 Mb/s, of an exchange of 9406 us: RTS 352 + CTS 304 + DATA + ACK and three SIFS. Its
+/// service delay will be `service_us` if it is acknowledged, and `rts_failures` RTS were not answered before.
+pub fn departure(service_us: u64, rts_failures: u32) -> Departure {
+    let (data, ack, sifs) = (Span::from_us(8_416), Span::from_us(304), Span::from_us(10));
+    Departure {
+        now: Time::ZERO,
+        service_so_far: Span::from_us(service_us - REST_US),
+        data,
+        ack,
+        sifs,
+        propagation: Span::ZERO,
+        exchange: Span::from_us(352 + 304 + 20 + REST_US),
+        rts_tries: rts_failures + 1,
+        rts_failures,
+        data_tries: 0,
+    }
+}
+
+/// A hop at this instant, with anybody.
+pub fn hop(now: Time) -> Hop {
+    Hop { now, peer: NodeId(1) }
+}
+
+/// The PHY of that frame.
+pub fn phy() -> PhyTimes {
+    PhyTimes {
+        slot: Span::from_us(20),
+        sifs: Span::from_us(10),
+        difs: Span::from_us(50),
+        backoff: Span::from_us(310),
+        cw_min: 31,
+        cw_max: 1023,
+        rts: Span::from_us(352),
+        cts: Span::from_us(304),
+        ack: Span::from_us(304),
+        data_rate: Rate::from_kbps(1_000),
+        data_overhead: Span::from_us(192),
+        data_header: 28,
+    }
+}
+
+pub fn packet(payload: u32, ecn: Ecn) -> Packet {
+    Packet {
+        segment: Segment { payload, ecn, ..Segment::default() },
+        flow: FlowId(0),
+        port: Port::Receiver,
+        source: NodeId(0),
+        destination: NodeId(1),
+        size: payload + 40,
+        number: 0,
+        created: Time::ZERO,
+        hops: 0,
+    }
+}
+
+/// Which of the departures, of data that understands ECN from one node, are marked.
+pub fn marks(scheme: &dyn Scheme, departures: &[(Departure, LinkView)]) -> Vec<bool> {
+    let mut router = scheme.router(NodeId(0), &OUTLET).unwrap();
+    let mark = |(departure, view): &(Departure, LinkView)| {
+        router.on_data(departure, &mut packet(1000, Ecn::Ect0), view) == Verdict::Mark
+    };
+    departures.iter().map(mark).collect()
+}
+
+/// The same, without anything in the view.
+pub fn marks_of(scheme: &dyn Scheme, departures: &[Departure]) -> Vec<bool> {
+    let alone: Vec<_> = departures.iter().map(|departure| (*departure, LinkView::default())).collect();
+    marks(scheme, &alone)
+}

@@ -1,0 +1,78 @@
+//! TFRC below a constant rate.
+
+use crate::quantity::BitRate;
+use crate::range::{bytes_per_second, rate_in_range};
+use crate::tfrc::TfrcParameters;
+use crate::{Parameters, Scheme};
+use multihop_transport::{Endpoint, RateCeiling, Report};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `tfrc` that never sends faster than a constant rate: the rate-constrained TFRC by which Li, Agu, Claypool and Kinicki find the rate
+/// that a chain carries best (section III.B).
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct TfrcCapped {
+    /// The most that the rate may be, in payload bits per second: what `segment_size` counts, without any header. Default
+    /// "300 kb/s".
+    pub cap: BitRate,
+    /// The connection.
+    #[serde(flatten)]
+    pub tfrc: TfrcParameters,
+}
+
+impl Default for TfrcCapped {
+    fn default() -> TfrcCapped {
+        TfrcCapped { cap: BitRate(300e3), tfrc: TfrcParameters::default() }
+    }
+}
+
+impl Parameters for TfrcCapped {
+    const NAME: &str = "tfrc-capped";
+    const SUMMARY: &str = "TFRC below a constant rate";
+    const REFERENCE: &str = "Li, Agu, Claypool and Kinicki 2003; RFC 5348";
+    const RELIABLE: bool = false;
+
+    fn check(&self) -> Result<(), String> {
+        rate_in_range("cap", Some(self.cap))?;
+        self.tfrc.check()
+    }
+}
+
+impl Scheme for TfrcCapped {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        self.tfrc.sender(Box::new(Constant { rate: bytes_per_second(self.cap) }))
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        self.tfrc.receiver()
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.tfrc.segment_size()
+    }
+
+    fn reliable(&self) -> bool {
+        false
+    }
+}
+
+/// The same rate, always.
+struct Constant {
+    /// In bytes per second.
+    rate: f64,
+}
+
+impl RateCeiling for Constant {
+    fn at_start(&self) -> f64 {
+        self.rate
+    }
+
+    fn at_any_time(&self) -> f64 {
+        self.rate
+    }
+
+    fn on_report(&mut self, _report: &Report) -> f64 {
+        self.rate
+    }
+}

@@ -1,0 +1,205 @@
+//! RE TFRC.
+
+use crate::quantity::Duration;
+use crate::range::{in_range, number_in_range, span_in_range};
+use crate::tfrc::airtime_ceiling::AirtimeCeiling;
+use crate::tfrc::rate_estimation::{CurrentRtt, RateEstimation, SaturatedChain};
+use crate::tfrc::{Change, TfrcParameters};
+use crate::{Parameters, Scheme, Station};
+use multihop_core::Span;
+use multihop_link::{ActiveFlows, ContentionDelay, ServiceTimes, SuccessProbability};
+use multihop_transport::{Endpoint, RateCeiling};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the rate is held below.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ceiling {
+    /// What the air around a node of the chain has room for, divided among the flows that the node knows of.
+    #[default]
+    Airtime,
+    /// The receive rate, scaled to the round-trip time of saturation (Fig. 17).
+    RoundTrip,
+}
+
+/// How the model finds the probability that a transmission succeeds.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Success {
+    /// The fixed point of Bianchi 2000.
+    #[default]
+    FixedPoint,
+    /// To the first order, as Carvalho and Garcia-Luna-Aceves do.
+    Linear,
+}
+
+/// `tfrc` that keeps its rate below the one that saturates the MAC of a chain. After the first loss event each report lowers the rate of
+/// the equation to the receive rate, scaled by the round-trip time that the path should have when it just saturates over the present
+/// one. That is the round-trip time of a model of the MAC, from the hops of the path and the PHY of the sender's own station, or the least
+/// one that was measured, whichever is more. The rate rises by a packet per round-trip time (`rate_change`), whatever the `flavour`.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct ReTfrc {
+    /// What the rate is held below: a share of the air around a node of the chain ("airtime"), or the receive rate scaled to the
+    /// round-trip time of saturation ("round-trip", the paper's Figure 17). Default "airtime".
+    pub ceiling: Ceiling,
+    /// With "airtime": the rate as a share of a packet per so many exchanges as there are hops, but at most four. Default: as computed,
+    /// a packet per at most five exchanges and what a packet may gain on the one before it, which is 300 kb/s on the paper's chain of seven hops
+    /// as in its Figure 7, a share of 0.79.
+    pub airtime_share: Option<f64>,
+    /// With "airtime": how long a flow counts of which the sender's node last sent or decoded a packet. Default "5 s".
+    pub flow_window: Duration,
+    /// Hops of the path. Default: as many as reports take.
+    pub hops: Option<u32>,
+    /// With "round-trip": the present round-trip time that the rate is scaled by: that of the "latest" report, or the "smoothed" one, as in the paper's equations
+    /// if they are taken literally. That lags behind, so that the rate goes on falling long after a queue has gone. Default "latest".
+    pub current_rtt: CurrentRtt,
+    /// With "round-trip": for how long the least round-trip time is remembered (which the paper does not say). Default "10 s".
+    pub rtt_window: Duration,
+    /// With "round-trip": whether the model counts that contention windows grow. Default true; false is the equation as it is printed.
+    pub growing_windows: bool,
+    /// With "round-trip": how the model finds the probability of a success: the "fixed-point" of Bianchi, or a "linear" one to the first order. Default
+    /// "fixed-point".
+    pub success: Success,
+    /// The connection.
+    #[serde(flatten)]
+    pub tfrc: TfrcParameters,
+}
+
+impl Default for ReTfrc {
+    fn default() -> ReTfrc {
+        ReTfrc {
+            ceiling: Ceiling::default(),
+            airtime_share: None,
+            flow_window: Duration(5.0),
+            hops: None,
+            current_rtt: CurrentRtt::default(),
+            rtt_window: Duration(10.0),
+            growing_windows: true,
+            success: Success::default(),
+            tfrc: TfrcParameters::default(),
+        }
+    }
+}
+
+impl Parameters for ReTfrc {
+    const NAME: &str = "re-tfrc";
+    const SUMMARY: &str =
+        "TFRC below the rate that saturates the MAC of a chain, shared among the flows in reach";
+    const REFERENCE: &str = "Li, Agu, Claypool and Kinicki 2003; RFC 5348";
+    const RELIABLE: bool = false;
+
+    fn check(&self) -> Result<(), String> {
+        if let Some(share) = self.airtime_share {
+            number_in_range("airtime_share", share, 0.01, 1.0)?;
+            if self.ceiling == Ceiling::RoundTrip {
+                return Err(
+                    "airtime_share is given; ceiling = \"round-trip\" has no share of the air".to_owned()
+                );
+            }
+        }
+        span_in_range("flow_window", Some(self.flow_window), 1e-3, 3600.0)?;
+        in_range("hops", self.hops, 1, 1000, "hops")?;
+        span_in_range("rtt_window", Some(self.rtt_window), 1e-3, 3600.0)?;
+        self.tfrc.check()
+    }
+}
+
+impl Scheme for ReTfrc {
+    /// Without a station there is no model: the least round-trip time is all that is known.
+    fn sender(&self) -> Box<dyn Endpoint> {
+        self.below(self.round_trip(None))
+    }
+
+    fn sender_at(&self, station: &Station) -> Box<dyn Endpoint> {
+        self.below(match self.ceiling {
+            Ceiling::Airtime => self.airtime(station),
+            Ceiling::RoundTrip => self.round_trip(Some(self.saturated_chain(station))),
+        })
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        self.connection().receiver()
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.tfrc.segment_size()
+    }
+
+    fn reliable(&self) -> bool {
+        false
+    }
+}
+
+impl ReTfrc {
+    /// Its own default: Figure 17 changes the rate incrementally.
+    fn connection(&self) -> TfrcParameters {
+        let rate_change = self.tfrc.rate_change.or(Some(Change::Incremental));
+        TfrcParameters { rate_change, ..self.tfrc.clone() }
+    }
+
+    fn below(&self, ceiling: Box<dyn RateCeiling>) -> Box<dyn Endpoint> {
+        self.connection().sender(ceiling)
+    }
+
+    fn airtime(&self, station: &Station) -> Box<dyn RateCeiling> {
+        let header = self.connection().options().header;
+        let flows = ActiveFlows::new(station.flow, self.flow_window.span());
+        Box::new(AirtimeCeiling::new(station, header, self.known_hops(), self.airtime_share, flows))
+    }
+
+    fn round_trip(&self, chain: Option<SaturatedChain>) -> Box<dyn RateCeiling> {
+        let equation = self.connection().options().equation;
+        let window = self.rtt_window.span();
+        Box::new(RateEstimation::new(chain, self.known_hops(), self.current_rtt, equation, window))
+    }
+
+    fn known_hops(&self) -> Option<u16> {
+        self.hops.map(|hops| hops as u16)
+    }
+
+    fn saturated_chain(&self, station: &Station) -> SaturatedChain {
+        let options = self.connection().options();
+        let times = |size| {
+            let handshake = station.rts_from.is_some_and(|least| size >= least);
+            ServiceTimes::new(&station.phy, size, handshake, PROPAGATION)
+        };
+        let success = match self.success {
+            Success::FixedPoint => SuccessProbability::FixedPoint,
+            Success::Linear => SuccessProbability::Linear,
+        };
+        let growing_windows = self.growing_windows;
+        SaturatedChain {
+            model: ContentionDelay { success, growing_windows, ..ContentionDelay::new(&station.phy) },
+            data: times(options.segment_size + options.header),
+            feedback: times(options.report),
+        }
+    }
+}
+
+/// The paper's delta, of which it gives no value: about that of 300 m.
+const PROPAGATION: Span = Span::from_us(1);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn what_is_wrong_with_a_parameter_is_said_in_one_message() {
+        let cases = [
+            (json!({ "airtime_share": 0.0 }), "airtime_share is 0; it must be between 0.01 and 1"),
+            (json!({ "airtime_share": 1.5 }), "airtime_share is 1.5; it must be between 0.01 and 1"),
+            (
+                json!({ "ceiling": "round-trip", "airtime_share": 0.8 }),
+                "airtime_share is given; ceiling = \"round-trip\" has no share of the air",
+            ),
+            (json!({ "flow_window": "0 s" }), "flow_window is 0 s; it must be between 1 ms and 1 h"),
+            (json!({ "ceiling": "sky" }), "ceiling is \"sky\": unknown variant `sky`"),
+        ];
+        for (parameters, expected) in cases {
+            let found = crate::find("re-tfrc").unwrap().build(&parameters).err().unwrap_or_default();
+            assert!(found.contains(expected), "{found}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! XCP (Katabi, Handley and Rohrs 2002): routers tell each packet by how much its sender is to change its window.
+
+pub(crate) mod router;
+pub(crate) mod sender;
+mod xcp_b;
+mod xcp_winf;
+
+pub use xcp_b::XcpB;
+pub use xcp_winf::{Psi, QueueTimer, Shuffled, Spare, Throughput, XcpWinf};
+
+use crate::capacity::{Capacity, CapacityParameters};
+use crate::quantity::{BitRate, Duration};
+use crate::range::{bytes_per_second, number_in_range, rate_in_range, span_in_range};
+use crate::tcp::{Flavour, TcpParameters};
+use crate::xcp::router::{Aggregate, Constants, Law, Seen, XcpRouter};
+use crate::xcp::sender::{XcpSender, XcpSenderOptions};
+use crate::{Parameters, Scheme};
+use multihop_core::NodeId;
+use multihop_link::{Estimator, LinkView, Outlet, PhyTimes, RouterPolicy};
+use multihop_transport::{CongestionHeader, Endpoint, Recovery, TcpOptions, TcpReceiver, TcpSender};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A reliable transport whose window routers open and close, by what is left of the capacity and by the queue.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Xcp {
+    /// The capacity of links.
+    #[serde(flatten)]
+    pub capacity: CapacityParameters,
+    /// Routers.
+    #[serde(flatten)]
+    pub control: XcpControl,
+    /// The connection.
+    #[serde(flatten)]
+    pub tcp: XcpConnection,
+}
+
+/// Constants of an XCP router.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct XcpControl {
+    /// Share of the spare bandwidth that is given out in each control interval. Stable for any delay and number of flows below
+    /// pi / (4 sqrt 2) = 0.555, with `beta` = `alpha`^2 sqrt 2. Default 0.4, as published, and 0.2 of xcp-winf, whose queue is a third
+    /// shorter with it along eight hops.
+    pub alpha: Option<f64>,
+    /// Share of the persistent queue that is drained in each control interval.
+    pub beta: f64,
+    /// Share of the traffic that is taken from all flows and given to all equally in each control interval.
+    pub gamma: f64,
+    /// The longest round-trip time that counts in the mean, by which control intervals are as long. Default "1 s", as in ns-2, and
+    /// "0.5 s" of xcp-winf.
+    pub max_rtt: Option<Duration>,
+}
+
+/// The connection of XCP and what derives from it.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct XcpConnection {
+    /// Bit rate of payload that the application wants. Default: all there is.
+    pub desired: Option<BitRate>,
+    /// A TCP connection, with timestamps unless they are switched off, and the congestion header of 20 bytes. With the flavour ns2 losses
+    /// are repaired as by `Agent/TCP/Reno/XCP`, without selective acknowledgements.
+    #[serde(flatten)]
+    pub tcp: TcpParameters,
+}
+
+impl Default for XcpControl {
+    /// As published.
+    fn default() -> XcpControl {
+        XcpControl { alpha: None, beta: 0.226, gamma: 0.1, max_rtt: None }
+    }
+}
+
+impl XcpControl {
+    /// Are all values in range?
+    ///
+    /// # Errors
+    /// A sentence that names the parameter, what was found, and what would do.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        number_in_range("alpha", self.alpha(), 0.0, 2.0)?;
+        number_in_range("beta", self.beta, 0.0, 2.0)?;
+        number_in_range("gamma", self.gamma, 0.0, 1.0)?;
+        span_in_range("max_rtt", self.max_rtt, 1e-3, 3600.0)
+    }
+
+    /// `alpha`, or the published one if none was given.
+    pub(crate) fn alpha(&self) -> f64 {
+        self.alpha.unwrap_or(0.4)
+    }
+
+    /// With a longest round-trip time in seconds, if none was given.
+    pub(crate) fn constants(&self, max_rtt: f64) -> Constants {
+        Constants { gamma: self.gamma, max_rtt: self.max_rtt.map_or(max_rtt, |given| given.0) }
+    }
+}
+
+impl XcpConnection {
+    /// Are all values in range?
+    ///
+    /// # Errors
+    /// A sentence that names the parameter, what was found, and what would do.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        no_ecn(&self.tcp)?;
+        rate_in_range("desired", self.desired)?;
+        self.tcp.check()
+    }
+
+    fn options(&self) -> TcpOptions {
+        let tcp = TcpParameters { timestamps: self.tcp.timestamps.or(Some(true)), ..self.tcp.clone() };
+        let congestion_header = CongestionHeader::Xcp;
+        match self.tcp.flavour {
+            // `Agent/TCP/Reno/XCP`: Reno's recovery, and feedback of new acknowledgements alone.
+            Flavour::Ns2 => {
+                TcpOptions { congestion_header, feedback_of_duplicates: false, ..tcp.options(Recovery::Reno) }
+            }
+            Flavour::Rfc => {
+                // A window that does not bind can hold much at a timeout that has arrived.
+                let tcp = TcpParameters { keep_sacked: tcp.keep_sacked.or(Some(true)), ..tcp };
+                TcpOptions { congestion_header, ..tcp.options(Recovery::Sack) }
+            }
+        }
+    }
+
+    pub(crate) fn sender(&self) -> Box<dyn Endpoint> {
+        let options = self.options();
+        let sender = XcpSender::new(XcpSenderOptions {
+            segment_size: options.segment_size,
+            initial_window: self.tcp.first_window(),
+            max_window: options.receive_window,
+            desired: self.desired.map(bytes_per_second),
+        });
+        Box::new(TcpSender::new(options, Box::new(sender)))
+    }
+
+    pub(crate) fn receiver(&self) -> Box<dyn Endpoint> {
+        Box::new(TcpReceiver::new(self.options()))
+    }
+
+    /// Bytes of a full packet above the MAC.
+    pub(crate) fn packet_size(&self) -> u32 {
+        self.options().packet_size()
+    }
+}
+
+impl Parameters for Xcp {
+    const NAME: &str = "xcp";
+    const SUMMARY: &str = "XCP: routers tell senders by how much to change their windows";
+    const REFERENCE: &str = "Katabi, Handley and Rohrs 2002; draft-falk-xcp-spec-03";
+
+    fn check(&self) -> Result<(), String> {
+        self.capacity.check()?;
+        self.control.check()?;
+        self.tcp.check()
+    }
+}
+
+impl Scheme for Xcp {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        self.tcp.sender()
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        self.tcp.receiver()
+    }
+
+    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+        let law = GivenCapacity {
+            capacity: self.capacity.at(outlet, self.tcp.packet_size()),
+            alpha: self.control.alpha(),
+            beta: self.control.beta,
+        };
+        Some(Box::new(XcpRouter::new(node, law, self.control.constants(1.0))))
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.tcp.tcp.segment_size()
+    }
+}
+
+/// `F = alpha (C - y) - beta Q / d`.
+pub(crate) struct GivenCapacity {
+    pub capacity: Capacity,
+    pub alpha: f64,
+    pub beta: f64,
+}
+
+impl Law for GivenCapacity {
+    fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
+        self.capacity.estimators(phy)
+    }
+
+    fn capacity(&self, view: &LinkView) -> f64 {
+        self.capacity.of(view)
+    }
+
+    fn aggregate(&mut self, seen: &Seen, view: &LinkView) -> Aggregate {
+        let spare = self.capacity(view) - seen.input;
+        Aggregate {
+            change: self.alpha * spare - self.beta * seen.persistent / seen.mean_rtt,
+            shuffled_of: seen.input,
+        }
+    }
+}
+
+/// Routers that give feedback do not mark.
+///
+/// # Errors
+/// A sentence with what was found, and what would do.
+pub(crate) fn no_ecn(tcp: &TcpParameters) -> Result<(), String> {
+    if tcp.ecn == Some(true) {
+        return Err("ecn is true; routers of this scheme have feedback of their own, so leave it out".into());
+    }
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! Packets of XCP for tests.
+
+use crate::testing;
+use multihop_core::{Ecn, Feedback, Packet, Rate, Time, XcpHeader};
+use multihop_link::{LinkView, Outlet, RouterPolicy};
+
+/// 1 MB/s.
+pub(crate) const OUTLET: Outlet =
+    Outlet { rate: Rate::from_kbps(8_000), is_wired: false, queue_limit: 50, rts_from: None, seed: 1 };
+
+/// A packet of 1000 bytes on its way, of a sender with this round-trip time and time between packets, in milliseconds.
+pub(crate) fn packet(rtt_ms: u32, x_ms: u32, delta: i32) -> Packet {
+    let mut packet = testing::packet(960, Ecn::NotCapable);
+    packet.hops = 1;
+    let (rtt, x) = (1_000 * rtt_ms, 1_000 * x_ms);
+    packet.segment.feedback = Feedback::Xcp(XcpHeader { rtt, x, delta, reverse: 0 });
+    packet
+}
+
+/// What the header asks for by now.
+pub(crate) fn delta(packet: &Packet) -> i32 {
+    let Feedback::Xcp(header) = packet.segment.feedback else { panic!("{packet:?}") };
+    header.delta
+}
+
+/// Lets the packet through a queue without waiting; returns what it is granted.
+pub(crate) fn pass(router: &mut dyn RouterPolicy, now: Time, mut packet: Packet, view: &LinkView) -> i32 {
+    router.on_arrival(testing::hop(now), &mut packet, view);
+    router.on_head_of_line(testing::hop(now), &mut packet, view);
+    delta(&packet)
+}

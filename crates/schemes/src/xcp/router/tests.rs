@@ -1,0 +1,198 @@
+use super::testing::{OUTLET, delta, packet, pass};
+use super::*;
+use crate::capacity::Capacity;
+use crate::testing::hop;
+use crate::xcp::GivenCapacity;
+use crate::{Scheme, Xcp};
+use multihop_core::FlowId;
+
+fn law() -> GivenCapacity {
+    GivenCapacity { capacity: Capacity::known(1e6), alpha: 0.4, beta: 0.226 }
+}
+
+fn router() -> XcpRouter<GivenCapacity> {
+    XcpRouter::new(NodeId(0), law(), Constants { gamma: 0.1, max_rtt: 1.0 })
+}
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Span::from_ms(ms)
+}
+
+const EMPTY: LinkView = LinkView {
+    transmission_efficiency: None,
+    busy_ratio: None,
+    capacity_bps: None,
+    available_bps: None,
+    packet_throughput_bps: None,
+    service_delay_s: None,
+    queue_bytes: 0,
+};
+
+/// 0.4 of 100 kB/s less 0.226 of 50 kB/s; and a tenth of 900 kB/s less that is shuffled.
+#[test]
+fn the_aggregate_of_900_of_1000_kb_per_second_with_a_queue() {
+    let seen = Seen { input: 0.9e6, elapsed: 0.1, mean_rtt: 0.1, persistent: 5_000.0, waiting: 5_000.0 };
+    let aggregate = law().aggregate(&seen, &EMPTY);
+    assert!((aggregate.change - 28_700.0).abs() < 1e-6);
+    let sums = Sums { bytes: 90_000.0, weight: 1.0, weighted_rtt: 0.1 };
+    let grants = Grants::new(aggregate, 0.1, &sums);
+    assert!((grants.positive - 90_000.0).abs() < 1e-6 && (grants.negative - 61_300.0).abs() < 1e-6);
+}
+
+/// However many packets share it, no more is given than there is.
+#[test]
+fn positive_feedback_is_never_more_than_what_is_left() {
+    for (count, size, weight) in [(10_000, 40.0, 1e-4), (7, 1_500.0, 5.0), (1, 1_500.0, 100.0)] {
+        let sums = Sums { bytes: 90_000.0, weight: 1.0, weighted_rtt: 0.1 };
+        let aggregate = Aggregate { change: 28_700.0, shuffled_of: 0.0 };
+        let mut grants = Grants::new(aggregate, 0.1, &sums);
+        let given: f64 =
+            (0..count).map(|_| f64::from(grants.give(i32::MAX, weight, size, f64::INFINITY))).sum();
+        assert!(given > 0.0 && given <= 28_700.0, "{count} packets: {given}");
+    }
+}
+
+#[test]
+fn what_a_router_before_gave_survives_if_it_is_less() {
+    let sums = Sums { bytes: 1_000.0, weight: 1.0, weighted_rtt: 0.1 };
+    let aggregate = Aggregate { change: 50_000.0, shuffled_of: 1e6 };
+    let fresh = Grants::new(aggregate, 0.1, &sums);
+    assert_eq!((fresh.positive, fresh.negative), (100_000.0, 50_000.0));
+    for (asked, granted) in [(1_234, 1_234), (-70_000, -70_000), (i32::MIN, i32::MIN), (i32::MAX, 5_000)] {
+        let mut grants = fresh;
+        // A tenth of the interval's traffic: 10 000 of the positive, 5000 of the negative feedback.
+        assert_eq!(grants.give(asked, 0.1, 100.0, f64::INFINITY), granted, "{asked}");
+        assert!(grants.positive >= 0.0 && grants.negative >= 0.0);
+    }
+    // 3766 that a flow does not take are taken from others less: they count as negative feedback that was given.
+    let mut grants = fresh;
+    grants.give(1_234, 0.1, 100.0, f64::INFINITY);
+    assert_eq!((grants.positive, grants.negative), (90_000.0, 50_000.0 - 8_766.0));
+    assert_eq!(fresh.clone().give(i32::MAX, 0.1, 100.0, 3_000.0), 3_000);
+}
+
+/// From 25 ms on (half of 50 ms, the phase of the first node), each interval is as long as the mean round trip of what came.
+#[test]
+fn control_intervals_follow_the_round_trip() {
+    let mut router = router();
+    // 20 packets of 1000 bytes within 25 ms are 800 kB/s; 0.4 of what is left are 80 kB/s.
+    for number in 0..20 {
+        assert_eq!(
+            pass(&mut router, ms(number), packet(100, 5, i32::MAX), &EMPTY),
+            0,
+            "nothing is known yet"
+        );
+    }
+    assert_eq!(router.control.next, ms(25));
+    let granted = pass(&mut router, ms(25), packet(100, 5, i32::MAX), &EMPTY);
+    assert_eq!((router.control.from, router.control.next), (ms(25), ms(125)));
+    assert!(router.seen.input == 800e3 && (router.seen.mean_rtt - 0.1).abs() < 1e-12);
+    // A twentieth of 80 kB/s.
+    assert!((3_999..=4_000).contains(&granted), "{granted}");
+    // One more packet until 125 ms: 20 kB/s with that of 25 ms.
+    pass(&mut router, ms(100), packet(40, 5, 0), &EMPTY);
+    pass(&mut router, ms(125), packet(40, 5, 0), &EMPTY);
+    assert_eq!(router.seen.input, 20e3);
+    assert!((router.seen.mean_rtt - 0.07).abs() < 1e-9);
+    assert_eq!(router.control.next, ms(195));
+}
+
+#[test]
+fn a_round_trip_above_the_longest_counts_as_that() {
+    let mut router = router();
+    pass(&mut router, ms(0), packet(4_000, 5, 0), &EMPTY);
+    router.advance(ms(25), 0, &EMPTY);
+    assert_eq!(router.seen.mean_rtt, 1.0);
+}
+
+/// The persistent queue is the least that a departing packet left within a watch, and what waits at its end begins the next.
+#[test]
+fn the_persistent_queue_is_what_does_not_drain() {
+    let mut router = router();
+    let waiting = |queue_bytes| LinkView { queue_bytes, ..EMPTY };
+    router.advance(ms(25), 6_000, &EMPTY);
+    assert_eq!((router.seen.persistent, router.least), (0.0, 6_000.0));
+    // The next watch ends (50 - 6) / 2 = 22 ms later.
+    for (at, left) in [(30, 5_000), (35, 3_000), (40, 7_000)] {
+        router.on_head_of_line(hop(ms(at)), &mut packet(50, 5, 0), &waiting(left));
+    }
+    router.on_arrival(hop(ms(47)), &mut packet(50, 5, 0), &waiting(7_000));
+    assert_eq!((router.seen.persistent, router.least), (3_000.0, 7_000.0));
+    // 50 ms in the queue leave nothing of the round trip: 2 ms.
+    router.on_arrival(hop(ms(69)), &mut packet(50, 5, 0), &waiting(50_000));
+    assert_eq!(router.watch.next - router.watch.from, LEAST_WATCH_SPAN);
+}
+
+const LEAST_WATCH_SPAN: Span = Span::from_ms(2);
+
+/// Timers that are looked at late leave what timers leave that are looked at each millisecond.
+#[test]
+fn idle_times_are_skipped_exactly() {
+    for waiting in [0, 1_500, 30_000] {
+        for idle_ms in [1, 10, 49, 50, 51, 100, 333, 5_000, 3_600_000] {
+            let (mut often, mut late) = (router(), router());
+            for number in 0..40 {
+                for router in [&mut often, &mut late] {
+                    pass(router, ms(number), packet(80, 5, i32::MAX), &EMPTY);
+                }
+            }
+            let end = 40 + idle_ms;
+            for at in (40..=end).filter(|at| end < 10_000 || at % 997 == 0 || *at == end) {
+                often.advance(ms(at), waiting, &EMPTY);
+            }
+            late.advance(ms(end), waiting, &EMPTY);
+            let state = |router: &XcpRouter<GivenCapacity>| {
+                let Timer { from, next } = router.control;
+                let watch = (router.watch.from, router.watch.next);
+                (router.seen, from, next, watch, router.least, router.grants)
+            };
+            assert_eq!(state(&often), state(&late), "{waiting} bytes, {idle_ms} ms");
+            assert!(late.control.next > ms(end) && late.watch.next > ms(end));
+        }
+    }
+}
+
+/// Packets of others take capacity, and are left as they are.
+#[test]
+fn other_traffic_counts_as_input() {
+    let mut router = router();
+    pass(&mut router, ms(0), packet(100, 5, 0), &EMPTY);
+    for _ in 0..19 {
+        router.on_other(ms(1), Passage::Arrival, 1_000, &EMPTY);
+        router.on_other(ms(2), Passage::Departure, 1_000, &EMPTY);
+    }
+    router.advance(ms(25), 0, &EMPTY);
+    assert_eq!(router.seen.input, 800e3);
+}
+
+#[test]
+fn who_does_not_know_its_round_trip_gets_nothing() {
+    let mut router = Xcp::default().router(NodeId(0), &OUTLET).unwrap();
+    for at in 0..200 {
+        assert_eq!(pass(router.as_mut(), ms(at), packet(0, 0, 500), &EMPTY), 0);
+    }
+    let mut acknowledgement = packet(0, 0, 0);
+    if let Feedback::Xcp(header) = &mut acknowledgement.segment.feedback {
+        header.reverse = 77;
+    }
+    acknowledgement.flow = FlowId(3);
+    let before = acknowledgement;
+    router.on_arrival(hop(ms(200)), &mut acknowledgement, &EMPTY);
+    router.on_head_of_line(hop(ms(200)), &mut acknowledgement, &EMPTY);
+    assert_eq!((acknowledgement, delta(&before)), (before, 0));
+}
+
+/// Two flows send 90 and 10 packets of 1000 bytes in an interval, and nothing is to be had or taken: the larger loses what the
+/// smaller gains.
+#[test]
+fn shuffling_makes_flows_equal() {
+    let sums = Sums { bytes: 100_000.0, weight: 90.0 / 900.0 + 10.0 / 100.0, weighted_rtt: 0.02 };
+    let aggregate = Aggregate { change: 0.0, shuffled_of: 1e6 };
+    let mut grants = Grants::new(aggregate, 0.1, &sums);
+    let mut net = |packets: u32| -> f64 {
+        let weight = 0.1 / f64::from(packets);
+        (0..packets).map(|_| f64::from(grants.give(i32::MAX, weight, 1_000.0, f64::INFINITY))).sum()
+    };
+    let (small, large) = (net(10), net(90));
+    assert!((small - 40_000.0).abs() < 200.0 && (large + 40_000.0).abs() < 200.0, "{small} {large}");
+}

@@ -1,0 +1,188 @@
+//! XCP-b (Abrantes and Ricardo 2006): XCP for a link of unknown capacity, which the queue tells of.
+//!
+//! What is public are the idea and the bound of chi; the rest is a reconstruction, as the documentation of the scheme says.
+
+use crate::quantity::Size;
+use crate::range::{number_in_range, size_in_range};
+use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter};
+use crate::xcp::{XcpConnection, XcpControl};
+use crate::{Parameters, Scheme};
+use multihop_core::NodeId;
+use multihop_link::{LinkView, Outlet, RouterPolicy};
+use multihop_transport::Endpoint;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// As `xcp`, but routers do not know a capacity: they go by how the queue changes, and while it is empty they give out a fixed
+/// amount.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct XcpB {
+    /// What is given out while the queue stays empty, as a share of the buffer in each control interval. The queue does not
+    /// overflow from it as long as it is below 1 / (5 - `alpha` - `beta`), which is 0.2286.
+    pub chi: f64,
+    /// The queue that is aimed at, so that it tells of the link. Default: a tenth of `buffer`, but at least two packets.
+    pub target_queue: Option<Size>,
+    /// Bytes that fit into the queue. Default: as many full packets as its limit.
+    pub buffer: Option<Size>,
+    /// Routers.
+    #[serde(flatten)]
+    pub control: XcpControl,
+    /// The connection.
+    #[serde(flatten)]
+    pub tcp: XcpConnection,
+}
+
+impl Default for XcpB {
+    fn default() -> XcpB {
+        XcpB {
+            chi: 0.2,
+            target_queue: None,
+            buffer: None,
+            control: XcpControl::default(),
+            tcp: XcpConnection::default(),
+        }
+    }
+}
+
+impl Parameters for XcpB {
+    const NAME: &str = "xcp-b";
+    const SUMMARY: &str =
+        "XCP for links of unknown capacity, by the changes of their queues (a reconstruction)";
+    const REFERENCE: &str = "Abrantes and Ricardo 2006, 2007";
+
+    fn check(&self) -> Result<(), String> {
+        number_in_range("chi", self.chi, 0.0, 1.0)?;
+        size_in_range("target_queue", self.target_queue, 0.0, 1e12)?;
+        size_in_range("buffer", self.buffer, 1.0, 1e12)?;
+        self.control.check()?;
+        self.tcp.check()
+    }
+}
+
+impl Scheme for XcpB {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        self.tcp.sender()
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        self.tcp.receiver()
+    }
+
+    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+        let packet = f64::from(self.tcp.packet_size());
+        let buffer = self.buffer.map_or(packet * outlet.queue_limit as f64, |size| size.0);
+        let law = QueueChange {
+            rate: outlet.rate.bps() as f64 / 8.0,
+            alpha: self.control.alpha(),
+            beta: self.control.beta,
+            extra: self.chi * buffer,
+            target: self.target_queue.map_or((0.1 * buffer).max(2.0 * packet), |size| size.0),
+            before: 0.0,
+            dropped: 0.0,
+            still: 0,
+        };
+        Some(Box::new(XcpRouter::new(node, law, self.control.constants(1.0))))
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.tcp.tcp.segment_size()
+    }
+}
+
+/// `F = alpha S - beta (Q - kappa) / d`, where the spare bandwidth `S` is what the queue shrank by, losses counted as if they had
+/// stayed; and `chi B / d` while the queue is empty and does not move.
+struct QueueChange {
+    /// For how long to watch the queue; the law itself needs no rate.
+    rate: f64,
+    alpha: f64,
+    beta: f64,
+    /// `chi B`, in bytes.
+    extra: f64,
+    /// `kappa`, in bytes.
+    target: f64,
+    /// The queue at the end of the interval before, in bytes.
+    before: f64,
+    /// Bytes lost in the interval.
+    dropped: f64,
+    /// Intervals in a row at whose end the queue was empty and had not moved, up to two.
+    still: u32,
+}
+
+impl Law for QueueChange {
+    fn capacity(&self, _view: &LinkView) -> f64 {
+        self.rate
+    }
+
+    fn aggregate(&mut self, seen: &Seen, _view: &LinkView) -> Aggregate {
+        let risen = seen.waiting - self.before + std::mem::take(&mut self.dropped);
+        self.before = seen.waiting;
+        let change = if seen.waiting > 0.0 || risen != 0.0 {
+            self.still = 0;
+            -self.alpha * risen / seen.elapsed - self.beta * (seen.waiting - self.target) / seen.mean_rtt
+        } else {
+            // "Late reaction": a queue that is empty for once gets nothing.
+            self.still = (self.still + 1).min(2);
+            if self.still == 2 { self.extra / seen.mean_rtt } else { 0.0 }
+        };
+        Aggregate { change, shuffled_of: seen.input }
+    }
+
+    fn on_dropped(&mut self, bytes: u32) {
+        self.dropped += f64::from(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn law() -> QueueChange {
+        QueueChange {
+            rate: 1e6,
+            alpha: 0.4,
+            beta: 0.226,
+            extra: 0.2 * 75_000.0,
+            target: 7_500.0,
+            before: 0.0,
+            dropped: 0.0,
+            still: 0,
+        }
+    }
+
+    fn change(law: &mut QueueChange, waiting: f64) -> f64 {
+        let seen = Seen { input: 1e5, elapsed: 0.1, mean_rtt: 0.1, persistent: 0.0, waiting };
+        law.aggregate(&seen, &LinkView::default()).change
+    }
+
+    #[test]
+    fn an_empty_queue_gets_the_fixed_amount_from_the_second_interval_on() {
+        let mut law = law();
+        assert_eq!([0.0; 3].map(|waiting| change(&mut law, waiting)), [0.0, 150_000.0, 150_000.0]);
+        assert!((change(&mut law, 1_500.0) - (-6_000.0 + 0.226 * 60_000.0)).abs() < 1e-9);
+        // Down to nothing again: it moved, and then it is empty for the first time.
+        assert!((change(&mut law, 0.0) - (6_000.0 + 0.226 * 75_000.0)).abs() < 1e-9);
+        assert_eq!(change(&mut law, 0.0), 0.0);
+    }
+
+    /// A queue between nothing and a packet never gets the fixed amount.
+    #[test]
+    fn a_queue_that_oscillates_is_not_empty() {
+        let mut law = law();
+        for _ in 0..10 {
+            assert!(change(&mut law, 1_500.0) < 20_000.0);
+            assert!(change(&mut law, 0.0) < 25_000.0);
+        }
+    }
+
+    /// 3000 bytes in 100 ms at the target: -0.4 of 30 kB/s.
+    #[test]
+    fn a_rising_queue_takes_back_and_losses_count_as_rise() {
+        let mut law = QueueChange { before: 4_500.0, ..law() };
+        assert!((change(&mut law, 7_500.0) + 12_000.0).abs() < 1e-9);
+        law.on_dropped(1_500);
+        law.on_dropped(1_500);
+        assert!((change(&mut law, 7_500.0) + 12_000.0).abs() < 1e-9);
+        assert!(change(&mut law, 7_500.0).abs() < 1e-9);
+    }
+}
