@@ -14,10 +14,8 @@
 //!
 //! This crate depends on nothing.
 
-pub mod adpm;
-
 mod event;
-mod feedback;
+mod header;
 mod ids;
 mod packet;
 mod rate;
@@ -27,10 +25,7 @@ mod time;
 pub use event::{
     Arrived, Attempt, Dropped, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent, Report, Reported,
 };
-pub use feedback::{
-    BrakeCounts, EwccpHeader, EwccpLink, Feedback, LoadHeader, PriceHeader, RcpHeader, TfrcDataHeader,
-    TfrcReportHeader, XcpHeader,
-};
+pub use header::{Bits, Field, FieldKind, FieldLayout, Header, HeaderBytes, Layout};
 pub use ids::{FlowId, NodeId, Port};
 pub use packet::{DropCause, Ecn, Flags, Packet, SackBlock, SackBlocks, Segment};
 pub use rate::Rate;

@@ -1,6 +1,6 @@
 //! What a transport hands down, and what a node queues and forwards.
 
-use crate::{Feedback, FlowId, NodeId, Port, Span, Time};
+use crate::{FlowId, HeaderBytes, NodeId, Port, Span, Time};
 
 /// The ECN codepoint of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -17,6 +17,16 @@ pub enum Ecn {
 }
 
 impl Ecn {
+    /// The codepoint of these two bits; others are not looked at.
+    pub const fn from_bits(bits: u8) -> Ecn {
+        match bits & 0b11 {
+            0b00 => Ecn::NotCapable,
+            0b01 => Ecn::Ect1,
+            0b10 => Ecn::Ect0,
+            _ => Ecn::CongestionExperienced,
+        }
+    }
+
     /// The two bits.
     pub const fn bits(self) -> u8 {
         match self {
@@ -107,7 +117,7 @@ pub struct Segment {
     /// `hops`.
     pub identification: u16,
     /// The congestion header, of transports that have one; its bytes are among those of `header`.
-    pub feedback: Feedback,
+    pub feedback: HeaderBytes,
 }
 
 /// A packet in the network. It is plain data: copied, never shared.

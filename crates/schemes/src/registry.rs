@@ -5,6 +5,7 @@ use crate::{
     Abc, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, Rcp, RcpWinf, ReTfrc, Recn, TcpAp, TcpBbr,
     TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp, Xcp, XcpB, XcpWinf,
 };
+use multihop_core::Layout;
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -52,6 +53,8 @@ pub trait Parameters: DeserializeOwned + JsonSchema + Scheme + Serialize + 'stat
     const REFERENCE: &str;
     /// All that the application hands over arrives, in order and once; else what is lost stays lost.
     const RELIABLE: bool = true;
+    /// The layouts of its congestion headers.
+    const HEADERS: &'static [Layout] = &[];
     /// Are all values in range?
     ///
     /// # Errors
@@ -70,6 +73,8 @@ pub struct Entry {
     pub reference: &'static str,
     /// All that the application hands over arrives, in order and once; else what is lost stays lost.
     pub reliable: bool,
+    /// The layouts of its congestion headers.
+    pub headers: &'static [Layout],
     schema: fn() -> Value,
     build: fn(&Value) -> Result<Arc<dyn Scheme>, String>,
     resolve: fn(&Value) -> Result<Value, String>,
@@ -84,6 +89,7 @@ impl Entry {
             summary: P::SUMMARY,
             reference: P::REFERENCE,
             reliable: P::RELIABLE,
+            headers: P::HEADERS,
             schema: schema::<P>,
             build: |parameters| Ok(Arc::new(parse::<P>(parameters)?)),
             resolve: |parameters| Ok(json!(parse::<P>(parameters)?)),
@@ -188,6 +194,7 @@ fn distance(from: &str, to: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use multihop_core::FieldKind;
 
     #[test]
     fn every_entry_is_documented_and_builds_from_nothing() {
@@ -204,6 +211,33 @@ mod tests {
             assert!(scheme.segment_size() > 0);
             assert_eq!(find(entry.name).unwrap().summary, entry.summary);
         }
+    }
+
+    /// A capture says which header follows by the type alone.
+    #[test]
+    fn each_type_is_one_header() {
+        let mut known: Vec<Layout> = Vec::new();
+        for layout in REGISTRY.iter().flat_map(|entry| entry.headers) {
+            assert!(layout.kind < Layout::FREE && layout.air <= layout.len, "{layout:?}");
+            let same = known.iter().find(|other| other.kind == layout.kind || other.name == layout.name);
+            assert!(same.is_none_or(|other| other == layout), "{layout:?} and {same:?}");
+            known.push(*layout);
+            let mut taken = vec![0u8; layout.len];
+            taken[0] = Layout::KIND_BITS;
+            for field in layout.fields {
+                assert!(!field.meaning.is_empty() && field.to <= layout.len, "{field:?}");
+                for byte in &mut taken[field.from..field.to] {
+                    let bits = match field.kind {
+                        FieldKind::Flag(bit) => 1 << bit,
+                        FieldKind::Bits(bit, width) => (((1u16 << width) - 1) << bit) as u8,
+                        _ => 0xff,
+                    };
+                    assert_eq!(*byte & bits, 0, "{layout:?}: {field:?} overlaps another field");
+                    *byte |= bits;
+                }
+            }
+        }
+        assert_eq!(known.len(), 9);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Packets, hops and departures that tests share.
 
 use crate::Scheme;
-use multihop_core::{Ecn, FlowId, NodeId, Packet, Port, Rate, Segment, Span, Time};
+use multihop_core::{Ecn, FlowId, Header, HeaderBytes, NodeId, Packet, Port, Rate, Segment, Span, Time};
 use multihop_link::{Departure, Hop, LinkView, Outlet, PhyTimes, Verdict};
+use multihop_transport::Returned;
 
 /// The radio's queue.
 pub const OUTLET: Outlet =
@@ -79,4 +80,10 @@ pub fn marks(scheme: &dyn Scheme, departures: &[(Departure, LinkView)]) -> Vec<b
 pub fn marks_of(scheme: &dyn Scheme, departures: &[Departure]) -> Vec<bool> {
     let alone: Vec<_> = departures.iter().map(|departure| (*departure, LinkView::default())).collect();
     marks(scheme, &alone)
+}
+
+/// An acknowledgement with this congestion header, at the start of the run. It lives as long as the tests.
+pub fn returned(header: &impl Header, rtt: Option<Span>) -> Returned<'static> {
+    let segment = Segment { feedback: HeaderBytes::of(header), ..Segment::default() };
+    Returned { now: Time::ZERO, segment: Box::leak(Box::new(segment)), rtt, app_limited: false }
 }

@@ -1,6 +1,6 @@
 //! The interface of a congestion control.
 
-use multihop_core::{Feedback, LinkEvent, Rate, Span, Time};
+use multihop_core::{HeaderBytes, LinkEvent, Rate, Segment, Span, Time};
 
 /// How much a sender may have in the network, and how fast it may send.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,11 +132,11 @@ pub struct Marked {
 
 /// An acknowledgement brought a congestion header back, whether it acknowledges anything new or not; or the answer to a SYN did.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Returned {
+pub struct Returned<'a> {
     /// Now.
     pub now: Time,
-    /// What came back.
-    pub feedback: Feedback,
+    /// The acknowledgement: its congestion header is in `feedback`; routers may have marked it as well.
+    pub segment: &'a Segment,
     /// A valid round-trip sample (Karn), if this acknowledgement gave one.
     pub rtt: Option<Span>,
     /// The sender has less to send than it is allowed to.
@@ -185,8 +185,8 @@ pub trait Controller: Send {
     fn on_marked(&mut self, _marked: &Marked) {}
     /// The congestion header of a segment of `size` payload bytes that leaves now; of a SYN or a [refresh](Controller::refresh),
     /// of none.
-    fn stamp(&mut self, _size: u64) -> Feedback {
-        Feedback::None
+    fn stamp(&mut self, _size: u64) -> HeaderBytes {
+        HeaderBytes::NONE
     }
     /// A congestion header came back.
     fn on_feedback(&mut self, _returned: &Returned) {}

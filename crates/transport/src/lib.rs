@@ -41,6 +41,7 @@ pub use controller::{
     Acked, Allowance, Controller, Delivery, Heard, LossKind, Lost, Marked, Recovered, Returned, Sent,
 };
 pub use cubic::{Cubic, CubicOptions};
+pub use echo::Echo;
 pub use endpoint::{Delivered, Endpoint, Progress};
 pub use options::{CongestionHeader, ExitWindow, Recovery, SackedAtTimeout, TcpOptions};
 pub use receiver::TcpReceiver;
@@ -49,7 +50,8 @@ pub use rto::{Rto, RtoOptions};
 pub use sender::TcpSender;
 pub use tfrc::{
     Averaging, Equation, EquationTimeout, FirstInterval, NoFeedback, Path, RateCeiling, RateChange, Release,
-    Report, ReportTimer, SlowStart, TfrcOptions, TfrcReceiver, TfrcSender, Unlimited,
+    Report, ReportTimer, SlowStart, TfrcDataHeader, TfrcOptions, TfrcReceiver, TfrcReportHeader, TfrcSender,
+    Unlimited,
 };
 pub use udp::{UdpOptions, UdpReceiver, UdpSender};
 pub use vegas::{Backlog, Vegas, VegasOptions};

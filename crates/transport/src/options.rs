@@ -1,7 +1,7 @@
 //! The options of a TCP connection. Where RFCs and ns-2 part, each difference is a field here.
 
 use crate::RtoOptions;
-use multihop_core::{Ecn, EwccpHeader, LoadHeader, PriceHeader, RcpHeader, Span, XcpHeader};
+use multihop_core::{Ecn, Span};
 
 /// How lost segments are found and repaired.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -38,72 +38,33 @@ pub enum SackedAtTimeout {
     SentAgain,
 }
 
-/// What segments carry in both directions so that routers can tell the sender something.
+/// What a scheme's feedback takes of each segment: bytes of a congestion header, and the ECN codepoint. The header itself is the scheme's.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum CongestionHeader {
-    /// None.
-    #[default]
-    None,
-    /// XCP's: an acknowledgement returns the sum of what the routers granted since the one before.
-    Xcp,
-    /// RCP's: an acknowledgement returns the latest rate.
-    Rcp,
-    /// EWCCP's: an acknowledgement returns the sum of what the routers said since the one before.
-    Ewccp {
-        /// Bytes of the summary that data carries from one end of a link to the other.
-        summary: u32,
-    },
-    /// MaxNet's: an acknowledgement returns the latest price.
-    Price,
-    /// BMCC's: data carries marks in its ECN codepoint ([`multihop_core::adpm`]), and an acknowledgement returns the load factor that
-    /// they add up to.
-    Load {
-        /// Acknowledgements carry marks too. The sender, to which they come, takes the larger of both directions' load factors.
-        acks: bool,
-    },
-    /// VCP's: data carries marks in its ECN codepoint, and an acknowledgement returns the strongest since the one before, in bits of
-    /// the TCP header that are there anyway.
-    Mark,
-    /// That of Accel-Brake Control: as VCP's, but an acknowledgement returns how many packets came with which mark.
-    Brakes,
+pub struct CongestionHeader {
+    /// Bytes of the header in segments without data.
+    pub bytes: u32,
+    /// Bytes of the header in segments with data: other than in those without if routers have a part of their own, or if only
+    /// acknowledgements carry one.
+    pub bytes_with_data: u32,
+    /// The ECN codepoint with which data leaves, for routers to change; none if that is not what they change.
+    pub codepoint: Option<Ecn>,
+    /// The ECN codepoint with which acknowledgements leave: capable if routers are to mark them as well.
+    pub ack_codepoint: Ecn,
 }
 
 impl CongestionHeader {
-    /// Bytes in each segment.
-    pub fn bytes(self) -> u32 {
-        match self {
-            CongestionHeader::None | CongestionHeader::Mark | CongestionHeader::Brakes => 0,
-            CongestionHeader::Xcp => XcpHeader::BYTES,
-            CongestionHeader::Rcp => RcpHeader::BYTES,
-            CongestionHeader::Ewccp { .. } => EwccpHeader::BYTES,
-            CongestionHeader::Price => PriceHeader::BYTES,
-            CongestionHeader::Load { .. } => LoadHeader::BYTES,
-        }
+    /// The same header in every segment.
+    pub const fn of(bytes: u32) -> CongestionHeader {
+        CongestionHeader { bytes, bytes_with_data: bytes, codepoint: None, ack_codepoint: Ecn::NotCapable }
     }
 
-    /// Bytes in each segment with data: more than in others if routers have a part of their own.
-    pub fn bytes_with_data(self) -> u32 {
-        match self {
-            CongestionHeader::Ewccp { summary } => self.bytes() + EwccpHeader::LINK_BYTES + summary,
-            CongestionHeader::Load { .. } => 0,
-            _ => self.bytes(),
-        }
-    }
-
-    /// The ECN codepoint with which data leaves, for routers to change; none if that is not what they change.
-    pub fn codepoint(self) -> Option<Ecn> {
-        match self {
-            CongestionHeader::Load { .. } => Some(Ecn::Ect0),
-            CongestionHeader::Mark | CongestionHeader::Brakes => Some(Ecn::Ect1),
-            _ => None,
-        }
-    }
-
-    /// The ECN codepoint with which acknowledgements leave: capable if routers are to mark them as well.
-    pub fn ack_codepoint(self) -> Ecn {
-        match self {
-            CongestionHeader::Load { acks: true } => Ecn::Ect0,
-            _ => Ecn::NotCapable,
+    /// Routers change the codepoint of data, which leaves with this one; acknowledgements return `bytes` of what came of it.
+    pub const fn marks(codepoint: Ecn, bytes: u32) -> CongestionHeader {
+        CongestionHeader {
+            bytes,
+            bytes_with_data: 0,
+            codepoint: Some(codepoint),
+            ack_codepoint: Ecn::NotCapable,
         }
     }
 }
@@ -181,7 +142,7 @@ impl Default for TcpOptions {
             time_every_segment: false,
             delivery_rate: false,
             sack_option: 4,
-            congestion_header: CongestionHeader::None,
+            congestion_header: CongestionHeader::of(0),
             feedback_of_duplicates: true,
             handshake: true,
             ecn: false,
@@ -236,12 +197,12 @@ impl TcpOptions {
     pub(crate) fn header_with(&self, sack_blocks: usize) -> u32 {
         let timestamps = if self.timestamps { 12 } else { 0 };
         let sack = if sack_blocks > 0 { self.sack_option + 8 * sack_blocks as u32 } else { 0 };
-        self.header + self.congestion_header.bytes() + timestamps + sack
+        self.header + self.congestion_header.bytes + timestamps + sack
     }
 
     /// Header bytes of a segment with data.
     pub(crate) fn header_with_data(&self) -> u32 {
-        self.header_with(0) - self.congestion_header.bytes() + self.congestion_header.bytes_with_data()
+        self.header_with(0) - self.congestion_header.bytes + self.congestion_header.bytes_with_data
     }
 
     /// Bytes of a full segment with its headers.

@@ -1,9 +1,8 @@
 //! The receiving end of a TCP connection.
 
-use crate::echo::Echo;
 use crate::ranges::Ranges;
-use crate::{Delivered, Endpoint, Progress, Recovery, TcpOptions};
-use multihop_core::{Ecn, Feedback, Flags, SackBlock, SackBlocks, Segment, Time};
+use crate::{Delivered, Echo, Endpoint, Progress, Recovery, TcpOptions};
+use multihop_core::{Ecn, Flags, HeaderBytes, SackBlock, SackBlocks, Segment, Time};
 
 /// The data receiver of a TCP connection. The application takes what is delivered at once, so the advertised window is always
 /// the whole buffer, counted from the next byte expected.
@@ -27,8 +26,8 @@ pub struct TcpReceiver {
     unacknowledged: u32,
     /// When the delayed acknowledgement goes at the latest.
     deadline: Option<Time>,
-    /// What the congestion headers said since the last acknowledgement.
-    feedback: Echo,
+    /// What acknowledgements return of congestion headers and marks.
+    feedback: Option<Box<dyn Echo>>,
     reply: Option<Segment>,
     /// Acknowledgements that the MAC gave up and that may be sent again before anything else arrives.
     repairs: u32,
@@ -39,7 +38,7 @@ impl TcpReceiver {
     pub fn new(options: TcpOptions) -> TcpReceiver {
         TcpReceiver {
             ecn: options.ecn && !options.handshake,
-            feedback: Echo::new(options.congestion_header),
+            feedback: None,
             repairs: options.local_repairs,
             options,
             next: 0,
@@ -53,6 +52,16 @@ impl TcpReceiver {
         }
     }
 
+    /// The same; acknowledgements carry what this makes of the segments that arrive.
+    pub fn with_echo(options: TcpOptions, echo: impl Echo + 'static) -> TcpReceiver {
+        TcpReceiver { feedback: Some(Box::new(echo)), ..TcpReceiver::new(options) }
+    }
+
+    /// The congestion header of an acknowledgement that leaves.
+    fn take_feedback(&mut self) -> HeaderBytes {
+        self.feedback.as_mut().map_or(HeaderBytes::NONE, |echo| echo.take())
+    }
+
     fn on_syn(&mut self, segment: &Segment) {
         self.ecn = self.options.ecn && segment.flags.ece && segment.flags.cwr;
         self.recent = segment.echo;
@@ -62,7 +71,7 @@ impl TcpReceiver {
             flags: Flags { syn: true, ack: true, ece: self.ecn, cwr: false },
             echo: self.recent.filter(|_| self.options.timestamps),
             window: self.options.receive_window,
-            feedback: self.feedback.take(),
+            feedback: self.take_feedback(),
             ..Segment::default()
         });
     }
@@ -100,10 +109,10 @@ impl TcpReceiver {
             header: self.options.header_with(sack.as_slice().len()),
             flags: Flags { ack: true, ece: self.echo, ..Flags::default() },
             sack,
-            ecn: self.options.congestion_header.ack_codepoint(),
+            ecn: self.options.congestion_header.ack_codepoint,
             echo: self.recent.filter(|_| self.options.timestamps),
             window: self.options.receive_window,
-            feedback: self.feedback.take(),
+            feedback: self.take_feedback(),
             ..Segment::default()
         });
         self.last_ack = self.next;
@@ -132,13 +141,15 @@ impl Endpoint for TcpReceiver {
     }
 
     fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered {
-        self.feedback.note(segment);
+        if let Some(echo) = &mut self.feedback {
+            echo.note(segment);
+        }
         if segment.flags.syn {
             self.on_syn(segment);
             return Delivered::default();
         }
         if segment.payload == 0 {
-            if segment.feedback != Feedback::None {
+            if !segment.feedback.is_none() {
                 self.acknowledge();
             }
             return Delivered::default();
@@ -169,7 +180,7 @@ impl Endpoint for TcpReceiver {
         let repairs = self.repairs > 0 && self.reply.is_none() && segment.ack == self.next;
         if repairs {
             self.repairs -= 1;
-            self.reply = Some(Segment { feedback: Feedback::None, ..*segment });
+            self.reply = Some(Segment { feedback: HeaderBytes::NONE, ..*segment });
         }
         repairs
     }

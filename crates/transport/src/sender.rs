@@ -7,12 +7,11 @@ mod acks;
 mod given_up;
 
 use crate::delivery_rate::DeliveryRate;
-use crate::echo::Echo;
 use crate::recovery::{LossRecovery, Planned, Sequence, View};
 use crate::send_times::SendTimes;
 use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent, TcpOptions};
 use given_up::GivenUp;
-use multihop_core::{Ecn, Feedback, Flags, LinkEvent, Segment, Span, Time};
+use multihop_core::{Ecn, Flags, HeaderBytes, LinkEvent, Segment, Span, Time};
 
 /// How far the connection is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -63,8 +62,6 @@ pub struct TcpSender {
     send_times: Option<SendTimes>,
     /// How fast data arrives, if anybody wants to know.
     rates: Option<DeliveryRate>,
-    /// What the marks of acknowledgements add up to.
-    reverse: Echo,
     /// When the retransmission timer expires.
     deadline: Option<Time>,
     /// Pacing: when the last segment left, and its bytes with headers. How long they hold the next one back depends on the pace
@@ -101,7 +98,6 @@ impl TcpSender {
                 burst: options.recovery_burst.unwrap_or(u32::MAX),
                 ..Sequence::default()
             },
-            reverse: Echo::new(options.congestion_header),
             options,
             controller,
             limited: 0,
@@ -150,7 +146,7 @@ impl TcpSender {
         self.deadline = Some(now + self.rto.timeout());
         self.timed = (!self.syn_retried).then_some(Timed { end: 0, sent: now });
         Segment {
-            header: self.options.header + self.options.congestion_header.bytes(),
+            header: self.options.header + self.options.congestion_header.bytes,
             feedback: self.stamp(now, 0),
             // "An ECN-setup SYN packet" (RFC 3168, section 6.1.1).
             flags: Flags { syn: true, ece: self.options.ecn, cwr: self.options.ecn, ack: false },
@@ -194,7 +190,7 @@ impl TcpSender {
             payload: (end - start) as u32,
             header: self.options.header_with_data(),
             flags: Flags { ack: true, cwr: ecn_allowed && std::mem::take(&mut self.cwr), ..Flags::default() },
-            ecn: self.options.congestion_header.codepoint().unwrap_or(if ecn_allowed {
+            ecn: self.options.congestion_header.codepoint.unwrap_or(if ecn_allowed {
                 Ecn::Ect0
             } else {
                 Ecn::NotCapable
@@ -214,7 +210,7 @@ impl TcpSender {
     }
 
     /// The congestion header of a segment that leaves now.
-    fn stamp(&mut self, now: Time, size: u64) -> Feedback {
+    fn stamp(&mut self, now: Time, size: u64) -> HeaderBytes {
         self.asked = now;
         self.controller.stamp(size)
     }

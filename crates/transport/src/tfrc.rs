@@ -8,6 +8,7 @@
 mod ceiling;
 mod data_limited;
 mod equation;
+mod header;
 mod loss_detection;
 mod loss_intervals;
 mod options;
@@ -18,6 +19,7 @@ mod sender;
 
 pub use ceiling::{RateCeiling, Report, Unlimited};
 pub use equation::{Equation, Path};
+pub use header::{TfrcDataHeader, TfrcReportHeader};
 pub use loss_intervals::Averaging;
 pub use options::{
     EquationTimeout, FirstInterval, NoFeedback, RateChange, Release, ReportTimer, SlowStart, TfrcOptions,

@@ -1,6 +1,9 @@
 //! What a sender does when the MAC of its own node gives up one of its segments.
 
-use multihop_core::{Feedback, Flags, Segment, Span, Time, XcpHeader};
+mod grants;
+
+use grants::{Grant, Sum};
+use multihop_core::{Flags, Header, HeaderBytes, Segment, Span, Time};
 use multihop_transport::{
     CongestionHeader, Endpoint, Recovery, Reno, RenoOptions, TcpOptions, TcpReceiver, TcpSender,
 };
@@ -106,21 +109,21 @@ fn an_acknowledgement_is_sent_again_unless_a_later_one_says_more() {
         local_repairs: 2,
         handshake: false,
         delayed_ack: None,
-        congestion_header: CongestionHeader::Xcp,
+        congestion_header: CongestionHeader::of(Grant::LEN as u32),
         ..TcpOptions::default()
     };
-    let mut receiver = TcpReceiver::new(options);
-    let feedback = Feedback::Xcp(XcpHeader { delta: 100, ..XcpHeader::default() });
+    let mut receiver = TcpReceiver::with_echo(options, Sum::default());
+    let feedback = HeaderBytes::of(&Grant { change: 100, granted: 0 });
     let acknowledged = |receiver: &mut TcpReceiver, seq: u64| {
         receiver.on_segment(ms(seq), &Segment { seq, payload: 1000, feedback, ..Segment::default() });
         receiver.poll_segment(ms(seq)).expect("each segment is acknowledged")
     };
     let first = acknowledged(&mut receiver, 0);
-    assert_ne!(first.feedback, Feedback::None);
+    assert_ne!(first.feedback, HeaderBytes::NONE);
     for _ in 0..2 {
         assert!(receiver.on_given_up(ms(1), &first));
         // The first may have arrived: feedback is returned once.
-        assert_eq!(receiver.poll_segment(ms(1)), Some(Segment { feedback: Feedback::None, ..first }));
+        assert_eq!(receiver.poll_segment(ms(1)), Some(Segment { feedback: HeaderBytes::NONE, ..first }));
     }
     assert!(!receiver.on_given_up(ms(2), &first), "so often in a row");
     let second = acknowledged(&mut receiver, 1000);

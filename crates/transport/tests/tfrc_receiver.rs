@@ -1,7 +1,9 @@
 //! The receiving end of TFRC, packet by packet: when it reports, and what.
 
-use multihop_core::{Ecn, Feedback, Segment, TfrcDataHeader, TfrcReportHeader, Time};
-use multihop_transport::{Endpoint, Equation, FirstInterval, Path, TfrcOptions, TfrcReceiver};
+use multihop_core::{Ecn, HeaderBytes, Segment, Time};
+use multihop_transport::{
+    Endpoint, Equation, FirstInterval, Path, TfrcDataHeader, TfrcOptions, TfrcReceiver, TfrcReportHeader,
+};
 
 const SIZE: u32 = 1_000;
 /// In milliseconds.
@@ -35,7 +37,7 @@ impl Script {
             seq: number,
             payload: SIZE,
             ecn: self.ecn,
-            feedback: Feedback::TfrcData(header),
+            feedback: HeaderBytes::of(&header),
             ..Segment::default()
         };
         self.receiver.on_segment(ms(at), &segment);
@@ -57,7 +59,7 @@ impl Script {
 
     fn drain(&mut self, now: Time) {
         while let Some(segment) = self.receiver.poll_segment(now) {
-            let Feedback::TfrcReport(header) = segment.feedback else { panic!("{segment:?}") };
+            let Some(header) = segment.feedback.parse::<TfrcReportHeader>() else { panic!("{segment:?}") };
             self.reports.push((now.ns() / 1_000_000, header));
         }
     }
@@ -214,7 +216,7 @@ fn the_senders_clock_may_wrap() {
             let timestamp = (10_000 * number as u32).wrapping_add(offset);
             let round = (number / 10) as u16;
             script.header = TfrcDataHeader { timestamp, rtt: 100_000, round, ..TfrcDataHeader::default() };
-            let feedback = Feedback::TfrcData(script.header);
+            let feedback = HeaderBytes::of(&script.header);
             let segment = Segment { seq: number, payload: SIZE, feedback, ..Segment::default() };
             script.receiver.on_segment(ms(10 * number), &segment);
             script.drain(ms(10 * number));

@@ -1,8 +1,9 @@
 //! The sending end of TFRC, report by report: what rate it allows itself, and when packets leave.
 
-use multihop_core::{Feedback, Segment, Span, TfrcDataHeader, TfrcReportHeader, Time};
+use multihop_core::{HeaderBytes, Segment, Span, Time};
 use multihop_transport::{
-    Endpoint, Equation, Path, Progress, RateCeiling, Report, TfrcOptions, TfrcSender, Unlimited,
+    Endpoint, Equation, Path, Progress, RateCeiling, Report, TfrcDataHeader, TfrcOptions, TfrcReportHeader,
+    TfrcSender, Unlimited,
 };
 
 const SIZE: u32 = 1_000;
@@ -38,7 +39,7 @@ impl Script {
 
     fn drain(&mut self, now: Time) {
         while let Some(segment) = self.sender.poll_segment(now) {
-            let Feedback::TfrcData(header) = segment.feedback else { panic!("{segment:?}") };
+            let Some(header) = segment.feedback.parse::<TfrcDataHeader>() else { panic!("{segment:?}") };
             self.left.push((now.ns() as f64 / 1e6, header));
         }
     }
@@ -59,7 +60,7 @@ impl Script {
             receive_rate,
             loss_event_rate: TfrcReportHeader::units(loss_event_rate),
         };
-        let segment = Segment { feedback: Feedback::TfrcReport(header), ..Segment::default() };
+        let segment = Segment { feedback: HeaderBytes::of(&header), ..Segment::default() };
         self.sender.on_segment(ms(at), &segment);
         self.drain(ms(at));
     }

@@ -1,6 +1,7 @@
 //! Accel-Brake Control (Goyal, Agarwal, Netravali, Alizadeh and Balakrishnan, "ABC: A Simple Explicit Congestion Controller for Wireless
 //! Networks", 2020).
 
+mod header;
 mod router;
 mod sender;
 
@@ -12,7 +13,9 @@ use crate::range::{number_in_range, span_in_range};
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Parameters, Scheme};
-use multihop_core::NodeId;
+use header::BrakeCounts;
+use header::BrakeEcho;
+use multihop_core::{Ecn, Header, Layout, NodeId};
 use multihop_link::{Outlet, RouterPolicy};
 use multihop_transport::{
     CongestionHeader, CubicOptions, Endpoint, RenoOptions, TcpOptions, TcpReceiver, TcpSender,
@@ -63,6 +66,7 @@ impl Parameters for Abc {
     const SUMMARY: &str =
         "Accel-Brake Control: routers tell for each packet whether to send two more or none";
     const REFERENCE: &str = "Goyal, Agarwal, Netravali, Alizadeh and Balakrishnan 2020; RFC 9438";
+    const HEADERS: &[Layout] = &[BrakeCounts::LAYOUT];
 
     fn check(&self) -> Result<(), String> {
         self.capacity.check()?;
@@ -78,7 +82,7 @@ impl Parameters for Abc {
 
 impl Abc {
     fn options(&self) -> TcpOptions {
-        TcpOptions { delivery_rate: true, ..self.tcp.led_by_routers(CongestionHeader::Brakes) }
+        TcpOptions { delivery_rate: true, ..self.tcp.led_by_routers(CongestionHeader::marks(Ecn::Ect1, 0)) }
     }
 }
 
@@ -94,7 +98,7 @@ impl Scheme for Abc {
     }
 
     fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::new(self.options()))
+        Box::new(TcpReceiver::with_echo(self.options(), BrakeEcho::default()))
     }
 
     fn router(&self, _node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {

@@ -1,7 +1,8 @@
 //! The sender of Accel-Brake Control (Goyal et al. 2020): a window that routers open and close packet by packet, and Cubic's for
 //! routers that do not.
 
-use multihop_core::{BrakeCounts, Feedback, Time};
+use super::header::BrakeCounts;
+use multihop_core::Time;
 use multihop_transport::{
     Acked, Allowance, Controller, Cubic, CubicOptions, Delivery, Lost, Recovered, Returned,
 };
@@ -63,7 +64,7 @@ impl Controller for AbcSender {
     }
 
     fn on_feedback(&mut self, returned: &Returned) {
-        if let Feedback::Brakes(counts) = returned.feedback {
+        if let Some(counts) = returned.segment.feedback.parse::<BrakeCounts>() {
             self.apply(counts);
         }
     }
@@ -84,6 +85,7 @@ impl Controller for AbcSender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing;
     use multihop_core::Span;
     use multihop_transport::{LossKind, RenoOptions};
 
@@ -95,9 +97,8 @@ mod tests {
         AbcSender::new(CubicOptions::rfc(reno))
     }
 
-    fn returned(accelerates: u16, brakes: u16) -> Returned {
-        let feedback = Feedback::Brakes(BrakeCounts { accelerates, brakes });
-        Returned { now: Time::ZERO, feedback, rtt: None, app_limited: false }
+    fn returned(accelerates: u16, brakes: u16) -> Returned<'static> {
+        testing::returned(&BrakeCounts { accelerates, brakes }, None)
     }
 
     fn acked(size: u64, in_flight: u64) -> Acked {

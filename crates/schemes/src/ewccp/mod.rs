@@ -16,6 +16,7 @@
 //! after silence for longer than a timeout a probe asks for a window anew.
 //! Acknowledgements wait in queues and count there, but are given no feedback.
 
+mod header;
 mod router;
 mod sender;
 mod signalling;
@@ -29,7 +30,8 @@ use crate::range::{
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Parameters, Scheme};
-use multihop_core::NodeId;
+use header::{EwccpEcho, EwccpHeader};
+use multihop_core::{Header, Layout, NodeId};
 use multihop_link::{Outlet, RouterPolicy};
 use multihop_transport::{CongestionHeader, Endpoint, Recovery, TcpOptions, TcpReceiver, TcpSender};
 use router::{Capacity, Constants, EwccpRouter};
@@ -177,7 +179,11 @@ impl Ewccp {
         };
         let options = tcp.options(Recovery::Sack);
         TcpOptions {
-            congestion_header: CongestionHeader::Ewccp { summary: self.summary_bits / 8 },
+            congestion_header: CongestionHeader {
+                bytes: EwccpHeader::BYTES,
+                bytes_with_data: EwccpHeader::BYTES + EwccpHeader::LINK_BYTES + self.summary_bits / 8,
+                ..CongestionHeader::of(0)
+            },
             time_every_segment: !options.timestamps,
             ..options
         }
@@ -212,6 +218,7 @@ impl Parameters for Ewccp {
     const NAME: &str = "ewccp";
     const SUMMARY: &str = "EWCCP: routers that share the medium tell each other of their queues, and senders by how much to close";
     const REFERENCE: &str = "Tan, Jiang, Zhang and Shen, Congestion Control in Multi-hop Wireless Networks";
+    const HEADERS: &[Layout] = &[EwccpHeader::LAYOUT];
 
     fn check(&self) -> Result<(), String> {
         rate_in_range("capacity", self.capacity)?;
@@ -244,13 +251,14 @@ impl Scheme for Ewccp {
     fn sender(&self) -> Box<dyn Endpoint> {
         let options = self.options();
         let timestamps = if options.timestamps { 12 } else { 0 };
-        let header = options.header + options.congestion_header.bytes_with_data() + timestamps;
+        let header = options.header + options.congestion_header.bytes_with_data + timestamps;
         let sender = EwccpSender::new(SenderOptions {
             segment_size: options.segment_size,
             packet_size: options.segment_size + header,
             max_window: options.receive_window,
             least_window: f64::from(options.segment_size) * self.least_window,
             law: self.law,
+            link_words: 1 + (self.summary_bits / 32) as u8,
             alpha: self.alpha,
             round: self.interval.span(),
             probes: self.probe,
@@ -261,7 +269,7 @@ impl Scheme for Ewccp {
     }
 
     fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::new(self.options()))
+        Box::new(TcpReceiver::with_echo(self.options(), EwccpEcho::default()))
     }
 
     fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {

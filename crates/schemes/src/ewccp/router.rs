@@ -3,12 +3,11 @@
 //! Time goes in rounds, each node's for itself. A round's mean queues are what the next one tells: in the link headers of its packets,
 //! in broadcasts, and as feedback. Rounds that nobody looks at are caught up with when something happens.
 
+use super::header::{EwccpHeader, EwccpLink};
 use super::signalling;
 use super::summary::{Hashing, Link};
 use super::table::{Table, units};
-use multihop_core::{
-    EwccpHeader, EwccpLink, Fate, Feedback, FrameKind, LinkEvent, NodeId, Packet, Rng, Span, Time,
-};
+use multihop_core::{Fate, FrameKind, HeaderBytes, LinkEvent, NodeId, Packet, Rng, Span, Time};
 use multihop_link::{Hop, LinkView, Notice, RouterPolicy, Verdict};
 
 /// Constants of a router. Sizes are in bytes, rates in bytes per second, times in seconds unless they are spans.
@@ -211,7 +210,7 @@ impl RouterPolicy for EwccpRouter {
     fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
         self.catch_up(hop.now);
         let size = packet.segment.payload;
-        let Feedback::Ewccp(header) = &mut packet.segment.feedback else { return Verdict::Pass };
+        let Some(mut header) = packet.segment.feedback.parse::<EwccpHeader>() else { return Verdict::Pass };
         if size == 0 {
             return Verdict::Pass;
         }
@@ -221,15 +220,16 @@ impl RouterPolicy for EwccpRouter {
             header.feedback =
                 header.feedback.saturating_add((f64::from(size) * EwccpHeader::PER_BYTE) as u32);
         }
-        self.judge(header, queued, congested, size);
+        self.judge(&mut header, queued, congested, size);
         let own = self.table.get(self.link_to(hop.peer));
-        header.link = EwccpLink {
+        let link = EwccpLink {
             queue: own.map_or(0, |own| own.queue),
             sequence: own.map_or(0, |own| own.sequence),
             is_known: own.is_some(),
             congested,
             summary: halves(self.table.summary()),
         };
+        packet.segment.feedback = HeaderBytes::of(&header.with_link(link));
         Verdict::Pass
     }
 
@@ -237,18 +237,19 @@ impl RouterPolicy for EwccpRouter {
     fn on_received(&mut self, hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
         self.catch_up(hop.now);
         let size = packet.segment.payload;
-        let Feedback::Ewccp(header) = &mut packet.segment.feedback else { return Verdict::Pass };
+        let Some(mut header) = packet.segment.feedback.parse::<EwccpHeader>() else { return Verdict::Pass };
         if size == 0 {
             return Verdict::Pass;
         }
-        let link = std::mem::take(&mut header.link);
+        let link = header.link();
         if link.is_known {
             let incoming = Link { from: hop.peer, to: self.id };
             self.table.learn(hop.now, incoming, 0, link.queue, link.sequence);
         }
         let queued = self.table.queued_beyond(whole(link.summary));
         let congested = queued > self.constants.threshold || (link.congested && queued > 0.0);
-        self.judge(header, queued, congested, size);
+        self.judge(&mut header, queued, congested, size);
+        packet.segment.feedback = HeaderBytes::of(&header.with_link(EwccpLink::default()));
         self.plan_notice(hop.now);
         Verdict::Pass
     }

@@ -1,8 +1,9 @@
 //! The sender of EWCCP: a paced window that routers close, and that opens by itself by so much in each control interval.
 
+use super::header::EwccpHeader;
 use super::{Law, OnTimeout};
 use crate::round_trip::smoothed;
-use multihop_core::{EwccpHeader, Feedback, Rate, Span, Time};
+use multihop_core::{Bits, HeaderBytes, Rate, Span, Time};
 use multihop_transport::{Acked, Allowance, Controller, LossKind, Lost, Returned};
 
 /// Options of [`EwccpSender`]. Sizes and windows are in bytes.
@@ -16,6 +17,8 @@ pub(super) struct SenderOptions {
     /// The least window. Below a segment it is a pace: one segment is outstanding, and the next leaves later than a round trip.
     pub least_window: f64,
     pub law: Law,
+    /// 32-bit words of the link's part of the header in data.
+    pub link_words: u8,
     /// `alpha`: segments by which what the law names opens in each control interval.
     pub alpha: f64,
     /// `d`, the routers' control interval.
@@ -96,16 +99,17 @@ impl Controller for EwccpSender {
         Allowance { window: self.window.max(self.segment()) as u64, pace }
     }
 
-    fn stamp(&mut self, size: u64) -> Feedback {
+    fn stamp(&mut self, size: u64) -> HeaderBytes {
         if size == 0 {
-            return Feedback::Ewccp(EwccpHeader::default());
+            return HeaderBytes::of(&EwccpHeader::default());
         }
         let probe = self.probe == Probe::Due;
         if probe {
             self.probe = Probe::Asked;
         }
         let rtt = self.srtt.map_or(0, EwccpHeader::units);
-        Feedback::Ewccp(EwccpHeader { rtt, probe, packets: 1, ..EwccpHeader::default() })
+        let words = Bits(self.options.link_words);
+        HeaderBytes::of(&EwccpHeader { words, rtt, probe, packets: Bits(1), ..EwccpHeader::default() })
     }
 
     fn on_opened(&mut self, rtt: Span) {
@@ -120,8 +124,8 @@ impl Controller for EwccpSender {
 
     /// `w + p - n` (Eq. 7) for each packet that the acknowledgement is of; or the window that a probe found.
     fn on_feedback(&mut self, returned: &Returned) {
-        let Feedback::Ewccp(header) = returned.feedback else { return };
-        if header.packets == 0 {
+        let Some(header) = returned.segment.feedback.parse::<EwccpHeader>() else { return };
+        if header.packets == Bits(0) {
             return;
         }
         let asked = self.probe == Probe::Asked;
@@ -136,7 +140,7 @@ impl Controller for EwccpSender {
         }
         // A window that is not used says nothing of what the path would carry; nor does one that a probe just found too large.
         let opens =
-            if returned.app_limited || asked { 0.0 } else { self.positive() * f64::from(header.packets) };
+            if returned.app_limited || asked { 0.0 } else { self.positive() * f64::from(header.packets.0) };
         self.set_window(self.window + opens - header.bytes());
     }
 
@@ -155,6 +159,7 @@ impl Controller for EwccpSender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing;
 
     const SEGMENT: f64 = 1_000.0;
 
@@ -169,6 +174,7 @@ mod tests {
             max_window: 100_000,
             least_window: SEGMENT,
             law: Law::Windows,
+            link_words: 5,
             alpha: 1.0,
             round: Span::from_ms(100),
             probes: true,
@@ -177,22 +183,22 @@ mod tests {
         }
     }
 
-    fn returned(header: EwccpHeader) -> Returned {
-        Returned { now: Time::ZERO, feedback: Feedback::Ewccp(header), rtt: None, app_limited: false }
+    fn returned(header: EwccpHeader) -> Returned<'static> {
+        testing::returned(&header, None)
     }
 
-    fn debit(bytes: f64) -> Returned {
+    fn debit(bytes: f64) -> Returned<'static> {
         let feedback = (bytes * EwccpHeader::PER_BYTE) as u32;
-        returned(EwccpHeader { packets: 1, feedback, ..EwccpHeader::default() })
+        returned(EwccpHeader { packets: Bits(1), feedback, ..EwccpHeader::default() })
     }
 
-    fn credit(segments: u32) -> Returned {
+    fn credit(segments: u32) -> Returned<'static> {
         let feedback = segments * 1_000 * 256;
-        returned(EwccpHeader { packets: 1, probe: true, feedback, ..EwccpHeader::default() })
+        returned(EwccpHeader { packets: Bits(1), probe: true, feedback, ..EwccpHeader::default() })
     }
 
     fn stamped(sender: &mut EwccpSender) -> EwccpHeader {
-        let Feedback::Ewccp(header) = sender.stamp(1_000) else { panic!() };
+        let Some(header) = sender.stamp(1_000).parse::<EwccpHeader>() else { panic!() };
         header
     }
 
@@ -292,7 +298,7 @@ mod tests {
         let mut sender = sender(SenderOptions { probes: false, ..options() });
         sender.on_opened(Span::from_ms(100));
         sender.set_window(10_000.0);
-        sender.on_feedback(&returned(EwccpHeader { packets: 2, ..EwccpHeader::default() }));
+        sender.on_feedback(&returned(EwccpHeader { packets: Bits(2), ..EwccpHeader::default() }));
         assert_eq!(sender.allowance().window, 10_200);
         sender.on_feedback(&Returned { app_limited: true, ..debit(0.0) });
         assert_eq!(sender.allowance().window, 10_200, "it is not used");

@@ -3,6 +3,7 @@
 //! The papers' texts could not be retrieved. What is public is what its abstract and the paper on capacity estimation say; constants
 //! and the form of the laws are those of MLCP and of the program for its ancestor VCP, as the documentation of the scheme says.
 
+use super::header::{LoadEcho, LoadHeader};
 use crate::capacity::CapacityParameters;
 use crate::load::router::{Code, LoadConstants, LoadRouter};
 use crate::load::sender::{LoadSender, LoadSenderOptions};
@@ -11,7 +12,7 @@ use crate::range::{number_in_range, span_in_range};
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Parameters, Scheme};
-use multihop_core::NodeId;
+use multihop_core::{Ecn, Header, Layout, NodeId};
 use multihop_link::{Outlet, RouterPolicy};
 use multihop_transport::{CongestionHeader, Endpoint, TcpOptions, TcpReceiver, TcpSender};
 use schemars::JsonSchema;
@@ -87,6 +88,7 @@ impl Parameters for Bmcc {
     const SUMMARY: &str = "BMCC: routers tell their load factor in the two ECN bits of many packets";
     const REFERENCE: &str =
         "Qazi, Andrew and Znati 2009; Qazi, Znati and Mosse (capacity estimation, section III)";
+    const HEADERS: &[Layout] = &[LoadHeader::LAYOUT];
 
     fn check(&self) -> Result<(), String> {
         self.capacity.check()?;
@@ -109,7 +111,9 @@ impl Parameters for Bmcc {
 
 impl Bmcc {
     fn options(&self) -> TcpOptions {
-        self.tcp.led_by_routers(CongestionHeader::Load { acks: self.mark_acks })
+        let ack_codepoint = if self.mark_acks { Ecn::Ect0 } else { Ecn::NotCapable };
+        let header = CongestionHeader::marks(Ecn::Ect0, LoadHeader::LAYOUT.air as u32);
+        self.tcp.led_by_routers(CongestionHeader { ack_codepoint, ..header })
     }
 }
 
@@ -133,7 +137,7 @@ impl Scheme for Bmcc {
     }
 
     fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::new(self.options()))
+        Box::new(TcpReceiver::with_echo(self.options(), LoadEcho::default()))
     }
 
     fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {

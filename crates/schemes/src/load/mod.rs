@@ -1,7 +1,9 @@
 //! Schemes whose routers signal their load factor in the two ECN bits: [`Vcp`] as a region, [`Bmcc`] as a number. They share a router
 //! and a sender.
 
+mod adpm;
 mod bmcc;
+mod header;
 mod interval;
 mod router;
 mod sender;

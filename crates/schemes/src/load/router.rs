@@ -1,9 +1,10 @@
 //! The router of BMCC and VCP: it compares the demand for each of its links with their capacity, and tells the load factor
 //! (Qazi, Table I; Xia et al. 2005).
 
+use super::adpm;
 use crate::capacity::Capacity;
 use crate::load::interval::{Interval, Meter};
-use multihop_core::{Ecn, NodeId, Packet, Span, Time, adpm};
+use multihop_core::{Ecn, NodeId, Packet, Span, Time};
 use multihop_link::{Estimator, Hop, LinkView, Passage, PhyTimes, RouterPolicy, Verdict};
 use std::collections::BTreeMap;
 

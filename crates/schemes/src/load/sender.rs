@@ -8,10 +8,11 @@
 //! to about ten segments at a round trip of 100 ms. There additive increase is in proportion to the window, and shares become
 //! equal slowly. So BMCC leaves it out, adds less, and cuts the more the larger the overload is.
 
+use super::header::{LoadEcho, LoadHeader, MarkHeader};
 use crate::load::router::HIGH_LOAD;
 use crate::round_trip::smoothed;
-use multihop_core::{Ecn, Feedback, Rate, Span, Time};
-use multihop_transport::{Acked, Allowance, Controller, Heard, LossKind, Lost, Recovered, Returned};
+use multihop_core::{Ecn, HeaderBytes, Rate, Span, Time};
+use multihop_transport::{Acked, Allowance, Controller, Echo, Heard, LossKind, Lost, Recovered, Returned};
 
 /// Options of [`LoadSender`]. Windows are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,6 +60,8 @@ pub(crate) struct LoadSender {
     recovering: bool,
     /// Bytes that the acknowledgement under way covers.
     acked: u64,
+    /// What the marks of acknowledgements add up to, where routers mark these too.
+    reverse: LoadEcho,
 }
 
 /// Round-trip times longer than so many intervals count as so many.
@@ -82,6 +85,7 @@ impl LoadSender {
             settling: Time::ZERO,
             recovering: false,
             acked: 0,
+            reverse: LoadEcho::default(),
             options,
         }
     }
@@ -94,19 +98,24 @@ impl LoadSender {
         self.window / self.segment()
     }
 
-    fn response(&self, feedback: &Feedback) -> Option<Response> {
+    /// What the feedback of an acknowledgement asks for; `reverse` is the load factor of its own path in the header's units, if that is
+    /// known: the larger of both counts.
+    fn response(&self, feedback: &HeaderBytes, reverse: Option<u16>) -> Option<Response> {
         let LoadSenderOptions { kappa, backoff, backoff_slope, .. } = self.options;
         let multiply = |load: f64| Response::Multiply((kappa * (1.0 - load) / load).min(1.0));
-        match feedback {
-            Feedback::Load(header) => Some(match header.load() {
+        if let Some(LoadHeader { load }) = feedback.parse() {
+            let load = LoadHeader { load: load.max(reverse.unwrap_or(0)) }.load();
+            return Some(match load {
                 load if load < HIGH_LOAD => multiply(load),
                 load if load < 1.0 => Response::Add,
                 load => Response::Cut((backoff - backoff_slope * (load - 1.0)).max(0.5)),
-            }),
-            Feedback::Mark(Ecn::Ect1) => Some(multiply(HIGH_LOAD)),
-            Feedback::Mark(Ecn::Ect0) => Some(Response::Add),
-            Feedback::Mark(Ecn::CongestionExperienced) => Some(Response::Cut(backoff)),
-            _ => None,
+            });
+        }
+        match Ecn::from_bits(feedback.parse::<MarkHeader>()?.mark) {
+            Ecn::NotCapable => None,
+            Ecn::Ect1 => Some(multiply(HIGH_LOAD)),
+            Ecn::Ect0 => Some(Response::Add),
+            Ecn::CongestionExperienced => Some(Response::Cut(backoff)),
         }
     }
 
@@ -188,7 +197,9 @@ impl Controller for LoadSender {
             self.srtt = Some(smoothed(self.srtt, rtt));
         }
         let now = returned.now;
-        let (Some(response), Some(rtt)) = (self.response(&returned.feedback), self.srtt) else { return };
+        self.reverse.note(returned.segment);
+        let response = self.response(&returned.segment.feedback, self.reverse.load());
+        let (Some(response), Some(rtt)) = (response, self.srtt) else { return };
         if self.recovering {
             return;
         }
@@ -230,7 +241,7 @@ impl Controller for LoadSender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multihop_core::LoadHeader;
+    use multihop_core::Segment;
 
     /// 10 segments of 1000 bytes.
     pub(super) fn options() -> LoadSenderOptions {
@@ -253,32 +264,37 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    fn load(load: f64) -> Feedback {
-        Feedback::Load(LoadHeader { load: (load * LoadHeader::UNIT).round() as u16 })
+    fn load(load: f64) -> HeaderBytes {
+        HeaderBytes::of(&LoadHeader { load: (load * LoadHeader::UNIT).round() as u16 })
     }
 
     /// An acknowledgement of so many bytes, 100 ms after what it acknowledges.
-    fn acknowledge(sender: &mut LoadSender, now: Time, bytes: u64, feedback: Feedback) {
+    fn acknowledge(sender: &mut LoadSender, now: Time, bytes: u64, feedback: HeaderBytes) {
         sender.on_heard(&Heard { now, advance: Some(bytes) });
         let rtt = Some(Span::from_ms(100));
-        sender.on_feedback(&Returned { now, feedback, rtt, app_limited: false });
+        let segment = Segment { feedback, ..Segment::default() };
+        sender.on_feedback(&Returned { now, segment: &segment, rtt, app_limited: false });
     }
 
     #[test]
     fn multiplicative_increase_is_scaled_by_the_round_trip() {
         let bmcc = LoadSender::new(options());
-        let Some(Response::Multiply(xi)) = bmcc.response(&load(0.5)) else { panic!() };
+        let Some(Response::Multiply(xi)) = bmcc.response(&load(0.5), None) else { panic!() };
         assert!((xi - 0.35).abs() < 1e-12);
         assert!((bmcc.multiplied(xi, 0.1) - 0.161_90).abs() < 5e-6);
         let vcp =
             LoadSender::new(LoadSenderOptions { kappa: 0.25, limits_multiplication: true, ..options() });
-        let Some(Response::Multiply(xi)) = vcp.response(&Feedback::Mark(Ecn::Ect1)) else { panic!() };
+        let Some(Response::Multiply(xi)) =
+            vcp.response(&HeaderBytes::of(&MarkHeader { mark: Ecn::Ect1.bits() }), None)
+        else {
+            panic!()
+        };
         assert!((xi - 0.0625).abs() < 1e-12);
         assert!((vcp.multiplied(xi, 0.1) - 0.030_78).abs() < 5e-6);
         assert!((vcp.multiplied(xi, 10.0) - (1.0625f64.powf(2.5) - 1.0)).abs() < 1e-12);
         // An idle path: no more than twice.
-        assert_eq!(bmcc.response(&load(0.0)), Some(Response::Multiply(1.0)));
-        assert_eq!(bmcc.response(&load(0.1)), Some(Response::Multiply(1.0)));
+        assert_eq!(bmcc.response(&load(0.0), None), Some(Response::Multiply(1.0)));
+        assert_eq!(bmcc.response(&load(0.1), None), Some(Response::Multiply(1.0)));
     }
 
     /// Ten acknowledgements of a segment each are a round trip: 1.1619 times as much, in sum.
@@ -365,7 +381,7 @@ mod tests {
     fn what_is_left_may_depend_on_the_load() {
         let cut = |slope: f64, of: f64| {
             let sender = LoadSender::new(LoadSenderOptions { backoff_slope: slope, ..options() });
-            let Some(Response::Cut(left)) = sender.response(&load(of)) else { panic!() };
+            let Some(Response::Cut(left)) = sender.response(&load(of), None) else { panic!() };
             left
         };
         assert!((cut(0.0, 1.1) - 0.875).abs() < 1e-9);
@@ -382,7 +398,8 @@ mod tests {
         assert_eq!(sender.allowance().window, 5_000);
         sender.on_heard(&Heard { now: ms(2), advance: Some(6_000) });
         sender.on_recovered(&Recovered { now: ms(2), in_flight: 0, window: 5_000 });
-        sender.on_feedback(&Returned { now: ms(2), feedback: load(0.1), rtt: None, app_limited: false });
+        let segment = Segment { feedback: load(0.1), ..Segment::default() };
+        sender.on_feedback(&Returned { now: ms(2), segment: &segment, rtt: None, app_limited: false });
         assert_eq!(sender.allowance().window, 5_000);
         sender.on_lost(&lost(LossKind::Timeout { again: false }));
         assert_eq!(sender.allowance().window, 1_000);

@@ -1,6 +1,8 @@
 //! VCP (Xia, Subramanian, Stoica and Kalyanaraman, "One More Bit Is Enough", 2005): routers tell whether their load is low, high or too
 //! much in the two ECN bits of each packet.
 
+use super::header::MarkEcho;
+use super::header::MarkHeader;
 use crate::capacity::CapacityParameters;
 use crate::load::router::{Code, LoadConstants, LoadRouter};
 use crate::load::sender::{LoadSender, LoadSenderOptions};
@@ -8,7 +10,7 @@ use crate::range::number_in_range;
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Parameters, Scheme};
-use multihop_core::{NodeId, Span};
+use multihop_core::{Ecn, Header, Layout, NodeId, Span};
 use multihop_link::{Outlet, RouterPolicy};
 use multihop_transport::{CongestionHeader, Endpoint, TcpOptions, TcpReceiver, TcpSender};
 use schemars::JsonSchema;
@@ -43,6 +45,7 @@ impl Parameters for Vcp {
     const NAME: &str = "vcp";
     const SUMMARY: &str = "VCP: routers tell whether their load is low, high or too much in the two ECN bits";
     const REFERENCE: &str = "Xia, Subramanian, Stoica and Kalyanaraman 2005; their code for ns-2";
+    const HEADERS: &[Layout] = &[MarkHeader::LAYOUT];
 
     fn check(&self) -> Result<(), String> {
         self.capacity.check()?;
@@ -54,7 +57,7 @@ impl Parameters for Vcp {
 
 impl Vcp {
     fn options(&self) -> TcpOptions {
-        self.tcp.led_by_routers(CongestionHeader::Mark)
+        self.tcp.led_by_routers(CongestionHeader::marks(Ecn::Ect1, 0))
     }
 }
 
@@ -78,7 +81,7 @@ impl Scheme for Vcp {
     }
 
     fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::new(self.options()))
+        Box::new(TcpReceiver::with_echo(self.options(), MarkEcho::default()))
     }
 
     fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {

@@ -4,6 +4,8 @@
 //! The price is that of Table I in Qazi's paper on capacity estimation, but for the least price; the demand of a sender, and how fast
 //! it follows, are proposals: the papers' texts could not be retrieved.
 
+mod header;
+
 use crate::capacity::{Capacity, CapacityParameters};
 use crate::quantity::{BitRate, Duration};
 use crate::range::{bytes_per_second, number_in_range, rate_in_range, span_in_range};
@@ -11,7 +13,8 @@ use crate::round_trip::smoothed;
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Parameters, Scheme};
-use multihop_core::{Feedback, NodeId, Packet, PriceHeader, Rate, Span, Time};
+use header::{PriceEcho, PriceHeader};
+use multihop_core::{Header, HeaderBytes, Layout, NodeId, Packet, Rate, Span, Time};
 use multihop_link::{Estimator, Hop, LinkView, Outlet, Passage, PhyTimes, RouterPolicy, Verdict};
 use multihop_transport::{
     Acked, Allowance, CongestionHeader, Controller, Endpoint, Heard, LossKind, Lost, Returned, TcpOptions,
@@ -61,6 +64,7 @@ impl Parameters for MaxNet {
     const NAME: &str = "maxnet";
     const SUMMARY: &str = "MaxNet: the rate of a sender falls with the largest price of a link on its way";
     const REFERENCE: &str = "Wydrowski, Andrew and Zukerman 2003";
+    const HEADERS: &[Layout] = &[PriceHeader::LAYOUT];
 
     fn check(&self) -> Result<(), String> {
         self.capacity.check()?;
@@ -75,7 +79,7 @@ impl Parameters for MaxNet {
 
 impl MaxNet {
     fn options(&self) -> TcpOptions {
-        self.tcp.led_by_routers(CongestionHeader::Price)
+        self.tcp.led_by_routers(CongestionHeader::of(PriceHeader::LAYOUT.air as u32))
     }
 
     fn demand(&self) -> Demand {
@@ -119,7 +123,7 @@ impl Scheme for MaxNet {
     }
 
     fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::new(self.options()))
+        Box::new(TcpReceiver::with_echo(self.options(), PriceEcho::default()))
     }
 
     fn router(&self, _node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
@@ -180,9 +184,11 @@ impl RouterPolicy for PriceRouter {
 
     fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
         self.advance(hop.now, view);
-        if let Feedback::Price(header) = &mut packet.segment.feedback {
-            header.price = header.price.max(PriceHeader::units(self.price));
-        }
+        packet.segment.feedback.change(|header: &mut PriceHeader| {
+            if !header.returned {
+                header.price = header.price.max(PriceHeader::units(self.price));
+            }
+        });
         Verdict::Pass
     }
 
@@ -234,15 +240,17 @@ impl Controller for PriceSender {
         self.acked = heard.advance.unwrap_or(0);
     }
 
-    fn stamp(&mut self, _size: u64) -> Feedback {
-        Feedback::Price(PriceHeader::default())
+    fn stamp(&mut self, _size: u64) -> HeaderBytes {
+        HeaderBytes::of(&PriceHeader::default())
     }
 
     fn on_feedback(&mut self, returned: &Returned) {
         if let Some(rtt) = returned.rtt {
             self.srtt = Some(smoothed(self.srtt, rtt));
         }
-        let (Feedback::Price(header), Some(srtt)) = (returned.feedback, self.srtt) else { return };
+        let (Some(header), Some(srtt)) = (returned.segment.feedback.parse::<PriceHeader>(), self.srtt) else {
+            return;
+        };
         let demanded = self.demand.rate(header.price());
         let rate = self.rate.unwrap_or(self.first_window as f64 * self.packet / self.segment / srtt);
         let most = rate * (1.0 + (self.acked as f64 / self.window(rate, srtt)).min(1.0));
@@ -285,10 +293,10 @@ mod tests {
     fn price(router: &mut dyn RouterPolicy, at: u64, came_with: f64) -> f64 {
         let mut packet = testing::packet(960, Ecn::NotCapable);
         let price = PriceHeader::units(came_with);
-        packet.segment.feedback = Feedback::Price(PriceHeader { price, reverse: 0 });
+        packet.segment.feedback = HeaderBytes::of(&PriceHeader { price, returned: false });
         router.on_head_of_line(hop(ms(at)), &mut packet, &LinkView::default());
-        let Feedback::Price(header) = packet.segment.feedback else { panic!() };
-        f64::from(header.price) / PriceHeader::UNIT
+        let Some(header) = packet.segment.feedback.parse::<PriceHeader>() else { panic!() };
+        header.price()
     }
 
     #[test]
@@ -352,10 +360,10 @@ mod tests {
     }
 
     fn hear(sender: &mut PriceSender, price: f64, acked: u64) -> f64 {
-        let feedback = Feedback::Price(PriceHeader { price: 0, reverse: PriceHeader::units(price) });
+        let header = PriceHeader { price: PriceHeader::units(price), returned: true };
         sender.on_heard(&Heard { now: ms(0), advance: Some(acked) });
         let rtt = Some(Span::from_ms(100));
-        sender.on_feedback(&Returned { now: ms(0), feedback, rtt, app_limited: false });
+        sender.on_feedback(&testing::returned(&header, rtt));
         sender.rate.unwrap()
     }
 

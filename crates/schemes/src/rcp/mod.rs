@@ -1,5 +1,6 @@
 //! RCP (Dukkipati 2007): routers tell each flow the rate at which to send, the same for all.
 
+mod header;
 mod rcp_winf;
 mod router;
 mod sender;
@@ -15,7 +16,8 @@ use crate::rcp::sender::{RcpSender, RcpSenderOptions};
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Parameters, Scheme};
-use multihop_core::NodeId;
+use header::{RcpEcho, RcpHeader};
+use multihop_core::{Header, Layout, NodeId};
 use multihop_link::{Estimator, LinkView, Outlet, PhyTimes, RouterPolicy};
 use multihop_transport::{CongestionHeader, Endpoint, Recovery, TcpOptions, TcpReceiver, TcpSender};
 use schemars::JsonSchema;
@@ -130,7 +132,10 @@ impl RcpConnection {
             keep_sacked: self.tcp.keep_sacked.or(Some(true)),
             ..self.tcp.clone()
         };
-        TcpOptions { congestion_header: CongestionHeader::Rcp, ..tcp.options(Recovery::Sack) }
+        TcpOptions {
+            congestion_header: CongestionHeader::of(RcpHeader::LAYOUT.air as u32),
+            ..tcp.options(Recovery::Sack)
+        }
     }
 
     /// Bytes of a full packet above the MAC.
@@ -153,7 +158,7 @@ impl RcpConnection {
     }
 
     pub(crate) fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::new(self.options()))
+        Box::new(TcpReceiver::with_echo(self.options(), RcpEcho::default()))
     }
 }
 
@@ -170,6 +175,7 @@ impl Parameters for Rcp {
     const NAME: &str = "rcp";
     const SUMMARY: &str = "RCP: routers tell all flows the rate at which to send";
     const REFERENCE: &str = "Dukkipati 2007; Dukkipati and Zhang's code for ns-2";
+    const HEADERS: &[Layout] = &[RcpHeader::LAYOUT];
 
     fn check(&self) -> Result<(), String> {
         self.capacity.check()?;

@@ -2,6 +2,7 @@
 //!
 //! As for XCP-Winf, each equation that cannot be meant as printed has an option.
 
+use super::header::RcpHeader;
 use crate::capacity::winf::{Estimates, WinfParameters};
 use crate::quantity::Size;
 use crate::range::size_in_range;
@@ -9,7 +10,7 @@ use crate::rcp::router::{Load, RcpRouter};
 use crate::rcp::sender::{Pacing, WindowLimit};
 use crate::rcp::{RcpConnection, RcpControl, check_rates};
 use crate::{Parameters, Scheme};
-use multihop_core::NodeId;
+use multihop_core::{Header, Layout, NodeId};
 use multihop_link::{Estimator, LinkView, Outlet, PhyTimes, RouterPolicy};
 use multihop_transport::Endpoint;
 use schemars::JsonSchema;
@@ -91,6 +92,7 @@ impl Parameters for RcpWinf {
     const NAME: &str = "rcp-winf";
     const SUMMARY: &str = "RCP with the capacity and available bandwidth that rt-Winf measures at each node";
     const REFERENCE: &str = "Barreto 2015, section 4.2";
+    const HEADERS: &[Layout] = &[RcpHeader::LAYOUT];
 
     fn check(&self) -> Result<(), String> {
         check_rates(Some(self.utilization), Some(self.min_rate))?;
@@ -168,9 +170,10 @@ impl Load for WinfLoad {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rcp::header::RcpHeader;
     use crate::testing::{self, hop};
     use crate::xcp::router::testing::OUTLET;
-    use multihop_core::{Ecn, Feedback, RcpHeader, Span, Time};
+    use multihop_core::{Ecn, HeaderBytes, Span, Time};
     use multihop_link::Passage;
 
     /// 1 MB/s, all of which is available.
@@ -188,10 +191,10 @@ mod tests {
         let at = |at: &u64| {
             let mut packet = testing::packet(960, Ecn::NotCapable);
             let rate = RcpHeader::UNLIMITED;
-            packet.segment.feedback = Feedback::Rcp(RcpHeader { rate, ..RcpHeader::default() });
+            packet.segment.feedback = HeaderBytes::of(&RcpHeader { rate, ..RcpHeader::default() });
             router.on_arrival(hop(ms(*at)), &mut packet, view);
             router.on_head_of_line(hop(ms(*at)), &mut packet, view);
-            let Feedback::Rcp(header) = packet.segment.feedback else { panic!() };
+            let Some(header) = packet.segment.feedback.parse::<RcpHeader>() else { panic!() };
             header.rate
         };
         instants.iter().map(at).collect()
@@ -234,10 +237,10 @@ mod tests {
         router.on_other(ms(0), Passage::Arrival, 50_000, &idle());
         let mut packet = testing::packet(960, Ecn::NotCapable);
         let rate = RcpHeader::UNLIMITED;
-        packet.segment.feedback = Feedback::Rcp(RcpHeader { rate, ..RcpHeader::default() });
+        packet.segment.feedback = HeaderBytes::of(&RcpHeader { rate, ..RcpHeader::default() });
         router.on_arrival(hop(ms(60)), &mut packet, &idle());
         router.on_head_of_line(hop(ms(60)), &mut packet, &idle());
-        let Feedback::Rcp(header) = packet.segment.feedback else { panic!() };
+        let Some(header) = packet.segment.feedback.parse::<RcpHeader>() else { panic!() };
         let expected = 50_000.0 * (1.0 + 0.5 * 0.4 * -0.05 / 0.95);
         assert_eq!(header.rate, expected as u32);
     }

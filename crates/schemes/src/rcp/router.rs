@@ -3,8 +3,9 @@
 //!
 //! Schemes that derive from RCP differ in their [`Load`] alone. Rates are in bytes per second, time in seconds.
 
+use super::header::RcpHeader;
 use crate::xcp::router::{Timer, seconds};
-use multihop_core::{Feedback, NodeId, Packet, RcpHeader, Time};
+use multihop_core::{NodeId, Packet, Time};
 use multihop_link::{Estimator, Hop, LinkView, Passage, PhyTimes, RouterPolicy, Verdict};
 
 /// What a router takes its link to carry, and how much of that to be in use.
@@ -138,7 +139,7 @@ impl<L: Load> RouterPolicy for RcpRouter<L> {
 
     fn on_arrival(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
         self.arrive(hop.now, packet.size, view);
-        if let Feedback::Rcp(header) = &packet.segment.feedback
+        if let Some(header) = packet.segment.feedback.parse::<RcpHeader>()
             && header.rtt > 0
         {
             let size = f64::from(packet.size);
@@ -150,14 +151,14 @@ impl<L: Load> RouterPolicy for RcpRouter<L> {
 
     fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
         self.advance(hop.now, view.queue_bytes + u64::from(packet.size), view);
-        if let Feedback::Rcp(header) = &mut packet.segment.feedback
-            && header.rate > 0
-        {
-            let asked =
-                if header.rate == RcpHeader::UNLIMITED { f64::INFINITY } else { f64::from(header.rate) };
-            // A rate of nothing would be none that was asked for.
-            header.rate = (self.load.grant(asked, self.offered(view), view) as u32).max(1);
-        }
+        packet.segment.feedback.change(|header: &mut RcpHeader| {
+            if header.rate > 0 {
+                let asked =
+                    if header.rate == RcpHeader::UNLIMITED { f64::INFINITY } else { f64::from(header.rate) };
+                // A rate of nothing would be none that was asked for.
+                header.rate = (self.load.grant(asked, self.offered(view), view) as u32).max(1);
+            }
+        });
         Verdict::Pass
     }
 
@@ -175,7 +176,7 @@ mod tests {
     use crate::capacity::Capacity;
     use crate::rcp::GivenLoad;
     use crate::testing::{self, hop};
-    use multihop_core::{Ecn, Span};
+    use multihop_core::{Ecn, HeaderBytes, Span};
 
     const CONSTANTS: RateConstants = RateConstants {
         alpha: 0.4,
@@ -201,7 +202,7 @@ mod tests {
 
     fn packet(rate: u32, rtt_ms: u32) -> Packet {
         let mut packet = testing::packet(960, Ecn::NotCapable);
-        packet.segment.feedback = Feedback::Rcp(RcpHeader { rate, rtt: 1_000 * rtt_ms, reverse: 0 });
+        packet.segment.feedback = HeaderBytes::of(&RcpHeader { rate, rtt: 1_000 * rtt_ms, reverse: 0 });
         packet
     }
 
@@ -236,7 +237,7 @@ mod tests {
         let mut leave = |rate: u32| {
             let mut packet = packet(rate, 0);
             router.on_head_of_line(hop(ms(1)), &mut packet, &view(0));
-            let Feedback::Rcp(header) = packet.segment.feedback else { panic!() };
+            let Some(header) = packet.segment.feedback.parse::<RcpHeader>() else { panic!() };
             header.rate
         };
         assert_eq!([leave(RcpHeader::UNLIMITED), leave(2_000_000), leave(49_999)], [50_000, 50_000, 49_999]);

@@ -1,8 +1,9 @@
 //! The sender of RCP: it sends at the rate that it was told, whatever is lost.
 
+use super::header::RcpHeader;
 use crate::round_trip::smoothed;
 use crate::xcp::sender::microseconds;
-use multihop_core::{Feedback, Rate, RcpHeader, Span};
+use multihop_core::{HeaderBytes, Rate, Span};
 use multihop_transport::{Acked, Allowance, Controller, Lost, Returned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -108,9 +109,9 @@ impl Controller for RcpSender {
         }
     }
 
-    fn stamp(&mut self, _size: u64) -> Feedback {
+    fn stamp(&mut self, _size: u64) -> HeaderBytes {
         let rate = self.options.desired.map_or(RcpHeader::UNLIMITED, |desired| (desired as u32).max(1));
-        Feedback::Rcp(RcpHeader { rate, reverse: 0, rtt: self.srtt.map_or(0, microseconds) })
+        HeaderBytes::of(&RcpHeader { rate, reverse: 0, rtt: self.srtt.map_or(0, microseconds) })
     }
 
     fn on_feedback(&mut self, returned: &Returned) {
@@ -118,7 +119,7 @@ impl Controller for RcpSender {
             self.srtt = Some(smoothed(self.srtt, rtt));
             self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
         }
-        if let Feedback::Rcp(header) = returned.feedback {
+        if let Some(header) = returned.segment.feedback.parse::<RcpHeader>() {
             self.rate = Some(header.reverse.max(1));
         }
     }
@@ -139,6 +140,7 @@ impl Controller for RcpSender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing;
     use multihop_core::Time;
     use multihop_transport::LossKind;
 
@@ -157,9 +159,8 @@ mod tests {
         })
     }
 
-    fn returned(rate: u32) -> Returned {
-        let feedback = Feedback::Rcp(RcpHeader { reverse: rate, ..RcpHeader::default() });
-        Returned { now: Time::ZERO, feedback, rtt: Some(Span::from_ms(100)), app_limited: false }
+    fn returned(rate: u32) -> Returned<'static> {
+        testing::returned(&RcpHeader { reverse: rate, ..RcpHeader::default() }, Some(Span::from_ms(100)))
     }
 
     #[test]
@@ -195,8 +196,8 @@ mod tests {
     fn packets_tell_the_round_trip() {
         let mut sender = sender(WindowLimit::Open, Pacing::Packet);
         let first = RcpHeader { rate: RcpHeader::UNLIMITED, reverse: 0, rtt: 0 };
-        assert_eq!(sender.stamp(1_000), Feedback::Rcp(first));
+        assert_eq!(sender.stamp(1_000), HeaderBytes::of(&first));
         sender.on_feedback(&returned(1_000));
-        assert_eq!(sender.stamp(1_000), Feedback::Rcp(RcpHeader { rtt: 100_000, ..first }));
+        assert_eq!(sender.stamp(1_000), HeaderBytes::of(&RcpHeader { rtt: 100_000, ..first }));
     }
 }

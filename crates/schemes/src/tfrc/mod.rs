@@ -15,10 +15,12 @@ use crate::range::{
 };
 use crate::tcp::{Flavour, set};
 use crate::{Parameters, Scheme};
+use multihop_core::{Header, Layout};
 use multihop_transport::{
     Endpoint, EquationTimeout, FirstInterval, NoFeedback, RateCeiling, RateChange, Release, ReportTimer,
     SlowStart, TfrcOptions, TfrcReceiver, TfrcSender, Unlimited,
 };
+use multihop_transport::{TfrcDataHeader, TfrcReportHeader};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -177,6 +179,7 @@ impl Parameters for Tfrc {
     const SUMMARY: &str = "datagrams at the rate of TCP's throughput equation";
     const REFERENCE: &str = "RFC 5348; Floyd, Handley, Padhye and Widmer 2000";
     const RELIABLE: bool = false;
+    const HEADERS: &[Layout] = &[TfrcDataHeader::LAYOUT, TfrcReportHeader::LAYOUT];
 
     fn check(&self) -> Result<(), String> {
         self.tfrc.check()

@@ -1,5 +1,6 @@
 //! XCP (Katabi, Handley and Rohrs 2002): routers tell each packet by how much its sender is to change its window.
 
+pub(crate) mod header;
 pub(crate) mod router;
 pub(crate) mod sender;
 mod xcp_b;
@@ -15,7 +16,8 @@ use crate::tcp::{Flavour, TcpParameters};
 use crate::xcp::router::{Aggregate, Constants, Law, Seen, XcpRouter};
 use crate::xcp::sender::{XcpSender, XcpSenderOptions};
 use crate::{Parameters, Scheme};
-use multihop_core::NodeId;
+use header::{XcpEcho, XcpHeader};
+use multihop_core::{Header, Layout, NodeId};
 use multihop_link::{Estimator, LinkView, Outlet, PhyTimes, RouterPolicy};
 use multihop_transport::{CongestionHeader, Endpoint, Recovery, TcpOptions, TcpReceiver, TcpSender};
 use schemars::JsonSchema;
@@ -108,7 +110,7 @@ impl XcpConnection {
 
     fn options(&self) -> TcpOptions {
         let tcp = TcpParameters { timestamps: self.tcp.timestamps.or(Some(true)), ..self.tcp.clone() };
-        let congestion_header = CongestionHeader::Xcp;
+        let congestion_header = CongestionHeader::of(XcpHeader::LAYOUT.air as u32);
         match self.tcp.flavour {
             // `Agent/TCP/Reno/XCP`: Reno's recovery, and feedback of new acknowledgements alone.
             Flavour::Ns2 => {
@@ -134,7 +136,7 @@ impl XcpConnection {
     }
 
     pub(crate) fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::new(self.options()))
+        Box::new(TcpReceiver::with_echo(self.options(), XcpEcho::default()))
     }
 
     /// Bytes of a full packet above the MAC.
@@ -147,6 +149,7 @@ impl Parameters for Xcp {
     const NAME: &str = "xcp";
     const SUMMARY: &str = "XCP: routers tell senders by how much to change their windows";
     const REFERENCE: &str = "Katabi, Handley and Rohrs 2002; draft-falk-xcp-spec-03";
+    const HEADERS: &[Layout] = &[XcpHeader::LAYOUT];
 
     fn check(&self) -> Result<(), String> {
         self.capacity.check()?;

@@ -1,7 +1,8 @@
 //! The sender of XCP: a window that routers open and close.
 
+use super::header::XcpHeader;
 use crate::round_trip::smoothed;
-use multihop_core::{Feedback, Span, Time, XcpHeader};
+use multihop_core::{HeaderBytes, Span, Time};
 use multihop_transport::{Acked, Allowance, Controller, LossKind, Lost, Recovered, Returned};
 
 /// Options of [`XcpSender`]. Windows are in bytes.
@@ -62,7 +63,7 @@ impl Controller for XcpSender {
         Allowance { window: self.window as u64, pace: None }
     }
 
-    fn stamp(&mut self, size: u64) -> Feedback {
+    fn stamp(&mut self, size: u64) -> HeaderBytes {
         let header = match self.srtt {
             Some(srtt) if size > 0 => XcpHeader {
                 rtt: microseconds(srtt),
@@ -72,14 +73,16 @@ impl Controller for XcpSender {
             },
             _ => XcpHeader::default(),
         };
-        Feedback::Xcp(header)
+        HeaderBytes::of(&header)
     }
 
     fn on_feedback(&mut self, returned: &Returned) {
         if let Some(rtt) = returned.rtt {
             self.sample(rtt);
         }
-        let (Feedback::Xcp(header), Some(srtt)) = (returned.feedback, self.srtt) else { return };
+        let (Some(header), Some(srtt)) = (returned.segment.feedback.parse::<XcpHeader>(), self.srtt) else {
+            return;
+        };
         // A window that is not used says nothing of what the path would carry.
         if header.reverse > 0 && returned.app_limited {
             return;
@@ -111,6 +114,7 @@ impl Controller for XcpSender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing;
 
     fn sender(desired: Option<f64>) -> XcpSender {
         let options =
@@ -118,13 +122,12 @@ mod tests {
         XcpSender::new(options)
     }
 
-    fn returned(reverse: i32) -> Returned {
-        let feedback = Feedback::Xcp(XcpHeader { reverse, ..XcpHeader::default() });
-        Returned { now: Time::ZERO, feedback, rtt: Some(Span::from_ms(100)), app_limited: false }
+    fn returned(reverse: i32) -> Returned<'static> {
+        testing::returned(&XcpHeader { reverse, ..XcpHeader::default() }, Some(Span::from_ms(100)))
     }
 
     fn stamp(sender: &mut XcpSender) -> XcpHeader {
-        let Feedback::Xcp(header) = sender.stamp(1_000) else { panic!() };
+        let Some(header) = sender.stamp(1_000).parse::<XcpHeader>() else { panic!() };
         header
     }
 

@@ -2,12 +2,13 @@
 //!
 //! What is public are the idea and the bound of chi; the rest is a reconstruction, as the documentation of the scheme says.
 
+use super::header::XcpHeader;
 use crate::quantity::Size;
 use crate::range::{number_in_range, size_in_range};
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter};
 use crate::xcp::{XcpConnection, XcpControl};
 use crate::{Parameters, Scheme};
-use multihop_core::NodeId;
+use multihop_core::{Header, Layout, NodeId};
 use multihop_link::{LinkView, Outlet, RouterPolicy};
 use multihop_transport::Endpoint;
 use schemars::JsonSchema;
@@ -50,6 +51,7 @@ impl Parameters for XcpB {
     const SUMMARY: &str =
         "XCP for links of unknown capacity, by the changes of their queues (a reconstruction)";
     const REFERENCE: &str = "Abrantes and Ricardo 2006, 2007";
+    const HEADERS: &[Layout] = &[XcpHeader::LAYOUT];
 
     fn check(&self) -> Result<(), String> {
         number_in_range("chi", self.chi, 0.0, 1.0)?;

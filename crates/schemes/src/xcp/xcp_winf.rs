@@ -3,12 +3,13 @@
 //! Several of its equations cannot be meant as printed. Each has an option: the default is what they must mean for the scheme to
 //! work as its text says, and the other value is what is printed.
 
+use super::header::XcpHeader;
 use crate::capacity::winf::{Estimates, WinfParameters};
 use crate::range::{bytes_per_second, in_range};
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter, seconds};
 use crate::xcp::{XcpConnection, XcpControl};
 use crate::{Parameters, Scheme};
-use multihop_core::{NodeId, XcpHeader};
+use multihop_core::{Header, Layout, NodeId};
 use multihop_link::{Estimator, LinkView, Outlet, PhyTimes, RouterPolicy};
 use multihop_transport::Endpoint;
 use schemars::JsonSchema;
@@ -124,6 +125,7 @@ impl Parameters for XcpWinf {
     const NAME: &str = "xcp-winf";
     const SUMMARY: &str = "XCP with the capacity and available bandwidth that rt-Winf measures at each node";
     const REFERENCE: &str = "Barreto 2015, section 4.1";
+    const HEADERS: &[Layout] = &[XcpHeader::LAYOUT];
 
     fn check(&self) -> Result<(), String> {
         in_range("queue_allowed", Some(self.queue_allowed), 0, 10_000, "packets")?;
@@ -250,7 +252,7 @@ mod tests {
     use super::*;
     use crate::testing::hop;
     use crate::xcp::router::testing::{OUTLET, delta, packet, pass};
-    use multihop_core::{Feedback, Span, Time};
+    use multihop_core::{Span, Time};
 
     /// 1 MB/s, of which a tenth is available.
     const VIEW: LinkView = LinkView {
@@ -324,10 +326,10 @@ mod tests {
         for at in 25..375 {
             let large = at % 10 > 0;
             let mut packet = packet(100, 10, 0);
-            if let Feedback::Xcp(header) = &mut packet.segment.feedback {
+            packet.segment.feedback.change(|header: &mut XcpHeader| {
                 header.x = if large { 1_111 } else { 10_000 };
                 header.delta = XcpHeader::UNLIMITED;
-            }
+            });
             router.on_arrival(hop(ms(at)), &mut packet, &still);
             // With nothing available no packet could gain: for the grant all is.
             router.on_head_of_line(hop(ms(at)), &mut packet, &LinkView { available_bps: Some(8e6), ..still });

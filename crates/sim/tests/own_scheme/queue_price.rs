@@ -10,15 +10,15 @@
 //! whatever the capacities, which nobody needs to know. This is the primal algorithm of Kelly, Maulloo and Tan 1998, per round trip, with
 //! queues for prices.
 
-use multihop_core::{Feedback, NodeId, Packet, XcpHeader};
+use multihop_core::{Header, HeaderBytes, Layout, NodeId, Packet, Segment, header};
 use multihop_link::{Hop, LinkView, Outlet, RouterPolicy, Verdict};
 use multihop_schemes::quantity::Size;
 use multihop_schemes::range::{number_in_range, size_in_range};
 use multihop_schemes::tcp::TcpParameters;
 use multihop_schemes::{Parameters, Scheme};
 use multihop_transport::{
-    Acked, Allowance, CongestionHeader, Controller, Endpoint, LossKind, Lost, Recovery, Returned, TcpOptions,
-    TcpReceiver, TcpSender,
+    Acked, Allowance, CongestionHeader, Controller, Echo, Endpoint, LossKind, Lost, Recovery, Returned,
+    TcpOptions, TcpReceiver, TcpSender,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub struct QueuePrice {
     /// Bytes of queue that would cost the whole window in a round trip. With more, queues are longer,
     /// and run empty less often.
     pub queue: Size,
-    /// A TCP connection with the congestion header of 20 bytes, repaired from selective
+    /// A TCP connection with a congestion header of 12 bytes, repaired from selective
     /// acknowledgements.
     #[serde(flatten)]
     pub tcp: TcpParameters,
@@ -49,6 +49,7 @@ impl Parameters for QueuePrice {
     const NAME: &str = "queue-price";
     const SUMMARY: &str = "every queue on the path charges packets for its length";
     const REFERENCE: &str = "after the primal algorithm of Kelly, Maulloo and Tan 1998";
+    const HEADERS: &[Layout] = &[PriceTag::LAYOUT];
 
     fn check(&self) -> Result<(), String> {
         number_in_range("increase", self.increase, 0.01, 100.0)?;
@@ -56,10 +57,42 @@ impl Parameters for QueuePrice {
         self.tcp.check()
     }
 }
+// [header]
+header! {
+    /// What queue-price's packets carry
+    pub struct PriceTag: "queue_price", 16, 12 of 12 {
+        /// Round-trip time of the sender; 0 if it has none yet, and on acknowledgements
+        rtt: u32 [1..4] "us",
+        /// Change of throughput that the sender asks for, less what queues charged
+        change: i32 [4..8] "B/s",
+        /// On acknowledgements, the sum of the changes that arrived since the last
+        granted: i32 [8..12] "B/s",
+    }
+}
+
+/// What the receiver returns.
+#[derive(Default)]
+struct Till {
+    sum: i32,
+}
+
+impl Echo for Till {
+    fn note(&mut self, segment: &Segment) {
+        if let Some(tag) = segment.feedback.parse::<PriceTag>() {
+            self.sum = self.sum.saturating_add(tag.change);
+        }
+    }
+
+    fn take(&mut self) -> HeaderBytes {
+        let granted = std::mem::take(&mut self.sum);
+        HeaderBytes::of(&PriceTag { granted, ..PriceTag::default() })
+    }
+}
 // [scheme]
 impl QueuePrice {
     fn options(&self) -> TcpOptions {
-        TcpOptions { congestion_header: CongestionHeader::Xcp, ..self.tcp.options(Recovery::Sack) }
+        let congestion_header = CongestionHeader::of(PriceTag::LEN as u32);
+        TcpOptions { congestion_header, ..self.tcp.options(Recovery::Sack) }
     }
 }
 
@@ -78,7 +111,7 @@ impl Scheme for QueuePrice {
     }
 
     fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::new(self.options()))
+        Box::new(TcpReceiver::with_echo(self.options(), Till::default()))
     }
 
     fn router(&self, _node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
@@ -101,13 +134,14 @@ const MOST: f64 = 0.5;
 impl RouterPolicy for TollGate {
     /// The packet leaves the queue, and the others stay.
     fn on_head_of_line(&mut self, _hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
-        if let Feedback::Xcp(header) = &mut packet.segment.feedback
-            && header.rtt > 0
-        {
-            let share = (view.queue_bytes as f64 / self.queue).min(MOST);
-            let price = share * f64::from(packet.segment.payload) / (f64::from(header.rtt) * 1e-6);
-            header.delta = header.delta.saturating_sub(price as i32);
-        }
+        let payload = f64::from(packet.segment.payload);
+        packet.segment.feedback.change(|tag: &mut PriceTag| {
+            if tag.rtt > 0 {
+                let share = (view.queue_bytes as f64 / self.queue).min(MOST);
+                let price = share * payload / (f64::from(tag.rtt) * 1e-6);
+                tag.change = tag.change.saturating_sub(price as i32);
+            }
+        });
         Verdict::Pass
     }
 }
@@ -129,11 +163,11 @@ impl Controller for Payer {
 
     /// Each packet asks for its part of the increase. The header speaks of throughput, which is the
     /// window over the round-trip time.
-    fn stamp(&mut self, size: u64) -> Feedback {
-        Feedback::Xcp(self.srtt.map_or_else(XcpHeader::default, |srtt| XcpHeader {
+    fn stamp(&mut self, size: u64) -> HeaderBytes {
+        HeaderBytes::of(&self.srtt.map_or_else(PriceTag::default, |srtt| PriceTag {
             rtt: (srtt * 1e6).ceil() as u32,
-            delta: (self.increase * size as f64 / self.window / srtt) as i32,
-            ..XcpHeader::default()
+            change: (self.increase * size as f64 / self.window / srtt) as i32,
+            granted: 0,
         }))
     }
 
@@ -142,12 +176,14 @@ impl Controller for Payer {
             let sample = rtt.seconds();
             self.srtt = Some(self.srtt.map_or(sample, |srtt| srtt + (sample - srtt) / 8.0));
         }
-        let (Feedback::Xcp(header), Some(srtt)) = (returned.feedback, self.srtt) else { return };
+        let (Some(tag), Some(srtt)) = (returned.segment.feedback.parse::<PriceTag>(), self.srtt) else {
+            return;
+        };
         // A window that is not used says nothing of what the path would carry.
-        if header.reverse > 0 && returned.app_limited {
+        if tag.granted > 0 && returned.app_limited {
             return;
         }
-        let window = self.window + f64::from(header.reverse) * srtt;
+        let window = self.window + f64::from(tag.granted) * srtt;
         self.window = window.min(self.most).max(self.segment);
     }
 
@@ -165,11 +201,11 @@ impl Controller for Payer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multihop_core::{FlowId, Port, Segment, Span, Time};
+    use multihop_core::{FlowId, Port, Span, Time};
 
     /// A packet of 1000 bytes of payload with this header.
-    fn packet(header: XcpHeader) -> Packet {
-        let segment = Segment { payload: 1_000, feedback: Feedback::Xcp(header), ..Segment::default() };
+    fn packet(tag: PriceTag) -> Packet {
+        let segment = Segment { payload: 1_000, feedback: HeaderBytes::of(&tag), ..Segment::default() };
         let (source, destination, created) = (NodeId(0), NodeId(1), Time::ZERO);
         let (flow, port) = (FlowId(0), Port::Receiver);
         Packet { segment, flow, port, source, destination, size: 1_060, number: 0, created, hops: 0 }
@@ -177,17 +213,18 @@ mod tests {
 
     /// What is left of 5000 B/s after a queue of so many bytes, where 20 000 cost everything.
     fn left(queue_bytes: u64, rtt: u32) -> i32 {
-        let mut packet = packet(XcpHeader { rtt, delta: 5_000, ..XcpHeader::default() });
+        let mut packet = packet(PriceTag { rtt, change: 5_000, granted: 0 });
         let view = LinkView { queue_bytes, ..LinkView::default() };
         let hop = Hop { now: Time::ZERO, peer: NodeId(1) };
         TollGate { queue: 20_000.0 }.on_head_of_line(hop, &mut packet, &view);
-        let Feedback::Xcp(header) = packet.segment.feedback else { panic!() };
-        header.delta
+        packet.segment.feedback.parse::<PriceTag>().unwrap().change
     }
 
-    fn returned(reverse: i32) -> Returned {
-        let feedback = Feedback::Xcp(XcpHeader { reverse, ..XcpHeader::default() });
-        Returned { now: Time::ZERO, feedback, rtt: Some(Span::from_ms(100)), app_limited: false }
+    fn pay(payer: &mut Payer, granted: i32) {
+        let feedback = HeaderBytes::of(&PriceTag { granted, ..PriceTag::default() });
+        let segment = &Segment { feedback, ..Segment::default() };
+        let rtt = Some(Span::from_ms(100));
+        payer.on_feedback(&Returned { now: Time::ZERO, segment, rtt, app_limited: false });
     }
 
     // [tests by hand]
@@ -204,12 +241,12 @@ mod tests {
     fn a_window_grows_by_the_increase_and_pays() {
         let mut payer =
             Payer { segment: 1_000.0, increase: 1_000.0, most: 9_000.0, window: 4_000.0, srtt: None };
-        assert_eq!(payer.stamp(1_000), Feedback::Xcp(XcpHeader::default()), "no round trip yet");
-        payer.on_feedback(&returned(0));
-        let asked = XcpHeader { rtt: 100_000, delta: 2_500, ..XcpHeader::default() };
-        assert_eq!(payer.stamp(1_000), Feedback::Xcp(asked));
-        for (reverse, window) in [(10_000, 5_000), (-20_000, 3_000), (-90_000, 1_000), (200_000, 9_000)] {
-            payer.on_feedback(&returned(reverse));
+        assert_eq!(payer.stamp(1_000), HeaderBytes::of(&PriceTag::default()), "no round trip yet");
+        pay(&mut payer, 0);
+        let asked = PriceTag { rtt: 100_000, change: 2_500, granted: 0 };
+        assert_eq!(payer.stamp(1_000), HeaderBytes::of(&asked));
+        for (granted, window) in [(10_000, 5_000), (-20_000, 3_000), (-90_000, 1_000), (200_000, 9_000)] {
+            pay(&mut payer, granted);
             assert_eq!(payer.allowance().window, window);
         }
         payer.on_lost(&Lost { now: Time::ZERO, kind: LossKind::DuplicateAcks, in_flight: 9_000 });

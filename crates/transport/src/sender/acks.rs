@@ -3,15 +3,7 @@
 use super::{Connection, Cut, SendTimes, TcpSender};
 use crate::recovery::{Advance, View};
 use crate::{Acked, Delivery, Heard, LossKind, Marked, Recovered, Returned};
-use multihop_core::{Feedback, Segment, Span, Time};
-
-/// What the path that is worse asks for: the larger load factor.
-fn larger(forward: Feedback, reverse: Feedback) -> Feedback {
-    match (forward, reverse) {
-        (Feedback::Load(there), Feedback::Load(back)) if back.load > there.load => reverse,
-        _ => forward,
-    }
-}
+use multihop_core::{Segment, Span, Time};
 
 impl TcpSender {
     /// The connection is open. A repeated SYN-ACK needs no answer: the receiver waits for none.
@@ -96,18 +88,15 @@ impl TcpSender {
         }
     }
 
-    /// What routers said; of both directions, if routers mark acknowledgements too. `samples` is how many round-trip samples there were
-    /// before it.
+    /// What routers signalled. `samples` is how many round-trip samples there were before it.
     fn tell_feedback(&mut self, now: Time, segment: &Segment, samples: u64) {
-        if segment.feedback == Feedback::None || segment.ack > self.at.max {
+        if segment.feedback.is_none() || segment.ack > self.at.max {
             return;
         }
         let rtt = self.counters.rtt.filter(|_| self.counters.rtt_samples > samples);
         let room = self.controller.allowance().window.saturating_sub(self.in_flight());
         let app_limited = self.at.max == self.at.pushed && self.options.mss() <= room;
-        self.reverse.note_mark(segment);
-        let feedback = larger(segment.feedback, self.reverse.take());
-        self.controller.on_feedback(&Returned { now, feedback, rtt, app_limited });
+        self.controller.on_feedback(&Returned { now, segment, rtt, app_limited });
     }
 
     fn take_in(&mut self, now: Time, segment: &Segment) {

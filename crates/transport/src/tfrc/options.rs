@@ -1,8 +1,9 @@
 //! What RFC 5348 and ns-2 do differently, each by its name.
 
 use super::Equation;
+use super::header::{TfrcDataHeader, TfrcReportHeader};
 use super::loss_intervals::Averaging;
-use multihop_core::{Span, TfrcDataHeader, TfrcReportHeader};
+use multihop_core::{Header, Span};
 
 /// The retransmission timeout that the equation takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -131,8 +132,8 @@ impl TfrcOptions {
         const UDP_IP: u32 = 28;
         TfrcOptions {
             segment_size,
-            header: UDP_IP + TfrcDataHeader::BYTES,
-            report: UDP_IP + TfrcReportHeader::BYTES,
+            header: UDP_IP + TfrcDataHeader::LAYOUT.air as u32,
+            report: UDP_IP + TfrcReportHeader::LAYOUT.air as u32,
             ecn: false,
             equation: Equation::default(),
             timeout: EquationTimeout::RoundTrips { least: Span::ZERO },

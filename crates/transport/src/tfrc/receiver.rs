@@ -1,11 +1,12 @@
 //! The receiving end of TFRC (RFC 5348, sections 5 and 6).
 
+use super::header::{TfrcDataHeader, TfrcReportHeader};
 use super::loss_detection::LossDetection;
 use super::loss_intervals::LossIntervals;
 use super::options::{FirstInterval, ReportTimer, TfrcOptions};
 use super::{Equation, Path};
 use crate::{Delivered, Endpoint, Progress, UdpReceiver};
-use multihop_core::{Ecn, Feedback, Segment, Span, TfrcDataHeader, TfrcReportHeader, Time};
+use multihop_core::{Ecn, HeaderBytes, Segment, Span, Time};
 use std::collections::VecDeque;
 
 /// The receiver. It delivers each datagram once, in whatever order they come. A packet that comes after it was taken for lost stays
@@ -253,7 +254,7 @@ impl Endpoint for TfrcReceiver {
     }
 
     fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered {
-        let Feedback::TfrcData(header) = segment.feedback else { return Delivered::default() };
+        let Some(header) = segment.feedback.parse::<TfrcDataHeader>() else { return Delivered::default() };
         let delivered = self.delivered.on_segment(now, segment);
         if delivered.bytes > 0 {
             self.on_data(now, segment, header);
@@ -286,7 +287,7 @@ impl Endpoint for TfrcReceiver {
         self.start_timer(now);
         Some(Segment {
             header: self.options.report,
-            feedback: Feedback::TfrcReport(TfrcReportHeader {
+            feedback: HeaderBytes::of(&TfrcReportHeader {
                 echo: newest.timestamp,
                 delay: (now.since(at).ns() / 1_000) as u32,
                 receive_rate: rate.round() as u32,

@@ -1,12 +1,13 @@
 //! The sending end of TFRC (RFC 5348, section 4).
 
 use super::data_limited::DataLimited;
+use super::header::{TfrcDataHeader, TfrcReportHeader};
 use super::options::{EquationTimeout, NoFeedback, Release, TfrcOptions};
 use super::rate::{RateControl, Silence, Told};
 use super::{Path, RateCeiling, Report};
 use crate::messages::Messages;
 use crate::{Delivered, Endpoint, Progress, Rto, RtoOptions};
-use multihop_core::{Ecn, Feedback, LinkEvent, Segment, Span, TfrcDataHeader, TfrcReportHeader, Time};
+use multihop_core::{Ecn, HeaderBytes, LinkEvent, Segment, Span, Time};
 
 /// Weight of a packet in the mean packet size.
 const SIZE_WEIGHT: f64 = 0.1;
@@ -239,7 +240,7 @@ impl Endpoint for TfrcSender {
     }
 
     fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered {
-        if let Feedback::TfrcReport(header) = segment.feedback {
+        if let Some(header) = segment.feedback.parse::<TfrcReportHeader>() {
             self.on_report(now, header, segment.hops);
         }
         Delivered::default()
@@ -270,7 +271,8 @@ impl Endpoint for TfrcSender {
             payload,
             header: self.options.header,
             ecn: if self.options.ecn { Ecn::Ect0 } else { Ecn::NotCapable },
-            feedback: Feedback::TfrcData(TfrcDataHeader {
+            feedback: HeaderBytes::of(&TfrcDataHeader {
+                number: TfrcDataHeader::number(seq),
                 timestamp: TfrcDataHeader::clock(now),
                 rtt: rtt.map_or(0, TfrcDataHeader::units),
                 timeout: timeout.map_or(0, TfrcDataHeader::units),

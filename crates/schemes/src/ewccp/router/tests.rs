@@ -1,7 +1,9 @@
 use super::super::summary::mix;
 use super::*;
+
 use crate::testing;
-use multihop_core::{DropCause, Dropped, Ecn, FlowId, Heard, Interval, Rate};
+
+use multihop_core::{Bits, DropCause, Dropped, Ecn, FlowId, Heard, Interval, Rate};
 
 /// Half a megabyte per second, rounds of 100 ms: at a round trip of 50 ms and 1000 bytes, one byte of feedback for 100 that wait.
 fn constants() -> Constants {
@@ -27,12 +29,12 @@ fn ms(ms: u64) -> Time {
 fn packet(probe: bool) -> Packet {
     let mut packet = testing::packet(1_000, Ecn::NotCapable);
     packet.segment.feedback =
-        Feedback::Ewccp(EwccpHeader { rtt: 500, probe, packets: 1, ..EwccpHeader::default() });
+        HeaderBytes::of(&EwccpHeader { rtt: 500, probe, packets: Bits(1), ..EwccpHeader::default() });
     packet
 }
 
 fn header(packet: &Packet) -> EwccpHeader {
-    let Feedback::Ewccp(header) = packet.segment.feedback else { panic!("{packet:?}") };
+    let Some(header) = packet.segment.feedback.parse::<EwccpHeader>() else { panic!("{packet:?}") };
     header
 }
 
@@ -129,7 +131,7 @@ fn five_nodes_by_hand() {
             "after link {from}: {}",
             header(&packet).bytes()
         );
-        assert_eq!(header(&packet).link, EwccpLink::default(), "the link's part ends with the link");
+        assert_eq!(header(&packet).link(), EwccpLink::default(), "the link's part ends with the link");
     }
 }
 
@@ -207,8 +209,8 @@ fn acknowledgements_pass_untouched() {
     let mut row = five_nodes();
     row.tell_all();
     let mut packet = testing::packet(0, Ecn::NotCapable);
-    let returned = EwccpHeader { packets: 2, feedback: 77, ..EwccpHeader::default() };
-    packet.segment.feedback = Feedback::Ewccp(returned);
+    let returned = EwccpHeader { packets: Bits(2), feedback: 77, ..EwccpHeader::default() };
+    packet.segment.feedback = HeaderBytes::of(&returned);
     row.cross(1, &mut packet);
     assert_eq!(header(&packet), returned);
 }

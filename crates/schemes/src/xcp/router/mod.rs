@@ -6,7 +6,8 @@
 //!
 //! Schemes that derive from XCP differ in their [`Law`] alone. Throughput is in bytes per second, time in seconds.
 
-use multihop_core::{Feedback, LinkEvent, NodeId, Packet, Span, Time, XcpHeader};
+use super::header::XcpHeader;
+use multihop_core::{HeaderBytes, LinkEvent, NodeId, Packet, Span, Time};
 use multihop_link::{Estimator, Hop, LinkView, Passage, PhyTimes, RouterPolicy, Verdict};
 
 /// What a router saw of its queue.
@@ -265,13 +266,14 @@ impl<L: Law> RouterPolicy for XcpRouter<L> {
 
     fn on_arrival(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
         self.arrive(hop.now, packet.size, view);
-        if let Feedback::Xcp(header) = &mut packet.segment.feedback
+        if let Some(mut header) = packet.segment.feedback.parse::<XcpHeader>()
             && header.rtt > 0
         {
             if packet.hops == 0 {
-                self.law.request(header, packet.segment.payload, &self.seen, view);
+                self.law.request(&mut header, packet.segment.payload, &self.seen, view);
+                packet.segment.feedback = HeaderBytes::of(&header);
             }
-            let weight = self.law.weight(header, packet.size, view);
+            let weight = self.law.weight(&header, packet.size, view);
             self.sums.weight += weight;
             self.sums.weighted_rtt += weight * seconds(header.rtt).min(self.constants.max_rtt);
         }
@@ -280,15 +282,16 @@ impl<L: Law> RouterPolicy for XcpRouter<L> {
 
     fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
         self.depart(hop.now, packet.size, view);
-        if let Feedback::Xcp(header) = &mut packet.segment.feedback {
+        let size = packet.size;
+        packet.segment.feedback.change(|header: &mut XcpHeader| {
             header.delta = if header.rtt > 0 {
-                let weight = self.law.weight(header, packet.size, view);
+                let weight = self.law.weight(header, size, view);
                 let most = self.law.most(&self.seen, view);
-                self.grants.give(header.delta, weight, f64::from(packet.size), most)
+                self.grants.give(header.delta, weight, f64::from(size), most)
             } else {
                 0
             };
-        }
+        });
         Verdict::Pass
     }
 

@@ -1,7 +1,8 @@
 //! Packets of XCP for tests.
 
 use crate::testing;
-use multihop_core::{Ecn, Feedback, Packet, Rate, Time, XcpHeader};
+use crate::xcp::header::XcpHeader;
+use multihop_core::{Ecn, HeaderBytes, Packet, Rate, Time};
 use multihop_link::{LinkView, Outlet, RouterPolicy};
 
 /// 1 MB/s.
@@ -13,13 +14,13 @@ pub(crate) fn packet(rtt_ms: u32, x_ms: u32, delta: i32) -> Packet {
     let mut packet = testing::packet(960, Ecn::NotCapable);
     packet.hops = 1;
     let (rtt, x) = (1_000 * rtt_ms, 1_000 * x_ms);
-    packet.segment.feedback = Feedback::Xcp(XcpHeader { rtt, x, delta, reverse: 0 });
+    packet.segment.feedback = HeaderBytes::of(&XcpHeader { rtt, x, delta, reverse: 0 });
     packet
 }
 
 /// What the header asks for by now.
 pub(crate) fn delta(packet: &Packet) -> i32 {
-    let Feedback::Xcp(header) = packet.segment.feedback else { panic!("{packet:?}") };
+    let Some(header) = packet.segment.feedback.parse::<XcpHeader>() else { panic!("{packet:?}") };
     header.delta
 }
 

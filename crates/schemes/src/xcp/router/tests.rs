@@ -172,9 +172,7 @@ fn who_does_not_know_its_round_trip_gets_nothing() {
         assert_eq!(pass(router.as_mut(), ms(at), packet(0, 0, 500), &EMPTY), 0);
     }
     let mut acknowledgement = packet(0, 0, 0);
-    if let Feedback::Xcp(header) = &mut acknowledgement.segment.feedback {
-        header.reverse = 77;
-    }
+    acknowledgement.segment.feedback.change(|header: &mut XcpHeader| header.reverse = 77);
     acknowledgement.flow = FlowId(3);
     let before = acknowledgement;
     router.on_arrival(hop(ms(200)), &mut acknowledgement, &EMPTY);

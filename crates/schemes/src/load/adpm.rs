@@ -15,7 +15,7 @@
 //! | 01 | from the threshold up to 1 | from 1 up to the threshold |
 //! | 11 | 1 and more | the threshold and more |
 
-use crate::Ecn;
+use multihop_core::Ecn;
 
 /// Load factors from here on are not told apart.
 pub const LOAD_MOST: f64 = 1.2;

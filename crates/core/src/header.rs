@@ -1,0 +1,413 @@
+//! Congestion headers as bytes. A scheme owns the layout of its header; nobody else looks inside.
+
+/// The congestion header of a segment: none, or some bytes whose first names their layout.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct HeaderBytes {
+    bytes: [u8; HeaderBytes::CAPACITY],
+    len: u8,
+}
+
+/// A congestion header, which [`header!`](crate::header!) makes of a table of its fields.
+pub trait Header: Sized {
+    /// Names, type and fields, as dissectors need them.
+    const LAYOUT: Layout;
+    /// Bytes of the whole header.
+    const LEN: usize = Self::LAYOUT.len;
+
+    /// Writes the header into [`Header::LEN`] bytes of zeros.
+    fn emit(&self, bytes: &mut [u8]);
+
+    /// The header in these bytes; none if they are too few, or of another type.
+    fn parse(bytes: &[u8]) -> Option<Self>;
+}
+
+/// What a header looks like.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Layout {
+    /// What its fields are named after: `xcp`, as in `multihop.xcp.feedback`.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub title: &'static str,
+    /// The type. Those from [`Layout::FREE`] on are for schemes outside of this repository.
+    pub kind: u8,
+    /// Bytes on the air, before the words that the first byte counts. What follows is known to simulated ends alone: ns-2 shares
+    /// some numbers at no cost in bytes, and some papers use bits that are there anyway.
+    pub air: usize,
+    /// Bytes of the whole header.
+    pub len: usize,
+    /// Its fields.
+    pub fields: &'static [FieldLayout],
+}
+
+/// A field of a header.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct FieldLayout {
+    /// Its name.
+    pub name: &'static str,
+    /// Offset of its first byte.
+    pub from: usize,
+    /// Offset of the first byte after it.
+    pub to: usize,
+    /// What it is.
+    pub kind: FieldKind,
+    /// Unit of its number; empty for a number without one.
+    pub unit: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+/// What a field holds. Numbers are in network byte order.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FieldKind {
+    /// A number.
+    Unsigned,
+    /// A number in two's complement.
+    Signed,
+    /// One bit of a byte, counted from the least significant.
+    Flag(u8),
+    /// A number in so many bits of a byte, from this one on.
+    Bits(u8, u8),
+    /// Bytes.
+    Opaque,
+}
+
+impl FieldKind {
+    /// The same at this bit.
+    pub const fn at(self, bit: u8) -> FieldKind {
+        match self {
+            FieldKind::Flag(_) => FieldKind::Flag(bit),
+            FieldKind::Bits(_, width) => FieldKind::Bits(bit, width),
+            other => other,
+        }
+    }
+}
+
+impl Layout {
+    /// The first type that no scheme of this repository uses.
+    pub const FREE: u8 = 16;
+    /// The bits of the first byte that are the type; the others count 32-bit words beyond [`Layout::air`].
+    pub const KIND_BITS: u8 = 0x1f;
+}
+
+impl HeaderBytes {
+    /// The longest header.
+    pub const CAPACITY: usize = 31;
+    /// No header.
+    pub const NONE: HeaderBytes = HeaderBytes { bytes: [0; HeaderBytes::CAPACITY], len: 0 };
+
+    /// This header.
+    #[inline]
+    pub fn of<H: Header>(header: &H) -> HeaderBytes {
+        const { assert!(H::LEN > 0 && H::LEN <= HeaderBytes::CAPACITY) };
+        let mut made = HeaderBytes { len: H::LEN as u8, ..HeaderBytes::NONE };
+        header.emit(&mut made.bytes[..H::LEN]);
+        made
+    }
+
+    /// The header, if it is of this type.
+    #[inline]
+    pub fn parse<H: Header>(&self) -> Option<H> {
+        H::parse(self.as_slice())
+    }
+
+    /// Changes the header, if it is of this type.
+    #[inline]
+    pub fn change<H: Header>(&mut self, change: impl FnOnce(&mut H)) {
+        if let Some(mut header) = self.parse::<H>() {
+            change(&mut header);
+            *self = HeaderBytes::of(&header);
+        }
+    }
+
+    /// Is there none?
+    #[inline]
+    pub fn is_none(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The bytes, none if there is no header.
+    #[inline]
+    pub fn as_slice(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+impl Default for HeaderBytes {
+    fn default() -> HeaderBytes {
+        HeaderBytes::NONE
+    }
+}
+
+impl std::fmt::Debug for HeaderBytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:02x?}", self.as_slice())
+    }
+}
+
+/// What the fields of [`header!`](crate::header!) may be.
+pub trait Field: Sized {
+    /// What dissectors make of it.
+    const KIND: FieldKind;
+    /// Writes it. A number that does not fit is the largest that does.
+    fn put(&self, bytes: &mut [u8], bit: u8);
+    /// Reads it.
+    fn get(bytes: &[u8], bit: u8) -> Self;
+}
+
+macro_rules! unsigned {
+    ($($number:ty),*) => { $(
+        impl Field for $number {
+            const KIND: FieldKind = FieldKind::Unsigned;
+
+            #[inline(always)]
+            fn put(&self, bytes: &mut [u8], _bit: u8) {
+                let all = self.to_be_bytes();
+                let (above, fits) = all.split_at(all.len() - bytes.len());
+                if above.iter().all(|byte| *byte == 0) {
+                    bytes.copy_from_slice(fits);
+                } else {
+                    bytes.fill(0xff);
+                }
+            }
+
+            #[inline(always)]
+            fn get(bytes: &[u8], _bit: u8) -> $number {
+                let mut all = [0; size_of::<$number>()];
+                let from = all.len() - bytes.len();
+                all[from..].copy_from_slice(bytes);
+                <$number>::from_be_bytes(all)
+            }
+        }
+    )* };
+}
+
+unsigned!(u8, u16, u32);
+
+impl Field for i32 {
+    const KIND: FieldKind = FieldKind::Signed;
+
+    #[inline(always)]
+    fn put(&self, bytes: &mut [u8], _bit: u8) {
+        bytes.copy_from_slice(&self.to_be_bytes());
+    }
+
+    #[inline(always)]
+    fn get(bytes: &[u8], _bit: u8) -> i32 {
+        i32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+    }
+}
+
+impl Field for bool {
+    const KIND: FieldKind = FieldKind::Flag(0);
+
+    #[inline(always)]
+    fn put(&self, bytes: &mut [u8], bit: u8) {
+        bytes[0] |= u8::from(*self) << bit;
+    }
+
+    #[inline(always)]
+    fn get(bytes: &[u8], bit: u8) -> bool {
+        bytes[0] >> bit & 1 == 1
+    }
+}
+
+/// A number of so many bits, which shares its byte with others.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Bits<const WIDTH: u8>(pub u8);
+
+impl<const WIDTH: u8> Bits<WIDTH> {
+    /// The largest number.
+    pub const MOST: u8 = ((1u16 << WIDTH) - 1) as u8;
+}
+
+impl<const WIDTH: u8> Field for Bits<WIDTH> {
+    const KIND: FieldKind = FieldKind::Bits(0, WIDTH);
+
+    #[inline(always)]
+    fn put(&self, bytes: &mut [u8], bit: u8) {
+        bytes[0] |= self.0.min(Self::MOST) << bit;
+    }
+
+    #[inline(always)]
+    fn get(bytes: &[u8], bit: u8) -> Bits<WIDTH> {
+        Bits(bytes[0] >> bit & Self::MOST)
+    }
+}
+
+impl<const N: usize> Field for [u64; N] {
+    const KIND: FieldKind = FieldKind::Opaque;
+
+    #[inline(always)]
+    fn put(&self, bytes: &mut [u8], _bit: u8) {
+        for (place, word) in bytes.chunks_exact_mut(8).zip(self) {
+            place.copy_from_slice(&word.to_be_bytes());
+        }
+    }
+
+    #[inline(always)]
+    fn get(bytes: &[u8], _bit: u8) -> [u64; N] {
+        std::array::from_fn(|i| {
+            let mut word = [0; 8];
+            word.copy_from_slice(&bytes[8 * i..8 * i + 8]);
+            u64::from_be_bytes(word)
+        })
+    }
+}
+
+/// A congestion header from the table of its fields: a struct with public fields, and its [`Header`].
+///
+/// After the name come the type, and the bytes on the air of those of the whole header. Byte 0 is the type, and in bits 5 to 7 the number of
+/// 32-bit words beyond the bytes on the air, 0 for most. Each field says its place, `[from..to]` and for part of a byte the bit, and its
+/// unit; its doc comment is what dissectors and the reference say of it.
+///
+/// ```
+/// use multihop_core::{HeaderBytes, header};
+///
+/// header! {
+///     /// What a router advertises.
+///     pub struct Advice: "advice", 16, 8 of 8 {
+///         /// Rate that the router offers.
+///         rate: u32 [4..8] "B/s",
+///         /// It is on an acknowledgement.
+///         returned: bool [1..2, bit 0] "",
+///     }
+/// }
+///
+/// let advice = Advice { rate: 125_000, returned: true };
+/// let bytes = HeaderBytes::of(&advice);
+/// assert_eq!(bytes.as_slice(), [16, 1, 0, 0, 0, 1, 0xe8, 0x48]);
+/// assert_eq!(bytes.parse(), Some(advice));
+/// ```
+#[macro_export]
+macro_rules! header {
+    (
+        $(#[doc = $title:literal])+
+        $vis:vis struct $name:ident: $tag:literal, $kind:literal, $air:literal of $len:literal {
+            $(
+                $(#[doc = $meaning:literal])+
+                $field:ident: $type:ty [$from:literal..$to:literal $(, bit $bit:literal)?] $unit:literal
+            ),+ $(,)?
+        }
+    ) => {
+        $(#[doc = $title])+
+        #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+        $vis struct $name {
+            $(
+                $(#[doc = $meaning])+
+                pub $field: $type,
+            )+
+        }
+
+        impl $crate::Header for $name {
+            const LAYOUT: $crate::Layout = $crate::Layout {
+                name: $tag,
+                title: concat!($($title),+),
+                kind: $kind,
+                air: $air,
+                len: $len,
+                fields: &[$($crate::FieldLayout {
+                    name: stringify!($field),
+                    from: $from,
+                    to: $to,
+                    kind: <$type as $crate::Field>::KIND $(.at($bit))?,
+                    unit: $unit,
+                    meaning: concat!($($meaning),+),
+                }),+],
+            };
+
+            #[inline]
+            fn emit(&self, bytes: &mut [u8]) {
+                bytes[0] = $kind;
+                $($crate::Field::put(&self.$field, &mut bytes[$from..$to], 0 $(+ $bit)?);)+
+            }
+
+            #[inline]
+            fn parse(bytes: &[u8]) -> Option<Self> {
+                let bytes: &[u8; $len] = bytes.try_into().ok()?;
+                if bytes[0] & $crate::Layout::KIND_BITS != $kind {
+                    return None;
+                }
+                Some($name { $($field: $crate::Field::get(&bytes[$from..$to], 0 $(+ $bit)?),)+ })
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    header! {
+        /// One of each kind of field.
+        struct All: "all", 31, 8 of 22 {
+            /// A word beyond.
+            words: Bits<3> [0..1, bit 5] "",
+            /// Three bytes.
+            rtt: u32 [1..4] "us",
+            /// Two's complement.
+            change: i32 [4..8] "B/s",
+            /// Two bytes.
+            queue: u16 [8..10] "B",
+            /// One byte.
+            number: u8 [10..11] "",
+            /// A bit.
+            urgent: bool [11..12, bit 7] "",
+            /// Seven.
+            packets: Bits<7> [11..12, bit 0] "",
+            /// Bytes.
+            summary: [u64; 1] [12..20] "",
+        }
+    }
+
+    fn all() -> All {
+        All {
+            words: Bits(5),
+            rtt: 0x01_02_03,
+            change: -2,
+            queue: 0x0405,
+            number: 6,
+            urgent: true,
+            packets: Bits(7),
+            summary: [0x0809_0a0b_0c0d_0e0f],
+        }
+    }
+
+    #[test]
+    fn a_header_by_hand() {
+        let bytes = HeaderBytes::of(&all());
+        let expected =
+            [5 << 5 | 31, 1, 2, 3, 0xff, 0xff, 0xff, 0xfe, 4, 5, 6, 0x87, 8, 9, 10, 11, 12, 13, 14, 15, 0, 0];
+        assert_eq!(bytes.as_slice(), expected);
+        assert_eq!(bytes.parse(), Some(all()));
+        assert_eq!(All::LAYOUT.fields[5].kind, FieldKind::Flag(7));
+        assert_eq!(All::LAYOUT.fields[0].kind, FieldKind::Bits(5, 3));
+        assert_eq!(All::LAYOUT.title.trim(), "One of each kind of field.");
+    }
+
+    #[test]
+    fn a_number_that_does_not_fit_is_the_largest_that_does() {
+        let large = All { rtt: 1 << 24, packets: Bits(200), ..all() };
+        let read: All = HeaderBytes::of(&large).parse().unwrap();
+        assert_eq!((read.rtt, read.packets, read.urgent), (0xff_ffff, Bits(127), true));
+    }
+
+    #[test]
+    fn bytes_of_another_type_or_length_are_no_header() {
+        let bytes = HeaderBytes::of(&all());
+        assert_eq!(All::parse(&bytes.as_slice()[1..]), None);
+        let mut other = bytes.as_slice().to_vec();
+        other[0] = 30;
+        assert_eq!(All::parse(&other), None);
+        assert_eq!(HeaderBytes::NONE.parse::<All>(), None);
+        let mut none = HeaderBytes::NONE;
+        none.change(|_: &mut All| panic!("there is none"));
+        assert!(none.is_none());
+    }
+
+    #[test]
+    fn a_change_is_written_back() {
+        let mut bytes = HeaderBytes::of(&all());
+        bytes.change(|header: &mut All| header.change = 7);
+        assert_eq!(bytes.parse(), Some(All { change: 7, ..all() }));
+    }
+}

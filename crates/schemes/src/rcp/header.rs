@@ -1,0 +1,41 @@
+//! The congestion header of RCP and what derives from it (Dukkipati 2007), and what the receiver returns.
+
+use multihop_core::{HeaderBytes, Segment, header};
+use multihop_transport::Echo;
+
+header! {
+    /// The congestion header of RCP (Dukkipati 2007)
+    pub struct RcpHeader: "rcp", 2, 12 of 12 {
+        /// Round-trip time of the sender; 0 if it has none yet, and on acknowledgements
+        rtt: u32 [1..4] "us",
+        /// Rate that the sender asks for, and that routers reduce; all ones before the first router; 0 on acknowledgements
+        rate: u32 [4..8] "B/s",
+        /// On acknowledgements, the rate that arrived with what is acknowledged
+        reverse: u32 [8..12] "B/s",
+    }
+}
+
+impl RcpHeader {
+    /// No router has limited the rate.
+    pub const UNLIMITED: u32 = u32::MAX;
+}
+
+/// The latest rate counts, and holds.
+#[derive(Default)]
+pub(crate) struct RcpEcho {
+    rate: Option<u32>,
+}
+
+impl Echo for RcpEcho {
+    fn note(&mut self, segment: &Segment) {
+        if let Some(header) = segment.feedback.parse::<RcpHeader>() {
+            self.rate = Some(header.rate);
+        }
+    }
+
+    fn take(&mut self) -> HeaderBytes {
+        self.rate.map_or(HeaderBytes::NONE, |reverse| {
+            HeaderBytes::of(&RcpHeader { reverse, ..RcpHeader::default() })
+        })
+    }
+}
