@@ -243,3 +243,51 @@ def test_ctrl_c_leaves_nothing(chain, tmp_path):
     assert process.returncode == 130, err
     assert "interrupted; nothing was written" in err
     assert not list(folder.iterdir())
+
+
+HEADERS = {
+    "xcp": ("xcp.delta < 0", "tcp"),
+    "xcp-winf": ("xcp.reverse > 0", "tcp"),
+    "rcp": ("rcp.rate < 4294967295", "tcp"),
+    "ewccp": ("ewccp.link_known == 1", "tcp"),
+    "maxnet": ("maxnet.returned == 1", "tcp"),
+    "bmcc": ("bmcc.load > 0", "tcp"),
+    "tfrc": ("tfrc_report.receive_rate > 0", "udp"),
+}
+
+
+@pytest.mark.parametrize("scheme", HEADERS)
+def test_the_dissector_names_the_fields_of_congestion_headers(tmp_path, multihop, scheme):
+    if shutil.which("tshark") is None or "with Lua" not in subprocess.check_output(["tshark", "-v"], text=True):
+        pytest.skip("needs tshark with Lua to read captures")
+    condition, transport = HEADERS[scheme]
+    script = tmp_path / "multihop.lua"
+    script.write_text(multihop("dissector").out, encoding="utf-8")
+    text = f"""
+duration = "4 s"
+[topology]
+generator = "chain"
+hops = 2
+spacing = "200 m"
+[[flows]]
+from = "n0"
+to = "n2"
+scheme = "{scheme}"
+"""
+    (tmp_path / "flow.toml").write_text(text)
+    assert multihop("run", tmp_path / "flow.toml", "--pcap", tmp_path / "flow.pcapng", "-q").code == 0
+
+    def packets(display_filter):
+        command = ["tshark", "-X", f"lua_script:{script}", "-r", tmp_path / "flow.pcapng", "-Y", display_filter]
+        made = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert "Lua:" not in made.stderr, made.stderr
+        return len(made.stdout.splitlines())
+
+    # Each packet of the flow has a header, behind which its transport is found; sizes on the air are as before.
+    there = packets("multihop.type")
+    if scheme == "bmcc":
+        assert 0 < there < packets(transport), "data carries marks alone"
+    else:
+        assert there == packets(transport) == packets("ip") > 100
+    assert packets(f"multihop.{condition}") > 0
+    assert packets("_ws.malformed || _ws.lua.error") == 0

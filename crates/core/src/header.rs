@@ -5,6 +5,7 @@
 pub struct HeaderBytes {
     bytes: [u8; HeaderBytes::CAPACITY],
     len: u8,
+    air: u8,
 }
 
 /// A congestion header, which [`header!`](crate::header!) makes of a table of its fields.
@@ -91,16 +92,18 @@ impl Layout {
 
 impl HeaderBytes {
     /// The longest header.
-    pub const CAPACITY: usize = 31;
+    pub const CAPACITY: usize = 30;
     /// No header.
-    pub const NONE: HeaderBytes = HeaderBytes { bytes: [0; HeaderBytes::CAPACITY], len: 0 };
+    pub const NONE: HeaderBytes = HeaderBytes { bytes: [0; HeaderBytes::CAPACITY], len: 0, air: 0 };
 
     /// This header.
     #[inline]
     pub fn of<H: Header>(header: &H) -> HeaderBytes {
-        const { assert!(H::LEN > 0 && H::LEN <= HeaderBytes::CAPACITY) };
+        const { assert!(H::LEN > 0 && H::LEN <= HeaderBytes::CAPACITY && H::LAYOUT.air <= H::LEN) };
         let mut made = HeaderBytes { len: H::LEN as u8, ..HeaderBytes::NONE };
         header.emit(&mut made.bytes[..H::LEN]);
+        let words = made.bytes[0] >> 5;
+        made.air = (H::LAYOUT.air as u8 + 4 * words).min(made.len);
         made
     }
 
@@ -123,6 +126,11 @@ impl HeaderBytes {
     #[inline]
     pub fn is_none(&self) -> bool {
         self.len == 0
+    }
+
+    /// The bytes that are on the air.
+    pub fn on_air(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.air)]
     }
 
     /// The bytes, none if there is no header.
@@ -382,6 +390,13 @@ mod tests {
         assert_eq!(All::LAYOUT.fields[5].kind, FieldKind::Flag(7));
         assert_eq!(All::LAYOUT.fields[0].kind, FieldKind::Bits(5, 3));
         assert_eq!(All::LAYOUT.title.trim(), "One of each kind of field.");
+    }
+
+    #[test]
+    fn words_beyond_are_on_the_air() {
+        assert_eq!(HeaderBytes::of(&all()).on_air().len(), 22, "no more than there are");
+        assert_eq!(HeaderBytes::of(&All { words: Bits(1), ..all() }).on_air().len(), 12);
+        assert_eq!(HeaderBytes::NONE.on_air(), [0u8; 0]);
     }
 
     #[test]

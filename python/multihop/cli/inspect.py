@@ -98,6 +98,13 @@ def schema(
     console.print_json(api.schema(of))
 
 
+def dissector() -> None:
+    """Print a dissector in Lua, by which Wireshark and tshark name the fields of schemes' headers."""
+    from multihop.dissector import lua
+
+    console.say(lua().rstrip())
+
+
 def doctor(as_json: JsonOption = False) -> None:
     """Say what is installed and whether it works."""
     checks = {

@@ -3,9 +3,9 @@
 //! A body is as long as the simulated frame says, whatever headers its rules count. Under the standard's, LLC/SNAP, IPv4, the
 //! transport's header and the payload fill it to the byte. ns-2 counts 6 bytes more for the MAC header and none for LLC; there the
 //! 3 bytes of 802.2 with the service access point of IP (RFC 948) do, and 3 bytes of padding follow the datagram. The IPv4 total
-//! length is true either way. Where a scenario counts yet fewer bytes, the payload is cut, then the transport's header left out.
+//! length is true either way. A congestion header stands between IPv4 and the transport's header, as a protocol of its own. Where a scenario counts yet fewer bytes, the payload is cut, then the transport's header left out.
 
-use multihop_core::{Feedback, FlowId, NodeId, Packet, Port};
+use multihop_core::{FlowId, NodeId, Packet, Port};
 
 /// What carries a flow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -28,8 +28,11 @@ const TCP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-/// "Use for experimentation and testing" (RFC 3692): a datagram whose frame has no room for the transport's header.
-const EXPERIMENT: u8 = 253;
+/// "Use for experimentation and testing" (RFC 3692): a congestion header, which TCP or UDP follows.
+const CONGESTION_THEN_TCP: u8 = 253;
+const CONGESTION_THEN_UDP: u8 = 254;
+/// "Any host internal protocol" (IANA): a datagram whose frame has no room for the transport's header.
+const CUT: u8 = 61;
 
 /// Dynamic ports begin here (RFC 6335): flow 0, then one after another.
 const FIRST_PORT: u32 = 49_152;
@@ -57,44 +60,44 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, packet: &Packet, transport: Tr
     let payload = if packet.is_control() {
         (packet.size as usize).saturating_sub(IPV4_HEADER + header)
     } else {
-        packet.segment.payload as usize + inside_payload(packet)
+        packet.segment.payload as usize
     };
+    let congestion = packet.segment.feedback.on_air();
     let all_options = if transport == Transport::Tcp { Options::new(packet, usize::MAX).length } else { 0 };
-    let datagram = IPV4_HEADER + header + all_options + payload;
+    let datagram = IPV4_HEADER + congestion.len() + header + all_options + payload;
     let llc: &[u8] = if room >= SNAP.len() + datagram { &SNAP } else { &IP_SAP };
     let Some(inside) = room.checked_sub(llc.len() + IPV4_HEADER) else {
         out.extend_from_slice(if room >= SHORTEST { &NULL_SAP } else { &[] });
         return;
     };
     out.extend_from_slice(llc);
-    let Some(inside) = inside.checked_sub(header) else {
-        put_ipv4(out, packet, EXPERIMENT, inside);
+    let Some(inside) = inside.checked_sub(header + congestion.len()) else {
+        put_ipv4(out, packet, CUT, inside);
         return;
     };
-    let inside = inside.min(usize::from(u16::MAX) - IPV4_HEADER - header);
+    let inside = inside.min(usize::from(u16::MAX) - IPV4_HEADER - header - congestion.len());
     match transport {
         Transport::Tcp => {
             let options = Options::new(packet, inside.saturating_sub(payload));
             let length = header + options.length + payload.min(inside - options.length);
-            put_ipv4(out, packet, TCP, length);
+            put_outer(out, packet, (TCP, CONGESTION_THEN_TCP), length);
             put_tcp(out, packet, &options, length);
         }
         Transport::Udp => {
             let length = header + payload.min(inside);
-            put_ipv4(out, packet, UDP, length);
+            put_outer(out, packet, (UDP, CONGESTION_THEN_UDP), length);
             put_udp(out, packet, length);
         }
     }
 }
 
-/// Header bytes of a protocol over UDP, which are payload to UDP.
-fn inside_payload(packet: &Packet) -> usize {
-    match packet.segment.feedback {
-        Feedback::TfrcData(_) | Feedback::TfrcReport(_) => {
-            (packet.segment.header as usize).saturating_sub(IPV4_HEADER + UDP_HEADER)
-        }
-        _ => 0,
-    }
+/// What is before a transport's segment of `length` bytes: IPv4, and the congestion header if there is one. The protocol is the first of
+/// these, or the second behind a congestion header.
+fn put_outer(out: &mut Vec<u8>, packet: &Packet, (plain, behind): (u8, u8), length: usize) {
+    let congestion = packet.segment.feedback.on_air();
+    let protocol = if congestion.is_empty() { plain } else { behind };
+    put_ipv4(out, packet, protocol, congestion.len() + length);
+    out.extend_from_slice(congestion);
 }
 
 /// The header of a datagram that carries `length` bytes.
@@ -332,7 +335,7 @@ mod tests {
             body(3 + 20 + 8 + 10, &packet(Segment { payload: 50, ..Segment::default() }), Transport::Udp);
         assert_eq!((cut.len(), total_length(&cut[3..])), (31, 38));
         let bare = body(3 + 20 + 7, &data(0), Transport::Tcp);
-        assert_eq!((bare[3 + 9], total_length(&bare[3..])), (EXPERIMENT, 27));
+        assert_eq!((bare[3 + 9], total_length(&bare[3..])), (CUT, 27));
         assert_eq!(body(22, &data(0), Transport::Tcp), NULL_SAP);
         assert!(body(2, &data(0), Transport::Tcp).is_empty());
     }

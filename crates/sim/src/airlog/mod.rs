@@ -148,10 +148,11 @@ impl AirLog {
         self.mpdu.clear();
         mpdu::put(&mut self.mpdu, frame, packet.map(|packet| (packet, transport(packet))));
         let length = (frame.bytes - mpdu::FCS) as usize;
-        self.mpdu.resize(length.min(mpdu::HEADERS), 0);
-        if length < mpdu::HEADERS {
+        let kept = mpdu::headers(packet);
+        self.mpdu.resize(length.min(kept), 0);
+        if length < kept {
             self.mpdu.extend(crc32fast::hash(&self.mpdu).to_le_bytes());
-            self.mpdu.truncate(mpdu::HEADERS);
+            self.mpdu.truncate(kept);
         }
     }
 

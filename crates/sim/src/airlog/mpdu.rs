@@ -2,14 +2,16 @@
 
 use super::datagram::{self, Transport};
 use crate::medium::Frame;
-use multihop_core::{FrameKind, NodeId, Packet, Span};
+use multihop_core::{FrameKind, HeaderBytes, NodeId, Packet, Span};
 
 /// Bytes of the frame check sequence.
 pub(super) const FCS: u32 = 4;
 /// Bytes of the MAC header of a DATA frame with three addresses.
 pub(super) const DATA_HEADER: u32 = 24;
-/// Bytes of a frame that its headers can take: MAC, LLC/SNAP, IPv4, and TCP with all options.
-pub(super) const HEADERS: usize = 24 + 8 + 20 + 60;
+/// Bytes of a frame that its headers can take without a congestion header: MAC, LLC/SNAP, IPv4, and TCP with all options.
+const PLAIN_HEADERS: usize = 24 + 8 + 20 + 60;
+/// Bytes of a frame that its headers can take.
+pub(super) const HEADERS: usize = PLAIN_HEADERS + HeaderBytes::CAPACITY;
 
 // The first byte of the frame control field: subtype, type, and protocol version 0 (8.2.4.1).
 const RTS: u8 = 0xb4;
@@ -30,6 +32,11 @@ fn address(node: Option<NodeId>) -> [u8; 6] {
         let [a, b, c, d] = node.0.to_be_bytes();
         [0x02, 0, a, b, c, d]
     })
+}
+
+/// Bytes of a frame with this packet that its headers can take.
+pub(super) fn headers(packet: Option<&Packet>) -> usize {
+    PLAIN_HEADERS + packet.map_or(0, |packet| packet.segment.feedback.on_air().len())
 }
 
 /// Appends the first bytes of a frame, at most `HEADERS`; what is missing at its end is zero.

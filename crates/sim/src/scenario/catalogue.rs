@@ -9,6 +9,7 @@ use super::mobility::{Mobility, PauseDistribution, Start};
 use super::phy::{Preamble, Standard};
 use super::routing::{Metric, OnLinkFailure, Routing};
 use super::traffic::Pattern;
+use multihop_core::{FieldKind, FieldLayout, Layout};
 use multihop_dot11 as dot11;
 use multihop_schemes::REGISTRY;
 use schemars::{JsonSchema, schema_for};
@@ -16,7 +17,8 @@ use serde_json::{Map, Value, json};
 
 /// What can be named in a scenario: an object of lists, each entry with its `name` and a `summary`.
 ///
-/// The lists are `schemes` (with `reference` and the JSON Schema of the `parameters`), `phys` (with `rates_bps` and
+/// The lists are `schemes` (with `reference` and the JSON Schema of the `parameters`), `headers` (the layouts of their congestion headers: `type`,
+/// bytes on the `air`, and `fields`), `phys` (with `rates_bps` and
 /// `basic_rates_bps`), `preambles`, `rules`, `media`, `path_losses`, `link_quantities`, `routing_protocols`, `metrics`, `link_failures`,
 /// `generators`, `traffic`, `apps`, `distributions`, `estimators`, `mobility`, `pauses` and `mobility_starts`. Where a name comes with keys of its own, `keys` maps each
 /// to what it means.
@@ -32,6 +34,7 @@ pub fn catalogue() -> Value {
     });
     json!({
         "schemes": schemes.collect::<Vec<_>>(),
+        "headers": headers(),
         "phys": phys(),
         "preambles": names::<Preamble>(),
         "rules": names::<RuleSet>(),
@@ -49,6 +52,52 @@ pub fn catalogue() -> Value {
         "mobility": names::<Mobility>(),
         "pauses": names::<PauseDistribution>(),
         "mobility_starts": names::<Start>(),
+    })
+}
+
+/// The congestion headers of all schemes, each once.
+fn headers() -> Vec<Value> {
+    let mut layouts: Vec<Layout> = Vec::new();
+    for layout in REGISTRY.iter().flat_map(|entry| entry.headers) {
+        if !layouts.contains(layout) {
+            layouts.push(*layout);
+        }
+    }
+    layouts.sort_by_key(|layout| layout.kind);
+    layouts.iter().map(header).collect()
+}
+
+fn header(layout: &Layout) -> Value {
+    let field = |field: &FieldLayout| {
+        let mut said = json!({
+            "name": field.name,
+            "from": field.from,
+            "to": field.to,
+            "unit": field.unit,
+            "summary": field.meaning.trim(),
+        });
+        said["kind"] = match field.kind {
+            FieldKind::Unsigned => json!("unsigned"),
+            FieldKind::Signed => json!("signed"),
+            FieldKind::Opaque => json!("bytes"),
+            FieldKind::Flag(bit) => {
+                said["bit"] = json!(bit);
+                json!("flag")
+            }
+            FieldKind::Bits(bit, width) => {
+                said["bit"] = json!(bit);
+                said["width"] = json!(width);
+                json!("bits")
+            }
+        };
+        said
+    };
+    json!({
+        "name": layout.name,
+        "summary": layout.title.trim(),
+        "type": layout.kind,
+        "air": layout.air,
+        "fields": layout.fields.iter().map(field).collect::<Vec<_>>(),
     })
 }
 

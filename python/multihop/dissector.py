@@ -1,0 +1,101 @@
+"""A dissector of congestion headers for Wireshark and tshark: Lua, made of the layouts that the schemes declare."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from multihop import api
+
+#: IP protocols of a congestion header, "use for experimentation and testing" (RFC 3692), and that of what follows it.
+_PROTOCOLS = {253: 6, 254: 17}
+
+_SETUP = """-- Congestion headers in captures of multihop, between IPv4 and TCP or UDP.
+-- multihop dissector > multihop.lua
+-- tshark -X lua_script:multihop.lua -r run.pcapng -T fields -e multihop.xcp.delta
+local multihop = Proto("multihop", "Congestion header of multihop")
+local fields = multihop.fields
+local layouts = {}
+fields.type = ProtoField.uint8("multihop.type", "Type", base.DEC, nil, 0x1f)
+fields.words = ProtoField.uint8("multihop.words", "Words beyond the fixed part", base.DEC, nil, 0xe0)
+"""
+
+_DISSECT = """
+local function dissect(buffer, pinfo, tree, follows)
+  if buffer:len() < 1 then return 0 end
+  local first = buffer(0, 1):uint()
+  local layout = layouts[first % 32]
+  if layout == nil then return 0 end
+  local length = layout.air + 4 * math.floor(first / 32)
+  if buffer:len() < length then return 0 end
+  local subtree = tree:add(multihop, buffer(0, length), layout.title)
+  subtree:add(fields.type, buffer(0, 1))
+  subtree:add(fields.words, buffer(0, 1))
+  for _, field in ipairs(layout.fields) do
+    if field.to <= length then
+      subtree:add(field.proto, buffer(field.from, field.to - field.from))
+    elseif field.partial and field.from < length then
+      subtree:add(field.proto, buffer(field.from, length - field.from))
+    end
+  end
+  local inner = DissectorTable.get("ip.proto"):get_dissector(follows)
+  inner:call(buffer(length):tvb(), pinfo, tree)
+  return buffer:len()
+end
+"""
+
+
+def lua() -> str:
+    """The script: `multihop.NAME.FIELD` for each field of each header that is on the air."""
+    layouts = [_layout(header) for header in api.catalogue()["headers"] if header["air"] > 0]
+    protocols = [_protocol(protocol, follows) for protocol, follows in _PROTOCOLS.items()]
+    return "".join([_SETUP, *layouts, _DISSECT, *protocols])
+
+
+def _layout(header: dict[str, Any]) -> str:
+    """The fields of a header and where they are. What only simulated ends know is not in a capture."""
+    extends = any(field["name"] == "words" for field in header["fields"])
+    there = [field for field in header["fields"] if field["from"] > 0 and (extends or field["to"] <= header["air"])]
+    lines = [f"fields.{_key(header, field)} = {_proto_field(header, field)}\n" for field in there]
+    title = _quoted(header["summary"])
+    lines.append(f"layouts[{header['type']}] = {{title = {title}, air = {header['air']}, fields = {{\n")
+    for field in there:
+        # Of bytes at the end there may be fewer.
+        partial = "true" if field["kind"] == "bytes" else "false"
+        place = f"from = {field['from']}, to = {field['to']}, partial = {partial}"
+        lines.append(f"  {{proto = fields.{_key(header, field)}, {place}}},\n")
+    return "".join([*lines, "}}\n"])
+
+
+def _key(header: dict[str, Any], field: dict[str, Any]) -> str:
+    return f"{header['name']}_{field['name']}"
+
+
+def _proto_field(header: dict[str, Any], field: dict[str, Any]) -> str:
+    title = field["name"].replace("_", " ").capitalize() + (f" [{field['unit']}]" if field["unit"] else "")
+    named = f"{_quoted('.'.join(('multihop', header['name'], field['name'])))}, {_quoted(title)}"
+    about = _quoted(field["summary"])
+    match field["kind"]:
+        case "flag":
+            return f"ProtoField.bool({named}, 8, nil, {1 << field['bit']}, {about})"
+        case "bits":
+            mask = ((1 << field["width"]) - 1) << field["bit"]
+            return f"ProtoField.uint8({named}, base.DEC, nil, {mask}, {about})"
+        case "bytes":
+            return f"ProtoField.bytes({named}, base.NONE, {about})"
+        case kind:
+            bits = 8 * (field["to"] - field["from"])
+            return f"ProtoField.{'int' if kind == 'signed' else 'uint'}{bits}({named}, base.DEC, nil, nil, {about})"
+
+
+def _protocol(protocol: int, follows: int) -> str:
+    name = f"multihop_{protocol}"
+    return (
+        f'\nlocal {name} = Proto("{name}", "Congestion header of multihop, before IP protocol {follows}")\n'
+        f"function {name}.dissector(buffer, pinfo, tree) return dissect(buffer, pinfo, tree, {follows}) end\n"
+        f'DissectorTable.get("ip.proto"):add({protocol}, {name})\n'
+    )
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    return f'"{escaped}"'
