@@ -232,12 +232,13 @@ def test_files_of_others_are_not_replaced(result, tmp_path, name):
 
 
 def test_an_export_whose_writer_was_killed_is_ours(result, tmp_path, monkeypatch):
-    def killed(*args):
+    def killed(*_arguments):
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch:
         patch.setattr("multihop.study.export.write_text", killed)
-        export(result, tmp_path / "t")
+        with pytest.raises(KeyboardInterrupt):
+            export(result, tmp_path / "t")
     assert (tmp_path / "t" / "flows.csv").exists()
     assert not (tmp_path / "t" / "manifest.json").exists()
     export(result, tmp_path / "t")

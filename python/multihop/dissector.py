@@ -38,7 +38,10 @@ local function dissect(buffer, pinfo, tree, follows)
     end
   end
   local inner = DissectorTable.get("ip.proto"):get_dissector(follows)
-  inner:call(buffer(length):tvb(), pinfo, tree)
+  -- What was not captured is payload, which is zeros: the transport finds as much as its header says.
+  local rest = buffer(length):bytes()
+  rest:set_size(buffer:reported_len() - length)
+  inner:call(rest:tvb("Transport"), pinfo, tree)
   return buffer:len()
 end
 """
