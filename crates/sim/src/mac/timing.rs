@@ -184,15 +184,16 @@ impl Timing {
         }
     }
 
-    /// A frame that starts now, without packet.
+    /// A frame that starts now, without packet. `between` are its sender and its receiver.
     pub fn control_frame(
         &self,
         kind: FrameKind,
-        from: NodeId,
-        to: NodeId,
+        between: [NodeId; 2],
+        sequence: u32,
         duration: Span,
         now: Time,
     ) -> Frame {
+        let [from, to] = between;
         let rates = self.between(from, to);
         let link = self.on(rates);
         let (rate, bytes, airtime) = match kind {
@@ -211,7 +212,7 @@ impl Timing {
             rate,
             rates,
             packet: None,
-            sequence: 0,
+            sequence,
             report: None,
             retry: false,
             overhead: link.overhead(rate),

@@ -149,7 +149,7 @@ impl Script {
 
     /// A control frame of someone else.
     pub fn control(&self, kind: FrameKind, from: NodeId, to: NodeId, duration_us: u64) -> Frame {
-        self.timing.control_frame(kind, from, to, Span::from_us(duration_us), Time::ZERO)
+        self.timing.control_frame(kind, [from, to], 0, Span::from_us(duration_us), Time::ZERO)
     }
 
     /// A DATA frame of someone else with 1000 network-layer bytes; none for a broadcast.
