@@ -21,7 +21,7 @@ pub struct Timing {
     pub difs: Span,
     /// Extended inter-frame space.
     pub eifs: Span,
-    /// Propagation delay between any two nodes.
+    /// Propagation delay between any two nodes; zero where it goes by distance.
     pub propagation: Span,
     /// First and largest contention window.
     pub cw_min: u32,
@@ -163,6 +163,15 @@ impl Timing {
             BackoffDraw::Exclusive => self.cw_min - 1,
         };
         self.difs + self.slot * u64::from(most) / 2
+    }
+
+    /// Within this after the last bit of a frame its sender neither begins another one nor parts with the packet in it.
+    pub fn least_pause(&self) -> Span {
+        let least = |link: &LinkTiming| {
+            let data = link.airtime(RateClass::Data, self.data_bytes(0));
+            [link.cts_timeout, link.ack_timeout, link.rts, link.cts, link.ack, data].into_iter().min()
+        };
+        std::iter::once(&self.nominal).chain(&self.others).filter_map(least).fold(self.difs, Span::min)
     }
 
     /// What estimators know of all this: the nominal rates.

@@ -35,6 +35,7 @@ pub(super) fn hash(
         mac,
         discipline,
         medium,
+        delays_by_distance,
         routing,
         schemes,
         flows,
@@ -57,6 +58,9 @@ pub(super) fn hash(
     }
     if *discipline != Discipline::DropTail {
         write!(sink, " {discipline:?}").expect("a digest takes all text");
+    }
+    if *delays_by_distance {
+        sink.write_str(" by distance").expect("a digest takes all text");
     }
     if !wires.is_empty() {
         write!(sink, " {wires:?}").expect("a digest takes all text");

@@ -333,6 +333,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
             link_errors: Vec::new(),
             model,
         },
+        delays_by_distance: false,
         routing: RoutingConfig {
             protocol: RoutingProtocol::Static,
             metric: RouteMetric::Hops,
