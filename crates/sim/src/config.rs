@@ -56,6 +56,8 @@ pub struct Config {
     pub flows: Vec<FlowConfig>,
     /// Header bytes added to every packet below the transport, besides those of its scheme: ns-2 adds 20 with DSDV.
     pub extra_header: u32,
+    /// Nodes ask for their neighbours' addresses before they send them anything (RFC 826).
+    pub arp: bool,
     /// Estimators whose values are recorded, in steps of `record_interval`.
     pub measurements: Vec<MeasurementConfig>,
     /// How nodes move, and when they are off.

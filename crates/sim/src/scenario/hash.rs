@@ -40,6 +40,7 @@ pub(super) fn hash(
         schemes,
         flows,
         extra_header,
+        arp,
         measurements,
         mobility: Mobility { motions: _, resolution, outages: _ },
     } = config;
@@ -58,6 +59,9 @@ pub(super) fn hash(
     }
     if *discipline != Discipline::DropTail {
         write!(sink, " {discipline:?}").expect("a digest takes all text");
+    }
+    if *arp {
+        sink.write_str(" arp").expect("a digest takes all text");
     }
     if *delays_by_distance {
         sink.write_str(" by distance").expect("a digest takes all text");

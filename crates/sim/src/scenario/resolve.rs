@@ -109,6 +109,7 @@ pub fn resolve_among(known: &[Entry], text: &str, origin: &str, overrides: &Over
         schemes: Vec::new(),
         flows: Vec::new(),
         extra_header: scenario.network.resolve(&document)?,
+        arp: scenario.network.arp,
         measurements: Vec::new(),
         mobility: Mobility::default(),
     };
