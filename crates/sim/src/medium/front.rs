@@ -83,3 +83,72 @@ impl<'f> Group<'f> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::medium::{RateClass, RateSet};
+    use multihop_core::{FrameKind, NodeId};
+
+    fn frame(start: u64, end: u64) -> Frame {
+        Frame {
+            kind: FrameKind::Ack,
+            from: NodeId(0),
+            to: Some(NodeId(1)),
+            duration: Span::ZERO,
+            bytes: 14,
+            rate: RateClass::Ack,
+            rates: RateSet::NOMINAL,
+            packet: None,
+            sequence: 0,
+            report: None,
+            retry: false,
+            overhead: Span::ZERO,
+            air: Interval { start: Time::from_ns(start), end: Time::from_ns(end) },
+        }
+    }
+
+    #[test]
+    fn light_takes_3336_ns_for_a_kilometre_and_is_never_early() {
+        assert_eq!(light(1000.0), Span::from_ns(3_336)); // 3335.64
+        assert_eq!(light(200.0), Span::from_ns(668)); // 667.13
+        assert_eq!(light(0.0), Span::ZERO);
+        assert_eq!(light(299_792_458.0), Span::from_ms(1_000));
+    }
+
+    /// Listeners at 600, 0, 300 and 600 m of a frame from 1000 to 1500 ns: its first bit is at the last two after its last bit has left.
+    #[test]
+    fn each_bit_reaches_one_group_after_the_other() {
+        let mut front = Front::default();
+        front.arrange([600.0, 0.0, 300.0, 600.0].into_iter());
+        front.send(frame(1_000, 1_500));
+        let mut reached = Vec::new();
+        let mut next = Some(Time::from_ns(1_000));
+        while let Some(now) = next {
+            let group = front.begins(now);
+            let places: Vec<u32> = group.listeners.iter().map(|(_, place)| *place).collect();
+            reached.push((now.ns(), group.frame.air.end.ns(), places));
+            next = group.next;
+        }
+        assert_eq!(
+            reached,
+            [(1_000, 1_500, vec![1]), (2_001, 2_501, vec![2]), (3_002, 3_502, vec![0, 3])],
+            "1000.7 ns for 300 m"
+        );
+        let ends: Vec<u64> = std::iter::successors(Some(Time::from_ns(1_500)), |now| front.ends(*now).next)
+            .map(Time::ns)
+            .collect();
+        assert_eq!(ends, [1_500, 2_501, 3_502]);
+    }
+
+    #[test]
+    fn who_is_somewhere_else_is_reached_later() {
+        let mut front = Front::default();
+        front.arrange([0.0].into_iter());
+        front.arrange([30.0].into_iter());
+        front.send(frame(0, 10));
+        let group = front.begins(Time::ZERO);
+        assert!(group.listeners.is_empty());
+        assert_eq!(group.next, Some(Time::from_ns(101)));
+    }
+}
