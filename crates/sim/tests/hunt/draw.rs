@@ -128,7 +128,7 @@ impl Draw {
                 made["medium"] = self.key(rng, "medium");
             }
             made["medium"]["propagation_delay"] =
-                pick(rng, &["0 s", "20 us", "60 us", "300 us", "1 ms"]).into();
+                pick(rng, &["distance", "0 s", "20 us", "60 us", "300 us", "1 ms"]).into();
         }
         if rng.below(3) == 0 {
             made["mac"]["discipline"] = pick(rng, &["fq-codel", "stations"]).into();
@@ -266,6 +266,9 @@ impl<'a> Drawing<'a> {
                 }
                 if index == 0 {
                     made.as_object_mut().and_then(|table| table.remove("base"));
+                }
+                if made.get("base").is_none() && self.rng.below(16) > 0 {
+                    made.as_object_mut().and_then(|table| table.remove("data_rate"));
                 }
                 // Most are near enough to each other.
                 if self.rng.below(16) > 0 {
