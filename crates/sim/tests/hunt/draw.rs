@@ -100,13 +100,14 @@ impl Draw {
             }
             let key = if made["medium"]["quantity"] == "rssi" { "rssi" } else { "delivery" };
             let nodes = made["topology"]["nodes"].as_array().map_or(0, Vec::len);
-            let link = |from: usize| {
+            let link = |[from, to]: [usize; 2]| {
                 let (rssi, delivery) =
                     (pick(rng, &["-60 dBm", "-85 dBm", "-95 dBm"]), pick(rng, &[1.0, 0.9, 0.3]));
                 let value = if key == "rssi" { json!(rssi) } else { json!(delivery) };
-                json!({ "from": format!("n{from}"), "to": format!("n{}", from + 1), key: value })
+                json!({ "from": format!("n{from}"), "to": format!("n{to}"), key: value })
             };
-            made["topology"]["links"] = (0..nodes.saturating_sub(1)).map(link).collect();
+            let both = |node: usize| [[node, node + 1], [node + 1, node]];
+            made["topology"]["links"] = (0..nodes.saturating_sub(1)).flat_map(both).map(link).collect();
         } else {
             made["topology"].as_object_mut().and_then(|table| table.remove("links"));
         }

@@ -83,7 +83,8 @@ pub fn mend(scenario: &mut Value, error: &ScenarioError, draw: &Draw, rng: &mut 
     let known = known.map(|(_, names)| names.split(", ").collect::<Vec<_>>());
     let no_path = error.found.starts_with("no path");
     // The reach of the medium may be too short for any.
-    if no_path && !scenario["medium"].is_null() && rng.below(2) == 0 {
+    let reaches = scenario["medium"].is_null() || scenario["medium"]["model"] == "matrix";
+    if no_path && !reaches && rng.below(2) == 0 {
         return draw.redraw(rng, scenario, "medium");
     }
     if no_path || known.as_ref().is_some_and(|known| known.len() == 1) {
