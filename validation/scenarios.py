@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-#: Two-ray ground at 914 MHz gives ns-2's ranges; the propagation delay is that of 200 m.
-RANGES = {"model": "ranges", "propagation_delay": "667 ns"}
+#: Two-ray ground at 914 MHz gives ns-2's ranges; each receiver hears a frame as late as light does.
+RANGES = {"model": "ranges", "propagation_delay": "distance"}
 
 #: Packets that ns-2's drop-tail queues hold whose limit is 50, and 20: they refuse the one that would reach it.
 QUEUE, RECN_QUEUE = 49, 19

@@ -32,6 +32,8 @@ impl FlowId {
     pub const ROUTING: FlowId = FlowId(u32::MAX);
     /// No flow: what the routers of a scheme tell each other.
     pub const SIGNALLING: FlowId = FlowId(u32::MAX - 1);
+    /// No flow: requests and replies of address resolution.
+    pub const ARP: FlowId = FlowId(u32::MAX - 2);
 
     /// As an index into per-flow tables.
     pub const fn index(self) -> usize {

@@ -126,7 +126,7 @@ pub struct Packet {
     /// The transport's part.
     pub segment: Segment,
     /// The flow that it belongs to; [`FlowId::ROUTING`] for what a routing protocol sends, [`FlowId::SIGNALLING`] for what routers of
-    /// a scheme do.
+    /// a scheme do, [`FlowId::ARP`] for address resolution.
     pub flow: FlowId,
     /// Which end of the flow it is addressed to.
     pub port: Port,
@@ -160,9 +160,14 @@ impl Packet {
         self.flow == FlowId::SIGNALLING
     }
 
+    /// Is it of address resolution? A request goes from the port of senders to that of receivers, a reply back.
+    pub fn is_arp(&self) -> bool {
+        self.flow == FlowId::ARP
+    }
+
     /// Does it belong to no flow?
     pub fn is_control(&self) -> bool {
-        self.is_routing() || self.is_signalling()
+        self.is_routing() || self.is_signalling() || self.is_arp()
     }
 
     /// Is there payload in it? Acknowledgements and SYNs carry none.

@@ -20,6 +20,7 @@
 use crate::Modulation;
 use crate::special::normal_tail;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2, PI};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Probability that a bit is received wrong, in `0..=0.5`, never rising with `sinr`.
 ///
@@ -71,8 +72,11 @@ pub struct ErrorTable {
     /// Above this ratio errors are too rare to matter in any frame.
     clean: f64,
     /// Logarithms of `-ln(1 - ber)` from [`FIRST_DB`] in steps of [`STEP_DB`].
-    log_hazard: Box<[f64]>,
+    log_hazard: Arc<[f64]>,
 }
+
+/// Those that were made: each takes longer than all else that a short run needs, and there are few modulations.
+static MADE: Mutex<Vec<ErrorTable>> = Mutex::new(Vec::new());
 
 /// Below this no modulation is better than a guess.
 const FIRST_DB: f64 = -30.0;
@@ -81,11 +85,21 @@ const STEP_DB: f64 = 1.0 / 16.0;
 const NEGLIGIBLE: f64 = 1e-21;
 
 impl ErrorTable {
-    /// Tabulates a modulation. Takes about a millisecond.
+    /// Tabulates a modulation, or copies what was tabulated before. The first time takes about a millisecond.
     pub fn new(modulation: Modulation) -> ErrorTable {
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = made.iter().find(|table| table.modulation == modulation) {
+            return table.clone();
+        }
+        let table = ErrorTable::tabulate(modulation);
+        made.push(table.clone());
+        table
+    }
+
+    fn tabulate(modulation: Modulation) -> ErrorTable {
         let hazard_at = |db: f64| -bit_success_ln(modulation, from_db(db));
         let steps = (0u32..).map(|step| hazard_at(FIRST_DB + f64::from(step) * STEP_DB));
-        let log_hazard: Box<[f64]> = steps.take_while(|hazard| *hazard >= NEGLIGIBLE).map(f64::ln).collect();
+        let log_hazard: Arc<[f64]> = steps.take_while(|hazard| *hazard >= NEGLIGIBLE).map(f64::ln).collect();
         let clean = from_db(FIRST_DB + (log_hazard.len() - 1) as f64 * STEP_DB);
         ErrorTable { modulation, clean, log_hazard }
     }

@@ -135,7 +135,7 @@ impl Phy {
     }
 
     /// The same with the longer slot of a coverage class: aAirPropagationTime, which is part of aSlotTime, is 3 us for each
-    /// (802.11-2016, 9.4.2.9, 10.21.5 and 17.3.8.6; those that the standard defines end at 31).
+    /// (802.11-2007, 7.3.2.9 and 17.3.8.6, as Linux's drivers cite them; those that the standard defines end at 31).
     #[must_use]
     pub fn with_coverage_class(self, class: u32) -> Phy {
         Phy { slot: self.slot + Span::from_us(3) * u64::from(class), ..self }

@@ -93,7 +93,7 @@ impl ActiveFlows {
 
     fn see(&mut self, flow: FlowId, at: Time, size: u32) {
         self.turn(at);
-        if matches!(flow, FlowId::ROUTING | FlowId::SIGNALLING) {
+        if matches!(flow, FlowId::ROUTING | FlowId::SIGNALLING | FlowId::ARP) {
             return;
         }
         let size = u64::from(size);

@@ -46,6 +46,8 @@ pub struct Config {
     pub discipline: Discipline,
     /// The medium.
     pub medium: MediumConfig,
+    /// Frames reach each listener as late as light does; `medium.propagation_delay` is zero then.
+    pub delays_by_distance: bool,
     /// Routing.
     pub routing: RoutingConfig,
     /// The schemes in use; [`FlowConfig::scheme`] indexes this list.
@@ -54,6 +56,8 @@ pub struct Config {
     pub flows: Vec<FlowConfig>,
     /// Header bytes added to every packet below the transport, besides those of its scheme: ns-2 adds 20 with DSDV.
     pub extra_header: u32,
+    /// Nodes ask for their neighbours' addresses before they send them anything (RFC 826).
+    pub arp: bool,
     /// Estimators whose values are recorded, in steps of `record_interval`.
     pub measurements: Vec<MeasurementConfig>,
     /// How nodes move, and when they are off.
@@ -119,7 +123,7 @@ pub struct MacConfig {
 /// The medium: who hears whom, and what survives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MediumConfig {
-    /// Propagation delay between any two nodes.
+    /// Propagation delay between any two nodes, where it does not go by distance.
     pub propagation_delay: Span,
     /// Probability that a bit of a decodable frame is wrong, on top of what the model says.
     pub bit_error_rate: f64,

@@ -10,4 +10,6 @@ pub(crate) enum Message {
     Routing(Arc<routing::Message>),
     /// Of a router policy of this scheme, to those of its neighbours: the content of a [`multihop_link::Notice`].
     Notice { scheme: usize, content: Arc<[u8]> },
+    /// Of address resolution: the packet itself says all.
+    Arp,
 }

@@ -1,7 +1,8 @@
 //! The run: it owns everything, pops events, and hands each to the node that it concerns.
 //!
-//! Only the medium reaches other nodes, and only here, in [`World::air_starts`] and [`World::air_ends`]; and `wires`.
+//! Only the medium reaches other nodes, and only in `air` and in `wires`.
 
+mod air;
 mod build;
 mod outcomes;
 mod wires;
@@ -11,7 +12,7 @@ use crate::airlog::{AirLog, AirLogError};
 use crate::config::{Config, FlowConfig};
 use crate::mac::Timing;
 use crate::measure::Measurements;
-use crate::medium::{Frame, Link, Listeners, Radio, Reception};
+use crate::medium::{Front, Listeners, Radio};
 use crate::node::{Node, at_node, settle};
 use crate::outages::{Outages, Sent};
 use crate::outcome::{NodeOutcome, Outcome, SeriesRow};
@@ -59,6 +60,8 @@ pub struct World {
     purposes: Vec<Purpose>,
     timing: Timing,
     listeners: Listeners,
+    /// By transmitter; none unless delays go by distance.
+    fronts: Option<Vec<Front>>,
     outages: Outages,
     radios: Vec<Radio>,
     wires: Vec<Wired>,
@@ -183,6 +186,7 @@ impl World {
         World {
             agenda,
             purposes: plan.purposes,
+            fronts: listeners.fronts(config),
             listeners,
             outages,
             radios: (0..config.nodes.len()).map(radio).collect(),
@@ -273,7 +277,7 @@ impl World {
                 settle(mac, ctx, &self.network);
             }),
             Purpose::AirStart(from) => self.air_starts(slot, from),
-            Purpose::AirEnd(from) => self.air_ends(from),
+            Purpose::AirEnd(from) => self.air_ends(slot, from),
             Purpose::LinkLayer(id) => self.above(id, Stack::on_link_layer),
             Purpose::Notice(id) => self.above(id, Stack::on_notice_due),
             Purpose::Routing(id) => self.above(id, |stack, around| stack.on_routing_timer(around.now)),
@@ -307,74 +311,6 @@ impl World {
             what(ctx.stack, &mut around);
             settle(mac, ctx, &self.network);
         });
-    }
-
-    /// A frame's first bit reaches its listeners.
-    fn air_starts(&mut self, slot: Slot, from: u32) {
-        let frame = self.nodes[from as usize].mac.on_air();
-        self.agenda.arm(Slot(slot.0 + 1), frame.end(), Lane::AirEnd);
-        if self.radios[from as usize].is_off() {
-            self.outages.note(from, Sent::Nothing);
-            return;
-        }
-        self.listeners.refresh(frame.from, self.now);
-        for link in self.listeners.of(frame.from) {
-            at_node!(self, link.to, self.now, |mac, ctx| {
-                let was_quiet = ctx.radio.is_quiet(self.now);
-                ctx.radio.begin(&self.timing.collisions, link, &frame, self.now);
-                if was_quiet && !ctx.radio.is_quiet(self.now) {
-                    mac.on_busy(ctx);
-                }
-            });
-        }
-    }
-
-    /// A frame's last bit reaches its listeners.
-    fn air_ends(&mut self, from: u32) {
-        let frame = self.nodes[from as usize].mac.on_air();
-        match self.outages.sent(from) {
-            Sent::Whole => self.signal_ends(&frame, |link| *link),
-            // As much of it as came has no checksum.
-            Sent::Cut => self.signal_ends(&frame, |link| Link { ln_bit_success: f64::NEG_INFINITY, ..*link }),
-            Sent::Nothing => {}
-        }
-        self.outages.note(from, Sent::Whole);
-        at_node!(self, from, self.now, |mac, ctx| {
-            mac.on_sent(ctx);
-            if !ctx.radio.is_busy() {
-                mac.on_idle(ctx);
-            }
-            settle(mac, ctx, &self.network);
-        });
-    }
-
-    /// The same, at the listeners; `arrives` is what becomes of their links.
-    fn signal_ends(&mut self, frame: &Frame, arrives: impl Fn(&Link) -> Link) {
-        let loss = self.timing.data_loss.from(frame.from);
-        if let Some(log) = &mut self.air_log {
-            log.frame_ends(frame, frame.packet.map(|handle| &self.packets.get(handle).packet));
-        }
-        for link in self.listeners.of(frame.from) {
-            let link = &arrives(link);
-            at_node!(self, link.to, self.now, |mac, ctx| {
-                let was_busy = ctx.radio.is_busy();
-                let finished =
-                    ctx.radio.finish(&self.timing.collisions, link, frame, loss.to(link.to), self.now);
-                if finished.reception == Reception::Decoded
-                    && let Some(log) = &mut self.air_log
-                {
-                    log.heard(frame, link);
-                }
-                mac.on_signal_end(ctx, frame, finished);
-                if was_busy && !ctx.radio.is_busy() {
-                    mac.on_idle(ctx);
-                }
-                settle(mac, ctx, &self.network);
-            });
-        }
-        if let Some(log) = &mut self.air_log {
-            log.sent(frame);
-        }
     }
 
     /// A node is switched off or on.

@@ -72,7 +72,11 @@ impl Arrival {
         let number = u64::from(packet.flow.0) << 1 | port;
         Arrival {
             at,
-            priority: if packet.is_control() { Priority::Routing } else { Priority::Data },
+            priority: if packet.is_control() && !packet.is_arp() {
+                Priority::Routing
+            } else {
+                Priority::Data
+            },
             size: packet.size,
             flow: ends ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15), // disciplines mix it further
             next_hop: next_hop.unwrap_or(NodeId::BROADCAST),

@@ -3,8 +3,10 @@
 //! A body is as long as the simulated frame says, whatever headers its rules count. Under the standard's, LLC/SNAP, IPv4, the
 //! transport's header and the payload fill it to the byte. ns-2 counts 6 bytes more for the MAC header and none for LLC; there the
 //! 3 bytes of 802.2 with the service access point of IP (RFC 948) do, and 3 bytes of padding follow the datagram. The IPv4 total
-//! length is true either way. A congestion header stands between IPv4 and the transport's header, as a protocol of its own. Where a scenario counts yet fewer bytes, the payload is cut, then the transport's header left out.
+//! length is true either way. A congestion header stands between IPv4 and the transport's header, as a protocol of its own.
+//! Where a scenario counts yet fewer bytes, the payload is cut, then the transport's header left out.
 
+use super::mpdu::address as hardware_address;
 use multihop_core::{FlowId, NodeId, Packet, Port};
 
 /// What carries a flow.
@@ -22,6 +24,11 @@ const IP_SAP: [u8; 3] = [0x06, 0x06, 0x03];
 const NULL_SAP: [u8; 3] = [0, 0, 0x03];
 /// Bytes of the shortest body that can be told what it is.
 pub(super) const SHORTEST: usize = NULL_SAP.len();
+
+const ARP_SNAP: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x06];
+const ARP_SAP: [u8; 3] = [0x98, 0x98, 0x03];
+/// Bytes of a request and of a reply.
+const ARP: usize = 28;
 
 const IPV4_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;
@@ -51,8 +58,28 @@ fn address(node: NodeId) -> [u8; 4] {
     [10, a, b, c]
 }
 
+/// Appends a request or a reply of address resolution (RFC 826), behind LLC/SNAP or, where there is no room for that, behind 802.2
+/// with the service access point of ARP.
+fn put_arp(out: &mut Vec<u8>, room: usize, packet: &Packet) {
+    let llc: &[u8] = if room >= ARP_SNAP.len() + ARP { &ARP_SNAP } else { &ARP_SAP };
+    if room < llc.len() + ARP {
+        out.extend_from_slice(if room >= SHORTEST { &NULL_SAP } else { &[] });
+        return;
+    }
+    let replies = packet.port == Port::Sender;
+    out.extend_from_slice(llc);
+    out.extend([0, 1, 8, 0, 6, 4, 0, 1 + u8::from(replies)]);
+    out.extend(hardware_address(Some(packet.source)));
+    out.extend(address(packet.source));
+    out.extend(if replies { hardware_address(Some(packet.destination)) } else { [0; 6] });
+    out.extend(address(packet.destination));
+}
+
 /// Appends the headers in a body of `room` bytes; what is missing at its end is zero.
 pub(super) fn put(out: &mut Vec<u8>, room: usize, packet: &Packet, transport: Transport) {
+    if packet.is_arp() {
+        return put_arp(out, room, packet);
+    }
     let header = match transport {
         Transport::Tcp => TCP_HEADER,
         Transport::Udp => UDP_HEADER,

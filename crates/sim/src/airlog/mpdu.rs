@@ -27,7 +27,7 @@ const RETRY: u8 = 0x08;
 const BSSID: [u8; 6] = [0x02, 0xff, 0, 0, 0, 0];
 
 /// A node's address, locally administered; all ones for none in particular.
-fn address(node: Option<NodeId>) -> [u8; 6] {
+pub(super) fn address(node: Option<NodeId>) -> [u8; 6] {
     node.map_or([0xff; 6], |node| {
         let [a, b, c, d] = node.0.to_be_bytes();
         [0x02, 0, a, b, c, d]

@@ -48,10 +48,8 @@ impl Mac {
         let link = ctx.timing.on(out.rates);
         let exchange = ctx.timing.exchange(out.rates, out.data, true) - link.rts;
         let duration = ctx.timing.rules.duration_field.apply(exchange);
-        let frame = Frame {
-            sequence: self.sequence,
-            ..ctx.timing.control_frame(FrameKind::Rts, self.id, peer, duration, ctx.now)
-        };
+        let between = [self.id, peer];
+        let frame = ctx.timing.control_frame(FrameKind::Rts, between, self.sequence, duration, ctx.now);
         self.attempt.rts = Some(sent(&frame, ctx));
         self.phase = Phase::AwaitingCts;
         self.arm(ctx, ctx.now + link.rts + link.cts_timeout);

@@ -109,8 +109,7 @@ impl Mac {
             self.rest(ctx);
             return;
         }
-        let frame =
-            Frame { sequence, ..ctx.timing.control_frame(FrameKind::Cts, self.id, to, duration, ctx.now) };
+        let frame = ctx.timing.control_frame(FrameKind::Cts, [self.id, to], sequence, duration, ctx.now);
         self.phase = Phase::CtsSent;
         if ctx.timing.rules.data_needs_own_cts {
             // ns-2 is deaf to everything but the DATA until it should have come.
@@ -147,11 +146,8 @@ impl Mac {
 
     /// SIFS after the DATA, whatever the medium does (9.3.2.8).
     pub(super) fn send_ack(&mut self, ctx: &mut Context, to: NodeId, sequence: u32) {
-        let frame = Frame {
-            sequence,
-            report: ctx.stack.report(ctx.now),
-            ..ctx.timing.control_frame(FrameKind::Ack, self.id, to, Span::ZERO, ctx.now)
-        };
+        let frame = ctx.timing.control_frame(FrameKind::Ack, [self.id, to], sequence, Span::ZERO, ctx.now);
+        let frame = Frame { report: ctx.stack.report(ctx.now), ..frame };
         self.phase = Phase::AckSent;
         self.transmit(ctx, frame);
     }

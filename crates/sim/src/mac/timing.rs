@@ -21,7 +21,7 @@ pub struct Timing {
     pub difs: Span,
     /// Extended inter-frame space.
     pub eifs: Span,
-    /// Propagation delay between any two nodes.
+    /// Propagation delay between any two nodes; zero where it goes by distance.
     pub propagation: Span,
     /// First and largest contention window.
     pub cw_min: u32,
@@ -165,6 +165,15 @@ impl Timing {
         self.difs + self.slot * u64::from(most) / 2
     }
 
+    /// Within this after the last bit of a frame its sender neither begins another one nor parts with the packet in it.
+    pub fn least_pause(&self) -> Span {
+        let least = |link: &LinkTiming| {
+            let data = link.airtime(RateClass::Data, self.data_bytes(0));
+            [link.cts_timeout, link.ack_timeout, link.rts, link.cts, link.ack, data].into_iter().min()
+        };
+        std::iter::once(&self.nominal).chain(&self.others).filter_map(least).fold(self.difs, Span::min)
+    }
+
     /// What estimators know of all this: the nominal rates.
     pub fn phy_times(&self) -> PhyTimes {
         let link = &self.nominal;
@@ -184,15 +193,16 @@ impl Timing {
         }
     }
 
-    /// A frame that starts now, without packet.
+    /// A frame that starts now, without packet. `between` are its sender and its receiver.
     pub fn control_frame(
         &self,
         kind: FrameKind,
-        from: NodeId,
-        to: NodeId,
+        between: [NodeId; 2],
+        sequence: u32,
         duration: Span,
         now: Time,
     ) -> Frame {
+        let [from, to] = between;
         let rates = self.between(from, to);
         let link = self.on(rates);
         let (rate, bytes, airtime) = match kind {
@@ -211,7 +221,7 @@ impl Timing {
             rate,
             rates,
             packet: None,
-            sequence: 0,
+            sequence,
             report: None,
             retry: false,
             overhead: link.overhead(rate),

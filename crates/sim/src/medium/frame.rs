@@ -63,7 +63,7 @@ pub struct Frame {
     pub retry: bool,
     /// Preamble and PLCP header.
     pub overhead: Span,
-    /// When its first and last bit are at the listeners.
+    /// When its first and last bit are at the listeners; where delays go by distance, of the sender's own frame at itself.
     pub air: Interval,
 }
 

@@ -181,6 +181,33 @@ pub fn exceed(config: &Config, most: usize) -> bool {
     })
 }
 
+/// The distance in metres beyond which no frame is noticed, or that of the farthest listener if no node moves. The error is a node
+/// whose distance nobody knows.
+pub fn farthest(config: &Config) -> Result<f64, NodeId> {
+    let longest = |distances: &mut dyn Iterator<Item = f64>| distances.fold(0.0, f64::max);
+    if let MediumModel::Matrix { links, .. } = &config.medium.model {
+        let ends = links.iter().flat_map(|link| [link.from, link.to]);
+        let unknown = |node: &NodeId| config.nodes[node.index()].position.is_none();
+        return match { ends }.find(unknown) {
+            Some(node) => Err(node),
+            None => Ok(longest(&mut links.iter().map(|link| distance(&config.nodes, link.from, link.to)))),
+        };
+    }
+    let propagation = Propagation::new(config).expect("only measured links do not go by distance");
+    if config.mobility.moves() {
+        return Ok(propagation.limit());
+    }
+    let squares = Squares::new(&config.nodes, propagation.limit());
+    let all = 0..config.nodes.len() as u32;
+    Ok(longest(&mut all.flat_map(|from| squares.near(from).map(|(_, distance)| distance))))
+}
+
+/// How far apart two nodes that have positions are at the beginning, in metres.
+pub(super) fn distance(nodes: &[NodeConfig], from: NodeId, to: NodeId) -> f64 {
+    let [a, b] = [from, to].map(|node| nodes[node.index()].position.expect("the scenario has checked it"));
+    (a[0] - b[0]).hypot(a[1] - b[1])
+}
+
 /// Nodes that have a position, sorted into squares as wide as the limit, so that only those of neighbouring squares are looked at.
 struct Squares<'n> {
     nodes: &'n [NodeConfig],

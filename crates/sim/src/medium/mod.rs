@@ -8,11 +8,14 @@
 //! * *SINR*: powers add up, and bits fail by signal over interference and noise;
 //! * *link matrix*: measured delivery (any overlap destroys) or measured power (SINR).
 //!
+//! With delays by distance, each of the two is a front that reaches one group of listeners after the other, see [`Front`].
+//!
 //! Where nodes move, a transmitter's links are looked up anew when it begins a frame, and stay until that frame is over.
 //!
 //! Beside it there are wires, each direction a [`Wire`]: they share nothing with the air, nor with each other.
 
 mod frame;
+mod front;
 mod links;
 mod loss;
 mod moving;
@@ -20,7 +23,8 @@ mod radio;
 mod wire;
 
 pub use frame::{Frame, RateClass, RateSet};
-pub use links::{Link, Links, exceed, femtowatts};
+pub use front::{Front, Group, light};
+pub use links::{Link, Links, exceed, farthest, femtowatts};
 pub use loss::DataLoss;
 pub use moving::Listeners;
 pub use radio::{Collisions, Finished, Radio, RateErrors, Reception};

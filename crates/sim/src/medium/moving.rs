@@ -6,7 +6,8 @@
 //! Nodes are sorted into squares a little wider than signals reach, so that only those of nine squares are looked at. A node
 //! changes its square by an event of its own ([`MovingLinks::step`]); what rounding makes of that instant, the margin covers.
 
-use super::links::{Link, Links, Propagation};
+use super::Front;
+use super::links::{Link, Links, Propagation, distance};
 use crate::config::Config;
 use crate::mobility::Motion;
 use multihop_core::{NodeId, Span, Time};
@@ -81,11 +82,11 @@ impl MovingLinks {
         &self.rows[from.index()]
     }
 
-    /// A transmitter begins a frame.
-    pub fn refresh(&mut self, from: NodeId, now: Time) {
+    /// A transmitter begins a frame. Returns whether its links were made anew.
+    pub fn refresh(&mut self, from: NodeId, now: Time) -> bool {
         let index = from.index();
         if self.made[index].is_some_and(|made| now.since(made) <= self.lasts) {
-            return;
+            return false;
         }
         self.made[index] = Some(now);
         let mut row = std::mem::take(&mut self.rows[index]);
@@ -106,6 +107,16 @@ impl MovingLinks {
         }
         row.sort_unstable_by_key(|link| link.to);
         self.rows[index] = row;
+        true
+    }
+
+    /// The distances of a transmitter's listeners in metres, in the order of its links.
+    fn distances(&self, from: NodeId, now: Time) -> impl Iterator<Item = f64> {
+        let [x, y] = self.place(from.index(), now);
+        self.of(from).iter().map(move |link| {
+            let [other_x, other_y] = self.place(link.to as usize, now);
+            (x - other_x).hypot(y - other_y)
+        })
     }
 
     /// A node's leg begins or ends, or it comes into another square. Returns when to call again for this node, if ever.
@@ -184,11 +195,26 @@ impl Listeners {
         }
     }
 
-    /// A transmitter begins a frame.
-    pub fn refresh(&mut self, from: NodeId, now: Time) {
-        if let Listeners::Moving(moving) = self {
-            moving.refresh(from, now);
+    /// A transmitter begins a frame. `front` is its own, where delays go by distance.
+    pub fn refresh(&mut self, from: NodeId, front: Option<&mut Front>, now: Time) {
+        if let Listeners::Moving(moving) = self
+            && moving.refresh(from, now)
+            && let Some(front) = front
+        {
+            front.arrange(moving.distances(from, now));
         }
+    }
+
+    /// The fronts of all transmitters; none unless delays go by distance.
+    pub fn fronts(&self, config: &Config) -> Option<Vec<Front>> {
+        let mut fronts = config.delays_by_distance.then(|| vec![Front::default(); config.nodes.len()])?;
+        if let Listeners::Fixed(links) = self {
+            for (from, front) in (0..).map(NodeId).zip(&mut fronts) {
+                let to = links.of(from).iter().map(|link| NodeId(link.to));
+                front.arrange(to.map(|to| distance(&config.nodes, from, to)));
+            }
+        }
+        Some(fronts)
     }
 
     /// As [`MovingLinks::step`].

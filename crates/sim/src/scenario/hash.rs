@@ -35,10 +35,12 @@ pub(super) fn hash(
         mac,
         discipline,
         medium,
+        delays_by_distance,
         routing,
         schemes,
         flows,
         extra_header,
+        arp,
         measurements,
         mobility: Mobility { motions: _, resolution, outages: _ },
     } = config;
@@ -57,6 +59,12 @@ pub(super) fn hash(
     }
     if *discipline != Discipline::DropTail {
         write!(sink, " {discipline:?}").expect("a digest takes all text");
+    }
+    if *arp {
+        sink.write_str(" arp").expect("a digest takes all text");
+    }
+    if *delays_by_distance {
+        sink.write_str(" by distance").expect("a digest takes all text");
     }
     if !wires.is_empty() {
         write!(sink, " {wires:?}").expect("a digest takes all text");

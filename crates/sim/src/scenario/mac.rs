@@ -23,7 +23,7 @@ pub struct Mac {
     /// Transmissions of a DATA frame sent after RTS/CTS before giving up.
     pub long_retry_limit: Limit,
     /// Coverage class, by which the slot is 3 us longer each, and with it DIFS, EIFS and the timeouts of CTS and ACK: 450 m of distance
-    /// each, there and back (aAirPropagationTime; 802.11-2016, 9.4.2.9 and 17.3.8.6). A link that needs more than it has gets every
+    /// each, there and back (aAirPropagationTime; 802.11-2007, 7.3.2.9 and 17.3.8.6). A link that needs more than it has gets every
     /// ACK too late. The standard has classes up to 31 (14 km), Linux up to 255, as here. Not with
     /// `response_timeout = "whole-response"`, which has an allowance of its own.
     #[schemars(range(min = 0, max = 255))]

@@ -2,7 +2,7 @@
 
 use super::document::{Document, KeyPath, Result, key};
 use super::topology::Nodes;
-use super::values::Switch;
+use super::values::{Delay, Switch};
 use crate::config::{Config, LinkError, MatrixQuantity, MediumConfig, MediumModel, PathLoss};
 use multihop_core::NodeId;
 use multihop_schemes::quantity::{Decibel, Duration, Frequency, Length, Power, Size};
@@ -27,8 +27,8 @@ pub enum Medium {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ranges {
-    /// Propagation delay between any two nodes.
-    pub propagation_delay: Duration,
+    /// Propagation delay between any two nodes; `"distance"` for that of light over their distance when a frame begins.
+    pub propagation_delay: Delay,
     /// Probability that a bit of a decodable frame is wrong.
     #[schemars(range(min = 0, max = 1))]
     pub bit_error_rate: f64,
@@ -51,8 +51,8 @@ pub struct Ranges {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sinr {
-    /// Propagation delay between any two nodes.
-    pub propagation_delay: Duration,
+    /// Propagation delay between any two nodes; `"distance"` for that of light over their distance when a frame begins.
+    pub propagation_delay: Delay,
     /// Probability that a bit of a decodable frame is wrong, on top of noise and interference.
     #[schemars(range(min = 0, max = 1))]
     pub bit_error_rate: f64,
@@ -77,9 +77,9 @@ pub struct Sinr {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Matrix {
-    /// Propagation delay between any two nodes.
+    /// Propagation delay between any two nodes; `"distance"`, where all have positions, for that of light over their distance.
     #[serde(default = "microsecond")]
-    pub propagation_delay: Duration,
+    pub propagation_delay: Delay,
     /// Probability that a bit of a decodable frame is wrong, on top of what was measured.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
@@ -155,8 +155,8 @@ pub enum PathLossModel {
     },
 }
 
-fn microsecond() -> Duration {
-    Duration(1e-6)
+fn microsecond() -> Delay {
+    Delay::Same(Duration(1e-6))
 }
 fn ns2_frequency() -> Frequency {
     Frequency(914e6)
@@ -218,10 +218,14 @@ impl Default for Medium {
 impl Medium {
     /// The medium; the links of a matrix are added by the topology, and errors of single links when nodes are known.
     pub(super) fn resolve(&self, document: &Document<'_>) -> Result<MediumConfig> {
-        let (delay, bit, packet) = match self {
-            Medium::Ranges(m) => (m.propagation_delay, m.bit_error_rate, m.packet_error_rate),
-            Medium::Sinr(m) => (m.propagation_delay, m.bit_error_rate, m.packet_error_rate),
-            Medium::Matrix(m) => (m.propagation_delay, m.bit_error_rate, m.packet_error_rate),
+        let (bit, packet) = match self {
+            Medium::Ranges(m) => (m.bit_error_rate, m.packet_error_rate),
+            Medium::Sinr(m) => (m.bit_error_rate, m.packet_error_rate),
+            Medium::Matrix(m) => (m.bit_error_rate, m.packet_error_rate),
+        };
+        let delay = match self.propagation_delay() {
+            Delay::Same(delay) => delay,
+            Delay::Distance => Duration::default(),
         };
         document.within(&key!["medium", "propagation_delay"], delay.0, 0.0..=1e-3, ("0 s", "1 ms"))?;
         let model = match self {
@@ -241,6 +245,18 @@ impl Medium {
             link_errors: Vec::new(),
             model,
         })
+    }
+
+    /// Are frames delayed by distance?
+    pub(super) fn delays_by_distance(&self) -> bool {
+        self.propagation_delay() == Delay::Distance
+    }
+
+    fn propagation_delay(&self) -> Delay {
+        let (Medium::Ranges(Ranges { propagation_delay, .. })
+        | Medium::Sinr(Sinr { propagation_delay, .. })
+        | Medium::Matrix(Matrix { propagation_delay, .. })) = self;
+        *propagation_delay
     }
 
     /// The errors of single links of a configuration whose nodes and wires are known.

@@ -13,10 +13,11 @@ use super::schemes::Schemes;
 use super::settings::Setting;
 use super::topology::Nodes;
 use crate::config::Config;
-use crate::medium::exceed;
+use crate::mac::Timing;
+use crate::medium::{exceed, farthest, light};
 use crate::mobility::Mobility;
 use multihop_core::Span;
-use multihop_schemes::quantity::Duration;
+use multihop_schemes::quantity::{Duration, Length};
 use multihop_schemes::{Entry, REGISTRY};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -102,11 +103,13 @@ pub fn resolve_among(known: &[Entry], text: &str, origin: &str, overrides: &Over
         ack_rate: rates.ack,
         discipline: scenario.mac.discipline.resolve(&document, &key!["mac"], scenario.mac.codel.as_ref())?,
         medium: scenario.medium.resolve(&document)?,
+        delays_by_distance: scenario.medium.delays_by_distance(),
         routing: scenario.routing.resolve(&document, &mac.rules)?,
         mac,
         schemes: Vec::new(),
         flows: Vec::new(),
         extra_header: scenario.network.resolve(&document)?,
+        arp: scenario.network.arp,
         measurements: Vec::new(),
         mobility: Mobility::default(),
     };
@@ -116,6 +119,7 @@ pub fn resolve_among(known: &[Entry], text: &str, origin: &str, overrides: &Over
     let moved =
         mobility::resolve(scenario.mobility.as_ref(), &scenario.outages, &document, &nodes, &mut config)?;
     check_links(&document, &config)?;
+    check_delays(&document, &config)?;
 
     let mut schemes = Schemes::new(&document, known, &scenario.schemes)?;
     let made = flows(&document, &scenario, overrides, &nodes, &config, &mut schemes)?;
@@ -220,6 +224,32 @@ fn check_links(document: &Document<'_>, config: &Config) -> Result<()> {
     let found = format!("{} nodes make more than {LINKS_MAX} links of who senses whom", config.nodes.len());
     let remedy = "give fewer nodes, put them further apart, or let the medium reach less far";
     Err(document.fail(&key!["topology"], found, remedy))
+}
+
+/// Delays by distance need positions, and frames that are over everywhere before their senders do anything else.
+fn check_delays(document: &Document<'_>, config: &Config) -> Result<()> {
+    if !config.delays_by_distance {
+        return Ok(());
+    }
+    let at = key!["medium", "propagation_delay"];
+    let farthest = farthest(config).map_err(|node| {
+        let found = format!("\"distance\", but {:?} has no position", config.nodes[node.index()].name);
+        document.fail(&at, found, "give all nodes positions, or a time such as \"1 us\"")
+    })?;
+    let (delay, most) = (light(farthest), Timing::new(config).least_pause());
+    if delay <= most {
+        return Ok(());
+    }
+    let found = format!(
+        "\"distance\", but frames may be sensed {} away, {} after they are sent",
+        Length(farthest),
+        Duration(delay.seconds())
+    );
+    let remedy = format!(
+        "delays by distance are possible up to {}, the shortest pause or frame; give a time, or put nodes closer together",
+        Duration(most.seconds())
+    );
+    Err(document.fail(&at, found, remedy))
 }
 
 /// Refuses more rows of measurements than are kept.

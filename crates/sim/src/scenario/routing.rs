@@ -137,6 +137,11 @@ pub struct Network {
     /// Header bytes of every packet below the transport, besides IP's: ns-2 adds 20 to TCP's with DSDV and with DSR, and none with
     /// AODV.
     pub extra_header: Size,
+    /// Before a node first sends a unicast packet to a neighbour by radio, it asks for its address (RFC 826), by broadcast; the
+    /// neighbour replies by unicast. Each takes 28 B and the headers of the MAC. As in ns-2, one packet for each neighbour waits
+    /// meanwhile, a newer one takes its place and asks again, and after three requests in vain the next packet finds the neighbour
+    /// unreachable. Default: false, all addresses are known.
+    pub arp: bool,
 }
 
 impl Routing {

@@ -18,6 +18,15 @@ pub enum Switch<T> {
     At(T),
 }
 
+/// A propagation delay: a duration, or `"distance"`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Delay {
+    /// That of light over the distance.
+    Distance,
+    /// The same between any two nodes.
+    Same(Duration),
+}
+
 /// A count, or `"none"`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Limit {
@@ -35,24 +44,48 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     text.parse().map(|Duration(seconds)| seconds)
 }
 
+/// Reads a quantity, or this word: none.
+struct WordOr<T>(&'static str, PhantomData<T>);
+
+impl<T: FromStr<Err = String>> Visitor<'_> for WordOr<T> {
+    type Value = Option<T>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = "x".parse::<T>().err().unwrap_or_default();
+        let unit = unit.split_once("expected ").map_or("a quantity with its unit", |(_, unit)| unit);
+        write!(f, "\"{}\", or as text {unit}", self.0)
+    }
+    fn visit_str<E: Error>(self, text: &str) -> Result<Option<T>, E> {
+        if text == self.0 {
+            return Ok(None);
+        }
+        text.parse().map(Some).map_err(|error| E::custom(format!("{error}, or \"{}\"", self.0)))
+    }
+}
+
 impl<'de, T: FromStr<Err = String>> Deserialize<'de> for Switch<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Switch<T>, D::Error> {
-        struct Text<T>(PhantomData<T>);
-        impl<T: FromStr<Err = String>> Visitor<'_> for Text<T> {
-            type Value = Switch<T>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                let unit = "x".parse::<T>().err().unwrap_or_default();
-                let unit = unit.split_once("expected ").map_or("a quantity with its unit", |(_, unit)| unit);
-                write!(f, "\"off\", or as text {unit}")
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Switch<T>, E> {
-                match text {
-                    "off" => Ok(Switch::Off),
-                    _ => text.parse().map(Switch::At).map_err(|error| E::custom(error + ", or \"off\"")),
-                }
-            }
-        }
-        deserializer.deserialize_str(Text(PhantomData))
+        let value = deserializer.deserialize_str(WordOr("off", PhantomData))?;
+        Ok(value.map_or(Switch::Off, Switch::At))
+    }
+}
+
+impl<'de> Deserialize<'de> for Delay {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Delay, D::Error> {
+        let value = deserializer.deserialize_str(WordOr("distance", PhantomData))?;
+        Ok(value.map_or(Delay::Distance, Delay::Same))
+    }
+}
+
+impl JsonSchema for Delay {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Delay".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let duration = generator.subschema_for::<Duration>();
+        json_schema!({ "anyOf": [{ "const": "distance" }, duration] })
     }
 }
 

@@ -56,6 +56,7 @@ impl Stack {
             Message::Notice { scheme, content } => {
                 self.policies.on_notice(around.now, packet.source, *scheme, content);
             }
+            Message::Arp => self.take_arp(around, &packet),
         }
     }
 

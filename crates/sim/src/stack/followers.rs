@@ -118,12 +118,19 @@ impl Stack {
     fn way(&self, around: &Surroundings, to: NodeId) -> Way {
         let now = around.now;
         if let Some(agent) = &self.agent {
-            return if agent.next_hop(to).is_some() { Way::Open } else { Way::ClosedUntil(now + LATER) };
+            let known = agent.next_hop(to).is_some_and(|hop| self.is_ready(hop));
+            return if known { Way::Open } else { Way::ClosedUntil(now + LATER) };
         }
         match around.network.routes.next_hop(self.id, to) {
+            Some(hop) if !self.is_ready(hop) => Way::ClosedUntil(now + LATER),
             Some(hop) => self.failures.broken_until(hop, now).map_or(Way::Open, Way::ClosedUntil),
             None => Way::None,
         }
+    }
+
+    /// Can packets be sent to this next hop at once?
+    fn is_ready(&self, hop: NodeId) -> bool {
+        self.is_known(hop) || self.port_towards(hop).is_some()
     }
 
     /// A follower follows no more; its application is called again then, if ever.

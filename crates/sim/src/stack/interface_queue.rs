@@ -71,6 +71,9 @@ impl Stack {
             self.admit_to_wire(around, port, handle);
             return;
         }
+        if !self.is_resolved(around, handle, peer) {
+            return;
+        }
         let packet = &mut around.packets.get_mut(handle).packet;
         let hop = Hop { now: around.now, peer };
         let verdict = self
@@ -126,13 +129,20 @@ impl Stack {
         self.queue.purge(|waiting| waiting.peer == Some(peer), |waiting| stranded.push(waiting.handle));
         for handle in stranded {
             self.policies.removed(now, Some(peer), packets.get(handle).packet.size);
-            if self.agent.is_some() {
-                self.strand(now, packets.parcel(handle));
-            } else {
-                self.lose(now, handle, DropCause::LinkBroken, packets, record);
-            }
+            self.strand_or_lose(now, handle, packets, record);
         }
         record.queue(self.id, self.queue.len(), now);
+        if let Some(held) = self.forget_address(peer) {
+            self.strand_or_lose(now, held, packets, record);
+        }
+    }
+
+    fn strand_or_lose(&mut self, now: Time, handle: Handle, packets: &mut Slab, record: &mut Recorder) {
+        if self.agent.is_some() && !packets.get(handle).packet.is_arp() {
+            self.strand(now, packets.parcel(handle));
+        } else {
+            self.lose(now, handle, DropCause::LinkBroken, packets, record);
+        }
     }
 
     /// Puts a packet into the queue as it is; returns whether there was room.

@@ -1,5 +1,6 @@
 //! What lies above a node's MAC: interface queue, router policies, estimators, and the ends of flows; and its ports onto wires.
 
+mod arp;
 mod control;
 mod end;
 mod failures;
@@ -18,6 +19,7 @@ use crate::agenda::{Agenda, Lane, Slot};
 use crate::record::Recorder;
 use crate::routing::Routes;
 use crate::slab::{Handle, Slab};
+use arp::Neighbours;
 use control::Notices;
 use followers::{Followers, Output};
 use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Report, Segment, Span, Time};
@@ -86,6 +88,8 @@ pub struct Stack {
     followers: Followers,
     /// Who finds routes; none if they are static.
     agent: Option<Agent>,
+    /// Whose addresses are known; none if all are from the beginning.
+    neighbours: Option<Neighbours>,
     lifetime: Option<Span>,
     /// Estimators whose values are written down, each with the number of its measurement.
     gauges: Vec<(u32, Box<dyn Estimator>)>,
@@ -116,6 +120,7 @@ impl Stack {
             touched: Vec::new(),
             followers: Followers::default(),
             agent: None,
+            neighbours: None,
             lifetime,
             gauges: Vec::new(),
             observed: !policies.is_empty(),
@@ -232,6 +237,9 @@ impl Stack {
         record: &mut Recorder,
     ) {
         let entry = packets.get(handle);
+        if entry.packet.is_arp() {
+            return self.lose(now, handle, DropCause::RetryLimit, packets, record);
+        }
         if entry.passed_on {
             // The MAC cannot know it: what it misses is the acknowledgement.
             let packet = entry.packet;
@@ -423,6 +431,9 @@ impl Stack {
         let packet = &around.packets.get(handle).packet;
         if packet.is_control() {
             let peer = (packet.destination != NodeId::BROADCAST).then_some(packet.destination);
+            if peer.is_some_and(|peer| !self.is_resolved(around, handle, peer)) {
+                return;
+            }
             self.queue_up(around, Waiting { handle, peer });
             return;
         }

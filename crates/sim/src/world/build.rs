@@ -78,10 +78,11 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
             let salt = salt_of(config.seed, id, "radio");
             let failures = Failures::new(routing::failure_rule(config), blind_to.clone());
             let queue = InterfaceQueue::new(&config.discipline, config.mac.queue_limit, salt);
-            Node {
-                mac: Mac::new(id, timer, air, timing, rng),
-                stack: Stack::new(id, queue, config.mac.lifetime, policies, link_slot, failures),
+            let mut stack = Stack::new(id, queue, config.mac.lifetime, policies, link_slot, failures);
+            if config.arp {
+                stack.resolve_addresses();
             }
+            Node { mac: Mac::new(id, timer, air, timing, rng), stack }
         })
         .collect();
     let flows = config.flows.iter().enumerate();

@@ -85,6 +85,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
                 path_loss: two_ray(),
             },
         },
+        delays_by_distance: false,
         routing: RoutingConfig {
             protocol: RoutingProtocol::Static,
             metric: RouteMetric::Hops,
@@ -96,6 +97,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         }],
         flows: Vec::new(),
         extra_header: 0,
+        arp: false,
         measurements: Vec::new(),
         mobility: Mobility::default(),
         wires: Vec::new(),

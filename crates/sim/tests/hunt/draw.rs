@@ -100,13 +100,14 @@ impl Draw {
             }
             let key = if made["medium"]["quantity"] == "rssi" { "rssi" } else { "delivery" };
             let nodes = made["topology"]["nodes"].as_array().map_or(0, Vec::len);
-            let link = |from: usize| {
+            let link = |[from, to]: [usize; 2]| {
                 let (rssi, delivery) =
                     (pick(rng, &["-60 dBm", "-85 dBm", "-95 dBm"]), pick(rng, &[1.0, 0.9, 0.3]));
                 let value = if key == "rssi" { json!(rssi) } else { json!(delivery) };
-                json!({ "from": format!("n{from}"), "to": format!("n{}", from + 1), key: value })
+                json!({ "from": format!("n{from}"), "to": format!("n{to}"), key: value })
             };
-            made["topology"]["links"] = (0..nodes.saturating_sub(1)).map(link).collect();
+            let both = |node: usize| [[node, node + 1], [node + 1, node]];
+            made["topology"]["links"] = (0..nodes.saturating_sub(1)).flat_map(both).map(link).collect();
         } else {
             made["topology"].as_object_mut().and_then(|table| table.remove("links"));
         }
@@ -128,7 +129,7 @@ impl Draw {
                 made["medium"] = self.key(rng, "medium");
             }
             made["medium"]["propagation_delay"] =
-                pick(rng, &["0 s", "20 us", "60 us", "300 us", "1 ms"]).into();
+                pick(rng, &["distance", "0 s", "20 us", "60 us", "300 us", "1 ms"]).into();
         }
         if rng.below(3) == 0 {
             made["mac"]["discipline"] = pick(rng, &["fq-codel", "stations"]).into();
@@ -266,6 +267,9 @@ impl<'a> Drawing<'a> {
                 }
                 if index == 0 {
                     made.as_object_mut().and_then(|table| table.remove("base"));
+                }
+                if made.get("base").is_none() && self.rng.below(16) > 0 {
+                    made.as_object_mut().and_then(|table| table.remove("data_rate"));
                 }
                 // Most are near enough to each other.
                 if self.rng.below(16) > 0 {

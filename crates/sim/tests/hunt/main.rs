@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 /// Scenarios of the short share.
 const SHORT: u64 = 300;
 /// How often a scenario is mended before it counts as refused.
-const MENDS_MAX: u32 = 30;
+const MENDS_MAX: u32 = 60;
 /// A run that takes longer hangs.
 const LONGEST: Duration = Duration::from_secs(120);
 
@@ -43,6 +43,9 @@ struct Tally {
     mends: u64,
     events: u64,
     delivered: u64,
+    /// What reading and running them took.
+    reading: Duration,
+    running: Duration,
     /// Why scenarios were refused for good.
     refusals: BTreeMap<String, u64>,
     /// How many runs had each part of the engine in them.
@@ -58,6 +61,14 @@ enum Fate {
     Broke(String),
 }
 
+/// What one scenario cost.
+#[derive(Default)]
+struct Cost {
+    mends: u64,
+    reading: Duration,
+    running: Duration,
+}
+
 /// As text, with files of motion beside it.
 fn read(scenario: &Value) -> Result<Config, ScenarioError> {
     let text = toml::to_string(scenario).expect("scenarios are TOML");
@@ -65,14 +76,19 @@ fn read(scenario: &Value) -> Result<Config, ScenarioError> {
 }
 
 /// Reads the scenario, mends it until it is accepted, and runs it. `scenario` is what was run in the end.
-fn fate(scenario: &mut Value, draw: &Draw, rng: &mut Rng, mends: &mut u64) -> Fate {
+fn fate(scenario: &mut Value, draw: &Draw, rng: &mut Rng, cost: &mut Cost) -> Fate {
     let mut last = String::new();
     for _ in 0..MENDS_MAX {
+        let since = Instant::now();
         let read = catch_unwind(AssertUnwindSafe(|| read(scenario)));
+        cost.reading += since.elapsed();
         match read.map_err(|panic| message(panic.as_ref())) {
             Err(panic) => return Fate::Broke(format!("panic: {panic}")),
             Ok(Ok(config)) => {
-                return match check(&config) {
+                let since = Instant::now();
+                let checked = check(&config);
+                cost.running += since.elapsed();
+                return match checked {
                     Ok(kept) => Fate::Kept(Box::new(config), kept),
                     Err(law) => Fate::Broke(law),
                 };
@@ -82,7 +98,7 @@ fn fate(scenario: &mut Value, draw: &Draw, rng: &mut Rng, mends: &mut u64) -> Fa
                 if line.contains('\n') || line.len() > 4_000 || !line.contains("; ") {
                     return Fate::Broke(format!("a refusal that is not one clear line: {line}"));
                 }
-                *mends += 1;
+                cost.mends += 1;
                 mend::mend(scenario, &error, draw, rng);
                 last = line;
             }
@@ -112,6 +128,8 @@ fn parts(scenario: &Value, config: &Config) -> Vec<String> {
         ("motion by a model", scenario["mobility"]["area"].is_array()),
         ("motion by a file", scenario["mobility"]["file"].is_string()),
         ("long links", config.medium.propagation_delay.ns() > 50_000),
+        ("delays by distance", config.delays_by_distance),
+        ("address resolution", config.arp),
     ];
     parts.extend(present.iter().filter(|(_, is)| *is).map(|(part, _)| (*part).to_owned()));
     parts
@@ -163,10 +181,12 @@ fn hunt(numbers: std::ops::Range<u64>) -> Tally {
 fn one(draw: &Draw, number: u64, tally: &Mutex<Tally>) {
     let rng = &mut Rng::at(number, &["hunt"]);
     let mut scenario = draw.scenario(rng);
-    let mut mends = 0;
-    let fate = fate(&mut scenario, draw, rng, &mut mends);
+    let mut cost = Cost::default();
+    let fate = fate(&mut scenario, draw, rng, &mut cost);
     let mut tally = tally.lock().expect("unpoisoned");
-    tally.mends += mends;
+    tally.mends += cost.mends;
+    tally.reading += cost.reading;
+    tally.running += cost.running;
     match fate {
         Fate::Refused(why) => {
             tally.refused += 1;
@@ -225,8 +245,11 @@ fn scenarios_of_the_schema_break_no_law() {
     let tally = hunt(from..from + count);
     drop(std::panic::take_hook());
     println!(
-        "{count} scenarios in {:.0} s: {} ran ({} cut short), {} refused, {} values mended; {} events, {} packets delivered",
+        "{count} scenarios in {:.0} s ({:.0} s reading, {:.0} s running): {} ran ({} cut short), {} refused, {} values mended; {} events, \
+         {} packets delivered",
         start.elapsed().as_secs_f64(),
+        tally.reading.as_secs_f64(),
+        tally.running.as_secs_f64(),
         tally.runs,
         tally.cut,
         tally.refused,
@@ -242,7 +265,9 @@ fn scenarios_of_the_schema_break_no_law() {
     let kinds = |prefix: &str| tally.parts.keys().filter(|part| part.starts_with(prefix)).count();
     assert_eq!((kinds("routing"), kinds("medium"), kinds("queue")), (4, 3, 3), "{:?}", tally.parts);
     assert!(kinds("scheme") * 10 > multihop_schemes::REGISTRY.len() * 9, "{:?}", tally.parts);
-    for part in ["wires", "outages", "motion by a model", "long links"] {
+    for part in
+        ["wires", "outages", "motion by a model", "long links", "delays by distance", "address resolution"]
+    {
         assert!(tally.parts.contains_key(part), "no {part}: {:?}", tally.parts);
     }
 }

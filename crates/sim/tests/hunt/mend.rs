@@ -75,8 +75,19 @@ pub fn mend(scenario: &mut Value, error: &ScenarioError, draw: &Draw, rng: &mut 
             return;
         }
     }
-    let known = error.remedy.split_once("known: ").map(|(_, names)| names.split(", ").collect::<Vec<_>>());
-    if error.found.starts_with("no path") || known.as_ref().is_some_and(|known| known.len() == 1) {
+    if let (Some(Value::String(value)), Some(most)) = (at(scenario, &path), at_most(&error.remedy)) {
+        *value = most.into();
+        return;
+    }
+    let known = ["known: ", "its rates: "].iter().find_map(|list| error.remedy.split_once(list));
+    let known = known.map(|(_, names)| names.split(", ").collect::<Vec<_>>());
+    let no_path = error.found.starts_with("no path");
+    // The reach of the medium may be too short for any.
+    let reaches = scenario["medium"].is_null() || scenario["medium"]["model"] == "matrix";
+    if no_path && !reaches && rng.below(2) == 0 {
+        return draw.redraw(rng, scenario, "medium");
+    }
+    if no_path || known.as_ref().is_some_and(|known| known.len() == 1) {
         return draw.redraw(rng, scenario, "topology");
     }
     if let (Some(Value::String(value)), Some(known)) = (at(scenario, &path), known) {
@@ -119,6 +130,12 @@ fn edges(remedy: &str) -> Option<(&str, &str)> {
     Some((low.trim(), high.trim()))
 }
 
+/// The end of the range of `give at most 640 B, or set mac.rules`.
+fn at_most(remedy: &str) -> Option<&str> {
+    let rest = remedy.split_once("give at most ")?.1;
+    Some(rest.split([';', '(', ',']).next().unwrap_or(rest).trim())
+}
+
 #[test]
 fn refusals_say_where_and_what() {
     let path = steps("flows[1].\"my recn\".stop");
@@ -126,4 +143,5 @@ fn refusals_say_where_and_what() {
     assert_eq!(path, [key("flows"), Step::Place(1), key("my recn"), key("stop")]);
     assert_eq!(edges("give a value from 0 B to 65535 B (or \"off\")"), Some(("0 B", "65535 B")));
     assert_eq!(edges("remove it"), None);
+    assert_eq!(at_most("give at most 640 B, or set mac.rules"), Some("640 B"));
 }

@@ -149,7 +149,7 @@ impl Script {
 
     /// A control frame of someone else.
     pub fn control(&self, kind: FrameKind, from: NodeId, to: NodeId, duration_us: u64) -> Frame {
-        self.timing.control_frame(kind, from, to, Span::from_us(duration_us), Time::ZERO)
+        self.timing.control_frame(kind, [from, to], 0, Span::from_us(duration_us), Time::ZERO)
     }
 
     /// A DATA frame of someone else with 1000 network-layer bytes; none for a broadcast.
@@ -333,6 +333,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
             link_errors: Vec::new(),
             model,
         },
+        delays_by_distance: false,
         routing: RoutingConfig {
             protocol: RoutingProtocol::Static,
             metric: RouteMetric::Hops,
@@ -341,6 +342,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         schemes: Vec::new(),
         flows: Vec::new(),
         extra_header: 0,
+        arp: false,
         measurements: Vec::new(),
         mobility: Mobility::default(),
         wires: Vec::new(),

@@ -1,0 +1,154 @@
+//! A frame that reaches each listener as late as light does.
+
+use super::Frame;
+use multihop_core::{Interval, Span, Time};
+
+/// Speed of light in metres per second.
+const LIGHT: f64 = 299_792_458.0;
+
+/// How long light takes over a distance in metres: the first whole nanosecond at which it is there.
+pub fn light(distance: f64) -> Span {
+    Span::from_ns((distance / LIGHT * 1e9).ceil() as u64)
+}
+
+/// The frame of one transmitter on its way to its listeners. It is over everywhere before the next one begins.
+#[derive(Clone, Debug, Default)]
+pub struct Front {
+    /// In the order in which a frame reaches the listeners: how late, and their places among the transmitter's links.
+    order: Vec<(Span, u32)>,
+    frame: Option<Frame>,
+    begun: usize,
+    ended: usize,
+}
+
+impl Front {
+    /// Listeners are at these distances in metres, in the order of links, from now on.
+    pub fn arrange(&mut self, distances: impl Iterator<Item = f64>) {
+        debug_assert!(self.frame.is_none(), "a frame is still on its way");
+        self.order.clear();
+        self.order.extend((0..).zip(distances).map(|(place, distance)| (light(distance), place)));
+        self.order.sort_unstable();
+    }
+
+    /// A frame begins at its sender.
+    pub fn send(&mut self, frame: Frame) {
+        (self.frame, self.begun, self.ended) = (Some(frame), 0, 0);
+    }
+
+    /// The frame, if there is one, as it is at its sender.
+    pub fn frame(&mut self) -> Option<&mut Frame> {
+        self.frame.as_mut()
+    }
+
+    /// The frame is over everywhere.
+    pub fn finish(&mut self) -> Option<Frame> {
+        self.frame.take()
+    }
+
+    /// The frame as it is for those whom its first bit reaches now, who these are, and when it reaches the next ones.
+    pub fn begins(&mut self, now: Time) -> Group<'_> {
+        let frame = self.frame.expect("a frame was sent");
+        Group::next(&self.order, &mut self.begun, frame, now.since(frame.air.start))
+    }
+
+    /// The same of its last bit.
+    pub fn ends(&mut self, now: Time) -> Group<'_> {
+        let frame = self.frame.expect("a frame was sent");
+        let group = Group::next(&self.order, &mut self.ended, frame, now.since(frame.air.end));
+        Group { next: group.next.map(|at| at + frame.airtime()), ..group }
+    }
+}
+
+/// Listeners whom one bit of a frame reaches at one instant.
+pub struct Group<'f> {
+    /// The frame as it is for them.
+    pub frame: Frame,
+    /// How late, and their places among the transmitter's links; none may be there.
+    pub listeners: &'f [(Span, u32)],
+    /// When the bit reaches the next ones.
+    pub next: Option<Time>,
+}
+
+impl<'f> Group<'f> {
+    /// Those whom the first bit reaches `late`; all up to `done` were reached before.
+    fn next(order: &'f [(Span, u32)], done: &mut usize, frame: Frame, late: Span) -> Group<'f> {
+        let first = *done;
+        let reached = order[first..].iter().take_while(|(delay, _)| *delay <= late).count();
+        *done += reached;
+        let Interval { start, end } = frame.air;
+        Group {
+            frame: Frame { air: Interval { start: start + late, end: end + late }, ..frame },
+            listeners: &order[first..*done],
+            next: order.get(*done).map(|(delay, _)| start + *delay),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::medium::{RateClass, RateSet};
+    use multihop_core::{FrameKind, NodeId};
+
+    fn frame(start: u64, end: u64) -> Frame {
+        Frame {
+            kind: FrameKind::Ack,
+            from: NodeId(0),
+            to: Some(NodeId(1)),
+            duration: Span::ZERO,
+            bytes: 14,
+            rate: RateClass::Ack,
+            rates: RateSet::NOMINAL,
+            packet: None,
+            sequence: 0,
+            report: None,
+            retry: false,
+            overhead: Span::ZERO,
+            air: Interval { start: Time::from_ns(start), end: Time::from_ns(end) },
+        }
+    }
+
+    #[test]
+    fn light_takes_3336_ns_for_a_kilometre_and_is_never_early() {
+        assert_eq!(light(1000.0), Span::from_ns(3_336)); // 3335.64
+        assert_eq!(light(200.0), Span::from_ns(668)); // 667.13
+        assert_eq!(light(0.0), Span::ZERO);
+        assert_eq!(light(299_792_458.0), Span::from_ms(1_000));
+    }
+
+    /// Listeners at 600, 0, 300 and 600 m of a frame from 1000 to 1500 ns: its first bit is at the last two after its last bit has left.
+    #[test]
+    fn each_bit_reaches_one_group_after_the_other() {
+        let mut front = Front::default();
+        front.arrange([600.0, 0.0, 300.0, 600.0].into_iter());
+        front.send(frame(1_000, 1_500));
+        let mut reached = Vec::new();
+        let mut next = Some(Time::from_ns(1_000));
+        while let Some(now) = next {
+            let group = front.begins(now);
+            let places: Vec<u32> = group.listeners.iter().map(|(_, place)| *place).collect();
+            reached.push((now.ns(), group.frame.air.end.ns(), places));
+            next = group.next;
+        }
+        assert_eq!(
+            reached,
+            [(1_000, 1_500, vec![1]), (2_001, 2_501, vec![2]), (3_002, 3_502, vec![0, 3])],
+            "1000.7 ns for 300 m"
+        );
+        let ends: Vec<u64> = std::iter::successors(Some(Time::from_ns(1_500)), |now| front.ends(*now).next)
+            .map(Time::ns)
+            .collect();
+        assert_eq!(ends, [1_500, 2_501, 3_502]);
+    }
+
+    #[test]
+    fn who_is_somewhere_else_is_reached_later() {
+        let mut front = Front::default();
+        front.arrange([0.0].into_iter());
+        front.arrange([30.0].into_iter());
+        front.send(frame(0, 10));
+        let group = front.begins(Time::ZERO);
+        assert!(group.listeners.is_empty());
+        assert_eq!(group.next, Some(Time::from_ns(101)));
+    }
+}

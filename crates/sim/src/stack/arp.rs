@@ -1,0 +1,215 @@
+//! Address resolution (RFC 826): a neighbour's address is asked for before the first unicast to it.
+//!
+//! As ns-2 has it: a packet without an address is held, one for each neighbour, and each packet that comes meanwhile takes its place
+//! (RFC 1122, 2.3.2.2: at least the latest is saved) and asks again, as no timer does. The neighbour counts as unreachable when a
+//! packet comes after three requests in vain: the MAC could not have told more. What is known stays known.
+
+use super::{Stack, Surroundings};
+use crate::message::Message;
+use crate::slab::Handle;
+use multihop_core::{DropCause, FlowId, NodeId, Packet, Port, Segment};
+
+/// Bytes of a request and of a reply, for addresses of 6 and 4 bytes.
+const SIZE: u32 = 28;
+/// Requests in vain before the neighbour is given up.
+const REQUESTS_MAX: u32 = 3;
+
+/// What a node knows of its neighbours' addresses, in the order of neighbours.
+#[derive(Debug, Default)]
+pub(super) struct Neighbours {
+    known: Vec<(NodeId, Address)>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Address {
+    Known,
+    /// So many requests were sent, and this packet waits.
+    Asked {
+        requests: u32,
+        held: Handle,
+    },
+}
+
+/// What becomes of a packet to a neighbour.
+#[derive(Debug, Eq, PartialEq)]
+enum Resolution {
+    Known,
+    /// It waits, and this one does no more.
+    Ask(Option<Handle>),
+    /// The neighbour does not answer: neither it nor this one waits any more.
+    GiveUp(Handle),
+}
+
+impl Neighbours {
+    fn resolve(&mut self, peer: NodeId, handle: Handle) -> Resolution {
+        let at = match self.known.binary_search_by_key(&peer, |(node, _)| *node) {
+            Ok(at) => at,
+            Err(at) => {
+                self.known.insert(at, (peer, Address::Asked { requests: 1, held: handle }));
+                return Resolution::Ask(None);
+            }
+        };
+        match self.known[at].1 {
+            Address::Known => Resolution::Known,
+            Address::Asked { requests: REQUESTS_MAX, held } => {
+                self.known.remove(at);
+                Resolution::GiveUp(held)
+            }
+            Address::Asked { requests, held } => {
+                self.known[at].1 = Address::Asked { requests: requests + 1, held: handle };
+                Resolution::Ask(Some(held))
+            }
+        }
+    }
+
+    /// A neighbour says its address. Those of others than who it talks to learn it if they want to know it (RFC 826, "Packet
+    /// Reception"). Returns what waited for it.
+    fn learn(&mut self, peer: NodeId, talks_to_us: bool) -> Option<Handle> {
+        match self.known.binary_search_by_key(&peer, |(node, _)| *node) {
+            Ok(at) => match std::mem::replace(&mut self.known[at].1, Address::Known) {
+                Address::Known => None,
+                Address::Asked { held, .. } => Some(held),
+            },
+            Err(at) => {
+                if talks_to_us {
+                    self.known.insert(at, (peer, Address::Known));
+                }
+                None
+            }
+        }
+    }
+
+    /// What waits for this neighbour waits no more.
+    fn forget(&mut self, peer: NodeId) -> Option<Handle> {
+        let at = self.known.binary_search_by_key(&peer, |(node, _)| *node).ok()?;
+        let Address::Asked { held, .. } = self.known[at].1 else { return None };
+        self.known.remove(at);
+        Some(held)
+    }
+
+    fn knows(&self, peer: NodeId) -> bool {
+        let at = self.known.binary_search_by_key(&peer, |(node, _)| *node);
+        at.is_ok_and(|at| self.known[at].1 == Address::Known)
+    }
+}
+
+impl Stack {
+    /// Addresses of neighbours are not known before they are asked for.
+    pub fn resolve_addresses(&mut self) {
+        self.neighbours = Some(Neighbours::default());
+    }
+
+    /// Can packets to this neighbour be sent at once?
+    pub(super) fn is_known(&self, peer: NodeId) -> bool {
+        self.neighbours.as_ref().is_none_or(|neighbours| neighbours.knows(peer))
+    }
+
+    /// Is the address of the neighbour known? Otherwise the packet waits for it, or is given up.
+    pub(super) fn is_resolved(&mut self, around: &mut Surroundings, handle: Handle, peer: NodeId) -> bool {
+        let Some(neighbours) = &mut self.neighbours else { return true };
+        match neighbours.resolve(peer, handle) {
+            Resolution::Known => return true,
+            Resolution::Ask(displaced) => {
+                if let Some(other) = displaced {
+                    self.lose(around.now, other, DropCause::QueueFull, around.packets, around.record);
+                }
+                self.say_address(around, Port::Receiver, peer);
+            }
+            Resolution::GiveUp(held) => {
+                for packet in [held, handle] {
+                    self.on_given_up(around.now, peer, packet, around.packets, around.record);
+                }
+            }
+        }
+        false
+    }
+
+    /// A request or a reply came, maybe for someone else.
+    pub(super) fn take_arp(&mut self, around: &mut Surroundings, packet: &Packet) {
+        let Some(neighbours) = &mut self.neighbours else { return };
+        let for_us = packet.destination == self.id;
+        if let Some(held) = neighbours.learn(packet.source, for_us) {
+            self.admit(around, held, packet.source);
+        }
+        if for_us && packet.port == Port::Receiver {
+            self.say_address(around, Port::Sender, packet.source);
+        }
+    }
+
+    /// What waits for the address of a neighbour that cannot be reached.
+    pub(super) fn forget_address(&mut self, peer: NodeId) -> Option<Handle> {
+        self.neighbours.as_mut()?.forget(peer)
+    }
+
+    /// Sends a request to all, or a reply to who asked.
+    fn say_address(&mut self, around: &mut Surroundings, port: Port, to: NodeId) {
+        let packet = Packet {
+            segment: Segment::default(),
+            flow: FlowId::ARP,
+            port,
+            source: self.id,
+            destination: to,
+            size: SIZE,
+            number: 0,
+            created: around.now,
+            hops: 0,
+        };
+        around.record.control_sent(self.id, &packet, around.now);
+        let handle = around.packets.insert_message(packet, Message::Arp);
+        let peer = (port == Port::Sender).then_some(to);
+        self.queue_up(around, super::Waiting { handle, peer });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slab::Slab;
+    use multihop_core::Time;
+
+    fn handles() -> [Handle; 4] {
+        let packet = |number| Packet {
+            segment: Segment::default(),
+            flow: FlowId(0),
+            port: Port::Receiver,
+            source: NodeId(0),
+            destination: NodeId(1),
+            size: 100,
+            number,
+            created: Time::ZERO,
+            hops: 0,
+        };
+        let mut slab = Slab::default();
+        [0, 1, 2, 3].map(|number| slab.insert(packet(number)))
+    }
+
+    #[test]
+    fn the_latest_packet_waits_and_the_fourth_gives_up() {
+        let [a, b, c, d] = handles();
+        let mut neighbours = Neighbours::default();
+        let peer = NodeId(7);
+        assert_eq!(neighbours.resolve(peer, a), Resolution::Ask(None));
+        assert_eq!(neighbours.resolve(peer, b), Resolution::Ask(Some(a)));
+        assert_eq!(neighbours.resolve(peer, c), Resolution::Ask(Some(b)));
+        assert_eq!(neighbours.resolve(peer, d), Resolution::GiveUp(c));
+        assert_eq!(neighbours.resolve(peer, a), Resolution::Ask(None), "it begins anew");
+        assert_eq!(neighbours.learn(peer, true), Some(a));
+        assert_eq!(neighbours.resolve(peer, b), Resolution::Known);
+        assert_eq!(neighbours.forget(peer), None);
+        assert!(neighbours.knows(peer));
+    }
+
+    #[test]
+    fn who_overhears_a_request_learns_what_it_wants_to_know() {
+        let [a, ..] = handles();
+        let mut neighbours = Neighbours::default();
+        assert_eq!(neighbours.learn(NodeId(1), false), None);
+        assert!(!neighbours.knows(NodeId(1)));
+        assert_eq!(neighbours.learn(NodeId(2), true), None);
+        assert!(neighbours.knows(NodeId(2)), "whom it asks, it tells");
+        assert_eq!(neighbours.resolve(NodeId(3), a), Resolution::Ask(None));
+        assert_eq!(neighbours.learn(NodeId(3), false), Some(a));
+        assert_eq!(neighbours.resolve(NodeId(4), a), Resolution::Ask(None));
+        assert_eq!(neighbours.forget(NodeId(4)), Some(a));
+    }
+}

@@ -1,0 +1,165 @@
+//! Frames on the air: what leaves its sender, whom it reaches, and when it is over.
+
+use super::World;
+use crate::agenda::{Lane, Slot};
+use crate::medium::{Frame, Front, Group, Link, Reception};
+use crate::node::{at_node, settle};
+use crate::outages::Sent;
+use multihop_core::Span;
+
+/// Whom a bit of a frame reaches at this instant: all listeners, or those at these places among the links of its sender.
+type Reached<'f> = Option<&'f [(Span, u32)]>;
+
+impl World {
+    /// A frame's first bit reaches its listeners; with delays by distance, some of them.
+    pub(super) fn air_starts(&mut self, slot: Slot, from: u32) {
+        let Some(mut fronts) = self.fronts.take() else {
+            let frame = self.nodes[from as usize].mac.on_air();
+            if self.leaves(slot, &frame, None) {
+                self.signal_starts(&frame, None);
+            }
+            return;
+        };
+        self.front_starts(slot, from, &mut fronts[from as usize]);
+        self.fronts = Some(fronts);
+    }
+
+    fn front_starts(&mut self, slot: Slot, from: u32, front: &mut Front) {
+        if front.frame().is_none() {
+            let frame = self.nodes[from as usize].mac.on_air();
+            if !self.leaves(slot, &frame, Some(front)) {
+                return;
+            }
+            front.send(frame);
+        }
+        let Group { frame, listeners, next } = front.begins(self.now);
+        self.signal_starts(&frame, Some(listeners));
+        if let Some(next) = next {
+            self.agenda.arm(slot, next, Lane::AirStart);
+        }
+    }
+
+    /// A frame begins at its sender; whether there is anything of it.
+    fn leaves(&mut self, slot: Slot, frame: &Frame, front: Option<&mut Front>) -> bool {
+        self.agenda.arm(Slot(slot.0 + 1), frame.end(), Lane::AirEnd);
+        if self.radios[frame.from.index()].is_off() {
+            self.outages.note(frame.from.0, Sent::Nothing);
+            return false;
+        }
+        self.listeners.refresh(frame.from, front, self.now);
+        true
+    }
+
+    fn signal_starts(&mut self, frame: &Frame, reached: Reached) {
+        let links = self.listeners.of(frame.from);
+        for index in 0..reached.map_or(links.len(), <[_]>::len) {
+            let link = &links[reached.map_or(index, |places| places[index].1 as usize)];
+            at_node!(self, link.to, self.now, |mac, ctx| {
+                let was_quiet = ctx.radio.is_quiet(self.now);
+                ctx.radio.begin(&self.timing.collisions, link, frame, self.now);
+                if was_quiet && !ctx.radio.is_quiet(self.now) {
+                    mac.on_busy(ctx);
+                }
+            });
+        }
+    }
+
+    /// A frame's last bit reaches its listeners; with delays by distance, some of them.
+    pub(super) fn air_ends(&mut self, slot: Slot, from: u32) {
+        let Some(mut fronts) = self.fronts.take() else {
+            let frame = self.nodes[from as usize].mac.on_air();
+            self.arrives(&frame, None);
+            self.log_sent(&frame);
+            self.outages.note(from, Sent::Whole);
+            self.sent(from);
+            return;
+        };
+        self.front_ends(slot, from, &mut fronts[from as usize]);
+        self.fronts = Some(fronts);
+    }
+
+    fn front_ends(&mut self, slot: Slot, from: u32, front: &mut Front) {
+        let Some(at_sender) = front.frame().copied() else {
+            self.outages.note(from, Sent::Whole); // there was nothing of this one
+            return self.sent(from);
+        };
+        let Group { frame, listeners, next } = front.ends(self.now);
+        self.arrives(&frame, Some(listeners));
+        let broadcast = frame.packet.filter(|_| frame.to.is_none());
+        if self.now == at_sender.end() {
+            self.log_sent(&frame);
+            // The sender is done with a broadcast now, the medium is not.
+            if let (Some(packet), Some(frame)) = (broadcast, front.frame()) {
+                frame.packet = Some(self.packets.copy(packet));
+            }
+            self.sent(from);
+        }
+        if let Some(next) = next {
+            self.agenda.arm(slot, next, Lane::AirEnd);
+            return;
+        }
+        let over = front.finish().expect("it was there");
+        if let Some(packet) = over.packet.filter(|_| over.to.is_none()) {
+            self.packets.remove(packet);
+        }
+        self.outages.note(from, Sent::Whole);
+    }
+
+    /// As much of a frame as was sent arrives.
+    fn arrives(&mut self, frame: &Frame, reached: Reached) {
+        match self.outages.sent(frame.from.0) {
+            Sent::Whole => self.signal_ends(frame, reached, |link| *link),
+            // As much of it as came has no checksum.
+            Sent::Cut => {
+                self.signal_ends(frame, reached, |link| Link { ln_bit_success: f64::NEG_INFINITY, ..*link });
+            }
+            Sent::Nothing => {}
+        }
+    }
+
+    /// The same, at the listeners; `arrives` is what becomes of their links.
+    fn signal_ends(&mut self, frame: &Frame, reached: Reached, arrives: impl Fn(&Link) -> Link) {
+        let loss = self.timing.data_loss.from(frame.from);
+        if let Some(log) = &mut self.air_log {
+            log.frame_ends(frame, frame.packet.map(|handle| &self.packets.get(handle).packet));
+        }
+        let links = self.listeners.of(frame.from);
+        for index in 0..reached.map_or(links.len(), <[_]>::len) {
+            let link = &arrives(&links[reached.map_or(index, |places| places[index].1 as usize)]);
+            at_node!(self, link.to, self.now, |mac, ctx| {
+                let was_busy = ctx.radio.is_busy();
+                let finished =
+                    ctx.radio.finish(&self.timing.collisions, link, frame, loss.to(link.to), self.now);
+                if finished.reception == Reception::Decoded
+                    && let Some(log) = &mut self.air_log
+                {
+                    log.heard(frame, link);
+                }
+                mac.on_signal_end(ctx, frame, finished);
+                if was_busy && !ctx.radio.is_busy() {
+                    mac.on_idle(ctx);
+                }
+                settle(mac, ctx, &self.network);
+            });
+        }
+    }
+
+    /// A sender's frame is over at itself.
+    fn sent(&mut self, from: u32) {
+        at_node!(self, from, self.now, |mac, ctx| {
+            mac.on_sent(ctx);
+            if !ctx.radio.is_busy() {
+                mac.on_idle(ctx);
+            }
+            settle(mac, ctx, &self.network);
+        });
+    }
+
+    fn log_sent(&mut self, frame: &Frame) {
+        if let Some(log) = &mut self.air_log
+            && self.outages.sent(frame.from.0) != Sent::Nothing
+        {
+            log.sent(frame);
+        }
+    }
+}
