@@ -74,6 +74,7 @@ pub enum FieldKind {
 
 impl FieldKind {
     /// The same at this bit.
+    #[must_use]
     pub const fn at(self, bit: u8) -> FieldKind {
         match self {
             FieldKind::Flag(_) => FieldKind::Flag(bit),
@@ -167,7 +168,7 @@ macro_rules! unsigned {
         impl Field for $number {
             const KIND: FieldKind = FieldKind::Unsigned;
 
-            #[inline(always)]
+            #[inline]
             fn put(&self, bytes: &mut [u8], _bit: u8) {
                 let all = self.to_be_bytes();
                 let (above, fits) = all.split_at(all.len() - bytes.len());
@@ -178,7 +179,7 @@ macro_rules! unsigned {
                 }
             }
 
-            #[inline(always)]
+            #[inline]
             fn get(bytes: &[u8], _bit: u8) -> $number {
                 let mut all = [0; size_of::<$number>()];
                 let from = all.len() - bytes.len();
@@ -194,12 +195,12 @@ unsigned!(u8, u16, u32);
 impl Field for i32 {
     const KIND: FieldKind = FieldKind::Signed;
 
-    #[inline(always)]
+    #[inline]
     fn put(&self, bytes: &mut [u8], _bit: u8) {
         bytes.copy_from_slice(&self.to_be_bytes());
     }
 
-    #[inline(always)]
+    #[inline]
     fn get(bytes: &[u8], _bit: u8) -> i32 {
         i32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
     }
@@ -208,12 +209,12 @@ impl Field for i32 {
 impl Field for bool {
     const KIND: FieldKind = FieldKind::Flag(0);
 
-    #[inline(always)]
+    #[inline]
     fn put(&self, bytes: &mut [u8], bit: u8) {
         bytes[0] |= u8::from(*self) << bit;
     }
 
-    #[inline(always)]
+    #[inline]
     fn get(bytes: &[u8], bit: u8) -> bool {
         bytes[0] >> bit & 1 == 1
     }
@@ -231,12 +232,12 @@ impl<const WIDTH: u8> Bits<WIDTH> {
 impl<const WIDTH: u8> Field for Bits<WIDTH> {
     const KIND: FieldKind = FieldKind::Bits(0, WIDTH);
 
-    #[inline(always)]
+    #[inline]
     fn put(&self, bytes: &mut [u8], bit: u8) {
         bytes[0] |= self.0.min(Self::MOST) << bit;
     }
 
-    #[inline(always)]
+    #[inline]
     fn get(bytes: &[u8], bit: u8) -> Bits<WIDTH> {
         Bits(bytes[0] >> bit & Self::MOST)
     }
@@ -245,14 +246,14 @@ impl<const WIDTH: u8> Field for Bits<WIDTH> {
 impl<const N: usize> Field for [u64; N] {
     const KIND: FieldKind = FieldKind::Opaque;
 
-    #[inline(always)]
+    #[inline]
     fn put(&self, bytes: &mut [u8], _bit: u8) {
         for (place, word) in bytes.chunks_exact_mut(8).zip(self) {
             place.copy_from_slice(&word.to_be_bytes());
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn get(bytes: &[u8], _bit: u8) -> [u64; N] {
         std::array::from_fn(|i| {
             let mut word = [0; 8];

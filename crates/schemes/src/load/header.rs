@@ -25,7 +25,7 @@ impl LoadHeader {
     pub const UNIT: f64 = 10_000.0;
 
     /// The load factor.
-    pub fn load(&self) -> f64 {
+    pub fn load(self) -> f64 {
         f64::from(self.load) / LoadHeader::UNIT
     }
 }
@@ -38,7 +38,7 @@ pub(super) struct LoadEcho {
 
 impl LoadEcho {
     /// The load factor in the header's units, once there was a mark.
-    pub fn load(&self) -> Option<u16> {
+    pub fn load(self) -> Option<u16> {
         self.load
     }
 }

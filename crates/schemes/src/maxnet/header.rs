@@ -23,7 +23,7 @@ impl PriceHeader {
     }
 
     /// The price.
-    pub fn price(&self) -> f64 {
+    pub fn price(self) -> f64 {
         f64::from(self.price) / PriceHeader::UNIT
     }
 }
