@@ -22,6 +22,9 @@ EXAMPLES = int(os.environ.get("MULTIHOP_FUZZ_EXAMPLES", "100"))
 _NODES = [{"node_id": id, "is_online": True, "location": {"latitude": 51, "longitude": 12}} for id in "abc"]
 _WIFI = {"type": "wifi", "source": "a", "target": "b", "source_tq": 0.9, "target_tq": 0.8}
 
+A, B = "02:00:00:00:00:0a", "02:00:00:00:00:0b"
+_NEIGHBOUR = {"router": A, "neighbor": B, "metric": "1.5"}
+
 #: A sound file of each format, with the options that it needs.
 SOUND: dict[str, tuple[Any, Options]] = {
     "meshviewer": ({"nodes": _NODES, "links": [_WIFI, {**_WIFI, "source": "c"}]}, Options()),
@@ -42,6 +45,35 @@ SOUND: dict[str, tuple[Any, Options]] = {
             ],
             "mid": [{"main": {"ipAddress": "1.1.1.1"}, "aliases": [{"ipAddress": "3.3.3.3"}]}],
         },
+        Options(),
+    ),
+    "batadv-vis": (
+        {
+            "vis": [
+                {"primary": A, "secondary": ["02:00:00:00:00:0c"], "neighbors": [_NEIGHBOUR], "clients": [A]},
+                {"primary": B, "neighbors": [{**_NEIGHBOUR, "router": B, "neighbor": A}]},
+            ]
+        },
+        Options(),
+    ),
+    "batadv-vis lines": (
+        (
+            f'{{"primary": "{A}"}}\n{{"primary": "{B}"}}\n{{"router": "{A}", "neighbor": "{B}", "label": "1.5"}}\n'
+            f'{{"router": "{B}", "neighbor": "{A}", "label": "1.5"}}\n{{"router": "{A}", "label": "TT"}}\n'
+        ),
+        Options(),
+    ),
+    "batadv-vis dot": (
+        (
+            f'digraph {{\nsubgraph "cluster_{A}" {{\n"{A}"\n}}\nsubgraph "cluster_{B}" {{\n"{B}"\n}}\n'
+            f'"{A}" -> "{B}" [label="1.5"]\n"{B}" -> "{A}" [label="1.5"]\n"{A}" -> "{B}" [label="TT"]\n}}\n'
+        ),
+        Options(),
+    ),
+    "bmx": ([{"name": "a", "links": [{"name": "b", "rxRate": 91, "txRate": 40}]}], Options()),
+    "bmx links": ({"links": [{"globalId": "b.1", "rxRate": 9, "txRate": 8}], "status": {"name": "a"}}, Options()),
+    "bmx topology": (
+        {"topology": [{"id": "A", "name": "a", "neighId": "B", "neighName": "b", "rq": 90, "tq": 80, "txRate": "5M"}]},
         Options(),
     ),
     "nycmesh": ([{"from": 1, "to": 2, "status": "active"}], Options(assume_delivery=0.9)),
