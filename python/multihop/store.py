@@ -323,19 +323,16 @@ def _decoded(plain: dict[str, Any], run: RunId) -> _core.Output:
         raise ValueError("another run")
     if not all(isinstance(value, int | float | str) for value in plain["summary"].values()):
         raise ValueError("a summary that is not of single values")
-    made = {name: _untyped_table(plain[name]) for name in TABLES if name != "summary" and name in plain}
+    made = {
+        name: {column: _untyped(typed) for column, typed in plain[name].items()}
+        for name in TABLES
+        if name != "summary" and name in plain
+    }
     return cast("_core.Output", {"summary": plain["summary"], **made})
 
 
 def _typed(column: _core.Column) -> dict[str, list[Any]]:
     return {column.dtype.name: column.tolist()} if isinstance(column, np.ndarray) else {_TEXT: column}
-
-
-def _untyped_table(plain: dict[str, dict[str, list[Any]]]) -> dict[str, _core.Column]:
-    made = {column: _untyped(typed) for column, typed in plain.items()}
-    if len({len(column) for column in made.values()}) > 1:
-        raise ValueError("columns of different lengths")
-    return made
 
 
 def _untyped(typed: dict[str, list[Any]]) -> _core.Column:
