@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python hunt fuzz fuzz-importers mutants mutants-mac faults audit bench bench-peers bench-capture bench-study validation results claims league when docs figures clean
+.PHONY: build demo test lint format test-rust test-python hunt fuzz fuzz-importers fuzz-store mutants mutants-mac faults audit bench bench-peers bench-capture bench-study validation results claims league when docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -71,11 +71,11 @@ fuzz:
 	        -max_len=8192 -print_final_stats=1 -artifact_prefix=target/fuzz/$$target- target/fuzz/corpus/$$target fuzz/corpus/$$target; \
 	done
 
-# Importers on damaged files, FUZZ_EXAMPLES of each format.
+# Importers, and what reads the folders of studies and papers, on damaged files: FUZZ_EXAMPLES of each.
 FUZZ_EXAMPLES ?= 5000
 
-fuzz-importers: build
-	MULTIHOP_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/pytest -q -n auto tests/test_importers_fuzz.py
+fuzz-importers fuzz-store: build
+	MULTIHOP_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/pytest -q -n auto tests/test_$(@:fuzz-%=%)_fuzz.py
 
 # Mutation testing: does a test of meaning notice each changed operator and replaced function? A full run takes days; a shard of it,
 # spread over all mutants, is a sample: MUTANTS="--shard 7/60". Golden results do not count: of the simulator only MAC and tests of it.

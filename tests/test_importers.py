@@ -8,29 +8,10 @@ from pathlib import Path
 import pytest
 
 import multihop
+from meshes import links_of, names_of, scenario
 from multihop.errors import UserError
-from multihop.importers import Options, read
+from multihop.importers import Options, read, to_scenario
 from multihop.importers.to_scenario import Plan, write
-
-
-def scenario(tmp_path, content, plan=None, name="mesh.json", **options):
-    path = tmp_path / name
-    path.write_text(content if isinstance(content, str) else json.dumps(content))
-    return write(read(path, Options(**options)), plan or Plan(), name)
-
-
-def links_of(imported):
-    """(from, to) -> delivery, both directions."""
-    found = {}
-    for link in tomllib.loads(imported.text)["topology"]["links"]:
-        found[link["from"], link["to"]] = link["delivery"]
-        if "reverse" in link:
-            found[link["to"], link["from"]] = link["reverse"]
-    return found
-
-
-def names_of(imported):
-    return [node["name"] for node in tomllib.loads(imported.text)["topology"]["nodes"]]
 
 
 def meshviewer(links, nodes="abcd", **more):
@@ -307,6 +288,10 @@ REAL = [
     ("netdiff-olsr-2-links-newformat.json", {}, 3),
     ("netdiff-olsr-5-links.json", {}, 5),
     ("netjson-network-graph.json", {}, 2),
+    ("netdiff-batman.json", {}, 5),
+    ("netdiff-batman-1+1.json", {}, 5),
+    ("netdiff-batman-duplicated.json", {}, 5),
+    ("netdiff-bmx6.json", {}, 7),
 ]
 
 
@@ -325,9 +310,6 @@ def test_real_meshes(data, name, options, kept):
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("netdiff-batman.json", "batadv-vis"),
-        ("netdiff-batman-1+1.json", "batadv-vis"),
-        ("netdiff-bmx6.json", "bmx6"),
         ("nycmesh-links.json", "--assume-delivery"),
         ("olsr2_netjson.json", "ff_dat_metric"),
         ("nycmesh-nodes.min.json", "no mesh that is known"),
@@ -376,6 +358,12 @@ def test_meshes_that_no_scenario_holds_are_refused_before_the_engine_reads_them(
     monkeypatch.setattr("multihop.scenario.MAX_BYTES", size - 1)
     with pytest.raises(UserError, match=r"the scenario would have 0 MB, of 4 nodes and 6 directed links; at most 0 MB"):
         scenario(tmp_path, mesh)
+
+
+def test_the_most_nodes_are_those_that_the_engine_takes():
+    chain = f'duration = "1 s"\n[topology]\ngenerator = "chain"\nhops = {to_scenario.NODES_MAX}\n'
+    with pytest.raises(multihop.ScenarioError, match=f"at most {to_scenario.NODES_MAX} are simulated"):
+        multihop.check(chain)
 
 
 def test_what_fuzzing_found(tmp_path):

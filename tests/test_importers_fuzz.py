@@ -4,23 +4,24 @@ MULTIHOP_FUZZ_EXAMPLES says how many are drawn for each format; `make fuzz-impor
 """
 
 import json
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from damage import damaged, fuzzed
 from multihop.errors import UserError
 from multihop.importers import Options, read
 from multihop.importers.to_scenario import Plan, write
 
-EXAMPLES = int(os.environ.get("MULTIHOP_FUZZ_EXAMPLES", "100"))
-
 _NODES = [{"node_id": id, "is_online": True, "location": {"latitude": 51, "longitude": 12}} for id in "abc"]
 _WIFI = {"type": "wifi", "source": "a", "target": "b", "source_tq": 0.9, "target_tq": 0.8}
+
+A, B = "02:00:00:00:00:0a", "02:00:00:00:00:0b"
+_NEIGHBOUR = {"router": A, "neighbor": B, "metric": "1.5"}
 
 #: A sound file of each format, with the options that it needs.
 SOUND: dict[str, tuple[Any, Options]] = {
@@ -44,6 +45,35 @@ SOUND: dict[str, tuple[Any, Options]] = {
         },
         Options(),
     ),
+    "batadv-vis": (
+        {
+            "vis": [
+                {"primary": A, "secondary": ["02:00:00:00:00:0c"], "neighbors": [_NEIGHBOUR], "clients": [A]},
+                {"primary": B, "neighbors": [{**_NEIGHBOUR, "router": B, "neighbor": A}]},
+            ]
+        },
+        Options(),
+    ),
+    "batadv-vis lines": (
+        (
+            f'{{"primary": "{A}"}}\n{{"primary": "{B}"}}\n{{"router": "{A}", "neighbor": "{B}", "label": "1.5"}}\n'
+            f'{{"router": "{B}", "neighbor": "{A}", "label": "1.5"}}\n{{"router": "{A}", "label": "TT"}}\n'
+        ),
+        Options(),
+    ),
+    "batadv-vis dot": (
+        (
+            f'digraph {{\nsubgraph "cluster_{A}" {{\n"{A}"\n}}\nsubgraph "cluster_{B}" {{\n"{B}"\n}}\n'
+            f'"{A}" -> "{B}" [label="1.5"]\n"{B}" -> "{A}" [label="1.5"]\n"{A}" -> "{B}" [label="TT"]\n}}\n'
+        ),
+        Options(),
+    ),
+    "bmx": ([{"name": "a", "links": [{"name": "b", "rxRate": 91, "txRate": 40}]}], Options()),
+    "bmx links": ({"links": [{"globalId": "b.1", "rxRate": 9, "txRate": 8}], "status": {"name": "a"}}, Options()),
+    "bmx topology": (
+        {"topology": [{"id": "A", "name": "a", "neighId": "B", "neighName": "b", "rq": 90, "tq": 80, "txRate": "5M"}]},
+        Options(),
+    ),
     "nycmesh": ([{"from": 1, "to": 2, "status": "active"}], Options(assume_delivery=0.9)),
     "csv": ("source,target,delivery,reverse_delivery\na,b,0.9,0.8\nb,c,0.5,\n", Options()),
     "rssi": ("source;target;rssi_dbm\na;b;-70\nb;a;-71.5\n", Options()),
@@ -52,54 +82,6 @@ SOUND: dict[str, tuple[Any, Options]] = {
     "degrees": ("id\tlat\tlon\n1\t51.0\t12.0\n2\t51.001\t12.0\n", Options(range_m=300.0)),
     "orbit": ("noise_dbm,tx_x,tx_y,rx_x,rx_y,sent,received,rssi\n-90,1,1,1,2,100,90,-60\n", Options()),
 }
-
-_ODD = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(),
-    st.text(max_size=8),
-    st.sampled_from(
-        [[], {}, [[]], {"a": {}}, 10**400, -0.0, 1e308, "\x00", "\ud800", "=1+1", "\x1b[2J", "nan", "1e999"]
-    ),
-)
-
-
-def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The ways to every value within."""
-    found = [path]
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        found += _places(inner, (*path, key))
-    return found
-
-
-def _replaced(value: Any, path: tuple[Any, ...], by: Any) -> Any:
-    if not path:
-        return by
-    key, *rest = path
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[key] = _replaced(copy[key], tuple(rest), by)
-    return copy
-
-
-@st.composite
-def damaged(draw: st.DrawFn, sound: Any) -> bytes:
-    """A sound file in which values, or bytes, are others."""
-    if not isinstance(sound, str):
-        for _ in range(draw(st.integers(0, 3))):
-            sound = _replaced(sound, draw(st.sampled_from(_places(sound))), draw(_ODD))
-        sound = json.dumps(sound)
-    content = bytearray(sound.encode(errors="surrogatepass"))
-    for _ in range(draw(st.integers(0, 4))):
-        at = draw(st.integers(0, len(content)))
-        if draw(st.booleans()):
-            content[at : at + draw(st.integers(0, 12))] = draw(st.binary(max_size=6))
-        else:
-            content[at : at + 1] = draw(
-                st.sampled_from([b",", b";", b'"', b"\n", b"-", b"9", b"nan", b"\xff", b"{", b""])
-            )
-    return bytes(content)
 
 
 @pytest.mark.parametrize("name", SOUND)
@@ -111,9 +93,7 @@ def test_sound_files_are_read(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SOUND)
-@settings(
-    max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+@fuzzed
 @given(data=st.data())
 def test_damaged_files_give_a_scenario_or_one_clean_message(name: str, data: st.DataObject) -> None:
     sound, options = SOUND[name]

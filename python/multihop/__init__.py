@@ -14,20 +14,47 @@ NumPy arrays and are handed out as DataFrames.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from multihop._core import ScenarioError
-from multihop.api import bound, catalogue, check, compare, optimum, run, schema
-from multihop.capacity import Bound
-from multihop.comparison import Comparison
-from multihop.errors import UserError
-from multihop.optima import Optimum
-from multihop.provenance import commit, engine, version
-from multihop.results import Result
-
 if TYPE_CHECKING:
+    from multihop._core import ScenarioError
+    from multihop.api import bound, catalogue, check, compare, optimum, run, schema
+    from multihop.capacity import Bound
+    from multihop.comparison import Comparison
+    from multihop.errors import UserError
     from multihop.measurement import Measurement, measure
+    from multihop.optima import Optimum
+    from multihop.provenance import commit, engine, version
+    from multihop.results import Result
     from multihop.study import Study, StudyResult
+
+    __version__: str
+
+#: Where each public name is. They are imported when first used: all of them take most of a second, in which the command
+#: has to be able to see Ctrl-C, and a study's need not be there for one run.
+_HOMES = {
+    "Bound": "capacity",
+    "Comparison": "comparison",
+    "Measurement": "measurement",
+    "Optimum": "optima",
+    "Result": "results",
+    "ScenarioError": "_core",
+    "Study": "study",
+    "StudyResult": "study",
+    "UserError": "errors",
+    "bound": "api",
+    "catalogue": "api",
+    "check": "api",
+    "commit": "provenance",
+    "compare": "api",
+    "engine": "provenance",
+    "measure": "measurement",
+    "optimum": "api",
+    "run": "api",
+    "schema": "api",
+    "version": "provenance",
+}
 
 __all__ = [
     "Bound",
@@ -52,17 +79,17 @@ __all__ = [
     "version",
 ]
 
-__version__ = version()
-
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any attribute of a module
-    # Studies bring pydantic with them, which one run does not need.
-    if name in ("Study", "StudyResult"):
-        from multihop import study
+    if name == "__version__":
+        from multihop.provenance import version
 
-        return getattr(study, name)
-    if name in ("Measurement", "measure"):
-        from multihop import measurement
+        return version()
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return found
 
-        return getattr(measurement, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

@@ -1,5 +1,18 @@
-"""`python -m multihop` is the command `multihop`."""
+"""The command `multihop`, which is also `python -m multihop`."""
 
-from multihop.cli import main
+from __future__ import annotations
 
-main()
+from multihop import signals
+
+
+def main() -> None:
+    """Runs the command that was typed and exits."""
+    signals.leave_at_once()
+    # Imports take most of a second.
+    from multihop import cli
+
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()

@@ -6,7 +6,8 @@ nodes, flows and time steps. Tables have the seed as their first column.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,9 @@ import pandas as pd
 
 from multihop import _core
 from multihop.columns import DROP_CAUSES, TABLES
+from multihop.errors import UserError
 from multihop.statistics import jain
+from multihop.visible import visible
 
 if TYPE_CHECKING:
     Outputs = Sequence[_core.Output]
@@ -24,6 +27,23 @@ if TYPE_CHECKING:
 _MISSING = float("nan")
 
 
+@contextmanager
+def _as_the_engine_writes() -> Iterator[None]:
+    """One message for output that is none of the engine's: a store may hold what somebody edited.
+
+    Raises:
+        UserError: if tables cannot be made of the output.
+    """
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError) as error:
+        raise UserError(
+            f"a run's output is not as the engine writes it ({type(error).__name__}: {visible(str(error))[:200]}); "
+            "if it was kept in a folder, name another place with --out"
+        ) from error
+
+
+@_as_the_engine_writes()
 def table(name: str, view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
     """The table of that name (one of `multihop.columns.TABLES`) of all runs, below each other."""
     make: dict[str, Callable[[_core.ScenarioView, Outputs], pd.DataFrame]] = {
@@ -39,6 +59,7 @@ def table(name: str, view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame
     return make[name](view, outputs)
 
 
+@_as_the_engine_writes()
 def summaries(view: _core.ScenarioView, outputs: Outputs) -> list[dict[str, int | float | str]]:
     """The scalars of each run."""
     flows = _flows(view, outputs)

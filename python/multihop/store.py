@@ -144,7 +144,7 @@ class Store:
             raise UserError(
                 f"{mark}: cannot be read as the mark of a study folder ({error}); name another place with --out"
             ) from error
-        if not isinstance(found, dict) or found.get("what") != _WHAT:
+        if not isinstance(found, dict) or found.get("what") != _WHAT or "\0" in str(found.get("runs_in")):
             raise UserError(f"{mark}: not the mark of a study folder of multihop; name another place with --out")
         if found.get("format") != STORE_FORMAT:
             raise UserError(
@@ -211,8 +211,8 @@ class Store:
             if self.has(run):
                 continue
             path = self._failure_path(run)
-            with suppress(OSError, ValueError, TypeError):
-                yield Failure(**json.loads(path.read_text(encoding="utf-8")))
+            with suppress(OSError, ValueError, TypeError, RecursionError):
+                yield _failure(json.loads(path.read_text(encoding="utf-8")))
 
     def other_runs(self, keys: set[str]) -> int:
         """Finished runs that are not among these: of other builds of multihop, or of another form of the study."""
@@ -321,6 +321,8 @@ def _decoded(plain: dict[str, Any], run: RunId) -> _core.Output:
         raise ValueError("a run of another format")
     if plain["run"] != asdict(run) or plain["summary"]["seed"] != run.seed:
         raise ValueError("another run")
+    if not all(isinstance(value, int | float | str) for value in plain["summary"].values()):
+        raise ValueError("a summary that is not of single values")
     made = {
         name: {column: _untyped(typed) for column, typed in plain[name].items()}
         for name in TABLES
@@ -335,4 +337,19 @@ def _typed(column: _core.Column) -> dict[str, list[Any]]:
 
 def _untyped(typed: dict[str, list[Any]]) -> _core.Column:
     ((kind, values),) = typed.items()
-    return values if kind == _TEXT else np.array(values, dtype=kind)
+    if kind == _TEXT:
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+            raise ValueError("a column that is not of text")
+        return values
+    column = np.array(values, dtype=kind)
+    if column.ndim != 1 or column.dtype.kind not in "biuf":
+        raise ValueError("a column that is not of numbers")
+    return column
+
+
+def _failure(plain: Any) -> Failure:  # noqa: ANN401 - any JSON value
+    failure = Failure(**plain)
+    wanted = {"point": dict, "seed": int, "error": str, "command": str}
+    if not all(isinstance(getattr(failure, name), kind) for name, kind in wanted.items()):
+        raise TypeError("not the note of a failure")
+    return failure

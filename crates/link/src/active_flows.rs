@@ -136,7 +136,7 @@ impl ActiveFlows {
 mod tests {
     use super::*;
     use crate::testing::{A, B, C, exchange, heard, us};
-    use multihop_core::{Exchange, Fate};
+    use multihop_core::{Exchange, Fate, Heard};
 
     fn flows() -> ActiveFlows {
         ActiveFlows::new(FlowId(0), Span::from_ms(1_000))
@@ -170,6 +170,16 @@ mod tests {
         close(flows.sharers(us(1_400)), 2.0);
         sends(&mut flows, FlowId(2), 1_500); // forwarded
         close(flows.sharers(us(1_500)), 2.25);
+    }
+
+    /// Whatever a control frame is for: only DATA carries a packet.
+    #[test]
+    fn a_control_frame_is_no_packet_of_its_flow() {
+        let mut flows = flows();
+        sends(&mut flows, FlowId(0), 100);
+        let LinkEvent::Heard(rts) = heard(FrameKind::Rts, B, C, (200, 300), 1_000) else { unreachable!() };
+        flows.on_link(&LinkEvent::Heard(Heard { flow: Some(FlowId(1)), size: 1500, ..rts }));
+        close(flows.sharers(us(300)), 1.0);
     }
 
     #[test]

@@ -141,6 +141,15 @@ mod tests {
         assert_eq!(mbps(&estimator), Some(4.8), "nor does one count whose first packet was delayed");
     }
 
+    /// Sums of 8500 us, of which the first has its packets 2500 us apart, and the second 1500 us.
+    #[test]
+    fn of_equal_sums_the_first_counts() {
+        let mut estimator = probe(200);
+        pair(&mut estimator, 1, 0, [3_000, 5_500]);
+        pair(&mut estimator, 3, 10_000, [13_500, 15_000]);
+        assert_eq!(mbps(&estimator), Some(4.8));
+    }
+
     #[test]
     fn lost_and_overtaken_packets_make_no_pair() {
         let mut estimator = probe(200);

@@ -140,3 +140,39 @@ pub trait RouterPolicy: Send {
     /// The node was off, and begins anew: what the policy had in memory is gone.
     fn on_restart(&mut self, _now: Time) {}
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A policy that says nothing.
+    struct Silent;
+
+    impl RouterPolicy for Silent {}
+
+    #[test]
+    fn who_says_nothing_changes_nothing_and_is_never_due() {
+        let mut silent = Silent;
+        assert_eq!(silent.next_notice(), None);
+        assert!(silent.poll_notice(Time::ZERO).is_none());
+    }
+
+    /// 5 ms of service, 1500 bytes at 11 Mb/s with a long preamble (1303 us), SIFS, an ACK at 1 Mb/s (304 us), 2 us each way.
+    #[test]
+    fn the_predicted_service_delay_ends_with_the_acknowledgement() {
+        let us = Span::from_us;
+        let departure = Departure {
+            now: Time::ZERO,
+            service_so_far: us(5_000),
+            data: us(1_303),
+            ack: us(304),
+            sifs: us(10),
+            propagation: us(2),
+            exchange: us(2_000),
+            rts_tries: 1,
+            rts_failures: 0,
+            data_tries: 0,
+        };
+        assert_eq!(departure.predicted_service_delay(), us(6_621));
+    }
+}

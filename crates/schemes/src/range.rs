@@ -86,3 +86,14 @@ pub(crate) fn check_weight(name: &str, weight: f64) -> Result<(), String> {
         Err(format!("{name} is {weight}; it must be above 0, and at most 1"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_weight_of_one_is_the_present_value_alone() {
+        assert_eq!(check_weight("smoothing", 1.0), Ok(()));
+        assert!(check_weight("smoothing", 0.0).is_err() && check_weight("smoothing", 1.0001).is_err());
+    }
+}

@@ -8,46 +8,48 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+from multihop import signals
+
 EXIT_FAILED = 1
 EXIT_USER_ERROR = 2
 EXIT_INTERNAL = 70
-EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
-EXIT_TERMINATED = 143
-
-#: Whether it was the system, not Ctrl-C, that wanted an end.
-_terminated = False
 
 
 def main() -> NoReturn:
     """Runs the command that was typed and exits."""
+    signals.leave_at_once()
     has_output = _prepare_streams()
-    # Batch systems say it this way that time is up.
-    signal.signal(signal.SIGTERM, _terminate)
     try:
-        code = _run() if has_output else _fail("standard output is closed; results have nowhere to go", EXIT_FAILED)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _discard_output()
-        code = EXIT_BROKEN_PIPE
-    except OSError as error:
-        _discard_output()
-        code = _fail(_cannot_write(error), EXIT_FAILED)
+        code = _code(has_output)
+        signals.ignore()
     except KeyboardInterrupt:
         code = _interrupted()
-    if code in {EXIT_INTERRUPTED, EXIT_TERMINATED}:
+    if code in {signals.EXIT_INTERRUPTED, signals.EXIT_TERMINATED}:
         # Runs in other threads cannot be stopped halfway; leaving without waiting for them is safe, as whatever is
         # written is written under another name first.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
+
+
+def _code(has_output: bool) -> int:
+    try:
+        code = _run() if has_output else _fail("standard output is closed; results have nowhere to go", EXIT_FAILED)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+        return EXIT_BROKEN_PIPE
+    except OSError as error:
+        _discard_output()
+        return _fail(_cannot_write(error), EXIT_FAILED)
+    return code
 
 
 def _prepare_streams() -> bool:
@@ -78,13 +80,13 @@ def _cannot_write(error: OSError) -> str:
 
 
 def _run() -> int:
-    # Imports take most of a second; inside the handlers, so that Ctrl-C during them is clean as well.
     import typer
 
     from multihop._core import InternalError, ScenarioError
     from multihop.cli.app import app
     from multihop.errors import Interrupted, OutputError, UserError
 
+    signals.interrupt()
     arguments = sys.argv[1:] or ["--help"]
     try:
         code = app(arguments, standalone_mode=False, prog_name="multihop")
@@ -111,7 +113,7 @@ def _run() -> int:
         if os.environ.get("MULTIHOP_TRACEBACK"):
             raise
         return _fail(_internal(f"{type(error).__name__}: {error}"), EXIT_INTERNAL)
-    return _interrupted() if code == EXIT_INTERRUPTED else int(code or 0)
+    return _interrupted() if code == signals.EXIT_INTERRUPTED else int(code or 0)
 
 
 def _usage(error: Exception, arguments: list[str]) -> str:
@@ -143,13 +145,6 @@ def _internal(what: str) -> str:
     )
 
 
-def _terminate(*_: object) -> NoReturn:
-    global _terminated
-    _terminated = True
-    raise KeyboardInterrupt
-
-
 def _interrupted(what: str = "nothing was written") -> int:
-    if _terminated:
-        return _fail(f"terminated; {what}", EXIT_TERMINATED)
-    return _fail(f"interrupted; {what}", EXIT_INTERRUPTED)
+    signals.ignore()
+    return _fail(f"{signals.ended()}; {what}", signals.exit_code())

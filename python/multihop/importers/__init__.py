@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from multihop.errors import UserError
-from multihop.importers import meshviewer, netjson, nycmesh, olsr, orbit, places, plain, tables
+from multihop.importers import batadv_vis, bmx, meshviewer, netjson, nycmesh, olsr, orbit, places, plain, tables
 from multihop.importers.mesh import Mesh, json_type
 from multihop.scenario import read_text
 
 #: Names that `--format` takes, with what they stand for.
 FORMATS = {
     "meshviewer": "meshviewer.json (Freifunk): links with source_tq and target_tq",
+    "batadv-vis": "batadv-vis of alfred: jsondoc, json or dot",
+    "bmx": "BMX6 or BMX7: topology or links as JSON, with rxRate or rq",
     "netjson": "NetJSON NetworkGraph with the metric ETX",
     "olsr": "olsrd jsoninfo, or CSV of links with src, dst, lq, nlq",
     "csv": "CSV of links with source, target and delivery or rssi_dbm",
@@ -33,6 +35,8 @@ MAX_BYTES = 100_000_000
 #: The options that each kind of file takes. Others would be ignored, and so are refused.
 _TAKES: dict[str, tuple[str, ...]] = {
     "meshviewer": (),
+    "batadv-vis": (),
+    "bmx": (),
     "netjson": ("assume_delivery",),
     "olsr jsoninfo": (),
     "olsr CSV": ("nodes",),
@@ -81,8 +85,13 @@ def read(path: Path, options: Options) -> Mesh:
     text = read_text(path, "a file with a mesh", MAX_BYTES)
     if not text.strip():
         raise UserError(f"{path}: the file is empty; {_SUPPORTED}")
-    is_json = text.lstrip()[0] in "{["
-    mesh = _read_json(text, path, options) if is_json else _read_csv(text, path, options)
+    if batadv_vis.matches_text(text):
+        _require_wanted("batadv-vis", path, options)
+        mesh = batadv_vis.read_text(text, str(path))
+    elif text.lstrip()[0] in "{[":
+        mesh = _read_json(text, path, options)
+    else:
+        mesh = _read_csv(text, path, options)
     if not mesh.nodes:
         raise UserError(f"{path}: there is no usable node in it; {_tally(mesh)}")
     if not mesh.links:
@@ -96,9 +105,11 @@ def _read_json(text: str, path: Path, options: Options) -> Mesh:
     found = _json_format(data)
     if found is None:
         raise UserError(f"{path}: {_describe(data)}; {_SUPPORTED}")
-    if options.format not in {"auto", found}:
-        raise UserError(f"{path}: --format: found {options.format}, but this is {found}; use --format {found} or auto")
-    _require_applicable("olsr jsoninfo" if found == "olsr" else found, options)
+    _require_wanted(found, path, options, "olsr jsoninfo" if found == "olsr" else found)
+    if found == "batadv-vis":
+        return batadv_vis.read(data, origin)
+    if found == "bmx":
+        return bmx.read(data, origin)
     if found == "meshviewer":
         return meshviewer.read(data, origin)
     if found == "netjson":
@@ -110,15 +121,20 @@ def _read_json(text: str, path: Path, options: Options) -> Mesh:
 
 
 def _json_format(data: Any) -> str | None:  # noqa: ANN401 - any JSON value
-    modules = {"meshviewer": meshviewer, "netjson": netjson, "olsr": olsr, "nycmesh": nycmesh}
+    modules = {
+        "meshviewer": meshviewer,
+        "batadv-vis": batadv_vis,
+        "bmx": bmx,
+        "netjson": netjson,
+        "olsr": olsr,
+        "nycmesh": nycmesh,
+    }
     return next((name for name, module in modules.items() if module.matches(data)), None)
 
 
 def _read_csv(text: str, path: Path, options: Options) -> Mesh:
     found = _csv_format(text, path)
-    if options.format not in {"auto", found}:
-        raise UserError(f"{path}: --format: found {options.format}, but this is {found}; use --format {found} or auto")
-    _require_applicable("olsr CSV" if found == "olsr" else found, options)
+    _require_wanted(found, path, options, "olsr CSV" if found == "olsr" else found)
     table = tables.parse(text, str(path))
     nodes = tables.parse(read_text(options.nodes, "a list of nodes"), str(options.nodes)) if options.nodes else None
     if found == "orbit":
@@ -139,8 +155,11 @@ def _csv_format(text: str, path: Path) -> str:
     raise UserError(f"{path}:1: found columns {', '.join(columns)[:120]}; {_SUPPORTED}")
 
 
-def _require_applicable(kind: str, options: Options) -> None:
-    """Refuses options that this kind of file does not take."""
+def _require_wanted(found: str, path: Path, options: Options, kind: str | None = None) -> None:
+    """Refuses another format than asked for, and options that this kind of file does not take."""
+    if options.format not in {"auto", found}:
+        raise UserError(f"{path}: --format: found {options.format}, but this is {found}; use --format {found} or auto")
+    kind = kind or found
     for option in ("nodes", "assume_delivery", "noise_level", "range_m"):
         if getattr(options, option) is not None and option not in _TAKES[kind]:
             takers = ", ".join(name for name, taken in _TAKES.items() if option in taken)
@@ -167,10 +186,6 @@ def _parse_json(text: str, path: Path) -> Any:  # noqa: ANN401 - any JSON value
 
 def _describe(data: Any) -> str:  # noqa: ANN401 - any JSON value
     """What an unknown JSON file seems to be."""
-    if isinstance(data, dict) and "vis" in data:
-        return "this is batadv-vis jsondoc, which is not read yet"
-    if isinstance(data, list) and data and isinstance(data[0], dict) and {"name", "links"} <= data[0].keys():
-        return "this is a bmx6 export, which is not read yet"
     if isinstance(data, dict) and "nodes" in data and "graph" in data:
         return "this is the older ffmap graph, which is not read"
     keys = f" with {', '.join(list(data)[:6])}" if isinstance(data, dict) and data else ""

@@ -13,7 +13,7 @@ from multihop.importers.mesh import Mesh, positions
 #: Carrier sense of ns-2's WaveLAN, 550 m, beside its reception, 250 m.
 _SENSE_RATIO = 2.2
 
-#: The most nodes that the engine takes.
+#: The most nodes that the engine takes; a test asks it.
 NODES_MAX = 100_000
 
 TRAFFIC = ("to-gateway", "random-pairs")

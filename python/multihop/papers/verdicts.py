@@ -87,7 +87,7 @@ def read_verdicts(paper: Paper, folder: Path) -> Verdicts:
         found = Verdicts(paper, judgements, content["build"], Extent(content["extent"]))
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}; {again}") from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise UserError(f"{path}: does not fit the claims of {paper.name} ({error}); {again}") from error
     if records:
         raise UserError(f"{path}: {', '.join(records)}: no such claim of {paper.name}; {again}")

@@ -131,8 +131,7 @@ class Study:
 
     def quick(self) -> Study:
         """The study as its `[quick]` says: fewer seeds, a shorter run, fewer values."""
-        made = Study._made(_quick(self.spec, self.origin), self.origin, self._directory, self.text)
-        made.folder = self.folder
+        made = self._with(_quick(self.spec, self.origin))
         # At last: what factors add, such as flows, is to be shortened as well.
         made._set_at_last = self.spec.quick.set
         made.is_quick = True
@@ -141,10 +140,14 @@ class Study:
     def with_seeds(self, most: int) -> Study:
         """The study with its first seeds only, at most so many. Their runs are runs of the whole study as well."""
         seeds = min(most, self.spec.seeds) if isinstance(self.spec.seeds, int) else self.spec.seeds[:most]
-        spec = self.spec.model_copy(update={"seeds": seeds})
+        made = self._with(self.spec.model_copy(update={"seeds": seeds}))
+        made.seeds_asked = self.seeds_asked
+        return made
+
+    def _with(self, spec: StudySpec) -> Study:
+        """The study with another specification."""
         made = Study._made(spec, self.origin, self._directory, self.text)
-        made.folder, made.is_quick, made.seeds_asked = self.folder, self.is_quick, self.seeds_asked
-        made._set_at_last = self._set_at_last
+        made.folder, made.is_quick, made._set_at_last = self.folder, self.is_quick, self._set_at_last
         return made
 
     @property

@@ -115,8 +115,8 @@ impl<'r> Capture<'r> {
         });
         let found = source.fill(4).map_err(at_start)?;
         let mut interfaces = Vec::new();
-        let magic = source.peek(found).to_vec();
-        let reader = match (&magic[..], pcap::dialect(&magic)) {
+        let dialect = pcap::dialect(source.peek(found));
+        let reader = match (source.peek(found), dialect) {
             ([], _) => return Err(CaptureError::Empty),
             ([0x0a, 0x0d, 0x0d, 0x0a], _) => Reader::Pcapng(pcapng::Pcapng::default()),
             (_, Some(dialect)) => Reader::Pcap(pcap::begin(&mut source, dialect, &mut interfaces)?),

@@ -27,6 +27,17 @@ fn lost<T>(queue: &mut InterfaceQueue<T>) -> Vec<T> {
 }
 
 #[test]
+fn frames_from_a_station_are_charged_where_stations_share_and_the_option_says_so() {
+    let charges = |discipline: &Discipline| InterfaceQueue::<u32>::new(discipline, 10, 0).charges_received();
+    let stations = |charge_received| {
+        Discipline::Stations(StationsOptions { charge_received, ..StationsOptions::default() })
+    };
+    assert!(charges(&stations(true)));
+    assert!(!charges(&stations(false)));
+    assert!(!charges(&Discipline::DropTail) && !charges(&Discipline::FqCodel(FqCodelOptions::default())));
+}
+
+#[test]
 fn routing_packets_overtake() {
     for discipline in disciplines() {
         let mut queue = InterfaceQueue::new(&discipline, 10, 0);

@@ -218,3 +218,23 @@ pub(crate) fn set<T>(slot: &mut T, value: Option<T>) {
         *slot = value;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_timer_may_be_fixed_and_not_more_than_that() {
+        let check = |min: &str, max: &str| {
+            let parameters: TcpParameters =
+                serde_json::from_value(json!({ "min_rto": min, "max_rto": max })).unwrap();
+            parameters.check()
+        };
+        assert_eq!(check("1 s", "1 s"), Ok(()));
+        assert_eq!(
+            check("1001 ms", "1 s"),
+            Err("min_rto is 1.001 s, above max_rto (1 s); make it at most 1 s".to_owned())
+        );
+    }
+}

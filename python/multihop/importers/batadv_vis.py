@@ -1,0 +1,119 @@
+"""batadv-vis, which gathers the neighbours of batman-adv IV's nodes by alfred: `-f jsondoc`, `-f json` and `-f dot`.
+
+All three hold the same: the addresses of each node, of which one is primary; for each neighbour of each interface the
+metric 255 / TQ, with the transmit quality TQ (0 to 255) towards that neighbour; and clients. So 1 / metric is what
+meshviewer files have as `source_tq`. `jsondoc` is one document, `json` has an object on each line, and `dot` is for
+graphviz.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from multihop.errors import UserError
+from multihop.importers.mesh import Mesh, Node, number, records
+
+READING = "batman-adv transmit quality, as the metric 255/TQ: the direction to the neighbour delivers 1/metric"
+
+_LINE = re.compile(r'\{\s*"(primary|secondary|router)"\s*:')
+_CLUSTER = re.compile(r'subgraph\s+"cluster_([^"]*)"\s*\{$')
+_INTERFACE = re.compile(r'"([^"]*)"(\s*\[peripheries=2\])?;?$')
+_ARROW = re.compile(r'"([^"]*)"\s*->\s*"([^"]*)"\s*\[label="([^"]*)"\];?$')
+
+_MAC = re.compile(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}")
+
+#: The label of what is no neighbour but a client, which the translation table has.
+_CLIENT = "TT"
+
+
+def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Does this look like jsondoc?"""
+    return isinstance(data, dict) and "vis" in data
+
+
+def matches_text(text: str) -> bool:
+    """Does this look like one of the forms that are no JSON document?"""
+    start = text.lstrip()
+    return start.startswith("digraph") or _LINE.match(start) is not None
+
+
+def read(data: dict[str, Any], origin: str) -> Mesh:
+    """Reads jsondoc.
+
+    Raises:
+        UserError: if the shape is another one.
+    """
+    found: list[tuple[str, dict[str, Any]]] = []
+    for index, node in enumerate(records(data.get("vis"), origin, "vis")):
+        where = f"{origin}: vis[{index}]"
+        found.append((where, {"primary": node.get("primary")}))
+        secondary, clients = node.get("secondary"), node.get("clients")
+        others = secondary if isinstance(secondary, list) else []
+        found += [(where, {"secondary": address, "of": node.get("primary")}) for address in others]
+        links = records(node.get("neighbors", []), where, "neighbors")
+        found += [(where, {**link, "label": link.get("metric")}) for link in links]
+        found += [(where, {"label": _CLIENT})] * (len(clients) if isinstance(clients, list) else 0)
+    return _mesh(found)
+
+
+def read_text(text: str, origin: str) -> Mesh:
+    """Reads `json`, an object on each line, or `dot`.
+
+    Raises:
+        UserError: if a line is something else.
+    """
+    lines = [(f"{origin}:{at}", line.strip()) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
+    return _mesh(list(_of_dot(lines) if lines[0][1].startswith("digraph") else _of_lines(lines)))
+
+
+def _of_lines(lines: list[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for where, line in lines:
+        try:
+            record = json.loads(line)
+        except (RecursionError, ValueError) as error:
+            raise UserError(f"{where}: not JSON: the line may have been cut short") from error
+        if not isinstance(record, dict):
+            raise UserError(f"{where}: found something else than an object on this line")
+        yield where, record
+
+
+def _of_dot(lines: list[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    primary = None
+    for where, line in lines:
+        if arrow := _ARROW.match(line):
+            yield where, {"router": arrow[1], "neighbor": arrow[2], "label": arrow[3]}
+        elif cluster := _CLUSTER.match(line):
+            primary = cluster[1]
+            yield where, {"primary": primary}
+        elif interface := _INTERFACE.match(line):
+            if interface[1] != primary:
+                yield where, {"secondary": interface[1], "of": primary}
+        elif line != "}" and not line.startswith("digraph"):
+            raise UserError(f"{where}: found {line[:40]!r}, which batadv-vis does not write")
+
+
+def _mesh(found: list[tuple[str, dict[str, Any]]]) -> Mesh:
+    mesh = Mesh("batadv-vis", READING)
+    primary: dict[str, str] = {}
+    for where, record in found:
+        if "primary" in record:
+            id = _address(record, "primary", where)
+            mesh.add_node(Node(id, label=id))
+        elif "secondary" in record:
+            primary[_address(record, "secondary", where)] = _address(record, "of", where)
+    for where, record in found:
+        if record.get("label") == _CLIENT:
+            mesh.left_out["clients"] += 1
+        elif "primary" not in record and "secondary" not in record:
+            a, b = (_address(record, key, where) for key in ("router", "neighbor"))
+            metric = number(record.get("label"))
+            mesh.add_link(primary.get(a, a), primary.get(b, b), 1.0 / metric if metric else None)
+    return mesh
+
+
+def _address(record: dict[str, Any], key: str, where: str) -> str:
+    address = record.get(key)
+    if not isinstance(address, str) or not _MAC.fullmatch(address):
+        raise UserError(f"{where}: {key}: found {str(address)[:40]!r}; needs a MAC address")
+    return address

@@ -1,0 +1,95 @@
+"""BMX6 and BMX7: what `-c jshow topology` and `-c jshow links` print, and the list of nodes with links of bmx6's b6m.
+
+A node counts the share of a neighbour's HELLOs that it receives, `rxRate` (BMX7: `rq`), in per cent; the neighbour
+reports how many of the node's own arrive there, `txRate` (BMX7: `tq`). Of a direction that both ends mention, the count
+of the end that receives is taken, not the report at the other end. `rxRate` and `txRate` of BMX7 are bits per second,
+which say nothing about delivery.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from multihop.errors import UserError
+from multihop.importers.mesh import Mesh, Node, number, records, text_id
+
+READING = "BMX's share of HELLOs that arrive, as counted by the receiving end of each direction"
+
+#: The node that has the links, where the file does not say which.
+_SELF = {"name": "this node"}
+
+#: What nodes are known by, best first: names need not be distinct.
+_IDS = ("globalId", "nodeId", "id", "name")
+
+#: Name of a node without one.
+_NAMELESS = "---"
+
+
+def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Does this look like links of BMX?"""
+    if isinstance(data, list):
+        return any(isinstance(node, dict) and {"name", "links"} <= node.keys() for node in data)
+    return isinstance(data, dict) and any(_has_shares(data.get(key)) for key in ("topology", "links"))
+
+
+def read(data: Any, origin: str) -> Mesh:  # noqa: ANN401 - any JSON value
+    """Reads the links of all nodes, or of one.
+
+    Raises:
+        UserError: if the shape is another one.
+    """
+    mesh = Mesh("bmx", READING)
+    received: dict[tuple[str, str], list[float | None]] = {}
+    reported: dict[tuple[str, str], list[float | None]] = {}
+    for where, own, neighbour, link in _links(data, origin):
+        a, b = _node(mesh, own, where), _node(mesh, neighbour, where)
+        received.setdefault((b, a), []).append(_share(link, "rq", "rxRate"))
+        reported.setdefault((a, b), []).append(_share(link, "tq", "txRate"))
+    for direction in dict.fromkeys([*received, *reported]):
+        counted = [share for share in received.get(direction, []) if share is not None]
+        for share in counted or reported.get(direction, [None]):
+            mesh.add_link(*direction, share)
+    return mesh
+
+
+def _links(data: Any, origin: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]]:  # noqa: ANN401
+    """Where it is, the node, its neighbour, and their link."""
+    if isinstance(data, list):
+        for index, node in enumerate(records(data, origin, "nodes")):
+            where = f"{origin}: [{index}]"
+            for link in records(node.get("links"), where, "links"):
+                yield where, node, link, link
+    elif _has_shares(data.get("topology")):
+        for index, link in enumerate(records(data["topology"], origin, "topology")):
+            neighbour = {"id": link.get("neighId"), "name": link.get("neighName")}
+            yield f"{origin}: topology[{index}]", link, neighbour, link
+    else:
+        status = data.get("status")
+        own = status if isinstance(status, dict) and _id(status) else _SELF
+        for index, link in enumerate(records(data["links"], origin, "links")):
+            yield f"{origin}: links[{index}]", own, link, link
+
+
+def _node(mesh: Mesh, record: dict[str, Any], where: str) -> str:
+    id = _id(record)
+    if id is None:
+        raise UserError(f"{where}: a node has no name; needs one, or an id")
+    if id not in mesh.nodes:
+        name = text_id(record.get("name"))
+        mesh.add_node(Node(id, label=name if name and name != _NAMELESS else ""))
+    return id
+
+
+def _id(record: dict[str, Any]) -> str | None:
+    return next((id for key in _IDS if (id := text_id(record.get(key)))), None)
+
+
+def _has_shares(links: Any) -> bool:  # noqa: ANN401 - any JSON value
+    return isinstance(links, list) and any(
+        isinstance(link, dict) and ("rxRate" in link or "rq" in link) for link in links
+    )
+
+
+def _share(link: dict[str, Any], *keys: str) -> float | None:
+    """The first of these that is there, which is in per cent, as a share."""
+    percent = number(next((link[key] for key in keys if key in link), None))
+    return None if percent is None else percent / 100

@@ -1,0 +1,77 @@
+"""What SIGINT (Ctrl-C) and SIGTERM do to the command, from its first line to its last.
+
+This and what it imports is all that is loaded before the first handlers are there.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
+
+#: Whether it was SIGTERM, by which batch systems say that time is up, that wanted an end.
+_terminated = False
+
+
+def leave_at_once() -> None:
+    """From now on either signal ends the process, with one line.
+
+    An exception could come in the middle of an import, where whoever imports may print it, or take it for another.
+    """
+    _handle(_leave)
+
+
+def interrupt() -> None:
+    """From now on the first signal raises `KeyboardInterrupt`; a second one meanwhile ends the process."""
+    _handle(_raise)
+
+
+def ignore() -> None:
+    """From now on neither signal changes the exit code of what is done already."""
+    _handle(signal.SIG_IGN)
+
+
+def exit_code() -> int:
+    """The exit code of a process that a signal ended."""
+    return EXIT_TERMINATED if _terminated else EXIT_INTERRUPTED
+
+
+def ended() -> str:
+    """What the signal did, for a message."""
+    return "terminated" if _terminated else "interrupted"
+
+
+def _handle(handler: object) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Ignored by whoever started this, as shells have Ctrl-C ignored by what runs in the background.
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, handler)  # type: ignore[arg-type]
+
+
+def _note(number: int) -> None:
+    global _terminated
+    _terminated = number == signal.SIGTERM
+
+
+def _leave(number: int, _: object) -> None:
+    _note(number)
+    _end("; nothing was written")
+
+
+def _raise(number: int, _: object) -> None:
+    _note(number)
+    _handle(_leave_after_all)
+    raise KeyboardInterrupt
+
+
+def _leave_after_all(*_: object) -> None:
+    _end("")
+
+
+def _end(what: str) -> None:
+    try:
+        os.write(2, f"multihop: {ended()}{what}\n".encode())
+    finally:
+        os._exit(exit_code())

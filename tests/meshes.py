@@ -1,0 +1,27 @@
+"""What tests of importers share."""
+
+import json
+import tomllib
+
+from multihop.importers import Options, read
+from multihop.importers.to_scenario import Plan, write
+
+
+def scenario(tmp_path, content, plan=None, name="mesh.json", **options):
+    path = tmp_path / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return write(read(path, Options(**options)), plan or Plan(), name)
+
+
+def links_of(imported):
+    """(from, to) -> delivery, both directions."""
+    found = {}
+    for link in tomllib.loads(imported.text)["topology"]["links"]:
+        found[link["from"], link["to"]] = link["delivery"]
+        if "reverse" in link:
+            found[link["to"], link["from"]] = link["reverse"]
+    return found
+
+
+def names_of(imported):
+    return [node["name"] for node in tomllib.loads(imported.text)["topology"]["nodes"]]
