@@ -206,8 +206,8 @@ mod tests {
         close(linear.among(3).success, 0.89154, 5e-6);
         close(linear.among(4).success, 0.84543, 5e-6);
         // 2 / 33 - 64 p / 33^2, which is p / (n - 1).
-        close(linear.among(3).attempt, 0.054232, 5e-6);
-        close(linear.among(4).attempt, 0.051522, 5e-6);
+        close(linear.among(3).attempt, 0.054_232, 5e-6);
+        close(linear.among(4).attempt, 0.051_522, 5e-6);
         assert_eq!(model().among(1).success, 1.0);
     }
 
