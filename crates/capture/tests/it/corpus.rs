@@ -1,0 +1,65 @@
+//! The corpora of the fuzz targets `capture` and `frame`, as an ordinary test; and how they were made.
+
+#[path = "../../../../fuzz/targets/capture.rs"]
+mod capture;
+#[path = "../../../../fuzz/targets/frame.rs"]
+mod frame;
+
+use crate::common::mutation::{packet, seeds};
+use crate::common::{Dialect, LIBPCAP, pcap_in};
+use std::fs;
+use std::path::PathBuf;
+
+fn folder(target: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target)
+}
+
+/// Calls `check` with every input of a corpus. There are some.
+fn replay(target: &str, check: fn(&[u8])) {
+    let files = fs::read_dir(folder(target)).unwrap().map(|entry| entry.unwrap().path());
+    let count = files.map(|file| check(&fs::read(file).unwrap())).count();
+    assert!(count >= 6, "{count} inputs of {target}");
+}
+
+#[test]
+fn the_corpus_of_captures_is_read() {
+    replay("capture", |bytes| {
+        capture::check(bytes);
+    });
+}
+
+#[test]
+fn the_corpus_of_frames_is_read() {
+    replay("frame", frame::check);
+}
+
+#[test]
+fn captures_of_the_corpus_have_records() {
+    let with_records = (0..seeds().len())
+        .filter(|n| capture::check(&fs::read(folder("capture").join(format!("seed-{n}"))).unwrap()) > 0);
+    assert_eq!(with_records.count(), seeds().len());
+}
+
+/// Writes the seeds: `cargo test -p multihop-capture --test it corpus:: -- --ignored`.
+#[test]
+#[ignore = "writes files"]
+fn write_the_seeds() {
+    let packet = packet();
+    let more: &[u8] = &[3, 0, 0, 0, 0, 4, 2, 0];
+    let modified = Dialect { magic: 0xa1b2_cd34, record_more: more, ..LIBPCAP };
+    let older = Dialect { minor: 2, ..LIBPCAP };
+    let dialects = [modified, Dialect { magic: LIBPCAP.magic, ..modified }, older];
+    let files = dialects.map(|dialect| pcap_in(dialect, true, 105, &[&packet[120..], &packet[120..140]]));
+    for (n, file) in seeds().into_iter().chain(files).enumerate() {
+        fs::write(folder("capture").join(format!("seed-{n}")), file).unwrap();
+    }
+    for (n, file) in seeds().iter().enumerate() {
+        let mut records = crate::common::read(file).0.into_iter();
+        let record = records.next().unwrap();
+        let kinds = [105_u16, 119, 127, 163, 192, 1];
+        let kind =
+            kinds.iter().position(|kind| multihop_capture::LinkType::from_number(*kind) == record.link_type);
+        let bytes = [&[kind.unwrap() as u8, 100, 0][..], &record.bytes].concat();
+        fs::write(folder("frame").join(format!("seed-{n}")), bytes).unwrap();
+    }
+}

@@ -1,0 +1,5 @@
+//! The integration tests of the crate, in one binary: each module is a subject.
+
+mod airtimes;
+mod error_rates;
+mod ppdu;

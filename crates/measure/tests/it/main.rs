@@ -1,0 +1,10 @@
+//! The integration tests of the crate, in one binary: each module is a subject.
+
+mod airtime;
+#[path = "../../../capture/tests/it/common/mod.rs"]
+mod captures;
+mod common;
+mod estimates;
+mod frames;
+mod fuzz;
+mod timeline;

@@ -1,0 +1,7 @@
+//! The integration tests of the crate, in one binary: each module is a subject.
+
+mod fuzz;
+mod ns2_timeline;
+#[path = "../../../transport/tests/it/pipe/mod.rs"]
+mod pipe;
+mod variants;

@@ -1,0 +1,372 @@
+//! Laws of captures of runs: what the radios saw, no more and no less, at the right time and of the right length.
+
+use crate::common::capture::{Capture, Kind, Packet, Shared, read};
+use crate::common::{add_flow, chain, saturate};
+use multihop_core::{FrameKind, Interval, LinkEvent, NodeId, Rate, Span};
+use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
+use multihop_link::{Outlet, RouterPolicy};
+use multihop_schemes::{Scheme, TcpSack};
+use multihop_sim::airlog::{AirLog, AirLogError};
+use multihop_sim::config::*;
+use multihop_sim::outcome::Outcome;
+use multihop_sim::{Ties, World, run};
+use multihop_transport::Endpoint;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+/// A run and its capture.
+fn capture_with(config: &Config, ties: Ties) -> (Outcome, Vec<u8>) {
+    let file = Shared::default();
+    let log = AirLog::new(config, Box::new(file.clone())).unwrap();
+    let outcome = World::new(config, ties).finish_logged(log, |_| ()).unwrap();
+    let bytes = std::mem::take(&mut *file.0.lock().unwrap());
+    (outcome, bytes)
+}
+
+fn capture(config: &Config) -> (Outcome, Capture) {
+    let (outcome, bytes) = capture_with(config, Ties::InOrder);
+    (outcome, read(&bytes))
+}
+
+/// TCP both ways and a broadcast protocol over five nodes, some of which are hidden from each other.
+fn busy(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
+    let mut config = chain(rules, 4);
+    config.warmup = Span::ZERO;
+    config.duration = Span::from_ms(8_000);
+    config.mac.rts_threshold = rts_threshold;
+    config.medium.packet_error_rate = 0.05;
+    config.schemes = vec![SchemeConfig { name: "tcp-sack".into(), scheme: Arc::new(TcpSack::default()) }];
+    config.routing.protocol = RoutingProtocol::Dsdv(DsdvConfig {
+        start_jitter: Span::from_ms(100),
+        update_period: Span::from_ms(500),
+        triggered_interval: Span::from_ms(100),
+        settling_time: Span::from_ms(100),
+        ..DsdvConfig::default()
+    });
+    saturate(&mut config, 0, 4);
+    saturate(&mut config, 3, 0);
+    // By then there are routes.
+    config.flows.iter_mut().for_each(|flow| flow.start = Span::from_ms(5_000));
+    config
+}
+
+/// What becomes of a scheme whose nodes write down what they are told.
+struct Listening<S> {
+    scheme: S,
+    told: Arc<Mutex<Vec<(NodeId, LinkEvent)>>>,
+}
+
+struct Ear(NodeId, Arc<Mutex<Vec<(NodeId, LinkEvent)>>>);
+
+impl<S: Scheme> Scheme for Listening<S> {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        self.scheme.sender()
+    }
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        self.scheme.receiver()
+    }
+    fn segment_size(&self) -> u32 {
+        self.scheme.segment_size()
+    }
+    fn router(&self, node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+        Some(Box::new(Ear(node, self.told.clone())))
+    }
+}
+
+impl RouterPolicy for Ear {
+    fn on_link(&mut self, event: &LinkEvent) {
+        self.1.lock().unwrap().push((self.0, *event));
+    }
+}
+
+fn kind(kind: FrameKind) -> Kind {
+    match kind {
+        FrameKind::Rts => Kind::Rts,
+        FrameKind::Cts => Kind::Cts,
+        FrameKind::Ack => Kind::Ack,
+        FrameKind::Data => Kind::Data,
+    }
+}
+
+/// Airtime of a packet, from its length, rate and preamble alone.
+fn airtime(config: &Config, packet: &Packet) -> Span {
+    let standard = config.phy.standard();
+    let preamble = if packet.short_preamble { Preamble::Short } else { Preamble::Long };
+    let phy = Phy::new(standard, preamble);
+    phy.airtime(Rate::from_kbps(packet.kbps), packet.bytes, config.mac.rules.airtime)
+}
+
+/// Each radio's packets are the frames that its MAC was told of and those that it sent itself, to the nanosecond.
+#[test]
+fn a_radio_has_what_its_mac_heard_and_sent() {
+    for (rules, rts) in [(DcfRules::IEEE, Some(500)), (DcfRules::NS2, Some(0)), (DcfRules::IEEE, None)] {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let mut config = busy(rules, rts);
+        let scheme = Listening { scheme: TcpSack::default(), told: told.clone() };
+        config.schemes = vec![SchemeConfig { name: "listening".into(), scheme: Arc::new(scheme) }];
+        let (_, capture) = capture(&config);
+        assert_eq!(capture.interfaces, ["n0", "n1", "n2", "n3", "n4"]);
+        let told = told.lock().unwrap();
+        for node in 0..5u32 {
+            let here: Vec<&Packet> =
+                capture.packets.iter().filter(|p| p.interface == node as usize).collect();
+            let heard = here.iter().filter(|packet| packet.tx_flags.is_none());
+            let heard: Vec<_> = heard
+                .map(|p| (p.kind, p.transmitter, p.receiver, p.end_ns, airtime(&config, p), p.duration_us))
+                .collect();
+            let mut expected = Vec::new();
+            let mut sent = Vec::new();
+            for (_, event) in told.iter().filter(|(id, _)| id.0 == node) {
+                match event {
+                    LinkEvent::Heard(heard) => {
+                        let from =
+                            matches!(heard.kind, FrameKind::Rts | FrameKind::Data).then_some(heard.from.0);
+                        let duration = (heard.duration.ns() / 1_000) as u16;
+                        let air = (heard.air.end.ns(), heard.air.length());
+                        expected.push((
+                            kind(heard.kind),
+                            from,
+                            heard.to.map(|to| to.0),
+                            air.0,
+                            air.1,
+                            duration,
+                        ));
+                    }
+                    LinkEvent::Attempt(attempt) => {
+                        let frames = [(Kind::Rts, attempt.rts), (Kind::Data, attempt.data)];
+                        sent.extend(
+                            frames.into_iter().filter_map(|(kind, air)| Some((kind, air?, attempt.peer.0))),
+                        );
+                    }
+                    _ => {}
+                }
+            }
+            assert!(heard.len() > 100, "node {node}: {}", heard.len());
+            assert_eq!(heard, expected, "node {node}");
+            let own = |p: &&&Packet| {
+                p.tx_flags.is_some() && matches!(p.kind, Kind::Rts | Kind::Data) && p.receiver.is_some()
+            };
+            let own = here.iter().filter(own);
+            let own: Vec<_> =
+                own.map(|p| (p.kind, p.end_ns, airtime(&config, p), p.receiver.unwrap())).collect();
+            let sent: Vec<_> = sent
+                .iter()
+                .map(|(kind, air, to): &(Kind, Interval, u32)| (*kind, air.end.ns(), air.length(), *to))
+                .collect();
+            // A try that the end of the run cuts off is told of by nobody.
+            assert!(own.len() - sent.len() <= 2, "node {node}");
+            assert_eq!(own[..sent.len()], sent, "node {node}");
+        }
+    }
+}
+
+/// TSFT lies after the preamble, and the frame from there to its end is as long as its bits.
+#[test]
+fn both_times_enclose_the_mpdu() {
+    let preambles = [(Standard::Dot11b, Preamble::Short, 11_000), (Standard::Dot11g, Preamble::Long, 54_000)];
+    for (standard, preamble, kbps) in preambles {
+        let mut config = busy(DcfRules::IEEE, Some(0));
+        config.phy = Phy::new(standard, preamble);
+        config.data_rate = Rate::from_kbps(kbps);
+        config.control_rate = None;
+        let (_, capture) = capture(&config);
+        assert!(capture.packets.iter().any(|packet| packet.kbps == kbps));
+        for packet in &capture.packets {
+            let phy = config.phy;
+            let rate = Rate::from_kbps(packet.kbps);
+            assert_eq!(packet.short_preamble, phy.has_short_preamble(rate));
+            let mpdu = phy.airtime(rate, packet.bytes, config.mac.rules.airtime) - phy.overhead(rate);
+            let first_bit = packet.end_ns - mpdu.ns();
+            assert_eq!(packet.tsft_us, first_bit / 1_000, "{packet:?}");
+        }
+    }
+}
+
+/// On the sender's interface each acknowledged frame is DATA, and SIFS later its ACK.
+#[test]
+fn every_acknowledged_exchange_is_data_then_ack() {
+    let mut config = busy(DcfRules::IEEE, Some(500));
+    config.routing.protocol = RoutingProtocol::Static;
+    for flow in &mut config.flows {
+        // All is over long before the run ends, so that nothing is cut off.
+        flow.app = AppConfig::Bulk { bytes: Some(60_000) };
+    }
+    config.duration = Span::from_ms(20_000);
+    let (outcome, capture) = capture(&config);
+    assert_eq!(outcome.conservation.queued, 0);
+    for node in 0..5 {
+        let here: Vec<&Packet> = capture.packets.iter().filter(|packet| packet.interface == node).collect();
+        let me = Some(node as u32);
+        let own =
+            |kind: Kind| here.iter().filter(move |p| p.tx_flags.is_some() && p.kind == kind).count() as u64;
+        let mut acknowledged = 0;
+        for pair in here.windows(2) {
+            let [data, ack] = pair else { unreachable!() };
+            if ack.kind == Kind::Ack && ack.receiver == me {
+                assert_eq!((data.kind, data.transmitter), (Kind::Data, me), "{pair:?}");
+                let gap = ack.end_ns - airtime(&config, ack).ns() - data.end_ns;
+                assert_eq!(gap, config.phy.sifs.ns() + 2 * config.medium.propagation_delay.ns());
+                acknowledged += 1;
+            }
+        }
+        let links = outcome.links.iter().filter(|link| link.from == node as u32);
+        let sum = |of: fn(&multihop_sim::outcome::LinkOutcome) -> u64| links.clone().map(of).sum::<u64>();
+        assert!(acknowledged > 0);
+        assert_eq!(acknowledged, sum(|link| link.acknowledged), "node {node}");
+        assert_eq!((own(Kind::Rts), own(Kind::Data)), (sum(|link| link.rts), sum(|link| link.data)));
+    }
+    let own = capture.packets.iter().filter(|packet| packet.tx_flags.is_some() && packet.kind == Kind::Data);
+    let mut last = [None; 5];
+    let mut retries = 0;
+    for data in own {
+        let before = last[data.interface].replace(data.sequence);
+        assert_eq!(data.retry, before == Some(data.sequence), "a retry has the number of the frame before");
+        retries += u32::from(data.retry);
+    }
+    assert!(retries > 10, "5 % of DATA are lost: {retries}");
+}
+
+/// The order of packets is that of time, then of interfaces, and does not depend on the order of simultaneous events. The long
+/// propagation delay makes own frames be known long after they ended.
+#[test]
+fn packets_are_in_order_of_time() {
+    for delay in [Span::ZERO, Span::from_ns(1_000), Span::from_us(900)] {
+        let mut config = busy(DcfRules::IEEE, Some(0));
+        config.medium.propagation_delay = delay;
+        // With timeouts that allow for it.
+        config.mac.rules.response_timeout =
+            multihop_dot11::ResponseTimeout::WholeResponse { propagation: delay };
+        let (outcome, bytes) = capture_with(&config, Ties::InOrder);
+        let capture = read(&bytes);
+        let order: Vec<_> = capture.packets.iter().map(|packet| (packet.end_ns, packet.interface)).collect();
+        assert!(order.len() > 100);
+        assert!(order.is_sorted(), "with a propagation delay of {delay}");
+        let (reversed, other) = capture_with(&config, Ties::Reversed);
+        assert_eq!(outcome, reversed);
+        assert!(bytes == other, "the order of events shows");
+        assert_eq!(outcome, run(&config), "a log changes nothing");
+    }
+}
+
+/// IPv4 total lengths are true whatever the rules count, and frames are as long as the rules say.
+#[test]
+fn datagrams_are_whole_under_every_rule_set() {
+    for rules in [DcfRules::IEEE, DcfRules::NS2, DcfRules::BIANCHI] {
+        let (_, capture) = capture(&busy(rules, None));
+        let headers = rules.data_header + rules.llc_header;
+        let mut sizes = Vec::new();
+        for data in capture.packets.iter().filter(|packet| packet.kind == Kind::Data) {
+            let datagram = if data.body[0] == 0xaa { &data.body[8..] } else { &data.body[3..] };
+            assert_eq!(datagram[0], 0x45, "{data:?}");
+            let total = u32::from(u16::from_be_bytes([datagram[2], datagram[3]]));
+            // SACK blocks take more room than there is under ns-2's rules, and one of them is left out.
+            let left_out = data.bytes - headers - total;
+            assert!(left_out == 0 || (rules == DcfRules::NS2 && left_out == 8), "{data:?}");
+            sizes.push(total);
+        }
+        assert!(sizes.contains(&40) && sizes.contains(&1500), "{rules:?}");
+    }
+}
+
+/// Replies of DSR are datagrams to one node; the bytes of a source route follow the datagram, as other headers do that nothing
+/// can read.
+#[test]
+fn source_routes_follow_datagrams() {
+    let mut config = busy(DcfRules::IEEE, None);
+    config.routing.protocol = RoutingProtocol::Dsr(DsrConfig::default());
+    let (outcome, capture) = capture(&config);
+    assert_eq!(outcome, run(&config), "a log changes nothing");
+    let headers = config.mac.rules.data_header + config.mac.rules.llc_header;
+    let mut seen = [0; 3];
+    for data in capture.packets.iter().filter(|packet| packet.kind == Kind::Data) {
+        let datagram = &data.body[8..];
+        let total = u32::from(u16::from_be_bytes([datagram[2], datagram[3]]));
+        let rest = data.bytes - headers - total;
+        let is_routing = datagram[20..22] == 49_151u16.to_be_bytes();
+        let is_unicast = data.receiver.is_some();
+        let route = [8, 12, 16, 20].contains(&rest);
+        assert!(if is_routing { rest == 0 } else { route && is_unicast }, "{data:?}");
+        seen[if is_routing { usize::from(is_unicast) } else { 2 }] += 1;
+    }
+    assert!(seen.iter().all(|count| *count > 10), "{seen:?}");
+}
+
+#[test]
+fn the_signal_is_there_where_the_medium_has_powers() {
+    let mut config = busy(DcfRules::IEEE, None);
+    let (_, without) = capture(&config);
+    assert!(without.packets.iter().all(|packet| packet.dbm.is_none()));
+    let link = |from: u32, to: u32, value: f64| MatrixLink { from: NodeId(from), to: NodeId(to), value };
+    config.medium.model = MediumModel::Matrix {
+        links: vec![link(0, 1, -60.4), link(1, 0, -55.6)],
+        quantity: MatrixQuantity::Rssi { noise_mw: 1e-9, sensitivity_mw: 1e-9, carrier_sense_mw: 1e-8 },
+    };
+    config.routing.protocol = RoutingProtocol::Static;
+    config.flows.clear();
+    add_flow(&mut config, 0, 1, AppConfig::Saturated);
+    let (_, with) = capture(&config);
+    let heard: Vec<_> = with.packets.iter().filter(|packet| packet.tx_flags.is_none()).collect();
+    assert!(heard.len() > 100);
+    assert!(heard.iter().all(|packet| packet.dbm == Some(if packet.interface == 1 { -60 } else { -56 })));
+}
+
+/// A disk of so many bytes.
+struct Small(usize);
+
+impl Write for Small {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.checked_sub(bytes.len()) {
+            Some(left) => self.0 = left,
+            None => return Err(io::ErrorKind::StorageFull.into()),
+        }
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Wherever the disk runs full, the caller is told; and the run does not go on to its end for nothing.
+#[test]
+fn a_full_disk_ends_the_run_with_an_error() {
+    let mut config = busy(DcfRules::IEEE, None);
+    let (_, whole) = capture_with(&config, Ties::InOrder);
+    for room in [0, 1, 100_000, whole.len() - 1] {
+        let log = AirLog::new(&config, Box::new(Small(room))).unwrap();
+        let failed = World::new(&config, Ties::InOrder).finish_logged(log, |_| ());
+        assert!(
+            matches!(&failed, Err(AirLogError::Io(error)) if error.kind() == io::ErrorKind::StorageFull),
+            "room for {room} bytes: {failed:?}"
+        );
+    }
+    config.duration = Span::from_ms(1_000_000_000);
+    let log = AirLog::new(&config, Box::new(Small(100_000))).unwrap();
+    let mut last = 0;
+    assert!(World::new(&config, Ties::InOrder).finish_logged(log, |now| last = now.ns()).is_err());
+    assert!(last < 1_000_000_000_000);
+}
+
+/// Signalling of router policies is broadcast data of its own size; what waits at the end was not sent.
+#[test]
+fn what_policies_tell_their_neighbours_is_captured() {
+    let mut config = chain(DcfRules::IEEE, 4);
+    config.warmup = Span::ZERO;
+    let scheme = multihop_schemes::find("nred").unwrap().build(&serde_json::json!({})).unwrap();
+    config.schemes = vec![SchemeConfig { name: "nred".into(), scheme }];
+    saturate(&mut config, 0, 4);
+    let (outcome, capture) = capture(&config);
+    assert_eq!(outcome, multihop_sim::run(&config));
+    let told: usize = outcome.nodes.iter().map(|node| node.signalling.sent as usize).sum();
+    let overhead = config.mac.rules.data_header + config.mac.rules.llc_header;
+    let sent = capture.packets.iter().filter(|packet| packet.tx_flags.is_some() && packet.kind == Kind::Data);
+    let broadcasts = sent.filter(|packet| packet.receiver.is_none() && packet.bytes == 36 + overhead).count();
+    assert!(told > 50 && (told - 5..=told).contains(&broadcasts), "{broadcasts} of {told}");
+}
+
+#[test]
+fn a_mac_header_that_is_too_short_for_80211_is_told_before_the_run() {
+    let mut config = busy(DcfRules::IEEE, None);
+    config.mac.rules.data_header = 27;
+    let told = AirLog::new(&config, Box::new(io::sink())).err().expect("an error").to_string();
+    assert!(told.starts_with("mac.override.data_header: 27 B"), "{told}");
+}

@@ -1,0 +1,89 @@
+//! Golden tables: goodput in kb/s, rounded, of every scheme on every small topology, with the default rules.
+//!
+//! They change when behaviour changes. If that was meant, paste the table that the failing test prints, and say why in the
+//! commit message.
+
+use crate::common::{add_flow, network, total_goodput};
+use multihop_core::Span;
+use multihop_dot11::DcfRules;
+use multihop_schemes::REGISTRY;
+use multihop_sim::config::{AppConfig, Config, SchemeConfig};
+use multihop_sim::run;
+use serde_json::json;
+
+const TOPOLOGIES: [&str; 4] =
+    ["chain of 4 hops", "cross of 2 x 4 hops", "star of 3 arms", "exposed terminals"];
+
+/// Scheme, and its goodput on each of the topologies.
+const GOLDEN: [(&str, [u32; 4]); 27] = [
+    ("udp", [1201, 1210, 2338, 4820]),
+    ("tcp-newreno", [996, 1001, 1925, 3963]),
+    ("tcp-sack", [999, 997, 1912, 4004]),
+    ("tcp-cubic", [991, 994, 1898, 3755]),
+    ("tcp-vegas", [990, 983, 1936, 3851]),
+    ("tcp-westwood", [996, 989, 1928, 3995]),
+    ("tcp-bbr", [990, 997, 1892, 3978]),
+    ("tcp-ap", [617, 811, 1567, 2959]),
+    ("tfrc", [1116, 1123, 2116, 4755]),
+    ("tfrc-capped", [298, 585, 892, 593]),
+    ("re-tfrc", [1055, 1102, 2108, 4416]),
+    ("recn", [957, 959, 1917, 3904]),
+    ("ecn-rts", [972, 978, 1953, 3993]),
+    ("ecn-fsd", [997, 996, 1948, 3968]),
+    ("ecn-busy", [957, 957, 1913, 3783]),
+    ("lred", [774, 709, 1912, 3916]),
+    ("nred", [407, 528, 1142, 2138]),
+    ("xcp", [989, 986, 1821, 3717]),
+    ("xcp-b", [976, 979, 1909, 3951]),
+    ("rcp", [900, 792, 1798, 4034]),
+    ("xcp-winf", [945, 800, 1877, 3705]),
+    ("rcp-winf", [865, 874, 1692, 3092]),
+    ("ewccp", [833, 804, 1601, 3244]),
+    ("vcp", [995, 987, 1971, 3419]),
+    ("abc", [999, 996, 1891, 4008]),
+    ("bmcc", [996, 992, 1939, 4007]),
+    ("maxnet", [996, 970, 1851, 3837]),
+];
+
+fn topology(name: &str) -> Config {
+    let line = |n: usize, dx: f64, dy: f64| (0..n).map(move |i| [dx * i as f64, dy * i as f64]);
+    let (positions, flows): (Vec<[f64; 2]>, Vec<(usize, usize)>) = match name {
+        "chain of 4 hops" => (line(5, 200.0, 0.0).collect(), vec![(0, 4)]),
+        "cross of 2 x 4 hops" => {
+            let vertical = [-400.0, -200.0, 200.0, 400.0].map(|y| [400.0, y]);
+            (line(5, 200.0, 0.0).chain(vertical).collect(), vec![(0, 4), (5, 8)])
+        }
+        "star of 3 arms" => {
+            let arm = |angle: f64| {
+                let (sin, cos) = angle.to_radians().sin_cos();
+                [[200.0 * cos, 200.0 * sin], [400.0 * cos, 400.0 * sin]]
+            };
+            let arms = [0.0, 120.0, 240.0].into_iter().flat_map(arm);
+            (std::iter::once([0.0, 0.0]).chain(arms).collect(), vec![(2, 0), (4, 0), (6, 0)])
+        }
+        _ => (line(4, 200.0, 0.0).collect(), vec![(1, 0), (2, 3)]),
+    };
+    let mut config = network(DcfRules::IEEE, &positions);
+    config.mac.rts_threshold = Some(500);
+    config.duration = Span::from_ms(31_000);
+    for (from, to) in flows {
+        add_flow(&mut config, from, to, AppConfig::Saturated);
+    }
+    config
+}
+
+fn goodput_kbps(scheme: &str, topology_name: &str) -> u32 {
+    let mut config = topology(topology_name);
+    let built = multihop_schemes::find(scheme).unwrap().build(&json!({})).unwrap();
+    config.schemes = vec![SchemeConfig { name: scheme.into(), scheme: built }];
+    (total_goodput(&run(&config)) / 1e3).round() as u32
+}
+
+#[test]
+fn every_scheme_does_what_it_did() {
+    let found: Vec<(&str, [u32; 4])> = REGISTRY
+        .iter()
+        .map(|entry| (entry.name, TOPOLOGIES.map(|name| goodput_kbps(entry.name, name))))
+        .collect();
+    assert_eq!(found, GOLDEN, "columns: {TOPOLOGIES:?}; the table is now\n{found:#?}");
+}
