@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import multihop
+from multihop.cli.inspect import field_place
 from multihop.columns import METRICS, RUN_COLUMNS, TABLES, Column
 
 TARGET = Path(__file__).parent / "generated"
@@ -20,6 +21,7 @@ def main() -> None:
         "study.md": study_page(multihop.schema("study")),
         "schemes.md": schemes_page(multihop.catalogue()["schemes"]),
         "names.md": names_page(multihop.catalogue()),
+        "headers.md": headers_page(multihop.catalogue()["headers"]),
         "results.md": results_page(),
     }
     for name, text in pages.items():
@@ -100,16 +102,43 @@ def names_page(catalogue: dict[str, list[dict[str, Any]]]) -> str:
     """Everything that can be named, besides schemes."""
     lines = ["# What a scenario can name", "", "Generated; the same as `multihop list`.", ""]
     lines += [
-        "[Schemes](schemes.md) have a page of their own. Studies name tables, reductions and models, and",
-        "`multihop reproduce` papers.",
+        "[Schemes](schemes.md) and their [headers](headers.md) have pages of their own. Studies name tables,",
+        "reductions and models, and `multihop reproduce` papers.",
         "",
     ]
     for kind, entries in catalogue.items():
-        if kind == "schemes":
+        if kind in {"schemes", "headers"}:
             continue
         lines += [f"## {kind.replace('_', ' ')}", "", "| name | what it is |", "|---|---|"]
         lines += [f"| `{entry['name']}` | {_cell(entry['summary'])} |" for entry in entries]
         lines.append("")
+    return "\n".join(lines)
+
+
+def headers_page(headers: list[dict[str, Any]]) -> str:
+    """The layouts of congestion headers: where each field is, its unit and its meaning."""
+    lines = [
+        "# Congestion headers",
+        "",
+        "In [captures](../pcap.md) they stand between IPv4 and the transport, in network byte order. Byte 0 has the",
+        "type in bits 0 to 4, and in bits 5 to 7 how many 32-bit words the header is longer than its fixed part. A",
+        "place such as 3:7 is bit 7 of byte 3. What is beyond the bytes on the air is known to simulated ends alone.",
+        "",
+    ]
+    for header in headers:
+        lines += [
+            f"## {header['name']}",
+            "",
+            f"{header['summary']}. Type {header['type']}, {header['air']} bytes on the air.",
+            "",
+            "| bytes | field | unit | meaning |",
+            "|---|---|---|---|",
+            *(
+                f"| {field_place(field)} | `{field['name']}` | {field['unit']} | {_cell(field['summary'])} |"
+                for field in header["fields"]
+            ),
+            "",
+        ]
     return "\n".join(lines)
 
 

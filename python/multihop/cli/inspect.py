@@ -130,8 +130,20 @@ def doctor(as_json: JsonOption = False) -> None:
         raise typer.Exit(1)
 
 
+def field_place(field: dict[str, Any]) -> str:
+    """Where a field of a header is: its bytes, and of a part of a byte its bits."""
+    last = field["to"] - 1
+    octets = f"{field['from']}" if last == field["from"] else f"{field['from']}-{last}"
+    if "bit" not in field:
+        return octets
+    top = field["bit"] + field.get("width", 1) - 1
+    return f"{octets}:{field['bit']}" if top == field["bit"] else f"{octets}:{field['bit']}-{top}"
+
+
 def _keys(entry: dict[str, Any]) -> dict[str, str]:
-    """The keys that a thing takes in a scenario, and the first sentence on each."""
+    """The keys that a thing takes in a scenario, or the fields of a header, and the first sentence on each."""
+    if "fields" in entry:
+        return {f"{field_place(field)} {field['name']}": field["summary"] for field in entry["fields"]}
     parameters = entry.get("parameters", {}).get("properties", {})
     texts = {key: about.get("description") for key, about in parameters.items()} or entry.get("keys", {})
     # A full stop ends a sentence if a capital follows, unlike that of "Eq. 19".
