@@ -1,6 +1,6 @@
 //! The interface of a congestion control.
 
-use multihop_core::{HeaderBytes, LinkEvent, Rate, Segment, Span, Time};
+use multihop_core::{HeaderBytes, Rate, Segment, Span, Time};
 
 /// How much a sender may have in the network, and how fast it may send.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -196,6 +196,4 @@ pub trait Controller: Send {
     fn refresh(&self) -> Option<Span> {
         None
     }
-    /// Something happened at this node's MAC.
-    fn on_link(&mut self, _event: &LinkEvent) {}
 }

@@ -11,7 +11,7 @@ use crate::recovery::{LossRecovery, Planned, Sequence, View};
 use crate::send_times::SendTimes;
 use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent, TcpOptions};
 use given_up::GivenUp;
-use multihop_core::{Ecn, Flags, HeaderBytes, LinkEvent, Segment, Span, Time};
+use multihop_core::{Ecn, Flags, HeaderBytes, Segment, Span, Time};
 
 /// How far the connection is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -374,14 +374,6 @@ impl Endpoint for TcpSender {
             srtt: self.rto.smoothed(),
             ..self.counters
         }
-    }
-
-    fn observes_link(&self) -> bool {
-        true
-    }
-
-    fn on_link(&mut self, event: &LinkEvent) {
-        self.controller.on_link(event);
     }
 }
 

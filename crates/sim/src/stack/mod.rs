@@ -95,6 +95,8 @@ pub struct Stack {
     gauges: Vec<(u32, Box<dyn Estimator>)>,
     /// Somebody here wants to know of link events.
     observed: bool,
+    /// The ends that want to know what the MAC saw.
+    observing_ends: Vec<u32>,
 }
 
 impl Stack {
@@ -124,6 +126,7 @@ impl Stack {
             lifetime,
             gauges: Vec::new(),
             observed: !policies.is_empty(),
+            observing_ends: Vec::new(),
             policies,
             notices: None,
         }
@@ -131,7 +134,10 @@ impl Stack {
 
     /// Adds an end of a flow; returns its index.
     pub fn add_end(&mut self, end: End) -> u32 {
-        self.observed |= end.endpoint.observes_link();
+        if end.endpoint.observes_link() {
+            self.observing_ends.push(self.ends.len() as u32);
+            self.observed = true;
+        }
         self.ends.push(end);
         (self.ends.len() - 1) as u32
     }
@@ -218,7 +224,9 @@ impl Stack {
     fn tell(&mut self, event: &LinkEvent) {
         self.policies.on_link(event);
         self.gauges.iter_mut().for_each(|(_, estimator)| estimator.on_link(event));
-        self.ends.iter_mut().for_each(|end| end.endpoint.on_link(event));
+        for end in &self.observing_ends {
+            self.ends[*end as usize].endpoint.on_link(event);
+        }
     }
 
     /// The MAC delivered a packet to a next hop.
