@@ -1,5 +1,11 @@
 """Errors that the person at the keyboard can do something about."""
 
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
 
 class UserError(ValueError):
     """What was asked for cannot be done; the message says why and what would do."""
@@ -11,3 +17,12 @@ class OutputError(UserError):
 
 class Interrupted(Exception):  # noqa: N818 - not an error: the person at the keyboard wanted it
     """Work was interrupted; the message says what is kept and how to go on."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A question with the known name that is nearest, if one is near: by letters, or with the name for a part of it."""
+    known = list(known)
+    close = [each for each in known if name.lower() in re.split("[-_]", each.lower())]
+    # A part that many names share says little.
+    close = sorted(close, key=len) if 0 < len(close) <= 2 else difflib.get_close_matches(name, known, 1)
+    return f"did you mean {close[0]}? " if close else ""

@@ -17,6 +17,7 @@
 mod event;
 mod header;
 mod ids;
+mod names;
 mod packet;
 mod rate;
 mod rng;
@@ -27,6 +28,7 @@ pub use event::{
 };
 pub use header::{Bits, Field, FieldKind, FieldLayout, Header, HeaderBytes, Layout};
 pub use ids::{FlowId, NodeId, Port};
+pub use names::nearest_name;
 pub use packet::{DropCause, Ecn, Flags, Packet, SackBlock, SackBlocks, Segment};
 pub use rate::Rate;
 pub use rng::Rng;

@@ -5,7 +5,7 @@ use crate::{
     Abc, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, Rcp, RcpWinf, ReTfrc, Recn, TcpAp, TcpBbr,
     TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp, Xcp, XcpB, XcpWinf,
 };
-use multihop_core::Layout;
+use multihop_core::{Layout, nearest_name};
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -170,25 +170,10 @@ fn blame<P: Parameters>(given: &Map<String, Value>, error: &serde_json::Error) -
 }
 
 fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
-    let nearest = known.clone().min_by_key(|candidate| distance(name, candidate));
-    match nearest.filter(|candidate| distance(name, candidate) <= 1 + candidate.len() / 4) {
+    match nearest_name(name, known.clone()) {
         Some(nearest) => format!("did you mean {nearest:?}?"),
         None => format!("known are {}", known.collect::<Vec<_>>().join(", ")),
     }
-}
-
-/// Insertions, deletions and replacements that turn one into the other (Levenshtein 1966).
-fn distance(from: &str, to: &str) -> usize {
-    let mut row: Vec<usize> = (0..=to.chars().count()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in to.chars().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.chars().count()]
 }
 
 #[cfg(test)]
@@ -440,16 +425,6 @@ mod tests {
         for (name, parameters, expected) in cases {
             let error = find(name).unwrap().build(parameters).err().unwrap_or_default();
             assert!(error.contains(expected), "{name} {parameters}: {error}");
-        }
-    }
-
-    #[test]
-    fn distance_counts_edits() {
-        for (from, to, expected) in
-            [("", "abc", 3), ("kitten", "sitting", 3), ("recn", "recn", 0), ("rcen", "recn", 2)]
-        {
-            assert_eq!(distance(from, to), expected);
-            assert_eq!(distance(to, from), expected);
         }
     }
 }

@@ -7,7 +7,6 @@ import platform
 import re
 import sys
 from collections.abc import Callable
-from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +16,7 @@ import typer
 from multihop import api
 from multihop.cli import console
 from multihop.cli.settings import SetOption, read
-from multihop.errors import UserError
+from multihop.errors import UserError, did_you_mean
 from multihop.provenance import record
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
@@ -74,9 +73,7 @@ def list_names(
     wanted = kind.lower() if kind is not None else None
     if wanted is not None and wanted not in catalogue and wanted not in _ALIASES:
         known = [*catalogue, *_ALIASES]
-        near = get_close_matches(wanted, known, 1, 0.4)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise UserError(f"list: found {kind!r}; {hint}what there is: {', '.join(known)}")
+        raise UserError(f"list: found {kind!r}; {did_you_mean(wanted, known)}what there is: {', '.join(known)}")
     names = catalogue if wanted is None else _ALIASES.get(wanted, (wanted,))
     chosen = {name: catalogue[name] for name in names}
     if as_json:

@@ -9,7 +9,6 @@ page        the same as Markdown
 
 from __future__ import annotations
 
-import difflib
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ from typing import Any
 import pandas as pd
 
 from multihop import _core, importers
-from multihop.errors import UserError
+from multihop.errors import UserError, did_you_mean
 from multihop.importers import to_scenario
 from multihop.scenario import load
 from multihop.study import Study, StudyResult
@@ -135,9 +134,9 @@ def schemes(wanted: Sequence[str] | None = None) -> list[str]:
         return known
     for name in wanted:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]}? " if close else ""
-            raise UserError(f"--schemes: there is no scheme {name!r}; {hint}there are {', '.join(known)}")
+            raise UserError(
+                f"--schemes: there is no scheme {name!r}; {did_you_mean(name, known)}there are {', '.join(known)}"
+            )
     if not wanted:
         raise UserError(f"--schemes: names none; there are {', '.join(known)}")
     return [name for name in known if name in wanted]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from multihop.errors import UserError
+from multihop.errors import UserError, did_you_mean
 from multihop.study import Study
 
 _FOLDER = Path(__file__).parent
@@ -38,7 +36,7 @@ class Paper:
         """
         if item not in self.items:
             raise UserError(
-                f"{self.name}/{item}: no such item; {_hint(item, self.items)}it has {', '.join(self.items)}"
+                f"{self.name}/{item}: no such item; {did_you_mean(item, self.items)}it has {', '.join(self.items)}"
             )
         return Study.load(_FOLDER / self.name / f"{item}.toml")
 
@@ -69,10 +67,5 @@ def find(name: str) -> Paper:
     """
     known = {paper.name: paper for paper in papers()}
     if name not in known:
-        raise UserError(f"{name}: no such paper; {_hint(name, known)}there are {', '.join(known)}")
+        raise UserError(f"{name}: no such paper; {did_you_mean(name, known)}there are {', '.join(known)}")
     return known[name]
-
-
-def _hint(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {close[0]}? " if close else ""

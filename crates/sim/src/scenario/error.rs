@@ -1,5 +1,6 @@
 //! The one error of scenarios, and nearest names.
 
+use multihop_core::nearest_name;
 use std::fmt;
 use thiserror::Error;
 
@@ -43,9 +44,9 @@ impl fmt::Display for Place {
 /// What to say of a name that is not among the known ones: the nearest one, if it is near, and the list.
 pub(crate) fn instead_of<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    let near = |candidate: &&&str| edit_distance(name, candidate) <= 1 + name.chars().count() / 3;
-    let nearest = known.iter().filter(near).min_by_key(|candidate| edit_distance(name, candidate));
-    let hint = nearest.map(|nearest| format!("did you mean {nearest:?}? ")).unwrap_or_default();
+    let hint = nearest_name(name, known.iter().copied())
+        .map(|nearest| format!("did you mean {nearest:?}? "))
+        .unwrap_or_default();
     if known.is_empty() {
         return "there is none to choose from".into();
     }
@@ -73,35 +74,9 @@ pub(crate) fn shorten(text: &str) -> String {
     line
 }
 
-/// Levenshtein distance of the first characters of two names, ignoring case.
-fn edit_distance(a: &str, b: &str) -> usize {
-    const COMPARED: usize = 64;
-    let chars =
-        |text: &str| -> Vec<char> { text.chars().take(COMPARED).flat_map(char::to_lowercase).collect() };
-    let (a, b) = (chars(a), chars(b));
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distances_are_levenshtein() {
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("", "abc"), 3);
-        assert_eq!(edit_distance("Same", "same"), 0);
-    }
 
     #[test]
     fn only_near_names_are_proposed() {

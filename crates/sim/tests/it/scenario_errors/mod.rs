@@ -182,6 +182,7 @@ name = "one" => name = "" -> flows[0].name: empty name
 from = "a" => from = "aa" -> flows[0].from: "aa" is not a node | did you mean "a"? | far
 scheme = "tcp-newreno" => scheme = "tcp-tahoe" -> flows[0].scheme: "tcp-tahoe" is not a scheme | known:  | recn-strict
 scheme = "tcp-newreno" => scheme = "TCP-NewReno" -> flows[0].scheme: did you mean "tcp-newreno"?
+scheme = "tcp-newreno" => scheme = "cubic" -> flows[0].scheme: did you mean "tcp-cubic"?
 kind = "cbr" => kind = "crb" -> flows[0].app.kind: did you mean "cbr"?
 rate = "500 kb/s" => rate = "500 kbps" -> flows[0].app.rate: kbps | kb/s
 rate = "500 kb/s" => rate = "0 b/s" -> flows[0].app.rate: 1 b/s
