@@ -159,7 +159,7 @@ MESHES = {
         ["no two nodes hear each other"],
     ),
     "every node offline": (mesh(NODES.replace("}", ', "is_online": false}')), [], ["no usable node", "offline"]),
-    "batman": ('{"vis": [], "algorithm": 4}', [], ["batadv-vis", "meshviewer"]),
+    "batman without nodes": ('{"vis": [], "algorithm": 4}', [], ["there is no usable node in it"]),
     "not UTF-8": (b'{"nodes": "\xff"}', [], ["UTF-8"]),
     "CSV with other columns": ("x,y\n1,2\n", [], ["found columns x, y"]),
     "CSV with a repeated column": ("source,target,delivery,delivery\na,b,1,1\n", [], ["'delivery'", "more than once"]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from validation import checks, interference
 from validation.measure import Against, Agreement
@@ -66,11 +68,12 @@ def test_xcp_over_a_chain_times_out_as_often_as_ns2s() -> None:
 
 
 def test_chains_over_live_dsdv_do_not_disagree_with_ns2() -> None:
-    """Few seeds cannot say more: routes break by chance."""
-    for row in checks.ns2_dsdv_chains(EFFORT):
+    """Few seeds cannot say more: routes break at random, and five runs may all be lucky."""
+    effort = replace(EFFORT, seeds=12)
+    for row in checks.ns2_dsdv_chains(effort):
         assert row.goodput.agreement(0.05) is not Agreement.NO, row
         assert row.goodput.measured.mean > 0.8 * row.goodput.reference, row
-    for cell in checks.recn_dsdv_chains(EFFORT):
+    for cell in checks.recn_dsdv_chains(effort):
         assert cell.agreement is not Agreement.NO, cell
         assert cell.goodput.measured.mean > 0.8 * cell.goodput.reference, cell
 
