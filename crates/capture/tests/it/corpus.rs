@@ -1,12 +1,9 @@
 //! The corpora of the fuzz targets `capture` and `frame`, as an ordinary test; and how they were made.
 
-#[path = "../../../../fuzz/targets/capture.rs"]
-mod capture;
-#[path = "../../../../fuzz/targets/frame.rs"]
-mod frame;
-
+use crate::capture;
 use crate::common::mutation::{packet, seeds};
 use crate::common::{Dialect, LIBPCAP, pcap_in};
+use crate::frame;
 use std::fs;
 use std::path::PathBuf;
 

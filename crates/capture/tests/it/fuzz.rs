@@ -1,13 +1,10 @@
 //! Damaged files: small valid ones, mutated in every way that a broken disk, a hostile sender or a bad driver could.
 
-#[path = "../../../../fuzz/targets/capture.rs"]
-mod target;
-
+use crate::capture::check as exhaust;
 use crate::common::gzip;
 use crate::common::mutation::{config, mutate, mutation, packet, seeds};
 use multihop_capture::{Frame, LinkType, Reception, airtime, radiotap};
 use proptest::prelude::*;
-use target::check as exhaust;
 
 #[test]
 fn the_seeds_are_good() {

@@ -1,8 +1,12 @@
 //! The integration tests of the crate, in one binary: each module is a subject.
 
+#[path = "../../../../fuzz/targets/capture.rs"]
+mod capture;
 mod captures;
 mod common;
 mod corpus;
 mod files;
+#[path = "../../../../fuzz/targets/frame.rs"]
+mod frame;
 mod fuzz;
 mod tshark;
