@@ -4,9 +4,8 @@ use crate::quantity::BitRate;
 use crate::range::{bytes_per_second, rate_in_range};
 use crate::tfrc::TfrcParameters;
 use crate::{Parameters, Scheme};
-use multihop_core::{Header, Layout};
+use multihop_core::Layout;
 use multihop_transport::{Endpoint, RateCeiling, Report};
-use multihop_transport::{TfrcDataHeader, TfrcReportHeader};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +33,7 @@ impl Parameters for TfrcCapped {
     const SUMMARY: &str = "TFRC below a constant rate";
     const REFERENCE: &str = "Li, Agu, Claypool and Kinicki 2003; RFC 5348";
     const RELIABLE: bool = false;
-    const HEADERS: &[Layout] = &[TfrcDataHeader::LAYOUT, TfrcReportHeader::LAYOUT];
+    const HEADERS: &[Layout] = super::HEADERS;
 
     fn check(&self) -> Result<(), String> {
         rate_in_range("cap", Some(self.cap))?;

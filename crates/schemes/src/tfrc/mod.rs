@@ -174,12 +174,15 @@ pub struct Tfrc {
     pub tfrc: TfrcParameters,
 }
 
+/// The headers of every scheme with TFRC's transport.
+const HEADERS: &[Layout] = &[TfrcDataHeader::LAYOUT, TfrcReportHeader::LAYOUT];
+
 impl Parameters for Tfrc {
     const NAME: &str = "tfrc";
     const SUMMARY: &str = "datagrams at the rate of TCP's throughput equation";
     const REFERENCE: &str = "RFC 5348; Floyd, Handley, Padhye and Widmer 2000";
     const RELIABLE: bool = false;
-    const HEADERS: &[Layout] = &[TfrcDataHeader::LAYOUT, TfrcReportHeader::LAYOUT];
+    const HEADERS: &[Layout] = HEADERS;
 
     fn check(&self) -> Result<(), String> {
         self.tfrc.check()

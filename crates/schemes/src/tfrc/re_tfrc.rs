@@ -6,10 +6,9 @@ use crate::tfrc::airtime_ceiling::AirtimeCeiling;
 use crate::tfrc::rate_estimation::{CurrentRtt, RateEstimation, SaturatedChain};
 use crate::tfrc::{Change, TfrcParameters};
 use crate::{Parameters, Scheme, Station};
-use multihop_core::{Header, Layout, Span};
+use multihop_core::{Layout, Span};
 use multihop_link::{ActiveFlows, ContentionDelay, ServiceTimes, SuccessProbability};
 use multihop_transport::{Endpoint, RateCeiling};
-use multihop_transport::{TfrcDataHeader, TfrcReportHeader};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +89,7 @@ impl Parameters for ReTfrc {
         "TFRC below the rate that saturates the MAC of a chain, shared among the flows in reach";
     const REFERENCE: &str = "Li, Agu, Claypool and Kinicki 2003; RFC 5348";
     const RELIABLE: bool = false;
-    const HEADERS: &[Layout] = &[TfrcDataHeader::LAYOUT, TfrcReportHeader::LAYOUT];
+    const HEADERS: &[Layout] = super::HEADERS;
 
     fn check(&self) -> Result<(), String> {
         if let Some(share) = self.airtime_share {

@@ -14,7 +14,7 @@ mod dsr;
 mod static_routes;
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 pub use static_routes::{LinkQuality, Routes};
 

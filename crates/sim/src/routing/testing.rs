@@ -9,7 +9,7 @@ pub(super) fn at(seconds: f64) -> Time {
 }
 
 /// Packets for an agent to hold, which never looks into them.
-pub(super) fn handles(count: u64) -> Vec<Handle> {
+pub(crate) fn handles(count: u64) -> Vec<Handle> {
     let mut slab = Slab::default();
     let packet = |number| Packet {
         segment: Segment::default(),

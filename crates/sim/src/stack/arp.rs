@@ -7,7 +7,7 @@
 use super::{Stack, Surroundings};
 use crate::message::Message;
 use crate::slab::Handle;
-use multihop_core::{DropCause, FlowId, NodeId, Packet, Port, Segment};
+use multihop_core::{DropCause, FlowId, NodeId, Packet, Port};
 
 /// Bytes of a request and of a reply, for addresses of 6 and 4 bytes.
 const SIZE: u32 = 28;
@@ -143,19 +143,7 @@ impl Stack {
 
     /// Sends a request to all, or a reply to who asked.
     fn say_address(&mut self, around: &mut Surroundings, port: Port, to: NodeId) {
-        let packet = Packet {
-            segment: Segment::default(),
-            flow: FlowId::ARP,
-            port,
-            source: self.id,
-            destination: to,
-            size: SIZE,
-            number: 0,
-            created: around.now,
-            hops: 0,
-        };
-        around.record.control_sent(self.id, &packet, around.now);
-        let handle = around.packets.insert_message(packet, Message::Arp);
+        let handle = self.control_packet(around, (FlowId::ARP, port), Message::Arp, SIZE, to);
         let peer = (port == Port::Sender).then_some(to);
         self.queue_up(around, super::Waiting { handle, peer });
     }
@@ -164,23 +152,10 @@ impl Stack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::slab::Slab;
-    use multihop_core::Time;
+    use crate::routing::testing;
 
     fn handles() -> [Handle; 4] {
-        let packet = |number| Packet {
-            segment: Segment::default(),
-            flow: FlowId(0),
-            port: Port::Receiver,
-            source: NodeId(0),
-            destination: NodeId(1),
-            size: 100,
-            number,
-            created: Time::ZERO,
-            hops: 0,
-        };
-        let mut slab = Slab::default();
-        [0, 1, 2, 3].map(|number| slab.insert(packet(number)))
+        testing::handles(4).try_into().expect("as many as were asked for")
     }
 
     #[test]

@@ -69,10 +69,23 @@ impl Stack {
         size: u32,
         to: NodeId,
     ) {
+        let handle = self.control_packet(around, (flow, Port::Receiver), message, size, to);
+        self.send(around, handle);
+    }
+
+    /// A packet that belongs to no flow, as sent by this node now.
+    pub(super) fn control_packet(
+        &self,
+        around: &mut Surroundings,
+        (flow, port): (FlowId, Port),
+        message: Message,
+        size: u32,
+        to: NodeId,
+    ) -> Handle {
         let packet = Packet {
             segment: Segment::default(),
             flow,
-            port: Port::Receiver,
+            port,
             source: self.id,
             destination: to,
             size,
@@ -81,7 +94,6 @@ impl Stack {
             hops: 0,
         };
         around.record.control_sent(self.id, &packet, around.now);
-        let handle = around.packets.insert_message(packet, message);
-        self.send(around, handle);
+        around.packets.insert_message(packet, message)
     }
 }
