@@ -158,7 +158,7 @@ fn what_is_left_out_of_this_engine_is_tests_only() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let parts = parts(&root, "crates/py").expect("this workspace");
     let sources: Vec<_> = parts.iter().filter(|(name, _)| name.contains("/src/")).collect();
-    assert!(sources.iter().any(|(name, _)| *name == "crates/transport/src/reno.rs"));
+    assert!(sources.iter().any(|(name, _)| *name == "crates/transport/src/cc/reno.rs"));
     assert!(parts.keys().any(|name| name.starts_with("Cargo.lock serde_json ")));
     assert!(!parts.keys().any(|name| name.contains("proptest") || name.contains("crates/identity")));
     for (name, content) in sources {

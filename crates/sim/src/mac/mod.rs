@@ -1,16 +1,16 @@
 //! The distributed coordination function of one station (IEEE 802.11-2012, clause 9.3), under a
 //! [`DcfRules`](multihop_dot11::DcfRules) value.
 //!
-//! * `access`: when the station may transmit: IFS, NAV, back-off.
-//! * `exchange`: getting its own frame across: RTS, CTS, DATA, ACK, retries.
-//! * `respond`: what it does with frames of others: NAV, CTS, ACK, duplicates.
+//! * `contention`: when the station may transmit: IFS, NAV, back-off.
+//! * `originator`: getting its own frame across: RTS, CTS, DATA, ACK, retries.
+//! * `recipient`: what it does with frames of others: NAV, CTS, ACK, duplicates.
 //!
 //! One timer serves all of them, because a station waits for one thing at a time: while it owes or awaits a response, its
-//! back-off does not run. What the timer is for is told by [`Phase`].
+//! back-off does not run. [`Phase`] says what the timer is for.
 
-mod access;
-mod exchange;
-mod respond;
+mod contention;
+mod originator;
+mod recipient;
 mod timing;
 
 #[cfg(test)]

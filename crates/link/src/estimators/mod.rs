@@ -1,4 +1,27 @@
-//! The interface of an estimator, and the database it writes to.
+//! Estimators, and the database of a node that they write to. Each is one file, or a folder.
+
+mod adhoc_probe;
+mod busy_ratio;
+mod catalogue;
+mod idle_gap;
+mod modelled_capacity;
+mod occupied;
+mod packet_throughput;
+mod rt_winf;
+mod service_delay;
+mod smoothed;
+mod transmission_efficiency;
+
+pub use adhoc_probe::{AdHocProbe, AdHocProbeOptions};
+pub use busy_ratio::BusyRatio;
+pub use catalogue::EstimatorConfig;
+pub use idle_gap::IdleGap;
+pub use modelled_capacity::{ModelledCapacity, ModelledCapacityOptions};
+pub use occupied::Elapsed;
+pub use packet_throughput::{PacketThroughput, PacketThroughputOptions};
+pub use rt_winf::{RtWinf, RtWinfOptions, RtWinfProbe, RtWinfProbeOptions, WinfReading, capacity_bps};
+pub use service_delay::ServiceDelay;
+pub use transmission_efficiency::TransmissionEfficiency;
 
 use multihop_core::{LinkEvent, Report, Time};
 

@@ -6,9 +6,9 @@
 mod acks;
 mod given_up;
 
-use crate::delivery_rate::DeliveryRate;
-use crate::recovery::{LossRecovery, Planned, Sequence, View};
-use crate::send_times::SendTimes;
+use crate::tcp::delivery_rate::DeliveryRate;
+use crate::tcp::recovery::{LossRecovery, Planned, Sequence, View};
+use crate::tcp::send_times::SendTimes;
 use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent, TcpOptions};
 use given_up::GivenUp;
 use multihop_core::{Ecn, Flags, HeaderBytes, Segment, Span, Time};

@@ -2,7 +2,7 @@
 
 use super::{Advance, Planned, View};
 use crate::SackedAtTimeout;
-use crate::scoreboard::Scoreboard;
+use crate::tcp::scoreboard::Scoreboard;
 use multihop_core::SackBlock;
 
 /// The scoreboard, and the state of an episode of recovery.
@@ -163,7 +163,7 @@ impl Sack {
         view.segment(start, limit, in_flight, view.window)
     }
 
-    fn holes(&self, view: &View) -> impl Iterator<Item = crate::scoreboard::Hole> {
+    fn holes(&self, view: &View) -> impl Iterator<Item = crate::tcp::scoreboard::Hole> {
         self.board.holes(view.una, view.max, view.options.duplicate_threshold, view.mss())
     }
 }

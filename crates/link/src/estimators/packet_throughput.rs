@@ -1,7 +1,7 @@
 //! Capacity from the transmission times of packets (Qazi, "Improving Performance of Router-Assisted Transport Protocols over
 //! Variable Capacity Links", section V).
 
-use crate::smoothed::Intervals;
+use crate::estimators::smoothed::Intervals;
 use crate::{Estimator, LinkView};
 use multihop_core::{Exchange, Fate, LinkEvent, NodeId, Span, Time};
 use std::collections::VecDeque;

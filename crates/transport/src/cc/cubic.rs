@@ -1,6 +1,6 @@
 //! CUBIC (RFC 9438): after a reduction the window follows a cubic function of time back to where it was, and past it.
 
-use crate::hystart::HyStart;
+use crate::cc::hystart::HyStart;
 use crate::{Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered, Reno, RenoOptions};
 use multihop_core::{Span, Time};
 

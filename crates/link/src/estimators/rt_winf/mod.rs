@@ -1,12 +1,20 @@
 //! rt-Winf with RTS/CTS (Barreto 2015, section 3.1).
 
-use crate::medium::InUse;
-use crate::node_capacity::{NodeCapacity, capacity_bps};
-use crate::peers::Peers;
+mod medium;
+mod node_capacity;
+mod peers;
+mod probe;
+
+pub use node_capacity::capacity_bps;
+pub use probe::{RtWinfProbe, RtWinfProbeOptions};
+
 use crate::{Elapsed, Estimator, LinkView, PhyTimes};
+use medium::InUse;
 use multihop_core::{
     Attempt, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent, NodeId, Rate, Report, Span, Time,
 };
+use node_capacity::NodeCapacity;
+use peers::Peers;
 
 /// How the capacity equations are read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,7 +1,7 @@
 //! What acknowledgements do to a sender.
 
 use super::{Connection, Cut, SendTimes, TcpSender};
-use crate::recovery::{Advance, View};
+use crate::tcp::recovery::{Advance, View};
 use crate::{Acked, Delivery, Heard, LossKind, Marked, Recovered, Returned};
 use multihop_core::{Segment, Span, Time};
 

@@ -1,6 +1,6 @@
 //! How much of the medium is in use: what rt-Winf holds against the capacity, in each of its readings.
 
-use crate::occupied::Occupied;
+use crate::estimators::occupied::Occupied;
 use crate::{Elapsed, PhyTimes, WinfReading};
 use multihop_core::{Interval, LinkEvent, Span, Time};
 

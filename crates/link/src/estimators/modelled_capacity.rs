@@ -1,6 +1,6 @@
 //! Capacity by the model of a link, from what the MAC measures of its terms (Qazi, section V: "directly use Equation 2").
 
-use crate::smoothed::Intervals;
+use crate::estimators::smoothed::Intervals;
 use crate::{Estimator, LinkCapacity, LinkView, PhyTimes};
 use multihop_core::{Attempt, Exchange, Fate, Interval, LinkEvent, NodeId, Span, Time};
 

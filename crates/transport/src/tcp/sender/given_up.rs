@@ -1,8 +1,8 @@
 //! What the MAC of a sender's own node gave up: it is lost without a doubt, and nobody need wait for acknowledgements or a timer to
 //! show it.
 
-use crate::ranges::Ranges;
-use crate::recovery::Planned;
+use crate::tcp::ranges::Ranges;
+use crate::tcp::recovery::Planned;
 
 /// The bytes that were given up and not sent again.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! The receiving end of a TCP connection.
 
-use crate::ranges::Ranges;
+use crate::tcp::ranges::Ranges;
 use crate::{Delivered, Echo, Endpoint, Progress, Recovery, TcpOptions};
 use multihop_core::{Ecn, Flags, HeaderBytes, SackBlock, SackBlocks, Segment, Time};
 

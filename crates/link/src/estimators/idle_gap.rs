@@ -1,6 +1,6 @@
 //! `IdleGap` (Lee et al. 2007).
 
-use crate::occupied::Occupied;
+use crate::estimators::occupied::Occupied;
 use crate::{Elapsed, Estimator, LinkView};
 use multihop_core::{FrameKind, Interval, LinkEvent, Rate, Time};
 

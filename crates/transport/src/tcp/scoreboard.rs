@@ -1,6 +1,6 @@
 //! What is known of each outstanding byte (RFC 6675, sections 2 to 4).
 
-use crate::ranges::Ranges;
+use crate::tcp::ranges::Ranges;
 use multihop_core::SackBlock;
 
 /// Bytes `start..end` that were neither acknowledged nor selectively acknowledged.

@@ -1,6 +1,6 @@
 //! Frame service delay, `T_FSD` (He et al. 2017, Eq. 6).
 
-use crate::smoothed::Smoothed;
+use crate::estimators::smoothed::Smoothed;
 use crate::{Estimator, LinkView};
 use multihop_core::{Fate, LinkEvent, Time};
 

@@ -1,6 +1,6 @@
 //! What rt-Winf makes of samples of capacity, whatever they come from.
 
-use crate::smoothed::Smoothed;
+use crate::estimators::smoothed::Smoothed;
 use multihop_core::{Rate, Span};
 
 /// The capacity of a node: the smaller of what it saw as an onlooker and of its next own sample (Barreto 2015, Eqs. 9 and 10),

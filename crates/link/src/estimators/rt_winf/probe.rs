@@ -1,9 +1,9 @@
 //! rt-Winf without RTS/CTS (Barreto 2015, section 3.2).
 
-use crate::medium::InUse;
-use crate::node_capacity::{NodeCapacity, capacity_bps};
-use crate::peers::Peers;
-use crate::rt_winf::FULL_SIZE;
+use super::FULL_SIZE;
+use super::medium::InUse;
+use super::node_capacity::{NodeCapacity, capacity_bps};
+use super::peers::Peers;
 use crate::{Elapsed, Estimator, LinkView, PhyTimes, WinfReading};
 use multihop_core::{
     Attempt, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent, Rate, Report, Span, Time,

@@ -1,0 +1,19 @@
+//! A TCP connection's two ends but for its congestion control: what is sent (loss recovery: `recovery`, `scoreboard`), and
+//! when what is lost is known to be (the retransmission timer, [`Rto`]).
+
+mod delivery_rate;
+mod echo;
+mod options;
+mod ranges;
+mod receiver;
+mod recovery;
+mod rto;
+mod scoreboard;
+mod send_times;
+mod sender;
+
+pub use echo::Echo;
+pub use options::{CongestionHeader, ExitWindow, Recovery, SackedAtTimeout, TcpOptions};
+pub use receiver::TcpReceiver;
+pub use rto::{Rto, RtoOptions};
+pub use sender::TcpSender;
