@@ -1,5 +1,6 @@
 //! What can be named in a scenario.
 
+use crate::flows::Pattern;
 use crate::flows::{App, Distribution};
 use crate::generate::Generator;
 use crate::mac::RuleSet;
@@ -8,7 +9,6 @@ use crate::medium::{Medium, PathLossModel, Quantity};
 use crate::mobility::{Mobility, PauseDistribution, Start};
 use crate::phy::{Preamble, Standard};
 use crate::routing::{Metric, OnLinkFailure, Routing};
-use crate::traffic::Pattern;
 use multihop_core::{FieldKind, FieldLayout, Layout};
 use multihop_dot11 as dot11;
 use multihop_schemes::REGISTRY;

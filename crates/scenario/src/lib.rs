@@ -13,11 +13,9 @@
 //!
 //! Whatever is wrong ends as one [`ScenarioError`], which names file, line, key, what was found, and what would do.
 
-mod aodv;
 mod catalogue;
 mod discipline;
 mod document;
-mod dsr;
 mod error;
 mod flows;
 mod generate;
@@ -29,16 +27,12 @@ mod mobility;
 mod phy;
 mod reach;
 mod reader;
-mod recorded;
 mod resolve;
 mod routing;
 mod schemes;
 mod settings;
 mod topology;
-pub mod trace;
-mod traffic;
 mod values;
-mod video;
 mod wires;
 
 use multihop_schemes::quantity::Duration;
@@ -47,13 +41,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-pub use aodv::{Aodv, LocalRepair};
 pub use catalogue::catalogue;
 pub use discipline::{Codel, Discipline};
 pub use document::{Step, locate};
-pub use dsr::Dsr;
 pub use error::{Place, ScenarioError};
-pub use flows::{App, Distribution, Flow};
+pub use flows::{App, Distribution, Flow, Pattern, Traffic};
 pub use generate::{
     Bar, Chain, Circle, Cross, Direction, Dumbbell, ExposedTerminal, Generator, Grid, ParkingLot,
     RandomGeometric, Server, Star, Wlan,
@@ -64,15 +56,15 @@ pub use measure::{
     TransmissionEfficiency, gauges,
 };
 pub use medium::{LinkErrors, Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
-pub use mobility::{Mobility, Outage, PauseDistribution, RandomWaypoint, Start};
+pub use mobility::{
+    BonnMotion, Mobility, Outage, PauseDistribution, RandomWaypoint, Recorded, Script, Start, trace,
+};
 pub use phy::{OfdmSymbols, Phy, Preamble, Standard};
-pub use recorded::{BonnMotion, Recorded, Script};
 pub use resolve::{Overrides, Resolved, load, resolve, resolve_among};
-pub use routing::{Dsdv, Metric, Network, OnLinkFailure, Routing, StaticRoutes};
+pub use routing::{Aodv, Dsdv, Dsr, LocalRepair, Metric, Network, OnLinkFailure, Routing, StaticRoutes};
 pub use schemes::Parameters;
 pub use settings::Setting;
 pub use topology::{Link, Listed, Node, Topology};
-pub use traffic::{Pattern, Traffic};
 pub use values::{Limit, Switch, seconds};
 pub use wires::Wire;
 

@@ -132,7 +132,10 @@ fn on_chains_it_does_what_the_page_says() {
     }
     let table = table(&found);
     let shown = include_str!("results.md");
-    assert_eq!(table, shown, "if that was meant, crates/scenario/tests/it/own_scheme/results.md is now\n{table}");
+    assert_eq!(
+        table, shown,
+        "if that was meant, crates/scenario/tests/it/own_scheme/results.md is now\n{table}"
+    );
 }
 
 fn table(found: &[[Means; 4]; 4]) -> String {

@@ -1,16 +1,21 @@
 //! `[[flows]]`: who sends what to whom, and when.
 
+mod traffic;
+mod video;
+
+pub use traffic::{Pattern, Traffic};
+
 use crate::document::{Document, KeyPath, Result, key, seconds};
 use crate::schemes::Schemes;
 use crate::topology::Nodes;
 use crate::values::Switch;
-use crate::video::{Video, alone, television};
 use multihop_core::{NodeId, Rng, Span};
 use multihop_schemes::quantity::{BitRate, Duration, Size};
 use multihop_sim::config::{AppConfig, FlowConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use video::{Video, alone, television};
 
 /// A flow.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -2,8 +2,8 @@
 
 use crate::document::{Document, Result, key};
 use crate::error::{Place, ScenarioError};
+use crate::mobility::trace::{Format, Trace, TraceNode, read_file};
 use crate::mobility::{after, decimetre, located};
-use crate::trace::{Format, Trace, TraceNode, read_file};
 use multihop_core::{NodeId, Span};
 use multihop_schemes::quantity::{Duration, Length};
 use multihop_sim::config::Config;

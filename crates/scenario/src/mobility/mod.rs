@@ -1,10 +1,13 @@
 //! `[mobility]` and `[[outages]]`.
 
+mod recorded;
+pub mod trace;
+
+pub use recorded::{BonnMotion, Recorded, Script};
+
 use crate::document::{Document, KeyPath, Result, key, seconds};
 use crate::generate::NODES_MAX;
-use crate::recorded::{BonnMotion, Recorded, Script};
 use crate::topology::Nodes;
-use crate::trace::Format;
 use multihop_core::{NodeId, Rng, Span};
 use multihop_schemes::quantity::{Duration, Length, Speed};
 use multihop_sim::config::{Config, MediumModel, RoutingProtocol};
@@ -14,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use trace::Format;
 
 /// How nodes move.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -158,7 +158,7 @@ impl Default for Aodv {
 
 impl Aodv {
     /// Numbers the schemes whose packets break no link, once those in use are known.
-    pub(super) fn resolve_blind_to(&self, schemes: &Schemes<'_>, config: &mut Config) -> Result<()> {
+    pub(crate) fn resolve_blind_to(&self, schemes: &Schemes<'_>, config: &mut Config) -> Result<()> {
         let RoutingProtocol::Aodv(aodv) = &mut config.routing.protocol else { return Ok(()) };
         for (i, name) in self.blind_to.iter().enumerate() {
             aodv.blind_to.extend(schemes.in_use(&key!["routing", "blind_to", i], name)?);

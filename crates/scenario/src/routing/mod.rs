@@ -1,8 +1,12 @@
 //! `[routing]` and `[network]`.
 
-use crate::aodv::Aodv;
+mod aodv;
+mod dsr;
+
+pub use aodv::{Aodv, LocalRepair};
+pub use dsr::Dsr;
+
 use crate::document::{Document, Result, key};
-use crate::dsr::Dsr;
 use multihop_core::Span;
 use multihop_dot11::DcfRules;
 use multihop_schemes::quantity::{Duration, Size};

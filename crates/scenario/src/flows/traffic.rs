@@ -88,7 +88,7 @@ const TRIES_MAX: u64 = 1_000_000;
 
 impl Traffic {
     /// What the flows send.
-    pub(super) fn offer(&self) -> Offer<'_> {
+    pub(crate) fn offer(&self) -> Offer<'_> {
         Offer {
             at: key!["traffic"],
             scheme: self.scheme.as_deref(),
@@ -101,7 +101,7 @@ impl Traffic {
     }
 
     /// Source and destination of each flow. The configuration lacks only schemes and flows; `component` is that of each node.
-    pub(super) fn pairs(
+    pub(crate) fn pairs(
         &self,
         document: &Document<'_>,
         nodes: &Nodes,
