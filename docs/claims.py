@@ -17,11 +17,10 @@ from pathlib import Path
 from docs import claims_picture
 
 from multihop import UserError
+from multihop.claims.bars import Bar, pairs, rows
+from multihop.claims.judging import WHOSE, Judgement, State, Verdict
 from multihop.papers import Paper, find, papers
 from multihop.papers.verdicts import EXTENTS, Verdicts, read_verdicts
-from multihop.study import Judgement, State, Verdict
-from multihop.study.bars import Bar, pairs, rows
-from multihop.study.claims import WHOSE
 
 DOCS = Path(__file__).parent
 

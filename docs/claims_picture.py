@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import groupby
 
+from multihop.claims.bars import whole
+from multihop.claims.judging import Judgement, State, Verdict
 from multihop.papers import Paper
 from multihop.report.svg import PALETTE
-from multihop.study import Judgement, State, Verdict
-from multihop.study.bars import whole
 
 #: From below, as they are stacked.
 _FILLS = {State.HOLDS: PALETTE[0], State.UNDECIDED: "#d5dade", State.MISSING: "#ffffff", State.FAILS: "url(#fails)"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import multihop
 from multihop.cli.inspect import field_place
-from multihop.columns import METRICS, RUN_COLUMNS, TABLES, Column
+from multihop.results.columns import METRICS, RUN_COLUMNS, TABLES, Column
 
 TARGET = Path(__file__).parent / "generated"
 

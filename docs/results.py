@@ -17,15 +17,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from multihop import UserError
+from multihop.claims.judging import Cell, Judgement, State, Verdict
+from multihop.claims.study import StudyResult
 from multihop.papers import Paper, find
 from multihop.papers.verdicts import EXTENTS, Extent, write_verdicts
-from multihop.provenance import build
 from multihop.report.study.figures import figures
 from multihop.report.study.provenance import runs, spans
-from multihop.study import Cell, Judgement, State, StudyResult, Verdict
+from multihop.results.provenance import build
+from multihop.results.words import with_interval
 from multihop.study.design import as_list
 from multihop.study.spec import Label
-from multihop.verdict import with_interval
 
 DOCS = Path(__file__).parent
 

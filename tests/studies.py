@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from multihop import _core
-from multihop.store import encode
-from multihop.study import Study
+from multihop.claims.study import Study
+from multihop.simulation.store import encode
 
 #: Three hops and two flows for three seconds.
 NETWORK = {
@@ -129,7 +129,7 @@ def keep(asked: Study, folder: Path, goodput) -> None:
     A goodput that is not a number stands for a run that is not there.
     """
     result_of = _core.run(asked.scenario.text, "made up", {})
-    from multihop.store import Store
+    from multihop.simulation.store import Store
 
     store = Store(folder)
     store.open()

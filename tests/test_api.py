@@ -16,7 +16,7 @@ import multihop
 from conftest import CHAIN, SCENARIOS
 from multihop import _core
 from multihop.cli.settings import read as read_settings
-from multihop.columns import METRICS, OPTIMUM_METRICS, RUN_COLUMNS, TABLES
+from multihop.results.columns import METRICS, OPTIMUM_METRICS, RUN_COLUMNS, TABLES
 
 TABLE_NAMES = list(TABLES)
 

@@ -11,7 +11,7 @@ from validation.scenarios import cell, ns2_chain
 
 import multihop
 from conftest import CHAIN, SCENARIOS
-from multihop.capacity import LEVELS, maximal_cliques
+from multihop.optima.capacity import LEVELS, maximal_cliques
 
 #: 1 Mb/s for everything, with RTS/CTS: 352 + 304 + DATA + 304 us and three SIFS of 10 us.
 PLAIN = """

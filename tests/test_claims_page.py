@@ -9,10 +9,10 @@ from docs import claims as page_of_claims
 from docs import claims_picture
 
 from multihop import UserError
+from multihop.claims.study import Study
 from multihop.cli.summary import print_summary
 from multihop.papers import Paper, find
 from multihop.papers.verdicts import Extent, Verdicts, read_verdicts, write_verdicts
-from multihop.study import Study
 
 BOUND = {"kind": "bound", "metric": "end_to_end", "per": "rate", "at_least": 500.0}
 CLAIMS = [

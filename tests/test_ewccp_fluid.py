@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT, SCENARIOS
 from multihop import UserError, models
 from multihop.models.ewccp_fluid import TOPOLOGIES, Network, named, of_scenario, settle
-from multihop.optima import distance
+from multihop.optima.optimum import distance
 
 CLIQUES = ("exposed", "bar", "parking-lot")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from multihop.study import Study
+from multihop.claims.study import Study
 from studies import start, tree, write_study
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import multihop
 from meshes import links_of, names_of, scenario
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.importers import Options, read, to_scenario
 from multihop.importers.to_scenario import Plan, write
 
@@ -353,9 +353,9 @@ def test_meshes_that_no_scenario_holds_are_refused_before_the_engine_reads_them(
         scenario(tmp_path, mesh)
     monkeypatch.setattr("multihop.importers.to_scenario.NODES_MAX", 4)
     size = len(scenario(tmp_path, mesh).text)
-    monkeypatch.setattr("multihop.scenario.MAX_BYTES", size)
+    monkeypatch.setattr("multihop.simulation.scenario.MAX_BYTES", size)
     assert scenario(tmp_path, mesh).nodes == 4
-    monkeypatch.setattr("multihop.scenario.MAX_BYTES", size - 1)
+    monkeypatch.setattr("multihop.simulation.scenario.MAX_BYTES", size - 1)
     with pytest.raises(UserError, match=r"the scenario would have 0 MB, of 4 nodes and 6 directed links; at most 0 MB"):
         scenario(tmp_path, mesh)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from meshes import links_of, names_of, scenario
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 
 
 def mac(last):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from damage import damaged, fuzzed
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.importers import Options, read
 from multihop.importers.to_scenario import Plan, write
 

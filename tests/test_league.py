@@ -14,7 +14,7 @@ import multihop
 from conftest import DATA, ROOT
 from multihop import _core
 from multihop.league import headers, kind_of, networks, rules, schemes, settings, study
-from multihop.scenario import load
+from multihop.simulation.scenario import load
 
 NETWORKS = ["chain-4", "chain-7", "exposed", "bar", "parking-lot", "wlan", "mobile-mesh"]
 LEIPZIG = DATA / "freifunk-leipzig-meshviewer.stripped.json"

@@ -5,7 +5,7 @@ import math
 import pytest
 
 import multihop
-from multihop.columns import METRICS, TABLES, VIDEO_METRICS
+from multihop.results.columns import METRICS, TABLES, VIDEO_METRICS
 
 VIDEO = """
 duration = "30 s"

@@ -15,8 +15,8 @@ import pytest
 
 import multihop
 from conftest import CHAIN, ROOT, SCENARIOS
-from multihop.columns import TABLES
 from multihop.report import topology
+from multihop.results.columns import TABLES
 from studies import study
 
 #: Third-party files of motion live beside the project, not in it.

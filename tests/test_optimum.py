@@ -12,8 +12,8 @@ from scipy.optimize import linprog
 import multihop
 from conftest import CHAIN, ROOT, SCENARIOS
 from multihop import UserError
-from multihop.optima import FLOOR, Question, distance, gap
-from multihop.utility import LOG, MAX_MIN, Utility, allocate
+from multihop.optima.optimum import FLOOR, Question, distance, gap
+from multihop.optima.utility import LOG, MAX_MIN, Utility, allocate
 from test_bound import ACCESS, EXCHANGE, PLAIN, chain
 
 NONE = np.inf

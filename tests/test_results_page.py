@@ -7,8 +7,8 @@ import pytest
 from docs import results as page_of_results
 
 from conftest import ROOT
+from multihop.claims.study import Study
 from multihop.papers import Paper
-from multihop.study import Study
 
 CLAIMS = [
     {

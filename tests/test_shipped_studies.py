@@ -5,7 +5,8 @@ import re
 import pytest
 
 from conftest import ROOT
-from multihop.study import Study, Verdict
+from multihop.claims.judging import Verdict
+from multihop.claims.study import Study
 
 STUDIES = sorted((ROOT / "studies").glob("*.toml"))
 

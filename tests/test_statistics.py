@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multihop.statistics import Estimate, estimate, half_width, holm, jain, paired_difference
+from multihop.results.statistics import Estimate, estimate, half_width, holm, jain, paired_difference
 
 
 def test_interval_of_five_values():

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 from damage import damaged, fuzzed
 from multihop import ScenarioError, Study, UserError
-from multihop.errors import OutputError
+from multihop.base.errors import OutputError
 from multihop.papers import papers
 from multihop.papers.verdicts import FILE, read_verdicts
-from multihop.storage import require_results_directory
-from multihop.store import Failure, RunId, Store, decode
+from multihop.results.folders import require_results_directory
+from multihop.simulation.store import Failure, RunId, Store, decode
 from studies import NETWORK
 
 KEYS: dict[str, Any] = {"name": "tiny", "seeds": 1, "metrics": {"goodput": {"column": "flows.goodput_bps"}}}

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multihop.errors import UserError
-from multihop.store import Store
-from multihop.study.bars import Bar, Row, pairs, rows, whole
-from multihop.study.claims import NOT_ATTRIBUTED, Cell, State, Verdict, grade, judge
-from multihop.study.result import StudyResult
+from multihop.base.errors import UserError
+from multihop.claims.bars import Bar, Row, pairs, rows, whole
+from multihop.claims.judging import NOT_ATTRIBUTED, Cell, State, Verdict, grade, judge
+from multihop.claims.study import StudyResult
+from multihop.simulation.store import Store
 from studies import study
 
 NAN = float("nan")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from multihop.errors import UserError
-from multihop.study import Study
+from multihop.base.errors import UserError
+from multihop.claims.study import Study
 from multihop.study.design import points
 from multihop.study.loading import validate
 from studies import NETWORK, study

@@ -14,8 +14,8 @@ from dataclasses import replace
 import pytest
 
 import multihop
-from multihop.errors import OutputError, UserError
-from multihop.study import Study
+from multihop.base.errors import OutputError, UserError
+from multihop.claims.study import Study
 from multihop.study.execution import execute
 from studies import NETWORK, STUDY, start, study, tree, write_study
 
@@ -125,7 +125,7 @@ def stopping(half_width, **options):
 
 
 def interval_share(values):
-    from multihop.statistics import estimate
+    from multihop.results.statistics import estimate
 
     found = estimate(values.to_numpy())
     return found.half_width / abs(found.mean)

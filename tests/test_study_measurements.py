@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.models import evaluate
 from multihop.report.study.plots import plot
 from multihop.study.metrics import beside, fits, per_seed
@@ -226,7 +226,7 @@ def test_steps_are_held_against_a_closed_form_and_against_those_of_another_node(
 def test_an_export_says_how_metrics_are_made(result, tmp_path):
     import pyarrow.parquet
 
-    from multihop.study.export import export
+    from multihop.claims.export import export
 
     export(result, tmp_path / "tables")
     schema = pyarrow.parquet.read_schema(tmp_path / "tables" / "metrics.parquet")

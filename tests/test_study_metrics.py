@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.study.loading import validate
 from multihop.study.metrics import matching, metric_of, per_seed, shown_unit
 from multihop.study.spec import MetricSpec

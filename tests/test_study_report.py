@@ -11,12 +11,12 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from conftest import CHAIN
-from multihop.errors import UserError
+from multihop.base.errors import UserError
+from multihop.claims.study import Study
 from multihop.models import MODELS
 from multihop.report.study import write_study
 from multihop.report.study.plots import charts_of, plot
 from multihop.report.study.provenance import spans
-from multihop.study import Study
 from multihop.study.spec import Chart
 from test_report import CHROMIUM, CHROMIUM_OPTIONS, Outline
 
@@ -316,7 +316,7 @@ def test_the_papers_numbers_are_beside_the_points_that_they_are_about(result, ht
 
 
 def test_the_channels_bound_is_drawn_where_it_is_known(result, tmp_path, monkeypatch):
-    monkeypatch.setattr("multihop.study.claims._possible", lambda *_: 200.0)
+    monkeypatch.setattr("multihop.claims.judging._possible", lambda *_: 200.0)
     study = Study.load(result.study.origin)
     claim = study.spec.claims[0].model_copy(update={"channel": True})
     study.spec = study.spec.model_copy(update={"claims": [claim]})

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multihop import _core
-from multihop.errors import OutputError, UserError
-from multihop.store import Failure, RunId, Store, decode, encode
+from multihop.base.errors import OutputError, UserError
+from multihop.simulation.store import Failure, RunId, Store, decode, encode
 from studies import NETWORK, SCENARIO, study
 
 RUN = RunId("0123", 7, "0.1.0+abc")

@@ -8,7 +8,7 @@ import pytest
 from validation import checks, interference
 from validation.measure import Against, Agreement
 
-from multihop.statistics import Estimate
+from multihop.results.statistics import Estimate
 
 EFFORT = checks.QUICK
 

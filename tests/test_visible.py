@@ -10,9 +10,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from multihop.base.visible import visible, visible_json, write_csv
 from multihop.cli import console
 from multihop.report import markup
-from multihop.visible import visible, visible_json, write_csv
 
 MAC = "0c:73:29:cd:20:86"
 #: Clears the screen, sets the title of the window (7 bit and 8 bit), goes back over the line, reorders it, rings.

@@ -7,7 +7,7 @@ import pytest
 
 import multihop
 from conftest import CHAIN, SCENARIOS
-from multihop.columns import TABLES
+from multihop.results.columns import TABLES
 from studies import study
 
 #: One hop by radio, one by wire, to a node that has nothing else.

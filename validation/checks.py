@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from multihop import Result
-from multihop.statistics import Estimate
+from multihop.results.statistics import Estimate
 from validation import closed_forms, scenarios
 from validation.measure import (
     Against,

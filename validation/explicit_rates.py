@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 import multihop
-from multihop.statistics import Estimate
+from multihop.results.statistics import Estimate
 from validation import page, radio, wires
 from validation.ns2 import dumbbell
 from validation.ns2.dumbbell import Course, Setup

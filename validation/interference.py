@@ -6,7 +6,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from multihop.statistics import estimate
+from multihop.results.statistics import estimate
 from validation.measure import Against, Agreement, goodput_kbps, over, results
 from validation.ns3 import sinr
 from validation.scenarios import Scenario

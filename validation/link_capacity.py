@@ -15,7 +15,7 @@ from typing import Any
 import multihop
 from multihop import Result
 from multihop.models.wlan_capacity import wlan_capacity
-from multihop.statistics import Estimate
+from multihop.results.statistics import Estimate
 from validation import page
 from validation.measure import over, results
 

@@ -9,7 +9,7 @@ from math import hypot
 from typing import Any
 
 from multihop import Result, compare
-from multihop.statistics import Estimate, estimate
+from multihop.results.statistics import Estimate, estimate
 
 
 class Agreement(StrEnum):

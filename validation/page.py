@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from multihop.statistics import Estimate
+from multihop.results.statistics import Estimate
 from validation.checks import CellRow, ChainRow, DsdvRow, RecnRow, XcpRow
 from validation.interference import InterferenceRow
 

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from multihop import Result
-from multihop.columns import DROP_CAUSES
-from multihop.statistics import Estimate
+from multihop.results.columns import DROP_CAUSES
+from multihop.results.statistics import Estimate
 from validation.measure import over, results
 
 Scenario = dict[str, Any]

@@ -20,40 +20,39 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from multihop._core import ScenarioError
     from multihop.api import bound, catalogue, check, compare, optimum, run, schema
-    from multihop.capacity import Bound
-    from multihop.comparison import Comparison
-    from multihop.errors import UserError
+    from multihop.api.results import Comparison, Result
+    from multihop.base.errors import UserError
+    from multihop.claims.study import Study, StudyResult
     from multihop.measurement import Measurement, measure
-    from multihop.optima import Optimum
-    from multihop.provenance import commit, engine, version
-    from multihop.results import Result
-    from multihop.study import Study, StudyResult
+    from multihop.optima.capacity import Bound
+    from multihop.optima.optimum import Optimum
+    from multihop.results.provenance import commit, engine, version
 
     __version__: str
 
 #: Where each public name is. They are imported when first used: all of them take most of a second, in which the command
 #: has to be able to see Ctrl-C, and a study's need not be there for one run.
 _HOMES = {
-    "Bound": "capacity",
-    "Comparison": "comparison",
+    "Bound": "optima.capacity",
+    "Comparison": "api.results",
     "Measurement": "measurement",
-    "Optimum": "optima",
-    "Result": "results",
+    "Optimum": "optima.optimum",
+    "Result": "api.results",
     "ScenarioError": "_core",
-    "Study": "study",
-    "StudyResult": "study",
-    "UserError": "errors",
+    "Study": "claims.study",
+    "StudyResult": "claims.study",
+    "UserError": "base.errors",
     "bound": "api",
     "catalogue": "api",
     "check": "api",
-    "commit": "provenance",
+    "commit": "results.provenance",
     "compare": "api",
-    "engine": "provenance",
+    "engine": "results.provenance",
     "measure": "measurement",
     "optimum": "api",
     "run": "api",
     "schema": "api",
-    "version": "provenance",
+    "version": "results.provenance",
 }
 
 __all__ = [
@@ -82,7 +81,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any attribute of a module
     if name == "__version__":
-        from multihop.provenance import version
+        from multihop.results.provenance import version
 
         return version()
     if name not in _HOMES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from multihop import signals
+from multihop.base import signals
 
 
 def main() -> None:

@@ -18,9 +18,10 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from multihop import _core, statistics
-from multihop.errors import UserError
-from multihop.scenario import read_text
+from multihop import _core
+from multihop.base.errors import UserError
+from multihop.results import statistics
+from multihop.simulation.scenario import read_text
 
 #: What stamps may mark: the beginning of the preamble, the first bit of the MAC header, the end of the frame.
 Stamps = Literal["begin", "mpdu", "end"]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from multihop.statistics import Estimate, estimate
+from multihop.results.statistics import Estimate, estimate
 
 FACTS = Path(__file__).with_name("sinr.toml")
 SEEDS = 3

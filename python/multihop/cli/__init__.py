@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from multihop import signals
+from multihop.base import signals
 
 EXIT_FAILED = 1
 EXIT_USER_ERROR = 2
@@ -83,8 +83,8 @@ def _run() -> int:
     import typer
 
     from multihop._core import InternalError, ScenarioError
+    from multihop.base.errors import Interrupted, OutputError, UserError
     from multihop.cli.app import app
-    from multihop.errors import Interrupted, OutputError, UserError
 
     signals.interrupt()
     arguments = sys.argv[1:] or ["--help"]

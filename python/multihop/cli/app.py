@@ -10,7 +10,7 @@ from multihop.cli.measure import measure
 from multihop.cli.optimum import optimum
 from multihop.cli.reproduce import reproduce
 from multihop.cli.when import when
-from multihop.provenance import build
+from multihop.results.provenance import build
 
 app = typer.Typer(
     help="Congestion control over multi-hop IEEE 802.11: simulated, compared, explained.",

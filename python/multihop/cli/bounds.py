@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from multihop import api
-from multihop.capacity import LEVELS, Bound
 from multihop.cli import console
 from multihop.cli.settings import SetOption, read
+from multihop.optima.capacity import LEVELS, Bound
 
 
 def bound(

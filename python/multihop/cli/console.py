@@ -16,7 +16,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from multihop.visible import visible, visible_json
+from multihop.base.visible import visible, visible_json
 
 
 class Terminal(Console):

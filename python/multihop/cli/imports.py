@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from multihop import importers
+from multihop.base.files import require_writable_file, write_text
 from multihop.cli import console
 from multihop.importers import to_scenario
-from multihop.scenario import Scenario
-from multihop.storage import require_writable_file, write_text
+from multihop.simulation.scenario import Scenario
 
 
 def import_mesh(

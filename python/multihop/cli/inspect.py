@@ -14,10 +14,11 @@ from typing import Annotated, Any
 import typer
 
 from multihop import api
+from multihop.base.errors import UserError, did_you_mean
+from multihop.base.files import require_writable_directory
 from multihop.cli import console
 from multihop.cli.settings import SetOption, read
-from multihop.errors import UserError, did_you_mean
-from multihop.provenance import record
+from multihop.results.provenance import record
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
@@ -97,7 +98,7 @@ def schema(
 
 def dissector() -> None:
     """Print a dissector in Lua, by which Wireshark and tshark name the fields of schemes' headers."""
-    from multihop.dissector import lua
+    from multihop.simulation.dissector import lua
 
     console.say(lua().rstrip())
 
@@ -170,7 +171,5 @@ def _draw_test() -> None:
 
 
 def _write_test() -> None:
-    from multihop.storage import require_writable_directory
-
     require_writable_directory(Path.cwd())
     sys.stdout.flush()

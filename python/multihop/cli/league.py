@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
+from multihop.base.errors import UserError
+from multihop.claims.study import StudyResult
 from multihop.cli import console
 from multihop.cli.runs import JobsOption, JsonOption, QuietOption, runs_are_kept
 from multihop.cli.studies import DaskOption, QuickOption, simulate
-from multihop.errors import UserError
 from multihop.league import League, networks, schemes, study
-from multihop.storage import require_results_directory
-from multihop.study import StudyResult
+from multihop.results.folders import require_results_directory
 
 
 def league(

@@ -9,9 +9,9 @@ import pandas as pd
 import typer
 
 from multihop import measurement
+from multihop.base.errors import UserError
 from multihop.cli import console
 from multihop.cli.runs import JsonOption
-from multihop.errors import UserError
 from multihop.measurement import Measurement, Onlooker
 
 #: Stations and links of each interface that are printed.
@@ -57,7 +57,7 @@ def measure(
     elif sum(len(found.onlookers) for found in seen) > 1:
         _print_side_by_side(seen)
     if out is not None:
-        from multihop.measurement_files import save
+        from multihop.report.measurement_files import save
 
         for path in save(seen[0], out):
             console.note(f"written: {path}", quiet=as_json)

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from multihop import api
+from multihop.base.errors import UserError
 from multihop.cli import console
 from multihop.cli.bounds import kbps
 from multihop.cli.settings import SetOption, read
-from multihop.errors import UserError
-from multihop.optima import CONSTRAINTS, Constraints, Optimum
+from multihop.optima.optimum import CONSTRAINTS, Constraints, Optimum
 
 #: Links of a constraint that a table shows.
 _MOST_LINKS = 8

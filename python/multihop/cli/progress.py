@@ -19,9 +19,9 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bar
 
+from multihop.api.results import Result
 from multihop.cli.console import Terminal
-from multihop.results import Result
-from multihop.study import Progress
+from multihop.study.execution import Progress
 
 
 class RunProgress:
@@ -53,7 +53,7 @@ class RunProgress:
         """One run has finished."""
         with self._lock:
             self._finished += 1
-            self._events += int(result.summary["events"])
+            self._events += int(result.output["summary"]["events"])
             self._simulated_s += result.view["duration"]
 
     def tick(self, share: float) -> None:

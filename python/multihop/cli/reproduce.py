@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
+from multihop.claims.export import verdict_record
+from multihop.claims.study import Study, StudyResult
 from multihop.cli import console
 from multihop.cli.runs import JobsOption, JsonOption, QuietOption, runs_are_kept
 from multihop.cli.studies import CellsOption, DaskOption, QuickOption, print_judgements, simulate
 from multihop.cli.summary import print_key, print_summary
 from multihop.papers import Paper, find, papers
 from multihop.papers.verdicts import write_verdicts
-from multihop.study import Failure, Study, StudyResult
-from multihop.study.export import verdict_record
+from multihop.simulation.store import Failure
 
 
 def reproduce(

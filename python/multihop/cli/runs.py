@@ -9,18 +9,20 @@ from typing import Annotated, Any
 
 import typer
 
-from multihop.api import run_variants, seed_list
+from multihop.api import run_variants
+from multihop.api.results import Comparison
+from multihop.base.errors import Interrupted, UserError
+from multihop.base.files import require_writable_file
 from multihop.cli import console
 from multihop.cli.progress import RunProgress
 from multihop.cli.settings import SetOption, read
-from multihop.columns import Metric
-from multihop.comparison import Comparison
-from multihop.errors import Interrupted, UserError
-from multihop.provenance import record
-from multihop.scenario import Scenario, load
-from multihop.storage import RESULT_NAMES, require_results_directory, require_writable_file
-from multihop.store import Store
-from multihop.verdict import with_interval
+from multihop.results.columns import Metric
+from multihop.results.folders import RESULT_NAMES, require_results_directory
+from multihop.results.provenance import record
+from multihop.results.words import with_interval
+from multihop.simulation.scenario import Scenario, load
+from multihop.simulation.seeds import seed_list
+from multihop.simulation.store import Store
 
 #: Where finished runs are kept, in the folder of the results.
 STORE = "store"

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 
 SetOption = Annotated[
     list[str] | None,

@@ -12,14 +12,16 @@ from typing import Annotated, Any
 
 import typer
 
+from multihop.base.errors import Interrupted, UserError
+from multihop.claims.export import export as export_tables
+from multihop.claims.export import verdict_record
+from multihop.claims.judging import Judgement, Verdict
+from multihop.claims.study import Study, StudyResult
 from multihop.cli import console
 from multihop.cli.progress import StudyBar
 from multihop.cli.runs import JobsOption, JsonOption, QuietOption, runs_are_kept, tell_damaged
-from multihop.errors import Interrupted, UserError
-from multihop.study import Failure, Judgement, Study, StudyResult, Verdict
-from multihop.study.export import export as export_tables
-from multihop.study.export import verdict_record
-from multihop.verdict import with_interval
+from multihop.results.words import with_interval
+from multihop.simulation.store import Failure
 
 StudyArgument = Annotated[
     Path, typer.Argument(metavar="STUDY", help="A study (TOML), or the folder of one that was run.", show_default=False)

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
+from multihop.claims.bars import Bar, pairs, rows
+from multihop.claims.judging import WHOSE, Judgement, State, Verdict
 from multihop.cli import console
-from multihop.study import Judgement, State, Verdict
-from multihop.study.bars import Bar, pairs, rows
-from multihop.study.claims import WHOSE
 
 #: Blue and vermilion of Okabe and Ito's palette; the symbols say the same without a colour.
 _CELLS = {

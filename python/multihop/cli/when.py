@@ -12,7 +12,7 @@ from multihop.cli.league import check_counts, command_of, exit_if_any_failed, li
 from multihop.cli.runs import JobsOption, QuietOption, runs_are_kept
 from multihop.cli.studies import DaskOption, QuickOption, simulate
 from multihop.league import study
-from multihop.storage import require_results_directory
+from multihop.results.folders import require_results_directory
 
 
 def when(

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.importers import batadv_vis, bmx, meshviewer, netjson, nycmesh, olsr, orbit, places, plain, tables
 from multihop.importers.mesh import Mesh, json_type
-from multihop.scenario import read_text
+from multihop.simulation.scenario import read_text
 
 #: Names that `--format` takes, with what they stand for.
 FORMATS = {

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh, Node, number, records
 
 READING = "batman-adv transmit quality, as the metric 255/TQ: the direction to the neighbour delivers 1/metric"

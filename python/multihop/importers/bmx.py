@@ -9,7 +9,7 @@ which say nothing about delivery.
 from collections.abc import Iterator
 from typing import Any
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh, Node, number, records, text_id
 
 READING = "BMX's share of HELLOs that arrive, as counted by the receiving end of each direction"

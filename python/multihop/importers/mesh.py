@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 
 Quantity = Literal["delivery", "rssi", "distance"]
 

@@ -11,7 +11,7 @@ file, and units of its own, taken for metres, where it made the network. They ar
 
 from typing import Any
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh, Node, number, records, text_id
 
 READING = "batman-adv transmit quality, read as delivery probability of each direction (source_tq: source to target)"

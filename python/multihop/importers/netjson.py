@@ -8,7 +8,7 @@ a file whose costs are all 1000 or more is read like that. Other metrics say not
 import math
 from typing import Any
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh, Node, number, records, text_id
 
 _OLSRD_ONE = 1024.0

@@ -5,7 +5,7 @@ The files know which links exist, not how good they are.
 
 from typing import Any
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh, Node, number, records, text_id
 
 

@@ -8,7 +8,7 @@ from the node to the neighbour, and LQ that of the way back. HELLOs are short br
 import re
 from typing import Any
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh, Node, number, records, text_id
 from multihop.importers.tables import Table
 

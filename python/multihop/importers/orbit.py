@@ -5,7 +5,7 @@ injected. Nodes stand on a grid with one metre between neighbours. The RSSI of t
 floor, not in dBm; it is not used.
 """
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh, Node
 from multihop.importers.tables import Row, Table
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh, positions
 from multihop.importers.plain import node
 from multihop.importers.tables import Table

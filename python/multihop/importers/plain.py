@@ -5,7 +5,7 @@ Links: `source,target` and either `delivery` (0 to 1, source to target) with an 
 optionally `gateway` (yes/no).
 """
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh, Node, Quantity
 from multihop.importers.tables import Row, Table
 

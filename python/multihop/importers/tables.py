@@ -6,7 +6,7 @@ import csv
 import io
 from dataclasses import dataclass
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.importers.mesh import number
 
 #: How tables say that a number is missing.

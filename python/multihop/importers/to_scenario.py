@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from multihop import scenario
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh, positions
+from multihop.simulation import scenario
 
 #: Carrier sense of ns-2's WaveLAN, 550 m, beside its reception, 250 m.
 _SENSE_RATIO = 2.2

@@ -20,11 +20,11 @@ from typing import Any
 import pandas as pd
 
 from multihop import _core, importers
-from multihop.errors import UserError, did_you_mean
+from multihop.base.errors import UserError, did_you_mean
+from multihop.claims.study import Study, StudyResult
 from multihop.importers import to_scenario
-from multihop.scenario import load
-from multihop.study import Study, StudyResult
-from multihop.study.export import differences
+from multihop.simulation.scenario import load
+from multihop.study.tables import differences
 
 _FOLDER = Path(__file__).parent
 

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from multihop.columns import Metric
+from multihop.claims.study import StudyResult
 from multihop.league import League, Network, headers, rules, settings
 from multihop.league.table import Standing, main_metric, standings
-from multihop.provenance import build
 from multihop.report.study.provenance import spans
-from multihop.statistics import Estimate
-from multihop.study import StudyResult
+from multihop.results.columns import Metric
+from multihop.results.provenance import build
+from multihop.results.statistics import Estimate
+from multihop.results.words import with_interval
 from multihop.study.optima import question_of
-from multihop.verdict import with_interval
 
 WITHOUT_MESH = (
     "The community mesh is left out: measured meshes are not ours to ship. Any file that multihop import reads will "

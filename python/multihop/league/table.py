@@ -13,13 +13,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
-from multihop.columns import Column
-from multihop.comparison import SIGNIFICANCE
+from multihop.base.files import write_text
+from multihop.claims.study import StudyResult
 from multihop.league import League, kind_of, rules
-from multihop.provenance import record as build_record
-from multihop.statistics import Estimate
-from multihop.storage import results_directory, write_table, write_text
-from multihop.study import StudyResult
+from multihop.results.columns import Column
+from multihop.results.folders import results_directory, write_table
+from multihop.results.provenance import record as build_record
+from multihop.results.statistics import SIGNIFICANCE, Estimate
 
 #: What a league writes besides the folders of its studies.
 NAMES = (

@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
+from multihop.base.files import write_text
+from multihop.claims.study import StudyResult
 from multihop.league import Network, networks, schemes, words
 from multihop.league.words import CARRIES, LEAST_INDEX, LEAST_SHARE, QUESTIONS, Win, listed, wins
-from multihop.provenance import build, record
 from multihop.report.study.provenance import spans
-from multihop.storage import results_directory, write_text
-from multihop.study import StudyResult
+from multihop.results.folders import results_directory
+from multihop.results.provenance import build, record
 
 #: What the command writes besides the folders of its studies.
 NAMES = ("manifest.json", "when.md")

@@ -11,11 +11,10 @@ from typing import Any
 
 import pandas as pd
 
-from multihop.columns import Metric
-from multihop.comparison import SIGNIFICANCE
+from multihop.claims.study import StudyResult
 from multihop.league import kind_of, rules
-from multihop.statistics import PairedDifference, holm, paired_difference
-from multihop.study import StudyResult
+from multihop.results.columns import Metric
+from multihop.results.statistics import SIGNIFICANCE, PairedDifference, holm, paired_difference
 
 #: A difference below this share of the leader's mean is none, however sure the seeds are of it.
 LEAST_SHARE = 0.02

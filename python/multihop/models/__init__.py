@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.models.chain_capacity import chain_capacity
 from multihop.models.contention_delay import contention_delay
 from multihop.models.ewccp_fluid import ewccp_fluid

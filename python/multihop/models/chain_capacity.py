@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from multihop.capacity import bound
-from multihop.scenario import load
+from multihop.optima.capacity import bound
+from multihop.simulation.scenario import load
 
 
 def chain_capacity(

@@ -31,10 +31,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from multihop.capacity import interference, link_airtime
-from multihop.optima import distance, gap
-from multihop.scenario import ScenarioLike, load
-from multihop.utility import LOG, allocate
+from multihop.optima.capacity import interference, link_airtime
+from multihop.optima.optimum import distance, gap
+from multihop.optima.utility import LOG, allocate
+from multihop.simulation.scenario import ScenarioLike, load
 
 Law = Literal["printed", "gradient"]
 

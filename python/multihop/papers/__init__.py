@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from multihop.errors import UserError, did_you_mean
-from multihop.study import Study
+from multihop.base.errors import UserError, did_you_mean
+from multihop.claims.study import Study
 
 _FOLDER = Path(__file__).parent
 

@@ -9,12 +9,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
+from multihop.base.files import write_text
+from multihop.claims.export import verdict_record
+from multihop.claims.judging import Cell, Judgement, State, Verdict
+from multihop.claims.study import StudyResult
 from multihop.papers import Paper
-from multihop.provenance import build
-from multihop.storage import write_text
-from multihop.study import Cell, Judgement, State, StudyResult, Verdict
-from multihop.study.export import verdict_record
+from multihop.results.provenance import build
 from multihop.study.spec import Claim
 
 #: In the folder of a paper that was reproduced.

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from multihop.base.files import write_text
+from multihop.comparison.runs import Runs
 from multihop.report import charts
 from multihop.report.document import page
 from multihop.report.svg import style
-from multihop.storage import write_text
-
-if TYPE_CHECKING:
-    from multihop.comparison import Comparison
 
 __all__ = ["figures", "page", "write"]
 
 
-def write(comparison: Comparison, path: Path) -> Path:
+def write(comparison: Runs, path: Path) -> Path:
     """Writes the report.
 
     Raises:
@@ -25,7 +22,7 @@ def write(comparison: Comparison, path: Path) -> Path:
     return write_text(path, page(comparison), comparison.scenario.file)
 
 
-def figures(comparison: Comparison, directory: Path) -> list[Path]:
+def figures(comparison: Runs, directory: Path) -> list[Path]:
     """Writes each chart as an SVG file.
 
     Raises:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from multihop.columns import DROP_CAUSES, METRIC, Metric
-from multihop.comparison import estimate_or_none
+from multihop.comparison.runs import Runs
 from multihop.report.markup import estimate_words
 from multihop.report.svg import FAINT, INK, PAGE_WIDTH, PALETTE, Chart, colours
-
-if TYPE_CHECKING:
-    from multihop.comparison import Comparison
+from multihop.results.columns import DROP_CAUSES, METRIC, Metric
+from multihop.results.statistics import estimate_or_none
 
 _MOST_FLOWS = 20
 _MOST_NODES = 100
@@ -28,13 +26,13 @@ _SHARES = {
 }
 
 
-def every(comparison: Comparison) -> list[Chart]:
+def every(comparison: Runs) -> list[Chart]:
     """All charts, in the order of the report."""
     makers = (metrics, flow_goodput, losses, over_time, airtime)
     return [make(comparison) for make in makers]
 
 
-def metrics(comparison: Comparison) -> Chart:
+def metrics(comparison: Runs) -> Chart:
     """Bars with 95 % intervals and one dot per seed, a panel for each metric."""
     names = ("goodput_total_bps", "jain", "delay_p50_s", "delay_p95_s", "rtt_mean_s", "retransmission_ratio")
     chart = Chart("metrics", "Metrics per scheme with 95 % intervals", PAGE_WIDTH, 5.6)
@@ -44,7 +42,7 @@ def metrics(comparison: Comparison) -> Chart:
     return chart
 
 
-def flow_goodput(comparison: Comparison) -> Chart:
+def flow_goodput(comparison: Runs) -> Chart:
     """Goodput of each flow; with many flows, sorted from the least to the most."""
     flows = comparison.flows
     listed = next(iter(comparison.results.values()))[0].view["flows"]
@@ -73,7 +71,7 @@ def flow_goodput(comparison: Comparison) -> Chart:
 def _mark_optimum(
     chart: Chart,
     axis: Any,  # noqa: ANN401 - an Axes
-    comparison: Comparison,
+    comparison: Runs,
     variant: str,
     offset: float,
     width: float,
@@ -89,7 +87,7 @@ def _mark_optimum(
         chart.tip(line, f"{row['name']}, {variant}: proportionally fair optimum {best:.3g} Mb/s")
 
 
-def losses(comparison: Comparison) -> Chart:
+def losses(comparison: Runs) -> Chart:
     """Data packets lost by named cause, stacked, as a share of those that were lost or arrived."""
     flows = comparison.flows
     chart = Chart("losses", "Loss by cause per scheme", PAGE_WIDTH / 2, 3.2)
@@ -118,7 +116,7 @@ def losses(comparison: Comparison) -> Chart:
     return chart
 
 
-def over_time(comparison: Comparison) -> Chart:
+def over_time(comparison: Runs) -> Chart:
     """Goodput and congestion window over time: per scheme with a 95 % band, or per flow for a single scheme."""
     chart = Chart("time", "Goodput and congestion window over time", PAGE_WIDTH, 5.4)
     top, bottom = chart.figure.subplots(2, 1, sharex=True)
@@ -149,7 +147,7 @@ def over_time(comparison: Comparison) -> Chart:
     return chart
 
 
-def airtime(comparison: Comparison) -> Chart:
+def airtime(comparison: Runs) -> Chart:
     """How each node spent its time: stacked shares, a panel per scheme; the busiest nodes where there are many."""
     nodes = comparison.nodes
     busy = 1 - nodes.groupby("node")["idle"].mean()
@@ -183,7 +181,7 @@ def airtime(comparison: Comparison) -> Chart:
     return chart
 
 
-def _metric_panel(chart: Chart, axis: Any, comparison: Comparison, metric: Metric) -> None:  # noqa: ANN401 - an Axes
+def _metric_panel(chart: Chart, axis: Any, comparison: Runs, metric: Metric) -> None:  # noqa: ANN401 - an Axes
     palette = colours(comparison.variants)
     for index, variant in enumerate(comparison.variants):
         values = metric.scale * comparison.values(variant, metric.name)
@@ -221,7 +219,7 @@ def _bar(
     chart.tip(bar, f"{what} {estimate_words(found, unit)}")
 
 
-def _sorted_goodput(comparison: Comparison, flows: pd.DataFrame) -> Chart:
+def _sorted_goodput(comparison: Runs, flows: pd.DataFrame) -> Chart:
     chart = Chart("flows", "Goodput of flows, sorted", PAGE_WIDTH, 3.6)
     axis = chart.figure.subplots()
     for variant, colour in colours(comparison.variants).items():
@@ -272,7 +270,7 @@ def _lines_per_flow(chart: Chart, axes: tuple[Any, Any], series: pd.DataFrame) -
             chart.tip(line, name)
 
 
-def _legend(axis: Any, comparison: Comparison) -> None:  # noqa: ANN401 - an Axes
+def _legend(axis: Any, comparison: Runs) -> None:  # noqa: ANN401 - an Axes
     if len(comparison.variants) > 1:
         axis.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_MOST_LINES, borderaxespad=0)
 

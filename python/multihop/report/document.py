@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from multihop.comparison import Contrast
-from multihop.provenance import build
+from multihop.comparison.runs import Contrast, Runs
+from multihop.comparison.verdict import sentences
 from multihop.report import charts, topology
 from multihop.report.markup import document, facts, paragraphs, remark, section, with_unit
 from multihop.report.markup import escape as _e
 from multihop.report.svg import colours, style
-from multihop.storage import MOTION_FILE
-from multihop.verdict import with_interval
-
-if TYPE_CHECKING:
-    from multihop.comparison import Comparison
+from multihop.results.folders import MOTION_FILE
+from multihop.results.provenance import build
+from multihop.results.words import with_interval
 
 
-def page(comparison: Comparison) -> str:
+def page(comparison: Runs) -> str:
     """The report as HTML."""
     first = next(iter(comparison.results.values()))[0]
     title = first.view["name"]
@@ -55,7 +51,7 @@ def page(comparison: Comparison) -> str:
     return document(title, "\n".join(sections))
 
 
-def _subtitle(comparison: Comparison) -> str:
+def _subtitle(comparison: Runs) -> str:
     view = next(iter(comparison.results.values()))[0].view
     palette = colours(comparison.variants)
     chips = "".join(
@@ -66,9 +62,9 @@ def _subtitle(comparison: Comparison) -> str:
     return f"<p>{chips}</p><p class='note'>{measured:g} s measured after {view['warmup']:g} s of warm-up, {seeds}</p>"
 
 
-def _verdict(comparison: Comparison) -> str:
+def _verdict(comparison: Runs) -> str:
     items = []
-    for sentence in comparison.verdict():
+    for sentence in sentences(comparison):
         head, _, rest = sentence.partition(":")
         items.append(f"<li><b>{_e(head)}.</b>{_e(rest)}</li>")
     note = (
@@ -80,14 +76,14 @@ def _verdict(comparison: Comparison) -> str:
     return f'<ul class="verdict">{"".join(items)}</ul>' + remark(note)
 
 
-def _path_note(comparison: Comparison) -> str:
+def _path_note(comparison: Runs) -> str:
     view = next(iter(comparison.results.values()))[0].view
     lost = [flow["name"] for flow in view["flows"] if not flow["path"]]
     when = " at the start" if any(node["moves"] for node in view["nodes"]) else ""
     return f"No route{when} for {', '.join(lost)}." if lost else "Coloured lines are the paths of flows at the start."
 
 
-def _optimum_note(comparison: Comparison) -> str:
+def _optimum_note(comparison: Runs) -> str:
     why = comparison.not_comparable
     if why is not None:
         return f"No optimum is drawn: {why}."
@@ -97,19 +93,19 @@ def _optimum_note(comparison: Comparison) -> str:
     )
 
 
-def _feedback(comparison: Comparison) -> str:
+def _feedback(comparison: Runs) -> str:
     lost = ", ".join(f"{v} {comparison.values(v, 'feedback_dropped').mean():.4g}" for v in comparison.variants)
     return f"Acknowledgements lost as well{', means over seeds' if len(comparison.seeds) > 1 else ''}: {lost}."
 
 
-def _time_note(comparison: Comparison) -> str:
+def _time_note(comparison: Runs) -> str:
     if len(comparison.variants) > 1:
         return "All flows together, means over seeds; bands are 95 % intervals." if len(comparison.seeds) > 1 else ""
     flows = len(next(iter(comparison.results.values()))[0].view["flows"])
     return "One line per flow, means over seeds." + (" The first seven flows." if flows > 7 else "")
 
 
-def _metric_table(comparison: Comparison) -> str:
+def _metric_table(comparison: Runs) -> str:
     heads = "".join(f"<th>{_e(v)}</th>" for v in comparison.variants)
     rows = []
     for metric in comparison.metrics:
@@ -121,7 +117,7 @@ def _metric_table(comparison: Comparison) -> str:
     return f'<div class="scroll"><table>{body}</table></div>'
 
 
-def _paired_table(comparison: Comparison) -> str:
+def _paired_table(comparison: Runs) -> str:
     contrasts = [contrast for metric in comparison.metrics for contrast in comparison.contrasts(metric)]
     if not contrasts or len(comparison.seeds) == 1:
         return ""
@@ -144,7 +140,7 @@ def _paired_row(contrast: Contrast) -> str:
     )
 
 
-def _provenance(comparison: Comparison) -> str:
+def _provenance(comparison: Runs) -> str:
     view = next(iter(comparison.results.values()))[0].view
     known = {
         "multihop": build(),

@@ -6,9 +6,9 @@ import html
 from collections.abc import Iterable, Sequence
 from importlib import resources
 
-from multihop.columns import Metric
-from multihop.statistics import Estimate
-from multihop.visible import visible
+from multihop.base.visible import visible
+from multihop.results.columns import Metric
+from multihop.results.statistics import Estimate
 
 
 def document(title: str, body: str) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from multihop.provenance import build
+from multihop.measurement import Measurement, Onlooker
 from multihop.report.markup import document, escape, facts, section, table
 from multihop.report.svg import Chart, style
-
-if TYPE_CHECKING:
-    from multihop.measurement import Measurement, Onlooker
+from multihop.results.provenance import build
 
 #: In the order in which they are stacked.
 _KINDS = {

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.models import require_model
+from multihop.results.columns import TABLES
 from multihop.study.design import DESIGN_CHECKS, as_list, require_factor, require_labels
 from multihop.study.loading import place
 from multihop.study.metrics import check_metric, check_where, metric_of, split_column
@@ -87,8 +88,6 @@ def _check_chart(spec: StudySpec, chart: Chart, at: str) -> None:
         raise UserError(f"{at}.column: found {chart.column!r}; a chart of kind {chart.kind!r} needs {wanted}")
     _, column = split_column(chart.column, f"{at}.column")
     check_where(chart.where, table, f"{at}.where")
-    from multihop.columns import TABLES
-
     shown_unit(TABLES[table][column].unit, chart.unit, f"{at}.unit")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.models import evaluate, require_model
 from multihop.study.design import Point, require_factor, require_labels
 from multihop.study.spec import MetricSpec, StudySpec

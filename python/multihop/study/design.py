@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.study.spec import Factor, Label, StudySpec
 
 #: More is a mistake, or several studies.

@@ -13,9 +13,9 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from multihop import _core
-from multihop.errors import OutputError
-from multihop.provenance import engine
-from multihop.store import Failure, RunId, Store, encode
+from multihop.base.errors import OutputError
+from multihop.results.provenance import engine
+from multihop.simulation.store import Failure, RunId, Store, encode
 from multihop.study.design import Point
 
 #: Submitted at once. Enough to keep any cluster busy, few enough to stop soon.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from multihop import _core
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.study.derived import arguments_at, of_model
 from multihop.study.design import Point, as_list
 from multihop.study.metrics import fits

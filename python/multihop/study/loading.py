@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from multihop import _core
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.study.spec import StudySpec
 
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from multihop.columns import METRIC, TABLES, Metric
-from multihop.errors import UserError
-from multihop.statistics import jain
+from multihop.base.errors import UserError
+from multihop.results.columns import METRIC, TABLES, Metric
+from multihop.results.statistics import jain
 from multihop.study.derived import check_combined, check_model, require_above
 from multihop.study.design import RESERVED, as_list
 from multihop.study.optima import COLUMNS, check_optimum

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from multihop.errors import UserError
-from multihop.optima import Optimum, Question
+from multihop.base.errors import UserError
+from multihop.optima.optimum import Optimum, Question
+from multihop.optima.utility import Utility
 from multihop.study.spec import MetricSpec
-from multihop.utility import Utility
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_serializer, field_validator, model_validator
 
-from multihop.scenario import inline_toml
+from multihop.simulation.scenario import inline_toml
 
 #: What a claim that does not hold is put down to.
 Whose = Literal["paper", "platform", "reading", "ours"]

@@ -1,188 +1,30 @@
-"""A study: a base scenario, factors, seeds, and what is asked of the results."""
+"""A study that can be run: what is missing of it, and what is there."""
 
 from __future__ import annotations
 
-import re
 import shlex
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Generic, TypeVar
 
 import numpy as np
-import tomli_w
 
-from multihop import _core
-from multihop.api import seed_list
-from multihop.errors import UserError
-from multihop.models import evaluate
-from multihop.provenance import engine
-from multihop.scenario import Scenario, for_core, inline_toml, load, read_text, settings
-from multihop.statistics import estimate
-from multihop.store import RunId, Store
-from multihop.study.checks import check_study
-from multihop.study.design import Point, advancing_with, keys_of, points
+from multihop.base.errors import UserError
+from multihop.results.statistics import estimate
+from multihop.simulation.scenario import for_core, inline_toml
+from multihop.simulation.store import Failure, Store
+from multihop.study.design import advancing_with
 from multihop.study.execution import Group, Progress, Run, run_missing
-from multihop.study.fitting import unfitting
-from multihop.study.loading import parse, place, validate
-from multihop.study.result import StudyResult
-from multihop.study.spec import Claim, Factor, StudySpec
+from multihop.study.planned import PlannedStudy
+from multihop.study.runs import StudyRuns
 
-#: More do not fit into a directory in practice, nor their names into memory at ease.
-MOST_RUNS = 1_000_000
+R = TypeVar("R", bound=StudyRuns)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """A study resolved: every point with its scenario, and every run by name.
-
-    Attributes:
-        points: in the order of the file.
-        views: each point's scenario, resolved; empty for a closed form.
-        seeds: the most that any point gets.
-    """
-
-    points: list[Point]
-    views: list[_core.ScenarioView]
-    seeds: list[int]
-
-    def run_id(self, point: int, seed: int) -> RunId:
-        """What the run of a point with a seed is called in the store."""
-        return RunId(self.views[point]["hash"], seed, engine())
-
-
-class Study:
-    """What a study file says, checked, with its scenario.
-
-    Built from a file (`Study.load`) or from the same keys as arguments:
-
-        Study(name="hops", scenario="chain.toml", factors={"topology.hops": {...}}, seeds=20)
-
-    A factor may also be given as plain values, `factors={"scheme": ["tcp-newreno", "recn"]}`, and under the path of
-    its key: `factors={"topology.hops": range(1, 5)}` makes the factor `topology-hops`. Tables and files use names.
-
-    Raises:
-        UserError: naming the key, what was found and what would do.
-    """
-
-    def __init__(self, **keys: Any) -> None:  # noqa: ANN401 - what a study file can hold
-        spec = validate(_from_python(keys), "<study>")
-        check_study(spec, "<study>", None)
-        self._set(spec, "<study>", Path(), None)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Reads a study file, or the copy of it in the folder of a study that was run.
-
-        Raises:
-            UserError: naming file, line, key, what was found and what would do.
-            ScenarioError: if a point's scenario cannot be run.
-        """
-        path = Path(path)
-        file = path / "study.toml" if path.is_dir() else path
-        if path.is_dir() and not file.exists():
-            raise UserError(f"{path}: this is a directory without study.toml; name a study (TOML)")
-        text = read_text(file, "a study (TOML)")
-        spec = parse(text, str(file))
-        check_study(spec, str(file), text)
-        # Beside the copy of a study is the copy of its scenario, wherever that was at first.
-        is_copy = file.name == "study.toml" and (file.parent / "store.json").is_file()
-        if is_copy and spec.model is None:
-            spec = spec.model_copy(update={"scenario": "scenario.toml"})
-        made = cls._made(spec, str(file), file.parent, text)
-        made.folder = file.parent if is_copy else None
-        return made
-
-    @classmethod
-    def _made(cls, spec: StudySpec, origin: str, directory: Path, text: str | None) -> Self:
-        """A study whose specification was checked."""
-        made = cls.__new__(cls)
-        made._set(spec, origin, directory, text)
-        return made
-
-    def _set(self, spec: StudySpec, origin: str, directory: Path, text: str | None) -> None:
-        self.spec = spec
-        self.origin = origin
-        self.text = text
-        #: The folder of a study that was run, if this was loaded from there.
-        self.folder: Path | None = None
-        self.is_quick = False
-        #: How many seeds the file asks for, or its `[quick]`.
-        self.seeds_asked = spec.seeds if isinstance(spec.seeds, int) else len(spec.seeds)
-        self._set_at_last: Mapping[str, Any] = {}
-        self._directory = directory
-
-    @cached_property
-    def scenario(self) -> Scenario:
-        """The base scenario.
-
-        Raises:
-            UserError: if it cannot be read, or the study is of a closed form.
-        """
-        source = self.spec.scenario
-        if source is None:
-            raise UserError(f"{self.origin}: a study of the closed form {self.spec.model}, which has no scenario")
-        try:
-            return load(source if isinstance(source, Mapping) else self._directory / source)
-        except UserError as error:
-            raise UserError(f"{place(self.origin, self.text, ['scenario'])}: scenario: {error}") from error
-
-    def quick(self) -> Study:
-        """The study as its `[quick]` says: fewer seeds, a shorter run, fewer values."""
-        made = self._with(_quick(self.spec, self.origin))
-        # At last: what factors add, such as flows, is to be shortened as well.
-        made._set_at_last = self.spec.quick.set
-        made.is_quick = True
-        return made
-
-    def with_seeds(self, most: int) -> Study:
-        """The study with its first seeds only, at most so many. Their runs are runs of the whole study as well."""
-        seeds = min(most, self.spec.seeds) if isinstance(self.spec.seeds, int) else self.spec.seeds[:most]
-        made = self._with(self.spec.model_copy(update={"seeds": seeds}))
-        made.seeds_asked = self.seeds_asked
-        return made
-
-    def _with(self, spec: StudySpec) -> Study:
-        """The study with another specification."""
-        made = Study._made(spec, self.origin, self._directory, self.text)
-        made.folder, made.is_quick, made._set_at_last = self.folder, self.is_quick, self._set_at_last
-        return made
-
-    @property
-    def file_text(self) -> str:
-        """The study as a file: the one that it was read from, or one that says the same."""
-        keys = self.spec.model_dump(exclude_none=True, exclude_defaults=True)
-        return self.text if self.text is not None else tomli_w.dumps(keys)
-
-    @cached_property
-    def plan(self) -> Plan:
-        """Every point, checked.
-
-        Raises:
-            UserError: if factors do not fit together.
-            ScenarioError: if a point's scenario cannot be run.
-        """
-        try:
-            found = points(self.spec, self._set_at_last)
-        except UserError as error:
-            raise UserError(f"{self.origin}: {error}") from error
-        if self.spec.model is not None:
-            for point in found:
-                self._check_arguments(self.spec.model, point)
-            return Plan(found, [], [0])
-        views = [self._check(point) for point in found]
-        for path, problem in unfitting(self.spec, found, views):
-            raise UserError(f"{place(self.origin, self.text, path)}: {problem}")
-        try:
-            seeds = seed_list(self.spec.seeds, views[0]["seed"])
-        except UserError as error:
-            raise UserError(f"{place(self.origin, self.text, ['seeds'])}: {error}") from error
-        runs = len(found) * len(seeds)
-        if runs > MOST_RUNS:
-            raise UserError(f"{self.origin}: {runs} runs are too many; the limit is {MOST_RUNS}: make several studies")
-        return Plan(found, views, seeds)
+class RunnableStudy(PlannedStudy, ABC, Generic[R]):
+    """A study that can be run, and what `R` its finished runs are made into."""
 
     def run(
         self,
@@ -193,7 +35,7 @@ class Study:
         jobs: int | None = None,
         fail_fast: bool = False,
         on_progress: Callable[[Progress], None] | None = None,
-    ) -> StudyResult:
+    ) -> R:
         """Runs what is missing in `directory` and returns all results.
 
         Args:
@@ -232,7 +74,7 @@ class Study:
             )
         return self._result(folder, runs)
 
-    def result(self, directory: str | Path, *, store: str | Path | None = None) -> StudyResult:
+    def result(self, directory: str | Path, *, store: str | Path | None = None) -> R:
         """What is there of the study in `directory`, without running anything.
 
         Raises:
@@ -242,13 +84,19 @@ class Study:
         runs.mark()
         return self._result(folder, runs)
 
-    def _result(self, folder: Path, runs: Store) -> StudyResult:
+    @abstractmethod
+    def _found(
+        self, directory: Path, store: Store, seeds: Mapping[int, Sequence[int]], failures: Sequence[Failure]
+    ) -> R:
+        """What the finished runs are made into; the arguments are those of `StudyRuns`."""
+
+    def _result(self, folder: Path, runs: Store) -> R:
         if self.spec.model is not None:
-            return StudyResult(self, folder, runs, {}, [])
+            return self._found(folder, runs, {}, [])
         plan = self.plan
         seeds: dict[int, list[int]] = {}
         ids = {i.key: i for p in range(len(plan.points)) for i in (plan.run_id(p, s) for s in plan.seeds)}
-        result = StudyResult(self, folder, runs, seeds, list(runs.failures(ids)))
+        result = self._found(folder, runs, seeds, list(runs.failures(ids)))
         for members in self._groups():
             if self.spec.stop is not None:
                 there = self._wanted_so_far(members, result)
@@ -256,43 +104,6 @@ class Study:
                 there = [s for s in plan.seeds if any(runs.has(plan.run_id(m, s)) for m in members)]
             seeds |= dict.fromkeys(members, there)
         return result
-
-    @property
-    def compared(self) -> str | None:
-        """The factor whose values are compared: as the study says, else `scheme` if there is one."""
-        return self.spec.compare or ("scheme" if "scheme" in self.spec.factors else None)
-
-    def overrides(self, point: int) -> dict[str, Any]:
-        """What replaces keys of the base scenario at a point, by its index."""
-        return overrides_of(self.plan.points[point])
-
-    def _check(self, point: Point) -> _core.ScenarioView:
-        try:
-            return self.scenario.check(overrides_of(point))
-        except (_core.ScenarioError, UserError) as error:
-            # Whose fault is it: the scenario's as it stands, or of what the study sets?
-            if not point.settings:
-                raise
-            raise UserError(f"{self._where_set(point, str(error))}: at {point.name}: {error}") from error
-
-    def _check_arguments(self, model: str, point: Point) -> None:
-        """Whether a closed form takes what a point sets."""
-        try:
-            evaluate(model, point.settings)
-        except UserError as error:
-            raise UserError(f"{self.origin}: at {point.name}: {error}") from error
-
-    def _where_set(self, point: Point, message: str) -> str:
-        """File and line of the setting that a message names, or of the study as a whole."""
-        at: list[str | int] = ["name"]
-        for name in point.labels:
-            if any(_is_named(key, message) for key in keys_of(name, self.spec.factors[name])):
-                at = ["factors", name]
-        if any(_is_named(key, message) for key in self._set_at_last):
-            at = ["quick", "set"]
-        elif at == ["name"] and any(_is_named(key, message) for key in self.spec.set):
-            at = ["set"]
-        return place(self.origin, self.text, at) if at != ["name"] else self.origin
 
     def _groups(self) -> list[list[int]]:
         """Points that differ only in the compared factor get the same seeds."""
@@ -303,7 +114,7 @@ class Study:
             groups.setdefault(shared, []).append(index)
         return list(groups.values())
 
-    def _group(self, members: list[int], result: StudyResult) -> Group:
+    def _group(self, members: list[int], result: StudyRuns) -> Group:
         plan, stop = self.plan, self.spec.stop
         most = len(plan.seeds)
 
@@ -317,7 +128,7 @@ class Study:
 
         return Group(make, most if stop is None else min(stop.at_least, most), most, rule)
 
-    def _wanted_so_far(self, members: list[int], result: StudyResult) -> list[int]:
+    def _wanted_so_far(self, members: list[int], result: StudyRuns) -> list[int]:
         """The seeds that the stop rule wants, as far as the runs that are there let it decide.
 
         It decides anew from what is there: a store may have more runs, of a study that went on for longer.
@@ -329,7 +140,7 @@ class Study:
                 break
         return self.plan.seeds[: group.seeds]
 
-    def _is_narrow(self, result: StudyResult, member: int, seeds: list[int]) -> bool:
+    def _is_narrow(self, result: StudyRuns, member: int, seeds: list[int]) -> bool:
         stop = self.spec.stop
         if stop is None:
             return True
@@ -344,7 +155,7 @@ class Study:
     def _run(self, member: int, seed: int) -> Run:
         plan = self.plan
         point, view = plan.points[member], plan.views[member]
-        overrides = for_core({**overrides_of(point), "seed": seed})
+        overrides = for_core({**self.overrides(member), "seed": seed})
         return Run(
             plan.run_id(member, seed),
             point,
@@ -371,11 +182,6 @@ class Study:
         return command
 
 
-def _is_named(key: str, message: str) -> bool:
-    """Whether a message is about the setting of this key."""
-    return f"--set {key}" in message or (key == "scheme" and "--scheme:" in message)
-
-
 def _folders(directory: str | Path, store: str | Path | None) -> tuple[Path, Store]:
     folder = Path(directory)
     return folder, Store.of(folder) if store is None else Store(Path(store))
@@ -386,80 +192,3 @@ def _keep_input(folder: Path, name: str, text: str, source: str) -> None:
     path = folder / name
     if not (path.exists() and Path(source).exists() and path.samefile(source)):
         Store(folder).write_text(name, text)
-
-
-def overrides_of(point: Point) -> dict[str, Any]:
-    """What replaces keys of the base scenario at a point. `scheme`, which is no key, is that of every flow."""
-    keys = settings({path: value for path, value in point.settings.items() if path != "scheme"})
-    scheme = {"scheme": point.settings["scheme"]} if "scheme" in point.settings else {}
-    if not all(isinstance(name, str) for name in scheme.values()):
-        raise UserError(f"--set scheme: found {scheme['scheme']!r}; needs the name of a scheme")
-    return {**scheme, **({"set": keys} if keys else {})}
-
-
-def _from_python(keys: dict[str, Any]) -> dict[str, Any]:
-    """What a script may write more freely than a file, as a file would have it."""
-    made = {name: _plain(value) if name in {"seeds", "set"} else value for name, value in keys.items()}
-    if not isinstance(keys.get("factors"), Mapping):
-        return made
-    factors: dict[Any, Any] = {}
-    for given, values in keys["factors"].items():
-        factor = values if isinstance(values, Mapping) else {"values": values}
-        if "values" in factor:
-            factor = {**factor, "values": _plain(factor["values"])}
-        name = given
-        if isinstance(given, str) and not {"key", "cases"} & factor.keys() and not _NAME.fullmatch(given):
-            name = _NOT_IN_NAMES.sub("-", given.replace("*", "all")).strip("-")
-            factor = {**factor, "key": given}
-        if name in factors:
-            raise UserError(
-                f"<study>: factors.{given}: would be called {name}, as another is; give one a name and a key"
-            )
-        factors[name] = factor
-    return {**made, "factors": factors}
-
-
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a script has
-    """Lists for other sequences, and Python's numbers for NumPy's."""
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list | tuple | range) else value
-
-
-def _quick(spec: StudySpec, origin: str) -> StudySpec:
-    quick = spec.quick
-    changes: dict[str, Any] = {}
-    if quick.seeds is not None:
-        changes["seeds"] = quick.seeds if isinstance(spec.seeds, int) else spec.seeds[: quick.seeds]
-    if quick.keep:
-        changes["claims"] = [_kept_values(spec, claim) for claim in spec.claims]
-        changes["factors"] = {n: _kept(f, quick.keep[n]) if n in quick.keep else f for n, f in spec.factors.items()}
-        if spec.cases is not None:
-            fits = [c for c in spec.cases if all(c[n] in kept for n, kept in quick.keep.items() if n in c)]
-            if not fits:
-                raise UserError(
-                    f"{origin}: quick.keep: none of the cases has these values; keep values that occur together"
-                )
-            changes["cases"] = fits
-    return spec.model_copy(update=changes)
-
-
-def _kept_values(spec: StudySpec, claim: Claim) -> Claim:
-    """The claim with the paper's numbers of the values that are kept."""
-    if claim.over is None or claim.values is None or claim.over not in spec.quick.keep:
-        return claim
-    names = zip(spec.factors[claim.over].names, claim.values, strict=True)
-    return claim.model_copy(update={"values": [value for name, value in names if name in spec.quick.keep[claim.over]]})
-
-
-def _kept(factor: Factor, labels: list[Any]) -> Factor:
-    if factor.cases is not None:
-        return factor.model_copy(update={"cases": {n: s for n, s in factor.cases.items() if n in labels}})
-    kept = [(v, n) for v, n in zip(factor.values or [], factor.names, strict=True) if n in labels]
-    return factor.model_copy(update={"values": [v for v, _ in kept], "labels": [n for _, n in kept]})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from multihop.columns import TABLES
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 from multihop.models import unit_of_result
+from multihop.results.columns import TABLES
 from multihop.study.spec import MetricSpec, StudySpec
 
 #: (unit of a column, unit to show) -> factor.

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from multihop.provenance import version
+from multihop.base.files import require_writable_file, write_text
+from multihop.claims.study import StudyResult
 from multihop.report.markup import disclosure, document, escape, paragraphs, section
 from multihop.report.study import claims, provenance, tables
 from multihop.report.study.figures import Figure, figures
-from multihop.storage import require_writable_file, write_text
-from multihop.store import KEPT_NAMES
-from multihop.study import StudyResult
+from multihop.results.provenance import version
+from multihop.simulation.store import KEPT_NAMES
 
 __all__ = ["write_study"]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from multihop.claims.judging import Cell, Judgement, State, Verdict
+from multihop.claims.study import StudyResult
 from multihop.report.markup import disclosure, escape, paragraphs, remark
 from multihop.report.study.plots import text
-from multihop.study import Cell, Judgement, State, StudyResult, Verdict
 
 _BADGES = {
     Verdict.REPRODUCED: "good",

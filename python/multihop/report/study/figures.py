@@ -6,18 +6,15 @@ import base64
 import gzip
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from multihop.columns import Metric
+from multihop.claims.study import StudyResult
 from multihop.report.markup import disclosure, escape, paragraphs, table
 from multihop.report.study import drawing
 from multihop.report.study.drawing import EXTRAS, Look, columns, look, size
 from multihop.report.study.plots import Mark, Panel, Plot, charts_of, plot
 from multihop.report.svg import style
-from multihop.verdict import with_interval
-
-if TYPE_CHECKING:
-    from multihop.study import StudyResult
+from multihop.results.columns import Metric
+from multihop.results.words import with_interval
 
 _MOST_ROWS = 300
 _POINTS_PER_INCH = 72

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multihop.columns import TABLES, Metric
-from multihop.comparison import estimate_or_none
+from multihop.claims.study import StudyResult
 from multihop.report.markup import with_unit
-from multihop.statistics import Estimate
-from multihop.study import StudyResult
+from multihop.results.columns import TABLES, Metric
+from multihop.results.statistics import Estimate, estimate_or_none
 from multihop.study.metrics import matching
 from multihop.study.spec import Chart, Label, StudySpec, is_number
 from multihop.study.units import shown_unit

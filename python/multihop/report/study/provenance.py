@@ -6,10 +6,10 @@ import shlex
 import tomllib
 from collections.abc import Sequence
 
-from multihop.provenance import build
+from multihop.claims.study import StudyResult
 from multihop.report.markup import disclosure, escape, facts, remark, table
 from multihop.report.study.plots import point_words, text
-from multihop.study import StudyResult
+from multihop.results.provenance import build
 
 
 def runs(result: StudyResult) -> int:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pandas as pd
 
-from multihop.columns import Metric
-from multihop.comparison import SIGNIFICANCE
+from multihop.claims.study import StudyResult
 from multihop.report.markup import escape, remark, table, with_unit
 from multihop.report.study.plots import text, title_of
-from multihop.study import StudyResult
+from multihop.results.columns import Metric
+from multihop.results.statistics import SIGNIFICANCE
+from multihop.results.words import with_interval
 from multihop.study.design import advancing_with
-from multihop.study.export import differences
-from multihop.verdict import with_interval
+from multihop.study.tables import differences
 
 _MOST_ROWS = 1000
 

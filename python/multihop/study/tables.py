@@ -1,69 +1,24 @@
-"""What a study found as files: tidy tables, estimates, paired differences, verdicts."""
+"""What a study found as tidy tables: estimates, paired differences, and what their columns mean."""
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet
 
-from multihop.columns import RUN_COLUMNS, TABLES, Column
-from multihop.provenance import record
-from multihop.statistics import holm
-from multihop.storage import results_directory, write_table, write_text
-from multihop.study.claims import Judgement
+from multihop.results.columns import RUN_COLUMNS, TABLES, Column
+from multihop.results.statistics import holm
 from multihop.study.design import advancing_with
-from multihop.study.result import StudyResult, column_name
+from multihop.study.runs import StudyRuns, column_name
 from multihop.study.spec import MetricSpec
 from multihop.study.units import unit_of
 
-_TABLE_NAMES = (*TABLES, "metrics", "estimates", "differences")
 
-#: What an export may write.
-EXPORT_NAMES = (
-    "manifest.json",
-    "verdicts.json",
-    *(f"{name}.{kind}" for name in _TABLE_NAMES for kind in ("parquet", "csv")),
-)
-
-
-def export(result: StudyResult, directory: Path) -> list[Path]:
-    """Writes every table as Parquet and CSV, `verdicts.json`, and a manifest; returns the paths.
-
-    Tables have a column per factor and the seed in front, then their own; `estimates` has a row per point and metric,
-    `differences` a row per pair of the compared factor's values, both in SI units.
-
-    Raises:
-        UserError: if the directory cannot be written, or holds files of these names that are not results.
-        OutputError: if the disk is full or broken.
-    """
-    tables = {} if result.study.spec.model is not None else {name: result.table(name) for name in TABLES}
-    tables["metrics"] = result.table("metrics")
-    tables["estimates"] = estimates(result)
-    tables["differences"] = differences(result)
-    tables = {name: df for name, df in tables.items() if not df.empty}
-    about = manifest(result, list(tables))
-    paths = []
-    with results_directory(directory, EXPORT_NAMES):
-        for name, df in tables.items():
-            paths += write_table(directory, name, _described(result, name, df, about))
-        verdicts = [verdict_record(judgement) for judgement in result.judgements]
-        paths.append(write_text(directory / "verdicts.json", _json(verdicts)))
-        paths.append(write_text(directory / "manifest.json", _json(about)))
-        # A table of an earlier export that has no rows any more would be taken for one of this.
-        for name in EXPORT_NAMES:
-            if directory / name not in paths:
-                (directory / name).unlink(missing_ok=True)
-    return paths
-
-
-def estimates(result: StudyResult) -> pd.DataFrame:
+def estimates(result: StudyRuns) -> pd.DataFrame:
     """Mean and 95 % interval of every metric at every point, in SI units."""
     rows = []
     for index in range(len(result.points)):
@@ -75,7 +30,7 @@ def estimates(result: StudyResult) -> pd.DataFrame:
     return _numeric(pd.DataFrame(rows))
 
 
-def differences(result: StudyResult, among: Collection[Any] | None = None) -> pd.DataFrame:
+def differences(result: StudyRuns, among: Collection[Any] | None = None) -> pd.DataFrame:
     """Paired differences between the values of the compared factor, seed by seed, at every point of the others.
 
     `p_adjusted` is Holm's adjustment over the pairs of one metric at one point. Empty if nothing is compared.
@@ -114,62 +69,16 @@ def differences(result: StudyResult, among: Collection[Any] | None = None) -> pd
     return _numeric(pd.DataFrame(rows))
 
 
-def metric_names(result: StudyResult) -> list[str]:
-    """The study's own metrics, or if it has none those that every run has."""
-    return result.metric_names
-
-
-def manifest(result: StudyResult, tables: Sequence[str]) -> dict[str, Any]:
-    """What was run, by what, how to run it again, and which tables there are. Nothing in it depends on the machine."""
-    spec, plan = result.study.spec, result.study.plan
-    return {
-        "format": 1,
-        **record(),
-        "command": "multihop study run study.toml" + (" --quick" if result.study.is_quick else ""),
-        "command_runs_in": "the study's folder, with its study.toml and scenario.toml",
-        "study": spec.name,
-        "points": [
-            {
-                "labels": dict(point.labels),
-                "settings": dict(point.settings),
-                "scenario_hash": plan.views[index]["hash"] if plan.views else None,
-                "seeds": list(result.seeds.get(index, [])),
-            }
-            for index, point in enumerate(plan.points)
-        ],
-        # What a run died of may name files of the machine that it ran on.
-        "failures": [{"point": dict(f.point), "seed": f.seed} for f in result.failures],
-        "tables": {name: f"{name}.parquet" for name in tables},
-    }
-
-
-def verdict_record(judgement: Judgement) -> dict[str, Any]:
-    """A verdict as plain data (JSON)."""
-    claim = judgement.claim
-    return {
-        "id": claim.id,
-        "where": claim.where,
-        "says": claim.says,
-        "kind": claim.kind,
-        "verdict": str(judgement.verdict),
-        "readings": {str(label): str(verdict) for label, verdict in judgement.readings},
-        "summary": judgement.summary,
-        "reason": claim.reason,
-        "whose": judgement.whose,
-        "cells": [{**vars(cell), "state": str(cell.state)} for cell in judgement.cells],
-    }
-
-
-def _labels(result: StudyResult, index: int) -> Mapping[str, Any]:
+def _labels(result: StudyRuns, index: int) -> Mapping[str, Any]:
     return {column_name(name, _STATISTICS): result.label(index, name) for name in result.points[index].labels}
 
 
-def _columns_of(result: StudyResult, factor: str) -> list[str]:
+def _columns_of(result: StudyRuns, factor: str) -> list[str]:
     """What the columns of a factor, and of those that advance with it, are called."""
     return [column_name(name, _STATISTICS) for name in advancing_with(result.study.spec, factor)]
 
 
-def _unit(result: StudyResult, metric: str) -> str:
+def _unit(result: StudyRuns, metric: str) -> str:
     """The unit that a metric is computed in."""
     if metric in result.study.spec.metrics:
         return unit_of(result.study.spec, result.study.spec.metrics[metric])
@@ -179,19 +88,6 @@ def _unit(result: StudyResult, metric: str) -> str:
 def _numeric(df: pd.DataFrame) -> pd.DataFrame:
     """Numbers that no row has are missing numbers, not a column without a type."""
     return df.astype({name: float for name in _NUMBERS if name in df.columns})
-
-
-def _json(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    return json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """JSON has no word for what is not a finite number."""
-    if isinstance(value, Mapping):
-        return {str(key): _finite(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 _STATISTICS = {
@@ -212,7 +108,7 @@ _STATISTICS = {
 _NUMBERS = ("mean", "low", "high", "difference", "p_value", "p_adjusted")
 
 
-def _columns(result: StudyResult, name: str) -> Mapping[str, Column]:
+def _columns(result: StudyRuns, name: str) -> Mapping[str, Column]:
     """The definitions of a table's own columns."""
     if name != "metrics":
         return TABLES.get(name, _STATISTICS)
@@ -241,7 +137,7 @@ def _made_how(metric: MetricSpec) -> str:
     return f"{metric.reduce} of {metric.column}{off}"
 
 
-def _described(result: StudyResult, name: str, df: pd.DataFrame, about: dict[str, Any]) -> pa.Table:
+def described(result: StudyRuns, name: str, df: pd.DataFrame, about: dict[str, Any]) -> pa.Table:
     """The table with unit and meaning in each field's metadata, and the manifest in the schema's."""
     known = {"seed": RUN_COLUMNS["seed"], **_columns(result, name)}
     table = pa.Table.from_pandas(df, preserve_index=False)

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from multihop import _core
-from multihop.provenance import engine
-from multihop.results import Result
-from multihop.scenario import Scenario, for_core
-from multihop.store import RunId, Store, encode
+from multihop.results.provenance import engine
+from multihop.simulation.scenario import Scenario, for_core
+from multihop.simulation.store import RunId, Store, encode
 
 
 @dataclass(frozen=True)
@@ -30,19 +29,15 @@ class Job:
         """What it is a run of, once it has a seed."""
         return RunId(self.view["hash"], int(self.overrides["seed"]), engine())
 
-    def result(self, output: _core.Output) -> Result:
-        """What came of it."""
-        return Result(self.scenario, self.view, dict(self.overrides), output)
-
 
 def run_all(
     jobs: Sequence[Job],
     threads: int | None = None,
-    on_done: Callable[[Result], None] | None = None,
+    on_done: Callable[[Job, _core.Output], None] | None = None,
     on_tick: Callable[[float], None] | None = None,
     store: Store | None = None,
-) -> list[Result]:
-    """Runs jobs in parallel and returns their results in the order of the jobs, whatever the number of threads.
+) -> list[_core.Output]:
+    """Runs jobs in parallel and returns what came of them in the order of the jobs, whatever the number of threads.
 
     With a store, jobs of which it has the run are not run, and each other run is kept the moment it is finished.
 
@@ -53,32 +48,33 @@ def run_all(
     kept = [None if store is None else store.read(job.id) for job in jobs]
     missing = [job for job, output in zip(jobs, kept, strict=True) if output is None]
     made = iter(_run(missing, threads, on_done, on_tick, store))
-    return [next(made) if output is None else job.result(output) for job, output in zip(jobs, kept, strict=True)]
+    return [next(made) if output is None else output for output in kept]
 
 
 def _run(
     jobs: Sequence[Job],
     threads: int | None,
-    on_done: Callable[[Result], None] | None,
+    on_done: Callable[[Job, _core.Output], None] | None,
     on_tick: Callable[[float], None] | None,
     store: Store | None,
-) -> list[Result]:
+) -> list[_core.Output]:
     workers = max(1, min(threads or os.cpu_count() or 1, len(jobs)))
     to_simulate_s = sum(job.view["duration"] for job in jobs)
     meters = [_core.Meter() for _ in jobs]
 
-    def work(job: Job, meter: _core.Meter) -> Result:
+    def work(job: Job, meter: _core.Meter) -> _core.Output:
         output = _core.run(job.scenario.text, job.scenario.origin, for_core(job.overrides), meter, job.pcap)
         if store is not None:
             store.write(job.id, encode(output, job.id))
-        result = job.result(output)
         if on_done is not None:
-            on_done(result)
-        return result
+            on_done(job, output)
+        return output
 
     pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="multihop")
     try:
-        futures: list[Future[Result]] = [pool.submit(work, job, meter) for job, meter in zip(jobs, meters, strict=True)]
+        futures: list[Future[_core.Output]] = [
+            pool.submit(work, job, meter) for job, meter in zip(jobs, meters, strict=True)
+        ]
         # Returning to the interpreter now and then is what lets Ctrl-C through.
         pending = set(futures)
         while pending:

@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 
 from multihop import _core
-from multihop.capacity import LEVELS, Shares, interference_shares, shares
-from multihop.errors import UserError
-from multihop.scenario import Scenario
-from multihop.statistics import jain
-from multihop.utility import LOG, Allocation, Utility, allocate
+from multihop.base.errors import UserError
+from multihop.optima.capacity import LEVELS, Shares, interference_shares, shares
+from multihop.optima.utility import LOG, Allocation, Utility, allocate
+from multihop.results.statistics import jain
+from multihop.simulation.scenario import Scenario
 
 Constraints = Literal["cliques", "interference-sets"]
 

@@ -8,22 +8,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from multihop.columns import METRICS, OPTIMUM_METRICS, VIDEO_METRICS, Metric
-from multihop.optima import Optimum, optimum
-from multihop.results import Result
-from multihop.scenario import Scenario, inline_toml
-from multihop.statistics import Estimate, PairedDifference, estimate, holm, paired_difference
-from multihop.storage import MOTION_FILE
-from multihop.verdict import sentences, with_interval
-
-#: Differences with an adjusted p-value below this are called significant.
-SIGNIFICANCE = 0.05
+from multihop.comparison.run import Run
+from multihop.optima.optimum import Optimum, optimum
+from multihop.results.columns import METRICS, OPTIMUM_METRICS, VIDEO_METRICS, Metric
+from multihop.results.folders import MOTION_FILE
+from multihop.results.statistics import (
+    SIGNIFICANCE,
+    Estimate,
+    PairedDifference,
+    estimate_or_none,
+    holm,
+    paired_difference,
+)
+from multihop.simulation.scenario import Scenario, inline_toml
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,8 @@ class Contrast:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Runs of one scenario: for each variant, one `Result` per seed, in the same order of seeds.
+class Runs:
+    """Runs of one scenario: for each variant, one `Run` per seed, in the same order of seeds.
 
     Attributes:
         scenario: what was run.
@@ -55,7 +57,7 @@ class Comparison:
     """
 
     scenario: Scenario
-    results: Mapping[str, tuple[Result, ...]] = field(repr=False)
+    results: Mapping[str, tuple[Run, ...]] = field(repr=False)
 
     @property
     def variants(self) -> list[str]:
@@ -196,10 +198,6 @@ class Comparison:
         """One row per variant and seed."""
         return self.table("summary")
 
-    def verdict(self) -> list[str]:
-        """Who is better, in plain words, one sentence per question."""
-        return sentences(self)
-
     def statistics(self) -> dict[str, Any]:
         """Estimates and paired differences as plain data (JSON), in SI units."""
         return {
@@ -208,24 +206,6 @@ class Comparison:
             "paired": [_contrast_record(c) for m in self.metrics for c in self.contrasts(m)],
             "optimum": self._optimum_record(),
         }
-
-    def report(self, path: str | Path) -> Path:
-        """Writes a self-contained HTML report and returns its path."""
-        from multihop.report import write
-
-        return write(self, Path(path))
-
-    def figures(self, directory: str | Path) -> list[Path]:
-        """Writes the report's charts as SVG files, for papers and slides, and returns their paths."""
-        from multihop.report import figures
-
-        return figures(self, Path(directory))
-
-    def save(self, directory: str | Path) -> Path:
-        """Writes the tables (Parquet and CSV), the scenario and a manifest, and returns the directory."""
-        from multihop.storage import save
-
-        return save(self, Path(directory))
 
     def _estimate_record(self, variant: str, metric: Metric) -> dict[str, Any]:
         values = self.values(variant, metric.name)
@@ -244,20 +224,6 @@ class Comparison:
             "not_comparable": self.not_comparable,
             "flows_bps": {variant: found.rates_bps.tolist() for variant, found in self.optima.items()},
         }
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for variant in self.variants:
-            cells = [with_interval(self.estimate(variant, m.name), m) for m in self.metrics]
-            rows.append([variant, *cells])
-        heads = ["", *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in self.metrics)]
-        table = pd.DataFrame(rows, columns=heads).to_html(index=False, border=0)
-        return f"<div>{table}<ul>{''.join(f'<li>{line}</li>' for line in self.verdict())}</ul></div>"
-
-
-def estimate_or_none(values: np.ndarray) -> Estimate | None:
-    """As `statistics.estimate`, with `None` where no value is finite."""
-    return estimate(values) if np.isfinite(values).any() else None
 
 
 def _contrast_record(contrast: Contrast) -> dict[str, Any]:

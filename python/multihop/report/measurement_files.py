@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
-from multihop.provenance import record
+from multihop.base.files import write_text
+from multihop.measurement import Measurement
 from multihop.report.measurement import page
-from multihop.storage import results_directory, write_table, write_text
-
-if TYPE_CHECKING:
-    from multihop.measurement import Measurement
+from multihop.results.folders import results_directory, write_table
+from multihop.results.provenance import record
 
 _TABLES = ("airtime", "busy", "estimates", "links", "stations")
 

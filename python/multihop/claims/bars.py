@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from multihop.study.claims import Cell, Judgement, State
+from multihop.claims.judging import Cell, Judgement, State
 
 
 @dataclass(frozen=True)

@@ -5,31 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from multihop import _core, frames
-from multihop.columns import METRICS, Metric
-from multihop.comparison import estimate_or_none
-from multihop.errors import UserError
+from multihop import _core
+from multihop.base.errors import UserError
 from multihop.models import evaluate
-from multihop.optima import Optimum, Question, optimum
-from multihop.statistics import Estimate, PairedDifference, paired_difference
-from multihop.store import Failure, Store
-from multihop.study.claims import Judgement, judge
+from multihop.optima.optimum import Optimum, Question, optimum
+from multihop.results import frames
+from multihop.results.columns import METRICS, Metric
+from multihop.results.statistics import Estimate, PairedDifference, estimate_or_none, paired_difference
+from multihop.simulation.store import Failure, Store
 from multihop.study.derived import combined, of_model
 from multihop.study.design import RESERVED, Point
 from multihop.study.metrics import beside, metric_of, per_seed
 from multihop.study.optima import of_all_flows, question_of, with_optimum
+from multihop.study.planned import PlannedStudy
 from multihop.study.spec import Label, MetricSpec
 
-if TYPE_CHECKING:
-    from multihop.study.study import Study
 
-
-class StudyResult:
+class StudyRuns:
     """The finished runs of a study.
 
     Attributes:
@@ -44,7 +40,7 @@ class StudyResult:
 
     def __init__(
         self,
-        study: Study,
+        study: PlannedStudy,
         directory: Path,
         store: Store,
         seeds: Mapping[int, Sequence[int]],
@@ -244,11 +240,6 @@ class StudyResult:
         plan = self.study.plan
         wanted = {plan.run_id(p, seed) for p in range(len(self.points)) for seed in self._wanted(p)}
         return sum(not self.store.has(run) for run in wanted)
-
-    @cached_property
-    def judgements(self) -> list[Judgement]:
-        """A verdict for every claim."""
-        return [judge(self, claim) for claim in self.study.spec.claims]
 
     def _wanted(self, point: int) -> Sequence[int]:
         """Seeds that this point should have: all, or with a stop rule those that it wants so far."""

@@ -17,9 +17,9 @@ from typing import Any, cast
 import numpy as np
 
 from multihop import _core
-from multihop.columns import TABLES
-from multihop.errors import OutputError, UserError
-from multihop.storage import clear_left_overs, is_part, part_of, require_writable_directory
+from multihop.base.errors import OutputError, UserError
+from multihop.base.files import clear_left_overs, is_part, part_of, require_writable_directory
+from multihop.results.columns import TABLES
 
 #: Of the folder: changes when an older multihop would not find its way in it, or the other way round.
 STORE_FORMAT = 1

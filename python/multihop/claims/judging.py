@@ -11,16 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from multihop.columns import Metric
-from multihop.statistics import Estimate, PairedDifference
+from multihop.optima.capacity import bound
+from multihop.results.columns import Metric
+from multihop.results.statistics import Estimate, PairedDifference
+from multihop.results.words import with_interval
 from multihop.study.design import advancing_with, as_list
+from multihop.study.runs import StudyRuns
 from multihop.study.spec import Claim, Label, Whose, tolerance
-from multihop.verdict import with_interval
-
-if TYPE_CHECKING:
-    from multihop.study.result import StudyResult
 
 
 class State(StrEnum):
@@ -127,7 +125,7 @@ class Judgement:
         return [c for c in self.cells if c.printed is not None and c.possible is not None and c.printed > c.possible]
 
 
-def judge(result: StudyResult, claim: Claim) -> Judgement:
+def judge(result: StudyRuns, claim: Claim) -> Judgement:
     """The verdict on a claim."""
     if claim.per is None:
         cells = _cells(result, claim, result.select(claim.at), "")
@@ -161,8 +159,8 @@ def grade(cells: Sequence[Cell]) -> Verdict:
     return Verdict.MOSTLY_FAILS if share <= 1 - MOST else Verdict.MIXED
 
 
-def _cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str) -> list[Cell]:
-    maker: dict[str, Callable[[StudyResult, Claim, Sequence[int], str], Iterator[Cell]]] = {
+def _cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix: str) -> list[Cell]:
+    maker: dict[str, Callable[[StudyRuns, Claim, Sequence[int], str], Iterator[Cell]]] = {
         "value": _value_cells,
         "trend": _trend_cells,
         "order": _order_cells,
@@ -171,7 +169,7 @@ def _cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str
     return list(maker[claim.kind](result, claim, points, prefix))
 
 
-def _value_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
+def _value_cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
     """The whole interval is within the tolerance of the printed number; undecided if only a part of it is."""
     metric = result.metric(claim.metric)
     over = claim.over or ""
@@ -195,7 +193,7 @@ def _value_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
         yield Cell(what, _shown(found, metric), expected, state, printed, possible, point=index)
 
 
-def _trend_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
+def _trend_cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
     """Step by step along the factor, and at last from one end to the other."""
     over = claim.over or ""
     lines: dict[object, list[int]] = {}
@@ -214,7 +212,7 @@ def _trend_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
             yield _trend_cell(result, claim, a, b, what)
 
 
-def _trend_cell(result: StudyResult, claim: Claim, a: int, b: int, what: str) -> Cell:
+def _trend_cell(result: StudyRuns, claim: Claim, a: int, b: int, what: str) -> Cell:
     metric = result.metric(claim.metric)
     expected = str(claim.direction)
     difference = result.difference(b, a, claim.metric)
@@ -233,7 +231,7 @@ def _trend_cell(result: StudyResult, claim: Claim, a: int, b: int, what: str) ->
     return Cell(what, _shown_difference(difference, metric), expected, state)
 
 
-def _order_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
+def _order_cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
     """Everything that the claim ranks higher against everything that it ranks next, at each point of the others."""
     by = claim.by or ""
     metric = result.metric(claim.metric)
@@ -266,7 +264,7 @@ def _order_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
                     yield Cell(what, shown, expected, state, pair=pair)
 
 
-def _bound_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
+def _bound_cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
     """The mean keeps the bound; undecided if its interval straddles it."""
     metric = result.metric(claim.metric)
     low = claim.at_least if claim.at_least is not None else float("-inf")
@@ -289,7 +287,7 @@ def _bound_cells(result: StudyResult, claim: Claim, points: Sequence[int], prefi
         yield Cell(what, _shown(found, metric), expected, state, point=index)
 
 
-def _sign(result: StudyResult, difference: PairedDifference) -> int:
+def _sign(result: StudyRuns, difference: PairedDifference) -> int:
     """Of a difference whose interval leaves out zero; of a closed form, which is exact, its own."""
     if _is_single(result, difference):
         return 0
@@ -298,35 +296,32 @@ def _sign(result: StudyResult, difference: PairedDifference) -> int:
     return (difference.low > 0) - (difference.high < 0)
 
 
-def _is_single(result: StudyResult, difference: PairedDifference) -> bool:
+def _is_single(result: StudyRuns, difference: PairedDifference) -> bool:
     """Whether this is of one seed, which cannot tell anything."""
     return difference.low is None and result.study.spec.model is None
 
 
-def _half_of_difference(result: StudyResult, difference: PairedDifference) -> float:
+def _half_of_difference(result: StudyRuns, difference: PairedDifference) -> float:
     if difference.low is None or difference.high is None:
         return float("inf") if _is_single(result, difference) else 0.0
     return (difference.high - difference.low) / 2
 
 
-def _half_width(result: StudyResult, found: Estimate) -> float:
+def _half_width(result: StudyRuns, found: Estimate) -> float:
     """How far off the mean may be: no one knows with one seed, and a closed form is exact."""
     if found.half_width is not None:
         return found.half_width
     return 0.0 if result.study.spec.model is not None else float("inf")
 
 
-def _possible(result: StudyResult, index: int, metric: Metric) -> float | None:
-    from multihop.capacity import bound
-    from multihop.study.study import overrides_of
-
+def _possible(result: StudyRuns, index: int, metric: Metric) -> float | None:
     if result.study.spec.model is not None:
         return None
-    made = bound(result.study.scenario, overrides_of(result.points[index]))
+    made = bound(result.study.scenario, result.study.overrides(index))
     return metric.shown(made.shares("hard").total_bps)
 
 
-def _what(result: StudyResult, index: int, prefix: str, leave_out: Sequence[str] = ()) -> str:
+def _what(result: StudyRuns, index: int, prefix: str, leave_out: Sequence[str] = ()) -> str:
     varying = {f for f, factor in result.study.spec.factors.items() if len(factor.names) > 1}
     labels = result.points[index].labels
     mine = [f"{f} {label}" for f, label in labels.items() if f in varying and f not in leave_out]
@@ -340,7 +335,7 @@ def _fixed(claim: Claim) -> list[str]:
     return [factor for factor, labels in claim.at.items() if len(as_list(labels)) == 1]
 
 
-def _mean(result: StudyResult, index: int, metric: Metric) -> str:
+def _mean(result: StudyRuns, index: int, metric: Metric) -> str:
     found = result.estimate(index, metric.name)
     return "none" if found is None else f"{metric.shown(found.mean):.4g}"
 

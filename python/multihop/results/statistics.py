@@ -10,6 +10,9 @@ from scipy import special
 
 CONFIDENCE = 0.95
 
+#: Differences with an adjusted p-value below this are called significant.
+SIGNIFICANCE = 0.05
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -56,6 +59,11 @@ def estimate(values: Sequence[float] | np.ndarray, confidence: float = CONFIDENC
         return Estimate(mean, None, None, 1)
     half = _half_width(x, confidence)
     return Estimate(mean, mean - half, mean + half, int(x.size))
+
+
+def estimate_or_none(values: np.ndarray) -> Estimate | None:
+    """As `estimate`, with `None` where no value is finite."""
+    return estimate(values) if np.isfinite(values).any() else None
 
 
 def paired_difference(

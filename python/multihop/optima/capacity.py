@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from multihop import _core
-from multihop.scenario import Scenario
+from multihop.simulation.scenario import Scenario
 
 #: Cliques beyond this many are left out. With fewer constraints a bound is higher, but still a bound.
 MAX_CLIQUES = 20_000

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 
 #: Beyond these, utilities of flows may differ by more powers of ten than numbers have digits.
 ALPHAS = (0.1, 5.0)

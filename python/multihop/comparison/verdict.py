@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
-
-from multihop.columns import METRIC, Metric
-
-if TYPE_CHECKING:
-    from multihop.comparison import Comparison, Contrast
-    from multihop.statistics import Estimate
+from multihop.comparison.runs import Contrast, Runs
+from multihop.results.columns import METRIC, Metric
 
 _QUESTIONS = ("goodput_total_bps", "jain", "delay_p95_s")
 _LABELS = {"goodput_total_bps": "Goodput", "jain": "Fairness", "delay_p95_s": "Delay (95th percentile)"}
 
 
-def sentences(comparison: Comparison) -> list[str]:
+def sentences(runs: Runs) -> list[str]:
     """One line per question: goodput, fairness, delay. For a single variant, what it got."""
-    if len(comparison.variants) == 1:
-        return [*(_alone(comparison, METRIC[name]) for name in _QUESTIONS), *_starvation(comparison)]
-    said = [f"{_LABELS[name]}: {_answer(comparison, METRIC[name])}" for name in _QUESTIONS]
-    return [*said, *_starvation(comparison)]
+    if len(runs.variants) == 1:
+        return [*(_alone(runs, METRIC[name]) for name in _QUESTIONS), *_starvation(runs)]
+    said = [f"{_LABELS[name]}: {_answer(runs, METRIC[name])}" for name in _QUESTIONS]
+    return [*said, *_starvation(runs)]
 
 
-def with_interval(found: Estimate | None, metric: Metric) -> str:
-    """`mean ± half width` in the unit that people read, with as many digits as the interval justifies."""
-    if found is None:
-        return "none"
-    mean = metric.shown(found.mean)
-    if found.half_width is None:
-        return f"{mean:.4g}"
-    half = metric.shown(found.half_width)
-    if half == 0.0 or not 1e-6 < half < 1e6:
-        return f"{mean:.4g} ± {half:.2g}"
-    decimals = max(0, 1 - math.floor(math.log10(half)))
-    return f"{mean:.{decimals}f} ± {half:.{decimals}f}"
-
-
-def _alone(comparison: Comparison, metric: Metric) -> str:
-    found = comparison.estimate(comparison.variants[0], metric.name)
+def _alone(runs: Runs, metric: Metric) -> str:
+    found = runs.estimate(runs.variants[0], metric.name)
     if found is None:
         return f"{_LABELS[metric.name]}: nothing was delivered."
     text = f"{_LABELS[metric.name]}: {_number(metric, found.mean)}"
@@ -47,29 +27,29 @@ def _alone(comparison: Comparison, metric: Metric) -> str:
     return f"{text} (95 % interval {_number(metric, found.low)} to {_number(metric, found.high)}, {found.n} seeds)."
 
 
-def _starvation(comparison: Comparison) -> list[str]:
+def _starvation(runs: Runs) -> list[str]:
     """Flows that got nothing have no delay, and means over the others look the better for it: that must be said."""
-    starved = {v: float(comparison.values(v, "flows_starved").mean()) for v in comparison.variants}
+    starved = {v: float(runs.values(v, "flows_starved").mean()) for v in runs.variants}
     if not any(starved.values()):
         return []
-    flows = len(next(iter(comparison.results.values()))[0].view["flows"])
+    flows = len(next(iter(runs.results.values()))[0].view["flows"])
     counts = ", ".join(f"{v} {count:.3g}" for v, count in starved.items())
-    over = " on average over seeds" if len(comparison.seeds) > 1 else ""
+    over = " on average over seeds" if len(runs.seeds) > 1 else ""
     return [
         f"Starvation: of {flows} flows, these many delivered nothing{over}: {counts}. Delays are those of the others."
     ]
 
 
-def _answer(comparison: Comparison, metric: Metric) -> str:
-    means = {v: e.mean for v in comparison.variants if (e := comparison.estimate(v, metric.name)) is not None}
+def _answer(runs: Runs, metric: Metric) -> str:
+    means = {v: e.mean for v in runs.variants if (e := runs.estimate(v, metric.name)) is not None}
     if not means:
         return "nothing was delivered, so there is nothing to compare."
     ranked = sorted(means, key=lambda v: -means[v] if metric.higher_is_better else means[v])
     leader, others = ranked[0], ranked[1:]
     values = ", ".join(f"{v} {_number(metric, means[v])}" for v in ranked)
-    if len(comparison.seeds) == 1:
+    if len(runs.seeds) == 1:
         return f"{values}. One seed cannot tell whether this is more than chance; use --seeds 10 or more."
-    contrasts = {frozenset((c.a, c.b)): c for c in comparison.contrasts(metric)}
+    contrasts = {frozenset((c.a, c.b)): c for c in runs.contrasts(metric)}
     beaten = [v for v in others if (c := contrasts.get(frozenset((leader, v)))) and c.significant]
     tied = [v for v in others if v not in beaten]
     if not beaten:

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from multihop import _core
-from multihop.columns import DROP_CAUSES, TABLES
-from multihop.errors import UserError
-from multihop.statistics import jain
-from multihop.visible import visible
+from multihop.base.errors import UserError
+from multihop.base.visible import visible
+from multihop.results.columns import DROP_CAUSES, TABLES
+from multihop.results.statistics import jain
 
 if TYPE_CHECKING:
     Outputs = Sequence[_core.Output]
@@ -45,7 +45,7 @@ def _as_the_engine_writes() -> Iterator[None]:
 
 @_as_the_engine_writes()
 def table(name: str, view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
-    """The table of that name (one of `multihop.columns.TABLES`) of all runs, below each other."""
+    """The table of that name (one of `multihop.results.columns.TABLES`) of all runs, below each other."""
     make: dict[str, Callable[[_core.ScenarioView, Outputs], pd.DataFrame]] = {
         "flows": _flows,
         "nodes": _nodes,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from multihop import api
+from multihop import _core
 
 #: IP protocols of a congestion header, "use for experimentation and testing" (RFC 3692), and that of what follows it.
 _PROTOCOLS = {253: 6, 254: 17}
@@ -49,7 +50,7 @@ end
 
 def lua() -> str:
     """The script: `multihop.NAME.FIELD` for each field of each header that is on the air."""
-    layouts = [_layout(header) for header in api.catalogue()["headers"] if header["air"] > 0]
+    layouts = [_layout(header) for header in json.loads(_core.registry())["headers"] if header["air"] > 0]
     protocols = [_protocol(protocol, follows) for protocol, follows in _PROTOCOLS.items()]
     return "".join([_SETUP, *layouts, _DISSECT, *protocols])
 

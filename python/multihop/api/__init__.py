@@ -6,25 +6,23 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from multihop import _core, capacity, optima
-from multihop.comparison import Comparison
-from multihop.errors import UserError
-from multihop.results import Result
-from multihop.runner import Job, run_all
-from multihop.scenario import Scenario, ScenarioLike, load, settings
-from multihop.storage import whole_file
-from multihop.store import Store
-from multihop.utility import Utility
+from multihop import _core
+from multihop.api.results import Comparison, Result
+from multihop.base.errors import UserError
+from multihop.base.files import whole_file
+from multihop.optima import capacity
+from multihop.optima import optimum as optima
+from multihop.optima.utility import Utility
+from multihop.simulation.runner import Job, run_all
+from multihop.simulation.scenario import Scenario, ScenarioLike, load, settings
+from multihop.simulation.seeds import is_whole, seed_list, seed_number
+from multihop.simulation.store import Store
 
 #: Keys that `run` and `compare` accept besides the seed.
 OVERRIDES = ("duration", "warmup", "record_interval", "scheme")
-
-#: Runs at once; a study that needs more belongs in several.
-MAX_SEEDS = 100_000
 
 
 def run(
@@ -53,14 +51,14 @@ def run(
     source = load(scenario)
     replaced = _overrides({**overrides, "set": set})
     if seed is not None:
-        replaced["seed"] = _seed(seed)
+        replaced["seed"] = seed_number(seed)
     job = Job(source, replaced, source.check(replaced))
     if pcap is None:
-        return run_all([job])[0]
+        return _result(job, run_all([job])[0])
     if not isinstance(pcap, str | os.PathLike):
         raise UserError(f"pcap: found {pcap!r}; needs the path of a file")
     with whole_file(Path(pcap), source.file) as part:
-        return run_all([replace(job, pcap=part)])[0]
+        return _result(job, run_all([replace(job, pcap=part)])[0])
 
 
 def compare(
@@ -93,7 +91,7 @@ def compare(
     other = next((name for name in schemes if not isinstance(name, str)), None)
     if other is not None:
         raise UserError(f"schemes: found {other!r} in the list; needs names")
-    if jobs is not None and (not _is_whole(jobs) or jobs < 1):
+    if jobs is not None and (not is_whole(jobs) or jobs < 1):
         raise UserError(f"jobs: found {jobs!r}; needs a whole number from 1")
     if not schemes:
         raise UserError("schemes: none given; name at least one, as in --schemes tcp-newreno,recn")
@@ -127,12 +125,18 @@ def run_variants(
     jobs = [Job(scenario, {**replaced, "seed": seed}, view) for _, replaced, view in checked for seed in common]
     if store is not None:
         store.open()
+
+    def done(job: Job, output: _core.Output) -> None:
+        if on_done is not None:
+            on_done(_result(job, output))
+
     if pcap is None:
-        results = run_all(jobs, threads, on_done, on_tick, store)
+        outputs = run_all(jobs, threads, done, on_tick, store)
     else:
         (job,) = jobs
         with whole_file(pcap, scenario.file) as part:
-            results = run_all([replace(job, pcap=part)], threads, on_done, on_tick)
+            outputs = run_all([replace(job, pcap=part)], threads, done, on_tick)
+    results = [_result(job, output) for job, output in zip(jobs, outputs, strict=True)]
     count = len(common)
     grouped = {name: tuple(results[index * count : (index + 1) * count]) for index, (name, _, _) in enumerate(checked)}
     return Comparison(scenario, grouped)
@@ -144,7 +148,7 @@ def check(
     """Reads and resolves a scenario without running it: nodes, links, flows with their paths. Arguments as in `run`."""
     replaced = _overrides({**overrides, "set": set})
     if seed is not None:
-        replaced["seed"] = _seed(seed)
+        replaced["seed"] = seed_number(seed)
     return load(scenario).check(replaced)
 
 
@@ -218,7 +222,8 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
 
     Kind -> entries, each with at least a name and a summary.
     """
-    from multihop import columns, models, papers
+    from multihop import models, papers
+    from multihop.results import columns
     from multihop.study.spec import REDUCTIONS
 
     loaded: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
@@ -226,26 +231,9 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
     return {**loaded, **made, "models": models.catalogue(), "papers": papers.catalogue()}
 
 
-def seed_list(seeds: int | Iterable[int], first: int) -> list[int]:
-    """`seeds` consecutive seeds from `first`, or the given seeds.
-
-    Raises:
-        UserError: if there are none, too many, repeated or negative ones.
-    """
-    text_or_number: object = seeds
-    if isinstance(text_or_number, str) or not (_is_whole(seeds) or isinstance(text_or_number, Iterable)):
-        raise UserError(f"seeds: found {seeds!r}; needs a whole number, or a list of whole numbers")
-    if not isinstance(seeds, Iterable):
-        seeds = int(seeds)
-        if not 1 <= seeds <= MAX_SEEDS:
-            raise UserError(f"seeds: found {seeds}; needs 1 to {MAX_SEEDS}")
-        return [_seed(first + i) for i in range(seeds)]
-    given = [_seed(seed) for seed in seeds]
-    if not given:
-        raise UserError("seeds: none given; needs at least one")
-    if len(set(given)) != len(given):
-        raise UserError("seeds: repeated seeds are the same run; give each once")
-    return given
+def _result(job: Job, output: _core.Output) -> Result:
+    """What came of a job."""
+    return Result(job.scenario, job.view, dict(job.overrides), output)
 
 
 def _overrides(given: dict[str, Any]) -> dict[str, Any]:
@@ -259,16 +247,3 @@ def _overrides(given: dict[str, Any]) -> dict[str, Any]:
             raise UserError(f'{name}: found {value!r}; needs text, as in "60 s" or the name of a scheme')
     kept: dict[str, Any] = {name: value for name, value in texts.items() if value is not None}
     return {**kept, "set": replaced} if replaced else kept
-
-
-def _is_whole(value: object) -> bool:
-    # NumPy's integers count, and Python's booleans do not, although they are integers to Python.
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _seed(seed: int) -> int:
-    if not _is_whole(seed):
-        raise UserError(f"seed: found {seed!r}; needs a whole number from 0 to 2^64 - 1")
-    if not 0 <= seed < 2**64:
-        raise UserError(f"seed: found {seed}; needs 0 to 2^64 - 1")
-    return int(seed)

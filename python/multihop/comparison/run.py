@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from multihop import _core, frames
-from multihop.columns import METRICS
-
-if TYPE_CHECKING:
-    from multihop.comparison import Comparison
-    from multihop.scenario import Scenario
+from multihop import _core
+from multihop.results import frames
+from multihop.results.columns import METRICS
+from multihop.simulation.scenario import Scenario
 
 
 @dataclass(frozen=True)
-class Result:
-    """One run. Tables are DataFrames; `multihop.columns` says each column's unit and meaning.
+class Run:
+    """One run. Tables are DataFrames; `multihop.results.columns` says each column's unit and meaning.
 
     Attributes:
         scenario: what was run.
@@ -41,7 +38,7 @@ class Result:
 
     @cached_property
     def summary(self) -> dict[str, int | float | str]:
-        """Scalars of the run; see `multihop.columns.TABLES["summary"]`."""
+        """Scalars of the run; see `multihop.results.columns.TABLES["summary"]`."""
         return frames.summaries(self.view, [self.output])[0]
 
     @cached_property
@@ -87,21 +84,8 @@ class Result:
         over_time = {"series": self.series, "measurements": self.measurements, "positions": self.positions}
         return {**tables, **over_time}[name]
 
-    def report(self, path: str | Path) -> Path:
-        """Writes a self-contained HTML report and returns its path."""
-        return self._alone().report(path)
-
-    def save(self, directory: str | Path) -> Path:
-        """Writes the tables (Parquet and CSV), the scenario and a manifest, and returns the directory."""
-        return self._alone().save(directory)
-
     def _frame(self, name: str) -> pd.DataFrame:
         return frames.table(name, self.view, [self.output]).drop(columns="seed")
-
-    def _alone(self) -> Comparison:
-        from multihop.comparison import Comparison
-
-        return Comparison(self.scenario, {"scenario": (self,)})
 
     def _repr_html_(self) -> str:
         shown = [f"{m.title}: {m.shown(float(self.summary[m.name])):.4g} {m.unit}".strip() for m in METRICS]

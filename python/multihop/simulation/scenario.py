@@ -13,7 +13,7 @@ import numpy as np
 import tomli_w
 
 from multihop import _core
-from multihop.errors import UserError
+from multihop.base.errors import UserError
 
 ScenarioLike = str | Path | Mapping[str, Any]
 

@@ -1,0 +1,67 @@
+"""Results as scripts and notebooks have them: with a report, and files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from multihop.comparison.run import Run
+from multihop.comparison.runs import Runs
+from multihop.comparison.saving import save
+from multihop.comparison.verdict import sentences
+from multihop.results.words import with_interval
+
+
+@dataclass(frozen=True)
+class Result(Run):
+    """One run, which can be reported and saved."""
+
+    def report(self, path: str | Path) -> Path:
+        """Writes a self-contained HTML report and returns its path."""
+        return self._alone().report(path)
+
+    def save(self, directory: str | Path) -> Path:
+        """Writes the tables (Parquet and CSV), the scenario and a manifest, and returns the directory."""
+        return self._alone().save(directory)
+
+    def _alone(self) -> Comparison:
+        return Comparison(self.scenario, {"scenario": (self,)})
+
+
+@dataclass(frozen=True)
+class Comparison(Runs):
+    """Runs of one scenario side by side, which can be judged, reported and saved."""
+
+    results: Mapping[str, tuple[Result, ...]] = field(repr=False)
+
+    def verdict(self) -> list[str]:
+        """Who is better, in plain words, one sentence per question."""
+        return sentences(self)
+
+    def report(self, path: str | Path) -> Path:
+        """Writes a self-contained HTML report and returns its path."""
+        from multihop.report import write
+
+        return write(self, Path(path))
+
+    def figures(self, directory: str | Path) -> list[Path]:
+        """Writes the report's charts as SVG files, for papers and slides, and returns their paths."""
+        from multihop.report import figures
+
+        return figures(self, Path(directory))
+
+    def save(self, directory: str | Path) -> Path:
+        """Writes the tables (Parquet and CSV), the scenario and a manifest, and returns the directory."""
+        return save(self, Path(directory))
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for variant in self.variants:
+            cells = [with_interval(self.estimate(variant, m.name), m) for m in self.metrics]
+            rows.append([variant, *cells])
+        heads = ["", *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in self.metrics)]
+        table = pd.DataFrame(rows, columns=heads).to_html(index=False, border=0)
+        return f"<div>{table}<ul>{''.join(f'<li>{line}</li>' for line in self.verdict())}</ul></div>"

@@ -1,0 +1,1 @@
+"""What all of the package uses: errors, text of others made visible, files written whole, signals."""

@@ -1,0 +1,110 @@
+"""What a study found as files: tidy tables, estimates, paired differences, verdicts."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from multihop.base.files import write_text
+from multihop.claims.judging import Judgement
+from multihop.claims.study import StudyResult
+from multihop.results.columns import TABLES
+from multihop.results.folders import results_directory, write_table
+from multihop.results.provenance import record
+from multihop.study.tables import described, differences, estimates
+
+_TABLE_NAMES = (*TABLES, "metrics", "estimates", "differences")
+
+#: What an export may write.
+EXPORT_NAMES = (
+    "manifest.json",
+    "verdicts.json",
+    *(f"{name}.{kind}" for name in _TABLE_NAMES for kind in ("parquet", "csv")),
+)
+
+
+def export(result: StudyResult, directory: Path) -> list[Path]:
+    """Writes every table as Parquet and CSV, `verdicts.json`, and a manifest; returns the paths.
+
+    Tables have a column per factor and the seed in front, then their own; `estimates` has a row per point and metric,
+    `differences` a row per pair of the compared factor's values, both in SI units.
+
+    Raises:
+        UserError: if the directory cannot be written, or holds files of these names that are not results.
+        OutputError: if the disk is full or broken.
+    """
+    tables = {} if result.study.spec.model is not None else {name: result.table(name) for name in TABLES}
+    tables["metrics"] = result.table("metrics")
+    tables["estimates"] = estimates(result)
+    tables["differences"] = differences(result)
+    tables = {name: df for name, df in tables.items() if not df.empty}
+    about = manifest(result, list(tables))
+    paths = []
+    with results_directory(directory, EXPORT_NAMES):
+        for name, df in tables.items():
+            paths += write_table(directory, name, described(result, name, df, about))
+        verdicts = [verdict_record(judgement) for judgement in result.judgements]
+        paths.append(write_text(directory / "verdicts.json", _json(verdicts)))
+        paths.append(write_text(directory / "manifest.json", _json(about)))
+        # A table of an earlier export that has no rows any more would be taken for one of this.
+        for name in EXPORT_NAMES:
+            if directory / name not in paths:
+                (directory / name).unlink(missing_ok=True)
+    return paths
+
+
+def manifest(result: StudyResult, tables: Sequence[str]) -> dict[str, Any]:
+    """What was run, by what, how to run it again, and which tables there are. Nothing in it depends on the machine."""
+    spec, plan = result.study.spec, result.study.plan
+    return {
+        "format": 1,
+        **record(),
+        "command": "multihop study run study.toml" + (" --quick" if result.study.is_quick else ""),
+        "command_runs_in": "the study's folder, with its study.toml and scenario.toml",
+        "study": spec.name,
+        "points": [
+            {
+                "labels": dict(point.labels),
+                "settings": dict(point.settings),
+                "scenario_hash": plan.views[index]["hash"] if plan.views else None,
+                "seeds": list(result.seeds.get(index, [])),
+            }
+            for index, point in enumerate(plan.points)
+        ],
+        # What a run died of may name files of the machine that it ran on.
+        "failures": [{"point": dict(f.point), "seed": f.seed} for f in result.failures],
+        "tables": {name: f"{name}.parquet" for name in tables},
+    }
+
+
+def verdict_record(judgement: Judgement) -> dict[str, Any]:
+    """A verdict as plain data (JSON)."""
+    claim = judgement.claim
+    return {
+        "id": claim.id,
+        "where": claim.where,
+        "says": claim.says,
+        "kind": claim.kind,
+        "verdict": str(judgement.verdict),
+        "readings": {str(label): str(verdict) for label, verdict in judgement.readings},
+        "summary": judgement.summary,
+        "reason": claim.reason,
+        "whose": judgement.whose,
+        "cells": [{**vars(cell), "state": str(cell.state)} for cell in judgement.cells],
+    }
+
+
+def _json(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    return json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """JSON has no word for what is not a finite number."""
+    if isinstance(value, Mapping):
+        return {str(key): _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

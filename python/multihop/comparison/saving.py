@@ -1,0 +1,86 @@
+"""The runs of a comparison on disk: tidy tables that describe themselves, and a manifest."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from multihop.base.files import replace_file, same_file
+from multihop.comparison.runs import Runs
+from multihop.results.columns import RUN_COLUMNS, TABLES
+from multihop.results.folders import MOTION_FILE, results_directory, write_table
+from multihop.results.provenance import record
+
+MANIFEST_FORMAT = 1
+
+
+def save(runs: Runs, directory: Path) -> Path:
+    """Writes every table as Parquet and CSV, the scenario, its file of motion, and `manifest.json`.
+
+    Each file is written whole and then moved into place, the manifest last: where there is a manifest, all is there.
+
+    Raises:
+        UserError: if the directory cannot be written, or holds files of these names that are not results.
+    """
+    with results_directory(directory):
+        about = manifest(runs)
+        for name in TABLES:
+            table = arrow_table(runs, name, about)
+            write_table(directory, name, table)
+        # Results that are made again from their own copies of the scenario and of the file of motion leave these alone.
+        copy = directory / "scenario.toml"
+        if runs.scenario.file is None or not same_file(copy, runs.scenario.file):
+            replace_file(copy, lambda path: path.write_text(runs.scenario.text, encoding="utf-8"))
+        motion = next(iter(runs.results.values()))[0].view["motion_file"]
+        if motion is not None and not same_file(directory / MOTION_FILE, Path(motion)):
+            replace_file(directory / MOTION_FILE, partial(shutil.copyfile, motion))
+        text = json.dumps(about, indent=2) + "\n"
+        replace_file(directory / "manifest.json", lambda path: path.write_text(text, encoding="utf-8"))
+    return directory
+
+
+def arrow_table(runs: Runs, name: str, about: dict[str, Any] | None = None) -> pa.Table:
+    """A table with unit and meaning in each field's metadata, and the manifest in the schema's."""
+    table = pa.Table.from_pandas(runs.table(name), preserve_index=False)
+    definitions = RUN_COLUMNS | TABLES[name]
+    fields = []
+    for column in table.schema:
+        meta = definitions[column.name]
+        fields.append(column.with_metadata({"unit": meta.unit, "meaning": meta.meaning}))
+    about = about or manifest(runs)
+    described = pa.schema(fields, metadata={"multihop": json.dumps(about)})
+    return table.cast(described)
+
+
+def manifest(runs: Runs) -> dict[str, Any]:
+    """What was run, by what, and how to run it again. Nothing in it depends on the machine."""
+    first = next(iter(runs.results.values()))[0]
+    return {
+        "format": MANIFEST_FORMAT,
+        **record(),
+        "command": runs.command,
+        "command_runs_in": "the directory of this manifest, whose scenario.toml is the scenario that was run",
+        "scenario": {
+            "name": first.view["name"],
+            "origin": Path(runs.scenario.origin).name,
+            # The clock has nanoseconds; what is below is noise of the conversion to seconds.
+            "duration_s": round(first.view["duration"], 9),
+            "warmup_s": round(first.view["warmup"], 9),
+        },
+        "seeds": runs.seeds,
+        "variants": [
+            {
+                "name": name,
+                "scenario_hash": results[0].view["hash"],
+                "overrides": {k: v for k, v in results[0].overrides.items() if k != "seed"},
+                "fingerprints": {str(r.seed): r.summary["fingerprint"] for r in results},
+            }
+            for name, results in runs.results.items()
+        ],
+        "tables": {name: f"{name}.parquet" for name in TABLES},
+    }
