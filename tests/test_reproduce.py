@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from multihop.claims.judging import Verdict
 from multihop.papers import find, papers
-from multihop.study import Verdict
 from studies import tree
 
 ITEMS = [(paper.name, item) for paper in papers() for item in paper.items]
@@ -75,7 +75,7 @@ def test_every_file_of_a_paper_is_part_of_it():
     for paper in papers():
         folder = resources.files("multihop.papers") / paper.name
         there = {entry.name for entry in folder.iterdir() if entry.name.endswith(".toml")}
-        used = {f"{item}.toml" for item in paper.items} | {"paper.toml"}
+        used = {f"{item}.toml" for item in paper.items}
         used |= {str(paper.study(item).spec.scenario) for item in paper.items if paper.study(item).spec.scenario}
         assert there == used
 

@@ -1,4 +1,4 @@
-"""One folder per paper: its studies, one per figure or table, and what the paper claims about them, as data."""
+"""One file and one folder per paper: its studies, one per figure or table, and what the paper claims about them, as data."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Paper:
 
 def papers() -> list[Paper]:
     """All papers, by name."""
-    folders = sorted(path.parent for path in _FOLDER.glob("*/paper.toml"))
-    return [Paper(folder.name, **tomllib.loads((folder / "paper.toml").read_text("utf-8"))) for folder in folders]
+    files = sorted(_FOLDER.glob("*.toml"))
+    return [Paper(file.stem, **tomllib.loads(file.read_text("utf-8"))) for file in files]
 
 
 def catalogue() -> list[dict[str, Any]]:
