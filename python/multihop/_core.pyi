@@ -1,6 +1,6 @@
 """The compiled part: see crates/py. It holds no logic; scenarios live in crates/scenario, the engine in crates/sim."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
@@ -241,6 +241,9 @@ def schema() -> str:
 
 def registry() -> str:
     """What a scenario can name, as JSON text: kind -> list of {name, summary, ...}."""
+
+def nearest_name(name: str, known: Sequence[str]) -> str | None:
+    """The known name that is nearest to one that is not known, if one is near: by letters, or with it for a part."""
 
 def version() -> str:
     """The version of the engine."""

@@ -47,6 +47,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(seconds, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
+    module.add_function(wrap_pyfunction!(nearest_name, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(identity, module)?)?;
     module.add_function(wrap_pyfunction!(commit, module)?)
@@ -251,6 +252,13 @@ fn schema() -> String {
 #[pyfunction]
 fn registry() -> String {
     multihop_scenario::catalogue().to_string()
+}
+
+/// The known name that is nearest to one that is not known, if one is near; see [`multihop_core::nearest_name`].
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
+fn nearest_name(name: &str, known: Vec<String>) -> Option<String> {
+    multihop_core::nearest_name(name, known.iter().map(String::as_str)).map(str::to_owned)
 }
 
 /// The version of the engine.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Iterable
+
+from multihop import _core
 
 
 class UserError(ValueError):
@@ -20,9 +20,6 @@ class Interrupted(Exception):  # noqa: N818 - not an error: the person at the ke
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A question with the known name that is nearest, if one is near: by letters, or with the name for a part of it."""
-    known = list(known)
-    close = [each for each in known if name.lower() in re.split("[-_]", each.lower())]
-    # A part that many names share says little.
-    close = sorted(close, key=len) if 0 < len(close) <= 2 else difflib.get_close_matches(name, known, 1)
-    return f"did you mean {close[0]}? " if close else ""
+    """A question with the known name that is nearest, if one is near, as the engine has it."""
+    near = _core.nearest_name(name, list(known))
+    return f"did you mean {near}? " if near is not None else ""
