@@ -1,7 +1,7 @@
 """The network-utility optimum of a scenario: what flows would get if their rates maximised a sum of utilities.
 
-Constraints are those of airtime, as in `multihop.capacity`; `multihop.utility` solves the programme. Nothing is run,
-and routes are the shortest, as in a bound.
+Constraints are those of airtime, as in `multihop.optima.capacity`; `multihop.optima.utility` solves the programme.
+Nothing is run, and routes are the shortest, as in a bound.
 
 A run is held against the optimum by two numbers, `distance` and `gap`, and each flow by its share x / x*.
 """
@@ -48,7 +48,7 @@ class Question:
     Attributes:
         utility: of a rate.
         constraints: of which sets of links the airtime is limited.
-        level: name of one of `multihop.capacity.LEVELS`: what is charged, and for cliques, what excludes.
+        level: name of one of `multihop.optima.capacity.LEVELS`: what is charged, and for cliques, what excludes.
         feedback: are the transport's acknowledgements charged?
     """
 

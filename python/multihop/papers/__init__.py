@@ -1,4 +1,4 @@
-"""One file and one folder per paper: its studies, one per figure or table, and what the paper claims about them, as data."""
+"""A file and a folder per paper, as data: a study for each figure or table, and what the paper claims about it."""
 
 from __future__ import annotations
 
