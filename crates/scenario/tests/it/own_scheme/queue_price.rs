@@ -11,7 +11,7 @@
 //! queues for prices.
 
 use multihop_core::{Header, HeaderBytes, Layout, NodeId, Packet, Segment, header};
-use multihop_link::{Hop, LinkView, Outlet, RouterPolicy, Verdict};
+use multihop_link::{EgressQueue, Hop, LinkView, RouterPolicy, Verdict};
 use multihop_schemes::quantity::Size;
 use multihop_schemes::range::{number_in_range, size_in_range};
 use multihop_schemes::tcp::TcpParameters;
@@ -114,7 +114,7 @@ impl Scheme for QueuePrice {
         Box::new(TcpReceiver::with_echo(self.options(), Till::default()))
     }
 
-    fn router(&self, _node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, _node: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(TollGate { queue: self.queue.0 }))
     }
 

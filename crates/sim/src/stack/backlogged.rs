@@ -1,5 +1,4 @@
-//! Saturated sources of datagrams: they follow the queue that their packets leave by, in turns, so that it never runs empty and
-//! never overflows.
+//! Saturated sources of datagrams: they refill the egress queue in turns, so that it never runs empty and never overflows.
 
 use super::{Stack, Surroundings};
 use crate::agenda::Lane;
@@ -24,13 +23,13 @@ pub(super) enum Output {
 
 /// Ends that offer a datagram whenever their queue runs low, by queue.
 #[derive(Debug, Default)]
-pub(super) struct Followers {
-    queues: Vec<Followed>,
+pub(super) struct BackloggedSources {
+    queues: Vec<Backlog>,
 }
 
-/// Who follows a queue, and whose turn it is.
+/// The ends that are backlogged at a queue, and whose turn it is.
 #[derive(Debug)]
-struct Followed {
+struct Backlog {
     output: Output,
     ends: Vec<u32>,
     turn: usize,
@@ -45,11 +44,11 @@ enum Way {
     None,
 }
 
-impl Followers {
-    /// This end follows from now on.
+impl BackloggedSources {
+    /// This end is backlogged from now on.
     pub(super) fn add(&mut self, end: u32, output: Output) {
         let known = self.queues.iter().position(|queue| queue.output == output).unwrap_or_else(|| {
-            self.queues.push(Followed { output, ends: Vec::new(), turn: 0 });
+            self.queues.push(Backlog { output, ends: Vec::new(), turn: 0 });
             self.queues.len() - 1
         });
         let ends = &mut self.queues[known].ends;
@@ -58,13 +57,13 @@ impl Followers {
         }
     }
 
-    /// Does nobody follow?
+    /// Is no end backlogged?
     pub(super) fn is_empty(&self) -> bool {
         self.queues.iter().all(|queue| queue.ends.is_empty())
     }
 }
 
-impl Followed {
+impl Backlog {
     fn next(&mut self) -> u32 {
         self.turn = (self.turn + 1) % self.ends.len();
         self.ends[self.turn]
@@ -72,12 +71,12 @@ impl Followed {
 }
 
 impl Stack {
-    /// Gives the next follower a datagram to send, if its queue runs low. Returns whether there was anything to do.
+    /// Gives the next backlogged end a datagram to send, if its queue runs low. Returns whether there was anything to do.
     pub(super) fn refill(&mut self, around: &mut Surroundings) -> bool {
-        let runs_low = |queue: &Followed| !queue.ends.is_empty() && self.runs_low(queue.output);
-        let Some(queue) = self.followers.queues.iter().position(runs_low) else { return false };
-        let output = self.followers.queues[queue].output;
-        let index = self.followers.queues[queue].next();
+        let runs_low = |queue: &Backlog| !queue.ends.is_empty() && self.runs_low(queue.output);
+        let Some(queue) = self.backlogged.queues.iter().position(runs_low) else { return false };
+        let output = self.backlogged.queues[queue].output;
+        let index = self.backlogged.queues[queue].next();
         let end = &mut self.ends[index as usize];
         let goes_on = end.app.as_ref().is_some_and(|(app, _)| app.follows_queue(around.now));
         if !goes_on {
@@ -133,10 +132,10 @@ impl Stack {
         self.is_known(hop) || self.port_towards(hop).is_some()
     }
 
-    /// A follower follows no more; its application is called again then, if ever.
+    /// An end is backlogged no more; its application is called again then, if ever.
     fn put_aside(&mut self, around: &mut Surroundings, index: u32, again: Option<Time>) {
-        for queue in &mut self.followers.queues {
-            queue.ends.retain(|follower| *follower != index);
+        for queue in &mut self.backlogged.queues {
+            queue.ends.retain(|end| *end != index);
         }
         if let (Some(again), Some((_, slot))) = (again, &self.ends[index as usize].app) {
             around.agenda.arm(*slot, again, Lane::Upper);
