@@ -271,3 +271,14 @@ fn scenarios_of_the_schema_break_no_law() {
         assert!(tally.parts.contains_key(part), "no {part}: {:?}", tally.parts);
     }
 }
+
+/// What the hunt found once, made small.
+#[test]
+fn what_was_found_stays_mended() {
+    for text in [include_str!("found/row-at-frame-start.toml")] {
+        let config = resolve(text, "found.toml", &Overrides::default()).expect("it is a scenario").config;
+        if let Err(law) = check(&config) {
+            panic!("{law}\n{text}");
+        }
+    }
+}
