@@ -12,13 +12,12 @@ use crate::range::{bytes_per_second, number_in_range, rate_in_range, span_in_ran
 use crate::round_trip::smoothed;
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use header::{PriceEcho, PriceHeader};
 use multihop_core::{Header, HeaderBytes, Layout, NodeId, Packet, Rate, Span, Time};
 use multihop_link::{EgressQueue, Estimator, Hop, LinkView, PhyTimes, QueueEvent, RouterPolicy, Verdict};
 use multihop_transport::{
-    Acked, Allowance, CongestionHeader, Controller, Endpoint, Heard, LossKind, Lost, Returned, TcpOptions,
-    TcpReceiver, TcpSender,
+    Acked, Allowance, CongestionHeader, Controller, Echo, Heard, LossKind, Lost, Returned, TcpOptions,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,10 +77,6 @@ impl Parameters for MaxNet {
 }
 
 impl MaxNet {
-    fn options(&self) -> TcpOptions {
-        self.tcp.router_assisted(CongestionHeader::of(PriceHeader::LAYOUT.air as u32))
-    }
-
     fn demand(&self) -> Demand {
         Demand { max_rate: bytes_per_second(self.max_rate), time_constant: self.time_constant.0 }
     }
@@ -107,8 +102,12 @@ impl Demand {
     }
 }
 
-impl Scheme for MaxNet {
-    fn sender(&self) -> Box<dyn Endpoint> {
+impl TcpScheme for MaxNet {
+    fn options(&self) -> TcpOptions {
+        self.tcp.router_assisted(CongestionHeader::of(PriceHeader::LAYOUT.air as u32))
+    }
+
+    fn control(&self) -> Box<dyn Controller> {
         let options = self.options();
         let sender = PriceSender {
             demand: self.demand(),
@@ -119,14 +118,14 @@ impl Scheme for MaxNet {
             srtt: None,
             acked: 0,
         };
-        Box::new(TcpSender::new(options, Box::new(sender)))
+        Box::new(sender)
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::with_echo(self.options(), PriceEcho::default()))
+    fn echo(&self) -> Option<Box<dyn Echo>> {
+        Some(Box::new(PriceEcho::default()))
     }
 
-    fn router(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+    fn policy(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(PriceRouter {
             capacity: self.capacity.at(egress, self.options().packet_size()),
             utilization: self.utilization,
@@ -136,10 +135,6 @@ impl Scheme for MaxNet {
             arrived: 0.0,
             price: 0.0,
         }))
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
     }
 }
 
@@ -287,7 +282,7 @@ mod tests {
 
     fn router_of(parameters: &str) -> Box<dyn RouterPolicy> {
         let scheme: MaxNet = serde_json::from_str(parameters).unwrap();
-        scheme.router(NodeId(0), &testing::EGRESS).unwrap()
+        scheme.policy(NodeId(0), &testing::EGRESS).unwrap()
     }
 
     fn price(router: &mut dyn RouterPolicy, at: u64, came_with: f64) -> f64 {

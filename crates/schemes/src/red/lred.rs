@@ -3,10 +3,10 @@
 use crate::range::{check_weight, in_range, number_in_range};
 use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use multihop_core::{Exchange, Fate, LinkEvent, NodeId, Packet, Span, Time};
 use multihop_link::{EgressQueue, Hop, LinkView, RouterPolicy, Verdict};
-use multihop_transport::{Endpoint, Recovery};
+use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -70,16 +70,16 @@ impl Parameters for Lred {
     }
 }
 
-impl Scheme for Lred {
-    fn sender(&self) -> Box<dyn Endpoint> {
-        self.tcp.sender(Recovery::NewReno)
+impl TcpScheme for Lred {
+    fn options(&self) -> TcpOptions {
+        self.tcp.options(Recovery::NewReno)
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tcp.receiver(Recovery::NewReno)
+    fn control(&self) -> Box<dyn Controller> {
+        Box::new(self.tcp.reno())
     }
 
-    fn router(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+    fn policy(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         if egress.is_wired {
             return None;
         }
@@ -89,10 +89,6 @@ impl Scheme for Lred {
             previous: Span::ZERO,
             early_drop: EarlyDrop::new(egress),
         }))
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
     }
 }
 
@@ -255,6 +251,6 @@ mod tests {
 
     #[test]
     fn wires_have_no_retransmissions() {
-        assert!(Lred::default().router(NodeId(0), &EgressQueue { is_wired: true, ..EGRESS }).is_none());
+        assert!(Lred::default().policy(NodeId(0), &EgressQueue { is_wired: true, ..EGRESS }).is_none());
     }
 }

@@ -3,15 +3,15 @@
 //! Several of its equations cannot be meant as printed. Each has an option: the default is what they must mean for the scheme to
 //! work as its text says, and the other value is what is printed.
 
-use super::header::XcpHeader;
+use super::header::{XcpEcho, XcpHeader};
 use crate::capacity::winf::{Estimates, WinfParameters};
 use crate::range::{bytes_per_second, in_range};
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter, seconds};
 use crate::xcp::{XcpConnection, XcpControl};
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use multihop_core::{Header, Layout, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
-use multihop_transport::Endpoint;
+use multihop_transport::{Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -135,26 +135,26 @@ impl Parameters for XcpWinf {
     }
 }
 
-impl Scheme for XcpWinf {
-    fn sender(&self) -> Box<dyn Endpoint> {
-        self.tcp.sender()
+impl TcpScheme for XcpWinf {
+    fn options(&self) -> TcpOptions {
+        self.tcp.options()
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tcp.receiver()
+    fn control(&self) -> Box<dyn Controller> {
+        Box::new(self.tcp.control())
     }
 
-    fn router(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+    fn echo(&self) -> Option<Box<dyn Echo>> {
+        Some(Box::new(XcpEcho::default()))
+    }
+
+    fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let law = WinfLaw {
             estimates: self.winf.at(egress, self.tcp.packet_size()),
             desired: self.tcp.desired.map_or(egress.rate.bps() as f64 / 8.0, bytes_per_second),
             scheme: self.clone(),
         };
         Some(Box::new(XcpRouter::new(node, law, self.control.constants(0.5))))
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.tcp.segment_size()
     }
 }
 
@@ -319,7 +319,7 @@ mod tests {
     /// Two flows send 90 and 10 kB in an interval in which nothing changes: the net feedback of each.
     fn shuffled(psi: Psi) -> [i32; 2] {
         let scheme = XcpWinf { psi, ..published() };
-        let mut router = scheme.router(NodeId(0), &EGRESS).unwrap();
+        let mut router = scheme.policy(NodeId(0), &EGRESS).unwrap();
         let still = LinkView { available_bps: Some(0.0), ..VIEW };
         let mut net = [0; 2];
         // A packet of 1000 bytes each millisecond; control intervals end at 75, 175, 275 and 375 ms.
@@ -367,7 +367,7 @@ mod tests {
     /// A packet asks at its first node alone, and nobody grants more than what is available.
     #[test]
     fn grants_end_at_what_is_available() {
-        let mut router = XcpWinf::default().router(NodeId(0), &EGRESS).unwrap();
+        let mut router = XcpWinf::default().policy(NodeId(0), &EGRESS).unwrap();
         let view = LinkView { available_bps: Some(8e6), ..VIEW };
         pass(router.as_mut(), ms(0), packet(100, 10, XcpHeader::UNLIMITED), &view);
         // One packet came: all of 0.4 MB/s is its own.

@@ -10,10 +10,10 @@ use crate::quantity::Duration;
 use crate::range::{check_weight, number_in_range, span_in_range};
 use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use multihop_core::{LinkEvent, NodeId, Packet, Rng, Span, Time};
 use multihop_link::{EgressQueue, Hop, LinkView, Notice, RouterPolicy, Verdict};
-use multihop_transport::{Endpoint, Recovery};
+use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use usage::{Shares, Usage};
@@ -91,21 +91,17 @@ impl Parameters for Nred {
     }
 }
 
-impl Scheme for Nred {
-    fn sender(&self) -> Box<dyn Endpoint> {
-        self.tcp.sender(Recovery::NewReno)
+impl TcpScheme for Nred {
+    fn options(&self) -> TcpOptions {
+        self.tcp.options(Recovery::NewReno)
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tcp.receiver(Recovery::NewReno)
+    fn control(&self) -> Box<dyn Controller> {
+        Box::new(self.tcp.reno())
     }
 
-    fn router(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+    fn policy(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         (!egress.is_wired).then(|| Box::new(Neighbour::new(self, egress)) as Box<dyn RouterPolicy>)
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
     }
 }
 

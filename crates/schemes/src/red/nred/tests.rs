@@ -164,5 +164,5 @@ fn a_restart_forgets_what_was_found_and_heard() {
 
 #[test]
 fn wires_are_not_shared() {
-    assert!(Nred::default().router(NodeId(0), &EgressQueue { is_wired: true, ..EGRESS }).is_none());
+    assert!(Nred::default().policy(NodeId(0), &EgressQueue { is_wired: true, ..EGRESS }).is_none());
 }
