@@ -79,7 +79,7 @@ fuzz-importers fuzz-store: build
 
 # Mutation testing: does a test of meaning notice each changed operator and replaced function? A full run takes days; a shard of it,
 # spread over all mutants, is a sample: MUTANTS="--shard 7/60". Golden results do not count: of the simulator only MAC and tests of it.
-# Needs cargo-mutants from crates.io. What survived, and why it may: docs/mutants.md.
+# Needs cargo-mutants from crates.io. What survived, and why it may: docs/explanation/mutants.md.
 MUTANTS ?= --shard 0/60
 MUTATED ?= dot11 link transport schemes
 MUTATED_MAC_TESTS ?= --lib --test it -- --skip golden:: --skip hunt:: --skip own_scheme:: --skip fuzz::
@@ -94,16 +94,16 @@ mutants-mac:
 	cargo mutants --version > /dev/null || cargo install --locked cargo-mutants
 	$(MUTATING) -p multihop-sim -f 'crates/sim/src/mac/**' --output target/mutants-mac -- $(MUTATED_MAC_TESTS)
 
-# The validation pages: docs/validation.md, from runs against closed forms and figures of ns-2 and ns-3;
-# docs/measured-back.md, estimators in runs, on captures of them, and the truth; docs/explicit-rates.md, XCP, RCP and what
-# derives from them over wires, beside ns-2's XCP, and over radio; docs/link-capacity.md, the model of a link beside saturated stations.
+# The validation pages in docs/results: validation.md, from runs against closed forms and figures of ns-2 and ns-3;
+# measured-back.md, estimators in runs, on captures of them, and the truth; explicit-rates.md, XCP, RCP and what
+# derives from them over wires, beside ns-2's XCP, and over radio; link-capacity.md, the model of a link beside saturated stations.
 validation: build
 	$(BIN)/python -m validation
 	$(BIN)/python -m validation.measured_back
 	$(BIN)/python -m validation.explicit_rates
 	$(BIN)/python -m validation.link_capacity
 
-# The pages of papers' results, docs/results-PAPER.md, from all runs of their studies; PAPERS=winf for one of them,
+# The pages of papers' results, docs/results/PAPER.md, from all runs of their studies; PAPERS=winf for one of them,
 # RESULTS=--quick for a quick look. Interrupted, it goes on where it was.
 results: build
 	for paper in $(PAPERS); do \
@@ -111,20 +111,20 @@ results: build
 	    $(BIN)/python docs/results.py $$paper results/reproduce/$$paper $(RESULTS); \
 	done
 
-# Claims at a glance, docs/claims.md and the README's picture of them, from the verdicts that `make results` leaves.
+# Claims at a glance, docs/results/claims.md and the README's picture of them, from the verdicts that `make results` leaves.
 claims: build
 	$(BIN)/python -m docs.claims results/reproduce
 
-# The page of the league of all schemes, docs/league.md; LEAGUE_MESH=file for the community mesh, which is left out without one, and
+# The page of the league of all schemes, docs/results/league.md; LEAGUE_MESH=file for the community mesh, which is left out without one, and
 # LEAGUE=--quick for a quick look. Interrupted, it goes on where it was.
 league: build
 	$(BIN)/multihop league $(if $(LEAGUE_MESH),--mesh $(LEAGUE_MESH)) $(LEAGUE)
 	$(BIN)/python docs/league.py results/league
 
-# The page of when which scheme helps, docs/when.md; WHEN=--quick for a quick look. Interrupted, it goes on where it was.
+# The page of when which scheme helps, docs/results/when.md; WHEN=--quick for a quick look. Interrupted, it goes on where it was.
 when: build
 	$(BIN)/multihop when $(WHEN)
-	cp results/when/when.md docs/when.md
+	cp results/when/when.md docs/results/when.md
 
 # Events per second and CPU per simulated second; with ns-2 and ns-3 beside it where they are installed.
 bench: build
@@ -162,4 +162,4 @@ figures: build
 
 clean:
 	cargo clean
-	rm -rf $(VENV) results site docs/generated python/multihop/_core*.so
+	rm -rf $(VENV) results site docs/reference/generated python/multihop/_core*.so

@@ -1,4 +1,4 @@
-"""Writes the reference pages, from the same definitions that the program uses, into docs/generated."""
+"""Writes the reference pages, from the same definitions that the program uses, into docs/reference/generated."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import multihop
 from multihop.cli.inspect import field_place
 from multihop.columns import METRICS, RUN_COLUMNS, TABLES, Column
 
-TARGET = Path(__file__).parent / "generated"
+TARGET = Path(__file__).parent / "reference" / "generated"
 
 
 def main() -> None:
     """Writes all pages."""
-    TARGET.mkdir(exist_ok=True)
+    TARGET.mkdir(parents=True, exist_ok=True)
     pages = {
         "scenario.md": scenario_page(multihop.schema()),
         "study.md": study_page(multihop.schema("study")),
@@ -62,7 +62,7 @@ def study_page(schema: dict[str, Any]) -> str:
         "# Study reference",
         "",
         "Generated from the JSON Schema that `multihop schema study` prints. A study is one TOML file beside its",
-        "scenario; see [Your first study](../first-study.md). A *label* is what a factor's value is called: the value",
+        "scenario; see [Your first study](../../tutorials/first-study.md). A *label* is what a factor's value is called: the value",
         "itself, if it has no other name. Any other key is an error.",
         "",
         "## Top level",
@@ -120,7 +120,7 @@ def headers_page(headers: list[dict[str, Any]]) -> str:
     lines = [
         "# Congestion headers",
         "",
-        "In [captures](../pcap.md) they stand between IPv4 and the transport, in network byte order. Byte 0 has the",
+        "In [captures](../../how-to/pcap.md) they stand between IPv4 and the transport, in network byte order. Byte 0 has the",
         "type in bits 0 to 4, and in bits 5 to 7 how many 32-bit words the header is longer than its fixed part. A",
         "place such as 3:7 is bit 7 of byte 3. What is beyond the bytes on the air is known to simulated ends alone.",
         "",

@@ -3,7 +3,7 @@
     multihop reproduce recn
     python docs/results.py recn results/reproduce/recn
 
-writes docs/results-recn.md, the charts into docs/images/results-recn, and the verdicts beside the runs. It runs
+writes docs/results/recn.md, the charts into docs/results/images/recn, and the verdicts beside the runs. It runs
 nothing, and needs the build of multihop that made the runs.
 """
 
@@ -36,14 +36,14 @@ def main() -> None:
     parser.add_argument("paper")
     parser.add_argument("folder", type=Path, help="where multihop reproduce put the paper's studies")
     parser.add_argument("--quick", action="store_true", help="of runs that were made with --quick")
-    parser.add_argument("--to", type=Path, help="the page; docs/results-PAPER.md by default")
+    parser.add_argument("--to", type=Path, help="the page; docs/results/PAPER.md by default")
     given = parser.parse_args()
     try:
         paper = find(given.paper)
         results = [_result(paper, item, given.folder / item, quick=given.quick) for item in paper.items]
     except UserError as error:
         sys.exit(f"results.py: {error}")
-    target = given.to or DOCS / f"results-{paper.name}.md"
+    target = given.to or DOCS / "results" / f"{paper.name}.md"
     images = target.parent / "images" / target.stem
     images.mkdir(parents=True, exist_ok=True)
     for old in images.glob("*.svg"):
@@ -76,7 +76,7 @@ def page(paper: Paper, results: Sequence[StudyResult], charts: dict[str, list[st
         "",
         f"Written by `docs/results.py` from the runs of `{command}`, with multihop",
         f"{build()}. The command makes the same runs again, and a report with every cell and interval.",
-        "[What a verdict means](verdicts.md) says how claims are judged.",
+        "[What a verdict means](../explanation/verdicts.md) says how claims are judged.",
         "",
     ]
     if about := EXTENTS[extent]:
