@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python hunt fuzz fuzz-importers fuzz-store mutants mutants-mac faults audit bench bench-peers bench-capture bench-study validation results claims league when docs figures clean
+.PHONY: build demo test lint format test-rust test-python test-docs hunt fuzz fuzz-importers fuzz-store mutants mutants-mac faults audit bench bench-peers bench-capture bench-study validation results claims league when docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -27,7 +27,7 @@ demo: build
 	$(BIN)/multihop compare scenarios/mesh-demo.toml --schemes tcp-newreno,tcp-sack,recn --seeds 10 --out results/demo
 	@echo "Open results/demo/report.html"
 
-test: lint test-rust test-python
+test: lint test-rust test-python test-docs
 
 lint: build
 	cargo fmt --check
@@ -43,6 +43,9 @@ format: $(READY)
 
 test-rust:
 	cargo test --workspace --quiet
+
+test-docs: docs
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 # Scenarios drawn from the schema, with overflow checks and debug assertions: HUNT of them from number HUNT_FROM on. What fails is left, made
 # small, in target/hunt.
@@ -108,7 +111,7 @@ validation: build
 results: build
 	for paper in $(PAPERS); do \
 	    $(BIN)/multihop reproduce $$paper $(RESULTS); \
-	    $(BIN)/python docs/results.py $$paper results/reproduce/$$paper $(RESULTS); \
+	    $(BIN)/python -m docs.results $$paper results/reproduce/$$paper $(RESULTS); \
 	done
 
 # Claims at a glance, docs/results/claims.md and the README's picture of them, from the verdicts that `make results` leaves.
@@ -137,10 +140,10 @@ bench-peers: build
 bench-capture: build
 	$(BIN)/python benches/capture.py
 
+# The site. Links and references that lead nowhere are errors.
 docs: build
-	$(BIN)/maturin develop --quiet --release --extras dev,docs
-	$(BIN)/python docs/generate.py
-	$(BIN)/sphinx-build -q -W -b html docs site
+	$(BIN)/python -m docs.generate
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs site
 	@echo "Open site/index.html"
 
 # A study of 1000 runs: how busy it keeps the cores, and whether kills change what it leaves.
@@ -158,7 +161,7 @@ faults: build
 
 # The pictures of the README, from a real run.
 figures: build
-	$(BIN)/python docs/figures.py
+	$(BIN)/python -m docs.figures
 
 clean:
 	cargo clean

@@ -3,7 +3,7 @@
     multihop reproduce
     python -m docs.claims results/reproduce
 
-writes docs/results/claims.md and docs/results/images/claims.svg. It runs nothing: `reproduce` left the verdicts in files.
+writes docs/results/claims.md and docs/results/images/claims.svg. It runs nothing: `reproduce` left the verdicts.
 """
 
 from __future__ import annotations

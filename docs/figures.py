@@ -3,6 +3,8 @@
 import tempfile
 from pathlib import Path
 
+from docs.pictures import compact
+
 import multihop
 
 ROOT = Path(__file__).parent.parent
@@ -15,7 +17,7 @@ def main() -> None:
     target.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         metrics = next(path for path in comparison.figures(folder) if path.name == "metrics.svg")
-        (target / "demo.svg").write_text(metrics.read_text(encoding="utf-8"), encoding="utf-8")
+        (target / "demo.svg").write_text(compact(metrics.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

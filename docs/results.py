@@ -1,7 +1,7 @@
 """Writes the page of a paper's results from the runs that `multihop reproduce` made, with its charts.
 
     multihop reproduce recn
-    python docs/results.py recn results/reproduce/recn
+    python -m docs.results recn results/reproduce/recn
 
 writes docs/results/recn.md, the charts into docs/results/images/recn, and the verdicts beside the runs. It runs
 nothing, and needs the build of multihop that made the runs.
@@ -15,6 +15,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+from docs.pictures import compact
 
 from multihop import UserError
 from multihop.papers import Paper, find
@@ -52,7 +54,7 @@ def main() -> None:
     for item, result in zip(paper.items, results, strict=True):
         charts[item] = [(f"{item}-{figure.name}.svg", figure.svg) for figure in figures(result, item)]
         for name, svg in charts[item]:
-            (images / name).write_text(svg, encoding="utf-8")
+            (images / name).write_text(compact(svg), encoding="utf-8")
     names = {item: [f"images/{target.stem}/{name}" for name, _ in made] for item, made in charts.items()}
     target.write_text(page(paper, results, names), encoding="utf-8")
     write_verdicts(given.folder, results)
