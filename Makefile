@@ -159,7 +159,7 @@ audit: build
 faults: build
 	MULTIHOP_INSTANTS=20 $(BIN)/pytest -n 0 tests/test_kills.py
 
-# The pictures of the README, from a real run.
+# The picture of the first tutorial, from a real run.
 figures: build
 	$(BIN)/python -m docs.figures
 

@@ -1,4 +1,4 @@
-"""Draws the README's picture from a real run: what `make demo` compares."""
+"""Draws the picture of the first tutorial from a real run: what `make demo` compares."""
 
 import tempfile
 from pathlib import Path

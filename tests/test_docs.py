@@ -138,3 +138,14 @@ def test_a_curve_that_is_no_marker_is_refused():
     text = f'<svg xmlns="{SVG[1:-1]}"><path d="M 0 0 C 1 1 2 2 3 3" style="fill: none"/></svg>'
     with pytest.raises(ValueError, match="'C'"):
         compact(text)
+
+
+def test_the_table_for_contributors_names_files_that_exist():
+    folders = {"S/": "crates/schemes/src/", "M/": "crates/sim/src/"}
+    table = [line for line in (ROOT / "CONTRIBUTING.md").read_text("utf-8").splitlines() if line.startswith("| ")]
+    named = [
+        name for line in table for name in re.findall(r"`([^`]*/[^`]*)`", line) if not re.search("NAME|ITEM", name)
+    ]
+    paths = [re.sub(r"^[SM]/", lambda short: folders[short[0]], name) for name in named]
+    assert len(paths) > 30
+    assert not [path for path in paths if not (ROOT / path).exists()]
