@@ -77,7 +77,7 @@ def page(paper: Paper, results: Sequence[StudyResult], charts: dict[str, list[st
         f"{paper.authors}: *{paper.title}*. {paper.published}.",
         "",
         f"Written by `docs/results.py` from the runs of `{command}`, with multihop",
-        f"{build()}. The command makes the same runs again, and a report with every cell and interval.",
+        f"{build()}. The command reproduces these runs, and writes a report with every cell and interval.",
         "[What a verdict means](../explanation/verdicts.md) says how claims are judged.",
         "",
     ]
