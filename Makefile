@@ -107,7 +107,7 @@ validation: build
 	$(BIN)/python -m validation.link_capacity
 
 # The pages of papers' results, docs/results/PAPER.md, from all runs of their studies; PAPERS=winf for one of them,
-# RESULTS=--quick for a quick look. Interrupted, it goes on where it was.
+# RESULTS=--quick for a quick look. Interrupted, it resumes.
 results: build
 	for paper in $(PAPERS); do \
 	    $(BIN)/multihop reproduce $$paper $(RESULTS); \
@@ -119,12 +119,12 @@ claims: build
 	$(BIN)/python -m docs.claims results/reproduce
 
 # The page of the league of all schemes, docs/results/league.md; LEAGUE_MESH=file for the community mesh, which is left out without one, and
-# LEAGUE=--quick for a quick look. Interrupted, it goes on where it was.
+# LEAGUE=--quick for a quick look. Interrupted, it resumes.
 league: build
 	$(BIN)/multihop league $(if $(LEAGUE_MESH),--mesh $(LEAGUE_MESH)) $(LEAGUE)
 	$(BIN)/python docs/league.py results/league
 
-# The page of when which scheme helps, docs/results/when.md; WHEN=--quick for a quick look. Interrupted, it goes on where it was.
+# The page of when which scheme helps, docs/results/when.md; WHEN=--quick for a quick look. Interrupted, it resumes.
 when: build
 	$(BIN)/multihop when $(WHEN)
 	cp results/when/when.md docs/results/when.md
