@@ -108,7 +108,7 @@ def schemes_page(schemes: list[dict[str, Any]]) -> str:
 
 def names_page(catalogue: dict[str, list[dict[str, Any]]]) -> str:
     """Everything that can be named, besides schemes."""
-    lines = ["# What a scenario can name", "", "Generated; the same as `multihop list`.", ""]
+    lines = ["# Names in scenarios", "", "Generated; the same as `multihop list`.", ""]
     lines += [
         "[Schemes](schemes.md) and their [headers](headers.md) have pages of their own. Studies name tables,",
         "reductions and models, and `multihop reproduce` papers.",
