@@ -149,3 +149,18 @@ def test_the_table_for_contributors_names_files_that_exist():
     paths = [re.sub(r"^[SM]/", lambda short: folders[short[0]], name) for name in named]
     assert len(paths) > 30
     assert not [path for path in paths if not (ROOT / path).exists()]
+
+
+def test_pages_that_sources_name_exist():
+    made = {f"docs/reference/generated/{name}" for name in generate.pages()}
+    missing, seen = [], 0
+    for path in files():
+        # Texts of papers are in the results, which change only when these are made again.
+        if ROOT / "docs" / "results" in path.parents or path.suffix not in {".py", ".rs", ".md", ""}:
+            continue
+        for name in re.findall(r"\bdocs/[a-z/-]+\.md\b", path.read_text("utf-8", errors="replace")):
+            seen += 1
+            if name not in made and not (ROOT / name).exists():
+                missing.append(f"{path.relative_to(ROOT)}: {name}")
+    assert not missing
+    assert seen > 20
