@@ -52,7 +52,7 @@ test-docs: docs
 HUNT ?= 100000
 HUNT_FROM ?= 0
 hunt:
-	HUNT=$(HUNT) HUNT_FROM=$(HUNT_FROM) cargo test -p multihop-sim --test it hunt:: -- --nocapture
+	HUNT=$(HUNT) HUNT_FROM=$(HUNT_FROM) cargo test -p multihop-scenario --test it hunt:: -- --nocapture
 
 test-python: build
 	$(BIN)/pytest -n auto
@@ -85,7 +85,7 @@ fuzz-importers fuzz-store: build
 # Needs cargo-mutants from crates.io. What survived, and why it may: docs/explanation/mutants.md.
 MUTANTS ?= --shard 0/60
 MUTATED ?= dot11 link transport schemes
-MUTATED_MAC_TESTS ?= --lib --test it -- --skip golden:: --skip hunt:: --skip own_scheme:: --skip fuzz::
+MUTATED_MAC_TESTS ?= --lib --test it -- --skip golden:: --skip fuzz::
 MUTATING := CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_DEBUG=0 CARGO_INCREMENTAL=1 cargo mutants --sharding round-robin \
     --timeout 600 --cap-lints true --no-times $(MUTANTS)
 

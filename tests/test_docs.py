@@ -141,12 +141,12 @@ def test_a_curve_that_is_no_marker_is_refused():
 
 
 def test_the_table_for_contributors_names_files_that_exist():
-    folders = {"S/": "crates/schemes/src/", "M/": "crates/sim/src/"}
+    folders = {"S/": "crates/schemes/src/", "M/": "crates/sim/src/", "T/": "crates/scenario/src/"}
     table = [line for line in (ROOT / "CONTRIBUTING.md").read_text("utf-8").splitlines() if line.startswith("| ")]
     named = [
         name for line in table for name in re.findall(r"`([^`]*/[^`]*)`", line) if not re.search("NAME|ITEM", name)
     ]
-    paths = [re.sub(r"^[SM]/", lambda short: folders[short[0]], name) for name in named]
+    paths = [re.sub(r"^[SMT]/", lambda short: folders[short[0]], name) for name in named]
     assert len(paths) > 30
     assert not [path for path in paths if not (ROOT / path).exists()]
 

@@ -1,6 +1,6 @@
 //! Any bytes as a file of motion; the first byte chooses the format.
 
-use multihop_sim::mobility::trace::{Format, read};
+use multihop_scenario::trace::{Format, read};
 
 const FORMATS: [Format; 5] = [
     Format::Setdest,

@@ -1,6 +1,6 @@
 //! Any text as a scenario: a configuration, or one sentence that says where, what and what would do.
 
-use multihop_sim::scenario::{Overrides, resolve};
+use multihop_scenario::{Overrides, resolve};
 
 /// Reads the scenario.
 pub fn check(bytes: &[u8]) {

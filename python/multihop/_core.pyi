@@ -1,4 +1,4 @@
-"""The compiled part: see crates/py. It holds no logic; scenarios and the engine live in crates/sim."""
+"""The compiled part: see crates/py. It holds no logic; scenarios live in crates/scenario, the engine in crates/sim."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,6 +1,6 @@
 //! The Python module `multihop._core`: scenarios in, columns out.
 //!
-//! It holds no logic. Scenarios are read by [`multihop_sim::scenario`], run by [`multihop_sim::run`] with the GIL released, and
+//! It holds no logic. Scenarios are read by [`multihop_scenario`], run by [`multihop_sim::run`] with the GIL released, and
 //! results cross as `NumPy` arrays ([`tables`]); captures are measured by [`multihop_measure`] ([`measure`]); closed
 //! forms that the engine has too are [`models`]. A panic of the
 //! engine, which is a bug, becomes an `InternalError` ([`panics`]).
@@ -11,10 +11,10 @@ mod models;
 mod panics;
 mod tables;
 
+use multihop_scenario::{Overrides, Resolved, Setting, Step};
 use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
 use multihop_sim::routing::{LinkQuality, Routes};
-use multihop_sim::scenario::{self, Overrides, Resolved, Setting, Step};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -64,7 +64,7 @@ fn check<'py>(
     let overrides = read_overrides(overrides)?;
     let (resolved, links, paths) = py.detach(|| {
         panics::caught(|| {
-            let resolved = scenario::resolve(text, origin, &overrides).map_err(scenario_error)?;
+            let resolved = multihop_scenario::resolve(text, origin, &overrides).map_err(scenario_error)?;
             let config = &resolved.config;
             let quality = LinkQuality::new(config);
             let links = quality.usable();
@@ -114,7 +114,7 @@ fn run<'py>(
     let meter = meter.map(Bound::get);
     let (config, outcome) = py.detach(|| {
         panics::caught(|| {
-            let config = scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+            let config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
             let watch = |now: multihop_core::Time| {
                 if let Some(meter) = meter {
                     meter.simulated_ns.store(now.ns(), Ordering::Relaxed);
@@ -143,7 +143,7 @@ fn airtimes<'py>(
     frame_bytes: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
     let times = panics::caught(|| {
-        let config = scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
+        let config = multihop_scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
         Ok(Airtimes::new(&config, frame_bytes))
     })?;
     let made = PyDict::new(py);
@@ -177,7 +177,7 @@ fn capacity<'py>(
     let overrides = read_overrides(overrides)?;
     let capacity = py.detach(|| {
         panics::caught(|| {
-            let config = scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+            let config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
             Ok(Capacity::new(&config))
         })
     })?;
@@ -232,25 +232,25 @@ fn locate(text: &str, path: Vec<PathStep>) -> Option<usize> {
             PathStep::Index(index) => Step::Index(index),
         })
         .collect();
-    scenario::locate(text, &steps)
+    multihop_scenario::locate(text, &steps)
 }
 
 /// A length of time, written with its unit as in scenarios, in seconds.
 #[pyfunction]
 fn seconds(text: &str) -> PyResult<f64> {
-    scenario::seconds(text).map_err(PyValueError::new_err)
+    multihop_scenario::seconds(text).map_err(PyValueError::new_err)
 }
 
 /// The JSON Schema of scenarios.
 #[pyfunction]
 fn schema() -> String {
-    scenario::json_schema().to_string()
+    multihop_scenario::json_schema().to_string()
 }
 
 /// What a scenario can name.
 #[pyfunction]
 fn registry() -> String {
-    scenario::catalogue().to_string()
+    multihop_scenario::catalogue().to_string()
 }
 
 /// The version of the engine.
@@ -272,7 +272,7 @@ fn commit() -> Option<&'static str> {
 }
 
 #[allow(clippy::needless_pass_by_value)] // the shape that `map_err` wants
-fn scenario_error(error: scenario::ScenarioError) -> PyErr {
+fn scenario_error(error: multihop_scenario::ScenarioError) -> PyErr {
     ScenarioError::new_err(error.to_string())
 }
 

@@ -66,7 +66,7 @@ fn options(
     });
     let gauges = match estimators {
         None => Gauge::standard(),
-        Some((text, origin)) => multihop_sim::scenario::gauges(&text, &origin)
+        Some((text, origin)) => multihop_scenario::gauges(&text, &origin)
             .map_err(scenario_error)?
             .into_iter()
             .map(|(name, estimator)| Gauge { name, estimator })

@@ -3,8 +3,8 @@
 use crate::{panics, scenario_error};
 use multihop_core::Span;
 use multihop_link::{ContentionDelay, LinkCapacity, PhyTimes, ServiceTimes, SuccessProbability};
+use multihop_scenario::Overrides;
 use multihop_sim::capacity::phy_times;
-use multihop_sim::scenario::{self, Overrides};
 use multihop_transport::{Equation, Path};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -104,7 +104,7 @@ pub fn throughput_equation(
 /// What models have to know of the PHY of a scenario.
 fn phy_of(text: &str, origin: &str) -> PyResult<PhyTimes> {
     panics::caught(|| {
-        let config = scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
+        let config = multihop_scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
         Ok(phy_times(&config))
     })
 }

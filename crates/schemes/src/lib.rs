@@ -61,7 +61,7 @@ pub use udp::Udp;
 pub use xcp::{Psi, QueueTimer, Shuffled, Spare, Throughput, Xcp, XcpB, XcpConnection, XcpControl, XcpWinf};
 
 use multihop_core::{FlowId, NodeId};
-use multihop_link::{Outlet, PhyTimes, RouterPolicy};
+use multihop_link::{EgressQueue, PhyTimes, RouterPolicy};
 use multihop_transport::Endpoint;
 
 /// What a sender may know of itself and the radio of its own station.
@@ -85,8 +85,8 @@ pub trait Scheme: Send + Sync {
     }
     /// The data receiver of a new flow.
     fn receiver(&self) -> Box<dyn Endpoint>;
-    /// What `node` does to packets of this scheme's flows at the queue before `outlet`, if anything.
-    fn router(&self, _node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    /// What `node` does to packets of this scheme's flows at the queue before `egress`, if anything.
+    fn router(&self, _node: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         None
     }
     /// Payload bytes of a full segment or datagram.

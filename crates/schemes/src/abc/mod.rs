@@ -16,7 +16,7 @@ use crate::{Parameters, Scheme};
 use header::BrakeCounts;
 use header::BrakeEcho;
 use multihop_core::{Ecn, Header, Layout, NodeId};
-use multihop_link::{Outlet, RouterPolicy};
+use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{
     CongestionHeader, CubicOptions, Endpoint, RenoOptions, TcpOptions, TcpReceiver, TcpSender,
 };
@@ -82,7 +82,7 @@ impl Parameters for Abc {
 
 impl Abc {
     fn options(&self) -> TcpOptions {
-        TcpOptions { delivery_rate: true, ..self.tcp.led_by_routers(CongestionHeader::marks(Ecn::Ect1, 0)) }
+        TcpOptions { delivery_rate: true, ..self.tcp.router_assisted(CongestionHeader::marks(Ecn::Ect1, 0)) }
     }
 }
 
@@ -101,8 +101,8 @@ impl Scheme for Abc {
         Box::new(TcpReceiver::with_echo(self.options(), BrakeEcho::default()))
     }
 
-    fn router(&self, _node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        let capacity = self.capacity.at(outlet, self.options().packet_size());
+    fn router(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+        let capacity = self.capacity.at(egress, self.options().packet_size());
         let constants = AbcConstants {
             utilization: self.utilization,
             drain: self.drain_time.0,

@@ -32,7 +32,7 @@ use crate::xcp::no_ecn;
 use crate::{Parameters, Scheme};
 use header::{EwccpEcho, EwccpHeader};
 use multihop_core::{Header, Layout, NodeId};
-use multihop_link::{Outlet, RouterPolicy};
+use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Endpoint, Recovery, TcpOptions, TcpReceiver, TcpSender};
 use router::{Capacity, Constants, EwccpRouter};
 use schemars::JsonSchema;
@@ -189,15 +189,15 @@ impl Ewccp {
         }
     }
 
-    fn constants(&self, outlet: &Outlet) -> Constants {
-        let bit_rate = outlet.rate.bps() as f64 / 8.0;
-        let psi = if outlet.is_wired { 1.0 } else { self.psi };
+    fn constants(&self, egress: &EgressQueue) -> Constants {
+        let bit_rate = egress.rate.bps() as f64 / 8.0;
+        let psi = if egress.is_wired { 1.0 } else { self.psi };
         Constants {
             beta: self.beta,
             threshold: self.gamma.map_or(f64::from(self.segment_size()), |size| size.0),
             round: self.interval.span(),
             // Nobody hears a wire.
-            signalling: (!outlet.is_wired).then(|| self.signalling_interval.span()),
+            signalling: (!egress.is_wired).then(|| self.signalling_interval.span()),
             jitter: self.signalling_jitter,
             hops: self.signalling_hops as u8,
             lifetime: self.lifetime.map_or(self.signalling_interval.span() * 3, Duration::span),
@@ -205,7 +205,7 @@ impl Ewccp {
             header: self.signalling_header.bytes() as u32,
             entry: self.entry_size.bytes() as u32,
             capacity: match self.load {
-                SharedLoad::Measured if !outlet.is_wired => {
+                SharedLoad::Measured if !egress.is_wired => {
                     Capacity::Measured { least: LEAST_MEASURED * bit_rate }
                 }
                 _ => Capacity::Constant(self.capacity.map_or(psi * bit_rate, bytes_per_second)),
@@ -272,8 +272,8 @@ impl Scheme for Ewccp {
         Box::new(TcpReceiver::with_echo(self.options(), EwccpEcho::default()))
     }
 
-    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        Some(Box::new(EwccpRouter::new(node, self.constants(outlet), outlet.seed)))
+    fn router(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+        Some(Box::new(EwccpRouter::new(node, self.constants(egress), egress.seed)))
     }
 
     fn segment_size(&self) -> u32 {

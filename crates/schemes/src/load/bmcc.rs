@@ -13,7 +13,7 @@ use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Parameters, Scheme};
 use multihop_core::{Ecn, Header, Layout, NodeId};
-use multihop_link::{Outlet, RouterPolicy};
+use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Endpoint, TcpOptions, TcpReceiver, TcpSender};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ impl Bmcc {
     fn options(&self) -> TcpOptions {
         let ack_codepoint = if self.mark_acks { Ecn::Ect0 } else { Ecn::NotCapable };
         let header = CongestionHeader::marks(Ecn::Ect0, LoadHeader::LAYOUT.air as u32);
-        self.tcp.led_by_routers(CongestionHeader { ack_codepoint, ..header })
+        self.tcp.router_assisted(CongestionHeader { ack_codepoint, ..header })
     }
 }
 
@@ -140,8 +140,8 @@ impl Scheme for Bmcc {
         Box::new(TcpReceiver::with_echo(self.options(), LoadEcho::default()))
     }
 
-    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        let capacity = self.capacity.at(outlet, self.options().packet_size());
+    fn router(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+        let capacity = self.capacity.at(egress, self.options().packet_size());
         let constants = LoadConstants {
             interval: self.interval.span(),
             utilization: self.utilization,

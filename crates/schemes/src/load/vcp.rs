@@ -11,7 +11,7 @@ use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Parameters, Scheme};
 use multihop_core::{Ecn, Header, Layout, NodeId, Span};
-use multihop_link::{Outlet, RouterPolicy};
+use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Endpoint, TcpOptions, TcpReceiver, TcpSender};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ impl Parameters for Vcp {
 
 impl Vcp {
     fn options(&self) -> TcpOptions {
-        self.tcp.led_by_routers(CongestionHeader::marks(Ecn::Ect1, 0))
+        self.tcp.router_assisted(CongestionHeader::marks(Ecn::Ect1, 0))
     }
 }
 
@@ -84,8 +84,8 @@ impl Scheme for Vcp {
         Box::new(TcpReceiver::with_echo(self.options(), MarkEcho::default()))
     }
 
-    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        let capacity = self.capacity.at(outlet, self.options().packet_size());
+    fn router(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+        let capacity = self.capacity.at(egress, self.options().packet_size());
         let constants = LoadConstants {
             interval: INTERVAL,
             utilization: self.utilization,

@@ -18,7 +18,7 @@ use crate::xcp::no_ecn;
 use crate::{Parameters, Scheme};
 use header::{RcpEcho, RcpHeader};
 use multihop_core::{Header, Layout, NodeId};
-use multihop_link::{Estimator, LinkView, Outlet, PhyTimes, RouterPolicy};
+use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
 use multihop_transport::{CongestionHeader, Endpoint, Recovery, TcpOptions, TcpReceiver, TcpSender};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -194,8 +194,8 @@ impl Scheme for Rcp {
         self.tcp.receiver()
     }
 
-    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        let capacity = self.capacity.at(outlet, self.tcp.packet_size());
+    fn router(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+        let capacity = self.capacity.at(egress, self.tcp.packet_size());
         let least = self.min_rate.unwrap_or(0.01) * f64::from(self.tcp.packet_size());
         let constants = self.control.constants(self.utilization.unwrap_or(1.0), least);
         Some(Box::new(RcpRouter::new(node, GivenLoad { capacity }, constants)))

@@ -5,7 +5,7 @@ use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
 use crate::{Parameters, Scheme};
 use multihop_core::{Exchange, Fate, LinkEvent, NodeId, Packet, Span, Time};
-use multihop_link::{Hop, LinkView, Outlet, RouterPolicy, Verdict};
+use multihop_link::{EgressQueue, Hop, LinkView, RouterPolicy, Verdict};
 use multihop_transport::{Endpoint, Recovery};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,15 +79,15 @@ impl Scheme for Lred {
         self.tcp.receiver(Recovery::NewReno)
     }
 
-    fn router(&self, _node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        if outlet.is_wired {
+    fn router(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+        if egress.is_wired {
             return None;
         }
         Some(Box::new(LinkRed {
             parameters: self.clone(),
             retries: 0.0,
             previous: Span::ZERO,
-            early_drop: EarlyDrop::new(outlet),
+            early_drop: EarlyDrop::new(egress),
         }))
     }
 
@@ -151,7 +151,7 @@ impl RouterPolicy for LinkRed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{OUTLET, hop, packet};
+    use crate::testing::{EGRESS, hop, packet};
     use multihop_core::{Ecn, FlowId, Rate};
 
     /// 9.4 ms of airtime.
@@ -182,7 +182,7 @@ mod tests {
             parameters: scheme.clone(),
             retries: 0.0,
             previous: Span::ZERO,
-            early_drop: EarlyDrop::new(&OUTLET),
+            early_drop: EarlyDrop::new(&EGRESS),
         }
     }
 
@@ -255,6 +255,6 @@ mod tests {
 
     #[test]
     fn wires_have_no_retransmissions() {
-        assert!(Lred::default().router(NodeId(0), &Outlet { is_wired: true, ..OUTLET }).is_none());
+        assert!(Lred::default().router(NodeId(0), &EgressQueue { is_wired: true, ..EGRESS }).is_none());
     }
 }

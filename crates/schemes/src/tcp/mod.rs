@@ -157,7 +157,7 @@ impl TcpParameters {
 
     /// The options of a connection whose window routers open: with selective acknowledgements, which hold after a timeout, a round-trip
     /// sample from every acknowledgement, and a receive window that does not bind, unless something else was given.
-    pub(crate) fn led_by_routers(&self, congestion_header: CongestionHeader) -> TcpOptions {
+    pub(crate) fn router_assisted(&self, congestion_header: CongestionHeader) -> TcpOptions {
         let tcp = TcpParameters {
             window: self.window.or(Some(TcpOptions::OPEN_WINDOW)),
             keep_sacked: self.keep_sacked.or(Some(true)),

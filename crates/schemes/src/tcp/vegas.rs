@@ -64,7 +64,7 @@ impl Scheme for TcpVegas {
             alpha: self.alpha,
             beta: self.beta,
             gamma: self.gamma,
-            patience: defaults.patience.filter(|_| self.fine_timeout),
+            fine_grained_rto: defaults.fine_grained_rto.filter(|_| self.fine_timeout),
             ..defaults
         });
         let options = self.tcp.options(Recovery::NewReno);

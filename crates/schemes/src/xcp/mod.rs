@@ -18,7 +18,7 @@ use crate::xcp::sender::{XcpSender, XcpSenderOptions};
 use crate::{Parameters, Scheme};
 use header::{XcpEcho, XcpHeader};
 use multihop_core::{Header, Layout, NodeId};
-use multihop_link::{Estimator, LinkView, Outlet, PhyTimes, RouterPolicy};
+use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
 use multihop_transport::{CongestionHeader, Endpoint, Recovery, TcpOptions, TcpReceiver, TcpSender};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -167,9 +167,9 @@ impl Scheme for Xcp {
         self.tcp.receiver()
     }
 
-    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let law = GivenCapacity {
-            capacity: self.capacity.at(outlet, self.tcp.packet_size()),
+            capacity: self.capacity.at(egress, self.tcp.packet_size()),
             alpha: self.control.alpha(),
             beta: self.control.beta,
         };

@@ -9,7 +9,7 @@ use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter};
 use crate::xcp::{XcpConnection, XcpControl};
 use crate::{Parameters, Scheme};
 use multihop_core::{Header, Layout, NodeId};
-use multihop_link::{LinkView, Outlet, RouterPolicy};
+use multihop_link::{EgressQueue, LinkView, RouterPolicy};
 use multihop_transport::Endpoint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,11 +71,11 @@ impl Scheme for XcpB {
         self.tcp.receiver()
     }
 
-    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let packet = f64::from(self.tcp.packet_size());
-        let buffer = self.buffer.map_or(packet * outlet.queue_limit as f64, |size| size.0);
+        let buffer = self.buffer.map_or(packet * egress.queue_limit as f64, |size| size.0);
         let law = QueueChange {
-            rate: outlet.rate.bps() as f64 / 8.0,
+            rate: egress.rate.bps() as f64 / 8.0,
             alpha: self.control.alpha(),
             beta: self.control.beta,
             extra: self.chi * buffer,

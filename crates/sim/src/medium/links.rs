@@ -181,8 +181,13 @@ pub fn exceed(config: &Config, most: usize) -> bool {
     })
 }
 
-/// The distance in metres beyond which no frame is noticed, or that of the farthest listener if no node moves. The error is a node
-/// whose distance nobody knows.
+/// The distance in metres beyond which no frame is detected, or that of the farthest receiver if no node moves.
+///
+/// # Errors
+/// A node without a position, where links are a matrix.
+///
+/// # Panics
+/// If a node has no position where links go by distance, which the scenario has refused.
 pub fn farthest(config: &Config) -> Result<f64, NodeId> {
     let longest = |distances: &mut dyn Iterator<Item = f64>| distances.fold(0.0, f64::max);
     if let MediumModel::Matrix { links, .. } = &config.medium.model {

@@ -3,16 +3,14 @@
 //! * `motion`: a node's way as straight legs, and when two nodes come into and go out of a range.
 //! * `waypoint`: the random waypoint model, as setdest's two versions have it.
 //! * `places`: where nodes are over time, for tables.
-//! * [`trace`]: files of motion: ns-2 scripts, `BonnMotion`, SUMO.
 //!
 //! Models and files both end as a [`Motion`] per node, before the run begins; the medium asks it for places, and knows neither.
 
 mod motion;
 mod places;
-pub mod trace;
 mod waypoint;
 
-pub use motion::{Crossing, Leg, Motion, crossings};
+pub use motion::{Crossing, FASTEST, Leg, Motion, crossings, distance};
 pub use places::{Place, places};
 pub use waypoint::{Pause, RandomWaypoint, Start};
 

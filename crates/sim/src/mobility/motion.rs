@@ -1,7 +1,7 @@
 //! A node's way as straight legs.
 
 /// Legs may not be faster than this, in metres per second: an error in a file, rather than a node.
-pub(crate) const FASTEST: f64 = 100_000.0;
+pub const FASTEST: f64 = 100_000.0;
 
 /// A straight way at constant speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -176,7 +176,8 @@ fn roots(from: [f64; 2], velocity: [f64; 2], radius: f64) -> Option<[f64; 2]> {
     })
 }
 
-pub(super) fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
+/// The distance of two places, in metres.
+pub fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 

@@ -20,7 +20,7 @@ pub use static_routes::{LinkQuality, Routes};
 
 pub(crate) use agent::{Action, GivenUp, Message, Overheard, Parcel, RoutingAgent, SourceRoute, Way};
 pub(crate) use dsr::{next_on, source_route_bytes};
-pub(crate) use static_routes::{LEAST_DELIVERY, NOMINAL_BYTES};
+pub use static_routes::{LEAST_DELIVERY, NOMINAL_BYTES};
 
 use crate::config::{AodvConfig, Config, DsrConfig, LinkFailureRule, RoutingProtocol};
 use multihop_core::{NodeId, Rng, Span};

@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// Links that deliver a smaller share of data frames than this are used only where there is no other way.
 const GOOD_DELIVERY: f64 = 0.5;
 /// Links that deliver a smaller share than this are not used at all.
-pub(crate) const LEAST_DELIVERY: f64 = 0.01;
+pub const LEAST_DELIVERY: f64 = 0.01;
 /// Delivery is judged for data frames of this size.
-pub(crate) const NOMINAL_BYTES: u32 = 1000;
+pub const NOMINAL_BYTES: u32 = 1000;
 
 /// Next hops towards every destination in use.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// Crate, and the crates of ours that it may use.
-const EDGES: [(&str, &[&str]); 10] = [
+const EDGES: [(&str, &[&str]); 11] = [
     ("multihop-core", &[]),
     ("multihop-identity", &[]),
     ("multihop-dot11", &["multihop-core"]),
@@ -19,12 +19,24 @@ const EDGES: [(&str, &[&str]); 10] = [
         &["multihop-core", "multihop-dot11", "multihop-link", "multihop-schemes", "multihop-transport"],
     ),
     (
+        "multihop-scenario",
+        &[
+            "multihop-core",
+            "multihop-dot11",
+            "multihop-link",
+            "multihop-schemes",
+            "multihop-sim",
+            "multihop-transport",
+        ],
+    ),
+    (
         "multihop-py",
         &[
             "multihop-capture",
             "multihop-core",
             "multihop-link",
             "multihop-measure",
+            "multihop-scenario",
             "multihop-sim",
             "multihop-transport",
         ],
@@ -61,4 +73,9 @@ fn dependencies_point_one_way() {
     }
     let core = packages.iter().find(|package| package["name"] == "multihop-core").expect("it is there");
     assert_eq!(core["dependencies"], Value::Array(Vec::new()), "core depends on nothing");
+    let sim = packages.iter().find(|package| package["name"] == "multihop-sim").expect("it is there");
+    let used = sim["dependencies"].as_array().expect("a list").iter().filter(|used| used["kind"].is_null());
+    for reader in ["toml", "serde", "quick-xml", "flate2", "sha2", "schemars"] {
+        assert!(used.clone().all(|used| used["name"] != reader), "the engine reads no files: {reader}");
+    }
 }

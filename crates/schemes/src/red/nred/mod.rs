@@ -12,7 +12,7 @@ use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
 use crate::{Parameters, Scheme};
 use multihop_core::{LinkEvent, NodeId, Packet, Rng, Span, Time};
-use multihop_link::{Hop, LinkView, Notice, Outlet, RouterPolicy, Verdict};
+use multihop_link::{EgressQueue, Hop, LinkView, Notice, RouterPolicy, Verdict};
 use multihop_transport::{Endpoint, Recovery};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -100,8 +100,8 @@ impl Scheme for Nred {
         self.tcp.receiver(Recovery::NewReno)
     }
 
-    fn router(&self, _node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        (!outlet.is_wired).then(|| Box::new(Neighbour::new(self, outlet)) as Box<dyn RouterPolicy>)
+    fn router(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+        (!egress.is_wired).then(|| Box::new(Neighbour::new(self, egress)) as Box<dyn RouterPolicy>)
     }
 
     fn segment_size(&self) -> u32 {
@@ -139,7 +139,7 @@ impl Congestion {
 
 /// What a neighbour told last.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct Signalled {
     by: NodeId,
     per_index: f64,
     until: Time,
@@ -157,13 +157,13 @@ struct Neighbour {
     per_index: f64,
     /// The end of the present interval.
     due: Time,
-    told: Vec<Told>,
+    told: Vec<Signalled>,
     phase: Rng,
     early_drop: EarlyDrop,
 }
 
 impl Neighbour {
-    fn new(parameters: &Nred, outlet: &Outlet) -> Neighbour {
+    fn new(parameters: &Nred, egress: &EgressQueue) -> Neighbour {
         let interval = parameters.interval.span();
         let mut node = Neighbour {
             parameters: parameters.clone(),
@@ -174,8 +174,8 @@ impl Neighbour {
             per_index: 0.0,
             due: Time::ZERO,
             told: Vec::new(),
-            phase: Rng::at(outlet.seed, &["phase"]),
-            early_drop: EarlyDrop::new(outlet),
+            phase: Rng::at(egress.seed, &["phase"]),
+            early_drop: EarlyDrop::new(egress),
         };
         node.on_restart(Time::ZERO);
         node
@@ -225,7 +225,7 @@ impl RouterPolicy for Neighbour {
 
     fn on_notice(&mut self, now: Time, from: NodeId, content: &[u8]) {
         let Some(congestion) = Congestion::from_content(content) else { return };
-        let told = Told { by: from, per_index: congestion.per_index, until: now + congestion.lifetime };
+        let told = Signalled { by: from, per_index: congestion.per_index, until: now + congestion.lifetime };
         match self.told.iter_mut().find(|known| known.by == from) {
             Some(known) => *known = told,
             None => self.told.push(told),

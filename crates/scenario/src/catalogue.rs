@@ -1,0 +1,148 @@
+//! What can be named in a scenario.
+
+use crate::flows::Pattern;
+use crate::flows::{App, Distribution};
+use crate::generate::Generator;
+use crate::mac::RuleSet;
+use crate::measure::Measure;
+use crate::medium::{Medium, PathLossModel, Quantity};
+use crate::mobility::{Mobility, PauseDistribution, Start};
+use crate::phy::{Preamble, Standard};
+use crate::routing::{Metric, OnLinkFailure, Routing};
+use multihop_core::{FieldKind, FieldLayout, Layout};
+use multihop_dot11 as dot11;
+use multihop_schemes::REGISTRY;
+use schemars::{JsonSchema, schema_for};
+use serde_json::{Map, Value, json};
+
+/// What can be named in a scenario: an object of lists, each entry with its `name` and a `summary`.
+///
+/// The lists are `schemes` (with `reference` and the JSON Schema of the `parameters`), `headers` (the layouts of their congestion headers: `type`,
+/// bytes on the `air`, and `fields`), `phys` (with `rates_bps` and
+/// `basic_rates_bps`), `preambles`, `rules`, `media`, `path_losses`, `link_quantities`, `routing_protocols`, `metrics`, `link_failures`,
+/// `generators`, `traffic`, `apps`, `distributions`, `estimators`, `mobility`, `pauses` and `mobility_starts`. Where a name comes with keys of its own, `keys` maps each
+/// to what it means.
+pub fn catalogue() -> Value {
+    let schemes = REGISTRY.iter().map(|entry| {
+        json!({
+            "name": entry.name,
+            "summary": entry.summary,
+            "reference": entry.reference,
+            "reliable": entry.reliable,
+            "parameters": entry.schema(),
+        })
+    });
+    json!({
+        "schemes": schemes.collect::<Vec<_>>(),
+        "headers": headers(),
+        "phys": phys(),
+        "preambles": names::<Preamble>(),
+        "rules": names::<RuleSet>(),
+        "media": names::<Medium>(),
+        "path_losses": names::<PathLossModel>(),
+        "link_quantities": names::<Quantity>(),
+        "routing_protocols": names::<Routing>(),
+        "metrics": names::<Metric>(),
+        "link_failures": names::<OnLinkFailure>(),
+        "generators": names::<Generator>(),
+        "traffic": names::<Pattern>(),
+        "apps": names::<App>(),
+        "distributions": names::<Distribution>(),
+        "estimators": names::<Measure>(),
+        "mobility": names::<Mobility>(),
+        "pauses": names::<PauseDistribution>(),
+        "mobility_starts": names::<Start>(),
+    })
+}
+
+/// The congestion headers of all schemes, each once.
+fn headers() -> Vec<Value> {
+    let mut layouts: Vec<Layout> = Vec::new();
+    for layout in REGISTRY.iter().flat_map(|entry| entry.headers) {
+        if !layouts.contains(layout) {
+            layouts.push(*layout);
+        }
+    }
+    layouts.sort_by_key(|layout| layout.kind);
+    layouts.iter().map(header).collect()
+}
+
+fn header(layout: &Layout) -> Value {
+    let field = |field: &FieldLayout| {
+        let mut said = json!({
+            "name": field.name,
+            "from": field.from,
+            "to": field.to,
+            "unit": field.unit,
+            "summary": field.meaning.trim(),
+        });
+        said["kind"] = match field.kind {
+            FieldKind::Unsigned => json!("unsigned"),
+            FieldKind::Signed => json!("signed"),
+            FieldKind::Opaque => json!("bytes"),
+            FieldKind::Flag(bit) => {
+                said["bit"] = json!(bit);
+                json!("flag")
+            }
+            FieldKind::Bits(bit, width) => {
+                said["bit"] = json!(bit);
+                said["width"] = json!(width);
+                json!("bits")
+            }
+        };
+        said
+    };
+    json!({
+        "name": layout.name,
+        "summary": layout.title.trim(),
+        "type": layout.kind,
+        "air": layout.air,
+        "fields": layout.fields.iter().map(field).collect::<Vec<_>>(),
+    })
+}
+
+/// The standards, with their rates.
+fn phys() -> Vec<Value> {
+    let mut phys = names::<Standard>();
+    for phy in &mut phys {
+        let standard: Option<Standard> = serde_json::from_value(phy["name"].clone()).ok();
+        let Some(standard) = standard else { continue };
+        let table = dot11::Phy::new(standard.table(), dot11::Preamble::Long);
+        phy["rates_bps"] = table.rates().map(|(rate, _)| rate.bps()).collect();
+        phy["basic_rates_bps"] = table.basic_rates().iter().map(|rate| rate.bps()).collect();
+    }
+    phys
+}
+
+/// The variants of an enum, from its schema: those that are texts, and those that are tables with a tag.
+fn names<T: JsonSchema>() -> Vec<Value> {
+    let schema = schema_for!(T).to_value();
+    let variants = schema["oneOf"].as_array().cloned().unwrap_or_default();
+    variants.iter().flat_map(variant).collect()
+}
+
+fn variant(schema: &Value) -> Vec<Value> {
+    let summary = &schema["description"];
+    let entry = |name: &Value, keys: Map<String, Value>| {
+        let mut entry = json!({ "name": name, "summary": summary });
+        if !keys.is_empty() {
+            entry["keys"] = Value::Object(keys);
+        }
+        entry
+    };
+    if let Some(name) = schema.get("const") {
+        return vec![entry(name, Map::new())];
+    }
+    if let Some(names) = schema.get("enum").and_then(Value::as_array) {
+        return names.iter().map(|name| entry(name, Map::new())).collect();
+    }
+    let mut keys = Map::new();
+    let mut name = Value::Null;
+    for (key, property) in schema["properties"].as_object().into_iter().flatten() {
+        match property.get("const") {
+            Some(tag) => name = tag.clone(),
+            None => drop(keys.insert(key.clone(), property["description"].clone())),
+        }
+    }
+    vec![entry(&name, keys)]
+}

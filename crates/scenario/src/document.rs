@@ -1,0 +1,287 @@
+//! The text of a scenario, with the line of everything in it.
+
+use crate::error::{Place, ScenarioError, shorten};
+use crate::reader::{ReadError, read};
+use crate::settings::Setting;
+use multihop_core::Span;
+use multihop_schemes::quantity::Duration;
+use serde::de::DeserializeOwned;
+use std::fmt;
+use std::ops::{Range, RangeInclusive};
+use toml::Spanned;
+use toml::de::{DeArray, DeTable};
+
+/// The longest time in seconds: a hundred years, so that sums of a few fit into 64 bits of nanoseconds.
+const TIME_MAX: f64 = 3.155_76e9;
+
+/// What every check returns.
+pub(crate) type Result<T> = std::result::Result<T, ScenarioError>;
+
+/// A step on the way to a value: a key of a table, or an index of an array.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// A key.
+    Key(String),
+    /// An index.
+    Index(usize),
+}
+
+/// The way from the root to a value, shown as `flows[1].stop`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct KeyPath(pub(crate) Vec<Step>);
+
+/// `key!["flows", 1, "stop"]`.
+macro_rules! key {
+    ($($step:expr),* $(,)?) => {
+        $crate::document::KeyPath(vec![$($crate::document::Step::from($step)),*])
+    };
+}
+pub(crate) use key;
+
+impl From<&str> for Step {
+    fn from(key: &str) -> Step {
+        Step::Key(key.to_owned())
+    }
+}
+
+impl From<&String> for Step {
+    fn from(key: &String) -> Step {
+        Step::Key(key.clone())
+    }
+}
+
+impl From<usize> for Step {
+    fn from(index: usize) -> Step {
+        Step::Index(index)
+    }
+}
+
+impl KeyPath {
+    /// One step further.
+    pub(crate) fn join(&self, step: impl Into<Step>) -> KeyPath {
+        let mut steps = self.0.clone();
+        steps.push(step.into());
+        KeyPath(steps)
+    }
+}
+
+impl fmt::Display for KeyPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Index(index) => write!(f, "[{index}]")?,
+                Step::Key(key) => {
+                    let bare =
+                        !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+                    let dot = if i == 0 { "" } else { "." };
+                    if bare {
+                        write!(f, "{dot}{key}")?;
+                    } else {
+                        let quoted = shorten(key).replace('\\', "\\\\").replace('"', "\\\"");
+                        write!(f, "{dot}\"{quoted}\"")?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A parsed scenario file with what replaces parts of it.
+pub(crate) struct Document<'a> {
+    origin: &'a str,
+    root: Spanned<DeTable<'a>>,
+    /// The texts that spans point into, one behind the other: the file, then the values of settings.
+    sources: Vec<Source<'a>>,
+    overridden: Vec<(&'static str, &'static str, String)>,
+}
+
+/// A text that values come from.
+struct Source<'a> {
+    /// The offset that stands for its beginning.
+    start: usize,
+    text: &'a str,
+    /// None for the file.
+    setting: Option<&'a Setting>,
+}
+
+impl<'a> Document<'a> {
+    /// Parses the text.
+    pub(crate) fn parse(text: &'a str, origin: &'a str) -> Result<Document<'a>> {
+        let root = DeTable::parse(text).map_err(|error| {
+            let line = line_of(text, error.span().map_or(0, |span| span.start));
+            ScenarioError {
+                place: Place::Line { origin: origin.to_owned(), line },
+                key: "syntax".into(),
+                found: format!("not valid TOML: {}", shorten(&error.message().replace('\n', ", "))),
+                remedy:
+                    "correct this line (a value is `key = \"text\"`, a number, true or false; see toml.io)"
+                        .into(),
+            }
+        })?;
+        let sources = vec![Source { start: 0, text, setting: None }];
+        Ok(Document { origin, root, sources, overridden: Vec::new() })
+    }
+
+    /// What messages call the file.
+    pub(crate) fn origin(&self) -> &str {
+        self.origin
+    }
+
+    /// Puts the settings into the document, in their order. `options` are the keys that options of the command line give, with
+    /// those options.
+    pub(crate) fn set(&mut self, settings: &'a [Setting], options: &[(&str, &str)]) -> Result<()> {
+        for setting in settings {
+            // One further, so that the end of one text is not the beginning of the next.
+            let start = self.sources.last().map_or(0, |last| last.start + last.text.len() + 1);
+            setting.apply(&mut self.root, start, options)?;
+            self.sources.push(Source { start, text: &setting.value, setting: Some(setting) });
+        }
+        Ok(())
+    }
+
+    /// Says that the value of a top-level key comes from an option of the command line.
+    pub(crate) fn note_override(&mut self, key: &'static str, option: &'static str, value: &str) {
+        self.overridden.push((key, option, value.to_owned()));
+    }
+
+    /// Reads the whole document as a `T`.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
+        read(&self.root).map_err(|ReadError { path, offset, found, remedy }| ScenarioError {
+            place: self.place(offset.unwrap_or(0)),
+            key: if path.0.is_empty() { "scenario".into() } else { path.to_string() },
+            found,
+            remedy,
+        })
+    }
+
+    /// Whether the file has this key.
+    pub(crate) fn has(&self, path: &KeyPath) -> bool {
+        self.find(path).1.is_some()
+    }
+
+    /// The error that something is wrong about the value at `path`.
+    pub(crate) fn fail(
+        &self,
+        path: &KeyPath,
+        found: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> ScenarioError {
+        let place = match self.override_of(path) {
+            Some((_, option, _)) => Place::Override((*option).to_owned()),
+            None => self.place(self.find(path).0.start),
+        };
+        ScenarioError { place, key: path.to_string(), found: found.into(), remedy: remedy.into() }
+    }
+
+    /// The error that the value at `path` is wrong; the message begins with the value as it is written.
+    pub(crate) fn bad(
+        &self,
+        path: &KeyPath,
+        why: impl fmt::Display,
+        remedy: impl Into<String>,
+    ) -> ScenarioError {
+        let value = match self.override_of(path) {
+            Some((_, _, value)) => Some(shorten(value)),
+            None => self.find(path).1.map(|span| shorten(self.written(span))),
+        };
+        let value = value.map(|value| value + " ").unwrap_or_default();
+        self.fail(path, format!("{value}{why}"), remedy)
+    }
+
+    /// `value`, if it is within the bounds; `low` and `high` name them.
+    pub(crate) fn within(
+        &self,
+        path: &KeyPath,
+        value: f64,
+        bounds: RangeInclusive<f64>,
+        (low, high): (&str, &str),
+    ) -> Result<f64> {
+        if bounds.contains(&value) {
+            Ok(value)
+        } else {
+            Err(self.bad(path, "is out of range", format!("give a value from {low} to {high}")))
+        }
+    }
+
+    /// A whole number within bounds.
+    pub(crate) fn count(&self, path: &KeyPath, value: u32, low: u32, high: u32) -> Result<u32> {
+        let bounds = f64::from(low)..=f64::from(high);
+        self.within(path, f64::from(value), bounds, (&low.to_string(), &high.to_string()))?;
+        Ok(value)
+    }
+
+    /// A time from `low` seconds on.
+    pub(crate) fn time(&self, path: &KeyPath, value: Duration, low: f64) -> Result<Span> {
+        let lowest = if low == 0.0 { "0 s".into() } else { Duration(low).to_string() };
+        self.within(path, value.0, low..=TIME_MAX, (&lowest, "100 years (the clock ends after 146)"))?;
+        Ok(value.span())
+    }
+
+    fn override_of(&self, path: &KeyPath) -> Option<&(&'static str, &'static str, String)> {
+        let [Step::Key(key)] = path.0.as_slice() else { return None };
+        self.overridden.iter().find(|(overridden, ..)| overridden == key)
+    }
+
+    /// Where the key is, or the innermost table around it that is there, and the value if it is there.
+    fn find(&self, path: &KeyPath) -> (Range<usize>, Option<Range<usize>>) {
+        let mut place = self.root.span();
+        let mut table = Some(self.root.get_ref());
+        let mut array = None;
+        let mut value_span = None;
+        for step in &path.0 {
+            let (key, value) = match step {
+                Step::Key(key) => match table.and_then(|table| table.get_key_value(key.as_str())) {
+                    Some((key, value)) => (Some(key), value),
+                    None => return (place, None),
+                },
+                Step::Index(index) => match array.and_then(|array: &DeArray<'_>| array.get(*index)) {
+                    Some(value) => (None, value),
+                    None => return (place, None),
+                },
+            };
+            place = key.map_or(value.span(), Spanned::span);
+            value_span = Some(value.span());
+            table = value.get_ref().as_table();
+            array = value.get_ref().as_array();
+        }
+        (place, value_span)
+    }
+
+    /// The text that an offset points into.
+    fn source(&self, offset: usize) -> &Source<'a> {
+        let is_later = |source: &&Source<'_>| source.start > offset;
+        let index = self.sources.len() - self.sources.iter().rev().take_while(is_later).count();
+        &self.sources[index - 1] // the first begins at 0
+    }
+
+    fn place(&self, offset: usize) -> Place {
+        let source = self.source(offset);
+        match source.setting {
+            Some(setting) => setting.place(),
+            None => Place::Line { origin: self.origin.to_owned(), line: line_of(source.text, offset) },
+        }
+    }
+
+    /// What stands there.
+    fn written(&self, span: Range<usize>) -> &'a str {
+        let source = self.source(span.start);
+        source.text.get(span.start - source.start..span.end - source.start).unwrap_or_default()
+    }
+}
+
+/// The line, from 1, of a key in any TOML text, or of the innermost table around it that is there; `None` if it is no TOML.
+pub fn locate(text: &str, path: &[Step]) -> Option<usize> {
+    let document = Document::parse(text, "").ok()?;
+    Some(line_of(text, document.find(&KeyPath(path.to_vec())).0.start))
+}
+
+/// A time for a message.
+pub(crate) fn seconds(time: Span) -> String {
+    format!("{} s", time.seconds())
+}
+
+/// The line of a byte offset, counted from 1.
+fn line_of(text: &str, offset: usize) -> usize {
+    1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count()
+}

@@ -1,0 +1,383 @@
+//! `[[flows]]`: who sends what to whom, and when.
+
+mod traffic;
+mod video;
+
+pub use traffic::{Pattern, Traffic};
+
+use crate::document::{Document, KeyPath, Result, key, seconds};
+use crate::schemes::Schemes;
+use crate::topology::Nodes;
+use crate::values::Switch;
+use multihop_core::{NodeId, Rng, Span};
+use multihop_schemes::quantity::{BitRate, Duration, Size};
+use multihop_sim::config::{AppConfig, FlowConfig};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use video::{Video, alone, television};
+
+/// A flow.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// Its name. Default: `from->to`.
+    pub name: Option<String>,
+    /// Name of the node that sends.
+    pub from: String,
+    /// Name of the node that receives.
+    pub to: String,
+    /// Name of its scheme: one of `multihop list`, or of `[schemes]`. It may be absent if the command line sets one.
+    #[schemars(required)]
+    pub scheme: Option<String>,
+    /// What it sends.
+    #[serde(default)]
+    pub app: App,
+    /// When it starts.
+    #[serde(default)]
+    pub start: Duration,
+    /// Its start is later by up to this, uniformly, by the seed of the run.
+    #[serde(default)]
+    pub start_jitter: Duration,
+    /// When it stops offering data. Default: never.
+    pub stop: Option<Duration>,
+}
+
+/// What a flow sends.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(tag = "kind")]
+pub enum App {
+    /// Always more to send; datagrams keep the interface queue filled.
+    #[default]
+    Saturated,
+    /// One transfer that begins at once.
+    Bulk {
+        /// How much. Default: without end.
+        size: Option<Size>,
+    },
+    /// Packets at equal intervals.
+    Cbr {
+        /// Payload rate.
+        rate: BitRate,
+        /// Payload of a packet.
+        packet: Size,
+        /// Each interval varies uniformly by up to this fraction of it.
+        #[serde(default)]
+        #[schemars(range(min = 0, max = 1))]
+        jitter: f64,
+    },
+    /// Packets at exponential intervals.
+    Poisson {
+        /// Mean payload rate.
+        rate: BitRate,
+        /// Payload of a packet.
+        packet: Size,
+    },
+    /// Transfers one after another, with pauses.
+    Transfers {
+        /// Size of a transfer; the mean, if exponential.
+        size: Size,
+        /// Pause from the end of one to the start of the next; the mean, if exponential.
+        #[serde(default)]
+        pause: Duration,
+        /// How sizes and pauses are distributed.
+        #[serde(default)]
+        distribution: Distribution,
+        /// How many. Default: as many as fit.
+        #[schemars(range(min = 1))]
+        count: Option<u32>,
+    },
+    /// Frames of a video that is made while it is sent, each to be shown a while after it was made.
+    Video {
+        /// Frames per second. Default: 25.
+        #[serde(default = "television")]
+        #[schemars(range(min = 0.1, max = 1000))]
+        frame_rate: f64,
+        /// Mean payload rate.
+        rate: BitRate,
+        /// A frame is to be shown this long after it was made; whoever watches waits so long at the start.
+        deadline: Duration,
+        /// Frames from one key frame to the next. Default: 1, all frames are alike.
+        #[serde(default = "alone")]
+        #[schemars(range(min = 1, max = 100_000))]
+        gop: u32,
+        /// How many times larger key frames are than others. Default: 4.
+        #[schemars(range(min = 1, max = 1000))]
+        key_ratio: Option<f64>,
+        /// Coefficient of variation of sizes, lognormally around those of the pattern.
+        #[serde(default)]
+        #[schemars(range(min = 0, max = 10))]
+        variation: f64,
+        /// Frames are skipped while more waits at the sender than the mean rate makes in this time; `"off"` for never.
+        /// Default: the deadline.
+        buffer: Option<Switch<Duration>>,
+    },
+}
+
+/// How sizes and pauses are distributed.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distribution {
+    /// All the same.
+    #[default]
+    Constant,
+    /// Exponential, with the given means.
+    Exponential,
+}
+
+/// What flows and generated traffic have in common.
+pub(super) struct Offer<'a> {
+    /// The table that it stands in.
+    pub(super) at: KeyPath,
+    /// Name of the scheme.
+    pub(super) scheme: Option<&'a str>,
+    /// What it sends.
+    pub(super) app: &'a App,
+    /// When it starts.
+    pub(super) start: Duration,
+    /// How much later each starts than the one before it.
+    pub(super) start_interval: Duration,
+    /// And how much later at most, by chance.
+    pub(super) start_jitter: Duration,
+    /// When it stops.
+    pub(super) stop: Option<Duration>,
+}
+
+/// What every check of flows needs.
+pub(super) struct Flows<'a> {
+    /// The file.
+    pub(super) document: &'a Document<'a>,
+    /// The nodes.
+    pub(super) nodes: &'a Nodes,
+    /// The scheme that the command line sets for every flow.
+    pub(super) scheme: Option<&'a str>,
+    /// Length of the run.
+    pub(super) duration: Span,
+    /// What has been made so far, with the start jitter of each.
+    pub(super) made: Vec<Made>,
+}
+
+/// A flow whose start has not been jittered yet.
+#[derive(Clone, Debug)]
+pub(super) struct Made {
+    /// The flow.
+    pub(super) flow: FlowConfig,
+    /// The user gave its name.
+    named: bool,
+    /// How much later it starts at most.
+    pub(super) jitter: Span,
+    /// The table that it comes from, for messages.
+    pub(super) at: KeyPath,
+}
+
+/// The most flows of a scenario.
+const FLOWS_MAX: usize = 100_000;
+
+impl Flows<'_> {
+    /// Adds the listed flows.
+    pub(super) fn list(&mut self, flows: &[Flow], schemes: &mut Schemes<'_>) -> Result<()> {
+        let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+        for (i, flow) in flows.iter().enumerate() {
+            let at = key!["flows", i];
+            let from = self.nodes.find(self.document, &at.join("from"), &flow.from)?;
+            let to = self.nodes.find(self.document, &at.join("to"), &flow.to)?;
+            if from == to {
+                let found = format!("the flow goes from {:?} to itself", flow.from);
+                return Err(self.document.fail(
+                    &at.join("to"),
+                    found,
+                    "name another node: flows cross the network",
+                ));
+            }
+            if let Some(name) = &flow.name {
+                if name.trim().is_empty() {
+                    return Err(self.document.bad(
+                        &at.join("name"),
+                        "is an empty name",
+                        "give a name or remove the key",
+                    ));
+                }
+                if let Some(first) = names.insert(name, i) {
+                    let found = format!("is already the name of flows[{first}]");
+                    return Err(self.document.bad(
+                        &at.join("name"),
+                        found,
+                        "names of flows must differ; rename one",
+                    ));
+                }
+            }
+            let offer = Offer {
+                at,
+                scheme: flow.scheme.as_deref(),
+                app: &flow.app,
+                start: flow.start,
+                start_interval: Duration::default(),
+                start_jitter: flow.start_jitter,
+                stop: flow.stop,
+            };
+            self.add(&offer, flow.name.as_deref(), &[(from, to)], schemes)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a flow for each pair.
+    pub(super) fn add(
+        &mut self,
+        offer: &Offer<'_>,
+        name: Option<&str>,
+        pairs: &[(usize, usize)],
+        schemes: &mut Schemes<'_>,
+    ) -> Result<()> {
+        if self.made.len() + pairs.len() > FLOWS_MAX {
+            let found = format!("{} flows", self.made.len() + pairs.len());
+            return Err(self.document.fail(&offer.at, found, format!("at most {FLOWS_MAX} are simulated")));
+        }
+        let scheme = match (self.scheme, offer.scheme) {
+            (Some(scheme), _) => schemes.find(&key!["scheme"], scheme)?,
+            (None, Some(scheme)) => schemes.find(&offer.at.join("scheme"), scheme)?,
+            (None, None) => {
+                let remedy =
+                    "name a scheme, for example scheme = \"tcp-newreno\"; `multihop list` has them all";
+                return Err(self.document.fail(&offer.at.join("scheme"), "missing", remedy));
+            }
+        };
+        let app = offer.app.resolve(self.document, &offer.at.join("app"))?;
+        if matches!(app, AppConfig::Transfers { .. }) && !schemes.used[scheme].scheme.reliable() {
+            return Err(self.document.bad(
+                &offer.at.join("app").join("kind"),
+                "datagrams are not acknowledged, so that a transfer would never end",
+                "use a TCP scheme, or app kind \"cbr\", \"poisson\" or \"video\"",
+            ));
+        }
+        let (start, interval, jitter, stop) = self.times(offer, pairs.len())?;
+        for (place, &(source, destination)) in (0..).zip(pairs) {
+            let [from, to] = [source, destination].map(|node| &self.nodes.list[node].name);
+            let flow = FlowConfig {
+                name: name.map_or_else(|| format!("{from}->{to}"), str::to_owned),
+                source: NodeId(source as u32),
+                destination: NodeId(destination as u32),
+                scheme,
+                app,
+                start: start + interval * place,
+                stop,
+            };
+            self.made.push(Made { flow, named: name.is_some(), jitter, at: offer.at.clone() });
+        }
+        Ok(())
+    }
+
+    /// Makes the names of all flows differ: what was not named by the user gets a number.
+    pub(super) fn number_duplicates(&mut self) {
+        let named = self.made.iter().filter(|made| made.named).map(|made| made.flow.name.clone());
+        let mut taken: BTreeSet<String> = named.collect();
+        let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+        for made in self.made.iter_mut().filter(|made| !made.named) {
+            let number = seen.entry(made.flow.name.clone()).or_default();
+            let mut name = made.flow.name.clone();
+            loop {
+                *number += 1;
+                if *number > 1 {
+                    name = format!("{} #{number}", made.flow.name);
+                }
+                if taken.insert(name.clone()) {
+                    break;
+                }
+            }
+            made.flow.name = name;
+        }
+    }
+
+    /// When the first of so many flows starts, how much later each one after it, and by chance at most, and when all stop.
+    fn times(&self, offer: &Offer<'_>, flows: usize) -> Result<(Span, Span, Span, Option<Span>)> {
+        let time = |key: &str, value: Duration| self.document.time(&offer.at.join(key), value, 0.0);
+        let start = time("start", offer.start)?;
+        let interval = time("start_interval", offer.start_interval)?;
+        let jitter = time("start_jitter", offer.start_jitter)?;
+        // As floating point first, because a hundred years times the flows do not fit into the clock.
+        let after_first = interval.seconds() * flows.saturating_sub(1) as f64;
+        let latest = (start + jitter).seconds() + after_first;
+        if latest >= self.duration.seconds() {
+            let keys = [("start_interval", after_first > 0.0), ("start_jitter", jitter > Span::ZERO)];
+            let key = keys.into_iter().find(|(_, given)| *given).map_or("start", |(key, _)| key);
+            let flow = if after_first > 0.0 { "the last flow" } else { "the flow" };
+            let why = format!("lets {flow} start when the run of {} has ended", seconds(self.duration));
+            return Err(self.document.bad(&offer.at.join(key), why, "start earlier, or run for longer"));
+        }
+        let Some(stop) = offer.stop else { return Ok((start, interval, jitter, None)) };
+        let stop = time("stop", stop)?;
+        if stop.seconds() <= latest {
+            let why = format!("is not after the start, which is at {latest} s at the latest");
+            return Err(self.document.bad(&offer.at.join("stop"), why, "stop later, or start earlier"));
+        }
+        Ok((start, interval, jitter, Some(stop)))
+    }
+}
+
+impl Made {
+    /// The flow with its start drawn from the run's seed.
+    pub(super) fn started(self, index: usize, seed: u64) -> FlowConfig {
+        let mut rng = Rng::at(seed, &["flow", &index.to_string(), "start"]);
+        let later = Span::from_seconds(rng.unit() * self.jitter.seconds());
+        FlowConfig { start: self.flow.start + later, ..self.flow }
+    }
+}
+
+impl App {
+    fn resolve(&self, document: &Document<'_>, at: &KeyPath) -> Result<AppConfig> {
+        let size = |key, size: Size| {
+            document
+                .within(&at.join(key), size.0, 1.0..=1e15, ("1 B", "1000000 GB"))
+                .map(|bytes| bytes.round() as u64)
+        };
+        Ok(match *self {
+            App::Saturated => AppConfig::Saturated,
+            App::Bulk { size: None } => AppConfig::Bulk { bytes: None },
+            App::Bulk { size: Some(bytes) } => AppConfig::Bulk { bytes: Some(size("size", bytes)?) },
+            App::Cbr { rate, packet, jitter } => {
+                document.within(&at.join("jitter"), jitter, 0.0..=1.0, ("0", "1"))?;
+                let packet = packets(document, at, rate, packet)?;
+                AppConfig::Cbr { rate: rate.rate(), packet, jitter }
+            }
+            App::Poisson { rate, packet } => {
+                AppConfig::Poisson { packet: packets(document, at, rate, packet)?, rate: rate.rate() }
+            }
+            App::Transfers { size: bytes, pause, distribution, count } => {
+                if count == Some(0) {
+                    return Err(document.bad(
+                        &at.join("count"),
+                        "transfers are none",
+                        "give at least 1, or remove the key",
+                    ));
+                }
+                AppConfig::Transfers {
+                    bytes: size("size", bytes)?,
+                    pause: document.time(&at.join("pause"), pause, 0.0)?,
+                    exponential: distribution == Distribution::Exponential,
+                    count,
+                }
+            }
+            App::Video { frame_rate, rate, deadline, gop, key_ratio, variation, buffer } => {
+                let video = Video { frame_rate, rate, deadline, gop, key_ratio, variation, buffer };
+                AppConfig::Video(video.resolve(document, at)?)
+            }
+        })
+    }
+}
+
+/// Bytes of the packets of a packet source, whose intervals the clock must resolve.
+fn packets(document: &Document<'_>, at: &KeyPath, rate: BitRate, packet: Size) -> Result<u32> {
+    document.within(&at.join("rate"), rate.0, 1.0..=1e12, ("1 b/s", "1000 Gb/s"))?;
+    let bounds = ("1 B", "65507 B (the largest datagram)");
+    let bytes = document.within(&at.join("packet"), packet.0, 1.0..=65_507.0, bounds)?.round() as u32;
+    let interval_s = f64::from(bytes) * 8.0 / rate.0;
+    if interval_s < 1e-9 {
+        let why = format!("with packets of {bytes} B means an interval of {interval_s:.2e} s");
+        return Err(document.bad(
+            &at.join("rate"),
+            why,
+            "the clock counts nanoseconds; lower the rate or enlarge the packet",
+        ));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,336 @@
+//! `[traffic]`: flows by pattern.
+
+use crate::document::{Document, Result, key};
+use crate::error::{ScenarioError, instead_of};
+use crate::flows::{App, Offer};
+use crate::settings::matches;
+use crate::topology::Nodes;
+use multihop_core::{NodeId, Rng};
+use multihop_schemes::quantity::Duration;
+use multihop_sim::config::Config;
+use multihop_sim::routing::{LinkQuality, Routes};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Flows by pattern, besides those that are listed.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Traffic {
+    /// Who sends to whom.
+    pub pattern: Pattern,
+    /// `random-pairs`, `to-gateway`: how many flows. Default of `to-gateway`: one from every node that can reach the gateway.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub flows: Option<u32>,
+    /// `to-gateway`, `all-to-one`: name of the node that receives.
+    pub gateway: Option<String>,
+    /// `random-pairs`, `to-gateway`: only pairs whose shortest path has at least this many hops. Default: 1.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub min_hops: Option<u32>,
+    /// `random-pairs`, `to-gateway`: seed of the choice. It is not that of the run, so that all runs of a study share one
+    /// choice. Default: 1.
+    pub pairs_seed: Option<u64>,
+    /// `random-pairs`: only between nodes of these names, in which `*` stands for any text, as in "m*". Default: all.
+    pub among: Option<Vec<String>>,
+    /// Name of the scheme of all flows: one of `multihop list`, or of `[schemes]`. It may be absent if the command line sets one.
+    #[schemars(required)]
+    pub scheme: Option<String>,
+    /// What each flow sends.
+    #[serde(default)]
+    pub app: App,
+    /// When the flows start.
+    #[serde(default)]
+    pub start: Duration,
+    /// Each flow starts this much later than the one before it, in the order of the pattern.
+    #[serde(default)]
+    pub start_interval: Duration,
+    /// Each start is later by up to this, uniformly, by the seed of the run.
+    #[serde(default)]
+    pub start_jitter: Duration,
+    /// When the flows stop offering data. Default: never.
+    pub stop: Option<Duration>,
+}
+
+/// Who sends to whom.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// The flows that the generator of the topology is known for.
+    Canonical,
+    /// Different random pairs of nodes that can reach each other.
+    RandomPairs,
+    /// From different random nodes to one gateway.
+    ToGateway,
+    /// From every other node to one.
+    AllToOne,
+}
+
+/// The ordered pairs of different nodes of one component, numbered from 0.
+struct Pairs {
+    /// The nodes of each component.
+    members: Vec<Vec<usize>>,
+    /// Component of each node, and its place there; none of a node that takes no part.
+    place: Vec<Option<(usize, usize)>>,
+    /// Pairs whose source comes before each node; at the end, all.
+    before: Vec<u64>,
+}
+
+/// Numbers below a total in random order, each once: the shuffle of Fisher and Yates, which only remembers what has moved.
+struct Shuffle {
+    rng: Rng,
+    drawn: u64,
+    total: u64,
+    moved: BTreeMap<u64, u64>,
+}
+
+/// Pairs that are tried before the search for distant ones is given up.
+const TRIES_MAX: u64 = 1_000_000;
+
+impl Traffic {
+    /// What the flows send.
+    pub(crate) fn offer(&self) -> Offer<'_> {
+        Offer {
+            at: key!["traffic"],
+            scheme: self.scheme.as_deref(),
+            app: &self.app,
+            start: self.start,
+            start_interval: self.start_interval,
+            start_jitter: self.start_jitter,
+            stop: self.stop,
+        }
+    }
+
+    /// Source and destination of each flow. The configuration lacks only schemes and flows; `component` is that of each node.
+    pub(crate) fn pairs(
+        &self,
+        document: &Document<'_>,
+        nodes: &Nodes,
+        config: &Config,
+        component: &[u32],
+    ) -> Result<Vec<(usize, usize)>> {
+        self.check_keys(document)?;
+        if self.min_hops() > 1 && !config.mobility.motions.is_empty() {
+            let why = "is unknown before the run, because nodes move";
+            return Err(document.bad(&key!["traffic", "min_hops"], why, "remove it, or list [[flows]]"));
+        }
+        for (key, value) in [("flows", self.flows), ("min_hops", self.min_hops)] {
+            let value = f64::from(value.unwrap_or(1));
+            document.within(&key!["traffic", key], value, 1.0..=1e5, ("1", "100000"))?;
+        }
+        match self.pattern {
+            Pattern::Canonical => canonical(document, nodes),
+            Pattern::RandomPairs => self.random_pairs(document, nodes, config, component),
+            Pattern::ToGateway => self.to_gateway(document, nodes, config, component),
+            Pattern::AllToOne => {
+                let gateway = self.gateway(document, nodes)?;
+                Ok((0..nodes.list.len())
+                    .filter(|node| *node != gateway)
+                    .map(|node| (node, gateway))
+                    .collect())
+            }
+        }
+    }
+
+    fn random_pairs(
+        &self,
+        document: &Document<'_>,
+        nodes: &Nodes,
+        config: &Config,
+        component: &[u32],
+    ) -> Result<Vec<(usize, usize)>> {
+        let Some(wanted) = self.flows else {
+            return Err(document.fail(
+                &key!["traffic", "flows"],
+                "missing",
+                "say how many, for example flows = 10",
+            ));
+        };
+        let (wanted, pairs) = (wanted as usize, Pairs::new(&self.among(document, nodes, component)?));
+        let mut shuffle = self.shuffle(pairs.total());
+        let mut chosen = Vec::new();
+        let mut quality = None;
+        // Routes to many destinations at once are cheaper than one by one, so pairs are tried in growing batches.
+        let mut batch = 2 * wanted as u64;
+        while chosen.len() < wanted && shuffle.drawn < shuffle.total.min(TRIES_MAX) {
+            let drawn: Vec<(usize, usize)> =
+                shuffle.by_ref().take(batch as usize).map(|rank| pairs.get(rank)).collect();
+            if self.min_hops() > 1 {
+                let quality = quality.get_or_insert_with(|| LinkQuality::new(config));
+                let routes = Routes::towards(drawn.iter().map(|pair| NodeId(pair.1 as u32)), config, quality);
+                chosen.extend(drawn.into_iter().filter(|pair| hops(&routes, *pair) >= self.min_hops()));
+            } else {
+                chosen.extend(drawn);
+            }
+            batch *= 2;
+        }
+        if chosen.len() < wanted {
+            return Err(self.too_many(document, chosen.len(), "pairs of nodes"));
+        }
+        chosen.truncate(wanted);
+        Ok(chosen)
+    }
+
+    /// The component of each node that may take part.
+    fn among(&self, document: &Document<'_>, nodes: &Nodes, component: &[u32]) -> Result<Vec<Option<u32>>> {
+        let Some(patterns) = &self.among else { return Ok(component.iter().copied().map(Some).collect()) };
+        for (i, pattern) in patterns.iter().enumerate() {
+            if !nodes.list.iter().any(|node| matches(pattern, &node.name)) {
+                let remedy = instead_of(pattern, nodes.list.iter().map(|node| node.name.as_str()));
+                return Err(document.bad(&key!["traffic", "among", i], "is no node's name", remedy));
+            }
+        }
+        let allowed = |name: &str| patterns.iter().any(|pattern| matches(pattern, name));
+        let nodes = nodes.list.iter().zip(component);
+        Ok(nodes.map(|(node, component)| allowed(&node.name).then_some(*component)).collect())
+    }
+
+    fn to_gateway(
+        &self,
+        document: &Document<'_>,
+        nodes: &Nodes,
+        config: &Config,
+        component: &[u32],
+    ) -> Result<Vec<(usize, usize)>> {
+        let gateway = self.gateway(document, nodes)?;
+        let mut sources: Vec<usize> = (0..component.len())
+            .filter(|node| *node != gateway && component[*node] == component[gateway])
+            .collect();
+        if self.min_hops() > 1 {
+            let destination = std::iter::once(NodeId(gateway as u32));
+            let routes = Routes::towards(destination, config, &LinkQuality::new(config));
+            sources.retain(|source| hops(&routes, (*source, gateway)) >= self.min_hops());
+        }
+        let what = format!("nodes that reach {:?}", nodes.list[gateway].name);
+        let chosen: Vec<usize> = match self.flows {
+            Some(wanted) if wanted as usize > sources.len() => {
+                return Err(self.too_many(document, sources.len(), &what));
+            }
+            Some(wanted) => {
+                let ranks = self.shuffle(sources.len() as u64).take(wanted as usize);
+                ranks.map(|rank| sources[rank as usize]).collect()
+            }
+            None if sources.is_empty() => {
+                let found = format!("there are no {what} over at least {} hops", self.min_hops());
+                let remedy = "choose another gateway, or lower min_hops";
+                return Err(document.fail(&key!["traffic", "gateway"], found, remedy));
+            }
+            None => sources,
+        };
+        Ok(chosen.into_iter().map(|source| (source, gateway)).collect())
+    }
+
+    fn min_hops(&self) -> usize {
+        self.min_hops.unwrap_or(1) as usize
+    }
+
+    fn shuffle(&self, total: u64) -> Shuffle {
+        let rng = Rng::at(self.pairs_seed.unwrap_or(1), &["traffic", "pairs"]);
+        Shuffle { rng, drawn: 0, total, moved: BTreeMap::new() }
+    }
+
+    fn too_many(&self, document: &Document<'_>, found: usize, what: &str) -> ScenarioError {
+        let why =
+            format!("flows are too many: there are {found} {what} over at least {} hops", self.min_hops());
+        document.bad(&key!["traffic", "flows"], why, "ask for fewer flows, or lower min_hops")
+    }
+
+    /// Refuses keys that the pattern does not use.
+    fn check_keys(&self, document: &Document<'_>) -> Result<()> {
+        let (name, used): (&str, &[&str]) = match self.pattern {
+            Pattern::Canonical => ("canonical", &[]),
+            Pattern::RandomPairs => ("random-pairs", &["flows", "min_hops", "pairs_seed", "among"]),
+            Pattern::ToGateway => ("to-gateway", &["flows", "gateway", "min_hops", "pairs_seed"]),
+            Pattern::AllToOne => ("all-to-one", &["gateway"]),
+        };
+        let given = [
+            ("flows", self.flows.is_some()),
+            ("gateway", self.gateway.is_some()),
+            ("min_hops", self.min_hops.is_some()),
+            ("pairs_seed", self.pairs_seed.is_some()),
+            ("among", self.among.is_some()),
+        ];
+        match given.into_iter().find(|(key, given)| *given && !used.contains(key)) {
+            None => Ok(()),
+            Some((key, _)) => {
+                let why = format!("has no effect with pattern {name:?}");
+                Err(document.bad(&key!["traffic", key], why, "remove it, or choose another pattern"))
+            }
+        }
+    }
+
+    fn gateway(&self, document: &Document<'_>, nodes: &Nodes) -> Result<usize> {
+        let at = key!["traffic", "gateway"];
+        if let Some(name) = &self.gateway {
+            return nodes.find(document, &at, name);
+        }
+        let remedy = format!("name the node that receives, for example gateway = {:?}", nodes.list[0].name);
+        Err(document.fail(&at, "missing", remedy))
+    }
+}
+
+impl Pairs {
+    /// Of nodes with these components; those without one take no part.
+    fn new(component: &[Option<u32>]) -> Pairs {
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        let mut place = Vec::with_capacity(component.len());
+        for (node, component) in component.iter().enumerate() {
+            place.push(component.map(|component| {
+                let component = component as usize;
+                members.resize(members.len().max(component + 1), Vec::new());
+                members[component].push(node);
+                (component, members[component].len() - 1)
+            }));
+        }
+        let mut before = vec![0];
+        for place in &place {
+            let others = place.map_or(0, |(component, _)| members[component].len() as u64 - 1);
+            before.push(before[before.len() - 1] + others);
+        }
+        Pairs { members, place, before }
+    }
+
+    fn total(&self) -> u64 {
+        self.before[self.before.len() - 1]
+    }
+
+    /// Source and destination of the pair of this number.
+    fn get(&self, rank: u64) -> (usize, usize) {
+        let source = self.before.partition_point(|before| *before <= rank) - 1;
+        let (component, own) = self.place[source].expect("a source takes part");
+        let other = (rank - self.before[source]) as usize;
+        let other = other + usize::from(other >= own); // a node is no destination of its own
+        (source, self.members[component][other])
+    }
+}
+
+impl Iterator for Shuffle {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        let first = self.drawn;
+        if first == self.total {
+            return None;
+        }
+        let other = first + (self.rng.unit() * (self.total - first) as f64) as u64;
+        let at_first = self.moved.remove(&first).unwrap_or(first);
+        self.drawn += 1;
+        Some(if other == first { at_first } else { self.moved.insert(other, at_first).unwrap_or(other) })
+    }
+}
+
+/// Hops of the route of a pair; none for no route.
+fn hops(routes: &Routes, (source, destination): (usize, usize)) -> usize {
+    let path = routes.path(NodeId(source as u32), NodeId(destination as u32));
+    path.map_or(0, |path| path.len() - 1)
+}
+
+fn canonical(document: &Document<'_>, nodes: &Nodes) -> Result<Vec<(usize, usize)>> {
+    match &nodes.canonical {
+        Some(flows) if !flows.is_empty() => Ok(flows.clone()),
+        _ => Err(document.bad(
+            &key!["traffic", "pattern"],
+            "is unknown for this topology, which has no canonical flows",
+            "list [[flows]], or use \"random-pairs\", \"to-gateway\" or \"all-to-one\"",
+        )),
+    }
+}

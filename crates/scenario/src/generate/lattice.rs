@@ -1,0 +1,84 @@
+//! Topologies in rows: grid and bar.
+
+use super::{Plan, count, distance, hop, limit};
+use crate::document::{Document, Result, key};
+use multihop_core::Rng;
+use multihop_schemes::quantity::Length;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Rows of nodes.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Grid {
+    /// Nodes in a row.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub columns: u32,
+    /// Rows.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub rows: u32,
+    /// Distance between neighbours in a row and between rows.
+    #[serde(default = "hop")]
+    pub spacing: Length,
+    /// Each node is moved by up to this, uniformly, along and across: below half of the spacing.
+    #[serde(default)]
+    pub jitter: Length,
+    /// Seed of the jitter. It is not that of the run, so that all runs of a study share one network.
+    #[serde(default = "one")]
+    pub seed: u64,
+}
+
+/// Parallel one-hop links.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bar {
+    /// Links, one per row: row i sends from n(2i) to n(2i+1).
+    #[serde(default = "three")]
+    #[schemars(range(min = 1, max = 50_000))]
+    pub rows: u32,
+    /// Distance between rows.
+    #[serde(default = "hop")]
+    pub spacing: Length,
+    /// Length of each link. Default: the distance between rows.
+    pub length: Option<Length>,
+}
+
+fn one() -> u64 {
+    1
+}
+fn three() -> u32 {
+    3
+}
+
+impl Grid {
+    pub(super) fn plan(&self, document: &Document<'_>) -> Result<Plan> {
+        let (columns, rows) =
+            (count(document, "columns", self.columns, 1)?, count(document, "rows", self.rows, 1)?);
+        limit(document, "rows", columns as u64 * rows as u64)?;
+        let spacing = distance(document, "spacing", self.spacing)?;
+        let (jitter, half) = (self.jitter.0, spacing / 2.0);
+        if !(0.0..half).contains(&jitter) {
+            let remedy =
+                format!("give a length from 0 m to below {}, so that nodes keep their places", Length(half));
+            return Err(document.bad(&key!["topology", "jitter"], "is out of range", remedy));
+        }
+        let place = |i: usize| {
+            let mut rng = Rng::at(self.seed, &["topology", "grid", &i.to_string()]);
+            let mut moved = |steps: usize| steps as f64 * spacing + jitter * (2.0 * rng.unit() - 1.0);
+            let x = moved(i % columns);
+            [x, moved(i / columns)]
+        };
+        Ok(Plan { positions: (0..columns * rows).map(place).collect(), flows: Vec::new() })
+    }
+}
+
+impl Bar {
+    pub(super) fn plan(&self, document: &Document<'_>) -> Result<Plan> {
+        let rows = count(document, "rows", self.rows, 1)?;
+        limit(document, "rows", 2 * rows as u64)?;
+        let spacing = distance(document, "spacing", self.spacing)?;
+        let length = self.length.map_or(Ok(spacing), |length| distance(document, "length", length))?;
+        let positions = (0..2 * rows).map(|i| [(i % 2) as f64 * length, (i / 2) as f64 * spacing]).collect();
+        Ok(Plan { positions, flows: (0..rows).map(|row| (2 * row, 2 * row + 1)).collect() })
+    }
+}

@@ -1,0 +1,70 @@
+//! Topologies in one line: chain, parking lot, exposed terminal.
+
+use super::{Plan, count, distance, hop, limit};
+use crate::document::{Document, Result};
+use multihop_schemes::quantity::Length;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Nodes in a line.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Chain {
+    /// Hops from one end to the other: one less than nodes.
+    #[schemars(range(min = 1, max = 99999))]
+    pub hops: u32,
+    /// Distance between neighbours.
+    #[serde(default = "hop")]
+    pub spacing: Length,
+}
+
+/// A chain with flows over all of it and over each hop.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ParkingLot {
+    /// Hops from one end to the other: one less than nodes.
+    #[schemars(range(min = 1, max = 99999))]
+    pub hops: u32,
+    /// Distance between neighbours.
+    #[serde(default = "hop")]
+    pub spacing: Length,
+}
+
+/// Two senders side by side, their receivers outside.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExposedTerminal {
+    /// Distance between neighbours.
+    #[serde(default = "hop")]
+    pub spacing: Length,
+}
+
+impl Chain {
+    pub(super) fn plan(&self, document: &Document<'_>) -> Result<Plan> {
+        let positions = line(document, self.hops, self.spacing)?;
+        let flows = vec![(0, positions.len() - 1)];
+        Ok(Plan { positions, flows })
+    }
+}
+
+impl ParkingLot {
+    pub(super) fn plan(&self, document: &Document<'_>) -> Result<Plan> {
+        let positions = line(document, self.hops, self.spacing)?;
+        let hops = positions.len() - 1;
+        let flows = std::iter::once((0, hops)).chain((0..hops).map(|i| (i, i + 1))).collect();
+        Ok(Plan { positions, flows })
+    }
+}
+
+impl ExposedTerminal {
+    pub(super) fn plan(&self, document: &Document<'_>) -> Result<Plan> {
+        Ok(Plan { positions: line(document, 3, self.spacing)?, flows: vec![(1, 0), (2, 3)] })
+    }
+}
+
+fn line(document: &Document<'_>, hops: u32, spacing: Length) -> Result<Vec<[f64; 2]>> {
+    let hops = count(document, "hops", hops, 1)?;
+    limit(document, "hops", hops as u64 + 1)?;
+    let spacing = distance(document, "spacing", spacing)?;
+    Ok((0..=hops).map(|i| [i as f64 * spacing, 0.0]).collect())
+}

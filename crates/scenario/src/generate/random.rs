@@ -1,0 +1,57 @@
+//! Random geometric networks.
+
+use super::{Plan, count, distance};
+use crate::document::{Document, Result, key};
+use crate::reach::Reach;
+use multihop_core::Rng;
+use multihop_schemes::quantity::Length;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Nodes at random in a square.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RandomGeometric {
+    /// Nodes.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub nodes: u32,
+    /// Side of the square.
+    pub side: Length,
+    /// The network counts as connected if its nodes are over hops of at most this length. Default: as far as frames can be
+    /// decoded on the scenario's medium.
+    pub radius: Option<Length>,
+    /// Seed of the placement. It is not that of the run, so that all runs of a study share one network.
+    #[serde(default = "one")]
+    pub seed: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+impl RandomGeometric {
+    pub(super) fn plan(&self, document: &Document<'_>, reach: f64) -> Result<Plan> {
+        let nodes = count(document, "nodes", self.nodes, 1)?;
+        let side = distance(document, "side", self.side)?;
+        let radius = self.radius.map_or(Ok(reach), |radius| distance(document, "radius", radius))?;
+        let tries = (2_000_000 / nodes).clamp(20, 1000); // a second of search at most
+        for attempt in 0..tries {
+            let mut rng = Rng::at(self.seed, &["topology", "random-geometric", &attempt.to_string()]);
+            let positions: Vec<[f64; 2]> =
+                (0..nodes).map(|_| [side * rng.unit(), side * rng.unit()]).collect();
+            if Reach::within(positions.clone(), radius).components().iter().all(|component| *component == 0) {
+                return Ok(Plan { positions, flows: Vec::new() });
+            }
+        }
+        let found = format!(
+            "none of {tries} random placements of {nodes} nodes in a square of {} is connected over hops of {}",
+            Length(side),
+            Length((radius * 10.0).round() / 10.0)
+        );
+        Err(document.fail(
+            &key!["topology", "nodes"],
+            found,
+            "use more nodes, a smaller side, or a longer reach",
+        ))
+    }
+}

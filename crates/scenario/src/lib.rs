@@ -1,0 +1,129 @@
+//! Scenario files: from TOML to a [`Config`](multihop_sim::config::Config).
+//!
+//! [`resolve`] reads a file, checks everything in it, and fills in every default. A scenario is data: its types, here and in the
+//! files of this folder, one per table of the file, are its definition, and [`json_schema`] is derived from them.
+//!
+//! On the way, in this order:
+//!
+//! 1. `document` parses the text and remembers the line of everything;
+//! 2. `settings` puts the values of `--set` into it;
+//! 3. `reader` makes the types of the model out of it; unknown keys, wrong types and wrong units end here;
+//! 4. each table's `resolve` checks its ranges and turns quantities into base units and names into indices;
+//! 5. `generate` makes topologies, `traffic` makes flows, and `reach` knows who can talk to whom.
+//!
+//! Whatever is wrong ends as one [`ScenarioError`], which names file, line, key, what was found, and what would do.
+
+mod catalogue;
+mod discipline;
+mod document;
+mod error;
+mod flows;
+mod generate;
+mod hash;
+mod mac;
+mod measure;
+mod medium;
+mod mobility;
+mod parameters;
+mod phy;
+mod reach;
+mod reader;
+mod resolve;
+mod routing;
+mod schemes;
+mod settings;
+mod topology;
+mod values;
+mod wires;
+
+use multihop_schemes::quantity::Duration;
+use schemars::{JsonSchema, schema_for};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+pub use catalogue::catalogue;
+pub use discipline::{Codel, Discipline};
+pub use document::{Step, locate};
+pub use error::{Place, ScenarioError};
+pub use flows::{App, Distribution, Flow, Pattern, Traffic};
+pub use generate::{
+    Bar, Chain, Circle, Cross, Direction, Dumbbell, ExposedTerminal, Generator, Grid, ParkingLot,
+    RandomGeometric, Server, Star, Wlan,
+};
+pub use mac::{BackoffDraw, Eifs, Mac, Microseconds, ResponseTimeout, RuleOverrides, RuleSet};
+pub use measure::{
+    AdHocProbe, BusyRatio, IdleGap, Measure, PacketThroughput, RtWinf, RtWinfProbe, ServiceDelay,
+    TransmissionEfficiency, gauges,
+};
+pub use medium::{LinkErrors, Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
+pub use mobility::{
+    BonnMotion, Mobility, Outage, PauseDistribution, RandomWaypoint, Recorded, Script, Start, trace,
+};
+pub use phy::{OfdmSymbols, Phy, Preamble, Standard};
+pub use resolve::{Overrides, Resolved, load, resolve, resolve_among};
+pub use routing::{Aodv, Dsdv, Dsr, LocalRepair, Metric, Network, OnLinkFailure, Routing, StaticRoutes};
+pub use schemes::Parameters;
+pub use settings::Setting;
+pub use topology::{Link, Listed, Node, Topology};
+pub use values::{Limit, Switch, seconds};
+pub use wires::Wire;
+
+/// A scenario of `multihop`: a network, its MAC, and the flows that cross it.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Name of the scenario, for people. Default: that of the file.
+    pub name: Option<String>,
+    /// What it shows, for people.
+    pub description: Option<String>,
+    /// Seed of every random stream of a run. Default: 1.
+    pub seed: Option<u64>,
+    /// How long a run lasts.
+    #[schemars(required)]
+    pub duration: Option<Duration>,
+    /// What happens before this is not counted. Default: 0 s.
+    pub warmup: Option<Duration>,
+    /// Step of the recorded time series. Default: a hundredth of the duration, but at least 100 ms.
+    pub record_interval: Option<Duration>,
+    /// The physical layer.
+    #[serde(default)]
+    pub phy: Phy,
+    /// The medium access control.
+    #[serde(default)]
+    pub mac: Mac,
+    /// The medium. Default: ns-2's ranges.
+    #[serde(default)]
+    pub medium: Medium,
+    /// The nodes.
+    pub topology: Topology,
+    /// Routing. Default: static routes.
+    #[serde(default)]
+    pub routing: Routing,
+    /// The network layer.
+    #[serde(default)]
+    pub network: Network,
+    /// Parameters of schemes, and named variants, by name.
+    #[serde(default)]
+    pub schemes: BTreeMap<String, Parameters>,
+    /// The flows.
+    #[serde(default)]
+    pub flows: Vec<Flow>,
+    /// Flows by pattern, besides those that are listed.
+    pub traffic: Option<Traffic>,
+    /// Estimators whose values are recorded.
+    #[serde(default)]
+    pub measure: Vec<Measure>,
+    /// How nodes move. Default: they do not.
+    pub mobility: Option<Mobility>,
+    /// When nodes are off.
+    #[serde(default)]
+    pub outages: Vec<Outage>,
+}
+
+/// JSON Schema of scenario files, as data of the types that TOML has.
+pub fn json_schema() -> Value {
+    let mut schema = schema_for!(Scenario).to_value();
+    schema["title"] = "multihop scenario".into();
+    schema
+}

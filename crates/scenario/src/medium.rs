@@ -1,0 +1,442 @@
+//! `[medium]`: who hears whom, and what survives.
+
+use crate::document::{Document, KeyPath, Result, key};
+use crate::topology::Nodes;
+use crate::values::{Delay, Switch};
+use multihop_core::NodeId;
+use multihop_schemes::quantity::{Decibel, Duration, Frequency, Length, Power, Size};
+use multihop_sim::config::{Config, LinkError, MatrixQuantity, MediumConfig, MediumModel, PathLoss};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The medium.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(tag = "model")]
+pub enum Medium {
+    /// ns-2's: fixed ranges of reception and carrier sense, powers by path loss, and pairwise capture.
+    Ranges(Ranges),
+    /// Path loss, cumulative interference, and error rates by SINR.
+    Sinr(Sinr),
+    /// Measured links, listed under `[topology]`; what is not listed is not heard at all.
+    Matrix(Matrix),
+}
+
+/// Fixed ranges of reception and carrier sense.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ranges {
+    /// Propagation delay between any two nodes; `"distance"` for that of light over their distance when a frame begins.
+    pub propagation_delay: Delay,
+    /// Probability that a bit of a decodable frame is wrong.
+    #[schemars(range(min = 0, max = 1))]
+    pub bit_error_rate: f64,
+    /// Probability that a decodable DATA frame is lost, whatever its length.
+    #[schemars(range(min = 0, max = 1))]
+    pub packet_error_rate: f64,
+    /// The same of single links, on top of that.
+    pub errors: Vec<LinkErrors>,
+    /// Frames are decodable up to this distance.
+    pub receive_range: Length,
+    /// Frames are sensed up to this distance.
+    pub carrier_sense_range: Length,
+    /// A frame survives a later one whose power is lower by at least this ratio; `"off"` for never.
+    pub capture: Switch<Decibel>,
+    /// How power falls with distance, which only matters for capture. Default: two-ray.
+    pub path_loss: Option<PathLossModel>,
+}
+
+/// Path loss, cumulative interference, and error rates by SINR.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sinr {
+    /// Propagation delay between any two nodes; `"distance"` for that of light over their distance when a frame begins.
+    pub propagation_delay: Delay,
+    /// Probability that a bit of a decodable frame is wrong, on top of noise and interference.
+    #[schemars(range(min = 0, max = 1))]
+    pub bit_error_rate: f64,
+    /// Probability that a decodable DATA frame is lost, on top of noise and interference.
+    #[schemars(range(min = 0, max = 1))]
+    pub packet_error_rate: f64,
+    /// The same of single links, on top of that.
+    pub errors: Vec<LinkErrors>,
+    /// Transmit power of every node.
+    pub transmit_power: Power,
+    /// Noise power at every node.
+    pub noise: Power,
+    /// Frames below this power are not noticed as frames: they only add to the noise.
+    pub sensitivity: Power,
+    /// The medium is busy where the total received power is at least this, or a frame is being received.
+    pub carrier_sense: Power,
+    /// How power falls with distance. Default: log-distance with exponent 3 and 40 dB at 1 m.
+    pub path_loss: Option<PathLossModel>,
+}
+
+/// Measured links.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Matrix {
+    /// Propagation delay between any two nodes; `"distance"`, where all have positions, for that of light over their distance.
+    #[serde(default = "microsecond")]
+    pub propagation_delay: Delay,
+    /// Probability that a bit of a decodable frame is wrong, on top of what was measured.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub bit_error_rate: f64,
+    /// Probability that a decodable DATA frame is lost, on top of what was measured.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub packet_error_rate: f64,
+    /// The same of single links, on top of that.
+    #[serde(default)]
+    pub errors: Vec<LinkErrors>,
+    /// What was measured.
+    pub quantity: Quantity,
+    /// `delivery` only: size of the probes that were counted; other sizes follow by equal bit error rates. Default: 1500 B.
+    pub probe_size: Option<Size>,
+    /// `rssi` only: noise power. Default: -95 dBm.
+    pub noise: Option<Power>,
+    /// `rssi` only: frames below this power are not noticed as frames. Default: -92 dBm.
+    pub sensitivity: Option<Power>,
+    /// `rssi` only: the medium is busy where the received power is at least this. Default: -82 dBm.
+    pub carrier_sense: Option<Power>,
+}
+
+/// What is lost between two nodes besides: DATA frames that could be decoded. Bits, control frames and other links are as they are.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkErrors {
+    /// Names of the two nodes.
+    pub between: [String; 2],
+    /// Probability that a decodable DATA frame is lost, whatever its length.
+    #[schemars(range(min = 0, max = 1))]
+    pub packet_error_rate: f64,
+    /// The same from the second node to the first. Default: `packet_error_rate`.
+    #[schemars(range(min = 0, max = 1))]
+    pub packet_error_rate_back: Option<f64>,
+}
+
+/// What was measured of a link.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// The share of probe frames that arrived. Any overlap of frames at a receiver destroys them.
+    Delivery,
+    /// The received power. Errors and capture follow from the SINR.
+    Rssi,
+}
+
+/// How power falls with distance.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(tag = "model")]
+pub enum PathLossModel {
+    /// Friis up to the cross-over distance, then the fourth power (Rappaport 2002, 4.6).
+    TwoRay {
+        /// Carrier frequency. Default: 914 MHz, as in ns-2.
+        #[serde(default = "ns2_frequency")]
+        frequency: Frequency,
+        /// Antenna height above ground, at both ends. Default: 1.5 m, as in ns-2.
+        #[serde(default = "ns2_height")]
+        antenna_height: Length,
+    },
+    /// A power law beyond a reference distance.
+    LogDistance {
+        /// Exponent: 2 in free space, 3 to 4 in buildings and towns.
+        #[serde(default = "town_exponent")]
+        exponent: f64,
+        /// Loss at the reference distance. Default: 40 dB, which is free space at 2.4 GHz and 1 m.
+        #[serde(default = "metre_loss")]
+        reference_loss: Decibel,
+        /// Reference distance. Default: 1 m.
+        #[serde(default = "metre")]
+        reference_distance: Length,
+    },
+}
+
+fn microsecond() -> Delay {
+    Delay::Same(Duration(1e-6))
+}
+fn ns2_frequency() -> Frequency {
+    Frequency(914e6)
+}
+fn ns2_height() -> Length {
+    Length(1.5)
+}
+fn town_exponent() -> f64 {
+    3.0
+}
+fn metre_loss() -> Decibel {
+    Decibel(40.0)
+}
+fn metre() -> Length {
+    Length(1.0)
+}
+
+const NOISE: Power = Power(-95.0);
+const SENSITIVITY: Power = Power(-92.0); // what receivers do at 1 Mb/s; above it, error rates decide
+const CARRIER_SENSE: Power = Power(-82.0); // 802.11-2012, 18.3.10.6
+
+impl Default for Ranges {
+    fn default() -> Ranges {
+        Ranges {
+            propagation_delay: microsecond(),
+            bit_error_rate: 0.0,
+            packet_error_rate: 0.0,
+            errors: Vec::new(),
+            receive_range: Length(250.0), // ns-2's 914 MHz WaveLAN, and with it the literature's
+            carrier_sense_range: Length(550.0),
+            capture: Switch::At(Decibel(10.0)),
+            path_loss: None,
+        }
+    }
+}
+
+impl Default for Sinr {
+    fn default() -> Sinr {
+        Sinr {
+            propagation_delay: microsecond(),
+            bit_error_rate: 0.0,
+            packet_error_rate: 0.0,
+            errors: Vec::new(),
+            transmit_power: Power(20.0),
+            noise: NOISE,
+            sensitivity: SENSITIVITY,
+            carrier_sense: CARRIER_SENSE,
+            path_loss: None,
+        }
+    }
+}
+
+impl Default for Medium {
+    fn default() -> Medium {
+        Medium::Ranges(Ranges::default())
+    }
+}
+
+impl Medium {
+    /// The medium; the links of a matrix are added by the topology, and errors of single links when nodes are known.
+    pub(super) fn resolve(&self, document: &Document<'_>) -> Result<MediumConfig> {
+        let (bit, packet) = match self {
+            Medium::Ranges(m) => (m.bit_error_rate, m.packet_error_rate),
+            Medium::Sinr(m) => (m.bit_error_rate, m.packet_error_rate),
+            Medium::Matrix(m) => (m.bit_error_rate, m.packet_error_rate),
+        };
+        let delay = match self.propagation_delay() {
+            Delay::Same(delay) => delay,
+            Delay::Distance => Duration::default(),
+        };
+        document.within(&key!["medium", "propagation_delay"], delay.0, 0.0..=1e-3, ("0 s", "1 ms"))?;
+        let model = match self {
+            Medium::Ranges(ranges) => ranges.resolve(document)?,
+            Medium::Sinr(sinr) => sinr.resolve(document)?,
+            Medium::Matrix(matrix) => matrix.resolve(document)?,
+        };
+        Ok(MediumConfig {
+            propagation_delay: delay.span(),
+            bit_error_rate: document.within(&key!["medium", "bit_error_rate"], bit, 0.0..=1.0, ("0", "1"))?,
+            packet_error_rate: document.within(
+                &key!["medium", "packet_error_rate"],
+                packet,
+                0.0..=1.0,
+                ("0", "1"),
+            )?,
+            link_errors: Vec::new(),
+            model,
+        })
+    }
+
+    /// Are frames delayed by distance?
+    pub(super) fn delays_by_distance(&self) -> bool {
+        self.propagation_delay() == Delay::Distance
+    }
+
+    fn propagation_delay(&self) -> Delay {
+        let (Medium::Ranges(Ranges { propagation_delay, .. })
+        | Medium::Sinr(Sinr { propagation_delay, .. })
+        | Medium::Matrix(Matrix { propagation_delay, .. })) = self;
+        *propagation_delay
+    }
+
+    /// The errors of single links of a configuration whose nodes and wires are known.
+    pub(super) fn link_errors(
+        &self,
+        document: &Document<'_>,
+        nodes: &Nodes,
+        config: &Config,
+    ) -> Result<Vec<LinkError>> {
+        let (Medium::Ranges(Ranges { errors, .. })
+        | Medium::Sinr(Sinr { errors, .. })
+        | Medium::Matrix(Matrix { errors, .. })) = self;
+        let mut made = Vec::with_capacity(2 * errors.len());
+        let mut known: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
+        for (i, entry) in errors.iter().enumerate() {
+            let at = key!["medium", "errors", i];
+            let [first, second] = &entry.between;
+            let find = |index: usize, name: &str| {
+                let node = nodes.find(document, &at.join("between").join(index), name)?;
+                Ok(NodeId(node as u32))
+            };
+            let (a, b) = (find(0, first)?, find(1, second)?);
+            let fail = |found: String, remedy: &str| document.fail(&at.join("between"), found, remedy);
+            if a == b {
+                return Err(fail(
+                    format!("a link from {first:?} to itself"),
+                    "name two nodes, or remove the entry",
+                ));
+            }
+            if config.wire(a, b).is_some() {
+                let found = format!("{first:?} and {second:?} are joined by a wire, which loses nothing");
+                return Err(fail(found, "remove the entry, or the wire"));
+            }
+            if let Some(other) = known.insert((a.min(b), a.max(b)), i) {
+                let found = format!("medium.errors[{other}] already has {first:?} and {second:?}");
+                return Err(fail(
+                    found,
+                    "keep one of the two; packet_error_rate_back is the other direction",
+                ));
+            }
+            let rate = |key: &str, value: f64| document.within(&at.join(key), value, 0.0..=1.0, ("0", "1"));
+            let there = rate("packet_error_rate", entry.packet_error_rate)?;
+            let back = entry.packet_error_rate_back;
+            let back = back.map_or(Ok(there), |back| rate("packet_error_rate_back", back))?;
+            made.push(LinkError { from: a, to: b, packet_error_rate: there });
+            made.push(LinkError { from: b, to: a, packet_error_rate: back });
+        }
+        Ok(made)
+    }
+}
+
+impl Ranges {
+    fn resolve(&self, document: &Document<'_>) -> Result<MediumModel> {
+        let at = |key: &str| key!["medium", key];
+        let bounds = ("0.01 m", "10000 km");
+        let receive_range =
+            document.within(&at("receive_range"), self.receive_range.0, 0.01..=1e7, bounds)?;
+        let carrier_sense_range =
+            document.within(&at("carrier_sense_range"), self.carrier_sense_range.0, 0.01..=1e7, bounds)?;
+        if carrier_sense_range < receive_range {
+            let key = if document.has(&at("carrier_sense_range")) {
+                "carrier_sense_range"
+            } else {
+                "receive_range"
+            };
+            let found = format!(
+                "carrier_sense_range {} is below receive_range {}",
+                self.carrier_sense_range, self.receive_range
+            );
+            return Err(document.fail(
+                &at(key),
+                found,
+                "what can be decoded is also sensed; make it at least as large",
+            ));
+        }
+        let capture_ratio = match self.capture {
+            Switch::Off => None,
+            Switch::At(ratio) => {
+                document.within(&at("capture"), ratio.0, 0.0..=100.0, ("0 dB", "100 dB (or \"off\")"))?;
+                Some(ratio.ratio())
+            }
+        };
+        let two_ray = PathLossModel::TwoRay { frequency: ns2_frequency(), antenna_height: ns2_height() };
+        let path_loss = self.path_loss.unwrap_or(two_ray).resolve(document, &at("path_loss"))?;
+        Ok(MediumModel::Ranges { receive_range, carrier_sense_range, capture_ratio, path_loss })
+    }
+}
+
+impl Sinr {
+    fn resolve(&self, document: &Document<'_>) -> Result<MediumModel> {
+        let log_distance = PathLossModel::LogDistance {
+            exponent: town_exponent(),
+            reference_loss: metre_loss(),
+            reference_distance: metre(),
+        };
+        Ok(MediumModel::Sinr {
+            transmit_power_mw: power(document, "transmit_power", self.transmit_power)?,
+            noise_mw: power(document, "noise", self.noise)?,
+            sensitivity_mw: power(document, "sensitivity", self.sensitivity)?,
+            carrier_sense_mw: power(document, "carrier_sense", self.carrier_sense)?,
+            path_loss: self
+                .path_loss
+                .unwrap_or(log_distance)
+                .resolve(document, &key!["medium", "path_loss"])?,
+        })
+    }
+}
+
+impl Matrix {
+    fn resolve(&self, document: &Document<'_>) -> Result<MediumModel> {
+        let foreign = match self.quantity {
+            Quantity::Delivery if self.noise.is_some() => Some("noise"),
+            Quantity::Delivery if self.sensitivity.is_some() => Some("sensitivity"),
+            Quantity::Delivery if self.carrier_sense.is_some() => Some("carrier_sense"),
+            Quantity::Rssi if self.probe_size.is_some() => Some("probe_size"),
+            _ => None,
+        };
+        if let Some(key) = foreign {
+            let (this, other) = match self.quantity {
+                Quantity::Delivery => ("delivery", "rssi"),
+                Quantity::Rssi => ("rssi", "delivery"),
+            };
+            let why = format!("has no meaning with quantity {this:?}");
+            return Err(document.bad(
+                &key!["medium", key],
+                why,
+                format!("remove it, or set quantity = {other:?}"),
+            ));
+        }
+        let quantity = match self.quantity {
+            Quantity::Delivery => {
+                let size = self.probe_size.unwrap_or(Size(1500.0));
+                document.within(&key!["medium", "probe_size"], size.0, 1.0..=65_535.0, ("1 B", "65535 B"))?;
+                MatrixQuantity::Delivery { probe_size: size.bytes() as u32 }
+            }
+            Quantity::Rssi => MatrixQuantity::Rssi {
+                noise_mw: power(document, "noise", self.noise.unwrap_or(NOISE))?,
+                sensitivity_mw: power(document, "sensitivity", self.sensitivity.unwrap_or(SENSITIVITY))?,
+                carrier_sense_mw: power(
+                    document,
+                    "carrier_sense",
+                    self.carrier_sense.unwrap_or(CARRIER_SENSE),
+                )?,
+            },
+        };
+        Ok(MediumModel::Matrix { links: Vec::new(), quantity })
+    }
+}
+
+impl PathLossModel {
+    fn resolve(self, document: &Document<'_>, at: &KeyPath) -> Result<PathLoss> {
+        let check = |key: &str, value, bounds, names| document.within(&at.join(key), value, bounds, names);
+        Ok(match self {
+            PathLossModel::TwoRay { frequency, antenna_height } => PathLoss::TwoRayGround {
+                frequency_hz: check("frequency", frequency.0, 1e6..=1e12, ("1 MHz", "1000 GHz"))?,
+                antenna_height: check("antenna_height", antenna_height.0, 0.01..=1e4, ("0.01 m", "10 km"))?,
+            },
+            PathLossModel::LogDistance { exponent, reference_loss, reference_distance } => {
+                PathLoss::LogDistance {
+                    exponent: check("exponent", exponent, 0.1..=10.0, ("0.1", "10"))?,
+                    reference_loss_db: check(
+                        "reference_loss",
+                        reference_loss.0,
+                        0.0..=300.0,
+                        ("0 dB", "300 dB"),
+                    )?,
+                    reference_distance: check(
+                        "reference_distance",
+                        reference_distance.0,
+                        0.01..=1e5,
+                        ("0.01 m", "100 km"),
+                    )?,
+                }
+            }
+        })
+    }
+}
+
+/// A power in milliwatts. The engine adds powers up in whole femtowatts, of which 10 W are 10^16.
+fn power(document: &Document<'_>, key: &str, value: Power) -> Result<f64> {
+    document.within(&key!["medium", key], value.0, -150.0..=40.0, ("-150 dBm", "40 dBm"))?;
+    Ok(value.milliwatts())
+}

@@ -1,0 +1,386 @@
+//! `[mobility]` and `[[outages]]`.
+
+mod recorded;
+pub mod trace;
+
+pub use recorded::{BonnMotion, Recorded, Script};
+
+use crate::document::{Document, KeyPath, Result, key, seconds};
+use crate::generate::NODES_MAX;
+use crate::topology::Nodes;
+use multihop_core::{NodeId, Rng, Span};
+use multihop_schemes::quantity::{Duration, Length, Speed};
+use multihop_sim::config::{Config, MediumModel, RoutingProtocol};
+use multihop_sim::mobility::{self, Motion};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use trace::Format;
+
+/// How nodes move.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(tag = "model")]
+pub enum Mobility {
+    /// To a random place at a random speed, a pause, and again (Johnson and Maltz 1996). Nodes start at random places, wherever the
+    /// topology has them.
+    RandomWaypoint(RandomWaypoint),
+    /// A script of ns-2, as setdest writes it: its node i is the i-th of the nodes that move, from 0, or from `first_node`. A node
+    /// that it switches OFF is off until it is switched ON.
+    Setdest(Script),
+    /// `BonnMotion`'s .movements: its i-th line is the i-th of the nodes that move.
+    Bonnmotion(BonnMotion),
+    /// SUMO's floating car data (XML): the vehicle that comes first is the first of the nodes that move. A node whose vehicle is not
+    /// there is off.
+    Fcd(Recorded),
+}
+
+/// The random waypoint model.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RandomWaypoint {
+    /// Names of the nodes that move; the others stand still. Default: all.
+    pub nodes: Option<Vec<String>>,
+    /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub count: Option<u32>,
+    /// Extent of the area, as `[x, y]`.
+    pub area: [Length; 2],
+    /// Its corner with the least x and y.
+    #[serde(default)]
+    pub corner: [Length; 2],
+    /// Speeds are uniform from this on; 0 is never drawn.
+    #[serde(default)]
+    pub min_speed: Speed,
+    /// Speeds are uniform up to this.
+    pub max_speed: Speed,
+    /// Pause at each place.
+    #[serde(default)]
+    pub pause: Duration,
+    /// How pauses vary.
+    #[serde(default)]
+    pub pause_distribution: PauseDistribution,
+    /// What nodes do first. Default: `stationary` if `min_speed` is above 0, and `pause` otherwise.
+    pub start: Option<Start>,
+    /// Seed of the motion. Default: that of the run.
+    pub seed: Option<u64>,
+    /// The distance of two nodes, as the medium sees it, may be wrong by this much: links are looked up anew when a frame begins
+    /// and nodes may have moved so far since. 0 m for every frame.
+    #[serde(default = "decimetre")]
+    pub resolution: Length,
+}
+
+/// How pauses vary.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PauseDistribution {
+    /// All are equal (setdest `-P 1`).
+    #[default]
+    Constant,
+    /// Uniform between 0 and twice the pause (setdest `-P 2`).
+    Uniform,
+}
+
+/// What nodes do first.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// All pause (setdest version 1).
+    Pause,
+    /// Whether a node pauses, and otherwise its first speed, are as they are found after a long time (setdest version 2).
+    Stationary,
+}
+
+/// A node is off: it neither sends nor receives, by radio or by wire. What lies above goes on, and its queues wait.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Outage {
+    /// The node.
+    pub node: Option<String>,
+    /// Instead of `node`: one of these, drawn by the seed of the run.
+    pub one_of: Option<Vec<String>>,
+    /// Since when.
+    pub from: Duration,
+    /// Until when. Default: the end of the run.
+    pub to: Option<Duration>,
+}
+
+/// What a scenario's hash says of motion: not where nodes are, if that depends on the seed.
+#[derive(Default)]
+pub(super) struct Moved {
+    /// The nodes that take their place from a model or a file.
+    pub(super) nodes: Vec<usize>,
+    /// All that their motion depends on, apart from the seed.
+    pub(super) identity: String,
+    /// The same of outages that the scenario lists.
+    pub(super) outages: String,
+    /// The file that was read, if one was.
+    pub(super) file: Option<PathBuf>,
+}
+
+/// The most legs of all nodes together.
+const LEGS_MAX: f64 = 1e7;
+
+pub(super) fn decimetre() -> Length {
+    Length(0.1)
+}
+
+impl Mobility {
+    fn nodes(&self) -> Option<&[String]> {
+        match self {
+            Mobility::RandomWaypoint(RandomWaypoint { nodes, .. })
+            | Mobility::Setdest(Script { nodes, .. })
+            | Mobility::Fcd(Recorded { nodes, .. })
+            | Mobility::Bonnmotion(BonnMotion { nodes, .. }) => nodes.as_deref(),
+        }
+    }
+
+    /// How many nodes are added, which are those that move.
+    fn count(&self) -> Option<u32> {
+        match self {
+            Mobility::RandomWaypoint(RandomWaypoint { count, .. })
+            | Mobility::Setdest(Script { count, .. })
+            | Mobility::Fcd(Recorded { count, .. })
+            | Mobility::Bonnmotion(BonnMotion { count, .. }) => *count,
+        }
+    }
+
+    /// The file of motion, if there is one: from the scenario's folder.
+    fn file(&self, document: &Document<'_>) -> Option<PathBuf> {
+        match self {
+            Mobility::RandomWaypoint(_) => None,
+            Mobility::Setdest(Script { file, .. })
+            | Mobility::Fcd(Recorded { file, .. })
+            | Mobility::Bonnmotion(BonnMotion { file, .. }) => Some(located(document, file)),
+        }
+    }
+
+    fn resolution(&self) -> Length {
+        match self {
+            Mobility::RandomWaypoint(RandomWaypoint { resolution, .. })
+            | Mobility::Setdest(Script { resolution, .. })
+            | Mobility::Fcd(Recorded { resolution, .. })
+            | Mobility::Bonnmotion(BonnMotion { resolution, .. }) => *resolution,
+        }
+    }
+
+    /// May the node of this name take its place from here?
+    pub(super) fn names(&self, name: &str) -> bool {
+        self.count().is_none() && self.nodes().is_none_or(|nodes| nodes.iter().any(|node| node == name))
+    }
+
+    /// Does it add nodes?
+    pub(super) fn adds(&self) -> bool {
+        self.count().is_some()
+    }
+
+    /// The names of the nodes that it adds to a topology of so many.
+    pub(super) fn added(&self, document: &Document<'_>, there: usize) -> Result<Vec<String>> {
+        let Some(count) = self.count() else { return Ok(Vec::new()) };
+        let at = key!["mobility", "count"];
+        if self.nodes().is_some() {
+            return Err(document.bad(&at, "is given beside mobility.nodes", "remove one of the two"));
+        }
+        let most = NODES_MAX - there as u64;
+        document.within(&at, f64::from(count), 1.0..=most as f64, ("1", &most.to_string()))?;
+        Ok((0..count).map(|index| format!("m{index}")).collect())
+    }
+}
+
+/// Puts motion and outages into a configuration whose nodes are known.
+pub(super) fn resolve(
+    mobility: Option<&Mobility>,
+    outages: &[Outage],
+    document: &Document<'_>,
+    nodes: &Nodes,
+    config: &mut Config,
+) -> Result<Moved> {
+    let mut moved = Moved::default();
+    for (i, outage) in outages.iter().enumerate() {
+        let resolved = outage.resolve(i, document, nodes, config, &mut moved)?;
+        config.mobility.outages.push(resolved);
+    }
+    let Some(mobility) = mobility else { return Ok(moved) };
+    if matches!(config.medium.model, MediumModel::Matrix { .. }) {
+        let found = "nodes move, but links are measured, wherever nodes are";
+        return Err(document.fail(
+            &key!["mobility", "model"],
+            found,
+            "use the medium \"ranges\" or \"sinr\"",
+        ));
+    }
+    if config.routing.protocol == RoutingProtocol::Static {
+        let found = "static routes are computed before the run, and would not follow nodes that move";
+        return Err(document.fail(
+            &key!["routing", "protocol"],
+            found,
+            "set routing.protocol = \"dsdv\", \"dsr\" or \"aodv\"",
+        ));
+    }
+    let at = key!["mobility", "resolution"];
+    config.mobility.resolution =
+        document.within(&at, mobility.resolution().0, 0.0..=1e6, ("0 m", "1000 km"))?;
+    let moving = match mobility.count() {
+        Some(count) => (nodes.list.len() - count as usize..nodes.list.len()).collect(),
+        None => moving(mobility.nodes(), document, nodes)?,
+    };
+    config.mobility.motions =
+        config.nodes.iter().map(|node| Motion::standing(node.position.unwrap_or_default())).collect();
+    (moved.nodes, moved.identity) = match mobility {
+        Mobility::RandomWaypoint(model) => model.resolve(document, &moving, config)?,
+        Mobility::Setdest(file) => file.resolve(document, &moving, config)?,
+        Mobility::Fcd(file) => file.resolve(document, Format::Fcd, None, &moving, config)?,
+        Mobility::Bonnmotion(file) => file.resolve(document, &moving, config)?,
+    };
+    moved.file = mobility.file(document);
+    for index in &moved.nodes {
+        config.nodes[*index].position = Some(config.mobility.motions[*index].origin());
+    }
+    match config.nodes.iter().find(|node| node.position.is_none()) {
+        None => Ok(moved),
+        Some(node) => {
+            let found = format!("node {:?} has no position, and the file does not have it", node.name);
+            Err(document.fail(&key!["mobility"], found, "add its position, or a file with more nodes"))
+        }
+    }
+}
+
+/// Where a file is that the scenario names.
+pub(super) fn located(document: &Document<'_>, file: &str) -> PathBuf {
+    Path::new(document.origin()).parent().unwrap_or(Path::new("")).join(file)
+}
+
+/// The nodes that move, in the order in which they are named.
+fn moving(named: Option<&[String]>, document: &Document<'_>, nodes: &Nodes) -> Result<Vec<usize>> {
+    let Some(named) = named else { return Ok((0..nodes.list.len()).collect()) };
+    let mut seen = BTreeSet::new();
+    let mut moving = Vec::new();
+    for (i, name) in named.iter().enumerate() {
+        let at = key!["mobility", "nodes", i];
+        let node = nodes.find(document, &at, name)?;
+        if !seen.insert(node) {
+            return Err(document.bad(&at, "is named twice", "name each node once"));
+        }
+        moving.push(node);
+    }
+    Ok(moving)
+}
+
+impl Outage {
+    /// The outage of this index.
+    fn resolve(
+        &self,
+        index: usize,
+        document: &Document<'_>,
+        nodes: &Nodes,
+        config: &Config,
+        moved: &mut Moved,
+    ) -> Result<mobility::Outage> {
+        let at = key!["outages", index];
+        let (chosen, names) = match (&self.node, &self.one_of) {
+            (Some(node), None) => (at.join("node"), std::slice::from_ref(node)),
+            (None, Some(nodes)) if !nodes.is_empty() => (at.join("one_of"), nodes.as_slice()),
+            (None, Some(_)) => {
+                return Err(document.bad(&at.join("one_of"), "names no node", "name at least one"));
+            }
+            (None, None) => {
+                let remedy = "name the node that is off, or several in one_of, of which one is drawn";
+                return Err(document.fail(&at.join("node"), "missing", remedy));
+            }
+            (Some(_), Some(_)) => {
+                let why = "is given beside outages.node";
+                return Err(document.bad(&at.join("one_of"), why, "remove one of the two"));
+            }
+        };
+        let find = |(i, name): (usize, &String)| match self.one_of {
+            None => nodes.find(document, &chosen, name),
+            Some(_) => nodes.find(document, &chosen.join(i), name),
+        };
+        let found: Vec<usize> = names.iter().enumerate().map(find).collect::<Result<_>>()?;
+        let mut rng = Rng::at(config.seed, &["outage", &index.to_string()]);
+        let drawn = if found.len() == 1 { 0 } else { rng.below(found.len() as u32) as usize };
+        let from = document.time(&at.join("from"), self.from, 0.0)?;
+        let to = match self.to {
+            None => from.max(after(config)),
+            Some(to) => document.time(&at.join("to"), to, 0.0)?,
+        };
+        if to <= from {
+            let why = format!("is not after {}, when the outage begins", seconds(from));
+            return Err(document.bad(&at.join("to"), why, "give a later time, or leave it out"));
+        }
+        write!(moved.outages, "{found:?} {from:?} {to:?} ").expect("strings take all text");
+        Ok(mobility::Outage { node: NodeId(found[drawn] as u32), from, to })
+    }
+}
+
+/// An instant after the run.
+pub(super) fn after(config: &Config) -> Span {
+    config.duration + Span::from_ms(1_000)
+}
+
+impl RandomWaypoint {
+    fn resolve(
+        &self,
+        document: &Document<'_>,
+        moving: &[usize],
+        config: &mut Config,
+    ) -> Result<(Vec<usize>, String)> {
+        let model = self.model(document)?;
+        let duration = config.duration.seconds();
+        let legs = model.most_legs(duration) * moving.len() as f64;
+        if legs > LEGS_MAX {
+            let found = format!("nodes turn too often: up to {legs:.0} times in {duration} s");
+            let remedy = format!(
+                "at most {LEGS_MAX:.0} legs are kept; give a larger area, longer pauses or a smaller speed"
+            );
+            return Err(document.fail(&key!["mobility", "max_speed"], found, remedy));
+        }
+        let seed = self.seed.unwrap_or(config.seed);
+        for index in moving {
+            let mut rng = Rng::at(seed, &["node", &index.to_string(), "mobility"]);
+            config.mobility.motions[*index] = model.motion(&mut rng, duration);
+        }
+        let identity = format!("{model:?} {moving:?} {:?}", self.seed);
+        Ok((moving.to_vec(), identity))
+    }
+
+    fn model(&self, document: &Document<'_>) -> Result<mobility::RandomWaypoint> {
+        let at = |key: &str| key!["mobility", key];
+        let length =
+            |path: KeyPath, value: Length, low: f64, names| document.within(&path, value.0, low..=1e7, names);
+        let side = |axis: usize| length(at("area").join(axis), self.area[axis], 0.01, ("0.01 m", "10000 km"));
+        let corner =
+            |axis: usize| length(at("corner").join(axis), self.corner[axis], -1e7, ("-10000 km", "10000 km"));
+        let speed = |key: &str, value: Speed, low: f64, name| {
+            document.within(&at(key), value.0, low..=1e5, (name, "100000 m/s"))
+        };
+        let (min_speed, max_speed) = (
+            speed("min_speed", self.min_speed, 0.0, "0 m/s")?,
+            speed("max_speed", self.max_speed, 1e-6, "1e-6 m/s")?,
+        );
+        if min_speed > max_speed {
+            let why = format!("is above max_speed, which is {}", self.max_speed);
+            return Err(document.bad(&at("min_speed"), why, "give a speed up to that"));
+        }
+        let stationary = self.start.map_or(min_speed > 0.0, |start| start == Start::Stationary);
+        if stationary && min_speed < 1e-6 {
+            let why =
+                "needs a min_speed of at least 1e-6 m/s: with speeds down to 0 nodes slow down for ever";
+            return Err(document.bad(&at("start"), why, "set min_speed, or start = \"pause\""));
+        }
+        Ok(mobility::RandomWaypoint {
+            corner: [corner(0)?, corner(1)?],
+            area: [side(0)?, side(1)?],
+            min_speed,
+            max_speed,
+            pause: document.time(&at("pause"), self.pause, 0.0)?.seconds(),
+            pauses: match self.pause_distribution {
+                PauseDistribution::Constant => mobility::Pause::Constant,
+                PauseDistribution::Uniform => mobility::Pause::Uniform,
+            },
+            start: if stationary { mobility::Start::Stationary } else { mobility::Start::Pause },
+        })
+    }
+}

@@ -1,0 +1,196 @@
+//! `[phy]`: the physical layer.
+
+use crate::document::{Document, KeyPath, Result, key};
+use crate::error::list;
+use multihop_core::Rate;
+use multihop_dot11 as dot11;
+use multihop_schemes::quantity::{BitRate, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The physical layer.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Phy {
+    /// The standard, which sets rates, slot, SIFS and contention windows.
+    pub standard: Standard,
+    /// Preamble of 802.11b frames (of 802.11g, for those at 802.11b rates).
+    pub preamble: Preamble,
+    /// What follows the preamble of OFDM frames. Default "whole".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ofdm_symbols: Option<OfdmSymbols>,
+    /// Rate of unicast DATA frames, where no link has one of its own. Default: the highest of the standard.
+    pub data_rate: Option<BitRate>,
+    /// Rate of RTS, CTS, ACK and broadcasts. Default: the standard's rule, the highest basic rate not above the data rate.
+    pub control_rate: Option<BitRate>,
+    /// Rate of ACKs, where it differs from that of the other control frames. Default: `control_rate`, or the standard's rule.
+    pub ack_rate: Option<BitRate>,
+    /// Slot time, if not the standard's.
+    pub slot: Option<Duration>,
+    /// Short inter-frame space, if not the standard's.
+    pub sifs: Option<Duration>,
+    /// First contention window in slots, if not the standard's.
+    #[schemars(range(min = 1, max = 65535))]
+    pub cw_min: Option<u32>,
+    /// Largest contention window in slots, if not the standard's.
+    #[schemars(range(min = 1, max = 65535))]
+    pub cw_max: Option<u32>,
+}
+
+/// Rates of frames, as the engine wants them.
+pub(super) struct Rates {
+    /// Of unicast DATA.
+    pub(super) data: Rate,
+    /// Of control frames, if not by the standard's rule.
+    pub(super) control: Option<Rate>,
+    /// Of ACKs, if they differ.
+    pub(super) ack: Option<Rate>,
+}
+
+/// A standard.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub enum Standard {
+    /// Frequency hopping, 1 and 2 Mb/s (802.11-2012, clause 14).
+    #[serde(rename = "fhss")]
+    Fhss,
+    /// Direct sequence, 1 and 2 Mb/s (802.11-1999, clause 15).
+    #[serde(rename = "dsss")]
+    Dsss,
+    /// High-rate direct sequence, 1 to 11 Mb/s (802.11-2012, clause 17).
+    #[default]
+    #[serde(rename = "802.11b")]
+    Dot11b,
+    /// OFDM at 5 GHz, 6 to 54 Mb/s (802.11-2012, clause 18).
+    #[serde(rename = "802.11a")]
+    Dot11a,
+    /// OFDM at 2.4 GHz with the rates of 802.11b as well (802.11-2012, clause 19).
+    #[serde(rename = "802.11g")]
+    Dot11g,
+}
+
+/// Preamble of 802.11b frames.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preamble {
+    /// 192 us of preamble and header.
+    #[default]
+    Long,
+    /// 96 us of preamble and header; frames at 1 Mb/s keep the long one.
+    Short,
+}
+
+/// What follows preamble and SIGNAL field in an OFDM frame.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OfdmSymbols {
+    /// Whole symbols of 4 us, with 16 service and 6 tail bits (802.11-2012, 18.3.5.4).
+    Whole,
+    /// The bytes of the frame at its rate and nothing else, as in ns-2, which knows no OFDM: for comparison with it.
+    Ns2,
+}
+
+impl Standard {
+    /// As the tables know it.
+    pub fn table(self) -> dot11::Standard {
+        match self {
+            Standard::Fhss => dot11::Standard::Fhss,
+            Standard::Dsss => dot11::Standard::Dsss,
+            Standard::Dot11b => dot11::Standard::Dot11b,
+            Standard::Dot11a => dot11::Standard::Dot11a,
+            Standard::Dot11g => dot11::Standard::Dot11g,
+        }
+    }
+}
+
+impl Phy {
+    /// The PHY and the rates.
+    pub(super) fn resolve(&self, document: &Document<'_>) -> Result<(dot11::Phy, Rates)> {
+        let preamble = match self.preamble {
+            Preamble::Long => dot11::Preamble::Long,
+            Preamble::Short
+                if matches!(self.standard, Standard::Fhss | Standard::Dsss | Standard::Dot11a) =>
+            {
+                return Err(document.bad(
+                    &key!["phy", "preamble"],
+                    "does not exist in this standard",
+                    "short preambles belong to 802.11b and 802.11g; use \"long\" or remove the key",
+                ));
+            }
+            Preamble::Short => dot11::Preamble::Short,
+        };
+        let mut phy = dot11::Phy::new(self.standard.table(), preamble);
+        if let Some(symbols) = self.ofdm_symbols {
+            if !phy.rates().any(|(_, modulation)| modulation.is_ofdm()) {
+                return Err(document.bad(
+                    &key!["phy", "ofdm_symbols"],
+                    "has no effect in this standard",
+                    "OFDM belongs to 802.11a and 802.11g; remove the key",
+                ));
+            }
+            phy = phy.with_ofdm_symbols(match symbols {
+                OfdmSymbols::Whole => dot11::OfdmSymbols::Whole,
+                OfdmSymbols::Ns2 => dot11::OfdmSymbols::None,
+            });
+        }
+        let inter_frame = |key, value: Option<Duration>, default| match value {
+            None => Ok(default),
+            Some(time) => document
+                .within(&key!["phy", key], time.0, 1e-7..=1e-2, ("100 ns", "10 ms"))
+                .map(|_| time.span()),
+        };
+        phy.slot = inter_frame("slot", self.slot, phy.slot)?;
+        phy.sifs = inter_frame("sifs", self.sifs, phy.sifs)?;
+        let window = |key, value: Option<u32>, default| match value {
+            None => Ok(default),
+            Some(slots) => document.count(&key!["phy", key], slots, 1, 65_535),
+        };
+        phy.cw_min = window("cw_min", self.cw_min, phy.cw_min)?;
+        phy.cw_max = window("cw_max", self.cw_max, phy.cw_max)?;
+        if phy.cw_min > phy.cw_max {
+            let key = if self.cw_min.is_some() { "cw_min" } else { "cw_max" };
+            let found = format!("cw_min {} is above cw_max {}", phy.cw_min, phy.cw_max);
+            return Err(document.fail(
+                &key!["phy", key],
+                found,
+                "the window grows from cw_min to cw_max; change one of them",
+            ));
+        }
+        let highest = phy.rates().last().map(|(rate, _)| rate).expect("every PHY has rates");
+        let rates = Rates {
+            data: Phy::rate(document, &phy, "data_rate", self.data_rate)?.unwrap_or(highest),
+            control: Phy::rate(document, &phy, "control_rate", self.control_rate)?,
+            ack: Phy::rate(document, &phy, "ack_rate", self.ack_rate)?,
+        };
+        Ok((phy, rates))
+    }
+
+    fn rate(
+        document: &Document<'_>,
+        phy: &dot11::Phy,
+        key: &str,
+        value: Option<BitRate>,
+    ) -> Result<Option<Rate>> {
+        value.map(|value| rate_of(document, &key!["phy", key], phy, value)).transpose()
+    }
+}
+
+/// The rate that the value at `path` gives, if the PHY has it.
+pub(super) fn rate_of(
+    document: &Document<'_>,
+    path: &KeyPath,
+    phy: &dot11::Phy,
+    value: BitRate,
+) -> Result<Rate> {
+    let rates: Vec<BitRate> = phy.rates().map(|(rate, _)| BitRate(rate.bps() as f64)).collect();
+    if rates.contains(&value) {
+        return Ok(value.rate());
+    }
+    let name = match phy.standard() {
+        dot11::Standard::Fhss => "fhss",
+        dot11::Standard::Dsss => "dsss",
+        dot11::Standard::Dot11b => "802.11b",
+        dot11::Standard::Dot11a => "802.11a",
+        dot11::Standard::Dot11g => "802.11g",
+    };
+    Err(document.bad(path, format!("is not a rate of {name:?}"), format!("its rates: {}", list(&rates))))
+}

@@ -1,0 +1,322 @@
+//! From a file to a configuration.
+
+use super::Scenario;
+use crate::document::{Document, Result, key, seconds};
+use crate::flows::{Flows, Made};
+use crate::hash::hash;
+use crate::mac::RuleSet;
+use crate::measure;
+use crate::mobility;
+use crate::reach;
+use crate::routing::Routing;
+use crate::schemes::Schemes;
+use crate::settings::Setting;
+use crate::topology::Nodes;
+use multihop_core::Span;
+use multihop_schemes::quantity::{Duration, Length};
+use multihop_schemes::{Entry, REGISTRY};
+use multihop_sim::config::Config;
+use multihop_sim::mobility::Mobility;
+use multihop_sim::preflight::{exceed, farthest, least_pause, light};
+use serde::Deserialize;
+use std::path::PathBuf;
+
+/// Values of the command line, which take precedence over those of the file.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct Overrides {
+    /// `--seed`.
+    pub seed: Option<u64>,
+    /// `--duration`, with its unit.
+    pub duration: Option<String>,
+    /// `--warmup`, with its unit.
+    pub warmup: Option<String>,
+    /// `--scheme`: for every flow.
+    pub scheme: Option<String>,
+    /// `--record-interval`, with its unit.
+    pub record_interval: Option<String>,
+    /// `--set`, in this order; any key of the scenario.
+    pub set: Vec<Setting>,
+}
+
+/// A scenario that can run, and what people and stores want to know of it.
+#[derive(Clone)]
+pub struct Resolved {
+    /// What the engine runs.
+    pub config: Config,
+    /// What it shows, in its author's words.
+    pub description: Option<String>,
+    /// SHA-256 in hexadecimal of everything but the seed: 64 digits. Runs with the same hash and the same seed are the same run.
+    pub hash: String,
+    /// The file that it takes the motion of nodes from, if it does.
+    pub motion_file: Option<PathBuf>,
+}
+
+/// Links of who senses whom: 2000 nodes that all sense each other. (A run of 3000 such nodes, nine million links, peaked at 1.8 GB.)
+const LINKS_MAX: usize = 4_000_000;
+
+/// Rows of the time series: flows times steps.
+const SERIES_ROWS_MAX: u64 = 1_000_000;
+
+/// Reads and checks a scenario. `origin` is what messages call the file.
+///
+/// # Errors
+/// Whatever is wrong with it, in one line.
+pub fn load(text: &str, origin: &str, overrides: &Overrides) -> Result<Config> {
+    resolve(text, origin, overrides).map(|resolved| resolved.config)
+}
+
+/// Reads and checks a scenario, and finds its hash. `origin` is what messages call the file.
+///
+/// # Errors
+/// Whatever is wrong with it, in one line.
+pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolved> {
+    resolve_among(REGISTRY, text, origin, overrides)
+}
+
+/// As [`resolve`], where flows can name the schemes of `known` and no others.
+///
+/// # Errors
+/// Whatever is wrong with it, in one line.
+pub fn resolve_among(known: &[Entry], text: &str, origin: &str, overrides: &Overrides) -> Result<Resolved> {
+    let mut document = Document::parse(text, origin)?;
+    document.set(&overrides.set, &overrides.options())?;
+    let mut scenario: Scenario = document.read()?;
+    overrides.apply(&mut scenario, &mut document)?;
+    let (duration, warmup) = times(&document, &scenario)?;
+
+    let (phy, rates) = scenario.phy.resolve(&document)?;
+    let mac = scenario.mac.resolve(&document, &phy)?;
+    let phy = scenario.mac.cover(&document, phy, &mac.rules)?;
+    let mut config = Config {
+        name: scenario.name.clone().unwrap_or_else(|| stem(origin)),
+        seed: scenario.seed.unwrap_or(1),
+        duration,
+        warmup,
+        record_interval: duration, // until the flows are known
+        nodes: Vec::new(),
+        wires: Vec::new(),
+        phy,
+        data_rate: rates.data,
+        control_rate: rates.control,
+        ack_rate: rates.ack,
+        discipline: scenario.mac.discipline.resolve(&document, &key!["mac"], scenario.mac.codel.as_ref())?,
+        medium: scenario.medium.resolve(&document)?,
+        delays_by_distance: scenario.medium.delays_by_distance(),
+        routing: scenario.routing.resolve(&document, &mac.rules)?,
+        mac,
+        schemes: Vec::new(),
+        flows: Vec::new(),
+        extra_header: scenario.network.resolve(&document)?,
+        arp: scenario.network.arp,
+        measurements: Vec::new(),
+        mobility: Mobility::default(),
+    };
+    let nodes = scenario.topology.resolve(&document, &mut config, scenario.mobility.as_ref())?;
+    config.nodes.clone_from(&nodes.list);
+    config.medium.link_errors = scenario.medium.link_errors(&document, &nodes, &config)?;
+    let moved =
+        mobility::resolve(scenario.mobility.as_ref(), &scenario.outages, &document, &nodes, &mut config)?;
+    check_links(&document, &config)?;
+    check_delays(&document, &config)?;
+
+    let mut schemes = Schemes::new(&document, known, &scenario.schemes)?;
+    let made = flows(&document, &scenario, overrides, &nodes, &config, &mut schemes)?;
+    let limited = scenario.mac.rules == RuleSet::Ieee;
+    schemes.check_sizes(&config.mac.rules, limited, config.extra_header)?;
+    config.record_interval = record_interval(&document, &scenario, duration, made.len() as u64)?;
+    config.measurements = measure::resolve(&scenario.measure, &document, &nodes, &made)?;
+    check_measurements(&document, &config)?;
+    if let Routing::Aodv(aodv) = &scenario.routing {
+        aodv.resolve_blind_to(&schemes, &mut config)?;
+    }
+    config.schemes = schemes.used;
+    config.flows = made.iter().map(|made| made.flow.clone()).collect();
+    let jitters: Vec<Span> = made.iter().map(|made| made.jitter).collect();
+    let hash = hash(&config, &jitters, &schemes.identities, &moved);
+    config.flows = made.into_iter().enumerate().map(|(i, made)| made.started(i, config.seed)).collect();
+    Ok(Resolved { config, description: scenario.description, hash, motion_file: moved.file })
+}
+
+impl Overrides {
+    /// Keys of the file that options of their own replace, with those options.
+    fn options(&self) -> Vec<(&'static str, &'static str)> {
+        let times = [
+            (&self.duration, "duration", "--duration"),
+            (&self.warmup, "warmup", "--warmup"),
+            (&self.record_interval, "record_interval", "--record-interval"),
+        ];
+        times
+            .into_iter()
+            .filter(|(given, ..)| given.is_some())
+            .map(|(_, key, option)| (key, option))
+            .collect()
+    }
+
+    fn apply(&self, scenario: &mut Scenario, document: &mut Document<'_>) -> Result<()> {
+        scenario.seed = self.seed.or(scenario.seed);
+        let times = [
+            ("duration", "--duration", &self.duration, &mut scenario.duration),
+            ("warmup", "--warmup", &self.warmup, &mut scenario.warmup),
+            ("record_interval", "--record-interval", &self.record_interval, &mut scenario.record_interval),
+        ];
+        for (key, option, text, time) in times {
+            let Some(text) = text else { continue };
+            document.note_override(key, option, text);
+            *time = Some(text.parse().map_err(|error: String| {
+                let (found, remedy) =
+                    error.split_once("; ").unwrap_or((&error, "give a time such as \"60 s\""));
+                document.fail(&key![key], found, remedy)
+            })?);
+        }
+        if let Some(scheme) = &self.scheme {
+            document.note_override("scheme", "--scheme", scheme);
+        }
+        Ok(())
+    }
+}
+
+/// Duration and warm-up.
+fn times(document: &Document<'_>, scenario: &Scenario) -> Result<(Span, Span)> {
+    let Some(duration) = scenario.duration else {
+        return Err(document.fail(&key!["duration"], "missing", "add it, for example duration = \"100 s\""));
+    };
+    let length = document.time(&key!["duration"], duration, 1e-9)?;
+    let at = key!["warmup"];
+    let warmup = document.time(&at, scenario.warmup.unwrap_or_default(), 0.0)?;
+    if warmup >= length {
+        let why = format!("leaves nothing of the duration, which is {}", seconds(length));
+        return Err(document.bad(&at, why, "give a shorter warm-up, or a longer duration"));
+    }
+    Ok((length, warmup))
+}
+
+/// The step of time series.
+fn record_interval(document: &Document<'_>, scenario: &Scenario, duration: Span, flows: u64) -> Result<Span> {
+    let at = key!["record_interval"];
+    let Some(interval) = scenario.record_interval else {
+        let steps = (SERIES_ROWS_MAX / flows.max(1)).clamp(1, 100);
+        let step = Span::from_ns(duration.ns().div_ceil(steps)).max(Span::from_ms(100));
+        return Ok(step.min(duration));
+    };
+    let step = document.time(&at, interval, 1e-9)?;
+    if step > duration {
+        let why = format!("is longer than the run of {}", seconds(duration));
+        return Err(document.bad(&at, why, "give a time up to the duration"));
+    }
+    let rows = duration.ns().div_ceil(step.ns()).saturating_mul(flows);
+    if rows > SERIES_ROWS_MAX {
+        let shortest = duration.seconds() * flows as f64 / SERIES_ROWS_MAX as f64;
+        let why = format!("makes {rows} rows of time series ({flows} flows)");
+        let remedy =
+            format!("at most {SERIES_ROWS_MAX} are kept; give at least {}", Duration(shortest * 1.001));
+        return Err(document.bad(&at, why, remedy));
+    }
+    Ok(step)
+}
+
+/// Refuses more links than are kept.
+fn check_links(document: &Document<'_>, config: &Config) -> Result<()> {
+    if !exceed(config, LINKS_MAX) {
+        return Ok(());
+    }
+    let found = format!("{} nodes make more than {LINKS_MAX} links of who senses whom", config.nodes.len());
+    let remedy = "give fewer nodes, put them further apart, or let the medium reach less far";
+    Err(document.fail(&key!["topology"], found, remedy))
+}
+
+/// Delays by distance need positions, and frames that are over everywhere before their senders do anything else.
+fn check_delays(document: &Document<'_>, config: &Config) -> Result<()> {
+    if !config.delays_by_distance {
+        return Ok(());
+    }
+    let at = key!["medium", "propagation_delay"];
+    let farthest = farthest(config).map_err(|node| {
+        let found = format!("\"distance\", but {:?} has no position", config.nodes[node.index()].name);
+        document.fail(&at, found, "give all nodes positions, or a time such as \"1 us\"")
+    })?;
+    let (delay, most) = (light(farthest), least_pause(config));
+    if delay <= most {
+        return Ok(());
+    }
+    let found = format!(
+        "\"distance\", but frames may be sensed {} away, {} after they are sent",
+        Length(farthest),
+        Duration(delay.seconds())
+    );
+    let remedy = format!(
+        "delays by distance are possible up to {}, the shortest pause or frame; give a time, or put nodes closer together",
+        Duration(most.seconds())
+    );
+    Err(document.fail(&at, found, remedy))
+}
+
+/// Refuses more rows of measurements than are kept.
+fn check_measurements(document: &Document<'_>, config: &Config) -> Result<()> {
+    let steps = config.duration.ns() / config.record_interval.ns();
+    let gauges: u64 = config.measurements.iter().map(|measurement| measurement.nodes.len() as u64).sum();
+    let rows = steps.saturating_mul(gauges);
+    if rows <= SERIES_ROWS_MAX {
+        return Ok(());
+    }
+    let found = format!("{steps} steps of {gauges} estimators make {rows} rows");
+    let remedy = format!(
+        "at most {SERIES_ROWS_MAX} are kept; name fewer nodes with at, or make record_interval longer"
+    );
+    Err(document.fail(&key!["measure"], found, remedy))
+}
+
+/// All flows, each with a path.
+fn flows(
+    document: &Document<'_>,
+    scenario: &Scenario,
+    overrides: &Overrides,
+    nodes: &Nodes,
+    config: &Config,
+    schemes: &mut Schemes<'_>,
+) -> Result<Vec<Made>> {
+    let duration = config.duration;
+    let moves = scenario.mobility.is_some();
+    // Who cannot talk at the beginning may do so later.
+    let component = if moves { vec![0; config.nodes.len()] } else { reach::components(config) };
+    let mut flows =
+        Flows { document, nodes, scheme: overrides.scheme.as_deref(), duration, made: Vec::new() };
+    flows.list(&scenario.flows, schemes)?;
+    if let Some(traffic) = &scenario.traffic {
+        let pairs = traffic.pairs(document, nodes, config, &component)?;
+        flows.add(&traffic.offer(), None, &pairs, schemes)?;
+    }
+    flows.number_duplicates();
+    if flows.made.is_empty() {
+        let remedy = "add [[flows]] with from, to and scheme, or [traffic] with a pattern";
+        return Err(document.fail(&key!["flows"], "there are no flows, so nothing would happen", remedy));
+    }
+    check_paths(document, nodes, &component, &flows.made)?;
+    Ok(flows.made)
+}
+
+/// Every flow needs a path over links that work both ways.
+fn check_paths(document: &Document<'_>, nodes: &Nodes, component: &[u32], flows: &[Made]) -> Result<()> {
+    let apart =
+        |made: &&Made| component[made.flow.source.index()] != component[made.flow.destination.index()];
+    let Some(Made { flow, at, .. }) = flows.iter().find(apart) else { return Ok(()) };
+    let whereabouts = |node: usize| {
+        const SHOWN: usize = 8;
+        let of = |index: &usize| component[*index] == component[node];
+        let all: Vec<&str> =
+            (0..nodes.list.len()).filter(of).map(|index| nodes.list[index].name.as_str()).collect();
+        let shown = all.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+        let (more, plural) =
+            (if all.len() > SHOWN { ", ..." } else { "" }, if all.len() == 1 { "" } else { "s" });
+        format!("{} is in a component of {} node{plural} ({shown}{more})", nodes.list[node].name, all.len())
+    };
+    let [source, destination] = [flow.source, flow.destination].map(|node| whereabouts(node.index()));
+    let remedy = "choose nodes of one component, or join the components: closer nodes, more range, links that work both ways, wires";
+    Err(document.fail(at, format!("no path: {source}, {destination}"), remedy))
+}
+
+/// The file's name without folder and extension.
+fn stem(origin: &str) -> String {
+    let name = origin.rsplit(['/', '\\']).next().unwrap_or(origin);
+    name.strip_suffix(".toml").unwrap_or(name).to_owned()
+}

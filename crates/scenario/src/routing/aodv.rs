@@ -1,0 +1,56 @@
+//! `[routing]` with `protocol = "aodv"`.
+
+use crate::document::{Document, Result, key};
+use crate::parameters::table;
+use crate::schemes::Schemes;
+use multihop_core::Span;
+use multihop_schemes::quantity::Duration;
+use multihop_sim::config::{self, AodvConfig, Config, RoutingProtocol};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+multihop_sim::aodv_parameters! { table!
+    /// Ad hoc on-demand distance vectors.
+    Aodv of AodvConfig in "routing";
+}
+
+/// What a node does with a packet that it cannot pass on, if it is nearer to the destination than to the source.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LocalRepair {
+    /// Loses it, as nodes farther away do.
+    Off,
+    /// Holds it and asks with the sequence number of the route that broke, until an instant that ns-2 takes for a delay.
+    Ns2,
+    /// Holds it and asks once with a greater sequence number, as in RFC 3561, section 6.12.
+    Rfc3561,
+}
+
+impl Aodv {
+    /// Numbers the schemes whose packets break no link, once those in use are known.
+    pub(crate) fn resolve_blind_to(&self, schemes: &Schemes<'_>, config: &mut Config) -> Result<()> {
+        let RoutingProtocol::Aodv(aodv) = &mut config.routing.protocol else { return Ok(()) };
+        for (i, name) in self.blind_to.iter().enumerate() {
+            aodv.blind_to.extend(schemes.in_use(&key!["routing", "blind_to", i], name)?);
+        }
+        Ok(())
+    }
+
+    /// The parameters, under a MAC that may access an idle medium at once.
+    pub(super) fn resolve(&self, document: &Document<'_>, immediate_access: bool) -> Result<AodvConfig> {
+        Ok(AodvConfig {
+            // `blind_to` comes later: schemes are numbered once it is known which are in use.
+            request_jitter: match self.request_jitter {
+                Some(jitter) => document.time(&key!["routing", "request_jitter"], jitter, 0.0)?,
+                None if immediate_access => Span::from_ms(10),
+                None => Span::ZERO,
+            },
+            local_repair: match self.local_repair {
+                LocalRepair::Off => config::LocalRepair::Off,
+                LocalRepair::Ns2 => config::LocalRepair::Ns2,
+                LocalRepair::Rfc3561 => config::LocalRepair::Rfc,
+            },
+            ..self.resolve_listed(document)?
+        })
+    }
+}

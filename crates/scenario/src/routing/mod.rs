@@ -1,0 +1,169 @@
+//! `[routing]` and `[network]`.
+
+mod aodv;
+mod dsdv;
+mod dsr;
+
+pub use aodv::{Aodv, LocalRepair};
+pub use dsdv::Dsdv;
+pub use dsr::Dsr;
+
+use crate::document::{Document, Result, key};
+use multihop_core::Span;
+use multihop_dot11::DcfRules;
+use multihop_schemes::quantity::{Duration, Size};
+use multihop_sim::config::{LinkFailureRule, RouteMetric, RoutingConfig, RoutingProtocol};
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Who finds the routes.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(tag = "protocol", transform = protocol_is_optional)]
+pub enum Routing {
+    /// Nobody: shortest paths are computed before the run, and no routing packets are sent. This is the default.
+    Static(StaticRoutes),
+    /// Destination-sequenced distance vectors (Perkins and Bhagwat 1994), as ns-2 has them.
+    Dsdv(Dsdv),
+    /// Dynamic source routing (Johnson, Hu and Maltz 2007, RFC 4728), close to ns-2's.
+    Dsr(Dsr),
+    /// Ad hoc on-demand distance vectors (Perkins, Belding-Royer and Das 2003, RFC 3561), as ns-2 has them.
+    Aodv(Aodv),
+}
+
+/// Shortest paths, computed before the run.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StaticRoutes {
+    /// What a path costs.
+    pub metric: Metric,
+    /// What happens when the MAC gives a packet up.
+    pub on_link_failure: OnLinkFailure,
+    /// `break` only: consecutive failures towards a next hop that break the link. Default: 1.
+    #[schemars(range(min = 1, max = 1000))]
+    pub failures: Option<u32>,
+    /// `break` only: how long the broken route stays unusable. Default: 10 s.
+    pub hold: Option<Duration>,
+}
+
+impl Default for Routing {
+    fn default() -> Routing {
+        Routing::Static(StaticRoutes::default())
+    }
+}
+
+/// What a path costs.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// The number of hops; links that deliver less than half of the frames only where there is no other way.
+    #[default]
+    Hops,
+    /// Expected transmissions, DATA and ACK (De Couto et al. 2003).
+    Etx,
+}
+
+/// What happens when the MAC gives a packet up.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnLinkFailure {
+    /// Only that packet is lost.
+    #[default]
+    Ignore,
+    /// What waits in the queue for that next hop is lost as well, and the route is unusable for a while.
+    Break,
+}
+
+/// The network layer.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Network {
+    /// Header bytes of every packet below the transport, besides IP's: ns-2 adds 20 to TCP's with DSDV and with DSR, and none with
+    /// AODV.
+    pub extra_header: Size,
+    /// Before a node first sends a unicast packet to a neighbour by radio, it asks for its address (RFC 826), by broadcast; the
+    /// neighbour replies by unicast. Each takes 28 B and the headers of the MAC. As in ns-2, one packet for each neighbour waits
+    /// meanwhile, a newer one takes its place and asks again, and after three requests in vain the next packet finds the neighbour
+    /// unreachable. Default: false, all addresses are known.
+    pub arp: bool,
+}
+
+impl Routing {
+    /// The routing, over a MAC of these rules.
+    pub(super) fn resolve(&self, document: &Document<'_>, rules: &DcfRules) -> Result<RoutingConfig> {
+        match self {
+            Routing::Static(routes) => routes.resolve(document),
+            Routing::Dsdv(dsdv) => Ok(RoutingConfig {
+                protocol: RoutingProtocol::Dsdv(dsdv.resolve(document)?),
+                metric: RouteMetric::Hops,
+                on_link_failure: LinkFailureRule::Ignore,
+            }),
+            Routing::Dsr(dsr) => Ok(RoutingConfig {
+                protocol: RoutingProtocol::Dsr(dsr.resolve(document)?),
+                metric: RouteMetric::Hops,
+                on_link_failure: LinkFailureRule::Ignore,
+            }),
+            Routing::Aodv(aodv) => Ok(RoutingConfig {
+                protocol: RoutingProtocol::Aodv(aodv.resolve(document, rules.immediate_access)?),
+                metric: RouteMetric::Hops,
+                on_link_failure: LinkFailureRule::Ignore,
+            }),
+        }
+    }
+}
+
+impl StaticRoutes {
+    fn resolve(&self, document: &Document<'_>) -> Result<RoutingConfig> {
+        let metric = match self.metric {
+            Metric::Hops => RouteMetric::Hops,
+            Metric::Etx => RouteMetric::Etx,
+        };
+        let on_link_failure = match self.on_link_failure {
+            OnLinkFailure::Ignore => {
+                let given = [("failures", self.failures.is_some()), ("hold", self.hold.is_some())];
+                if let Some((key, _)) = given.into_iter().find(|(_, given)| *given) {
+                    let why = "has no effect with on_link_failure \"ignore\"";
+                    return Err(document.bad(
+                        &key!["routing", key],
+                        why,
+                        "remove it, or set on_link_failure = \"break\"",
+                    ));
+                }
+                LinkFailureRule::Ignore
+            }
+            OnLinkFailure::Break => {
+                let failures = self.failures.unwrap_or(1);
+                document.count(&key!["routing", "failures"], failures, 1, 1000)?;
+                let hold = match self.hold {
+                    None => Span::from_ms(10_000),
+                    Some(hold) => document.time(&key!["routing", "hold"], hold, 0.0)?,
+                };
+                LinkFailureRule::Break { failures, hold }
+            }
+        };
+        Ok(RoutingConfig { protocol: RoutingProtocol::Static, metric, on_link_failure })
+    }
+}
+
+/// A table without `protocol` is one of static routes.
+fn protocol_is_optional(schema: &mut Schema) {
+    let variants = schema.get_mut("oneOf").and_then(Value::as_array_mut);
+    for variant in variants.into_iter().flatten() {
+        if variant["properties"]["protocol"]["const"] == "static"
+            && let Some(variant) = variant.as_object_mut()
+        {
+            variant.remove("required");
+        }
+    }
+}
+
+impl Network {
+    /// The extra header in bytes.
+    pub(super) fn resolve(&self, document: &Document<'_>) -> Result<u32> {
+        let at = key!["network", "extra_header"];
+        document
+            .within(&at, self.extra_header.0, 0.0..=1500.0, ("0 B", "1500 B"))
+            .map(|bytes| bytes.round() as u32)
+    }
+}

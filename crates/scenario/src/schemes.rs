@@ -1,0 +1,174 @@
+//! `[schemes.NAME]`: parameters of schemes, and named variants.
+
+use crate::document::{Document, KeyPath, Result, key};
+use crate::error::instead_of;
+use multihop_dot11::DcfRules;
+use multihop_schemes::{Entry, find_among};
+use multihop_sim::config::SchemeConfig;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// Parameters of a scheme.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+pub struct Parameters {
+    /// The scheme of the registry that this is a variant of. Default: the scheme of the table's own name.
+    pub base: Option<String>,
+    /// Parameters of the scheme; `multihop list` describes them.
+    #[serde(flatten)]
+    pub parameters: Map<String, Value>,
+}
+
+/// The largest MSDU (802.11-2012, 8.2.3).
+const MSDU_MAX: u32 = 2304;
+
+/// The least that IP and UDP put in front of a payload.
+const HEADERS_MIN: u32 = 28;
+
+/// The schemes of a scenario: those in use are built once each.
+pub(super) struct Schemes<'a> {
+    document: &'a Document<'a>,
+    /// Those that can be named.
+    known: &'a [Entry],
+    tables: &'a BTreeMap<String, Parameters>,
+    /// Those in use, in the order of their first use.
+    pub(super) used: Vec<SchemeConfig>,
+    /// What identifies each of them: base and parameters, defaults included.
+    pub(super) identities: Vec<(&'static str, Value)>,
+}
+
+impl<'a> Schemes<'a> {
+    /// Checks all tables, used or not.
+    pub(super) fn new(
+        document: &'a Document<'a>,
+        known: &'a [Entry],
+        tables: &'a BTreeMap<String, Parameters>,
+    ) -> Result<Schemes<'a>> {
+        let schemes = Schemes { document, known, tables, used: Vec::new(), identities: Vec::new() };
+        for name in tables.keys() {
+            schemes.build(name)?;
+        }
+        Ok(schemes)
+    }
+
+    /// Index of the scheme that the text at `path` names.
+    pub(super) fn find(&mut self, path: &KeyPath, name: &str) -> Result<usize> {
+        if let Some(index) = self.used.iter().position(|used| used.name == name) {
+            return Ok(index);
+        }
+        self.check_name(path, name)?;
+        let (scheme, identity) = self.build(name)?;
+        self.used.push(scheme);
+        self.identities.push(identity);
+        Ok(self.used.len() - 1)
+    }
+
+    /// Indices of those in use that this text at `path` names: a scheme with its variants, or one variant.
+    pub(super) fn in_use(&self, path: &KeyPath, name: &str) -> Result<Vec<usize>> {
+        self.check_name(path, name)?;
+        let is_meant = |index: &usize| self.used[*index].name == name || self.identities[*index].0 == name;
+        Ok((0..self.used.len()).filter(is_meant).collect())
+    }
+
+    /// Refuses segments that do not fit into a frame.
+    pub(super) fn check_sizes(&self, rules: &DcfRules, limited: bool, extra_header: u32) -> Result<()> {
+        for used in &self.used {
+            let size = used.scheme.segment_size();
+            let at = key!["schemes", &used.name, "segment_size"];
+            let headers = HEADERS_MIN + rules.llc_header + extra_header;
+            if size == 0 || size > 65_507 {
+                let found = format!("segments of {size} B");
+                return Err(self.document.fail(
+                    &at,
+                    found,
+                    "give a size from 1 B to 65507 B (the largest datagram)",
+                ));
+            }
+            if limited && size + headers > MSDU_MAX {
+                let found = format!(
+                    "segments of {size} B and at least {headers} B of headers exceed the largest MSDU, {MSDU_MAX} B"
+                );
+                let remedy = format!(
+                    "give at most {} B, or set mac.rules = \"ns2\", which has no limit",
+                    MSDU_MAX - headers
+                );
+                return Err(self.document.fail(&at, found, remedy));
+            }
+        }
+        Ok(())
+    }
+
+    fn build(&self, name: &str) -> Result<(SchemeConfig, (&'static str, Value))> {
+        let at = key!["schemes", name];
+        let table = self.tables.get(name);
+        let entry = self.entry(&at, name, table)?;
+        let parameters = table.map(|table| table.parameters.clone()).unwrap_or_default();
+        self.check_keys(&at, entry, &parameters)?;
+        let given = Value::Object(parameters.clone());
+        let built = entry.build(&given).and_then(|scheme| Ok((scheme, entry.resolve(&given)?)));
+        let (scheme, resolved) = built.map_err(|error| {
+            // The registry's messages begin with the parameter that they are about.
+            let culprit = parameters.keys().find(|key| error.starts_with(&format!("{key} is ")));
+            let at = culprit.map_or_else(|| at.clone(), |key| at.join(key));
+            let (found, remedy) =
+                error.split_once("; ").unwrap_or((&error, "see the parameters in `multihop list`"));
+            self.document.fail(&at, one_line(found), one_line(remedy))
+        })?;
+        Ok((SchemeConfig { name: name.to_owned(), scheme }, (entry.name, resolved)))
+    }
+
+    fn check_name(&self, path: &KeyPath, name: &str) -> Result<()> {
+        if self.tables.contains_key(name) || find_among(self.known, name).is_ok() {
+            return Ok(());
+        }
+        // Those of the file first: there are more schemes than a message lists.
+        let known = self.tables.keys().map(String::as_str).chain(self.names());
+        Err(self.document.bad(path, "is not a scheme", instead_of(name, known)))
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'a str> + Clone {
+        self.known.iter().map(|entry| entry.name)
+    }
+
+    fn entry(&self, at: &KeyPath, name: &str, table: Option<&Parameters>) -> Result<&'a Entry> {
+        let named = find_among(self.known, name).ok();
+        match (table.and_then(|table| table.base.as_deref()), named) {
+            (Some(base), Some(named)) if base != named.name => Err(self.document.bad(
+                &at.join("base"),
+                format!("cannot be the base of a variant called {name:?}, which is a scheme itself"),
+                format!("give the variant another name, such as {:?}", format!("{base}-variant")),
+            )),
+            (_, Some(named)) => Ok(named),
+            (Some(base), None) => find_among(self.known, base).map_err(|_| {
+                self.document.bad(&at.join("base"), "is not a scheme", instead_of(base, self.names()))
+            }),
+            (None, None) => {
+                let remedy = format!(
+                    "add base = \"...\" to make a variant, or correct the name; {}",
+                    instead_of(name, self.names())
+                );
+                Err(self.document.fail(at, format!("{name:?} is not a scheme"), remedy))
+            }
+        }
+    }
+
+    fn check_keys(&self, at: &KeyPath, entry: &Entry, parameters: &Map<String, Value>) -> Result<()> {
+        let schema = entry.schema();
+        let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return Ok(()) };
+        match parameters.keys().find(|key| !properties.contains_key(*key)) {
+            None => Ok(()),
+            Some(key) => {
+                let remedy = instead_of(key, properties.keys().map(String::as_str));
+                Err(self.document.fail(&at.join(key), format!("unknown parameter of {}", entry.name), remedy))
+            }
+        }
+    }
+}
+
+/// A message of another crate without its line breaks.
+fn one_line(text: &str) -> String {
+    const SHOWN: usize = 300;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().take(SHOWN).collect()
+}

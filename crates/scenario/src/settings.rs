@@ -1,0 +1,373 @@
+//! `--set KEY=VALUE`: values that replace, or add, any key of a scenario before it is read.
+//!
+//! A setting changes the parsed document, so that what it makes is read and checked like a file that says the same. Spans of what
+//! it brings lie behind those of the file (see `Document`), which is how messages know that a value is of a setting.
+
+use crate::document::{KeyPath, Result, Step, key};
+use crate::error::{Place, ScenarioError, shorten};
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::mem::{replace, take};
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+/// Keys of a scenario lie at most this deep; it keeps the recursion over a document bounded.
+const STEPS_MAX: usize = 16;
+
+/// A key of the scenario and its new value.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    /// The way to the key as messages show it, such as `topology.hops`, `flows[0].start` or `schemes."my recn".threshold`.
+    ///
+    /// `flows[*].start` is the key of every entry of the list, `flows[udp*].start` of those whose `name` fits, where a `*` is any
+    /// text. `flows.length`, of a list, keeps that many first entries; `flows.append` adds one, or each of a list.
+    /// Tables on the way that are not there are made.
+    pub path: String,
+    /// A TOML document whose key `value` is the new value: `value = 5`.
+    pub value: String,
+}
+
+impl Setting {
+    /// What messages name instead of a line.
+    pub(super) fn place(&self) -> Place {
+        Place::Override(format!("--set {}", shorten(&self.path)))
+    }
+
+    /// Puts the value into the document. `start` is the offset that stands for the beginning of `value`; `options` are the keys
+    /// that have options of their own and are given by them, with those options.
+    pub(super) fn apply<'a>(
+        &'a self,
+        root: &mut Spanned<DeTable<'a>>,
+        start: usize,
+        options: &[(&str, &str)],
+    ) -> Result<()> {
+        let steps = parse(&self.path).ok_or_else(|| {
+            let remedy =
+                "write a path as messages show it, such as topology.hops, flows[0].start or flows[*].scheme";
+            self.error(&self.path, "not a path to a key", remedy)
+        })?;
+        self.refuse_options(&steps, options)?;
+        let value = self.parse_value(start)?;
+        let change = Change { setting: self, steps: &steps, value: &value };
+        let mut node = Spanned::new(root.span(), DeValue::Table(take(root.get_mut())));
+        let result = change.put(&mut node, &mut KeyPath::default());
+        if let DeValue::Table(table) = node.into_inner() {
+            *root.get_mut() = table;
+        }
+        result
+    }
+
+    /// Keys that options give are not set a second way.
+    fn refuse_options(&self, steps: &[Target], options: &[(&str, &str)]) -> Result<()> {
+        let [Target::Step(Step::Key(name))] = steps else { return Ok(()) };
+        let (found, remedy) = match name.as_str() {
+            "seed" => ("seeds are not set this way", "give --seed (seed= in Python)".to_owned()),
+            "scheme" => (
+                "not a key of scenarios",
+                "give --scheme (scheme= in Python), or set flows[*].scheme or traffic.scheme".to_owned(),
+            ),
+            _ => match options.iter().find(|(key, _)| key == name) {
+                Some((_, option)) => {
+                    ("given twice", format!("remove {option}, which replaces the same key, or this"))
+                }
+                None => return Ok(()),
+            },
+        };
+        Err(self.error(name, found, remedy))
+    }
+
+    fn parse_value(&self, start: usize) -> Result<Spanned<DeValue<'_>>> {
+        let remedy = "give a TOML document with the one key value, such as value = 5";
+        let document = DeTable::parse(&self.value).map_err(|error| {
+            let found = format!("not valid TOML: {}", shorten(&error.message().replace('\n', ", ")));
+            self.error(&self.path, found, remedy)
+        })?;
+        let mut entries = document.into_inner().into_iter();
+        match (entries.next(), entries.next()) {
+            (Some((key, value)), None) if key.get_ref() == "value" => Ok(shifted(value, start)),
+            _ => Err(self.error(&self.path, "the value is not one value", remedy)),
+        }
+    }
+
+    fn error(&self, key: &str, found: impl Into<String>, remedy: impl Into<String>) -> ScenarioError {
+        let key = if key.is_empty() { "set".to_owned() } else { shorten(key) };
+        ScenarioError { place: self.place(), key, found: found.into(), remedy: remedy.into() }
+    }
+}
+
+/// A step of the path of a setting.
+#[derive(Clone, Debug, PartialEq)]
+enum Target {
+    /// One key or one entry.
+    Step(Step),
+    /// Every entry of a list: `[*]`.
+    Each,
+    /// The entries whose name fits: `[udp*]`.
+    Named(String),
+}
+
+/// One change to a document.
+struct Change<'s, 'a> {
+    setting: &'a Setting,
+    steps: &'s [Target],
+    value: &'s Spanned<DeValue<'a>>,
+}
+
+impl<'a> Change<'_, 'a> {
+    /// Changes what lies below `node`, which is at `at`.
+    fn put(&self, node: &mut Spanned<DeValue<'a>>, at: &mut KeyPath) -> Result<()> {
+        self.step(0, node, at)
+    }
+
+    fn step(&self, done: usize, node: &mut Spanned<DeValue<'a>>, at: &mut KeyPath) -> Result<()> {
+        let Some(target) = self.steps.get(done) else {
+            *node = self.value.clone();
+            return Ok(());
+        };
+        let is_last = done + 1 == self.steps.len();
+        match (target, node.get_mut()) {
+            (Target::Step(Step::Key(name)), DeValue::Table(table)) => {
+                if is_last || !table.contains_key(name.as_str()) {
+                    self.make_room(table, name, done, at)?;
+                }
+                let below = table.get_mut(name.as_str()).expect("it was there, or room was made");
+                self.below(name.into(), done, below, at)
+            }
+            (Target::Step(Step::Key(name)), DeValue::Array(list)) if is_last && name == "length" => {
+                self.cut(list, at)
+            }
+            (Target::Step(Step::Key(name)), DeValue::Array(list)) if is_last && name == "append" => {
+                match self.value.get_ref() {
+                    DeValue::Array(more) => more.iter().for_each(|entry| list.push(entry.clone())),
+                    _ => list.push(self.value.clone()),
+                }
+                Ok(())
+            }
+            (Target::Step(Step::Index(index)), DeValue::Array(list)) => {
+                let count = list.len();
+                match list.get_mut(*index) {
+                    Some(entry) => self.below((*index).into(), done, entry, at),
+                    None => Err(self.error(
+                        &at.join(*index),
+                        format!("there is no such entry; the list has {count}"),
+                        "count from 0, or set the whole list",
+                    )),
+                }
+            }
+            (Target::Each, DeValue::Array(list)) => {
+                if list.is_empty() {
+                    return Err(self.error(at, "the list is empty", "set the whole list"));
+                }
+                let mut entries = list.iter_mut().enumerate();
+                entries.try_for_each(|(index, entry)| self.below(index.into(), done, entry, at))
+            }
+            (Target::Named(pattern), DeValue::Array(list)) => {
+                let fits =
+                    |entry: &Spanned<DeValue<'_>>| name_of(entry).is_some_and(|name| matches(pattern, name));
+                if !list.iter().any(fits) {
+                    let found = format!("no entry of the list has a name like {pattern:?}");
+                    return Err(self.error(at, found, "correct the name; a * in it is any text"));
+                }
+                let mut entries = list.iter_mut().enumerate().filter(|(_, entry)| fits(entry));
+                entries.try_for_each(|(index, entry)| self.below(index.into(), done, entry, at))
+            }
+            (target, other) => {
+                let wanted = if matches!(target, Target::Step(Step::Key(_))) { "a table" } else { "a list" };
+                let found = format!("found a value of the kind {}, not {wanted}", other.type_str());
+                Err(self.error(at, found, "correct the path, or set this key as a whole"))
+            }
+        }
+    }
+
+    fn below(
+        &self,
+        step: Step,
+        done: usize,
+        node: &mut Spanned<DeValue<'a>>,
+        at: &mut KeyPath,
+    ) -> Result<()> {
+        at.0.push(step);
+        let result = self.step(done + 1, node, at);
+        at.0.pop();
+        result
+    }
+
+    /// A key of this setting, in place of what the file says.
+    fn make_room(&self, table: &mut DeTable<'a>, name: &str, done: usize, at: &KeyPath) -> Result<()> {
+        if matches!(
+            self.steps.get(done + 1),
+            Some(Target::Each | Target::Named(_) | Target::Step(Step::Index(_)))
+        ) {
+            return Err(self.error(&at.join(name), "there is no such list", "set the whole list"));
+        }
+        let span: Range<usize> = self.value.span();
+        table.remove(name); // with its key, which has the place of the file
+        let key = Spanned::new(span.clone(), Cow::Owned(name.to_owned()));
+        table.insert(key, Spanned::new(span, DeValue::Table(DeTable::new())));
+        Ok(())
+    }
+
+    /// Keeps the first entries of a list.
+    fn cut(&self, list: &mut DeArray<'a>, at: &KeyPath) -> Result<()> {
+        let at = at.join("length");
+        let wanted = match self.value.get_ref() {
+            DeValue::Integer(number) => usize::from_str_radix(number.as_str(), number.radix()).ok(),
+            _ => None,
+        };
+        let Some(wanted) = wanted else {
+            let remedy = "give how many entries of the list to keep: a whole number, not negative";
+            return Err(self.error(&at, "the length of a list is a whole number", remedy));
+        };
+        if wanted > list.len() {
+            let found = format!("{wanted} entries are wanted, and the list has {}", list.len());
+            return Err(self.error(&at, found, "give at most that many, or set the whole list"));
+        }
+        *list = replace(list, DeArray::new()).into_iter().take(wanted).collect();
+        Ok(())
+    }
+
+    fn error(&self, at: &KeyPath, found: impl Into<String>, remedy: &str) -> ScenarioError {
+        let key = if at.0.is_empty() { &key!["set"] } else { at };
+        let place = self.setting.place();
+        ScenarioError { place, key: key.to_string(), found: found.into(), remedy: remedy.into() }
+    }
+}
+
+/// The steps of a path, or `None` if it is none.
+fn parse(path: &str) -> Option<Vec<Target>> {
+    let mut steps = Vec::new();
+    let mut rest = path.trim();
+    while steps.len() < STEPS_MAX {
+        if let Some(inside) = rest.strip_prefix('[').filter(|_| !steps.is_empty()) {
+            let (index, after) = inside.split_once(']')?;
+            steps.push(match index {
+                "*" => Target::Each,
+                _ if index.bytes().all(|digit| digit.is_ascii_digit()) => {
+                    Target::Step(Step::Index(index.parse().ok()?))
+                }
+                _ if index.starts_with(|c: char| c.is_alphanumeric() || c == '*' || c == '_') => {
+                    Target::Named(index.to_owned())
+                }
+                _ => return None,
+            });
+            rest = after;
+        } else {
+            let (name, after) = parse_key(if steps.is_empty() { rest } else { rest.strip_prefix('.')? })?;
+            steps.push(Target::Step(Step::Key(name)));
+            rest = after;
+        }
+        if rest.is_empty() {
+            return Some(steps);
+        }
+    }
+    None
+}
+
+/// The name of an entry of a list.
+fn name_of<'t>(entry: &'t Spanned<DeValue<'_>>) -> Option<&'t str> {
+    entry.get_ref().as_table()?.get("name")?.get_ref().as_str()
+}
+
+/// Whether a name fits a pattern, in which `*` is any text.
+pub(super) fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|head| name.strip_prefix(head)) else { return false };
+    let Some(tail) = parts.next_back() else { return rest.is_empty() };
+    // The first place where a part fits leaves the most for those that follow.
+    for part in parts {
+        let Some((_, after)) = rest.split_once(part) else { return false };
+        rest = after;
+    }
+    rest.ends_with(tail)
+}
+
+/// The key that a text begins with, bare or in double quotes, and what follows.
+fn parse_key(text: &str) -> Option<(String, &str)> {
+    let Some(quoted) = text.strip_prefix('"') else {
+        let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "-_".contains(c))).unwrap_or(text.len());
+        return (end > 0).then(|| (text[..end].to_owned(), &text[end..]));
+    };
+    let mut name = String::new();
+    let mut characters = quoted.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '"' => return Some((name, &quoted[at + 1..])),
+            '\\' => name.push(characters.next().filter(|(_, escaped)| "\"\\".contains(*escaped))?.1),
+            other => name.push(other),
+        }
+    }
+    None
+}
+
+/// The same value with all its spans moved by `start`.
+fn shifted(value: Spanned<DeValue<'_>>, start: usize) -> Spanned<DeValue<'_>> {
+    let moved = |span: Range<usize>| span.start + start..span.end + start;
+    let span = moved(value.span());
+    let inner = match value.into_inner() {
+        DeValue::Array(list) => {
+            DeValue::Array(list.into_iter().map(|element| shifted(element, start)).collect())
+        }
+        DeValue::Table(table) => {
+            let entry = |(key, value): (Spanned<Cow<'_, str>>, _)| {
+                let span = moved(key.span());
+                (Spanned::new(span, Cow::Owned(key.into_inner().into_owned())), shifted(value, start))
+            };
+            DeValue::Table(table.into_iter().map(entry).collect())
+        }
+        plain => plain,
+    };
+    Spanned::new(span, inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_read_as_they_are_shown() {
+        let path = key!["schemes", "my \"own\" recn\\", "list", 12, "threshold"];
+        let steps: Vec<Target> = path.0.iter().cloned().map(Target::Step).collect();
+        assert_eq!(parse(&path.to_string()), Some(steps), "{path}");
+        let each =
+            [Target::Step(Step::Key("flows".into())), Target::Each, Target::Step(Step::Key("app".into()))];
+        assert_eq!(parse("flows[*].app").as_deref(), Some(each.as_slice()));
+        let named = [Target::Step(Step::Key("flows".into())), Target::Named("udp 1*".into())];
+        assert_eq!(parse("flows[udp 1*]").as_deref(), Some(named.as_slice()));
+    }
+
+    #[test]
+    fn a_star_in_a_name_is_any_text() {
+        for (pattern, name) in [
+            ("udp*", "udp"),
+            ("udp*", "udp12"),
+            ("*", "ü"),
+            ("*p*2", "udp12"),
+            ("a", "a"),
+            ("**", ""),
+            ("a*a", "aa"),
+        ] {
+            assert!(matches(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in
+            [("udp*", "tcp1"), ("*3", "udp12"), ("a", "ab"), ("a*b*c", "acb"), ("a*a", "a"), ("*ab*b", "ab")]
+        {
+            assert!(!matches(pattern, name), "{pattern} {name}");
+        }
+        // Trying all ways to share out the text would not end.
+        assert!(!matches(&format!("{}b", "*a".repeat(20)), &"a".repeat(60)));
+    }
+
+    #[test]
+    fn what_is_no_path_is_refused() {
+        for text in [
+            "", ".", "a.", ".a", "a..b", "a[", "a[]", "a[-1]", "a[+1]", "a[1", "[0]", "a b", "\"a", "a\"b\"",
+            "ü", "a[1]b",
+        ] {
+            assert_eq!(parse(text), None, "{text:?}");
+        }
+        assert_eq!(parse(&"a.".repeat(100_000)), None);
+        assert_eq!(parse("a[99999999999999999999999]"), None);
+    }
+}

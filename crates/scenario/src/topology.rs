@@ -1,0 +1,412 @@
+//! `[topology]`: the nodes, and the measured links and the wires between them.
+
+use crate::document::{Document, KeyPath, Result, key};
+use crate::error::instead_of;
+use crate::generate::{Generator, NODES_MAX};
+use crate::mobility::Mobility;
+use crate::phy::rate_of;
+use crate::reach::radius;
+use crate::wires::{self, Wire};
+use multihop_core::NodeId;
+use multihop_dot11::Phy;
+use multihop_schemes::quantity::{BitRate, Length, Power};
+use multihop_sim::config::{
+    Config, MatrixLink, MatrixQuantity, MediumModel, NodeConfig, RoutingProtocol, WireConfig,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The nodes: generated, or listed.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[schemars(untagged)]
+pub enum Topology {
+    /// A generated topology.
+    #[serde(rename = "generator")]
+    Generated(Generator),
+    /// Listed nodes, and links where the medium is a matrix.
+    #[serde(rename = "nodes")]
+    Listed(Listed),
+}
+
+/// Listed nodes and links.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Listed {
+    /// The nodes.
+    #[serde(default)]
+    #[schemars(required)]
+    pub nodes: Vec<Node>,
+    /// Measured links, for `medium.model = "matrix"`.
+    #[serde(default)]
+    pub links: Vec<Link>,
+    /// Wires, beside the radio or instead of it.
+    #[serde(default)]
+    pub wires: Vec<Wire>,
+}
+
+/// A node.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    /// Its name, which flows and links use.
+    pub name: String,
+    /// Where it stands, as `[x, y]`. A node that moves starts where its motion does. With a link matrix it only serves pictures, and
+    /// may be absent. Otherwise a node without it has no radio, but wires.
+    pub position: Option<[Length; 2]>,
+    /// Name of the base station that it is associated with: by radio it exchanges packets with that node alone, so that those for
+    /// other stations go by the base station. Default: none, as in a mesh, and of base stations themselves.
+    pub base: Option<String>,
+    /// Rate of DATA frames between it and its base station, both ways. ACKs, RTS and CTS follow by the rules of `[phy]`. Default:
+    /// `phy.data_rate`.
+    pub data_rate: Option<BitRate>,
+}
+
+/// A measured link.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Name of the transmitter.
+    pub from: String,
+    /// Name of the receiver.
+    pub to: String,
+    /// Share of frames that arrive, for `quantity = "delivery"`. 0 means a signal that is sensed but never decoded.
+    #[schemars(range(min = 0, max = 1))]
+    pub delivery: Option<f64>,
+    /// The same in the other direction. Without it, `to` is not heard by `from`, unless another entry says so.
+    #[schemars(range(min = 0, max = 1))]
+    pub reverse: Option<f64>,
+    /// Received power, for `quantity = "rssi"`.
+    pub rssi: Option<Power>,
+    /// The same in the other direction.
+    pub reverse_rssi: Option<Power>,
+}
+
+/// Nodes with their names.
+pub(super) struct Nodes {
+    /// The nodes.
+    pub(super) list: Vec<NodeConfig>,
+    /// Index by name.
+    index: BTreeMap<String, usize>,
+    /// Source and destination of the flows that the topology is known for; none if it was not generated.
+    pub(super) canonical: Option<Vec<(usize, usize)>>,
+}
+
+impl Nodes {
+    /// The node that the text at `path` names.
+    pub(super) fn find(&self, document: &Document<'_>, path: &KeyPath, name: &str) -> Result<usize> {
+        self.index.get(name).copied().ok_or_else(|| {
+            let known = self.list.iter().map(|node| node.name.as_str());
+            document.bad(path, "is not a node", instead_of(name, known))
+        })
+    }
+}
+
+impl Nodes {
+    /// Adds those that mobility adds; motion will tell where they are.
+    fn add_mobile(&mut self, document: &Document<'_>, mobility: Option<&Mobility>) -> Result<()> {
+        let Some(mobility) = mobility else { return Ok(()) };
+        for name in mobility.added(document, self.list.len())? {
+            if self.index.insert(name.clone(), self.list.len()).is_some() {
+                let found = format!("adds a node {name:?}, and the topology has one of that name");
+                return Err(document.bad(&key!["mobility", "count"], found, "rename that of the topology"));
+            }
+            self.list.push(NodeConfig { name, position: None, base: None, data_rate: None });
+        }
+        Ok(())
+    }
+}
+
+impl Topology {
+    /// The nodes, for a configuration that has none yet; measured links go into its medium, and wires into the configuration.
+    /// Those that move need no position.
+    pub(super) fn resolve(
+        &self,
+        document: &Document<'_>,
+        config: &mut Config,
+        mobility: Option<&Mobility>,
+    ) -> Result<Nodes> {
+        let radius = radius(config);
+        let mut nodes = match (self, &mut config.medium.model) {
+            (Topology::Generated(_), MediumModel::Matrix { .. }) => Err(document.fail(
+                &key!["topology", "generator"],
+                "a generator makes no measured links, which the medium \"matrix\" needs",
+                "list [[topology.nodes]] and [[topology.links]], or use the medium \"ranges\" or \"sinr\"",
+            )),
+            (Topology::Generated(generator), _) => {
+                let network = generator.network(document, &config.phy, radius.unwrap_or_default())?;
+                let node = |(i, position)| NodeConfig {
+                    name: format!("n{i}"),
+                    position,
+                    base: None,
+                    data_rate: None,
+                };
+                let mut list: Vec<NodeConfig> = network.positions.into_iter().enumerate().map(node).collect();
+                for (client, data_rate) in network.clients {
+                    list[client].base = Some(NodeId(0));
+                    list[client].data_rate = data_rate;
+                }
+                let index = list.iter().enumerate().map(|(i, node)| (node.name.clone(), i)).collect();
+                config.wires = network.wires;
+                Ok(Nodes { list, index, canonical: Some(network.flows) })
+            }
+            (Topology::Listed(listed), model) => {
+                let mut nodes = listed.nodes(document, mobility)?;
+                listed.associate(document, &config.phy, &mut nodes)?;
+                config.wires = wires::resolve(document, &listed.wires, &nodes)?;
+                match model {
+                    MediumModel::Matrix { links, quantity } => {
+                        *links = listed.links(document, &nodes, quantity)?;
+                    }
+                    _ => listed.check_places(document, &config.wires, mobility)?,
+                }
+                Ok(nodes)
+            }
+        }?;
+        if !config.wires.is_empty() && mobility.is_some() {
+            return Err(document.fail(
+                &key!["mobility"],
+                "nodes move, which needs a routing protocol, and none uses the topology's wires",
+                "remove the wires, or [mobility]",
+            ));
+        }
+        if !config.wires.is_empty() && config.routing.protocol != RoutingProtocol::Static {
+            return Err(document.bad(
+                &key!["routing", "protocol"],
+                "sends its packets by radio only, and the topology has wires",
+                "use static routes (remove protocol), or remove the wires",
+            ));
+        }
+        check_associations(document, &nodes, config, mobility)?;
+        nodes.add_mobile(document, mobility)?;
+        Ok(nodes)
+    }
+}
+
+/// Associations are by static routes: in an infrastructure network nothing is left for a routing protocol to find.
+fn check_associations(
+    document: &Document<'_>,
+    nodes: &Nodes,
+    config: &Config,
+    mobility: Option<&Mobility>,
+) -> Result<()> {
+    let Some(client) = nodes.list.iter().position(|node| node.base.is_some()) else { return Ok(()) };
+    let name = &nodes.list[client].name;
+    if mobility.is_some() {
+        let found = format!(
+            "nodes move, which needs a routing protocol, and {name:?} is associated with a base station, which none obeys"
+        );
+        let remedy = "remove [mobility], or associate no nodes";
+        return Err(document.fail(&key!["mobility"], found, remedy));
+    }
+    if config.routing.protocol != RoutingProtocol::Static {
+        let why = format!("has no say where stations are associated with base stations, as {name:?} is");
+        let remedy = "use static routes (remove protocol), or associate no nodes";
+        return Err(document.bad(&key!["routing", "protocol"], why, remedy));
+    }
+    Ok(())
+}
+
+impl Listed {
+    fn nodes(&self, document: &Document<'_>, mobility: Option<&Mobility>) -> Result<Nodes> {
+        let count = self.nodes.len();
+        if count == 0 && !mobility.is_some_and(Mobility::adds) {
+            let remedy =
+                "add [[topology.nodes]] with a name each, or set generator = \"chain\" (see `multihop list`)";
+            return Err(document.fail(&key!["topology", "nodes"], "there are 0 nodes", remedy));
+        }
+        if count as u64 > NODES_MAX {
+            let found = format!("there are {count} nodes");
+            return Err(document.fail(
+                &key!["topology", "nodes"],
+                found,
+                format!("at most {NODES_MAX} are simulated"),
+            ));
+        }
+        let mut index = BTreeMap::new();
+        let mut list = Vec::with_capacity(count);
+        for (i, node) in self.nodes.iter().enumerate() {
+            let at = key!["topology", "nodes", i];
+            if node.name.trim().is_empty() {
+                return Err(document.bad(&at.join("name"), "is an empty name", "give the node a name"));
+            }
+            if let Some(first) = index.insert(node.name.clone(), i) {
+                let found = format!("is already the name of topology.nodes[{first}]");
+                return Err(document.bad(
+                    &at.join("name"),
+                    found,
+                    "names of nodes must differ; rename one of the two",
+                ));
+            }
+            let coordinate = |axis: usize, length: Length| {
+                document.within(
+                    &at.join("position").join(axis),
+                    length.0,
+                    -1e7..=1e7,
+                    ("-10000 km", "10000 km"),
+                )
+            };
+            let position = match node.position {
+                None => None,
+                Some([x, y]) => Some([coordinate(0, x)?, coordinate(1, y)?]),
+            };
+            list.push(NodeConfig { name: node.name.clone(), position, base: None, data_rate: None });
+        }
+        Ok(Nodes { list, index, canonical: None })
+    }
+
+    /// Finds the base stations of those that have one, and the rates of their links.
+    fn associate(&self, document: &Document<'_>, phy: &Phy, nodes: &mut Nodes) -> Result<()> {
+        for (i, node) in self.nodes.iter().enumerate() {
+            let at = key!["topology", "nodes", i, "data_rate"];
+            nodes.list[i].data_rate =
+                node.data_rate.map(|rate| rate_of(document, &at, phy, rate)).transpose()?;
+            let Some(name) = &node.base else {
+                if node.data_rate.is_none() {
+                    continue;
+                }
+                let why = "is of the link to a base station, and the node is associated with none";
+                return Err(document.bad(
+                    &at,
+                    why,
+                    "name its base station as base, or set phy.data_rate for all",
+                ));
+            };
+            let at = key!["topology", "nodes", i, "base"];
+            let base = nodes.find(document, &at, name)?;
+            if base == i {
+                let remedy = "name another node, or remove the key: a base station is associated with none";
+                return Err(document.bad(&at, "is the node itself", remedy));
+            }
+            if let Some(above) = &self.nodes[base].base {
+                let why = format!("is no base station: it is itself associated with {above:?}");
+                let remedy = format!("name a base station, or remove the base of {name:?}");
+                return Err(document.bad(&at, why, remedy));
+            }
+            nodes.list[i].base = Some(NodeId(base as u32));
+        }
+        Ok(())
+    }
+
+    /// Where distance decides, every node with a radio has a place of its own and nothing was measured.
+    fn check_places(
+        &self,
+        document: &Document<'_>,
+        wires: &[WireConfig],
+        mobility: Option<&Mobility>,
+    ) -> Result<()> {
+        if !self.links.is_empty() {
+            return Err(document.fail(
+                &key!["topology", "links"],
+                "measured links have no effect on this medium, which goes by distance",
+                "remove them, or set medium.model = \"matrix\"",
+            ));
+        }
+        let wired: BTreeSet<usize> = wires.iter().map(|wire| wire.from.index()).collect();
+        let mut places: BTreeMap<[u64; 2], usize> = BTreeMap::new();
+        for (i, node) in self.nodes.iter().enumerate() {
+            if mobility.is_some_and(|mobility| mobility.names(&node.name)) {
+                continue;
+            }
+            let at = key!["topology", "nodes", i];
+            let Some(position) = node.position else {
+                if wired.contains(&i) {
+                    continue; // it has no radio
+                }
+                let remedy = "this medium goes by distance: add position = [\"0 m\", \"0 m\"], give it a wire, or use the medium \"matrix\"";
+                return Err(document.fail(
+                    &at.join("position"),
+                    format!("node {:?} has no position", node.name),
+                    remedy,
+                ));
+            };
+            let place = position.map(|length| (length.0 + 0.0).to_bits()); // + 0.0 makes one zero of two
+            if let Some(first) = places.insert(place, i) {
+                let found = format!("is where {:?} stands", self.nodes[first].name);
+                return Err(document.bad(
+                    &at.join("position"),
+                    found,
+                    "move one of the two: path loss needs a distance",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn links(
+        &self,
+        document: &Document<'_>,
+        nodes: &Nodes,
+        quantity: &MatrixQuantity,
+    ) -> Result<Vec<MatrixLink>> {
+        let delivery = matches!(quantity, MatrixQuantity::Delivery { .. });
+        let mut links = Vec::new();
+        let mut known: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        for (i, link) in self.links.iter().enumerate() {
+            let at = key!["topology", "links", i];
+            let from = nodes.find(document, &at.join("from"), &link.from)?;
+            let to = nodes.find(document, &at.join("to"), &link.to)?;
+            if from == to {
+                let found = format!("a link from {:?} to itself", link.from);
+                return Err(document.fail(&at, found, "remove it: links join two nodes"));
+            }
+            let there = link.value(document, &at, delivery, ["delivery", "rssi"])?;
+            let back = link.value(document, &at, delivery, ["reverse", "reverse_rssi"])?;
+            let Some(there) = there else {
+                let (key, example) = if delivery { ("delivery", "0.9") } else { ("rssi", "\"-70 dBm\"") };
+                return Err(document.fail(
+                    &at.join(key),
+                    "missing",
+                    format!("add it, for example {key} = {example}"),
+                ));
+            };
+            let directions = [Some((from, to, there)), back.map(|back| (to, from, back))];
+            for (from, to, value) in directions.into_iter().flatten() {
+                if let Some(first) = known.insert((from, to), i) {
+                    let [from, to] = [from, to].map(|node| &nodes.list[node].name);
+                    let found = format!(
+                        "the direction from {from:?} to {to:?} is already in topology.links[{first}]"
+                    );
+                    return Err(document.fail(&at, found, "list each direction of a link once"));
+                }
+                links.push(MatrixLink { from: NodeId(from as u32), to: NodeId(to as u32), value });
+            }
+        }
+        Ok(links)
+    }
+}
+
+impl Link {
+    /// The value of one direction, by the two keys that can hold it.
+    fn value(
+        &self,
+        document: &Document<'_>,
+        at: &KeyPath,
+        delivery: bool,
+        [delivery_key, rssi_key]: [&str; 2],
+    ) -> Result<Option<f64>> {
+        let forward = delivery_key == "delivery";
+        let (share, power) =
+            if forward { (self.delivery, self.rssi) } else { (self.reverse, self.reverse_rssi) };
+        let power = power.map(|power| power.0);
+        let (wrong, wrong_key, key, quantity) = if delivery {
+            (power, rssi_key, delivery_key, "delivery")
+        } else {
+            (share, delivery_key, rssi_key, "rssi")
+        };
+        if wrong.is_some() {
+            let why = format!("does not go with medium.quantity = {quantity:?}");
+            return Err(document.bad(
+                &at.join(wrong_key),
+                why,
+                format!("give {key} instead, or change the quantity"),
+            ));
+        }
+        let (value, bounds, names) = if delivery {
+            (share, 0.0..=1.0, ("0", "1"))
+        } else {
+            (power, -150.0..=40.0, ("-150 dBm", "40 dBm"))
+        };
+        value.map(|value| document.within(&at.join(key), value, bounds, names)).transpose()
+    }
+}

@@ -1,0 +1,155 @@
+//! `[[topology.wires]]`: wires between nodes.
+
+use crate::discipline::{Codel, Discipline};
+use crate::document::{Document, KeyPath, Result, key};
+use crate::topology::Nodes;
+use multihop_core::{NodeId, Rate, Span};
+use multihop_schemes::quantity::{BitRate, Duration};
+use multihop_sim::config::WireConfig;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The longest queue.
+const QUEUE_MAX: f64 = 1e6;
+
+/// A wire: full duplex, each direction with a queue of its own at its sending end. A packet is received as a whole before it is
+/// passed on. What finds the queue full is lost, and what `loss` takes. What goes from the one node to the other takes the wire, even
+/// where they also hear each other.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Wire {
+    /// Names of the two nodes.
+    pub between: [String; 2],
+    /// Rate at which packets are sent, headers included.
+    pub rate: BitRate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Packets that wait at each end at most, besides the one that is being sent.
+    #[serde(default = "fifty")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub queue: u32,
+    /// How they wait: `drop-tail` or `fq-codel`.
+    #[serde(default)]
+    pub discipline: Discipline,
+    /// Parameters of the discipline.
+    pub codel: Option<Codel>,
+    /// Rate from the second node to the first. Default: `rate`.
+    pub rate_back: Option<BitRate>,
+    /// Propagation delay from the second node to the first. Default: `delay`.
+    pub delay_back: Option<Duration>,
+    /// Probability with which each packet is lost on its way, whatever became of others: from 0 to below 1. Default 0.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub loss: f64,
+    /// The same from the second node to the first. Default: `loss`.
+    #[schemars(range(min = 0, max = 1))]
+    pub loss_back: Option<f64>,
+}
+
+pub(super) fn fifty() -> u32 {
+    50
+}
+
+/// What both directions of a wire have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Line {
+    pub(super) rate: Rate,
+    pub(super) delay: Span,
+    pub(super) queue_limit: usize,
+    pub(super) discipline: multihop_link::Discipline,
+    pub(super) loss: f64,
+}
+
+impl Line {
+    /// The direction from one node to another.
+    pub(super) fn direction(self, from: usize, to: usize) -> WireConfig {
+        let Line { rate, delay, queue_limit, discipline, loss } = self;
+        let (from, to) = (NodeId(from as u32), NodeId(to as u32));
+        WireConfig { from, to, rate, delay, queue_limit, discipline, loss }
+    }
+
+    /// Both directions, the same.
+    pub(super) fn both(self, a: usize, b: usize) -> [WireConfig; 2] {
+        [self.direction(a, b), self.direction(b, a)]
+    }
+}
+
+/// The wires of a list, both directions of each.
+pub(super) fn resolve(document: &Document<'_>, wires: &[Wire], nodes: &Nodes) -> Result<Vec<WireConfig>> {
+    let mut laid = Vec::with_capacity(2 * wires.len());
+    let mut known: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for (i, wire) in wires.iter().enumerate() {
+        let at = key!["topology", "wires", i];
+        let [first, second] = &wire.between;
+        let a = nodes.find(document, &at.join("between").join(0), first)?;
+        let b = nodes.find(document, &at.join("between").join(1), second)?;
+        if a == b {
+            let found = format!("a wire from {first:?} to itself");
+            return Err(document.fail(&at.join("between"), found, "name two nodes, or remove the wire"));
+        }
+        if let Some(other) = known.insert((a.min(b), a.max(b)), i) {
+            let found = format!("topology.wires[{other}] already joins {first:?} and {second:?}");
+            return Err(document.fail(
+                &at.join("between"),
+                found,
+                "keep one of the two, with the sum of their rates",
+            ));
+        }
+        let there = Line {
+            rate: rate(document, &at.join("rate"), wire.rate)?,
+            delay: document.time(&at.join("delay"), wire.delay, 0.0)?,
+            queue_limit: queue(document, &at.join("queue"), wire.queue)?,
+            discipline: discipline(document, &at, wire.discipline, wire.codel.as_ref())?,
+            loss: loss(document, &at.join("loss"), wire.loss)?,
+        };
+        let mut back = there;
+        if let Some(other) = wire.rate_back {
+            back.rate = rate(document, &at.join("rate_back"), other)?;
+        }
+        if let Some(other) = wire.delay_back {
+            back.delay = document.time(&at.join("delay_back"), other, 0.0)?;
+        }
+        if let Some(other) = wire.loss_back {
+            back.loss = loss(document, &at.join("loss_back"), other)?;
+        }
+        laid.extend([there.direction(a, b), back.direction(b, a)]);
+    }
+    Ok(laid)
+}
+
+/// A rate at which the clock, which counts nanoseconds, resolves single packets.
+pub(super) fn rate(document: &Document<'_>, at: &KeyPath, rate: BitRate) -> Result<Rate> {
+    document.within(at, rate.0, 1.0..=1e11, ("1 b/s", "100 Gb/s")).map(|_| rate.rate())
+}
+
+/// How packets wait for a wire.
+pub(super) fn discipline(
+    document: &Document<'_>,
+    at: &KeyPath,
+    discipline: Discipline,
+    codel: Option<&Codel>,
+) -> Result<multihop_link::Discipline> {
+    if discipline == Discipline::Stations {
+        return Err(document.bad(
+            &at.join("discipline"),
+            "is for radios: a wire leads to one node and has no airtime",
+            "set discipline = \"fq-codel\" or \"drop-tail\"",
+        ));
+    }
+    discipline.resolve(document, at, codel)
+}
+
+/// The limit of a queue.
+pub(super) fn queue(document: &Document<'_>, at: &KeyPath, packets: u32) -> Result<usize> {
+    document.within(at, f64::from(packets), 1.0..=QUEUE_MAX, ("1", "1000000")).map(|_| packets as usize)
+}
+
+/// The share of packets that is lost at random. A wire that loses all is none.
+pub(super) fn loss(document: &Document<'_>, at: &KeyPath, share: f64) -> Result<f64> {
+    if (0.0..1.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err(document.bad(at, "is out of range", "give a probability from 0 to below 1"))
+    }
+}

@@ -1,0 +1,564 @@
+//! Broken scenarios: each gives one message that names file, line, key, what was found, and what would do.
+//!
+//! The tables read `what is replaced => by what @ the text at whose line the message is -> key: parts of the message`, the parts
+//! separated by ` | `. Without `@` the message is at the line of the replacement. `\n` is a line break.
+
+mod routing;
+mod wires;
+
+use multihop_scenario::{Overrides, Setting, resolve};
+use routing::{ON_DEMAND, ROUTED, SOURCE_ROUTED};
+use wires::{DUMBBELL, WIRED};
+
+/// A sound scenario to break, one key a line.
+const SOUND: &str = r#"name = "sound"
+seed = 1
+duration = "100 s"
+warmup = "20 s"
+record_interval = "1 s"
+[phy]
+standard = "802.11b"
+preamble = "long"
+data_rate = "11 Mb/s"
+control_rate = "1 Mb/s"
+slot = "20 us"
+sifs = "10 us"
+cw_min = 31
+cw_max = 1023
+[mac]
+rules = "ieee"
+rts_threshold = "off"
+short_retry_limit = 7
+long_retry_limit = "none"
+queue = 50
+[mac.override]
+eifs = "never"
+data_header = "34 B"
+link_layer_delay = "25 us"
+[medium]
+model = "ranges"
+propagation_delay = "1 us"
+bit_error_rate = 0
+packet_error_rate = 0.01
+receive_range = "250 m"
+carrier_sense_range = "550 m"
+capture = "10 dB"
+[topology]
+nodes = [
+  { name = "a", position = ["0 m", "0 m"] },
+  { name = "b", position = ["200 m", "0 m"] },
+  { name = "c", position = ["400 m", "0 m"] },
+  { name = "far", position = ["9 km", "0 m"] },
+]
+[routing]
+metric = "hops"
+on_link_failure = "break"
+failures = 2
+hold = "10 s"
+[network]
+extra_header = "20 B"
+[schemes.tcp-newreno]
+segment_size = "1000 B"
+[schemes.recn-strict]
+base = "recn"
+threshold = 0.8
+[[flows]]
+name = "one"
+from = "a"
+to = "c"
+scheme = "tcp-newreno"
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 }
+start = "1 s"
+start_jitter = "1 s"
+stop = "90 s"
+[[flows]]
+from = "b"
+to = "c"
+scheme = "recn-strict"
+app = { kind = "transfers", size = "1 MB", pause = "2 s", distribution = "exponential", count = 3 }
+"#;
+
+/// How to break it.
+const BROKEN: &str = r#"
+seed = 1 => seed = -1 -> seed: -1 | whole number, not negative
+seed = 1 => seed = 99999999999999999999999 -> seed: does not fit | 64 bits
+duration = "100 s" => duration = 100 -> duration: number 100 | text with a unit
+duration = "100 s" => duration = "100" -> duration: "100" has no unit | ms
+duration = "100 s" => duration = "100 m" -> duration: "m" | not a unit of a time
+duration = "100 s" => duration = "0 s" -> duration: "0 s" is out of range | from 1 ns
+duration = "100 s" => duration = "-5 s" -> duration: "-5 s" is out of range
+duration = "100 s" => duration = "1e30 s" -> duration: "1e30 s" | 100 years
+duration = "100 s" => duration = "nan s" -> duration: no number
+duration = "100 s" => duration = "1e999 s" -> duration: not a finite number
+duration = "100 s" => duration = ["100 s"] -> duration: a list | a time
+warmup = "20 s" => warmup = "100 s" -> warmup: "100 s" leaves nothing | shorter warm-up
+record_interval = "1 s" => record_interval = "1 us" -> record_interval: rows | give at least 200
+record_interval = "1 s" => record_interval = "0 s" -> record_interval: out of range
+record_interval = "1 s" => record_interval = "2 h" -> record_interval: longer than the run
+standard = "802.11b" => standard = "802.11n" -> phy.standard: 802.11n | dsss, 802.11b
+standard = "802.11b" => standard = "fhss" @ data_rate -> phy.data_rate: "11 Mb/s" is not a rate of "fhss" | its rates: 1 Mb/s, 2 Mb/s
+standard = "802.11b"\npreamble = "long" => standard = "fhss"\npreamble = "short" @ preamble -> phy.preamble: does not exist in this standard | use "long"
+standard = "802.11b" => standard = 11 -> phy.standard: integer | dsss, 802.11b
+preamble = "long" => preamble = "shrot" -> phy.preamble: did you mean "short"?
+preamble = "long" => ofdm_symbols = "ns2" -> phy.ofdm_symbols: "ns2" has no effect in this standard | 802.11a
+preamble = "long" => ofdm_symbols = "ns3" -> phy.ofdm_symbols: whole, ns2
+data_rate = "11 Mb/s" => data_rate = "12 Mb/s" -> phy.data_rate: "12 Mb/s" is not a rate | 5.5 Mb/s, 11 Mb/s
+data_rate = "11 Mb/s" => data_rate = "-2 Mb/s" -> phy.data_rate: "-2 Mb/s" | its rates
+control_rate = "1 Mb/s" => control_rate = "6 Mb/s" -> phy.control_rate: "802.11b" | 1 Mb/s, 2 Mb/s
+slot = "20 us" => slot = "0 us" -> phy.slot: "0 us" | 100 ns
+sifs = "10 us" => sifs = "1 s" -> phy.sifs: "1 s" | 10 ms
+cw_min = 31 => cw_min = 0 -> phy.cw_min: 0 is out of range | from 1
+cw_min = 31 => cw_min = 2047 -> phy.cw_min: cw_min 2047 is above cw_max 1023
+cw_max = 1023 => cw_max = 1000000 -> phy.cw_max: 65535
+rules = "ieee" => rules = "ns3" -> mac.rules: "ns3" | did you mean "ns2"? | ieee
+rts_threshold = "off" => rts_threshold = 500 -> mac.rts_threshold: 500 | "off" | B, kB
+rts_threshold = "off" => rts_threshold = "never" -> mac.rts_threshold: never | or "off"
+rts_threshold = "off" => rts_threshold = "1 MB" -> mac.rts_threshold: "1 MB" | 65535 B
+short_retry_limit = 7 => short_retry_limit = 0 -> mac.short_retry_limit: 0 | 1 to 255 | none
+long_retry_limit = "none" => long_retry_limit = "nine" -> mac.long_retry_limit: nine | "none"
+queue = 50 => queue = 0 -> mac.queue: 0 is out of range | 1000000
+queue = 50 => queue = 5.5 -> mac.queue: 5.5 | whole number
+queue = 50 => queu = 50 -> mac.queu: unknown key | did you mean "queue"?
+queue = 50 => discipline = "fqcodel" -> mac.discipline: "fqcodel" | did you mean "fq-codel"? | drop-tail, fq-codel, stations
+queue = 50 => codel = { target = "5 ms" } -> mac.codel: has no effect with discipline "drop-tail" | "fq-codel"
+queue = 50 => codel = { airtime_quantum = "1 ms" }\ndiscipline = "fq-codel" -> mac.codel.airtime_quantum: "1 ms" has no effect | "stations"
+queue = 50 => codel = { charge_received = false }\ndiscipline = "fq-codel" -> mac.codel.charge_received: false has no effect | "stations"
+queue = 50 => codel = { target = "0 s" }\ndiscipline = "fq-codel" -> mac.codel.target: "0 s" is out of range | from 10 us
+queue = 50 => codel = { target = "200 ms" }\ndiscipline = "fq-codel" -> mac.codel.target: "200 ms" makes the target of 200 ms longer than the interval of 100 ms | round-trip
+queue = 50 => codel = { interval = "10 ms" }\ndiscipline = "stations" -> mac.codel.interval: "10 ms" makes the target of 20 ms longer
+queue = 50 => codel = { quantum = "1 B" }\ndiscipline = "fq-codel" -> mac.codel.quantum: "1 B" is out of range | 64 B
+queue = 50 => codel = { flows = 0 }\ndiscipline = "fq-codel" -> mac.codel.flows: 0 is out of range | from 1 to 65536
+queue = 50 => codel = { byte_limit = "1 kB" }\ndiscipline = "fq-codel" -> mac.codel.byte_limit: "1 kB" is out of range | 100 kB
+queue = 50 => codel = { drop_batch = 0 }\ndiscipline = "fq-codel" -> mac.codel.drop_batch: 0 is out of range
+queue = 50 => codel = { airtime_quantum = "0 us" }\ndiscipline = "stations" -> mac.codel.airtime_quantum: "0 us" is out of range | 10 us
+queue = 50 => codel = { limit = 5 }\ndiscipline = "stations" -> mac.codel.limit: unknown key | byte_limit
+eifs = "never" => eifs = "nav" -> mac.override.eifs: until-correct-frame, as-nav, never
+eifs = "never" => eif = "never" -> mac.override.eif: did you mean "eifs"?
+eifs = "never" => response_propagation = "1 us" -> mac.override.response_propagation: first-bit
+eifs = "never" => response_propagation = "1 us"\nresponse_timeout = "eifs" -> mac.override.response_propagation: no effect with response_timeout "eifs"
+eifs = "never" => response_timeout = "long" -> mac.override.response_timeout: first-bit, whole-response, eifs
+data_header = "34 B" => data_header = "1 kB" -> mac.override.data_header: 256 B
+link_layer_delay = "25 us" => link_layer_delay = "-1 us" -> mac.override.link_layer_delay: "-1 us"
+model = "ranges" => model = "range" -> medium.model: did you mean "ranges"? | sinr, matrix
+model = "ranges" => model = 3 -> medium.model: integer | ranges, sinr, matrix
+propagation_delay = "1 us" => propagation_delay = "2 s" -> medium.propagation_delay: 1 ms
+bit_error_rate = 0 => bit_error_rate = 1.5 -> medium.bit_error_rate: 1.5 | from 0 to 1
+bit_error_rate = 0 => bit_error_rate = nan -> medium.bit_error_rate: nan is out of range
+packet_error_rate = 0.01 => packet_error_rate = -inf -> medium.packet_error_rate: -inf
+receive_range = "250 m" => receive_range = "0 m" -> medium.receive_range: 0.01 m
+carrier_sense_range = "550 m" => carrier_sense_range = "100 m" -> medium.carrier_sense_range: below receive_range 250 m
+capture = "10 dB" => capture = "-3 dB" -> medium.capture: "-3 dB" | off
+capture = "10 dB" => capture = "10 dBm" -> medium.capture: dBm | dB
+capture = "10 dB" => noise = "-90 dBm" -> medium.noise: unknown key | receive_range
+capture = "10 dB" => path_loss = { model = "logdistance" } -> medium.path_loss.model: did you mean "log-distance"?
+capture = "10 dB" => path_loss = { exponent = 3 } -> medium.path_loss.model: missing | two-ray, log-distance
+capture = "10 dB" => path_loss = { model = "log-distance", exponent = 0 } -> medium.path_loss.exponent: 0.1 to 10
+capture = "10 dB" => path_loss = "two-ray" -> medium.path_loss: string | a table such as { model =
+name = "b" => name = "a" -> topology.nodes[1].name: "a" is already the name of topology.nodes[0]
+name = "b" => name = " " -> topology.nodes[1].name: empty name
+["200 m", "0 m"] => ["200 m"] -> topology.nodes[1].position: list of 1 | two
+["200 m", "0 m"] => ["200 m", 0] -> topology.nodes[1].position[1]: number 0 | a length
+["200 m", "0 m"] => ["200 m", "1e9 km"] -> topology.nodes[1].position[1]: 10000 km
+["200 m", "0 m"] => ["-0 m", "0 m"] -> topology.nodes[1].position: is where "a" stands
+{ name = "b", position = ["200 m", "0 m"] } => { name = "b" } -> topology.nodes[1].position: "b" has no position | matrix
+{ name = "b", position = ["200 m", "0 m"] } => { position = ["200 m", "0 m"] } -> topology.nodes[1].name: missing
+metric = "hops" => metric = "ett" -> routing.metric: did you mean "etx"?
+failures = 2 => failures = 0 -> routing.failures: 1 to 1000
+hold = "10 s" => hold = "10 kg" -> routing.hold: kg
+metric = "hops" => protocol = "olsr" -> routing.protocol: unknown name "olsr" | static, dsdv, dsr, aodv
+metric = "hops" => protocol = 1 -> routing.protocol: integer | static, dsdv, dsr, aodv
+metric = "hops" => protocol = "dsdv" @ on_link_failure -> routing.on_link_failure: unknown key | update_period
+failures = 2 => update_period = "15 s" -> routing.update_period: unknown key | metric
+extra_header = "20 B" => extra_header = "2 kB" -> network.extra_header: 1500 B
+segment_size = "1000 B" => segment_size = "0 B" -> schemes.tcp-newreno.segment_size: segment_size is 0 B | between 1 B and
+segment_size = "1000 B" => segment_size = "4000 B" -> schemes.tcp-newreno.segment_size: 4000 B | 2304 B | ns2
+segment_size = "1000 B" => segmentsize = "1000 B" -> schemes.tcp-newreno.segmentsize: did you mean "segment_size"?
+[schemes.tcp-newreno] => [schemes.tcp-newrino] -> schemes.tcp-newrino: did you mean "tcp-newreno"? | base
+from = "b"\n => name = "one"\nfrom = "b"\n -> flows[1].name: "one" is already the name of flows[0]
+base = "recn" => base = "recm" -> schemes.recn-strict.base: "recm" is not a scheme | did you mean "recn"?
+threshold = 0.8 => threshold = 2 -> schemes.recn-strict.threshold: threshold is 2 | between 0 and 1
+threshold = 0.8 => threshold = 2026-01-01 -> schemes.recn-strict.threshold: date
+name = "one" => name = "" -> flows[0].name: empty name
+from = "a" => from = "aa" -> flows[0].from: "aa" is not a node | did you mean "a"? | far
+scheme = "tcp-newreno" => scheme = "tcp-tahoe" -> flows[0].scheme: "tcp-tahoe" is not a scheme | known:  | recn-strict
+scheme = "tcp-newreno" => scheme = "TCP-NewReno" -> flows[0].scheme: did you mean "tcp-newreno"?
+scheme = "tcp-newreno" => scheme = "cubic" -> flows[0].scheme: did you mean "tcp-cubic"?
+kind = "cbr" => kind = "crb" -> flows[0].app.kind: did you mean "cbr"?
+rate = "500 kb/s" => rate = "500 kbps" -> flows[0].app.rate: kbps | kb/s
+rate = "500 kb/s" => rate = "0 b/s" -> flows[0].app.rate: 1 b/s
+rate = "500 kb/s", packet = "1000 B" => rate = "100 Gb/s", packet = "1 B" -> flows[0].app.rate: interval of | nanoseconds
+packet = "1000 B" => packet = "70 kB" -> flows[0].app.packet: 65507 B
+packet = "1000 B",  =>  -> flows[0].app.packet: missing | for example packet =
+jitter = 0.5 => jitter = 2 -> flows[0].app.jitter: from 0 to 1
+start_jitter = "1 s" => start_jitter = "-1 s" -> flows[0].start_jitter: "-1 s" is out of range
+stop = "90 s" => stop = "2 s" -> flows[0].stop: "2 s" is not after the start | 2 s at the latest
+size = "1 MB" => size = "0 B" -> flows[1].app.size: 1 B
+distribution = "exponential" => distribution = "pareto" -> flows[1].app.distribution: constant, exponential
+count = 3 => count = 0 -> flows[1].app.count: at least 1
+pause = "2 s" => paus = "2 s" -> flows[1].app.paus: did you mean "pause"?
+start = "1 s" => start = "100 s" @ start_jitter -> flows[0].start_jitter: the run of 100 s
+from = "a" => from = "far" @ [[flows]]\nname -> flows[0]: no path | far is in a component of 1 node (far) | c is in a component of 3 nodes (a, b, c) | join the components
+from = "a" => from = "c" @ to = "c"\nscheme = "tcp -> flows[0].to: from "c" to itself
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", frame_rate = 0 } -> flows[0].app.frame_rate: 0 is out of range | give a value from 0.1 to 1000
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "0 s" } -> flows[0].app.deadline: "0 s" is out of range | from 1 ms to 1 h
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", gop = 0 } -> flows[0].app.gop: 0 is out of range | from 1 to 100000
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", key_ratio = 5 } -> flows[0].app.key_ratio: needs frames that are no key frames | give gop
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", gop = 12, key_ratio = 0.5 } -> flows[0].app.key_ratio: 0.5 is out of range | from 1 to 1000
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", variation = -1 } -> flows[0].app.variation: -1 is out of range | from 0 to 10
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", buffer = "0 s" } -> flows[0].app.buffer: "0 s" is out of range | from 1 ms
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", buffer = "none" } -> flows[0].app.buffer: "off"
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "100 b/s", deadline = "1 s" } -> flows[0].app.rate: "100 b/s" leaves 0.50 B for a frame | raise the rate
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1000 Gb/s", deadline = "1 s", frame_rate = 0.1 } -> flows[0].app.rate: makes frames too large | raise frame_rate
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s" } -> flows[0].app.deadline: missing | deadline = "400 ms"
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", deadline = "1 s" } -> flows[0].app.rate: missing
+app = { kind = "cbr", rate = "500 kb/s", packet = "1000 B", jitter = 0.5 } => app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", fps = 25 } -> flows[0].app.fps: unknown key | frame_rate
+app = { kind = "cbr",  => app = {  @ app = { kind = "cbr" -> flows[0].app.kind: missing | saturated, bulk
+scheme = "tcp-newreno"\n =>  @ [[flows]]\nname -> flows[0].scheme: missing | tcp-newreno
+from = "a"\n =>  @ [[flows]]\nname -> flows[0].from: missing | for example from =
+"#;
+
+/// A scenario with a generated topology and generated traffic, to break.
+const GENERATED: &str = r#"duration = "10 s"
+[topology]
+generator = "grid"
+columns = 3
+rows = 2
+spacing = "200 m"
+jitter = "10 m"
+[traffic]
+pattern = "random-pairs"
+flows = 4
+min_hops = 2
+pairs_seed = 7
+scheme = "udp"
+"#;
+
+/// How to break it.
+const BROKEN_GENERATED: &str = r#"
+columns = 3 => columns = 0 @ columns -> topology.columns: 0 is out of range | 100000
+columns = 3 => columns = -3 @ columns -> topology.columns: -3 | whole number
+columns = 3 => columns = 90000 @ rows -> topology.rows: makes 180000 nodes | at most 100000
+columns = 3 => colums = 3 @ colum -> topology.colums: did you mean "columns"?
+rows = 2\n =>  @ [topology] -> topology.rows: missing
+generator = "grid" => generator = "gird" @ gen -> topology.generator: did you mean "grid"? | circle
+generator = "grid" => generator = [1] @ gen -> topology.generator: array | chain, grid
+spacing = "200 m" => spacing = "0 m" @ spacing -> topology.spacing: "0 m" | 0.01 m
+jitter = "10 m" => jitter = "100 m" @ jitter -> topology.jitter: below 100 m
+jitter = "10 m" => nodes = [] @ jitter -> topology.nodes: a generator and a list of nodes | remove one
+spacing = "200 m" => spacing = "900 m" @ flows = 4 -> traffic.flows: there are 0 pairs of nodes
+flows = 4 => flows = 19 @ flows -> traffic.flows: 19 flows are too many | there are 16 pairs | lower min_hops
+flows = 4\n =>  @ [traffic] -> traffic.flows: missing | flows = 10
+flows = 4 => flows = 0 @ flows -> traffic.flows: 0 is out of range
+min_hops = 2 => min_hops = 9 @ flows -> traffic.flows: 0 pairs of nodes over at least 9 hops
+min_hops = 2 => gateway = "n0" @ min_hops -> traffic.gateway: no effect with pattern "random-pairs"
+pattern = "random-pairs" => pattern = "canonical" @ flows = 4 -> traffic.flows: no effect
+pattern = "random-pairs" => pattern = "to-gateway" @ [traffic] -> traffic.gateway: missing | "n0"
+pattern = "random-pairs" => pattern = "pairs" @ pattern -> traffic.pattern: random-pairs
+scheme = "udp" => scheme = "upd" @ scheme -> traffic.scheme: did you mean "udp"?
+scheme = "udp"\n =>  @ [traffic] -> traffic.scheme: missing
+scheme = "udp"\n => scheme = "udp"\n[medium]\nmodel = "matrix"\nquantity = "rssi"\n @ generator -> topology.generator: measured links
+"#;
+
+/// A scenario with measured links, to break.
+const MEASURED: &str = r#"duration = "10 s"
+[medium]
+model = "matrix"
+quantity = "delivery"
+probe_size = "1500 B"
+[topology]
+nodes = [{ name = "a" }, { name = "b" }, { name = "c" }]
+links = [
+  { from = "a", to = "b", delivery = 0.9, reverse = 0.8 },
+  { from = "b", to = "c", delivery = 0.7 },
+  { from = "c", to = "b", delivery = 0.6 },
+]
+[[flows]]
+from = "a"
+to = "c"
+scheme = "udp"
+"#;
+
+/// How to break it.
+const BROKEN_MEASURED: &str = r#"
+quantity = "delivery"\n =>  @ [medium] -> medium.quantity: missing | delivery
+quantity = "delivery" => quantity = "snr" @ quantity -> medium.quantity: delivery, rssi
+quantity = "delivery" => quantity = "rssi" @ probe_size -> medium.probe_size: no meaning with quantity "rssi"
+probe_size = "1500 B" => noise = "-90 dBm" @ probe -> medium.noise: no meaning with quantity "delivery"
+probe_size = "1500 B" => probe_size = "0 B" @ probe -> medium.probe_size: 1 B
+delivery = 0.9 => delivery = 1.1 @ { from = "a" -> topology.links[0].delivery: 1.1 is out of range | 0 to 1
+reverse = 0.8 => reverse = nan @ { from = "a" -> topology.links[0].reverse: nan is out of range
+reverse = 0.8 => reverse = "80 %" @ { from = "a" -> topology.links[0].reverse: 80 % | a number
+delivery = 0.9,  =>  @ { from = "a" -> topology.links[0].delivery: missing | delivery = 0.9
+delivery = 0.9 => rssi = "-70 dBm" @ { from = "a" -> topology.links[0].rssi: does not go with | give delivery
+from = "c", to = "b" => from = "c", to = "x" @ { from = "c" -> topology.links[2].to: "x" is not a node | a, b, c
+from = "c", to = "b" => from = "c", to = "c" @ { from = "c" -> topology.links[2]: from "c" to itself
+from = "c", to = "b" => from = "b", to = "a" @ { from = "c" -> topology.links[2]: from "b" to "a" is already in topology.links[0]
+delivery = 0.6 => delivery = 0.0 @ [[flows]] -> flows[0]: no path | c is in a component of 1 node (c)
+"#;
+
+const OBSERVED: &str = r#"duration = "10 s"
+record_interval = "1 s"
+[topology]
+generator = "chain"
+hops = 2
+[traffic]
+pattern = "canonical"
+scheme = "udp"
+[[measure]]
+estimator = "rt-winf"
+at = ["n0", "n2"]
+reading = "strict"
+window = "1 s"
+full_busy = true
+reference_size = "1500 B"
+smoothing = 0.125
+[[measure]]
+estimator = "adhoc-probe"
+name = "probe"
+flow = "n0->n2"
+pairs = 200
+[[measure]]
+estimator = "packet-throughput"
+interval = "200 ms"
+normalise_over = 100
+"#;
+
+/// How to break it.
+const BROKEN_OBSERVED: &str = r#"
+estimator = "rt-winf" => estimator = "rt-winff" -> measure[0].estimator: did you mean "rt-winf"? | fte
+estimator = "rt-winf" => estimator = 5 -> measure[0].estimator: integer | idlegap
+at = ["n0", "n2"] => at = [] -> measure[0].at: [] names no node | remove the key
+at = ["n0", "n2"] => at = ["n0", "n9"] -> measure[0].at[1]: "n9" is not a node | n0, n1, n2
+at = ["n0", "n2"] => at = ["n0", "n0"] -> measure[0].at[1]: "n0" is there twice
+at = ["n0", "n2"] => at = "n0" -> measure[0].at: "n0" | a list
+reading = "strict" => reading = "literal" -> measure[0].reading: "literal" | printed, strict
+window = "1 s" => window = "0 s" -> measure[0].window: "0 s" is out of range | from 1 ms
+window = "1 s" => window = "2 min" -> measure[0].window: "2 min" is out of range | 1 min
+window = "1 s" => window = 1 -> measure[0].window: 1 | "off"
+reading = "strict" => reading = "whole" @ full_busy -> measure[0].full_busy: true has no effect with reading = "whole" | leave it out
+estimator = "packet-throughput"\ninterval = "200 ms"\nnormalise_over = 100 => estimator = "rt-winf-probe"\nreading = "strict" @ interval = "200 -> measure[2].reading: "strict" is no reading of rt-winf-probe | printed | whole
+full_busy = true => full_bussy = true -> measure[0].full_bussy: unknown key | did you mean "full_busy"?
+reference_size = "1500 B" => reference_size = "0 B" -> measure[0].reference_size: "0 B" | 1 B
+smoothing = 0.125 => smoothing = 0 -> measure[0].smoothing: 0 is out of range | above 0
+smoothing = 0.125 => pairs = 3 -> measure[0].pairs: unknown key | total_per_exchange
+name = "probe" => name = "rt-winf" -> measure[1].name: "rt-winf" is already the name of measure[0] | another
+name = "probe" => name = " " -> measure[1].name: empty name
+flow = "n0->n2" => flow = "n0->n1" -> measure[1].flow: "n0->n1" is not a flow | n0->n2
+pairs = 200 => pairs = 0 -> measure[1].pairs: 0 is out of range | 1 to 10000
+interval = "200 ms" => interval = "1 us" -> measure[2].interval: "1 us" | 1 ms
+normalise_over = 100 => normalise_over = -1 -> measure[2].normalise_over: -1 | whole number
+record_interval = "1 s" => record_interval = "10 us" @ [[measure]] -> measure: 8 estimators make 8000000 rows | fewer nodes
+"#;
+
+#[test]
+fn measurements() {
+    check_all(OBSERVED, BROKEN_OBSERVED);
+}
+
+/// 2001 nodes that all sense each other have 2001 x 2000 links, just above four million.
+#[test]
+fn nodes_that_all_sense_each_other_are_limited() {
+    let crowd = |nodes: u32| {
+        let hops = nodes - 1;
+        let topology = format!("[topology]\ngenerator = \"chain\"\nhops = {hops}\nspacing = \"0.1 m\"\n");
+        let flow = "[[flows]]\nfrom = \"n0\"\nto = \"n1\"\nscheme = \"udp\"\n";
+        message(&format!("duration = \"1 s\"\n{topology}{flow}"), &Overrides::default())
+    };
+    assert_eq!(crowd(2000), "no error");
+    let refused = crowd(2001);
+    assert!(
+        refused.contains("topology: 2001 nodes make more than 4000000 links of who senses whom; "),
+        "{refused}"
+    );
+}
+
+#[test]
+fn the_scenarios_to_break_are_sound() {
+    for text in [SOUND, GENERATED, MEASURED, WIRED, DUMBBELL, ROUTED, SOURCE_ROUTED, ON_DEMAND, OBSERVED] {
+        assert_eq!(message(text, &Overrides::default()), "no error");
+    }
+}
+
+#[test]
+fn broken_values() {
+    check_all(SOUND, BROKEN);
+}
+
+#[test]
+fn broken_generators() {
+    check_all(GENERATED, BROKEN_GENERATED);
+}
+
+#[test]
+fn broken_link_matrices() {
+    check_all(MEASURED, BROKEN_MEASURED);
+}
+
+#[test]
+fn broken_files() {
+    let cases: &[(&str, &str)] = &[
+        (
+            "",
+            "case.toml:1: topology: missing; add it, for example topology = { generator = \"chain\", hops = 7 }",
+        ),
+        ("seed = 1\nduration = ", "case.toml:2: syntax: not valid TOML: "),
+        ("seed = 1\nseed = 2", "case.toml:2: syntax: not valid TOML: duplicate key; "),
+        ("\u{0}", "case.toml:1: syntax: not valid TOML: "),
+        (
+            "duration = \"1 s\"\n[topology]\n",
+            "case.toml:2: topology.nodes: there are 0 nodes; add [[topology.nodes]]",
+        ),
+        ("topology = 5", "case.toml:1: topology: found a value of the kind integer; expected a table"),
+        (
+            "[topology]\ngenerator = \"chain\"\n",
+            "case.toml:1: topology.hops: missing; add it, for example hops = 5",
+        ),
+        (
+            "[topology]\ngenerator = \"chain\"\nhops = 1\n",
+            "case.toml:1: duration: missing; add it, for example duration = \"100 s\"",
+        ),
+        (
+            "duration = \"1 s\"\n[topology]\ngenerator = \"chain\"\nhops = 1\n",
+            "case.toml:1: flows: there are no flows, so nothing would happen; add [[flows]]",
+        ),
+        ("flows = 3", "case.toml:1: flows: found the number 3; expected a list"),
+        ("schemes = { recn = 1 }", "case.toml:1: schemes.recn: found the number 1; expected a table"),
+        ("\"odd key\" = 1", "case.toml:1: \"odd key\": unknown key; known: name, description, seed"),
+    ];
+    for (text, expected) in cases {
+        let message = message(text, &Overrides::default());
+        assert!(message.starts_with(expected), "{text:?}:\n  expected {expected}\n  got      {message}");
+    }
+}
+
+#[test]
+fn broken_overrides_name_their_option() {
+    let text = |value: &str| Some(value.to_owned());
+    let cases = [
+        (
+            Overrides { duration: text("60"), ..Overrides::default() },
+            "--duration: duration: \"60\" has no unit; expected a time",
+        ),
+        (
+            Overrides { duration: text("0 s"), ..Overrides::default() },
+            "--duration: duration: 0 s is out of range; give a value",
+        ),
+        (
+            Overrides { duration: text(""), ..Overrides::default() },
+            "--duration: duration: \"\" has no number",
+        ),
+        (
+            Overrides { warmup: text("3 h"), ..Overrides::default() },
+            "--warmup: warmup: 3 h leaves nothing of the duration",
+        ),
+        (
+            Overrides { duration: text("10 s"), ..Overrides::default() },
+            "case.toml:4: warmup: \"20 s\" leaves nothing of the duration, which is 10 s",
+        ),
+        (
+            Overrides { record_interval: text("1 ns"), ..Overrides::default() },
+            "--record-interval: record_interval: 1 ns makes",
+        ),
+        (
+            Overrides { scheme: text("recm"), ..Overrides::default() },
+            "--scheme: scheme: recm is not a scheme; did you mean \"recn\"?",
+        ),
+    ];
+    for (overrides, expected) in cases {
+        let message = message(SOUND, &overrides);
+        assert!(message.starts_with(expected), "expected {expected}\n  got      {message}");
+    }
+}
+
+/// Settings on top of [`SOUND`], separated by ` & `, and the beginning of the message.
+const BROKEN_SETTINGS: &str = r#"
+topology.hops = 0 & topology.generator = "chain" -> case.toml:34: topology.nodes: there are a generator and a list of nodes; remove
+topology = { generator = "chain", hops = 0 } -> --set topology: topology.hops: 0 is out of range; give a value from 1
+topology = { generator = "chain", hops = 3 } & topology.hops = "five" -> --set topology.hops: topology.hops: found the text "five"; expected
+topology = { generator = "chain", hops = 3 } & topology.hop = 5 -> --set topology.hop: topology.hop: unknown key; did you mean "hops"?
+mac.queue = 0 -> --set mac.queue: mac.queue: 0 is out of range
+mac.queue = 50.5 -> --set mac.queue: mac.queue: found the number 50.5; expected a whole number
+duration = "60" -> --set duration: duration: "60" has no unit; expected a time
+duration = "10 s" -> case.toml:4: warmup: "20 s" leaves nothing of the duration, which is 10 s
+warmup = "3 h" -> --set warmup: warmup: "3 h" leaves nothing
+traffic.flows = 3 -> --set traffic.flows: traffic.pattern: missing; add it
+flows[1].to = "x" -> --set flows[1].to: flows[1].to: "x" is not a node
+flows[*].stop = "1 s" -> --set flows[*].stop: flows[0].stop: "1 s"
+flows.length = 1 & flows[0].stop = "1 s" -> --set flows[0].stop: flows[0].stop: "1 s"
+flows.length = 0 -> case.toml:52: flows: there are no flows
+flows.length = 3 -> --set flows.length: flows.length: 3 entries are wanted, and the list has 2; give
+flows.length = -1 -> --set flows.length: flows.length: the length of a list is a whole number; give
+flows.length = "1" -> --set flows.length: flows.length: the length of a list is a whole number; give
+flows[2].start = "1 s" -> --set flows[2].start: flows[2]: there is no such entry; the list has 2; count from 0
+flows.start = "1 s" -> --set flows.start: flows: found a value of the kind array, not a table; correct
+topology[0].name = "a" -> --set topology[0].name: topology: found a value of the kind table, not a list; correct
+mac.queue.limit = 5 -> --set mac.queue.limit: mac.queue: found a value of the kind integer, not a table; correct
+nodes[0].name = "a" -> --set nodes[0].name: nodes: there is no such list; set the whole list
+routing.hold[*] = "a" -> --set routing.hold[*]: routing.hold: found a value of the kind string, not a list; correct
+flows = [] & flows[*].start = "1 s" -> --set flows[*].start: flows: the list is empty; set the whole list
+flows[*] = 5 -> --set flows[*]: flows[0]: found the number 5; expected a table
+schemes.recn-strict.treshold = 0.5 -> --set schemes.recn-strict.treshold: schemes.recn-strict.treshold: unknown parameter of recn; did you mean "threshold"?
+flow.length = 5 -> --set flow.length: flow: unknown key; did you mean "flows"?
+seed = 7 -> --set seed: seed: seeds are not set this way; give --seed
+scheme = "recn" -> --set scheme: scheme: not a key of scenarios; give --scheme
+mac..queue = 5 -> --set mac..queue: mac..queue: not a path to a key; write
+ = 5 -> --set : set: not a path to a key; write
+mac.queue = -> --set mac.queue: mac.queue: not valid TOML: 
+mac.queue = 5\nother = 6 -> --set mac.queue: mac.queue: the value is not one value; give a TOML document
+"#;
+
+#[test]
+fn broken_settings_name_their_path() {
+    for case in BROKEN_SETTINGS.trim_matches('\n').lines() {
+        let (settings, expected) = case.split_once(" -> ").or_else(|| case.split_once("-> ")).expect(case);
+        let set = settings.split(" & ").map(|setting| {
+            let (path, value) = setting.split_once(" =").expect(case);
+            Setting { path: path.into(), value: format!("value = {}", value.trim()).replace("\\n", "\n") }
+        });
+        let message = message(SOUND, &Overrides { set: set.collect(), ..Overrides::default() });
+        assert!(message.starts_with(expected), "{case}\n  got      {message}");
+        assert!(message.contains("; ") && !message.contains('\n'), "{message:?}");
+    }
+}
+
+#[test]
+fn a_key_is_not_given_by_a_setting_and_an_option() {
+    let set = vec![Setting { path: "warmup".into(), value: "value = \"2 s\"".into() }];
+    let message = message(SOUND, &Overrides { warmup: Some("1 s".into()), set, ..Overrides::default() });
+    assert!(message.starts_with("--set warmup: warmup: given twice; remove --warmup"), "{message}");
+}
+
+fn message(text: &str, overrides: &Overrides) -> String {
+    match resolve(text, "case.toml", overrides) {
+        Ok(_) => "no error".into(),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Checks a table.
+fn check_all(text: &str, table: &str) {
+    let cases: Vec<&str> = table.trim().lines().collect();
+    let failures: Vec<String> = cases.iter().filter_map(|case| check(text, case).err()).collect();
+    assert!(failures.is_empty(), "{} of {} cases:\n{}", failures.len(), cases.len(), failures.join("\n"));
+}
+
+/// Checks a line of a table.
+fn check(text: &str, case: &str) -> Result<(), String> {
+    let (change, expected) = case.split_once(" -> ").expect(case);
+    let (sound, rest) = change.split_once(" => ").expect(case);
+    let (broken, place) = rest.split_once(" @ ").unwrap_or((rest, sound));
+    let (key, parts) = expected.split_once(": ").expect(case);
+    let [sound, broken, place] = [sound, broken, place].map(|text| text.replace("\\n", "\n"));
+    assert_eq!(text.matches(&sound).count(), 1, "{sound:?} is in the scenario once");
+    let line = 1 + text[..text.find(&place).expect(case)].matches('\n').count();
+    let message = message(&text.replacen(&sound, &broken, 1), &Overrides::default());
+    let start = format!("case.toml:{line}: {key}: ");
+    let sentence = message.strip_prefix(&start).unwrap_or_default();
+    let formed = sentence.contains("; ") && !message.contains('\n');
+    let complete = parts.split(" | ").all(|part| sentence.contains(part));
+    if formed && complete {
+        Ok(())
+    } else {
+        Err(format!("{case}\n  expected {start}...\n  got      {message}"))
+    }
+}

@@ -1,0 +1,183 @@
+//! The scenarios that are shipped, and the schema that is published.
+
+use multihop_scenario::{Overrides, Resolved, catalogue, json_schema, resolve};
+use multihop_sim::config::{AppConfig, MediumModel};
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+
+/// Name and text of every shipped scenario.
+fn shipped() -> Vec<(String, String)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let name = |file: &PathBuf| file.file_name().unwrap().to_string_lossy().into_owned();
+    files.iter().map(|file| (name(file), fs::read_to_string(file).unwrap())).collect()
+}
+
+fn resolved(name: &str) -> Resolved {
+    let (_, text) = shipped().into_iter().find(|(file, _)| file == name).unwrap();
+    resolve(&text, name, &Overrides::default()).unwrap()
+}
+
+#[test]
+fn every_shipped_scenario_resolves_and_says_what_it_shows() {
+    let files = shipped();
+    assert!(files.len() >= 6);
+    for (name, text) in files {
+        let resolved = resolve(&text, &name, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"));
+        assert!(resolved.description.is_some_and(|text| text.len() > 20), "{name}");
+        assert_eq!(format!("{}.toml", resolved.config.name), name);
+        assert!(text.starts_with("# "), "{name} begins with an explanation");
+    }
+}
+
+#[test]
+fn the_chain_is_seven_hops_of_newreno() {
+    let config = resolved("chain.toml").config;
+    assert_eq!(config.nodes.len(), 8);
+    assert_eq!((config.flows[0].source.0, config.flows[0].destination.0), (0, 7));
+    assert_eq!(config.schemes[0].name, "tcp-newreno");
+    assert_eq!(config.data_rate.bps(), 2_000_000);
+    assert_eq!(config.mac.rts_threshold, Some(0));
+    assert_eq!(config.flows[0].app, AppConfig::Bulk { bytes: None });
+    assert!(config.flows[0].start.seconds() > 0.0 && config.flows[0].start.seconds() < 1.0);
+}
+
+#[test]
+fn the_demo_is_a_mesh_with_ten_flows() {
+    let config = resolved("mesh-demo.toml").config;
+    assert_eq!((config.nodes.len(), config.flows.len()), (25, 10));
+    let MediumModel::Matrix { links, .. } = &config.medium.model else { panic!("{:?}", config.medium) };
+    assert!(links.len() > 100, "{} links", links.len());
+}
+
+#[test]
+fn the_schema_accepts_every_shipped_scenario() {
+    let schema = jsonschema::validator_for(&json_schema()).unwrap();
+    for (name, text) in shipped() {
+        let data: Value = serde_json::to_value(toml::from_str::<toml::Table>(&text).unwrap()).unwrap();
+        let errors: Vec<String> = schema.iter_errors(&data).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{name}: {errors:?}");
+    }
+}
+
+#[test]
+fn the_schema_takes_a_routing_table_without_protocol_for_static_routes() {
+    let schema = jsonschema::validator_for(&json_schema()).unwrap();
+    let (_, chain) = shipped().into_iter().find(|(name, _)| name == "chain.toml").unwrap();
+    let tables = [
+        "metric = \"etx\"",
+        "protocol = \"static\"",
+        "protocol = \"dsdv\"\nuse_mac = true",
+        "protocol = \"dsr\"\nfailures = 3",
+        "protocol = \"aodv\"\nlocal_repair = \"rfc3561\"",
+    ];
+    for table in tables {
+        let text = format!("{chain}\n[routing]\n{table}\n");
+        let data: Value = serde_json::to_value(toml::from_str::<toml::Table>(&text).unwrap()).unwrap();
+        let errors: Vec<String> = schema.iter_errors(&data).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{table}: {errors:?}");
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_the_reader_refuses() {
+    let schema = jsonschema::validator_for(&json_schema()).unwrap();
+    let (_, chain) = shipped().into_iter().find(|(name, _)| name == "chain.toml").unwrap();
+    let breaks = [
+        ("hops = 7", "hop = 7"),
+        ("warmup =", "warm_up ="),
+        ("hops = 7", "hops = 0"),
+        ("kind = \"bulk\"", "kind = \"bulky\""),
+        ("duration = \"100 s\"", "duration = 100"),
+        ("duration = \"100 s\"", ""),
+        ("generator = \"chain\"", "generator = \"chian\""),
+        ("rules = \"ieee\"", "rules = \"iee\""),
+        ("from = \"n0\"", ""),
+        ("spacing = \"200 m\"", "spacing = \"200 s\""),
+        ("[topology]", "[routing]\nprotocol = \"dsvd\"\n[topology]"),
+        ("[topology]", "[routing]\nprotocol = \"dsdv\"\nmetric = \"etx\"\n[topology]"),
+        ("[topology]", "[routing]\nupdate_period = \"15 s\"\n[topology]"),
+        ("[topology]", "[routing]\nprotocol = \"dsr\"\nfailures = 0\n[topology]"),
+        ("[topology]", "[routing]\nprotocol = \"aodv\"\nlocal_repair = true\n[topology]"),
+    ];
+    for (sound, broken) in breaks {
+        assert!(chain.contains(sound), "{sound}");
+        let text = chain.replacen(sound, broken, 1);
+        let data: Value = serde_json::to_value(toml::from_str::<toml::Table>(&text).unwrap()).unwrap();
+        assert!(!schema.is_valid(&data), "the schema accepts {broken:?}");
+        assert!(
+            resolve(&text, "chain.toml", &Overrides::default()).is_err(),
+            "the reader accepts {broken:?}"
+        );
+    }
+}
+
+#[test]
+fn every_key_of_the_schema_is_described() {
+    fn walk(schema: &Value, path: &str, bare: &mut Vec<String>) {
+        let Some(object) = schema.as_object() else { return };
+        for (key, property) in object.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let described = property.get("description").is_some() || property.get("const").is_some();
+            if !described {
+                bare.push(format!("{path}.{key}"));
+            }
+            walk(property, &format!("{path}.{key}"), bare);
+        }
+        for list in ["oneOf", "anyOf"] {
+            for variant in object.get(list).and_then(Value::as_array).into_iter().flatten() {
+                walk(variant, path, bare);
+            }
+        }
+        for (name, definition) in object.get("$defs").and_then(Value::as_object).into_iter().flatten() {
+            walk(definition, name, bare);
+        }
+    }
+    let mut bare = Vec::new();
+    walk(&json_schema(), "", &mut bare);
+    assert!(bare.is_empty(), "without a description: {bare:?}");
+}
+
+#[test]
+fn the_catalogue_names_everything_with_a_summary() {
+    let catalogue = catalogue();
+    let names = |list: &str| -> Vec<String> {
+        let entries = catalogue[list].as_array().unwrap_or_else(|| panic!("no {list}"));
+        for entry in entries {
+            assert!(entry["summary"].as_str().is_some_and(|text| text.len() > 5), "{list}: {entry}");
+        }
+        entries.iter().map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(names("schemes").contains(&"recn".into()));
+    assert_eq!(names("phys"), ["fhss", "dsss", "802.11b", "802.11a", "802.11g"]);
+    assert_eq!(
+        catalogue["phys"][2]["rates_bps"],
+        serde_json::json!([1_000_000, 2_000_000, 5_500_000, 11_000_000])
+    );
+    assert_eq!(names("rules"), ["ieee", "ns2", "bianchi"]);
+    assert_eq!(names("media"), ["ranges", "sinr", "matrix"]);
+    assert_eq!(names("path_losses"), ["two-ray", "log-distance"]);
+    assert_eq!(names("metrics"), ["hops", "etx"]);
+    assert_eq!(names("link_failures"), ["ignore", "break"]);
+    assert_eq!(names("apps"), ["saturated", "bulk", "cbr", "poisson", "transfers", "video"]);
+    assert_eq!(names("traffic"), ["canonical", "random-pairs", "to-gateway", "all-to-one"]);
+    assert_eq!(names("generators").len(), 11);
+    let estimators = [
+        "rt-winf",
+        "rt-winf-probe",
+        "idlegap",
+        "adhoc-probe",
+        "busy-ratio",
+        "fsd",
+        "fte",
+        "packet-throughput",
+        "modelled-capacity",
+    ];
+    assert_eq!(names("estimators"), estimators);
+    assert!(catalogue["estimators"][0]["keys"]["full_busy"].as_str().unwrap().contains("NAVs"));
+    for list in ["preambles", "link_quantities", "distributions"] {
+        assert_eq!(names(list).len(), 2, "{list}");
+    }
+    assert!(catalogue["generators"][0]["keys"]["hops"].as_str().unwrap().contains("Hops"));
+}

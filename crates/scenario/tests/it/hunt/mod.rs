@@ -1,0 +1,284 @@
+//! The hunt: scenarios drawn from the published schema, with values from the edges of their ranges, run under the engine's laws with
+//! overflow checks and debug assertions.
+//!
+//! Each is run twice and with reversed ties. No panic, packets conserved, no station stuck, time runs on, the same results, and
+//! each column within its range; what is refused is refused in one line. The test is a short share of it. `make hunt` runs
+//! `HUNT` scenarios (100,000) from the one of number `HUNT_FROM` (0) on, and leaves what fails, made small, in `target/hunt`.
+
+#![allow(clippy::disallowed_methods)] // the clock says when a run hangs; nothing that is simulated reads it
+
+mod columns;
+mod draw;
+mod law;
+mod mend;
+mod shrink;
+
+use draw::Draw;
+use law::{Kept, check, message};
+use multihop_core::Rng;
+use multihop_scenario::{Overrides, ScenarioError, resolve};
+use multihop_sim::config::Config;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Scenarios of the short share.
+const SHORT: u64 = 300;
+/// How often a scenario is mended before it counts as refused.
+const MENDS_MAX: u32 = 60;
+/// A run that takes longer hangs.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// What became of the scenarios.
+#[derive(Default)]
+struct Tally {
+    runs: u64,
+    cut: u64,
+    refused: u64,
+    mends: u64,
+    events: u64,
+    delivered: u64,
+    /// What reading and running them took.
+    reading: Duration,
+    running: Duration,
+    /// Why scenarios were refused for good.
+    refusals: BTreeMap<String, u64>,
+    /// How many runs had each part of the engine in them.
+    parts: BTreeMap<String, u64>,
+    /// The first scenario that broke each law in each place, and how many did.
+    failures: BTreeMap<String, (u64, u64)>,
+}
+
+/// What one scenario came to.
+enum Fate {
+    Refused(String),
+    Kept(Box<Config>, Kept),
+    Broke(String),
+}
+
+/// What one scenario cost.
+#[derive(Default)]
+struct Cost {
+    mends: u64,
+    reading: Duration,
+    running: Duration,
+}
+
+/// As text, with files of motion beside it.
+fn read(scenario: &Value) -> Result<Config, ScenarioError> {
+    let text = toml::to_string(scenario).expect("scenarios are TOML");
+    resolve(&text, "tests/data/hunt.toml", &Overrides::default()).map(|resolved| resolved.config)
+}
+
+/// Reads the scenario, mends it until it is accepted, and runs it. `scenario` is what was run in the end.
+fn fate(scenario: &mut Value, draw: &Draw, rng: &mut Rng, cost: &mut Cost) -> Fate {
+    let mut last = String::new();
+    for _ in 0..MENDS_MAX {
+        let since = Instant::now();
+        let read = catch_unwind(AssertUnwindSafe(|| read(scenario)));
+        cost.reading += since.elapsed();
+        match read.map_err(|panic| message(panic.as_ref())) {
+            Err(panic) => return Fate::Broke(format!("panic: {panic}")),
+            Ok(Ok(config)) => {
+                let since = Instant::now();
+                let checked = check(&config);
+                cost.running += since.elapsed();
+                return match checked {
+                    Ok(kept) => Fate::Kept(Box::new(config), kept),
+                    Err(law) => Fate::Broke(law),
+                };
+            }
+            Ok(Err(error)) => {
+                let line = error.to_string();
+                if line.contains('\n') || line.len() > 4_000 || !line.contains("; ") {
+                    return Fate::Broke(format!("a refusal that is not one clear line: {line}"));
+                }
+                cost.mends += 1;
+                mend::mend(scenario, &error, draw, rng);
+                last = line;
+            }
+        }
+    }
+    Fate::Refused(last)
+}
+
+/// Which parts of the engine a scenario has in it.
+fn parts(scenario: &Value, config: &Config) -> Vec<String> {
+    let name = |text: String| text.split(['(', ' ', '{']).next().unwrap_or_default().to_owned();
+    let mut parts = vec![
+        format!("routing {}", name(format!("{:?}", config.routing.protocol))),
+        format!("medium {}", name(format!("{:?}", config.medium.model))),
+        format!("queue {}", name(format!("{:?}", config.discipline))),
+    ];
+    parts.extend(config.schemes.iter().map(|scheme| format!("scheme {}", scheme.name)));
+    let mut tags: Vec<String> =
+        config.flows.iter().map(|flow| name(format!("app {:?}", flow.app).replace(' ', "-"))).collect();
+    tags.extend(config.measurements.iter().map(|of| name(format!("estimator-{:?}", of.estimator))));
+    tags.sort();
+    tags.dedup();
+    parts.extend(tags);
+    let present = [
+        ("wires", !config.wires.is_empty()),
+        ("outages", !config.mobility.outages.is_empty()),
+        ("motion by a model", scenario["mobility"]["area"].is_array()),
+        ("motion by a file", scenario["mobility"]["file"].is_string()),
+        ("long links", config.medium.propagation_delay.ns() > 50_000),
+        ("delays by distance", config.delays_by_distance),
+        ("address resolution", config.arp),
+    ];
+    parts.extend(present.iter().filter(|(_, is)| *is).map(|(part, _)| (*part).to_owned()));
+    parts
+}
+
+/// The failure without its numbers: what failures of one kind share.
+fn kind(failure: &str) -> String {
+    failure.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).take(160).collect()
+}
+
+/// Scenarios of these numbers.
+fn hunt(numbers: std::ops::Range<u64>) -> Tally {
+    let draw = Draw::new();
+    let tally = Mutex::new(Tally::default());
+    let next = AtomicU64::new(numbers.start);
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(4);
+    let began: Vec<Mutex<Option<(u64, Instant)>>> = (0..threads).map(|_| Mutex::new(None)).collect();
+    let work = |began: &Mutex<Option<(u64, Instant)>>| {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= numbers.end {
+                return;
+            }
+            *began.lock().expect("unpoisoned") = Some((number, Instant::now()));
+            one(&draw, number, &tally);
+            *began.lock().expect("unpoisoned") = None;
+        }
+    };
+    let work = &work;
+    thread::scope(|scope| {
+        let workers: Vec<_> = began.iter().map(|began| scope.spawn(move || work(began))).collect();
+        // A run that handles one event for ever cannot be stopped from within.
+        while workers.iter().any(|worker| !worker.is_finished()) {
+            thread::sleep(Duration::from_millis(20));
+            for began in &began {
+                if let Some((number, since)) = *began.lock().expect("unpoisoned")
+                    && since.elapsed() > LONGEST
+                {
+                    eprintln!("scenario {number} hangs");
+                    std::process::exit(1);
+                }
+            }
+        }
+    });
+    tally.into_inner().expect("unpoisoned")
+}
+
+/// The scenario of this number.
+fn one(draw: &Draw, number: u64, tally: &Mutex<Tally>) {
+    let rng = &mut Rng::at(number, &["hunt"]);
+    let mut scenario = draw.scenario(rng);
+    let mut cost = Cost::default();
+    let fate = fate(&mut scenario, draw, rng, &mut cost);
+    let mut tally = tally.lock().expect("unpoisoned");
+    tally.mends += cost.mends;
+    tally.reading += cost.reading;
+    tally.running += cost.running;
+    match fate {
+        Fate::Refused(why) => {
+            tally.refused += 1;
+            *tally.refusals.entry(kind(&why)).or_default() += 1;
+        }
+        Fate::Kept(config, kept) => {
+            tally.runs += 1;
+            for part in parts(&scenario, &config) {
+                *tally.parts.entry(part).or_default() += 1;
+            }
+            match kept {
+                Kept::CutShort => tally.cut += 1,
+                Kept::Whole(outcome) => {
+                    tally.events += outcome.events;
+                    tally.delivered += outcome.conservation.delivered;
+                }
+            }
+        }
+        Fate::Broke(failure) => {
+            let kind = kind(&failure);
+            tally.failures.entry(kind.clone()).or_insert((number, 0)).1 += 1;
+            if tally.failures[&kind].1 == 1 {
+                drop(tally);
+                keep(number, &failure, &scenario);
+            }
+        }
+    }
+}
+
+/// Writes a small scenario that fails in the same way into `target/hunt`.
+fn keep(number: u64, failure: &str, scenario: &Value) {
+    let same = |candidate: &Value| {
+        let read = catch_unwind(AssertUnwindSafe(|| read(candidate)));
+        let found = match read.map_err(|panic| message(panic.as_ref())) {
+            Err(panic) => Some(format!("panic: {panic}")),
+            Ok(read) => read.ok().and_then(|config| check(&config).err()),
+        };
+        found.is_some_and(|found| kind(&found) == kind(failure))
+    };
+    let small = shrink::shrink(scenario, same);
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("../hunt");
+    let text = toml::to_string(&small).expect("scenarios are TOML");
+    let comment = format!("# Scenario {number} of the hunt: {}\n", failure.replace('\n', " "));
+    std::fs::create_dir_all(&folder).expect("the folder of results can be made");
+    std::fs::write(folder.join(format!("{number}.toml")), comment.clone() + &text)
+        .expect("it can be written");
+    eprintln!("{comment}{text}");
+}
+
+#[test]
+fn scenarios_of_the_schema_break_no_law() {
+    let given = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
+    let (from, count) = (given("HUNT_FROM").unwrap_or(0), given("HUNT").unwrap_or(SHORT));
+    std::panic::set_hook(Box::new(|_| ())); // panics are caught, and told of with their scenario
+    let start = Instant::now();
+    let tally = hunt(from..from + count);
+    drop(std::panic::take_hook());
+    println!(
+        "{count} scenarios in {:.0} s ({:.0} s reading, {:.0} s running): {} ran ({} cut short), {} refused, {} values mended; {} events, \
+         {} packets delivered",
+        start.elapsed().as_secs_f64(),
+        tally.reading.as_secs_f64(),
+        tally.running.as_secs_f64(),
+        tally.runs,
+        tally.cut,
+        tally.refused,
+        tally.mends,
+        tally.events,
+        tally.delivered,
+    );
+    println!("{:?}", tally.parts);
+    println!("refused for good: {:#?}", tally.refusals);
+    assert!(tally.failures.is_empty(), "{:#?}", tally.failures);
+    assert!(tally.runs * 2 > count, "most scenarios are refused");
+    assert!(tally.delivered > 10 * tally.runs, "hardly anything happens in them");
+    let kinds = |prefix: &str| tally.parts.keys().filter(|part| part.starts_with(prefix)).count();
+    assert_eq!((kinds("routing"), kinds("medium"), kinds("queue")), (4, 3, 3), "{:?}", tally.parts);
+    assert!(kinds("scheme") * 10 > multihop_schemes::REGISTRY.len() * 9, "{:?}", tally.parts);
+    for part in
+        ["wires", "outages", "motion by a model", "long links", "delays by distance", "address resolution"]
+    {
+        assert!(tally.parts.contains_key(part), "no {part}: {:?}", tally.parts);
+    }
+}
+
+/// What the hunt found once, made small.
+#[test]
+fn what_was_found_stays_mended() {
+    for text in [include_str!("found/row-at-frame-start.toml")] {
+        let config = resolve(text, "found.toml", &Overrides::default()).expect("it is a scenario").config;
+        if let Err(law) = check(&config) {
+            panic!("{law}\n{text}");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The integration tests of the crate, in one binary: each module is a subject.
+
+#[path = "../../../sim/tests/it/common/mod.rs"]
+mod common;
+
+mod arp;
+mod bmcc;
+mod corpus;
+mod distance;
+mod errors;
+mod files;
+mod fuzz;
+mod hunt;
+mod long_links;
+mod meaning;
+mod mobility;
+mod own_scheme;
+mod re_tfrc;
+mod traces;
+mod wlan;

@@ -1,0 +1,264 @@
+//! What is meant by what a file leaves out, and by what overrides it.
+
+use super::{CANONICAL, PLAIN, config, hash, of};
+use multihop_core::{FlowId, NodeId, Span};
+use multihop_dot11::{DcfRules, EifsRule, ResponseTimeout};
+use multihop_link::{
+    AdHocProbeOptions, CodelOptions, Discipline, Elapsed, EstimatorConfig, FqCodelOptions,
+    PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions, StationsOptions, WinfReading,
+};
+use multihop_scenario::{Overrides, resolve};
+use multihop_sim::config::{
+    AodvConfig, AppConfig, DsdvConfig, DsrConfig, LinkFailureRule, LocalRepair, MeasurementConfig,
+    MediumModel, PathLoss, RouteMetric, RoutingProtocol,
+};
+
+#[test]
+fn defaults_are_those_of_the_standard_and_of_ns2s_radio() {
+    let config = config(PLAIN);
+    assert_eq!((config.name.as_str(), config.seed), ("case", 1));
+    assert_eq!((config.warmup, config.record_interval), (Span::ZERO, Span::from_ms(1000)));
+    assert_eq!(config.data_rate.bps(), 11_000_000);
+    assert_eq!(config.control_rate, None);
+    assert_eq!(config.mac.rules, DcfRules::IEEE);
+    assert_eq!((config.mac.short_retry_limit, config.mac.long_retry_limit), (Some(7), Some(4)));
+    assert_eq!((config.mac.cw_min, config.mac.cw_max, config.mac.queue_limit), (31, 1023, 50));
+    let MediumModel::Ranges { receive_range, carrier_sense_range, capture_ratio, path_loss } =
+        config.medium.model
+    else {
+        panic!("{:?}", config.medium)
+    };
+    assert_eq!((receive_range, carrier_sense_range, capture_ratio), (250.0, 550.0, Some(10.0)));
+    assert_eq!(path_loss, PathLoss::TwoRayGround { frequency_hz: 914e6, antenna_height: 1.5 });
+    assert_eq!(config.routing.on_link_failure, LinkFailureRule::Ignore);
+    assert_eq!(config.flows[0].app, AppConfig::Saturated);
+}
+
+/// The discipline of the radio with these keys of `[mac]`.
+fn discipline(keys: &str) -> Discipline {
+    let text = format!("generator = \"chain\"\nhops = 2\n[mac]\nqueue = 1000\n{keys}");
+    of(&text, CANONICAL).discipline
+}
+
+#[test]
+fn disciplines_have_linuxs_parameters_unless_told_otherwise() {
+    assert_eq!(discipline(""), Discipline::DropTail);
+    assert_eq!(discipline("discipline = \"drop-tail\""), Discipline::DropTail);
+    let fq_codel = Discipline::FqCodel(FqCodelOptions {
+        codel: CodelOptions { target: Span::from_ms(5), interval: Span::from_ms(100), ecn: true },
+        quantum: 1514,
+        flows: 1024,
+        byte_limit: 33_554_432,
+        drop_batch: 64,
+    });
+    assert_eq!(discipline("discipline = \"fq-codel\""), fq_codel);
+    assert_eq!(discipline("discipline = \"fq-codel\"\ncodel = {}"), fq_codel);
+    let lines = FqCodelOptions {
+        codel: CodelOptions { target: Span::from_ms(20), interval: Span::from_ms(100), ecn: true },
+        quantum: 300,
+        flows: 4096,
+        byte_limit: 4_194_304,
+        drop_batch: 1,
+    };
+    let airtime_quantum = Span::from_us(256);
+    let stations = StationsOptions { lines, airtime_quantum, charge_received: true };
+    assert_eq!(discipline("discipline = \"stations\""), Discipline::Stations(stations));
+}
+
+#[test]
+fn each_parameter_of_a_discipline_is_taken_and_is_in_the_hash() {
+    let keys = "discipline = \"stations\"\n[mac.codel]\ntarget = \"7 ms\"\ninterval = \"70 ms\"\necn = false\n\
+                quantum = \"700 B\"\nflows = 77\nbyte_limit = \"777 kB\"\ndrop_batch = 7\n\
+                airtime_quantum = \"777 us\"\ncharge_received = false";
+    let lines = FqCodelOptions {
+        codel: CodelOptions { target: Span::from_ms(7), interval: Span::from_ms(70), ecn: false },
+        quantum: 700,
+        flows: 77,
+        byte_limit: 777_000,
+        drop_batch: 7,
+    };
+    let airtime_quantum = Span::from_us(777);
+    let stations = StationsOptions { lines, airtime_quantum, charge_received: false };
+    assert_eq!(discipline(keys), Discipline::Stations(stations));
+    let of = |mac: &str| {
+        hash(&format!(
+            "duration = \"10 s\"\n[topology]\ngenerator = \"chain\"\nhops = 2\n[traffic]\nscheme = \"udp\"\n\
+             {CANONICAL}\n[mac]\n{mac}\n"
+        ))
+    };
+    let hashes = [of(""), of("discipline = \"fq-codel\""), of("discipline = \"stations\""), of(keys)];
+    let changed = keys.lines().skip(2).map(|line| of(&keys.replace(&format!("{line}\n"), "")));
+    let different: std::collections::BTreeSet<String> = hashes.into_iter().chain(changed).collect();
+    assert_eq!(different.len(), 4 + 8);
+    assert_eq!(of("discipline = \"drop-tail\""), of(""));
+}
+
+#[test]
+fn wires_have_disciplines_of_their_own() {
+    let text = "nodes = [{ name = \"a\" }, { name = \"b\" }]\n[[topology.wires]]\nbetween = [\"a\", \"b\"]\n\
+                rate = \"1 Mb/s\"\ndelay = \"2 ms\"\ndiscipline = \"fq-codel\"\ncodel = { flows = 3 }";
+    let three = Discipline::FqCodel(FqCodelOptions { flows: 3, ..FqCodelOptions::default() });
+    let config = of(text, "pattern = \"random-pairs\"\nflows = 1");
+    assert!(config.wires.iter().all(|wire| wire.discipline == three) && config.wires.len() == 2);
+    assert_eq!(config.discipline, Discipline::DropTail);
+    let text = "generator = \"dumbbell\"\npairs = 2\nrate = \"10 Mb/s\"\ndelay = \"10 ms\"\n\
+                discipline = \"fq-codel\"\ncodel = { flows = 3 }";
+    let disciplines: Vec<Discipline> = of(text, CANONICAL).wires.iter().map(|wire| wire.discipline).collect();
+    assert_eq!(disciplines[..2], [three; 2], "the bottleneck");
+    assert!(disciplines[2..].iter().all(|discipline| *discipline == Discipline::DropTail));
+}
+
+#[test]
+fn a_routing_protocol_has_ns2s_parameters_unless_told_otherwise() {
+    let routed = |keys: &str| {
+        let text = format!("generator = \"chain\"\nhops = 2\n[routing]\nprotocol = {keys}");
+        of(&text, CANONICAL).routing.protocol
+    };
+    assert_eq!(routed("\"dsdv\""), RoutingProtocol::Dsdv(DsdvConfig::default()));
+    assert_eq!(routed("\"dsr\""), RoutingProtocol::Dsr(DsrConfig::default()));
+    let expected = DsrConfig {
+        failures: 3,
+        request_period: Span::from_ms(2_000),
+        request_backoff: 4,
+        ask_neighbours_first: None,
+        listen: false,
+        salvage_limit: 0,
+        ..DsrConfig::default()
+    };
+    let keys = "failures = 3\nrequest_period = \"2 s\"\nrequest_backoff = 4\nask_neighbours_first = \"0 s\"\n\
+                listen = false\nsalvage_limit = 0";
+    assert_eq!(routed(&format!("\"dsr\"\n{keys}")), RoutingProtocol::Dsr(expected));
+    // Where an idle medium is accessed at once, nodes that ask at once would collide.
+    let jittered = AodvConfig { request_jitter: Span::from_ms(10), ..AodvConfig::default() };
+    assert_eq!(routed("\"aodv\""), RoutingProtocol::Aodv(jittered));
+    assert_eq!(routed("\"aodv\"\n[mac]\nrules = \"ns2\""), RoutingProtocol::Aodv(AodvConfig::default()));
+    let expected = AodvConfig {
+        request_jitter: Span::ZERO,
+        failures: 3,
+        blind_to: vec![0],
+        link_layer_detection: false,
+        ttl_start: 1,
+        latency_samples: 0,
+        local_repair: LocalRepair::Rfc,
+        hold_down: Span::ZERO,
+        error_size: 32,
+        ..AodvConfig::default()
+    };
+    let keys = "request_jitter = \"0 s\"\nfailures = 3\nblind_to = [\"udp\", \"xcp\"]\nlink_layer_detection = false\nttl_start = 1\n\
+                latency_samples = 0\nlocal_repair = \"rfc3561\"\nhold_down = \"0 s\"\nerror_size = \"32 B\"";
+    assert_eq!(routed(&format!("\"aodv\"\n{keys}")), RoutingProtocol::Aodv(expected));
+    let expected = DsdvConfig { update_period: Span::from_ms(5_000), use_mac: true, ..DsdvConfig::default() };
+    assert_eq!(routed("\"dsdv\"\nupdate_period = \"5 s\"\nuse_mac = true"), RoutingProtocol::Dsdv(expected));
+    let fixed =
+        of("generator = \"chain\"\nhops = 2\n[routing]\nprotocol = \"static\"\nmetric = \"etx\"", CANONICAL);
+    assert_eq!((fixed.routing.protocol, fixed.routing.metric), (RoutingProtocol::Static, RouteMetric::Etx));
+}
+
+#[test]
+fn single_rules_override_those_of_their_set() {
+    let text =
+        format!("{PLAIN}[mac]\nrules = \"ns2\"\n[mac.override]\neifs = \"never\"\ndata_header = \"28 B\"\n");
+    let rules = config(&text).mac.rules;
+    assert_eq!(rules, DcfRules { eifs: EifsRule::Never, data_header: 28, ..DcfRules::NS2 });
+    let timeout = |rules: &str, keys: &str| {
+        config(&format!("{PLAIN}[mac]\nrules = \"{rules}\"\n[mac.override]\n{keys}\n"))
+            .mac
+            .rules
+            .response_timeout
+    };
+    let whole = "response_timeout = \"whole-response\"";
+    let microseconds = |us| ResponseTimeout::WholeResponse { propagation: Span::from_us(us) };
+    assert_eq!(timeout("ieee", "response_timeout = \"eifs\""), ResponseTimeout::Eifs);
+    assert_eq!(timeout("bianchi", ""), ResponseTimeout::Eifs);
+    assert_eq!(timeout("bianchi", whole), microseconds(2));
+    assert_eq!(timeout("ns2", "response_propagation = \"5 us\""), microseconds(5));
+    assert_eq!(timeout("ns2", "response_timeout = \"first-bit\""), ResponseTimeout::FirstBit);
+}
+
+#[test]
+fn overrides_take_precedence() {
+    let overrides = Overrides {
+        seed: Some(9),
+        duration: Some("30 s".into()),
+        warmup: Some("3 s".into()),
+        scheme: Some("recn".into()),
+        record_interval: Some("500 ms".into()),
+        set: Vec::new(),
+    };
+    let config = resolve(PLAIN, "case.toml", &overrides).unwrap().config;
+    assert_eq!(
+        (config.seed, config.duration, config.warmup),
+        (9, Span::from_ms(30_000), Span::from_ms(3_000))
+    );
+    assert_eq!(config.record_interval, Span::from_ms(500));
+    assert_eq!(config.schemes.iter().map(|scheme| scheme.name.as_str()).collect::<Vec<_>>(), ["recn"]);
+    let without = PLAIN.replace("duration = \"100 s\"\n", "").replace("scheme = \"tcp-sack\"\n", "");
+    assert!(
+        resolve(&without, "case.toml", &overrides).is_ok(),
+        "the options may say what the file leaves open"
+    );
+}
+
+#[test]
+fn schemes_in_use_are_listed_once_in_the_order_of_their_use() {
+    let text = format!(
+        "{PLAIN}[[flows]]\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"gentle\"\n[[flows]]\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"tcp-sack\"\n\
+         [schemes.gentle]\nbase = \"recn\"\nthreshold = 0.9\n[schemes.tcp-newreno]\nsegment_size = \"500 B\"\n"
+    );
+    let config = config(&text);
+    assert_eq!(
+        config.schemes.iter().map(|scheme| scheme.name.as_str()).collect::<Vec<_>>(),
+        ["tcp-sack", "gentle"]
+    );
+    assert_eq!(config.flows.iter().map(|flow| flow.scheme).collect::<Vec<_>>(), [0, 1, 0]);
+    assert_eq!(
+        config.flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>(),
+        ["n0->n2", "n1->n0", "n1->n0 #2"]
+    );
+}
+
+#[test]
+fn names_that_the_user_gave_stay() {
+    let text = format!(
+        "{PLAIN}[[flows]]\nname = \"n0->n2\"\nfrom = \"n1\"\nto = \"n0\"\nscheme = \"udp\"\n[[flows]]\nfrom = \"n0\"\nto = \"n2\"\nscheme = \"udp\"\n"
+    );
+    let names: Vec<String> = config(&text).flows.into_iter().map(|flow| flow.name).collect();
+    assert_eq!(names, ["n0->n2 #2", "n0->n2", "n0->n2 #3"]);
+}
+
+#[test]
+fn estimators_have_the_published_parameters_unless_told_otherwise() {
+    let measured = |table: &str| config(&format!("{PLAIN}[[measure]]\n{table}\n")).measurements.remove(0);
+    let plain = measured("estimator = \"rt-winf\"");
+    assert_eq!((plain.name.as_str(), plain.nodes.len()), ("rt-winf", 3));
+    assert_eq!(plain.estimator, EstimatorConfig::RtWinf(RtWinfOptions::default()));
+    for (name, expected) in [
+        ("rt-winf-probe", EstimatorConfig::RtWinfProbe(RtWinfProbeOptions::default())),
+        ("adhoc-probe", EstimatorConfig::AdHocProbe(AdHocProbeOptions::default())),
+        ("packet-throughput", EstimatorConfig::PacketThroughput(PacketThroughputOptions::default())),
+        ("idlegap", EstimatorConfig::IdleGap { elapsed: Elapsed::Window(Span::from_ms(1_000)) }),
+        ("busy-ratio", EstimatorConfig::BusyRatio { window: Span::from_ms(1_000) }),
+        ("fsd", EstimatorConfig::ServiceDelay { gain: 0.125 }),
+        ("fte", EstimatorConfig::TransmissionEfficiency),
+    ] {
+        assert_eq!(measured(&format!("estimator = {name:?}")).estimator, expected);
+    }
+    let other = measured(
+        "estimator = \"rt-winf\"\nname = \"mine\"\nat = [\"n2\", \"n0\"]\nreading = \"strict\"\nwindow = \"off\"\n\
+         total_per_exchange = true\nfull_busy = true\nack_report = true\nreference_size = \"1.5 kB\"\nsmoothing = 1",
+    );
+    let options = RtWinfOptions {
+        reading: WinfReading::Strict,
+        elapsed: Elapsed::SinceStart,
+        total_per_exchange: true,
+        full_busy: true,
+        peers: true,
+        reference_size: Some(1500),
+        gain: 1.0,
+    };
+    let (name, nodes) = ("mine".to_owned(), vec![NodeId(2), NodeId(0)]);
+    assert_eq!(other, MeasurementConfig { name, nodes, estimator: EstimatorConfig::RtWinf(options) });
+    let probe = measured("estimator = \"adhoc-probe\"\nflow = \"n0->n2\"\npairs = 7");
+    let options = AdHocProbeOptions { flow: Some(FlowId(0)), pairs: 7 };
+    assert_eq!(probe.estimator, EstimatorConfig::AdHocProbe(options));
+}

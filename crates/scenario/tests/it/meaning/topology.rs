@@ -1,0 +1,215 @@
+//! Generators of topologies, wires, and generated traffic.
+
+use super::{CANONICAL, config, hash, of};
+use multihop_scenario::{Overrides, resolve};
+use multihop_sim::config::{Config, WireConfig};
+
+fn positions(config: &Config) -> Vec<[f64; 2]> {
+    config.nodes.iter().map(|node| node.position.unwrap()).collect()
+}
+
+fn pairs(config: &Config) -> Vec<(u32, u32)> {
+    config.flows.iter().map(|flow| (flow.source.0, flow.destination.0)).collect()
+}
+
+#[test]
+fn chains_are_straight() {
+    let chain = of("generator = \"chain\"\nhops = 3\nspacing = \"150 m\"", CANONICAL);
+    assert_eq!(positions(&chain), [[0.0, 0.0], [150.0, 0.0], [300.0, 0.0], [450.0, 0.0]]);
+    assert_eq!(pairs(&chain), [(0, 3)]);
+    assert_eq!(chain.nodes[3].name, "n3");
+    assert_eq!(chain.flows[0].name, "n0->n3");
+}
+
+#[test]
+fn parking_lots_have_a_flow_per_hop_and_one_over_all() {
+    let lot = of("generator = \"parking-lot\"\nhops = 3", CANONICAL);
+    assert_eq!(lot.nodes.len(), 4);
+    assert_eq!(pairs(&lot), [(0, 3), (0, 1), (1, 2), (2, 3)]);
+}
+
+/// Ends, rate in Mb/s, delay in ms and queue of each direction of the wires.
+fn wires(config: &Config) -> Vec<(u32, u32, f64, f64, usize)> {
+    let of = |wire: &WireConfig| {
+        (wire.from.0, wire.to.0, wire.rate.mbps(), wire.delay.seconds() * 1e3, wire.queue_limit)
+    };
+    config.wires.iter().map(of).collect()
+}
+
+#[test]
+fn dumbbells_are_two_routers_between_senders_and_receivers() {
+    let text = "generator = \"dumbbell\"\npairs = 2\nrate = \"10 Mb/s\"\ndelay = \"10 ms\"\nqueue = 20\n\
+                access_rates = [\"50 Mb/s\", \"100 Mb/s\"]\naccess_delays = [\"5 ms\"]";
+    let dumbbell = of(text, CANONICAL);
+    assert_eq!(pairs(&dumbbell), [(0, 4), (1, 5)]);
+    assert!(dumbbell.nodes.len() == 6 && dumbbell.nodes.iter().all(|node| node.position.is_none()));
+    let both = |a, b, rate, delay, queue| [(a, b, rate, delay, queue), (b, a, rate, delay, queue)];
+    let expected = [
+        both(2, 3, 10.0, 10.0, 20),
+        both(0, 2, 50.0, 5.0, 1000),
+        both(3, 4, 50.0, 5.0, 1000),
+        both(1, 2, 100.0, 5.0, 1000),
+        both(3, 5, 100.0, 5.0, 1000),
+    ];
+    assert_eq!(wires(&dumbbell), expected.concat());
+}
+
+#[test]
+fn wires_are_the_same_both_ways_unless_told_otherwise() {
+    let listed = "nodes = [{ name = \"a\" }, { name = \"b\" }, { name = \"c\" }]\n\
+                  [[topology.wires]]\nbetween = [\"c\", \"a\"]\nrate = \"1 Mb/s\"\ndelay = \"2 ms\"\nqueue = 3\n\
+                  [[topology.wires]]\nbetween = [\"b\", \"c\"]\nrate = \"8 Mb/s\"\ndelay = \"0 s\"\n\
+                  rate_back = \"0.5 Mb/s\"\ndelay_back = \"7 ms\"";
+    let config = of(listed, "pattern = \"random-pairs\"\nflows = 2\nmin_hops = 2");
+    let expected = [(2, 0, 1.0, 2.0, 3), (0, 2, 1.0, 2.0, 3), (1, 2, 8.0, 0.0, 50), (2, 1, 0.5, 7.0, 50)];
+    assert_eq!(wires(&config), expected);
+    let mut found = pairs(&config);
+    found.sort_unstable();
+    assert_eq!(found, [(0, 1), (1, 0)], "only these are two hops apart");
+}
+
+#[test]
+fn losses_are_of_the_wire_that_names_them() {
+    let losses = |config: &Config| config.wires.iter().map(|wire| wire.loss).collect::<Vec<_>>();
+    let dumbbell = "generator = \"dumbbell\"\npairs = 1\nrate = \"10 Mb/s\"\ndelay = \"10 ms\"\nloss = 0.01";
+    assert_eq!(losses(&of(dumbbell, CANONICAL)), [0.01, 0.01, 0.0, 0.0, 0.0, 0.0]);
+    let back = format!("{dumbbell}\nloss_back = 0");
+    assert_eq!(losses(&of(&back, CANONICAL)), [0.01, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let listed = "nodes = [{ name = \"a\" }, { name = \"b\" }]\n[[topology.wires]]\nbetween = [\"a\", \"b\"]\n\
+                  rate = \"1 Mb/s\"\ndelay = \"2 ms\"\nloss_back = 0.5";
+    assert_eq!(losses(&of(listed, "pattern = \"random-pairs\"\nflows = 1")), [0.0, 0.5]);
+    let server =
+        "generator = \"wlan\"\nclients = 1\nserver = { rate = \"1 Mb/s\", delay = \"1 ms\", loss = 0.2 }";
+    assert_eq!(losses(&of(server, CANONICAL)), [0.2, 0.2]);
+}
+
+#[test]
+fn each_value_of_a_wire_is_in_the_hash() {
+    let text = |wires: &str| {
+        format!(
+            "duration = \"10 s\"\n[topology]\nnodes = [{{ name = \"a\", position = [\"0 m\", \"0 m\"] }}, \
+             {{ name = \"b\", position = [\"9 m\", \"0 m\"] }}]\n{wires}\n[[flows]]\nfrom = \"a\"\nto = \"b\"\nscheme = \"udp\"\n"
+        )
+    };
+    let wire =
+        "[[topology.wires]]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mb/s\"\ndelay = \"1 ms\"\nqueue = 5\n";
+    let hashes = [
+        "",
+        wire,
+        &wire.replace('5', "6"),
+        &wire.replace("1 ms", "2 ms"),
+        &wire.replace("1 Mb", "2 Mb"),
+        &wire.replace("queue = 5", "queue = 5\nloss = 0.1"),
+        &wire.replace("queue = 5", "queue = 5\nloss = 0.1\nloss_back = 0"),
+    ]
+    .map(|wires| hash(&text(wires)));
+    let different: std::collections::BTreeSet<&String> = hashes.iter().collect();
+    assert_eq!(different.len(), hashes.len());
+    assert_eq!(hash(&text(&wire.replace("1 ms", "1000 us"))), hashes[1]);
+}
+
+#[test]
+fn exposed_senders_are_in_the_middle() {
+    let exposed = of("generator = \"exposed-terminal\"", CANONICAL);
+    assert_eq!(positions(&exposed), [[0.0, 0.0], [200.0, 0.0], [400.0, 0.0], [600.0, 0.0]]);
+    assert_eq!(pairs(&exposed), [(1, 0), (2, 3)]);
+}
+
+#[test]
+fn bars_are_rows_of_links() {
+    let bar = of("generator = \"bar\"\nlength = \"100 m\"", CANONICAL);
+    assert_eq!(
+        positions(&bar),
+        [[0.0, 0.0], [100.0, 0.0], [0.0, 200.0], [100.0, 200.0], [0.0, 400.0], [100.0, 400.0]]
+    );
+    assert_eq!(pairs(&bar), [(0, 1), (2, 3), (4, 5)]);
+}
+
+#[test]
+fn grids_go_row_by_row_and_jitter_stays_within_its_bounds() {
+    let traffic = "pattern = \"all-to-one\"\ngateway = \"n0\"";
+    let grid = of("generator = \"grid\"\ncolumns = 3\nrows = 2\nspacing = \"100 m\"", traffic);
+    assert_eq!(positions(&grid)[3..], [[0.0, 100.0], [100.0, 100.0], [200.0, 100.0]]);
+    let jittered = |seed| {
+        let topology = format!(
+            "generator = \"grid\"\ncolumns = 3\nrows = 2\nspacing = \"100 m\"\njitter = \"20 m\"\nseed = {seed}"
+        );
+        positions(&of(&topology, traffic))
+    };
+    assert_ne!(jittered(1), jittered(2));
+    assert_eq!(jittered(1), jittered(1));
+    for (moved, place) in jittered(1).iter().zip(positions(&grid)) {
+        let by = [moved[0] - place[0], moved[1] - place[1]];
+        assert!(by.iter().all(|by| by.abs() <= 20.0) && by != [0.0, 0.0], "{by:?}");
+    }
+}
+
+#[test]
+fn stars_and_crosses_meet_in_their_centre() {
+    let star = of("generator = \"star\"\narms = 4\narm_hops = 2\nspacing = \"100 m\"", CANONICAL);
+    assert_eq!(positions(&star)[..5], [[0.0, 0.0], [100.0, 0.0], [200.0, 0.0], [0.0, 100.0], [0.0, 200.0]]);
+    assert_eq!(pairs(&star), [(2, 0), (4, 0), (6, 0), (8, 0)]);
+    let cross = of("generator = \"cross\"\narm_hops = 1\nspacing = \"100 m\"", CANONICAL);
+    assert_eq!(positions(&cross), [[-100.0, 0.0], [0.0, 0.0], [100.0, 0.0], [0.0, -100.0], [0.0, 100.0]]);
+    assert_eq!(pairs(&cross), [(0, 2), (3, 4)]);
+}
+
+#[test]
+fn circles_surround_their_sink() {
+    let circle = of("generator = \"circle\"\nstations = 5\nradius = \"10 m\"", CANONICAL);
+    let places = positions(&circle);
+    assert_eq!((places.len(), places[0]), (6, [0.0, 0.0]));
+    assert!(places[1..].iter().all(|[x, y]| (x.hypot(*y) - 10.0).abs() < 1e-5));
+    assert_eq!(pairs(&circle), [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0)]);
+}
+
+#[test]
+fn random_networks_are_connected_and_depend_on_their_own_seed_only() {
+    let places = |own: u32, run: u32| {
+        let text = format!(
+            "seed = {run}\nduration = \"1 s\"\n[topology]\ngenerator = \"random-geometric\"\nnodes = 30\nside = \"900 m\"\nseed = {own}\n\
+             [traffic]\npattern = \"all-to-one\"\ngateway = \"n0\"\nscheme = \"udp\"\n" // refused, were it not connected
+        );
+        positions(&config(&text))
+    };
+    assert_eq!(places(1, 1), places(1, 2));
+    assert_ne!(places(1, 1), places(2, 1));
+    assert!(places(1, 1).iter().flatten().all(|length| (0.0..900.0).contains(length)));
+    let sparse =
+        "duration = \"1 s\"\n[topology]\ngenerator = \"random-geometric\"\nnodes = 20\nside = \"90 km\"\n";
+    let error = resolve(sparse, "case.toml", &Overrides::default()).err().unwrap().to_string();
+    assert!(error.starts_with("case.toml:4: topology.nodes: none of 1000 random placements"), "{error}");
+}
+
+#[test]
+fn random_pairs_differ_are_connected_and_stay_the_same_over_the_seeds_of_runs() {
+    let text = |run: u32, own: u32, min_hops: u32| {
+        format!(
+            "seed = {run}\nduration = \"1 s\"\n[topology]\ngenerator = \"chain\"\nhops = 9\n[traffic]\n\
+             pattern = \"random-pairs\"\nflows = 12\npairs_seed = {own}\nmin_hops = {min_hops}\nscheme = \"udp\"\n"
+        )
+    };
+    let chosen = |run, own, min_hops| pairs(&config(&text(run, own, min_hops)));
+    let mut different = chosen(1, 1, 1);
+    assert_eq!(different, chosen(2, 1, 1));
+    assert_ne!(different, chosen(1, 2, 1));
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(different.len(), 12);
+    assert!(chosen(1, 1, 7).iter().all(|(from, to)| from.abs_diff(*to) >= 7));
+    let all = 2 * (1 + 2 + 3); // ordered pairs of ten nodes in a line that are at least 7 hops apart
+    assert_eq!(pairs(&config(&text(1, 1, 7))).len(), all);
+    let names: Vec<String> = config(&text(1, 1, 1)).flows.into_iter().map(|flow| flow.name).collect();
+    assert!(names.iter().enumerate().all(|(i, name)| !names[..i].contains(name)));
+}
+
+#[test]
+fn gateways_receive_from_different_nodes_that_reach_them() {
+    let chain = "generator = \"chain\"\nhops = 6";
+    let some = pairs(&of(chain, "pattern = \"to-gateway\"\ngateway = \"n2\"\nflows = 3\nmin_hops = 2"));
+    assert_eq!(some.len(), 3);
+    assert!(some.iter().all(|(from, to)| *to == 2 && from.abs_diff(2) >= 2));
+    let all = pairs(&of(chain, "pattern = \"to-gateway\"\ngateway = \"n2\""));
+    assert_eq!(all, pairs(&of(chain, "pattern = \"all-to-one\"\ngateway = \"n2\"")));
+    assert_eq!(all.len(), 6);
+}

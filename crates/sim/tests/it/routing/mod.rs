@@ -1,0 +1,5 @@
+//! Routing protocols in whole runs.
+
+mod aodv;
+mod dsdv;
+mod dsr;
