@@ -1,6 +1,6 @@
 //! A run, fully resolved: everything has a value, every name is an index, every quantity is in base units.
 //!
-//! [`scenario`](crate::scenario) makes one from a file; tests make them directly.
+//! The crate `multihop-scenario` makes one from a file; tests make them directly.
 
 mod parameters;
 mod routing;
