@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python hunt fuzz fuzz-importers fuzz-store mutants mutants-mac faults audit bench bench-peers bench-capture bench-study validation results claims league when docs figures clean
+.PHONY: build demo test lint format test-rust test-python test-docs hunt fuzz fuzz-importers fuzz-store mutants mutants-mac faults audit bench bench-peers bench-capture bench-study validation results claims league when docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -27,7 +27,7 @@ demo: build
 	$(BIN)/multihop compare scenarios/mesh-demo.toml --schemes tcp-newreno,tcp-sack,recn --seeds 10 --out results/demo
 	@echo "Open results/demo/report.html"
 
-test: lint test-rust test-python
+test: lint test-rust test-python test-docs
 
 lint: build
 	cargo fmt --check
@@ -43,6 +43,9 @@ format: $(READY)
 
 test-rust:
 	cargo test --workspace --quiet
+
+test-docs: docs
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 # Scenarios drawn from the schema, with overflow checks and debug assertions: HUNT of them from number HUNT_FROM on. What fails is left, made
 # small, in target/hunt.
@@ -79,7 +82,7 @@ fuzz-importers fuzz-store: build
 
 # Mutation testing: does a test of meaning notice each changed operator and replaced function? A full run takes days; a shard of it,
 # spread over all mutants, is a sample: MUTANTS="--shard 7/60". Golden results do not count: of the simulator only MAC and tests of it.
-# Needs cargo-mutants from crates.io. What survived, and why it may: docs/mutants.md.
+# Needs cargo-mutants from crates.io. What survived, and why it may: docs/explanation/mutants.md.
 MUTANTS ?= --shard 0/60
 MUTATED ?= dot11 link transport schemes
 MUTATED_MAC_TESTS ?= --lib --test it -- --skip golden:: --skip fuzz::
@@ -94,37 +97,37 @@ mutants-mac:
 	cargo mutants --version > /dev/null || cargo install --locked cargo-mutants
 	$(MUTATING) -p multihop-sim -f 'crates/sim/src/mac/**' --output target/mutants-mac -- $(MUTATED_MAC_TESTS)
 
-# The validation pages: docs/validation.md, from runs against closed forms and figures of ns-2 and ns-3;
-# docs/measured-back.md, estimators in runs, on captures of them, and the truth; docs/explicit-rates.md, XCP, RCP and what
-# derives from them over wires, beside ns-2's XCP, and over radio; docs/link-capacity.md, the model of a link beside saturated stations.
+# The validation pages in docs/results: validation.md, from runs against closed forms and figures of ns-2 and ns-3;
+# measured-back.md, estimators in runs, on captures of them, and the truth; explicit-rates.md, XCP, RCP and what
+# derives from them over wires, beside ns-2's XCP, and over radio; link-capacity.md, the model of a link beside saturated stations.
 validation: build
 	$(BIN)/python -m validation
 	$(BIN)/python -m validation.measured_back
 	$(BIN)/python -m validation.explicit_rates
 	$(BIN)/python -m validation.link_capacity
 
-# The pages of papers' results, docs/results-PAPER.md, from all runs of their studies; PAPERS=winf for one of them,
-# RESULTS=--quick for a quick look. Interrupted, it goes on where it was.
+# The pages of papers' results, docs/results/PAPER.md, from all runs of their studies; PAPERS=winf for one of them,
+# RESULTS=--quick for a quick look. Interrupted, it resumes.
 results: build
 	for paper in $(PAPERS); do \
 	    $(BIN)/multihop reproduce $$paper $(RESULTS); \
-	    $(BIN)/python docs/results.py $$paper results/reproduce/$$paper $(RESULTS); \
+	    $(BIN)/python -m docs.results $$paper results/reproduce/$$paper $(RESULTS); \
 	done
 
-# Claims at a glance, docs/claims.md and the README's picture of them, from the verdicts that `make results` leaves.
+# Claims at a glance, docs/results/claims.md and the README's picture of them, from the verdicts that `make results` leaves.
 claims: build
 	$(BIN)/python -m docs.claims results/reproduce
 
-# The page of the league of all schemes, docs/league.md; LEAGUE_MESH=file for the community mesh, which is left out without one, and
-# LEAGUE=--quick for a quick look. Interrupted, it goes on where it was.
+# The page of the league of all schemes, docs/results/league.md; LEAGUE_MESH=file for the community mesh, which is left out without one, and
+# LEAGUE=--quick for a quick look. Interrupted, it resumes.
 league: build
 	$(BIN)/multihop league $(if $(LEAGUE_MESH),--mesh $(LEAGUE_MESH)) $(LEAGUE)
 	$(BIN)/python docs/league.py results/league
 
-# The page of when which scheme helps, docs/when.md; WHEN=--quick for a quick look. Interrupted, it goes on where it was.
+# The page of when which scheme helps, docs/results/when.md; WHEN=--quick for a quick look. Interrupted, it resumes.
 when: build
 	$(BIN)/multihop when $(WHEN)
-	cp results/when/when.md docs/when.md
+	cp results/when/when.md docs/results/when.md
 
 # Events per second and CPU per simulated second; with ns-2 and ns-3 beside it where they are installed.
 bench: build
@@ -137,10 +140,10 @@ bench-peers: build
 bench-capture: build
 	$(BIN)/python benches/capture.py
 
+# The site. Links and references that lead nowhere are errors.
 docs: build
-	$(BIN)/maturin develop --quiet --release --extras dev,docs
-	$(BIN)/python docs/generate.py
-	$(BIN)/sphinx-build -q -W -b html docs site
+	$(BIN)/python -m docs.generate
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs site
 	@echo "Open site/index.html"
 
 # A study of 1000 runs: how busy it keeps the cores, and whether kills change what it leaves.
@@ -156,10 +159,10 @@ audit: build
 faults: build
 	MULTIHOP_INSTANTS=20 $(BIN)/pytest -n 0 tests/test_kills.py
 
-# The pictures of the README, from a real run.
+# The picture of the first tutorial, from a real run.
 figures: build
-	$(BIN)/python docs/figures.py
+	$(BIN)/python -m docs.figures
 
 clean:
 	cargo clean
-	rm -rf $(VENV) results site docs/generated python/multihop/_core*.so
+	rm -rf $(VENV) results site docs/reference/generated python/multihop/_core*.so

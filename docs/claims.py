@@ -3,7 +3,7 @@
     multihop reproduce
     python -m docs.claims results/reproduce
 
-writes docs/claims.md and docs/images/claims.svg. It runs nothing: `reproduce` left the verdicts in files.
+writes docs/results/claims.md and docs/results/images/claims.svg. It runs nothing: `reproduce` left the verdicts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from multihop.claims.judging import WHOSE, Judgement, State, Verdict
 from multihop.papers import Paper, find, papers
 from multihop.papers.verdicts import EXTENTS, Verdicts, read_verdicts
 
-DOCS = Path(__file__).parent
+PAGE = Path(__file__).parent / "results" / "claims.md"
 
 #: Blue squares and orange diamonds differ in colour and in shape, whoever looks at them.
 _CELLS = {State.HOLDS: "🟦", State.FAILS: "🔶", State.UNDECIDED: "⚪", State.MISSING: "◽"}
@@ -36,7 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where multihop reproduce put the folders of papers")
     parser.add_argument("--papers", help="only these, as in recn,winf; all by default")
-    parser.add_argument("--to", type=Path, default=DOCS / "claims.md", help="the page; docs/claims.md by default")
+    parser.add_argument("--to", type=Path, default=PAGE, help="the page; docs/results/claims.md by default")
     given = parser.parse_args()
     try:
         chosen = [find(name) for name in given.papers.split(",")] if given.papers else papers()
@@ -59,7 +59,7 @@ def page(verdicts: Sequence[Verdicts], picture: str) -> str:
         "",
         "All claims of all papers, held against the runs: how much of each holds, and whose the difference is where it",
         f"does not. Written by `docs/claims.py` from what `{command}` found; `{command} --summary` prints the same.",
-        "[What a verdict means](verdicts.md) has the rules.",
+        "[What a verdict means](../explanation/verdicts.md) has the rules.",
         "",
     ]
     for extent, about in EXTENTS.items():
@@ -84,7 +84,7 @@ def page(verdicts: Sequence[Verdicts], picture: str) -> str:
         paper = found.paper
         lines += [f"## {paper.name}", "", f"{paper.authors}: *{paper.title}*. {paper.published}.", ""]
         lines += [
-            f"[Every number](results-{paper.name}.md), with its interval and reason. Runs of multihop {found.build}.",
+            f"[Every number]({paper.name}.md), with its interval and reason. Runs of multihop {found.build}.",
             "",
         ]
         lines += _table(["where", "claim", "verdict", "cells", "difference"], _claims(found.judgements))

@@ -1,7 +1,9 @@
-"""Draws the README's picture from a real run: what `make demo` compares."""
+"""Draws the picture of the first tutorial from a real run: what `make demo` compares."""
 
 import tempfile
 from pathlib import Path
+
+from docs.pictures import compact
 
 import multihop
 
@@ -15,7 +17,7 @@ def main() -> None:
     target.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         metrics = next(path for path in comparison.figures(folder) if path.name == "metrics.svg")
-        (target / "demo.svg").write_text(metrics.read_text(encoding="utf-8"), encoding="utf-8")
+        (target / "demo.svg").write_text(compact(metrics.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

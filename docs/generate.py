@@ -1,4 +1,4 @@
-"""Writes the reference pages, from the same definitions that the program uses, into docs/generated."""
+"""Writes the reference pages, from the same definitions that the program uses, into docs/reference/generated."""
 
 from __future__ import annotations
 
@@ -6,26 +6,34 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from docs import program
+
 import multihop
 from multihop.cli.inspect import field_place
 from multihop.results.columns import METRICS, RUN_COLUMNS, TABLES, Column
 
-TARGET = Path(__file__).parent / "generated"
+TARGET = Path(__file__).parent / "reference" / "generated"
 
 
 def main() -> None:
     """Writes all pages."""
-    TARGET.mkdir(exist_ok=True)
-    pages = {
+    TARGET.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (TARGET / name).write_text(text, encoding="utf-8")
+
+
+def pages() -> dict[str, str]:
+    """File -> text of each page."""
+    return {
         "scenario.md": scenario_page(multihop.schema()),
         "study.md": study_page(multihop.schema("study")),
         "schemes.md": schemes_page(multihop.catalogue()["schemes"]),
         "names.md": names_page(multihop.catalogue()),
         "headers.md": headers_page(multihop.catalogue()["headers"]),
         "results.md": results_page(),
+        "command-line.md": program.command_line_page(),
+        "python-api.md": program.python_page(),
     }
-    for name, text in pages.items():
-        (TARGET / name).write_text(text, encoding="utf-8")
 
 
 def scenario_page(schema: dict[str, Any]) -> str:
@@ -62,8 +70,8 @@ def study_page(schema: dict[str, Any]) -> str:
         "# Study reference",
         "",
         "Generated from the JSON Schema that `multihop schema study` prints. A study is one TOML file beside its",
-        "scenario; see [Your first study](../first-study.md). A *label* is what a factor's value is called: the value",
-        "itself, if it has no other name. Any other key is an error.",
+        "scenario; see [Your first study](../../tutorials/first-study.md). A *label* names a factor's value: it is the",
+        "value itself, unless the study names it. Any other key is an error.",
         "",
         "## Top level",
         "",
@@ -100,7 +108,7 @@ def schemes_page(schemes: list[dict[str, Any]]) -> str:
 
 def names_page(catalogue: dict[str, list[dict[str, Any]]]) -> str:
     """Everything that can be named, besides schemes."""
-    lines = ["# What a scenario can name", "", "Generated; the same as `multihop list`.", ""]
+    lines = ["# Names in scenarios", "", "Generated; the same as `multihop list`.", ""]
     lines += [
         "[Schemes](schemes.md) and their [headers](headers.md) have pages of their own. Studies name tables,",
         "reductions and models, and `multihop reproduce` papers.",
@@ -120,9 +128,9 @@ def headers_page(headers: list[dict[str, Any]]) -> str:
     lines = [
         "# Congestion headers",
         "",
-        "In [captures](../pcap.md) they stand between IPv4 and the transport, in network byte order. Byte 0 has the",
-        "type in bits 0 to 4, and in bits 5 to 7 how many 32-bit words the header is longer than its fixed part. A",
-        "place such as 3:7 is bit 7 of byte 3. What is beyond the bytes on the air is known to simulated ends alone.",
+        "In [captures](../../how-to/pcap.md) they stand between IPv4 and the transport, in network byte order. Byte 0",
+        "has the type in bits 0 to 4. Bits 5 to 7 count the 32-bit words that follow the fixed part. A place such as",
+        "3:7 is bit 7 of byte 3. Fields beyond the bytes on the air exist in the simulator alone.",
         "",
     ]
     for header in headers:

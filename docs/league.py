@@ -1,4 +1,4 @@
-"""Writes the page of the league, docs/league.md, from what `multihop league` left.
+"""Writes the page of the league, docs/results/league.md, from what `multihop league` left.
 
     multihop league --mesh meshviewer.json
     python docs/league.py results/league
@@ -12,13 +12,13 @@ import argparse
 import sys
 from pathlib import Path
 
-DOCS = Path(__file__).parent
+PAGE = Path(__file__).parent / "results" / "league.md"
 
 _ABOUT = """
 Papers compare their scheme with a few others, on networks of their own. Here every scheme of `multihop` runs on one
-common set of networks, under the same terms; no paper did so. [The optimum](optimum.md) says what runs are held
-against, and [what a verdict means](verdicts.md) how seeds decide. To make this page again, or one with your own mesh,
-or with your own scheme, which is in it once [it is registered](own-scheme.md):
+common set of networks, under the same terms; no paper did so. [The optimum](../explanation/optimum.md) says what runs
+are held against, and [what a verdict means](../explanation/verdicts.md) how seeds decide. To reproduce this page, or
+one with your own mesh, or with your own scheme, which takes part once [it is registered](../tutorials/own-scheme.md):
 
 ```sh
 make league LEAGUE_MESH=meshviewer.json
@@ -31,7 +31,7 @@ def main() -> None:
     """Reads the arguments, writes the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where multihop league put its results")
-    parser.add_argument("--to", type=Path, default=DOCS / "league.md", help="the page; docs/league.md by default")
+    parser.add_argument("--to", type=Path, default=PAGE, help="the page; docs/results/league.md by default")
     given = parser.parse_args()
     source = given.folder / "league.md"
     try:

@@ -1,9 +1,9 @@
 """Writes the page of a paper's results from the runs that `multihop reproduce` made, with its charts.
 
     multihop reproduce recn
-    python docs/results.py recn results/reproduce/recn
+    python -m docs.results recn results/reproduce/recn
 
-writes docs/results-recn.md, the charts into docs/images/results-recn, and the verdicts beside the runs. It runs
+writes docs/results/recn.md, the charts into docs/results/images/recn, and the verdicts beside the runs. It runs
 nothing, and needs the build of multihop that made the runs.
 """
 
@@ -15,6 +15,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+from docs.pictures import compact
 
 from multihop import UserError
 from multihop.claims.judging import Cell, Judgement, State, Verdict
@@ -37,14 +39,14 @@ def main() -> None:
     parser.add_argument("paper")
     parser.add_argument("folder", type=Path, help="where multihop reproduce put the paper's studies")
     parser.add_argument("--quick", action="store_true", help="of runs that were made with --quick")
-    parser.add_argument("--to", type=Path, help="the page; docs/results-PAPER.md by default")
+    parser.add_argument("--to", type=Path, help="the page; docs/results/PAPER.md by default")
     given = parser.parse_args()
     try:
         paper = find(given.paper)
         results = [_result(paper, item, given.folder / item, quick=given.quick) for item in paper.items]
     except UserError as error:
         sys.exit(f"results.py: {error}")
-    target = given.to or DOCS / f"results-{paper.name}.md"
+    target = given.to or DOCS / "results" / f"{paper.name}.md"
     images = target.parent / "images" / target.stem
     images.mkdir(parents=True, exist_ok=True)
     for old in images.glob("*.svg"):
@@ -53,7 +55,7 @@ def main() -> None:
     for item, result in zip(paper.items, results, strict=True):
         charts[item] = [(f"{item}-{figure.name}.svg", figure.svg) for figure in figures(result, item)]
         for name, svg in charts[item]:
-            (images / name).write_text(svg, encoding="utf-8")
+            (images / name).write_text(compact(svg), encoding="utf-8")
     names = {item: [f"images/{target.stem}/{name}" for name, _ in made] for item, made in charts.items()}
     target.write_text(page(paper, results, names), encoding="utf-8")
     write_verdicts(given.folder, results)
@@ -76,8 +78,8 @@ def page(paper: Paper, results: Sequence[StudyResult], charts: dict[str, list[st
         f"{paper.authors}: *{paper.title}*. {paper.published}.",
         "",
         f"Written by `docs/results.py` from the runs of `{command}`, with multihop",
-        f"{build()}. The command makes the same runs again, and a report with every cell and interval.",
-        "[What a verdict means](verdicts.md) says how claims are judged.",
+        f"{build()}. The command reproduces these runs, and writes a report with every cell and interval.",
+        "[What a verdict means](../explanation/verdicts.md) says how claims are judged.",
         "",
     ]
     if about := EXTENTS[extent]:

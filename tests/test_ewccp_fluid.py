@@ -108,7 +108,7 @@ def test_of_scenarios(name, agrees):
 
 
 def test_the_table_of_the_documentation():
-    page = (ROOT / "docs" / "models.md").read_text()
+    page = (ROOT / "docs" / "reference" / "models.md").read_text()
     rows = re.findall(r"^\| ([a-z, -]+) \| (any|[0-9.]+) \| (\S+) \| (\S+) \| (\S+) \| (\S+) \|$", page, re.MULTILINE)
     assert {name for names, *_ in rows for name in names.split(", ")} >= set(TOPOLOGIES)
     for names, step, *shown in rows:

@@ -313,6 +313,6 @@ def test_the_page_of_the_documentation_is_made_of_the_league(found):
     text = page_of_league.page((folder / "league.md").read_text())
     assert text.startswith("# The league of schemes\n\n")
     assert text.count("\n# ") == 0
-    assert "(optimum.md)" in text
-    assert (ROOT / "docs" / "optimum.md").exists()
+    assert "(../explanation/optimum.md)" in text
+    assert (ROOT / "docs" / "explanation" / "optimum.md").exists()
     assert "| rank | scheme |" in text

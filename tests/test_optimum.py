@@ -420,7 +420,7 @@ def test_the_command_prints_and_refuses(inline, chain):
 
 
 def test_the_documentation_shows_what_the_command_prints(inline, monkeypatch):
-    page = (ROOT / "docs" / "optimum.md").read_text()
+    page = (ROOT / "docs" / "explanation" / "optimum.md").read_text()
     examples = re.findall(r"```console\n\$ multihop (.*?)\n(.*?)```", page, re.DOTALL)
     assert examples
     monkeypatch.chdir(ROOT)

@@ -119,7 +119,8 @@ def test_numbers_stand_beside_a_bound(page):
 
 def test_without_runs_there_is_one_message(tmp_path):
     done = subprocess.run(
-        [sys.executable, ROOT / "docs" / "results.py", "recn", tmp_path, "--to", tmp_path / "page.md"],
+        [sys.executable, "-m", "docs.results", "recn", tmp_path, "--to", tmp_path / "page.md"],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=120,

@@ -21,7 +21,7 @@ def test_a_quick_look_at_it_decides_every_claim(path, tmp_path):
 
 
 def test_the_first_study_is_shown_as_it_is():
-    page = (ROOT / "docs" / "first-study.md").read_text("utf-8")
+    page = (ROOT / "docs" / "tutorials" / "first-study.md").read_text("utf-8")
     study = (ROOT / "studies" / "queue-and-hops.toml").read_text("utf-8")
     shown = [block for block in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if "[stop]" not in block]
     assert len(shown) >= 3

@@ -79,7 +79,7 @@ def test_chains_over_live_dsdv_do_not_disagree_with_ns2() -> None:
 
 
 def test_chains_over_live_dsr_do_about_what_ns2_says() -> None:
-    """Within 12 %: docs/dsr.md says by how much, and what it is not due to."""
+    """Within 12 %: docs/explanation/dsr.md says by how much, and what it is not due to."""
     for row in checks.ns2_dsr_chains(seeds=10, seconds=100):
         assert abs(row.goodput.off) < 0.12, row
         assert row.rtt.agreement(0.10) is not Agreement.NO, row

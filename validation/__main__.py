@@ -12,7 +12,9 @@ from validation import checks, interference, page
 def main() -> None:
     """Runs what the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m validation", description=__doc__)
-    parser.add_argument("file", nargs="?", type=Path, default=Path("docs/validation.md"), help="where the page goes")
+    parser.add_argument(
+        "file", nargs="?", type=Path, default=Path("docs/results/validation.md"), help="where the page goes"
+    )
     parser.add_argument("--quick", action="store_true", help="few cells, few seeds")
     options = parser.parse_args()
     effort = checks.QUICK if options.quick else checks.FULL

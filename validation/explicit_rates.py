@@ -237,7 +237,7 @@ def main() -> None:
     """Writes the page."""
     parser = argparse.ArgumentParser(prog="python -m validation.explicit_rates", description=__doc__)
     parser.add_argument(
-        "file", nargs="?", type=Path, default=Path("docs/explicit-rates.md"), help="where the page goes"
+        "file", nargs="?", type=Path, default=Path("docs/results/explicit-rates.md"), help="where the page goes"
     )
     parser.add_argument("--quick", action="store_true", help="few seeds")
     options = parser.parse_args()

@@ -211,7 +211,9 @@ def example() -> str:
 def main() -> None:
     """Writes the page."""
     parser = argparse.ArgumentParser(prog="python -m validation.link_capacity", description=__doc__)
-    parser.add_argument("file", nargs="?", type=Path, default=Path("docs/link-capacity.md"), help="where the page goes")
+    parser.add_argument(
+        "file", nargs="?", type=Path, default=Path("docs/results/link-capacity.md"), help="where the page goes"
+    )
     parser.add_argument("--quick", action="store_true", help="few seeds")
     options = parser.parse_args()
     effort = QUICK if options.quick else FULL

@@ -238,7 +238,9 @@ def table(of: list[Row]) -> str:
 def main() -> None:
     """Writes the page."""
     parser = argparse.ArgumentParser(prog="python -m validation.measured_back", description=__doc__)
-    parser.add_argument("file", nargs="?", type=Path, default=Path("docs/measured-back.md"), help="where the page goes")
+    parser.add_argument(
+        "file", nargs="?", type=Path, default=Path("docs/results/measured-back.md"), help="where the page goes"
+    )
     file = parser.parse_args().file
     text = (Path(__file__).parent / "measured_back.md").read_text()
     scenes = {"chain": chain, "hidden_terminal": hidden_terminal, "lossy": lossy}

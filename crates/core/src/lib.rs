@@ -8,7 +8,8 @@
 //! * [`Rng`]: random numbers by *path*. Each consumer owns a stream whose seed is derived from the run's seed and from the
 //!   consumer's name, so that adding a node changes no other node's draws.
 //! * [`Segment`] and [`Packet`]: what a transport hands down, and what a node queues and forwards. No payload bytes are
-//!   carried, only their number. [`Feedback`] is what routers tell the ends of a flow, and [`adpm`] how two bits tell a number.
+//!   carried, only their number. [`HeaderBytes`] is the congestion header: what routers signal
+//!   to the ends of a flow.
 //! * [`LinkEvent`]: everything that a MAC saw. Estimators, router policies and recorders all read this one stream, whether
 //!   it comes from the simulator or (later) from a capture.
 //!

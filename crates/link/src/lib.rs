@@ -33,7 +33,7 @@ pub use estimators::{
 };
 pub use models::{Contention, ContentionDelay, LinkCapacity, ServiceTimes, SuccessProbability};
 pub use phy_times::PhyTimes;
-pub use policy::{Departure, Hop, Notice, Outlet, Passage, RouterPolicy, Verdict};
+pub use policy::{Departure, EgressQueue, Hop, Notice, QueueEvent, RouterPolicy, Verdict};
 pub use queue::{
     Arrival, CodelOptions, Discipline, FqCodelOptions, InterfaceQueue, Priority, StationsOptions, Taken,
 };

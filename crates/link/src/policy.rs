@@ -17,7 +17,7 @@ pub enum Verdict {
 
 /// What a queue leads to. A policy exists once for each queue of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Outlet {
+pub struct EgressQueue {
     /// Bit rate of what is behind the queue: the PHY's data rate, or that of a wire.
     pub rate: Rate,
     /// It is a wire, of which no MAC tells anything.
@@ -50,11 +50,11 @@ pub struct Notice {
 
 /// How a packet passes a queue.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Passage {
+pub enum QueueEvent {
     /// It is about to enter it.
-    Arrival,
+    Enqueue,
     /// It just left it.
-    Departure,
+    Dequeue,
 }
 
 /// A DATA frame is about to go on the air, for the first time or again.
@@ -121,7 +121,7 @@ pub trait RouterPolicy: Send {
         Verdict::Pass
     }
     /// A packet of `size` bytes that is not of this scheme's flows, but another's or a routing protocol's, passes the queue.
-    fn on_other(&mut self, _now: Time, _passage: Passage, _size: u32, _view: &LinkView) {}
+    fn on_other(&mut self, _now: Time, _event: QueueEvent, _size: u32, _view: &LinkView) {}
     /// What waits for a next hop changed by so many bytes: packets in the queue, of whatever flow, and the one that is being sent.
     fn on_backlog(&mut self, _now: Time, _next_hop: NodeId, _bytes: i64) {}
     /// Something happened at the node's MAC.

@@ -24,6 +24,7 @@ mod mac;
 mod measure;
 mod medium;
 mod mobility;
+mod parameters;
 mod phy;
 mod reach;
 mod reader;

@@ -39,6 +39,7 @@ mod rcp;
 mod red;
 mod registry;
 mod round_trip;
+mod scheme;
 #[cfg(test)]
 mod testing;
 mod udp;
@@ -53,51 +54,10 @@ pub use maxnet::MaxNet;
 pub use rcp::{Input, Offer, Pacing, Rcp, RcpConnection, RcpControl, RcpWinf, Refresh, WindowLimit};
 pub use red::{Lred, Nred};
 pub use registry::{Entry, Parameters, REGISTRY, find, find_among};
+pub use scheme::{Scheme, Station, TcpScheme};
 pub use tcp::{
     DelayDispersion, Filter, ShortPaths, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood,
 };
 pub use tfrc::{Ceiling, CurrentRtt, ReTfrc, Success, Tfrc, TfrcCapped, TfrcParameters};
 pub use udp::Udp;
 pub use xcp::{Psi, QueueTimer, Shuffled, Spare, Throughput, Xcp, XcpB, XcpConnection, XcpControl, XcpWinf};
-
-use multihop_core::{FlowId, NodeId};
-use multihop_link::{Outlet, PhyTimes, RouterPolicy};
-use multihop_transport::Endpoint;
-
-/// What a sender may know of itself and the radio of its own station.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Station {
-    /// The sender's own flow, as link events have it.
-    pub flow: FlowId,
-    /// Times of the PHY and contention windows.
-    pub phy: PhyTimes,
-    /// The least size of packets, in bytes at the network layer, before which the MAC sends RTS; none if it never does.
-    pub rts_from: Option<u32>,
-}
-
-/// What is compared: a transport, its controller, and what it asks of routers.
-pub trait Scheme: Send + Sync {
-    /// The data sender of a new flow.
-    fn sender(&self) -> Box<dyn Endpoint>;
-    /// The same at a station. Most transports do not look at what is below them.
-    fn sender_at(&self, _station: &Station) -> Box<dyn Endpoint> {
-        self.sender()
-    }
-    /// The data receiver of a new flow.
-    fn receiver(&self) -> Box<dyn Endpoint>;
-    /// What `node` does to packets of this scheme's flows at the queue before `outlet`, if anything.
-    fn router(&self, _node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        None
-    }
-    /// Payload bytes of a full segment or datagram.
-    fn segment_size(&self) -> u32;
-    /// Does the transport send whatever it is given at once, without a window or a rate of its own?
-    fn datagrams(&self) -> bool {
-        false
-    }
-    /// Does the transport bring what it is given as one stream of which nothing is missing, and say so? Others send datagrams, each a
-    /// message of its own, and those that are lost are lost.
-    fn reliable(&self) -> bool {
-        !self.datagrams()
-    }
-}

@@ -2,12 +2,12 @@
 
 use crate::Scheme;
 use multihop_core::{Ecn, FlowId, Header, HeaderBytes, NodeId, Packet, Port, Rate, Segment, Span, Time};
-use multihop_link::{Departure, Hop, LinkView, Outlet, PhyTimes, Verdict};
+use multihop_link::{Departure, EgressQueue, Hop, LinkView, PhyTimes, Verdict};
 use multihop_transport::Returned;
 
 /// The radio's queue.
-pub const OUTLET: Outlet =
-    Outlet { rate: Rate::from_kbps(1_000), is_wired: false, queue_limit: 50, rts_from: None, seed: 1 };
+pub const EGRESS: EgressQueue =
+    EgressQueue { rate: Rate::from_kbps(1_000), is_wired: false, queue_limit: 50, rts_from: None, seed: 1 };
 
 /// 1 Mb/s, 1000 bytes: DATA 8416, ACK 304 and SIFS 10 us.
 pub const REST_US: u64 = 8_416 + 10 + 304;
@@ -69,7 +69,7 @@ pub fn packet(payload: u32, ecn: Ecn) -> Packet {
 
 /// Which of the departures, of data that understands ECN from one node, are marked.
 pub fn marks(scheme: &dyn Scheme, departures: &[(Departure, LinkView)]) -> Vec<bool> {
-    let mut router = scheme.router(NodeId(0), &OUTLET).unwrap();
+    let mut router = scheme.router(NodeId(0), &EGRESS).unwrap();
     let mark = |(departure, view): &(Departure, LinkView)| {
         router.on_data(departure, &mut packet(1000, Ecn::Ect0), view) == Verdict::Mark
     };

@@ -16,8 +16,8 @@ pub struct Slot(pub u32);
 /// The order of events at one instant.
 ///
 /// What a wire has sent leaves its queue first, so that whatever comes at this instant finds room. Frames end before anything
-/// else happens at a MAC, so that an ACK beats its own timeout. Frames start after everything else, so that
-/// two back-offs that run out in the same slot both transmit, and collide.
+/// else happens at a MAC, so that an ACK beats its own timeout. Frames start after what MACs and those above them do, so that
+/// two back-offs that run out in the same slot both transmit, and collide. What is recorded at an instant is what is so after it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Lane {
     /// The last bit of a packet leaves the sending end of a wire.
@@ -30,6 +30,8 @@ pub enum Lane {
     Upper,
     /// A frame starts at its listeners.
     AirStart,
+    /// Warm-up ends, or a row of the time series is written.
+    Record,
 }
 
 const ABSENT: u32 = u32::MAX;
@@ -186,13 +188,13 @@ mod tests {
             let mut agenda = Agenda::ranked(&owners, reversed);
             let mut plain: BTreeSet<(u64, u8, u32, u32)> = BTreeSet::new();
             let mut rng = Rng::at(5, &["agenda"]);
-            let lanes = [Lane::WireSent, Lane::AirEnd, Lane::Mac, Lane::Upper, Lane::AirStart];
+            let lanes = [Lane::WireSent, Lane::AirEnd, Lane::Mac, Lane::Upper, Lane::AirStart, Lane::Record];
             for step in 0..200_000u64 {
                 let slot = rng.below(SLOTS);
                 match rng.below(4) {
                     0 | 1 => {
                         let (time, lane) =
-                            (step / 50 + u64::from(rng.below(40)), lanes[rng.below(5) as usize]);
+                            (step / 50 + u64::from(rng.below(40)), lanes[rng.below(6) as usize]);
                         let owner = owners[slot as usize];
                         let owner = if reversed { u32::MAX - owner } else { owner };
                         plain.retain(|entry| entry.3 != slot);

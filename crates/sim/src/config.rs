@@ -1,11 +1,12 @@
 //! A run, fully resolved: everything has a value, every name is an index, every quantity is in base units.
 //!
-//! [`scenario`](crate::scenario) makes one from a file; tests make them directly.
+//! The crate `multihop-scenario` makes one from a file; tests make them directly.
 
-mod aodv;
+mod parameters;
+mod routing;
 
 pub use crate::apps::VideoConfig;
-pub use aodv::{AodvConfig, LocalRepair};
+pub use routing::{AodvConfig, DsdvConfig, DsrConfig, LocalRepair};
 
 use crate::mobility::Mobility;
 use multihop_core::{NodeId, Rate, Span};
@@ -256,125 +257,6 @@ pub enum RoutingProtocol {
     Dsr(DsrConfig),
     /// AODV (RFC 3561), as ns-2 has it.
     Aodv(AodvConfig),
-}
-
-/// Parameters of DSDV. What ns-2 calls them is in brackets.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DsdvConfig {
-    /// Full updates follow each other after a random time between three quarters of this and this (`perup_`).
-    pub update_period: Span,
-    /// A neighbour is lost after this many update periods of silence (`min_update_periods_`).
-    pub missed_updates: u32,
-    /// Least time between triggered updates (`DSDV_MIN_TUP_PERIOD`).
-    pub triggered_interval: Span,
-    /// Weighted settling time of a new destination (`wst0_`); routes are advertised after twice the settling time.
-    pub settling_time: Span,
-    /// Weight of the past in the weighted settling time (`alpha_`).
-    pub settling_weight: f64,
-    /// The first update comes after a random time up to this (`DSDV_STARTUP_JITTER`).
-    pub start_jitter: Span,
-    /// Each update is held back for a random time up to this (`DSDV_BROADCAST_JITTER`).
-    pub broadcast_jitter: Span,
-    /// Packets that wait for a route at a node, per destination (`MAX_QUEUE_LENGTH`).
-    pub buffer: usize,
-    /// Packets that took this many hops are not forwarded any more (`IP_DEF_TTL`).
-    pub hop_limit: u16,
-    /// The MAC's failure to deliver a packet breaks the link, and the packet is routed again (`use_mac_`). Otherwise it only
-    /// loses the packet.
-    pub use_mac: bool,
-    /// Bytes of an entry of an update.
-    pub entry_size: u32,
-    /// Bytes of an update besides its entries.
-    pub header_size: u32,
-    /// Updates of more bytes than this are sent in parts.
-    pub update_size_limit: u32,
-}
-
-impl Default for DsdvConfig {
-    /// ns-2's.
-    fn default() -> DsdvConfig {
-        DsdvConfig {
-            update_period: Span::from_ms(15_000),
-            missed_updates: 3,
-            triggered_interval: Span::from_ms(1_000),
-            settling_time: Span::from_ms(6_000),
-            settling_weight: 0.875,
-            start_jitter: Span::from_ms(2_000),
-            broadcast_jitter: Span::from_ms(10),
-            buffer: 5,
-            hop_limit: 32,
-            use_mac: false,
-            entry_size: 12,
-            header_size: 20,
-            update_size_limit: 1500,
-        }
-    }
-}
-
-/// Parameters of DSR. What ns-2 calls them is in brackets.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DsrConfig {
-    /// Consecutive packets to a next hop that the MAC gives up before the link counts as broken; ns-2: 1.
-    pub failures: u32,
-    /// Time between the first and the second discovery of a route, if the first finds none (`RequestPeriod`).
-    pub request_period: Span,
-    /// Each further time is this many times longer. ns-2 has 2 s, 8 s and then 10 s, RFC 4728 0.5 s, 1 s, 2 s and so on.
-    pub request_backoff: u32,
-    /// Longest time between two discoveries (`MaxRequestPeriod`, `rt_rq_max_period`).
-    pub request_period_max: Span,
-    /// A discovery first asks neighbours alone, and all nodes if that brought nothing for this time (`arp_timeout`); none to
-    /// ask all at once (`dsragent_ring_zero_search`).
-    pub ask_neighbours_first: Option<Span>,
-    /// Requests, and replies to them, are held back for a random time up to this (`RREQ_JITTER`).
-    pub broadcast_jitter: Span,
-    /// Packets that a node holds while it looks for routes; the oldest makes room (`SEND_BUF_SIZE`).
-    pub buffer: usize,
-    /// How long each is held at most (`SEND_TIMEOUT`).
-    pub buffer_timeout: Span,
-    /// Held packets are looked through after random times between this and twice this (`BUFFER_CHECK`).
-    pub buffer_check: Span,
-    /// Of packets that a reply lets go, each leaves this much after the one before (`arp_timeout`, as a delay).
-    pub release_interval: Span,
-    /// Nodes that know a route answer requests for other nodes (`dsragent_reply_from_cache_on_propagating`).
-    pub reply_from_cache: bool,
-    /// Nodes learn from packets that are for others, and tell sources of shorter routes (`dsragent_use_tap`).
-    pub listen: bool,
-    /// How often a packet may be sent on by another route than its own, where a link of that broke
-    /// (`dsr_salvage_max_attempts`); 0 for never.
-    pub salvage_limit: u8,
-    /// Hops of the longest route (`MAX_SR_LEN`, which counts nodes).
-    pub route_limit: u16,
-    /// Packets that took this many hops are not forwarded any more (`IP_DEF_TTL`).
-    pub hop_limit: u16,
-    /// Routes that a node keeps for its own packets.
-    pub routes: usize,
-    /// Routes that it keeps because it forwarded or heard packets on them.
-    pub heard_routes: usize,
-}
-
-impl Default for DsrConfig {
-    /// ns-2's, but RFC 4728's for how often routes are looked for.
-    fn default() -> DsrConfig {
-        DsrConfig {
-            failures: 1,
-            request_period: Span::from_ms(500),
-            request_backoff: 2,
-            request_period_max: Span::from_ms(10_000),
-            ask_neighbours_first: Some(Span::from_ms(30)),
-            broadcast_jitter: Span::from_ms(10),
-            buffer: 64,
-            buffer_timeout: Span::from_ms(30_000),
-            buffer_check: Span::from_ms(30),
-            release_interval: Span::from_ms(30),
-            reply_from_cache: true,
-            listen: true,
-            salvage_limit: 15,
-            route_limit: 15,
-            hop_limit: 32,
-            routes: 30,
-            heard_routes: 64,
-        }
-    }
 }
 
 /// What a path costs.

@@ -168,8 +168,8 @@ impl World {
             nodes.0[index as usize].stack.tell_by(slot, &mut agenda);
         }
         let from = Time::ZERO + config.warmup;
-        agenda.arm(warmup, from, Lane::AirStart);
-        agenda.arm(Slot(samples.slot), Time::ZERO + samples.every, Lane::AirStart);
+        agenda.arm(warmup, from, Lane::Record);
+        agenda.arm(Slot(samples.slot), Time::ZERO + samples.every, Lane::Record);
         for (slot, at) in changes {
             agenda.arm(slot, at, Lane::Upper);
         }
@@ -393,7 +393,7 @@ impl World {
             let step = self.samples.every * self.samples.per_row;
             self.measurements.take(now, step, (&self.nodes, &self.radios), &self.record);
         }
-        self.agenda.arm(Slot(self.samples.slot), now + self.samples.every, Lane::AirStart);
+        self.agenda.arm(Slot(self.samples.slot), now + self.samples.every, Lane::Record);
     }
 
     fn close(mut self) -> Outcome {

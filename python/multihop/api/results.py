@@ -17,7 +17,7 @@ from multihop.results.words import with_interval
 
 @dataclass(frozen=True)
 class Result(Run):
-    """One run, which can be reported and saved."""
+    """One run. Tables are DataFrames; the reference of results says each column's unit and meaning."""
 
     def report(self, path: str | Path) -> Path:
         """Writes a self-contained HTML report and returns its path."""
@@ -33,8 +33,9 @@ class Result(Run):
 
 @dataclass(frozen=True)
 class Comparison(Runs):
-    """Runs of one scenario side by side, which can be judged, reported and saved."""
+    """Runs of one scenario: for each variant, one `Result` per seed, in the same order of seeds."""
 
+    #: Variant -> results.
     results: Mapping[str, tuple[Result, ...]] = field(repr=False)
 
     def verdict(self) -> list[str]:

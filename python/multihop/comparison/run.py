@@ -17,18 +17,15 @@ from multihop.simulation.scenario import Scenario
 
 @dataclass(frozen=True)
 class Run:
-    """One run. Tables are DataFrames; `multihop.results.columns` says each column's unit and meaning.
+    """One run. Tables are DataFrames; `multihop.results.columns` says each column's unit and meaning."""
 
-    Attributes:
-        scenario: what was run.
-        view: the scenario resolved: nodes, links, flows with their paths.
-        overrides: what replaced keys of the scenario in this run.
-        output: the engine's columns, from which the tables are made.
-    """
-
+    #: What was run.
     scenario: Scenario
+    #: The scenario resolved: nodes, links, flows with their paths.
     view: _core.ScenarioView
+    #: What replaced keys of the scenario in this run.
     overrides: Mapping[str, Any]
+    #: The engine's columns, from which the tables are made.
     output: _core.Output = field(repr=False)
 
     @property

@@ -49,14 +49,11 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs of one scenario: for each variant, one `Run` per seed, in the same order of seeds.
+    """Runs of one scenario: for each variant, one `Run` per seed, in the same order of seeds."""
 
-    Attributes:
-        scenario: what was run.
-        results: variant -> results.
-    """
-
+    #: What was run.
     scenario: Scenario
+    #: Variant -> results.
     results: Mapping[str, tuple[Run, ...]] = field(repr=False)
 
     @property

@@ -4,7 +4,7 @@
 successful exchange over the mean service delay of a frame, `R_FTE = T_SL / E(T_FSD)`.
 
 Equation 19 of the paper does not follow from its Eqs. 8-18. By default `E(T_FSD)` is the sum that those define;
-`literal=True` is the formula as printed. See `docs/models.md` for both and for how they differ. The readings taken:
+`literal=True` is the formula as printed. `docs/reference/models.md` has both and their difference. The readings taken:
 
 * `p`, the probability that a transmission collides, is that of Eq. 21 in Eqs. 18 and 19, and the share of slots with
   collisions is that of Eq. 16 in Eq. 17; the paper calls both `p_c`;

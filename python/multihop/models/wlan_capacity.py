@@ -29,8 +29,8 @@ def wlan_capacity(
     """Capacity of a link in a shared medium without RTS/CTS (Qazi, Znati and Mosse, Eqs. 1 to 3).
 
     `C = T_tr / (T_tr + T_ov) R (1 - p) (1 - U)`, with `T_tr = X / R` and `T_ov = DIFS + 2 T_pr + T_BO + SIFS + T_ack`.
-    Spaces and airtimes are the engine's, and so is the function. `docs/link-capacity.md` has it beside simulation, and
-    what it leaves out.
+    Spaces and airtimes are the engine's, and so is the function. `docs/results/link-capacity.md` compares it with
+    simulation, and says what it leaves out.
 
     Args:
         frame: X, bytes of a MAC frame: the packet, the MAC header and the FCS. The paper's example has 1500.

@@ -26,17 +26,7 @@ from multihop.study.spec import Label, MetricSpec
 
 
 class StudyRuns:
-    """The finished runs of a study.
-
-    Attributes:
-        study: what was asked.
-        directory: the study's folder.
-        store: where the runs are.
-        points: combinations of the factors' values.
-        seeds: index of a point -> seeds of which at least one point of its comparison has a run; with a stop rule those
-            that it wants so far.
-        failures: runs that did not finish.
-    """
+    """The finished runs of a study."""
 
     def __init__(
         self,
@@ -46,10 +36,16 @@ class StudyRuns:
         seeds: Mapping[int, Sequence[int]],
         failures: Sequence[Failure],
     ) -> None:
+        #: What was asked.
         self.study = study
+        #: The study's folder.
         self.directory = directory
+        #: Where the runs are.
         self.store = store
+        #: Index of a point -> seeds of which at least one point of its comparison has a run; with a stop rule those that
+        #: it wants so far.
         self.seeds = seeds
+        #: Runs that did not finish.
         self.failures = list(failures)
         self._known: dict[tuple[int, str], dict[int, float]] = {}
         self._at_hand: tuple[tuple[int, ...], list[_core.Output]] = ((), [])

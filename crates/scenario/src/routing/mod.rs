@@ -1,16 +1,18 @@
 //! `[routing]` and `[network]`.
 
 mod aodv;
+mod dsdv;
 mod dsr;
 
 pub use aodv::{Aodv, LocalRepair};
+pub use dsdv::Dsdv;
 pub use dsr::Dsr;
 
 use crate::document::{Document, Result, key};
 use multihop_core::Span;
 use multihop_dot11::DcfRules;
 use multihop_schemes::quantity::{Duration, Size};
-use multihop_sim::config::{DsdvConfig, LinkFailureRule, RouteMetric, RoutingConfig, RoutingProtocol};
+use multihop_sim::config::{LinkFailureRule, RouteMetric, RoutingConfig, RoutingProtocol};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -45,70 +47,9 @@ pub struct StaticRoutes {
     pub hold: Option<Duration>,
 }
 
-/// Destination-sequenced distance vectors.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Dsdv {
-    /// Full updates follow each other after a random time between three quarters of this and this.
-    pub update_period: Duration,
-    /// A neighbour is lost after this many update periods of silence.
-    #[schemars(range(min = 1, max = 1_000_000))]
-    pub missed_updates: u32,
-    /// Least time between triggered updates.
-    pub triggered_interval: Duration,
-    /// First value of the settling time: a route to a new destination is advertised after twice this.
-    pub settling_time: Duration,
-    /// Weight of the past in the settling time of a destination.
-    #[schemars(range(min = 0, max = 1))]
-    pub settling_weight: f64,
-    /// The first update comes after a random time up to this.
-    pub start_jitter: Duration,
-    /// Each update is held back for a random time up to this, lest neighbours send at once.
-    pub broadcast_jitter: Duration,
-    /// Packets that wait for a route at a node, per destination; the oldest makes room.
-    #[schemars(range(min = 0, max = 1_000_000))]
-    pub buffer: u32,
-    /// Packets that took this many hops are not forwarded any more.
-    #[schemars(range(min = 1, max = 255))]
-    pub hop_limit: u32,
-    /// The MAC's failure to deliver a packet breaks the link at once, and the packet is routed again. Otherwise only that packet
-    /// is lost, and a break is found by the neighbour's silence.
-    pub use_mac: bool,
-    /// Size of an entry of an update.
-    pub entry_size: Size,
-    /// Size of an update besides its entries, IP header included.
-    pub header_size: Size,
-    /// Updates longer than this are sent in parts.
-    pub update_size_limit: Size,
-}
-
 impl Default for Routing {
     fn default() -> Routing {
         Routing::Static(StaticRoutes::default())
-    }
-}
-
-impl Default for Dsdv {
-    /// The engine's, which are ns-2's.
-    fn default() -> Dsdv {
-        let engine = DsdvConfig::default();
-        let time = |span: Span| Duration(span.seconds());
-        let size = |bytes: u32| Size(f64::from(bytes));
-        Dsdv {
-            update_period: time(engine.update_period),
-            missed_updates: engine.missed_updates,
-            triggered_interval: time(engine.triggered_interval),
-            settling_time: time(engine.settling_time),
-            settling_weight: engine.settling_weight,
-            start_jitter: time(engine.start_jitter),
-            broadcast_jitter: time(engine.broadcast_jitter),
-            buffer: engine.buffer as u32,
-            hop_limit: u32::from(engine.hop_limit),
-            use_mac: engine.use_mac,
-            entry_size: size(engine.entry_size),
-            header_size: size(engine.header_size),
-            update_size_limit: size(engine.update_size_limit),
-        }
     }
 }
 
@@ -202,43 +143,6 @@ impl StaticRoutes {
             }
         };
         Ok(RoutingConfig { protocol: RoutingProtocol::Static, metric, on_link_failure })
-    }
-}
-
-impl Dsdv {
-    fn resolve(&self, document: &Document<'_>) -> Result<DsdvConfig> {
-        let at = |key: &str| key!["routing", key];
-        let time = |key: &str, value: Duration, low: f64| document.time(&at(key), value, low);
-        let count = |key: &str, value: u32, low: u32, high: u32| document.count(&at(key), value, low, high);
-        let size = |key: &str, value: Size, low: f64, names: (&str, &str)| {
-            document.within(&at(key), value.0, low..=2304.0, names).map(|bytes| bytes.round() as u32)
-        };
-        let weight = document.within(&at("settling_weight"), self.settling_weight, 0.0..=1.0, ("0", "1"))?;
-        let entry_size = size("entry_size", self.entry_size, 1.0, ("1 B", "2304 B"))?;
-        let header_size = size("header_size", self.header_size, 0.0, ("0 B", "2304 B"))?;
-        let update_size_limit = size("update_size_limit", self.update_size_limit, 1.0, ("1 B", "2304 B"))?;
-        if update_size_limit < header_size + entry_size {
-            let why = format!(
-                "leaves no room for an entry of {} after the header of {}",
-                self.entry_size, self.header_size
-            );
-            return Err(document.bad(&at("update_size_limit"), why, "give at least their sum"));
-        }
-        Ok(DsdvConfig {
-            update_period: time("update_period", self.update_period, 0.001)?,
-            missed_updates: count("missed_updates", self.missed_updates, 1, 1_000_000)?,
-            triggered_interval: time("triggered_interval", self.triggered_interval, 0.0)?,
-            settling_time: time("settling_time", self.settling_time, 0.0)?,
-            settling_weight: weight,
-            start_jitter: time("start_jitter", self.start_jitter, 0.0)?,
-            broadcast_jitter: time("broadcast_jitter", self.broadcast_jitter, 0.0)?,
-            buffer: count("buffer", self.buffer, 0, 1_000_000)? as usize,
-            hop_limit: count("hop_limit", self.hop_limit, 1, 255)? as u16,
-            use_mac: self.use_mac,
-            entry_size,
-            header_size,
-            update_size_limit,
-        })
     }
 }
 

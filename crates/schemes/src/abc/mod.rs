@@ -12,14 +12,12 @@ use crate::quantity::Duration;
 use crate::range::{number_in_range, span_in_range};
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use header::BrakeCounts;
 use header::BrakeEcho;
 use multihop_core::{Ecn, Header, Layout, NodeId};
-use multihop_link::{Outlet, RouterPolicy};
-use multihop_transport::{
-    CongestionHeader, CubicOptions, Endpoint, RenoOptions, TcpOptions, TcpReceiver, TcpSender,
-};
+use multihop_link::{EgressQueue, RouterPolicy};
+use multihop_transport::{CongestionHeader, Controller, CubicOptions, Echo, RenoOptions, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -80,29 +78,27 @@ impl Parameters for Abc {
     }
 }
 
-impl Abc {
+impl TcpScheme for Abc {
     fn options(&self) -> TcpOptions {
-        TcpOptions { delivery_rate: true, ..self.tcp.led_by_routers(CongestionHeader::marks(Ecn::Ect1, 0)) }
+        TcpOptions { delivery_rate: true, ..self.tcp.router_assisted(CongestionHeader::marks(Ecn::Ect1, 0)) }
     }
-}
 
-impl Scheme for Abc {
-    fn sender(&self) -> Box<dyn Endpoint> {
+    fn control(&self) -> Box<dyn Controller> {
         let options = self.options();
         let reno = RenoOptions {
             max_window: options.receive_window,
             grow_when_app_limited: false,
             ..self.tcp.reno_options()
         };
-        Box::new(TcpSender::new(options, Box::new(AbcSender::new(CubicOptions::rfc(reno)))))
+        Box::new(AbcSender::new(CubicOptions::rfc(reno)))
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::with_echo(self.options(), BrakeEcho::default()))
+    fn echo(&self) -> Option<Box<dyn Echo>> {
+        Some(Box::new(BrakeEcho::default()))
     }
 
-    fn router(&self, _node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        let capacity = self.capacity.at(outlet, self.options().packet_size());
+    fn policy(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+        let capacity = self.capacity.at(egress, self.options().packet_size());
         let constants = AbcConstants {
             utilization: self.utilization,
             drain: self.drain_time.0,
@@ -111,9 +107,5 @@ impl Scheme for Abc {
             token_limit: self.token_limit,
         };
         Some(Box::new(AbcRouter::new(capacity, constants)))
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
     }
 }

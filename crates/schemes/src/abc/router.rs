@@ -2,7 +2,7 @@
 
 use crate::capacity::Capacity;
 use multihop_core::{Ecn, Packet, Span, Time};
-use multihop_link::{Estimator, Hop, LinkView, Passage, PhyTimes, RouterPolicy, Verdict};
+use multihop_link::{Estimator, Hop, LinkView, PhyTimes, QueueEvent, RouterPolicy, Verdict};
 use std::collections::VecDeque;
 
 /// Constants of a router.
@@ -102,8 +102,8 @@ impl RouterPolicy for AbcRouter {
         Verdict::Pass
     }
 
-    fn on_other(&mut self, now: Time, passage: Passage, size: u32, _view: &LinkView) {
-        if passage == Passage::Departure {
+    fn on_other(&mut self, now: Time, event: QueueEvent, size: u32, _view: &LinkView) {
+        if event == QueueEvent::Dequeue {
             self.left.leave(now, self.constants.window, 0, u64::from(size));
         }
     }
@@ -189,8 +189,8 @@ mod tests {
     fn what_others_send_is_not_given_away() {
         let mut router = router();
         for number in 0..200 {
-            router.on_other(us(2_000 * number), Passage::Departure, 1_000, &view(0));
-            router.on_other(us(2_000 * number), Passage::Arrival, 9_000, &view(0));
+            router.on_other(us(2_000 * number), QueueEvent::Dequeue, 1_000, &view(0));
+            router.on_other(us(2_000 * number), QueueEvent::Enqueue, 9_000, &view(0));
             let mut acknowledgement = packet(0, Ecn::NotCapable);
             let size = acknowledgement.size;
             router.on_head_of_line(hop(us(2_000 * number)), &mut acknowledgement, &view(0));

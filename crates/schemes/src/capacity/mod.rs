@@ -8,7 +8,7 @@ use crate::capacity::winf::Estimates;
 use crate::quantity::{BitRate, Duration};
 use crate::range::{bytes_per_second, check_weight, in_range, rate_in_range, span_in_range};
 use multihop_link::{
-    Estimator, LinkView, ModelledCapacity, ModelledCapacityOptions, Outlet, PacketThroughput,
+    EgressQueue, Estimator, LinkView, ModelledCapacity, ModelledCapacityOptions, PacketThroughput,
     PacketThroughputOptions, PhyTimes,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -88,12 +88,12 @@ impl CapacityParameters {
     }
 
     /// The capacity of what is behind a queue, by which full packets of this size leave.
-    pub(crate) fn at(&self, outlet: &Outlet, packet_size: u32) -> Capacity {
+    pub(crate) fn at(&self, egress: &EgressQueue, packet_size: u32) -> Capacity {
         let smoothing = self.capacity_smoothing.unwrap_or(0.125);
         let interval = self.capacity_interval.map_or(multihop_core::Span::from_ms(200), Duration::span);
-        let rate = outlet.rate.bps() as f64 / 8.0;
+        let rate = egress.rate.bps() as f64 / 8.0;
         let source = match self.capacity.unwrap_or_default() {
-            _ if outlet.is_wired => return Capacity::known(rate),
+            _ if egress.is_wired => return Capacity::known(rate),
             CapacitySource::Constant(told) => return Capacity::known(bytes_per_second(told)),
             CapacitySource::PhyRate => return Capacity::known(rate),
             CapacitySource::PacketThroughput => Source::PacketThroughput(PacketThroughputOptions {
@@ -104,7 +104,7 @@ impl CapacityParameters {
             CapacitySource::RtWinf => {
                 let parameters =
                     WinfParameters { capacity_smoothing: smoothing, ..WinfParameters::default() };
-                Source::RtWinf(parameters.at(outlet, packet_size))
+                Source::RtWinf(parameters.at(egress, packet_size))
             }
             CapacitySource::Model => Source::Model(ModelledCapacityOptions { interval, gain: smoothing }),
         };
@@ -204,7 +204,7 @@ impl JsonSchema for CapacitySource {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{OUTLET, phy};
+    use crate::testing::{EGRESS, phy};
     use serde_json::json;
 
     fn parameters(value: serde_json::Value) -> Result<CapacityParameters, String> {
@@ -213,8 +213,8 @@ mod tests {
     }
 
     /// In Mb/s: before there is an estimate, with one of packet throughput, and with one of the medium.
-    fn megabits(value: serde_json::Value, outlet: &Outlet) -> [f64; 3] {
-        let capacity = parameters(value).unwrap().at(outlet, 1_500);
+    fn megabits(value: serde_json::Value, egress: &EgressQueue) -> [f64; 3] {
+        let capacity = parameters(value).unwrap().at(egress, 1_500);
         let packets = LinkView { packet_throughput_bps: Some(4e6), ..LinkView::default() };
         let medium = LinkView { capacity_bps: Some(5e6), ..LinkView::default() };
         [LinkView::default(), packets, medium].map(|view| capacity.of(&view) * 8e-6)
@@ -222,23 +222,23 @@ mod tests {
 
     #[test]
     fn each_source_is_what_it_is_called() {
-        assert_eq!(megabits(json!({}), &OUTLET), [1.0, 4.0, 1.0]);
-        assert_eq!(megabits(json!({ "capacity": "packet-throughput" }), &OUTLET), [1.0, 4.0, 1.0]);
-        assert_eq!(megabits(json!({ "capacity": "rt-winf" }), &OUTLET), [1.0, 1.0, 5.0]);
-        assert_eq!(megabits(json!({ "capacity": "model" }), &OUTLET), [1.0, 1.0, 5.0]);
-        assert_eq!(megabits(json!({ "capacity": "phy-rate" }), &OUTLET), [1.0; 3]);
-        assert_eq!(megabits(json!({ "capacity": "11 Mb/s" }), &OUTLET), [11.0; 3]);
+        assert_eq!(megabits(json!({}), &EGRESS), [1.0, 4.0, 1.0]);
+        assert_eq!(megabits(json!({ "capacity": "packet-throughput" }), &EGRESS), [1.0, 4.0, 1.0]);
+        assert_eq!(megabits(json!({ "capacity": "rt-winf" }), &EGRESS), [1.0, 1.0, 5.0]);
+        assert_eq!(megabits(json!({ "capacity": "model" }), &EGRESS), [1.0, 1.0, 5.0]);
+        assert_eq!(megabits(json!({ "capacity": "phy-rate" }), &EGRESS), [1.0; 3]);
+        assert_eq!(megabits(json!({ "capacity": "11 Mb/s" }), &EGRESS), [11.0; 3]);
     }
 
     #[test]
     fn a_wire_has_its_rate_and_needs_no_estimator() {
-        let wire = Outlet { is_wired: true, ..OUTLET };
+        let wire = EgressQueue { is_wired: true, ..EGRESS };
         assert_eq!(megabits(json!({ "capacity": "11 Mb/s" }), &wire), [1.0; 3]);
         for source in ["packet-throughput", "rt-winf", "model"] {
             assert_eq!(megabits(json!({ "capacity": source }), &wire), [1.0; 3]);
-            let at = |outlet| parameters(json!({ "capacity": source })).unwrap().at(outlet, 1_500);
+            let at = |egress| parameters(json!({ "capacity": source })).unwrap().at(egress, 1_500);
             assert!(at(&wire).estimators(&phy()).is_empty());
-            assert_eq!(at(&OUTLET).estimators(&phy()).len(), 1);
+            assert_eq!(at(&EGRESS).estimators(&phy()).len(), 1);
         }
     }
 

@@ -3,8 +3,8 @@
 use crate::quantity::{Duration, Size};
 use crate::range::{size_in_range, span_in_range};
 use multihop_link::{
-    Elapsed, Estimator, LinkView, Outlet, PhyTimes, RtWinf, RtWinfOptions, RtWinfProbe, RtWinfProbeOptions,
-    WinfReading,
+    EgressQueue, Elapsed, Estimator, LinkView, PhyTimes, RtWinf, RtWinfOptions, RtWinfProbe,
+    RtWinfProbeOptions, WinfReading,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -124,14 +124,14 @@ impl WinfParameters {
         }
     }
 
-    /// The estimates at a queue before `outlet`, by which full packets of this size leave.
-    pub(crate) fn at(&self, outlet: &Outlet, packet_size: u32) -> Estimates {
-        let fitting = match outlet.rts_from {
+    /// The estimates at a queue before `egress`, by which full packets of this size leave.
+    pub(crate) fn at(&self, egress: &EgressQueue, packet_size: u32) -> Estimates {
+        let fitting = match egress.rts_from {
             Some(least) if packet_size >= least => Watched::RtsCts,
             _ => Watched::Probe,
         };
         let watched = self.watched.unwrap_or(fitting);
-        Estimates { parameters: self.clone(), watched, outlet: *outlet, input: 0.0 }
+        Estimates { parameters: self.clone(), watched, egress: *egress, input: 0.0 }
     }
 }
 
@@ -140,7 +140,7 @@ impl WinfParameters {
 pub(crate) struct Estimates {
     parameters: WinfParameters,
     watched: Watched,
-    pub outlet: Outlet,
+    pub egress: EgressQueue,
     /// Mean input of the queue over the time that estimates are of, in bytes per second.
     input: f64,
 }
@@ -151,7 +151,7 @@ const COST: (f64, f64) = (1.0, 20.0);
 
 impl Estimates {
     pub(crate) fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
-        if self.outlet.is_wired {
+        if self.egress.is_wired {
             return Vec::new();
         }
         let parameters = &self.parameters;
@@ -187,7 +187,7 @@ impl Estimates {
 
     /// In bytes per second.
     pub(crate) fn capacity(&self, view: &LinkView) -> f64 {
-        view.capacity_bps.unwrap_or(self.outlet.rate.bps() as f64) / 8.0
+        view.capacity_bps.unwrap_or(self.egress.rate.bps() as f64) / 8.0
     }
 
     /// So many bytes per second came to the queue for so many seconds.
@@ -199,7 +199,7 @@ impl Estimates {
     /// What a byte that comes to the queue costs of the medium, in bytes, where `used` bytes per second of it are in use: those of
     /// all hops of the neighbourhood, and of acknowledgements. A wire is used by nobody else.
     pub(crate) fn cost(&self, used: f64) -> f64 {
-        if !self.parameters.self_interference || self.outlet.is_wired || self.input <= 0.0 {
+        if !self.parameters.self_interference || self.egress.is_wired || self.input <= 0.0 {
             return 1.0;
         }
         (used / self.input).clamp(COST.0, COST.1)
@@ -209,7 +209,7 @@ impl Estimates {
     /// a loop that sees within a round trip what it did, and not each time again what it has given out already. Here it sees that in
     /// full after a round trip and the time that estimates are of.
     pub(crate) fn pace(&self, rtt: f64) -> f64 {
-        if self.parameters.await_estimate && !self.outlet.is_wired {
+        if self.parameters.await_estimate && !self.egress.is_wired {
             rtt / (rtt + self.parameters.estimate_over.0)
         } else {
             1.0
@@ -225,12 +225,12 @@ impl Estimates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::OUTLET;
+    use crate::testing::EGRESS;
 
     /// 0.9 MB/s in use. After 0.1 of the 0.2 s that estimates are of, an input of 0.5 MB/s counts half, and in the end in full.
     #[test]
     fn a_byte_of_input_costs_what_is_in_use_for_it() {
-        let mut estimates = WinfParameters::default().at(&OUTLET, 1_500);
+        let mut estimates = WinfParameters::default().at(&EGRESS, 1_500);
         assert_eq!(estimates.cost(0.9e6), 1.0, "nothing came");
         estimates.arrived(0.5e6, 0.1);
         assert!((estimates.cost(0.9e6) - 3.6).abs() < 1e-12);
@@ -238,8 +238,8 @@ mod tests {
         assert!((estimates.cost(0.9e6) - 1.8).abs() < 1e-12);
         assert_eq!([estimates.cost(0.4e6), estimates.cost(40e6)], [1.0, 20.0]);
         let alone = WinfParameters { self_interference: false, ..WinfParameters::default() };
-        let wire = Outlet { is_wired: true, ..OUTLET };
-        for mut other in [alone.at(&OUTLET, 1_500), WinfParameters::default().at(&wire, 1_500)] {
+        let wire = EgressQueue { is_wired: true, ..EGRESS };
+        for mut other in [alone.at(&EGRESS, 1_500), WinfParameters::default().at(&wire, 1_500)] {
             other.arrived(0.5e6, 0.5);
             assert_eq!(other.cost(0.9e6), 1.0);
         }
@@ -247,13 +247,13 @@ mod tests {
 
     #[test]
     fn gains_count_for_the_time_that_estimates_are_of() {
-        let pace = |await_estimate, outlet: &Outlet, rtt| {
-            WinfParameters { await_estimate, ..WinfParameters::default() }.at(outlet, 1_500).pace(rtt)
+        let pace = |await_estimate, egress: &EgressQueue, rtt| {
+            WinfParameters { await_estimate, ..WinfParameters::default() }.at(egress, 1_500).pace(rtt)
         };
-        assert!((pace(true, &OUTLET, 0.05) - 0.2).abs() < 1e-12);
-        assert!((pace(true, &OUTLET, 0.6) - 0.75).abs() < 1e-12);
-        assert_eq!(pace(false, &OUTLET, 0.05), 1.0);
-        assert_eq!(pace(true, &Outlet { is_wired: true, ..OUTLET }, 0.05), 1.0);
+        assert!((pace(true, &EGRESS, 0.05) - 0.2).abs() < 1e-12);
+        assert!((pace(true, &EGRESS, 0.6) - 0.75).abs() < 1e-12);
+        assert_eq!(pace(false, &EGRESS, 0.05), 1.0);
+        assert_eq!(pace(true, &EgressQueue { is_wired: true, ..EGRESS }, 0.05), 1.0);
     }
 
     #[test]
@@ -289,7 +289,7 @@ mod tests {
     fn what_is_watched_fits_the_threshold_unless_it_is_said() {
         let watched = |rts_from, said| {
             let parameters = WinfParameters { watched: said, ..WinfParameters::default() };
-            parameters.at(&Outlet { rts_from, ..OUTLET }, 1_532).watched
+            parameters.at(&EgressQueue { rts_from, ..EGRESS }, 1_532).watched
         };
         assert_eq!(watched(Some(0), None), Watched::RtsCts);
         assert_eq!(watched(Some(1_532), None), Watched::RtsCts);

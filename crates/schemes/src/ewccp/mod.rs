@@ -29,11 +29,11 @@ use crate::range::{
 };
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use header::{EwccpEcho, EwccpHeader};
 use multihop_core::{Header, Layout, NodeId};
-use multihop_link::{Outlet, RouterPolicy};
-use multihop_transport::{CongestionHeader, Endpoint, Recovery, TcpOptions, TcpReceiver, TcpSender};
+use multihop_link::{EgressQueue, RouterPolicy};
+use multihop_transport::{CongestionHeader, Controller, Echo, Recovery, TcpOptions};
 use router::{Capacity, Constants, EwccpRouter};
 use schemars::JsonSchema;
 use sender::{EwccpSender, SenderOptions};
@@ -171,33 +171,15 @@ impl Default for Ewccp {
 }
 
 impl Ewccp {
-    fn options(&self) -> TcpOptions {
-        let tcp = TcpParameters {
-            delayed_ack: self.tcp.delayed_ack.or(Some(Duration(0.0))),
-            local_repairs: self.tcp.local_repairs.or(Some(LOCAL_REPAIRS)),
-            ..self.tcp.clone()
-        };
-        let options = tcp.options(Recovery::Sack);
-        TcpOptions {
-            congestion_header: CongestionHeader {
-                bytes: EwccpHeader::BYTES,
-                bytes_with_data: EwccpHeader::BYTES + EwccpHeader::LINK_BYTES + self.summary_bits / 8,
-                ..CongestionHeader::of(0)
-            },
-            time_every_segment: !options.timestamps,
-            ..options
-        }
-    }
-
-    fn constants(&self, outlet: &Outlet) -> Constants {
-        let bit_rate = outlet.rate.bps() as f64 / 8.0;
-        let psi = if outlet.is_wired { 1.0 } else { self.psi };
+    fn constants(&self, egress: &EgressQueue) -> Constants {
+        let bit_rate = egress.rate.bps() as f64 / 8.0;
+        let psi = if egress.is_wired { 1.0 } else { self.psi };
         Constants {
             beta: self.beta,
-            threshold: self.gamma.map_or(f64::from(self.segment_size()), |size| size.0),
+            threshold: self.gamma.map_or(f64::from(self.tcp.segment_size()), |size| size.0),
             round: self.interval.span(),
             // Nobody hears a wire.
-            signalling: (!outlet.is_wired).then(|| self.signalling_interval.span()),
+            signalling: (!egress.is_wired).then(|| self.signalling_interval.span()),
             jitter: self.signalling_jitter,
             hops: self.signalling_hops as u8,
             lifetime: self.lifetime.map_or(self.signalling_interval.span() * 3, Duration::span),
@@ -205,7 +187,7 @@ impl Ewccp {
             header: self.signalling_header.bytes() as u32,
             entry: self.entry_size.bytes() as u32,
             capacity: match self.load {
-                SharedLoad::Measured if !outlet.is_wired => {
+                SharedLoad::Measured if !egress.is_wired => {
                     Capacity::Measured { least: LEAST_MEASURED * bit_rate }
                 }
                 _ => Capacity::Constant(self.capacity.map_or(psi * bit_rate, bytes_per_second)),
@@ -247,8 +229,26 @@ impl Parameters for Ewccp {
     }
 }
 
-impl Scheme for Ewccp {
-    fn sender(&self) -> Box<dyn Endpoint> {
+impl TcpScheme for Ewccp {
+    fn options(&self) -> TcpOptions {
+        let tcp = TcpParameters {
+            delayed_ack: self.tcp.delayed_ack.or(Some(Duration(0.0))),
+            local_repairs: self.tcp.local_repairs.or(Some(LOCAL_REPAIRS)),
+            ..self.tcp.clone()
+        };
+        let options = tcp.options(Recovery::Sack);
+        TcpOptions {
+            congestion_header: CongestionHeader {
+                bytes: EwccpHeader::BYTES,
+                bytes_with_data: EwccpHeader::BYTES + EwccpHeader::LINK_BYTES + self.summary_bits / 8,
+                ..CongestionHeader::of(0)
+            },
+            time_every_segment: !options.timestamps,
+            ..options
+        }
+    }
+
+    fn control(&self) -> Box<dyn Controller> {
         let options = self.options();
         let timestamps = if options.timestamps { 12 } else { 0 };
         let header = options.header + options.congestion_header.bytes_with_data + timestamps;
@@ -265,19 +265,15 @@ impl Scheme for Ewccp {
             paced: self.pacing,
             on_timeout: self.on_timeout,
         });
-        Box::new(TcpSender::new(options, Box::new(sender)))
+        Box::new(sender)
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::with_echo(self.options(), EwccpEcho::default()))
+    fn echo(&self) -> Option<Box<dyn Echo>> {
+        Some(Box::new(EwccpEcho::default()))
     }
 
-    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        Some(Box::new(EwccpRouter::new(node, self.constants(outlet), outlet.seed)))
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
+    fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+        Some(Box::new(EwccpRouter::new(node, self.constants(egress), egress.seed)))
     }
 }
 

@@ -6,7 +6,7 @@ use multihop_core::NodeId;
 
 /// An entry, as it was told.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Told {
+pub(super) struct Signalled {
     pub link: Link,
     /// Hops that it was told over before this one.
     pub hops: u8,
@@ -24,7 +24,7 @@ pub(super) fn write(entries: &[Entry], hops: u8) -> (Vec<u8>, u32) {
     for entry in entries {
         let over = match entry.origin {
             Origin::Own | Origin::Incoming => 0,
-            Origin::Told(over) => over,
+            Origin::Signalled(over) => over,
         };
         if over < hops {
             content.extend(entry.link.from.0.to_be_bytes());
@@ -38,11 +38,11 @@ pub(super) fn write(entries: &[Entry], hops: u8) -> (Vec<u8>, u32) {
 }
 
 /// What was written.
-pub(super) fn read(content: &[u8]) -> impl Iterator<Item = Told> + '_ {
+pub(super) fn read(content: &[u8]) -> impl Iterator<Item = Signalled> + '_ {
     content.chunks_exact(ENTRY).map(|entry| {
         let node =
             |at: usize| NodeId(u32::from_be_bytes([entry[at], entry[at + 1], entry[at + 2], entry[at + 3]]));
-        Told {
+        Signalled {
             link: Link { from: node(0), to: node(4) },
             hops: entry[11],
             queue: u16::from_be_bytes([entry[8], entry[9]]),

@@ -12,7 +12,7 @@ pub(super) enum Origin {
     /// The queue of a link that leads here: "P".
     Incoming,
     /// That of a link elsewhere, told by broadcasts over so many hops: "B".
-    Told(u8),
+    Signalled(u8),
 }
 
 /// What is known of a link's queue.
@@ -70,7 +70,7 @@ impl Table {
         } else if link.to == self.id {
             Origin::Incoming
         } else {
-            Origin::Told(hops)
+            Origin::Signalled(hops)
         };
         match self.entries.binary_search_by_key(&link, |entry| entry.link) {
             Ok(known) => {
@@ -175,7 +175,7 @@ mod tests {
         table.learn(ms(0), link(2, 5), 0, units(400.0), 201);
         table.learn(ms(0), link(2, 1), 1, units(1_000.0), 232);
         let origins: Vec<Origin> = table.entries().iter().map(|entry| entry.origin).collect();
-        assert_eq!(origins, [Origin::Told(1), Origin::Incoming, Origin::Own]);
+        assert_eq!(origins, [Origin::Signalled(1), Origin::Incoming, Origin::Own]);
         assert!((table.queued() - 1_500.0).abs() < 1.5 * QUEUE_UNIT, "{}", table.queued());
     }
 

@@ -11,10 +11,10 @@ use crate::quantity::Duration;
 use crate::range::{number_in_range, span_in_range};
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use multihop_core::{Ecn, Header, Layout, NodeId};
-use multihop_link::{Outlet, RouterPolicy};
-use multihop_transport::{CongestionHeader, Endpoint, TcpOptions, TcpReceiver, TcpSender};
+use multihop_link::{EgressQueue, RouterPolicy};
+use multihop_transport::{CongestionHeader, Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -109,16 +109,14 @@ impl Parameters for Bmcc {
     }
 }
 
-impl Bmcc {
+impl TcpScheme for Bmcc {
     fn options(&self) -> TcpOptions {
         let ack_codepoint = if self.mark_acks { Ecn::Ect0 } else { Ecn::NotCapable };
         let header = CongestionHeader::marks(Ecn::Ect0, LoadHeader::LAYOUT.air as u32);
-        self.tcp.led_by_routers(CongestionHeader { ack_codepoint, ..header })
+        self.tcp.router_assisted(CongestionHeader { ack_codepoint, ..header })
     }
-}
 
-impl Scheme for Bmcc {
-    fn sender(&self) -> Box<dyn Endpoint> {
+    fn control(&self) -> Box<dyn Controller> {
         let options = self.options();
         let sender = LoadSender::new(LoadSenderOptions {
             segment_size: options.segment_size,
@@ -133,15 +131,15 @@ impl Scheme for Bmcc {
             limits_addition: self.limit_addition,
             limits_multiplication: false,
         });
-        Box::new(TcpSender::new(options, Box::new(sender)))
+        Box::new(sender)
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::with_echo(self.options(), LoadEcho::default()))
+    fn echo(&self) -> Option<Box<dyn Echo>> {
+        Some(Box::new(LoadEcho::default()))
     }
 
-    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        let capacity = self.capacity.at(outlet, self.options().packet_size());
+    fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+        let capacity = self.capacity.at(egress, self.options().packet_size());
         let constants = LoadConstants {
             interval: self.interval.span(),
             utilization: self.utilization,
@@ -151,15 +149,12 @@ impl Scheme for Bmcc {
         };
         Some(Box::new(LoadRouter::new(node, capacity, constants)))
     }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Scheme;
     use crate::find;
     use multihop_core::{Ecn, Time};
     use serde_json::json;

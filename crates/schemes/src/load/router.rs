@@ -5,7 +5,7 @@ use super::adpm;
 use crate::capacity::Capacity;
 use crate::load::interval::{Interval, Meter};
 use multihop_core::{Ecn, NodeId, Packet, Span, Time};
-use multihop_link::{Estimator, Hop, LinkView, Passage, PhyTimes, RouterPolicy, Verdict};
+use multihop_link::{Estimator, Hop, LinkView, PhyTimes, QueueEvent, RouterPolicy, Verdict};
 use std::collections::BTreeMap;
 
 /// How a load factor is told in the two ECN bits.
@@ -167,13 +167,13 @@ impl RouterPolicy for LoadRouter {
         Verdict::Pass
     }
 
-    fn on_other(&mut self, now: Time, passage: Passage, size: u32, view: &LinkView) {
-        match passage {
-            Passage::Arrival => {
+    fn on_other(&mut self, now: Time, event: QueueEvent, size: u32, view: &LinkView) {
+        match event {
+            QueueEvent::Enqueue => {
                 self.advance(now, view.queue_bytes, view);
                 self.total.arrive(f64::from(size));
             }
-            Passage::Departure => self.advance(now, view.queue_bytes + u64::from(size), view),
+            QueueEvent::Dequeue => self.advance(now, view.queue_bytes + u64::from(size), view),
         }
     }
 
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn traffic_of_others_counts() {
         let mut router = router(0, constants(Code::Number));
-        router.on_other(at(100, 1).now, Passage::Arrival, 52_500, &view(0));
+        router.on_other(at(100, 1).now, QueueEvent::Enqueue, 52_500, &view(0));
         router.advance(at(200, 1).now, 0, &view(0));
         assert!((router.load - 0.5).abs() < 1e-9, "{}", router.load);
     }
@@ -286,7 +286,7 @@ mod tests {
         // The first has nothing any more: 1.5 : 1. Others take 42 kB of the interval besides.
         come(&mut router, 1, 2, 20, 0);
         come(&mut router, 1, 3, 20, 0);
-        router.on_other(at(350, 1).now, Passage::Arrival, 42_000, &view(0));
+        router.on_other(at(350, 1).now, QueueEvent::Enqueue, 42_000, &view(0));
         assert_eq!(loads(&mut router, 400, [2, 3, 3]), [0.529, 0.794, 0.794]);
     }
 

@@ -9,10 +9,10 @@ use crate::load::sender::{LoadSender, LoadSenderOptions};
 use crate::range::number_in_range;
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use multihop_core::{Ecn, Header, Layout, NodeId, Span};
-use multihop_link::{Outlet, RouterPolicy};
-use multihop_transport::{CongestionHeader, Endpoint, TcpOptions, TcpReceiver, TcpSender};
+use multihop_link::{EgressQueue, RouterPolicy};
+use multihop_transport::{CongestionHeader, Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -55,14 +55,12 @@ impl Parameters for Vcp {
     }
 }
 
-impl Vcp {
+impl TcpScheme for Vcp {
     fn options(&self) -> TcpOptions {
-        self.tcp.led_by_routers(CongestionHeader::marks(Ecn::Ect1, 0))
+        self.tcp.router_assisted(CongestionHeader::marks(Ecn::Ect1, 0))
     }
-}
 
-impl Scheme for Vcp {
-    fn sender(&self) -> Box<dyn Endpoint> {
+    fn control(&self) -> Box<dyn Controller> {
         let options = self.options();
         let sender = LoadSender::new(LoadSenderOptions {
             segment_size: options.segment_size,
@@ -77,15 +75,15 @@ impl Scheme for Vcp {
             limits_addition: true,
             limits_multiplication: true,
         });
-        Box::new(TcpSender::new(options, Box::new(sender)))
+        Box::new(sender)
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::with_echo(self.options(), MarkEcho::default()))
+    fn echo(&self) -> Option<Box<dyn Echo>> {
+        Some(Box::new(MarkEcho::default()))
     }
 
-    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        let capacity = self.capacity.at(outlet, self.options().packet_size());
+    fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+        let capacity = self.capacity.at(egress, self.options().packet_size());
         let constants = LoadConstants {
             interval: INTERVAL,
             utilization: self.utilization,
@@ -94,9 +92,5 @@ impl Scheme for Vcp {
             code: Code::Region,
         };
         Some(Box::new(LoadRouter::new(node, capacity, constants)))
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
     }
 }

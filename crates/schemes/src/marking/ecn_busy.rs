@@ -56,7 +56,7 @@ impl Metric for Busyness {
 mod tests {
     use super::*;
     use crate::Scheme;
-    use crate::testing::{OUTLET, departure, marks, phy};
+    use crate::testing::{EGRESS, departure, marks, phy};
     use multihop_core::{Interval, LinkEvent, NodeId, Time};
 
     #[test]
@@ -73,7 +73,7 @@ mod tests {
         let at = |ms: u64| Time::from_ns(ms * 1_000_000);
         for (window, expected) in [("100 ms", 0.8), ("160 ms", 0.5)] {
             let metric = Busyness { busy_window: window.parse().unwrap(), ..Busyness::default() };
-            let router = EcnBusy { metric, ..EcnBusy::default() }.router(NodeId(0), &OUTLET).unwrap();
+            let router = EcnBusy { metric, ..EcnBusy::default() }.router(NodeId(0), &EGRESS).unwrap();
             let mut view = LinkView::default();
             for mut estimator in router.estimators(&phy()) {
                 estimator.on_link(&LinkEvent::BusyFrom(at(920)));

@@ -16,10 +16,10 @@ pub use recn::{FrameEfficiency, Recn};
 
 use crate::range::check_weight;
 use crate::tcp::TcpParameters;
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use multihop_core::{NodeId, Packet};
-use multihop_link::{Departure, Estimator, LinkView, Outlet, PhyTimes, RouterPolicy, Verdict};
-use multihop_transport::{Endpoint, Recovery};
+use multihop_link::{Departure, EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy, Verdict};
+use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -91,21 +91,17 @@ impl<M: Metric> Parameters for EcnTcp<M> {
     }
 }
 
-impl<M: Metric> Scheme for EcnTcp<M> {
-    fn sender(&self) -> Box<dyn Endpoint> {
-        self.ecn_tcp().sender(Recovery::NewReno)
+impl<M: Metric> TcpScheme for EcnTcp<M> {
+    fn options(&self) -> TcpOptions {
+        self.ecn_tcp().options(Recovery::NewReno)
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.ecn_tcp().receiver(Recovery::NewReno)
+    fn control(&self) -> Box<dyn Controller> {
+        Box::new(self.ecn_tcp().reno())
     }
 
-    fn router(&self, _node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    fn policy(&self, _node: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(Marker { metric: self.metric.clone(), weight: self.smoothing, smoothed: None }))
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
     }
 }
 
@@ -153,7 +149,8 @@ impl<M: Metric> RouterPolicy for Marker<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{OUTLET, departure, marks_of, packet};
+    use crate::Scheme;
+    use crate::testing::{EGRESS, departure, marks_of, packet};
     use crate::{EcnBusy, EcnFsd, EcnRts, Recn};
     use multihop_core::{Ecn, Time};
 
@@ -166,7 +163,7 @@ mod tests {
     fn only_data_that_understands_ecn_is_marked() {
         let view = LinkView { busy_ratio: Some(1.0), ..LinkView::default() };
         for scheme in all() {
-            let mut router = scheme.router(NodeId(0), &OUTLET).unwrap();
+            let mut router = scheme.router(NodeId(0), &EGRESS).unwrap();
             let mut after = |payload: u32, ecn: Ecn| {
                 let mut packet = packet(payload, ecn);
                 if router.on_data(&departure(80_000, 6), &mut packet, &view) == Verdict::Mark {
@@ -209,7 +206,7 @@ mod tests {
     /// What is no data is no frame of the mean either.
     #[test]
     fn acknowledgements_leave_the_mean_alone() {
-        let mut router = EcnFsd { smoothing: 0.5, ..EcnFsd::default() }.router(NodeId(0), &OUTLET).unwrap();
+        let mut router = EcnFsd { smoothing: 0.5, ..EcnFsd::default() }.router(NodeId(0), &EGRESS).unwrap();
         let view = LinkView::default();
         router.on_data(&departure(80_000, 0), &mut packet(0, Ecn::NotCapable), &view);
         let verdict = router.on_data(&departure(20_000, 0), &mut packet(1000, Ecn::Ect0), &view);

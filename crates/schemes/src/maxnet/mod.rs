@@ -12,13 +12,12 @@ use crate::range::{bytes_per_second, number_in_range, rate_in_range, span_in_ran
 use crate::round_trip::smoothed;
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use header::{PriceEcho, PriceHeader};
 use multihop_core::{Header, HeaderBytes, Layout, NodeId, Packet, Rate, Span, Time};
-use multihop_link::{Estimator, Hop, LinkView, Outlet, Passage, PhyTimes, RouterPolicy, Verdict};
+use multihop_link::{EgressQueue, Estimator, Hop, LinkView, PhyTimes, QueueEvent, RouterPolicy, Verdict};
 use multihop_transport::{
-    Acked, Allowance, CongestionHeader, Controller, Endpoint, Heard, LossKind, Lost, Returned, TcpOptions,
-    TcpReceiver, TcpSender,
+    Acked, Allowance, CongestionHeader, Controller, Echo, Heard, LossKind, Lost, Returned, TcpOptions,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,10 +77,6 @@ impl Parameters for MaxNet {
 }
 
 impl MaxNet {
-    fn options(&self) -> TcpOptions {
-        self.tcp.led_by_routers(CongestionHeader::of(PriceHeader::LAYOUT.air as u32))
-    }
-
     fn demand(&self) -> Demand {
         Demand { max_rate: bytes_per_second(self.max_rate), time_constant: self.time_constant.0 }
     }
@@ -107,8 +102,12 @@ impl Demand {
     }
 }
 
-impl Scheme for MaxNet {
-    fn sender(&self) -> Box<dyn Endpoint> {
+impl TcpScheme for MaxNet {
+    fn options(&self) -> TcpOptions {
+        self.tcp.router_assisted(CongestionHeader::of(PriceHeader::LAYOUT.air as u32))
+    }
+
+    fn control(&self) -> Box<dyn Controller> {
         let options = self.options();
         let sender = PriceSender {
             demand: self.demand(),
@@ -119,16 +118,16 @@ impl Scheme for MaxNet {
             srtt: None,
             acked: 0,
         };
-        Box::new(TcpSender::new(options, Box::new(sender)))
+        Box::new(sender)
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::with_echo(self.options(), PriceEcho::default()))
+    fn echo(&self) -> Option<Box<dyn Echo>> {
+        Some(Box::new(PriceEcho::default()))
     }
 
-    fn router(&self, _node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    fn policy(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(PriceRouter {
-            capacity: self.capacity.at(outlet, self.options().packet_size()),
+            capacity: self.capacity.at(egress, self.options().packet_size()),
             utilization: self.utilization,
             demand: self.demand(),
             interval: self.interval.span(),
@@ -136,10 +135,6 @@ impl Scheme for MaxNet {
             arrived: 0.0,
             price: 0.0,
         }))
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
     }
 }
 
@@ -192,9 +187,9 @@ impl RouterPolicy for PriceRouter {
         Verdict::Pass
     }
 
-    fn on_other(&mut self, now: Time, passage: Passage, size: u32, view: &LinkView) {
+    fn on_other(&mut self, now: Time, event: QueueEvent, size: u32, view: &LinkView) {
         self.advance(now, view);
-        if passage == Passage::Arrival {
+        if event == QueueEvent::Enqueue {
             self.arrived += f64::from(size);
         }
     }
@@ -287,7 +282,7 @@ mod tests {
 
     fn router_of(parameters: &str) -> Box<dyn RouterPolicy> {
         let scheme: MaxNet = serde_json::from_str(parameters).unwrap();
-        scheme.router(NodeId(0), &testing::OUTLET).unwrap()
+        scheme.policy(NodeId(0), &testing::EGRESS).unwrap()
     }
 
     fn price(router: &mut dyn RouterPolicy, at: u64, came_with: f64) -> f64 {
@@ -303,7 +298,7 @@ mod tests {
     fn a_price_rises_by_the_excess_and_falls_to_nothing() {
         let mut router = router();
         // 390 kB where 190 are aimed at: 0.2 s * (1.95 - 0.95).
-        router.on_other(ms(10), Passage::Arrival, 390_000, &LinkView::default());
+        router.on_other(ms(10), QueueEvent::Enqueue, 390_000, &LinkView::default());
         assert_eq!(price(router.as_mut(), 150, 0.0), 0.0);
         assert!((price(router.as_mut(), 201, 0.0) - 0.2).abs() < 1e-4);
         assert!((price(router.as_mut(), 300, 3.0) - 3.0).abs() < 1e-4, "a larger one was met before");
@@ -316,7 +311,7 @@ mod tests {
     fn no_price_is_below_that_at_which_one_sender_demands_what_is_aimed_at() {
         let mut router = router_of(r#"{ "capacity": "8 Mb/s" }"#);
         assert!((price(router.as_mut(), 0, 0.0) - 1.2885).abs() < 1e-4, "the first packet");
-        router.on_other(ms(10), Passage::Arrival, 390_000, &LinkView::default());
+        router.on_other(ms(10), QueueEvent::Enqueue, 390_000, &LinkView::default());
         assert!((price(router.as_mut(), 201, 0.0) - 1.4885).abs() < 1e-4);
         assert!((price(router.as_mut(), 60_000, 0.0) - 1.2885).abs() < 1e-4, "after a silence");
         let demand = Demand { max_rate: 100e6, time_constant: 0.5 };

@@ -15,11 +15,11 @@ use crate::rcp::router::{Load, RateConstants, RcpRouter};
 use crate::rcp::sender::{RcpSender, RcpSenderOptions};
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use header::{RcpEcho, RcpHeader};
 use multihop_core::{Header, Layout, NodeId};
-use multihop_link::{Estimator, LinkView, Outlet, PhyTimes, RouterPolicy};
-use multihop_transport::{CongestionHeader, Endpoint, Recovery, TcpOptions, TcpReceiver, TcpSender};
+use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
+use multihop_transport::{CongestionHeader, Controller, Echo, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -124,7 +124,7 @@ impl RcpConnection {
         self.tcp.check()
     }
 
-    fn options(&self) -> TcpOptions {
+    pub(crate) fn options(&self) -> TcpOptions {
         let tcp = TcpParameters {
             timestamps: self.tcp.timestamps.or(Some(true)),
             window: self.tcp.window.or(Some(TcpOptions::OPEN_WINDOW)),
@@ -143,9 +143,9 @@ impl RcpConnection {
         self.options().packet_size()
     }
 
-    pub(crate) fn sender(&self, limit: WindowLimit, pacing: Pacing) -> Box<dyn Endpoint> {
+    pub(crate) fn control(&self, limit: WindowLimit, pacing: Pacing) -> RcpSender {
         let options = self.options();
-        let sender = RcpSender::new(RcpSenderOptions {
+        RcpSender::new(RcpSenderOptions {
             segment_size: options.segment_size,
             header: options.packet_size() - options.segment_size,
             initial_window: self.tcp.first_window(),
@@ -153,12 +153,7 @@ impl RcpConnection {
             pacing,
             refresh: self.refresh,
             desired: self.desired.map(bytes_per_second),
-        });
-        Box::new(TcpSender::new(options, Box::new(sender)))
-    }
-
-    pub(crate) fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::with_echo(self.options(), RcpEcho::default()))
+        })
     }
 }
 
@@ -185,24 +180,24 @@ impl Parameters for Rcp {
     }
 }
 
-impl Scheme for Rcp {
-    fn sender(&self) -> Box<dyn Endpoint> {
-        self.tcp.sender(self.window_limit, Pacing::Packet)
+impl TcpScheme for Rcp {
+    fn options(&self) -> TcpOptions {
+        self.tcp.options()
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tcp.receiver()
+    fn control(&self) -> Box<dyn Controller> {
+        Box::new(self.tcp.control(self.window_limit, Pacing::Packet))
     }
 
-    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        let capacity = self.capacity.at(outlet, self.tcp.packet_size());
+    fn echo(&self) -> Option<Box<dyn Echo>> {
+        Some(Box::new(RcpEcho::default()))
+    }
+
+    fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+        let capacity = self.capacity.at(egress, self.tcp.packet_size());
         let least = self.min_rate.unwrap_or(0.01) * f64::from(self.tcp.packet_size());
         let constants = self.control.constants(self.utilization.unwrap_or(1.0), least);
         Some(Box::new(RcpRouter::new(node, GivenLoad { capacity }, constants)))
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.tcp.segment_size()
     }
 }
 

@@ -2,17 +2,17 @@
 //!
 //! As for XCP-Winf, each equation that cannot be meant as printed has an option.
 
-use super::header::RcpHeader;
+use super::header::{RcpEcho, RcpHeader};
 use crate::capacity::winf::{Estimates, WinfParameters};
 use crate::quantity::Size;
 use crate::range::size_in_range;
 use crate::rcp::router::{Load, RcpRouter};
 use crate::rcp::sender::{Pacing, WindowLimit};
 use crate::rcp::{RcpConnection, RcpControl, check_rates};
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use multihop_core::{Header, Layout, NodeId};
-use multihop_link::{Estimator, LinkView, Outlet, PhyTimes, RouterPolicy};
-use multihop_transport::Endpoint;
+use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
+use multihop_transport::{Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -103,27 +103,27 @@ impl Parameters for RcpWinf {
     }
 }
 
-impl Scheme for RcpWinf {
-    fn sender(&self) -> Box<dyn Endpoint> {
-        self.tcp.sender(self.window_limit, self.pacing)
+impl TcpScheme for RcpWinf {
+    fn options(&self) -> TcpOptions {
+        self.tcp.options()
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tcp.receiver()
+    fn control(&self) -> Box<dyn Controller> {
+        Box::new(self.tcp.control(self.window_limit, self.pacing))
     }
 
-    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    fn echo(&self) -> Option<Box<dyn Echo>> {
+        Some(Box::new(RcpEcho::default()))
+    }
+
+    fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let load = WinfLoad {
             input: self.input,
             offer: self.offer,
-            estimates: self.winf.at(outlet, self.tcp.packet_size()),
+            estimates: self.winf.at(egress, self.tcp.packet_size()),
         };
         let constants = self.control.constants(self.utilization, self.min_rate * self.mtu.0);
         Some(Box::new(RcpRouter::new(node, load, constants)))
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.tcp.segment_size()
     }
 }
 
@@ -172,9 +172,9 @@ mod tests {
     use super::*;
     use crate::rcp::header::RcpHeader;
     use crate::testing::{self, hop};
-    use crate::xcp::router::testing::OUTLET;
+    use crate::xcp::router::testing::EGRESS;
     use multihop_core::{Ecn, HeaderBytes, Span, Time};
-    use multihop_link::Passage;
+    use multihop_link::QueueEvent;
 
     /// 1 MB/s, all of which is available.
     fn idle() -> LinkView {
@@ -187,7 +187,7 @@ mod tests {
 
     /// What a packet that asks for all there is leaves with, at each of these instants.
     fn rates(scheme: &RcpWinf, view: &LinkView, instants: &[u64]) -> Vec<u32> {
-        let mut router = scheme.router(NodeId(0), &OUTLET).unwrap();
+        let mut router = scheme.policy(NodeId(0), &EGRESS).unwrap();
         let at = |at: &u64| {
             let mut packet = testing::packet(960, Ecn::NotCapable);
             let rate = RcpHeader::UNLIMITED;
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn a_queue_costs_what_input_costs() {
         let scheme = RcpWinf::default();
-        let estimates = scheme.winf.at(&OUTLET, 1_532);
+        let estimates = scheme.winf.at(&EGRESS, 1_532);
         let mut load = WinfLoad { input: Input::Used, offer: Offer::Rate, estimates };
         let half = LinkView { available_bps: Some(4e6), ..idle() };
         assert_eq!(load.weights(0.25e6, 0.2, 0.2, &half), (0.5, 2.0));
@@ -233,8 +233,8 @@ mod tests {
     #[test]
     fn arrivals_may_count_instead_of_what_is_used() {
         let scheme = slow(RcpWinf { input: Input::Arrivals, ..RcpWinf::default() });
-        let mut router = scheme.router(NodeId(0), &OUTLET).unwrap();
-        router.on_other(ms(0), Passage::Arrival, 50_000, &idle());
+        let mut router = scheme.policy(NodeId(0), &EGRESS).unwrap();
+        router.on_other(ms(0), QueueEvent::Enqueue, 50_000, &idle());
         let mut packet = testing::packet(960, Ecn::NotCapable);
         let rate = RcpHeader::UNLIMITED;
         packet.segment.feedback = HeaderBytes::of(&RcpHeader { rate, ..RcpHeader::default() });

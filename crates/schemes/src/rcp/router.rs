@@ -6,7 +6,7 @@
 use super::header::RcpHeader;
 use crate::xcp::router::{Timer, seconds};
 use multihop_core::{NodeId, Packet, Time};
-use multihop_link::{Estimator, Hop, LinkView, Passage, PhyTimes, RouterPolicy, Verdict};
+use multihop_link::{Estimator, Hop, LinkView, PhyTimes, QueueEvent, RouterPolicy, Verdict};
 
 /// What a router takes its link to carry, and how much of that to be in use.
 pub(crate) trait Load: Send {
@@ -162,10 +162,10 @@ impl<L: Load> RouterPolicy for RcpRouter<L> {
         Verdict::Pass
     }
 
-    fn on_other(&mut self, now: Time, passage: Passage, size: u32, view: &LinkView) {
-        match passage {
-            Passage::Arrival => self.arrive(now, size, view),
-            Passage::Departure => self.advance(now, view.queue_bytes + u64::from(size), view),
+    fn on_other(&mut self, now: Time, event: QueueEvent, size: u32, view: &LinkView) {
+        match event {
+            QueueEvent::Enqueue => self.arrive(now, size, view),
+            QueueEvent::Dequeue => self.advance(now, view.queue_bytes + u64::from(size), view),
         }
     }
 }
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn the_rate_moves_with_what_is_left_and_with_the_queue() {
         let mut router = router(CONSTANTS);
-        router.on_other(ms(0), Passage::Arrival, 9_000, &view(0));
+        router.on_other(ms(0), QueueEvent::Enqueue, 9_000, &view(0));
         router.advance(ms(10), 5_000, &view(0));
         assert!((router.rate.unwrap() - 50_100.0).abs() < 1e-6, "{:?}", router.rate);
         assert_eq!(router.timer.next, ms(20));
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn a_full_link_keeps_the_rate_and_an_empty_one_raises_it_by_alpha() {
         let mut full = router(CONSTANTS);
-        full.on_other(ms(0), Passage::Arrival, 10_000, &view(0));
+        full.on_other(ms(0), QueueEvent::Enqueue, 10_000, &view(0));
         full.advance(ms(10), 0, &view(0));
         assert!((full.rate.unwrap() - 50_000.0).abs() < 1e-6);
         let mut empty = router(RateConstants { slot: 0.1, ..CONSTANTS });
@@ -249,7 +249,7 @@ mod tests {
         let mut router = router(RateConstants { utilization: 0.9, ..CONSTANTS });
         router.advance(ms(60_000), 0, &view(0));
         assert_eq!(router.rate, Some(0.9e6));
-        router.on_other(ms(60_000), Passage::Arrival, 1_000_000, &view(0));
+        router.on_other(ms(60_000), QueueEvent::Enqueue, 1_000_000, &view(0));
         router.advance(ms(120_000), 200_000, &view(0));
         assert_eq!(router.rate, Some(100.0), "10 bytes in 100 ms");
     }

@@ -3,10 +3,10 @@
 use crate::range::{check_weight, in_range, number_in_range};
 use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use multihop_core::{Exchange, Fate, LinkEvent, NodeId, Packet, Span, Time};
-use multihop_link::{Hop, LinkView, Outlet, RouterPolicy, Verdict};
-use multihop_transport::{Endpoint, Recovery};
+use multihop_link::{EgressQueue, Hop, LinkView, RouterPolicy, Verdict};
+use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -70,29 +70,25 @@ impl Parameters for Lred {
     }
 }
 
-impl Scheme for Lred {
-    fn sender(&self) -> Box<dyn Endpoint> {
-        self.tcp.sender(Recovery::NewReno)
+impl TcpScheme for Lred {
+    fn options(&self) -> TcpOptions {
+        self.tcp.options(Recovery::NewReno)
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tcp.receiver(Recovery::NewReno)
+    fn control(&self) -> Box<dyn Controller> {
+        Box::new(self.tcp.reno())
     }
 
-    fn router(&self, _node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        if outlet.is_wired {
+    fn policy(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+        if egress.is_wired {
             return None;
         }
         Some(Box::new(LinkRed {
             parameters: self.clone(),
             retries: 0.0,
             previous: Span::ZERO,
-            early_drop: EarlyDrop::new(outlet),
+            early_drop: EarlyDrop::new(egress),
         }))
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
     }
 }
 
@@ -151,7 +147,7 @@ impl RouterPolicy for LinkRed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{OUTLET, hop, packet};
+    use crate::testing::{EGRESS, hop, packet};
     use multihop_core::{Ecn, FlowId, Rate};
 
     /// 9.4 ms of airtime.
@@ -182,7 +178,7 @@ mod tests {
             parameters: scheme.clone(),
             retries: 0.0,
             previous: Span::ZERO,
-            early_drop: EarlyDrop::new(&OUTLET),
+            early_drop: EarlyDrop::new(&EGRESS),
         }
     }
 
@@ -255,6 +251,6 @@ mod tests {
 
     #[test]
     fn wires_have_no_retransmissions() {
-        assert!(Lred::default().router(NodeId(0), &Outlet { is_wired: true, ..OUTLET }).is_none());
+        assert!(Lred::default().policy(NodeId(0), &EgressQueue { is_wired: true, ..EGRESS }).is_none());
     }
 }

@@ -7,7 +7,7 @@ pub use lred::Lred;
 pub use nred::Nred;
 
 use multihop_core::{Ecn, Packet, Rng};
-use multihop_link::{Outlet, Verdict};
+use multihop_link::{EgressQueue, Verdict};
 
 /// Tosses the coin for each packet of data.
 #[derive(Clone, Debug)]
@@ -16,9 +16,9 @@ pub(crate) struct EarlyDrop {
 }
 
 impl EarlyDrop {
-    /// For the policy at this outlet.
-    pub(crate) fn new(outlet: &Outlet) -> EarlyDrop {
-        EarlyDrop { rng: Rng::at(outlet.seed, &["early drop"]) }
+    /// For the policy at this egress.
+    pub(crate) fn new(egress: &EgressQueue) -> EarlyDrop {
+        EarlyDrop { rng: Rng::at(egress.seed, &["early drop"]) }
     }
 
     /// What becomes of a packet with this probability: it is marked, or dropped if its transport does not understand ECN (RFC
@@ -50,10 +50,10 @@ pub(crate) fn check_order(min: f64, max: f64) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{OUTLET, packet};
+    use crate::testing::{EGRESS, packet};
 
     fn verdicts(payload: u32, ecn: Ecn, probability: f64) -> [usize; 3] {
-        let mut coin = EarlyDrop::new(&OUTLET);
+        let mut coin = EarlyDrop::new(&EGRESS);
         let mut counts = [0; 3];
         for _ in 0..10_000 {
             counts[match coin.judge(&packet(payload, ecn), probability) {
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn each_seed_has_draws_of_its_own() {
         let draws = |seed| {
-            let mut coin = EarlyDrop::new(&Outlet { seed, ..OUTLET });
+            let mut coin = EarlyDrop::new(&EgressQueue { seed, ..EGRESS });
             (0..64).map(|_| coin.judge(&packet(1000, Ecn::NotCapable), 0.5)).collect::<Vec<_>>()
         };
         assert_eq!(draws(1), draws(1));

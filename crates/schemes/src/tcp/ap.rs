@@ -3,10 +3,10 @@
 use crate::quantity::{BitRate, Duration, Size};
 use crate::range::{in_range, size_in_range, span_in_range};
 use crate::tcp::{Flavour, TcpParameters};
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use multihop_transport::{
-    AdaptivePacing, AdaptivePacingOptions, Dispersion, Endpoint, Recovery, RtoOptions, ShortPath, TcpOptions,
-    TcpSender,
+    AdaptivePacing, AdaptivePacingOptions, Controller, Dispersion, Recovery, RtoOptions, ShortPath,
+    TcpOptions,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,8 +94,16 @@ impl Parameters for TcpAp {
     }
 }
 
-impl Scheme for TcpAp {
-    fn sender(&self) -> Box<dyn Endpoint> {
+impl TcpScheme for TcpAp {
+    fn options(&self) -> TcpOptions {
+        let options = self.connection().options(Recovery::NewReno);
+        let rto = RtoOptions { exponential: false, ..options.rto };
+        // ns-2 has timestamps in every header, at no cost.
+        let time_every_segment = !options.timestamps;
+        TcpOptions { rto, time_every_segment, ..options }
+    }
+
+    fn control(&self) -> Box<dyn Controller> {
         let pacing = AdaptivePacing::new(AdaptivePacingOptions {
             reno: self.tcp.reno_options(),
             rate: self.rate.rate(),
@@ -112,20 +120,7 @@ impl Scheme for TcpAp {
             history: self.history as usize,
             initial_interval: self.initial_interval.span(),
         });
-        let options = self.connection().options(Recovery::NewReno);
-        let rto = RtoOptions { exponential: false, ..options.rto };
-        // ns-2 has timestamps in every header, at no cost.
-        let time_every_segment = !options.timestamps;
-        let options = TcpOptions { rto, time_every_segment, ..options };
-        Box::new(TcpSender::new(options, Box::new(pacing)))
-    }
-
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.connection().receiver(Recovery::NewReno)
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
+        Box::new(pacing)
     }
 }
 

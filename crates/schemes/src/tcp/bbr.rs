@@ -3,8 +3,8 @@
 use crate::quantity::Duration;
 use crate::range::{number_in_range, span_in_range};
 use crate::tcp::TcpParameters;
-use crate::{Parameters, Scheme};
-use multihop_transport::{Bbr, BbrOptions, Endpoint, Recovery, TcpOptions, TcpSender};
+use crate::{Parameters, TcpScheme};
+use multihop_transport::{Bbr, BbrOptions, Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,22 +43,17 @@ impl Parameters for TcpBbr {
     }
 }
 
-impl Scheme for TcpBbr {
-    fn sender(&self) -> Box<dyn Endpoint> {
+impl TcpScheme for TcpBbr {
+    fn options(&self) -> TcpOptions {
+        TcpOptions { delivery_rate: true, ..self.tcp.options(Recovery::Sack) }
+    }
+
+    fn control(&self) -> Box<dyn Controller> {
         let bbr = Bbr::new(BbrOptions {
             window_gain: self.window_gain,
             round_trip_window: self.round_trip_window.span(),
             ..BbrOptions::draft(self.tcp.segment_size(), self.tcp.first_window())
         });
-        let options = TcpOptions { delivery_rate: true, ..self.tcp.options(Recovery::Sack) };
-        Box::new(TcpSender::new(options, Box::new(bbr)))
-    }
-
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tcp.receiver(Recovery::Sack)
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
+        Box::new(bbr)
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::range::number_in_range;
 use crate::tcp::{Flavour, TcpParameters};
-use crate::{Parameters, Scheme};
-use multihop_transport::{Cubic, CubicOptions, Endpoint, Recovery, TcpOptions, TcpSender};
+use crate::{Parameters, TcpScheme};
+use multihop_transport::{Controller, Cubic, CubicOptions, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -77,8 +77,12 @@ impl TcpCubic {
     }
 }
 
-impl Scheme for TcpCubic {
-    fn sender(&self) -> Box<dyn Endpoint> {
+impl TcpScheme for TcpCubic {
+    fn options(&self) -> TcpOptions {
+        TcpOptions { time_every_segment: self.hystart(), ..self.tcp.options(Recovery::Sack) }
+    }
+
+    fn control(&self) -> Box<dyn Controller> {
         let cubic = Cubic::new(CubicOptions {
             reno: self.tcp.reno_options(),
             scale: self.scale,
@@ -87,15 +91,6 @@ impl Scheme for TcpCubic {
             fast_convergence: self.fast_convergence,
             hystart: self.hystart(),
         });
-        let options = TcpOptions { time_every_segment: self.hystart(), ..self.tcp.options(Recovery::Sack) };
-        Box::new(TcpSender::new(options, Box::new(cubic)))
-    }
-
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tcp.receiver(Recovery::Sack)
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
+        Box::new(cubic)
     }
 }

@@ -19,8 +19,7 @@ pub use westwood::{Filter, TcpWestwood};
 use crate::quantity::{Duration, Size};
 use crate::range::{in_range, size_in_range, span_in_range};
 use multihop_transport::{
-    CongestionHeader, Controller as _, Endpoint, Growth, Recovery, Reno, RenoOptions, SackedAtTimeout,
-    TcpOptions, TcpReceiver, TcpSender,
+    CongestionHeader, Controller as _, Growth, Recovery, Reno, RenoOptions, SackedAtTimeout, TcpOptions,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -157,7 +156,7 @@ impl TcpParameters {
 
     /// The options of a connection whose window routers open: with selective acknowledgements, which hold after a timeout, a round-trip
     /// sample from every acknowledgement, and a receive window that does not bind, unless something else was given.
-    pub(crate) fn led_by_routers(&self, congestion_header: CongestionHeader) -> TcpOptions {
+    pub(crate) fn router_assisted(&self, congestion_header: CongestionHeader) -> TcpOptions {
         let tcp = TcpParameters {
             window: self.window.or(Some(TcpOptions::OPEN_WINDOW)),
             keep_sacked: self.keep_sacked.or(Some(true)),
@@ -188,16 +187,6 @@ impl TcpParameters {
     /// The first congestion window in bytes, with a default as in [`TcpParameters::reno`].
     pub(crate) fn first_window(&self) -> u64 {
         self.reno().allowance().window
-    }
-
-    /// A sender with the AIMD controller.
-    pub fn sender(&self, recovery: Recovery) -> Box<dyn Endpoint> {
-        Box::new(TcpSender::new(self.options(recovery), Box::new(self.reno())))
-    }
-
-    /// The receiver for it.
-    pub fn receiver(&self, recovery: Recovery) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::new(self.options(recovery)))
     }
 
     /// Payload bytes of a full segment.

@@ -1,8 +1,8 @@
 //! TCP `NewReno`.
 
 use crate::tcp::TcpParameters;
-use crate::{Parameters, Scheme};
-use multihop_transport::{Endpoint, Recovery};
+use crate::{Parameters, TcpScheme};
+use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,16 +26,12 @@ impl Parameters for TcpNewReno {
     }
 }
 
-impl Scheme for TcpNewReno {
-    fn sender(&self) -> Box<dyn Endpoint> {
-        self.tcp.sender(Recovery::NewReno)
+impl TcpScheme for TcpNewReno {
+    fn options(&self) -> TcpOptions {
+        self.tcp.options(Recovery::NewReno)
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tcp.receiver(Recovery::NewReno)
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
+    fn control(&self) -> Box<dyn Controller> {
+        Box::new(self.tcp.reno())
     }
 }

@@ -1,8 +1,8 @@
 //! TCP with selective acknowledgements.
 
 use crate::tcp::TcpParameters;
-use crate::{Parameters, Scheme};
-use multihop_transport::{Endpoint, Recovery};
+use crate::{Parameters, TcpScheme};
+use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,16 +25,12 @@ impl Parameters for TcpSack {
     }
 }
 
-impl Scheme for TcpSack {
-    fn sender(&self) -> Box<dyn Endpoint> {
-        self.tcp.sender(Recovery::Sack)
+impl TcpScheme for TcpSack {
+    fn options(&self) -> TcpOptions {
+        self.tcp.options(Recovery::Sack)
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tcp.receiver(Recovery::Sack)
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
+    fn control(&self) -> Box<dyn Controller> {
+        Box::new(self.tcp.reno())
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::range::number_in_range;
 use crate::tcp::{Flavour, TcpParameters};
-use crate::{Parameters, Scheme};
-use multihop_transport::{Endpoint, Recovery, RenoOptions, TcpOptions, TcpSender, Vegas, VegasOptions};
+use crate::{Parameters, TcpScheme};
+use multihop_transport::{Controller, Recovery, RenoOptions, TcpOptions, Vegas, VegasOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,8 +52,18 @@ impl Parameters for TcpVegas {
     }
 }
 
-impl Scheme for TcpVegas {
-    fn sender(&self) -> Box<dyn Endpoint> {
+impl TcpScheme for TcpVegas {
+    fn options(&self) -> TcpOptions {
+        let options = self.tcp.options(Recovery::NewReno);
+        // ns-2's Vegas answers the first two duplicates with silence, or with a repetition.
+        let limited_transmit = match self.tcp.limited_transmit {
+            None => options.limited_transmit && self.tcp.flavour == Flavour::Rfc,
+            Some(_) => options.limited_transmit,
+        };
+        TcpOptions { time_every_segment: true, limited_transmit, ..options }
+    }
+
+    fn control(&self) -> Box<dyn Controller> {
         // A window that is not used is no evidence that the path would carry it.
         let reno = RenoOptions { grow_when_app_limited: false, ..self.tcp.reno_options() };
         let defaults = match self.tcp.flavour {
@@ -64,24 +74,9 @@ impl Scheme for TcpVegas {
             alpha: self.alpha,
             beta: self.beta,
             gamma: self.gamma,
-            patience: defaults.patience.filter(|_| self.fine_timeout),
+            fine_grained_rto: defaults.fine_grained_rto.filter(|_| self.fine_timeout),
             ..defaults
         });
-        let options = self.tcp.options(Recovery::NewReno);
-        // ns-2's Vegas answers the first two duplicates with silence, or with a repetition.
-        let limited_transmit = match self.tcp.limited_transmit {
-            None => options.limited_transmit && self.tcp.flavour == Flavour::Rfc,
-            Some(_) => options.limited_transmit,
-        };
-        let options = TcpOptions { time_every_segment: true, limited_transmit, ..options };
-        Box::new(TcpSender::new(options, Box::new(vegas)))
-    }
-
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tcp.receiver(Recovery::NewReno)
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
+        Box::new(vegas)
     }
 }

@@ -1,8 +1,8 @@
 //! TCP Westwood+.
 
 use crate::tcp::TcpParameters;
-use crate::{Parameters, Scheme};
-use multihop_transport::{BandwidthFilter, Endpoint, Recovery, TcpSender, Westwood, WestwoodOptions};
+use crate::{Parameters, TcpScheme};
+use multihop_transport::{BandwidthFilter, Controller, Recovery, TcpOptions, Westwood, WestwoodOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,21 +40,16 @@ impl Parameters for TcpWestwood {
     }
 }
 
-impl Scheme for TcpWestwood {
-    fn sender(&self) -> Box<dyn Endpoint> {
+impl TcpScheme for TcpWestwood {
+    fn options(&self) -> TcpOptions {
+        self.tcp.options(Recovery::NewReno)
+    }
+
+    fn control(&self) -> Box<dyn Controller> {
         let filter = match self.filter {
             Filter::Exponential => BandwidthFilter::Exponential,
             Filter::Tustin => BandwidthFilter::Tustin,
         };
-        let westwood = Westwood::new(WestwoodOptions { reno: self.tcp.reno_options(), filter });
-        Box::new(TcpSender::new(self.tcp.options(Recovery::NewReno), Box::new(westwood)))
-    }
-
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tcp.receiver(Recovery::NewReno)
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
+        Box::new(Westwood::new(WestwoodOptions { reno: self.tcp.reno_options(), filter }))
     }
 }

@@ -15,11 +15,11 @@ use crate::range::{bytes_per_second, number_in_range, rate_in_range, span_in_ran
 use crate::tcp::{Flavour, TcpParameters};
 use crate::xcp::router::{Aggregate, Constants, Law, Seen, XcpRouter};
 use crate::xcp::sender::{XcpSender, XcpSenderOptions};
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use header::{XcpEcho, XcpHeader};
 use multihop_core::{Header, Layout, NodeId};
-use multihop_link::{Estimator, LinkView, Outlet, PhyTimes, RouterPolicy};
-use multihop_transport::{CongestionHeader, Endpoint, Recovery, TcpOptions, TcpReceiver, TcpSender};
+use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
+use multihop_transport::{CongestionHeader, Controller, Echo, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -108,7 +108,7 @@ impl XcpConnection {
         self.tcp.check()
     }
 
-    fn options(&self) -> TcpOptions {
+    pub(crate) fn options(&self) -> TcpOptions {
         let tcp = TcpParameters { timestamps: self.tcp.timestamps.or(Some(true)), ..self.tcp.clone() };
         let congestion_header = CongestionHeader::of(XcpHeader::LAYOUT.air as u32);
         match self.tcp.flavour {
@@ -124,19 +124,14 @@ impl XcpConnection {
         }
     }
 
-    pub(crate) fn sender(&self) -> Box<dyn Endpoint> {
+    pub(crate) fn control(&self) -> XcpSender {
         let options = self.options();
-        let sender = XcpSender::new(XcpSenderOptions {
+        XcpSender::new(XcpSenderOptions {
             segment_size: options.segment_size,
             initial_window: self.tcp.first_window(),
             max_window: options.receive_window,
             desired: self.desired.map(bytes_per_second),
-        });
-        Box::new(TcpSender::new(options, Box::new(sender)))
-    }
-
-    pub(crate) fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::with_echo(self.options(), XcpEcho::default()))
+        })
     }
 
     /// Bytes of a full packet above the MAC.
@@ -158,26 +153,26 @@ impl Parameters for Xcp {
     }
 }
 
-impl Scheme for Xcp {
-    fn sender(&self) -> Box<dyn Endpoint> {
-        self.tcp.sender()
+impl TcpScheme for Xcp {
+    fn options(&self) -> TcpOptions {
+        self.tcp.options()
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tcp.receiver()
+    fn control(&self) -> Box<dyn Controller> {
+        Box::new(self.tcp.control())
     }
 
-    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    fn echo(&self) -> Option<Box<dyn Echo>> {
+        Some(Box::new(XcpEcho::default()))
+    }
+
+    fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let law = GivenCapacity {
-            capacity: self.capacity.at(outlet, self.tcp.packet_size()),
+            capacity: self.capacity.at(egress, self.tcp.packet_size()),
             alpha: self.control.alpha(),
             beta: self.control.beta,
         };
         Some(Box::new(XcpRouter::new(node, law, self.control.constants(1.0))))
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.tcp.segment_size()
     }
 }
 

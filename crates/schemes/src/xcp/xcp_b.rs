@@ -2,15 +2,15 @@
 //!
 //! What is public are the idea and the bound of chi; the rest is a reconstruction, as the documentation of the scheme says.
 
-use super::header::XcpHeader;
+use super::header::{XcpEcho, XcpHeader};
 use crate::quantity::Size;
 use crate::range::{number_in_range, size_in_range};
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter};
 use crate::xcp::{XcpConnection, XcpControl};
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use multihop_core::{Header, Layout, NodeId};
-use multihop_link::{LinkView, Outlet, RouterPolicy};
-use multihop_transport::Endpoint;
+use multihop_link::{EgressQueue, LinkView, RouterPolicy};
+use multihop_transport::{Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,20 +62,24 @@ impl Parameters for XcpB {
     }
 }
 
-impl Scheme for XcpB {
-    fn sender(&self) -> Box<dyn Endpoint> {
-        self.tcp.sender()
+impl TcpScheme for XcpB {
+    fn options(&self) -> TcpOptions {
+        self.tcp.options()
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tcp.receiver()
+    fn control(&self) -> Box<dyn Controller> {
+        Box::new(self.tcp.control())
     }
 
-    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    fn echo(&self) -> Option<Box<dyn Echo>> {
+        Some(Box::new(XcpEcho::default()))
+    }
+
+    fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let packet = f64::from(self.tcp.packet_size());
-        let buffer = self.buffer.map_or(packet * outlet.queue_limit as f64, |size| size.0);
+        let buffer = self.buffer.map_or(packet * egress.queue_limit as f64, |size| size.0);
         let law = QueueChange {
-            rate: outlet.rate.bps() as f64 / 8.0,
+            rate: egress.rate.bps() as f64 / 8.0,
             alpha: self.control.alpha(),
             beta: self.control.beta,
             extra: self.chi * buffer,
@@ -85,10 +89,6 @@ impl Scheme for XcpB {
             still: 0,
         };
         Some(Box::new(XcpRouter::new(node, law, self.control.constants(1.0))))
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.tcp.segment_size()
     }
 }
 

@@ -3,15 +3,15 @@
 //! Several of its equations cannot be meant as printed. Each has an option: the default is what they must mean for the scheme to
 //! work as its text says, and the other value is what is printed.
 
-use super::header::XcpHeader;
+use super::header::{XcpEcho, XcpHeader};
 use crate::capacity::winf::{Estimates, WinfParameters};
 use crate::range::{bytes_per_second, in_range};
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter, seconds};
 use crate::xcp::{XcpConnection, XcpControl};
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use multihop_core::{Header, Layout, NodeId};
-use multihop_link::{Estimator, LinkView, Outlet, PhyTimes, RouterPolicy};
-use multihop_transport::Endpoint;
+use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
+use multihop_transport::{Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -135,26 +135,26 @@ impl Parameters for XcpWinf {
     }
 }
 
-impl Scheme for XcpWinf {
-    fn sender(&self) -> Box<dyn Endpoint> {
-        self.tcp.sender()
+impl TcpScheme for XcpWinf {
+    fn options(&self) -> TcpOptions {
+        self.tcp.options()
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tcp.receiver()
+    fn control(&self) -> Box<dyn Controller> {
+        Box::new(self.tcp.control())
     }
 
-    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    fn echo(&self) -> Option<Box<dyn Echo>> {
+        Some(Box::new(XcpEcho::default()))
+    }
+
+    fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let law = WinfLaw {
-            estimates: self.winf.at(outlet, self.tcp.packet_size()),
-            desired: self.tcp.desired.map_or(outlet.rate.bps() as f64 / 8.0, bytes_per_second),
+            estimates: self.winf.at(egress, self.tcp.packet_size()),
+            desired: self.tcp.desired.map_or(egress.rate.bps() as f64 / 8.0, bytes_per_second),
             scheme: self.clone(),
         };
         Some(Box::new(XcpRouter::new(node, law, self.control.constants(0.5))))
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.tcp.segment_size()
     }
 }
 
@@ -176,7 +176,7 @@ impl WinfLaw {
 
     /// Bytes that may wait. A wire's round trips are long beside what its packets take.
     fn allowed(&self) -> f64 {
-        if self.estimates.outlet.is_wired {
+        if self.estimates.egress.is_wired {
             return 0.0;
         }
         f64::from(self.scheme.queue_allowed * self.scheme.tcp.packet_size())
@@ -251,7 +251,7 @@ impl Law for WinfLaw {
 mod tests {
     use super::*;
     use crate::testing::hop;
-    use crate::xcp::router::testing::{OUTLET, delta, packet, pass};
+    use crate::xcp::router::testing::{EGRESS, delta, packet, pass};
     use multihop_core::{Span, Time};
 
     /// 1 MB/s, of which a tenth is available.
@@ -268,7 +268,7 @@ mod tests {
         Seen { input: 0.5e6, elapsed: 0.1, mean_rtt: 0.1, persistent: 5_000.0, waiting: 2_000.0 };
 
     fn law(scheme: &XcpWinf) -> WinfLaw {
-        WinfLaw { scheme: scheme.clone(), estimates: scheme.winf.at(&OUTLET, 1532), desired: 1.2e6 }
+        WinfLaw { scheme: scheme.clone(), estimates: scheme.winf.at(&EGRESS, 1532), desired: 1.2e6 }
     }
 
     fn ms(ms: u64) -> Time {
@@ -319,7 +319,7 @@ mod tests {
     /// Two flows send 90 and 10 kB in an interval in which nothing changes: the net feedback of each.
     fn shuffled(psi: Psi) -> [i32; 2] {
         let scheme = XcpWinf { psi, ..published() };
-        let mut router = scheme.router(NodeId(0), &OUTLET).unwrap();
+        let mut router = scheme.policy(NodeId(0), &EGRESS).unwrap();
         let still = LinkView { available_bps: Some(0.0), ..VIEW };
         let mut net = [0; 2];
         // A packet of 1000 bytes each millisecond; control intervals end at 75, 175, 275 and 375 ms.
@@ -367,12 +367,12 @@ mod tests {
     /// A packet asks at its first node alone, and nobody grants more than what is available.
     #[test]
     fn grants_end_at_what_is_available() {
-        let mut router = XcpWinf::default().router(NodeId(0), &OUTLET).unwrap();
+        let mut router = XcpWinf::default().policy(NodeId(0), &EGRESS).unwrap();
         let view = LinkView { available_bps: Some(8e6), ..VIEW };
         pass(router.as_mut(), ms(0), packet(100, 10, XcpHeader::UNLIMITED), &view);
         // One packet came: all of 0.4 MB/s is its own.
         let first = LinkView { available_bps: Some(8_000.0), ..view };
-        router.on_other(ms(25), multihop_link::Passage::Arrival, 40, &view);
+        router.on_other(ms(25), multihop_link::QueueEvent::Enqueue, 40, &view);
         assert_eq!(pass(router.as_mut(), ms(26), packet(100, 10, XcpHeader::UNLIMITED), &first), 1_000);
     }
 
@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn a_wire_has_its_rate_and_what_did_not_arrive() {
-        let wire = Outlet { is_wired: true, ..OUTLET };
+        let wire = EgressQueue { is_wired: true, ..EGRESS };
         let scheme = XcpWinf::default();
         let mut law =
             WinfLaw { scheme: scheme.clone(), estimates: scheme.winf.at(&wire, 1532), desired: 1e6 };

@@ -11,7 +11,7 @@ impl Mac {
             return;
         }
         if self.backoff.is_some() {
-            self.lengthen(ctx);
+            self.add_extra_backoff(ctx);
             return;
         }
         self.expire_nav(ctx);
@@ -22,7 +22,7 @@ impl Mac {
             self.drawn = false;
         } else {
             self.draw(ctx);
-            self.lengthen(ctx);
+            self.add_extra_backoff(ctx);
         }
         self.contend(ctx);
     }
@@ -33,7 +33,7 @@ impl Mac {
     }
 
     /// Adds that to the back-off, which may be running.
-    pub(super) fn lengthen(&mut self, ctx: &mut Context) {
+    pub(super) fn add_extra_backoff(&mut self, ctx: &mut Context) {
         let extra = self.extra_slots();
         if extra == 0 {
             return;
@@ -56,7 +56,7 @@ impl Mac {
     }
 
     /// The window after a failure.
-    pub(super) fn widen(&mut self, ctx: &Context) {
+    pub(super) fn double_cw(&mut self, ctx: &Context) {
         self.cw = (self.cw * 2 + 1).min(ctx.timing.cw_max);
     }
 

@@ -110,7 +110,7 @@ pub struct Mac {
     current: Option<Outgoing>,
     attempt: Try,
     /// The response is overdue, but a frame is being received: its end decides.
-    overtime: bool,
+    receiving_at_timeout: bool,
     frame: Option<Frame>,
     sequence: u32,
     /// Sequence number of the last DATA frame from each neighbour (9.3.2.10).
@@ -149,7 +149,7 @@ impl Mac {
             counting: None,
             current: None,
             attempt: Try::default(),
-            overtime: false,
+            receiving_at_timeout: false,
             frame: None,
             sequence: 0,
             heard_last: Vec::new(),

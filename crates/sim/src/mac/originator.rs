@@ -60,7 +60,7 @@ impl Mac {
     pub(super) fn send_data_after_cts(&mut self, ctx: &mut Context) {
         self.expire_nav(ctx);
         if ctx.timing.rules.data_needs_idle_medium && (self.busy || self.nav > ctx.now) {
-            self.widen(ctx);
+            self.double_cw(ctx);
             self.draw(ctx);
             self.end_attempt(ctx, None);
             self.rest(ctx);
@@ -117,7 +117,7 @@ impl Mac {
     /// No CTS or ACK by the deadline.
     pub(super) fn on_response_overdue(&mut self, ctx: &mut Context) {
         if ctx.timing.rules.response_timeout == ResponseTimeout::FirstBit && ctx.radio.is_receiving() {
-            self.overtime = true;
+            self.receiving_at_timeout = true;
             return;
         }
         self.fail_attempt(ctx);
@@ -129,7 +129,7 @@ impl Mac {
         if self.phase != Phase::AwaitingCts || !self.is_answer(frame) {
             return;
         }
-        self.overtime = false;
+        self.receiving_at_timeout = false;
         self.attempt.cts = Some(frame.air);
         self.current.as_mut().expect("checked above").short_retries = 0;
         self.phase = Phase::DataDue;
@@ -141,7 +141,7 @@ impl Mac {
         if self.phase != Phase::AwaitingAck || !self.is_answer(frame) {
             return;
         }
-        self.overtime = false;
+        self.receiving_at_timeout = false;
         ctx.agenda.disarm(self.timer);
         self.end_attempt(ctx, Some(frame.air));
         self.finish(ctx, Fate::Acknowledged);
@@ -157,7 +157,7 @@ impl Mac {
     /// A try failed: the next one is prepared, or the frame is given up.
     pub(super) fn fail_attempt(&mut self, ctx: &mut Context) {
         let awaited_cts = self.phase == Phase::AwaitingCts;
-        self.overtime = false;
+        self.receiving_at_timeout = false;
         ctx.agenda.disarm(self.timer);
         self.end_attempt(ctx, None);
         let out = self.current.as_mut().expect("a response was awaited for a frame");
@@ -172,7 +172,7 @@ impl Mac {
         if exhausted {
             self.finish(ctx, Fate::GivenUp);
         } else {
-            self.widen(ctx);
+            self.double_cw(ctx);
             self.draw(ctx);
             self.phase = Phase::Contending;
         }
@@ -225,7 +225,7 @@ impl Mac {
         self.draw(ctx);
         self.phase = Phase::Contending;
         if self.take_next(ctx) {
-            self.lengthen(ctx);
+            self.add_extra_backoff(ctx);
         }
     }
 

@@ -15,12 +15,12 @@ impl Mac {
             self.set_nav(ctx, until + ctx.timing.eifs);
         }
         match finished.reception {
-            Reception::Unnoticed | Reception::Deaf => {}
+            Reception::NotSynchronised | Reception::Transmitting => {}
             Reception::Noise => {
                 self.fail_if_overtime(ctx);
                 self.after_noise(ctx);
             }
-            Reception::Garbled => {
+            Reception::FcsError => {
                 self.fail_if_overtime(ctx);
                 self.after_garbled(ctx);
             }
@@ -30,7 +30,7 @@ impl Mac {
 
     /// What was heard beyond the deadline was not the awaited response.
     pub(super) fn fail_if_overtime(&mut self, ctx: &mut Context) {
-        if self.overtime {
+        if self.receiving_at_timeout {
             self.fail_attempt(ctx);
         }
     }

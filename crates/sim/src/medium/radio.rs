@@ -37,13 +37,13 @@ pub struct RateErrors {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Reception {
     /// It was not receiving this one.
-    Unnoticed,
-    /// It is transmitting itself, or off, and notices nothing.
-    Deaf,
+    NotSynchronised,
+    /// It is transmitting itself (half-duplex), or off.
+    Transmitting,
     /// It sensed a signal, but recognized no frame: too weak, or begun or cut short by an own transmission.
     Noise,
     /// It received a frame that it could not decode.
-    Garbled,
+    FcsError,
     /// It decoded the frame.
     Decoded,
 }
@@ -67,13 +67,13 @@ struct Lock {
     /// Strong enough to be decoded, were it alone.
     decodable: bool,
     /// The node transmitted, or its radio was off, while it was on the air.
-    talked_over: bool,
+    overlapped_by_own: bool,
     /// A later signal destroyed it.
     collided: bool,
     /// It beats, by the capture ratio, the strongest of the signals that began at the same instant.
-    beats_rivals: bool,
-    rival: f64,
-    rivals_end: Time,
+    beats_interferers: bool,
+    interferer: f64,
+    interferers_end: Time,
     /// One of the signals in it could be decoded, were it alone.
     any_decodable: bool,
     /// When the last of the later, weaker signals ends that it captured the receiver from.
@@ -89,23 +89,23 @@ struct Lock {
 
 impl Lock {
     fn is_intact(&self) -> bool {
-        self.decodable && self.beats_rivals && !self.collided && !self.talked_over
+        self.decodable && self.beats_interferers && !self.collided && !self.overlapped_by_own
     }
 
     /// Was a preamble recognized in it?
     fn is_recognized(&self) -> bool {
-        let clean = self.beats_rivals && !self.collided;
-        !self.talked_over && if clean { self.decodable } else { self.any_decodable }
+        let clean = self.beats_interferers && !self.collided;
+        !self.overlapped_by_own && if clean { self.decodable } else { self.any_decodable }
     }
 
     /// When the last of the signals in it ends.
     fn end(&self) -> Time {
-        if self.beats_rivals { self.end } else { self.end.max(self.rivals_end) }
+        if self.beats_interferers { self.end } else { self.end.max(self.interferers_end) }
     }
 
     fn ignored_until(&self) -> Option<Time> {
-        let rivals = if self.beats_rivals { self.rivals_end } else { Time::ZERO };
-        Some(self.ignored_until.max(rivals)).filter(|until| *until > Time::ZERO)
+        let interferers = if self.beats_interferers { self.interferers_end } else { Time::ZERO };
+        Some(self.ignored_until.max(interferers)).filter(|until| *until > Time::ZERO)
     }
 }
 
@@ -163,7 +163,7 @@ impl Radio {
         self.transmitting = true;
         self.transmits_until = until;
         if let Some(lock) = &mut self.lock {
-            lock.talked_over = true;
+            lock.overlapped_by_own = true;
         }
     }
 
@@ -176,7 +176,7 @@ impl Radio {
     pub fn switch_off(&mut self) {
         self.off = true;
         if let Some(lock) = &mut self.lock {
-            lock.talked_over = true;
+            lock.overlapped_by_own = true;
         }
     }
 
@@ -229,11 +229,11 @@ impl Radio {
             start: now,
             end: frame.end(),
             decodable: link.decodable,
-            talked_over: self.transmitting || self.off,
+            overlapped_by_own: self.transmitting || self.off,
             collided: false,
-            beats_rivals: true,
-            rival: 0.0,
-            rivals_end: Time::ZERO,
+            beats_interferers: true,
+            interferer: 0.0,
+            interferers_end: Time::ZERO,
             any_decodable: link.decodable,
             ignored_until: Time::ZERO,
             replaced: Time::ZERO,
@@ -254,12 +254,12 @@ impl Radio {
             // Signals that begin at one instant are compared as a set, so that their order does not matter: the strongest is
             // received if it beats the runner-up.
             let (strongest, weaker) = if fresh.power > lock.power { (fresh, *lock) } else { (*lock, fresh) };
-            let rival = weaker.power.max(lock.rival);
+            let interferer = weaker.power.max(lock.interferer);
             *lock = Lock {
                 any_decodable: fresh.decodable || lock.any_decodable,
-                beats_rivals: strongest.power > rival && strongest.power / rival >= ratio,
-                rival,
-                rivals_end: weaker.end.max(lock.rivals_end),
+                beats_interferers: strongest.power > interferer && strongest.power / interferer >= ratio,
+                interferer,
+                interferers_end: weaker.end.max(lock.interferers_end),
                 ..strongest
             };
             return;
@@ -273,7 +273,7 @@ impl Radio {
         }
         lock.collided = true;
         lock.any_decodable |= fresh.decodable;
-        lock.talked_over |= fresh.talked_over;
+        lock.overlapped_by_own |= fresh.overlapped_by_own;
         let end = lock.end();
         if fresh.end > end || (among_equals && fresh.end == end && fresh.power > lock.power) {
             (lock.replaced, lock.former_power) = (now, present);
@@ -307,17 +307,17 @@ impl Radio {
         // A frame in good order ends with its own signal; anything else when the last of the signals in it does.
         let ends = |lock: &Lock| if lock.is_intact() { lock.from == frame.from.0 } else { lock.end() == now };
         let Some(lock) = self.lock.take_if(|lock| ends(lock)) else {
-            return Finished { reception: Reception::Unnoticed, ignored_until: None };
+            return Finished { reception: Reception::NotSynchronised, ignored_until: None };
         };
         if self.off {
-            return Finished { reception: Reception::Deaf, ignored_until: None };
+            return Finished { reception: Reception::Transmitting, ignored_until: None };
         }
         let reception = if now < self.transmits_until {
-            Reception::Deaf
+            Reception::Transmitting
         } else if lock.is_intact() {
             self.decode(&lock, link, frame, loss)
         } else if lock.is_recognized() {
-            Reception::Garbled
+            Reception::FcsError
         } else {
             Reception::Noise
         };
@@ -334,7 +334,7 @@ impl Radio {
         if self.rng.unit() < ln_success.exp() * (1.0 - loss) {
             Reception::Decoded
         } else {
-            Reception::Garbled
+            Reception::FcsError
         }
     }
 

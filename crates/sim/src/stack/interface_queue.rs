@@ -4,7 +4,7 @@ use super::{Stack, Surroundings};
 use crate::record::Recorder;
 use crate::slab::{Handle, Slab};
 use multihop_core::{DropCause, NodeId, Packet, Span, Time};
-use multihop_link::{Arrival, Hop, LinkView, Passage, RouterPolicy, Taken, Verdict};
+use multihop_link::{Arrival, Hop, LinkView, QueueEvent, RouterPolicy, Taken, Verdict};
 
 /// A packet waiting in the interface queue, and where it goes; none for a broadcast.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ impl Stack {
                 continue;
             }
             let packet = &mut packets.get_mut(handle).packet;
-            self.policies.tell_others(now, packet, Passage::Departure);
+            self.policies.tell_others(now, packet, QueueEvent::Dequeue);
             let verdict = peer.map_or(Verdict::Pass, |peer| {
                 let hop = Hop { now, peer };
                 let ask = |policy: &mut dyn RouterPolicy, packet: &mut Packet, view: &LinkView| {
@@ -89,7 +89,7 @@ impl Stack {
     /// Puts a packet into the interface queue; if that is full, some are lost.
     pub(super) fn queue_up(&mut self, around: &mut Surroundings, waiting: Waiting) {
         let packet = &around.packets.get(waiting.handle).packet;
-        self.policies.tell_others(around.now, packet, Passage::Arrival);
+        self.policies.tell_others(around.now, packet, QueueEvent::Enqueue);
         self.policies.entered(around.now, waiting.peer, packet.size);
         self.queue.push(&Arrival::of(packet, waiting.peer, around.now), waiting);
         self.lose_queued(around.now, DropCause::QueueFull, around.packets, around.record);

@@ -1,10 +1,10 @@
 //! What lies above a node's MAC: interface queue, router policies, estimators, and the ends of flows; and its ports onto wires.
 
 mod arp;
+mod backlogged;
 mod control;
 mod end;
 mod failures;
-mod followers;
 mod interface_queue;
 mod policies;
 mod ports;
@@ -20,8 +20,8 @@ use crate::record::Recorder;
 use crate::routing::Routes;
 use crate::slab::{Handle, Slab};
 use arp::Neighbours;
+use backlogged::{BackloggedSources, Output};
 use control::Notices;
-use followers::{Followers, Output};
 use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Report, Segment, Span, Time};
 use multihop_link::{Departure, Estimator, Hop, InterfaceQueue, LinkView, Verdict};
 pub use policies::Policies;
@@ -85,7 +85,7 @@ pub struct Stack {
     failures: Failures,
     /// Ends whose endpoint changed since it was last drained.
     touched: Vec<u32>,
-    followers: Followers,
+    backlogged: BackloggedSources,
     /// Who finds routes; none if they are static.
     agent: Option<Agent>,
     /// Whose addresses are known; none if all are from the beginning.
@@ -120,7 +120,7 @@ impl Stack {
             link_slot,
             failures,
             touched: Vec::new(),
-            followers: Followers::default(),
+            backlogged: BackloggedSources::default(),
             agent: None,
             neighbours: None,
             lifetime,
@@ -364,7 +364,7 @@ impl Stack {
         }
         if follows {
             let output = self.output_towards(around, self.ends[index as usize].peer);
-            self.followers.add(index, output);
+            self.backlogged.add(index, output);
         }
         self.touched.push(index);
     }
@@ -373,7 +373,7 @@ impl Stack {
     pub fn is_settled(&self) -> bool {
         self.inbox.is_empty()
             && self.touched.is_empty()
-            && self.followers.is_empty()
+            && self.backlogged.is_empty()
             && self.agent.as_ref().is_none_or(|agent| !agent.pending)
     }
 

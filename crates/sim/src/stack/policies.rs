@@ -1,7 +1,7 @@
 //! What the schemes do to packets at one output queue of a node, and what they measure there.
 
 use multihop_core::{Fate, LinkEvent, NodeId, Packet, Report, Span, Time};
-use multihop_link::{Estimator, LinkView, Notice, Passage, PhyTimes, RouterPolicy, Verdict};
+use multihop_link::{Estimator, LinkView, Notice, PhyTimes, QueueEvent, RouterPolicy, Verdict};
 use std::sync::Arc;
 
 /// What is done to the packets of one scheme, and what is measured for that.
@@ -103,12 +103,12 @@ impl Policies {
     }
 
     /// Tells the policies of other schemes that a packet passes the queue.
-    pub fn tell_others(&mut self, now: Time, packet: &Packet, passage: Passage) {
+    pub fn tell_others(&mut self, now: Time, packet: &Packet, event: QueueEvent) {
         let own = self.scheme_of.get(packet.flow.index()).copied();
         for (scheme, router) in self.routers.iter_mut().enumerate() {
             if let Some(router) = router.as_mut().filter(|_| own != Some(scheme)) {
                 let view = router.view(now, self.queue_bytes);
-                router.policy.on_other(now, passage, packet.size, &view);
+                router.policy.on_other(now, event, packet.size, &view);
             }
         }
     }

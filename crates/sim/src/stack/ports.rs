@@ -1,12 +1,12 @@
 //! Output ports onto wires: each has a queue of its own, and sends one packet after the other.
 
-use super::followers::Output;
+use super::backlogged::Output;
 use super::{Policies, Stack, Surroundings};
 use crate::agenda::{Lane, Slot};
 use crate::config::WireConfig;
 use crate::slab::Handle;
 use multihop_core::{DropCause, Dropped, Interval, LinkEvent, NodeId, Rate, Span, Time};
-use multihop_link::{Arrival, Hop, InterfaceQueue, Passage, Taken, Verdict};
+use multihop_link::{Arrival, Hop, InterfaceQueue, QueueEvent, Taken, Verdict};
 
 /// Where packets leave a node over a wire.
 pub struct Port {
@@ -95,7 +95,7 @@ impl Stack {
             self.lose_at_port(around, port, handle, DropCause::Policy);
             return;
         }
-        policies.tell_others(now, packet, Passage::Arrival);
+        policies.tell_others(now, packet, QueueEvent::Enqueue);
         policies.entered(now, Some(hop.peer), packet.size);
         self.ports[port].queue.push(&Arrival::of(packet, Some(hop.peer), now), handle);
         self.lose_queued_at_port(around, port, DropCause::QueueFull);
@@ -169,7 +169,7 @@ impl Stack {
             let hop = Hop { now, peer: self.ports[port].peer };
             let policies = &mut self.ports[port].policies;
             policies.taken(packet.size);
-            policies.tell_others(now, packet, Passage::Departure);
+            policies.tell_others(now, packet, QueueEvent::Dequeue);
             let verdict = policies
                 .consult(now, packet, |policy, packet, view| policy.on_head_of_line(hop, packet, view));
             if verdict == Verdict::Drop {

@@ -11,7 +11,7 @@ use crate::outages::Outages;
 use crate::routing::{self, RoutingAgent};
 use crate::stack::{End, Failures, FlowRoute, Policies, Stack};
 use multihop_core::{FlowId, NodeId, Port, Rng, Time};
-use multihop_link::{InterfaceQueue, Outlet, PhyTimes};
+use multihop_link::{EgressQueue, InterfaceQueue, PhyTimes};
 use multihop_schemes::Station;
 use std::sync::Arc;
 
@@ -30,21 +30,21 @@ impl SlotPlan {
     }
 }
 
-/// What the schemes do at one queue of a node, the one that is called so. `outlet` has the run's seed; each scheme gets one with a
+/// What the schemes do at one queue of a node, the one that is called so. `egress` has the run's seed; each scheme gets one with a
 /// seed of its own.
 pub(super) fn policies_at(
     config: &Config,
     node: NodeId,
     queue: &str,
-    outlet: Outlet,
+    egress: EgressQueue,
     phy: Option<&PhyTimes>,
     scheme_of: &Arc<[usize]>,
 ) -> Policies {
     let node_number = node.0.to_string();
     let by_scheme = config.schemes.iter().map(|scheme| {
         let path = ["node", &node_number, "policy", &scheme.name, queue];
-        let seed = Rng::at(outlet.seed, &path).bits();
-        scheme.scheme.router(node, &Outlet { seed, ..outlet })
+        let seed = Rng::at(egress.seed, &path).bits();
+        scheme.scheme.router(node, &EgressQueue { seed, ..egress })
     });
     Policies::new(by_scheme.collect(), phy, scheme_of.clone())
 }
@@ -57,7 +57,7 @@ pub(super) fn salt_of(seed: u64, node: NodeId, queue: &str) -> u64 {
 /// The nodes with the ends of flows, and where these are.
 pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
     let phy = timing.phy_times();
-    let outlet = Outlet {
+    let egress = EgressQueue {
         rate: config.data_rate,
         is_wired: false,
         queue_limit: config.mac.queue_limit,
@@ -74,7 +74,7 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
             plan.add(index, Purpose::AirEnd(index)); // the slot after `air`
             let link_slot = plan.add(index, Purpose::LinkLayer(index));
             let rng = Rng::at(config.seed, &["node", &index.to_string(), "mac"]);
-            let policies = policies_at(config, id, "radio", outlet, Some(&phy), &scheme_of);
+            let policies = policies_at(config, id, "radio", egress, Some(&phy), &scheme_of);
             let salt = salt_of(config.seed, id, "radio");
             let failures = Failures::new(routing::failure_rule(config), blind_to.clone());
             let queue = InterfaceQueue::new(&config.discipline, config.mac.queue_limit, salt);

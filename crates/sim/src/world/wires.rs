@@ -8,7 +8,7 @@ use crate::node::Node;
 use crate::outcome::WireOutcome;
 use crate::stack::Port;
 use multihop_core::{DropCause, NodeId};
-use multihop_link::Outlet;
+use multihop_link::EgressQueue;
 
 /// One direction of a wire, and its port.
 pub(super) struct Wired {
@@ -32,7 +32,7 @@ pub(super) fn build(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) ->
     for index in by_peer {
         let wire = &config.wires[index];
         let id: NodeId = wire.from;
-        let outlet = Outlet {
+        let egress = EgressQueue {
             rate: wire.rate,
             is_wired: true,
             queue_limit: wire.queue_limit,
@@ -40,7 +40,7 @@ pub(super) fn build(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) ->
             seed: config.seed,
         };
         let queue = format!("wire to {}", wire.to.0);
-        let policies = policies_at(config, id, &queue, outlet, None, &scheme_of);
+        let policies = policies_at(config, id, &queue, egress, None, &scheme_of);
         let sent = plan.add(id.0, Purpose::WireSent(index as u32));
         let port = Port::new(index as u32, wire, policies, sent, salt_of(config.seed, id, &queue));
         laid[index].port = nodes[id.index()].stack.add_port(port);

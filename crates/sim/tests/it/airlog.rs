@@ -4,7 +4,7 @@ use crate::common::capture::{Capture, Kind, Packet, Shared, read};
 use crate::common::{add_flow, chain, saturate};
 use multihop_core::{FrameKind, Interval, LinkEvent, NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
-use multihop_link::{Outlet, RouterPolicy};
+use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_schemes::{Scheme, TcpSack};
 use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::config::*;
@@ -68,7 +68,7 @@ impl<S: Scheme> Scheme for Listening<S> {
     fn segment_size(&self) -> u32 {
         self.scheme.segment_size()
     }
-    fn router(&self, node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, node: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(Ear(node, self.told.clone())))
     }
 }

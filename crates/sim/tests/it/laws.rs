@@ -4,7 +4,7 @@ use crate::common::wires::{lay, mbps};
 use crate::common::{chain, saturate, saturated_cell, total_goodput};
 use multihop_core::{LinkEvent, NodeId, Rate, Span, Time};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
-use multihop_link::{BusyRatio, Estimator, Outlet, RouterPolicy};
+use multihop_link::{BusyRatio, EgressQueue, Estimator, RouterPolicy};
 use multihop_schemes::{Scheme, TcpNewReno};
 use multihop_sim::config::{Config, SchemeConfig};
 use multihop_sim::outcome::FlowOutcome;
@@ -80,7 +80,7 @@ impl Scheme for Listening {
     fn segment_size(&self) -> u32 {
         self.tcp.segment_size()
     }
-    fn router(&self, node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, node: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(Ear(node, self.heard.clone())))
     }
 }

@@ -5,7 +5,8 @@ use crate::common::{add_flow, chain, dropped, network, saturate, total_goodput};
 use multihop_core::{DropCause, NodeId, Packet, Rate, Span, Time};
 use multihop_dot11::DcfRules;
 use multihop_link::{
-    CodelOptions, Discipline, FqCodelOptions, Hop, LinkView, Outlet, RouterPolicy, StationsOptions, Verdict,
+    CodelOptions, Discipline, EgressQueue, FqCodelOptions, Hop, LinkView, RouterPolicy, StationsOptions,
+    Verdict,
 };
 use multihop_schemes::{Scheme, TcpNewReno};
 use multihop_sim::config::{
@@ -230,7 +231,7 @@ impl Scheme for Watched {
     fn segment_size(&self) -> u32 {
         self.0.segment_size()
     }
-    fn router(&self, node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, node: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(Watch(node, self.1.clone())))
     }
 }

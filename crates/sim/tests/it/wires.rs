@@ -4,7 +4,7 @@ use crate::common::wires::{goodput, lay, mbps, tcp, wire, wired};
 use crate::common::{Datagrams, add_flow, network, saturate};
 use multihop_core::{DropCause, NodeId, Packet, Rate, Span};
 use multihop_dot11::DcfRules;
-use multihop_link::{Departure, Hop, LinkView, Outlet, RouterPolicy, Verdict};
+use multihop_link::{Departure, EgressQueue, Hop, LinkView, RouterPolicy, Verdict};
 use multihop_schemes::Scheme;
 use multihop_sim::config::{AppConfig, SchemeConfig};
 use multihop_sim::mobility::Outage;
@@ -199,7 +199,7 @@ impl Scheme for Counted {
     fn datagrams(&self) -> bool {
         true
     }
-    fn router(&self, node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, node: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let counter = Counter { calls: self.0.clone(), seen: 0 };
         (node == NodeId(1)).then(|| Box::new(counter) as Box<dyn RouterPolicy>)
     }

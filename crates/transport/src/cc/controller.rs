@@ -156,7 +156,7 @@ pub trait Controller: Send {
     }
     /// A segment that was sent longer ago than this is taken for lost at the first duplicate acknowledgement; needs
     /// [`crate::TcpOptions::time_every_segment`].
-    fn patience(&self) -> Option<Span> {
+    fn fine_grained_rto(&self) -> Option<Span> {
         None
     }
     /// The connection is open: the SYN was answered after `rtt`. It carried no data.
@@ -172,7 +172,7 @@ pub trait Controller: Send {
     fn on_delivered(&mut self, _delivery: &Delivery) {}
     /// The controller uses less of the path than it could, of its own will: rates of what is sent now are marked as if the
     /// application had held it back.
-    fn restrained(&self) -> bool {
+    fn marks_app_limited(&self) -> bool {
         false
     }
     /// A loss was noticed.

@@ -34,7 +34,7 @@ pub struct VegasOptions {
     pub backlog: Backlog,
     /// The fine timeout, after which one duplicate acknowledgement is enough: smoothed round-trip time and this many times its
     /// mean deviation. None to wait for the threshold of duplicates.
-    pub patience: Option<f64>,
+    pub fine_grained_rto: Option<f64>,
     /// Segments after a timeout. RFC 5681: 1; ns-2: 2.
     pub restart: u32,
 }
@@ -43,12 +43,25 @@ impl VegasOptions {
     /// Thresholds of 1, 3 and 1 segments, and the fine timeout of RFC 6298 without its floor.
     pub fn rfc(reno: RenoOptions) -> VegasOptions {
         let (alpha, beta, gamma) = (1.0, 3.0, 1.0);
-        VegasOptions { reno, alpha, beta, gamma, backlog: Backlog::Window, patience: Some(4.0), restart: 1 }
+        VegasOptions {
+            reno,
+            alpha,
+            beta,
+            gamma,
+            backlog: Backlog::Window,
+            fine_grained_rto: Some(4.0),
+            restart: 1,
+        }
     }
 
     /// As ns-2.35 has it.
     pub fn ns2(reno: RenoOptions) -> VegasOptions {
-        VegasOptions { backlog: Backlog::Transit, patience: Some(2.0), restart: 2, ..VegasOptions::rfc(reno) }
+        VegasOptions {
+            backlog: Backlog::Transit,
+            fine_grained_rto: Some(2.0),
+            restart: 2,
+            ..VegasOptions::rfc(reno)
+        }
     }
 }
 
@@ -164,9 +177,9 @@ impl Controller for Vegas {
         self.reno.slow_start_threshold()
     }
 
-    fn patience(&self) -> Option<Span> {
+    fn fine_grained_rto(&self) -> Option<Span> {
         let (mean, deviation) = self.smoothed?;
-        self.options.patience.map(|times| Span::from_seconds(mean + times * deviation))
+        self.options.fine_grained_rto.map(|times| Span::from_seconds(mean + times * deviation))
     }
 
     fn on_opened(&mut self, rtt: Span) {
@@ -337,12 +350,12 @@ mod tests {
 
     /// Two samples of 100 and 200 ms: mean 112.5, deviation 50 + (100 - 50) / 4 = 62.5 ms.
     #[test]
-    fn patience_is_the_mean_and_four_deviations() {
+    fn fine_grained_rto_is_the_mean_and_four_deviations() {
         let mut vegas = vegas(4, 2);
-        assert_eq!(vegas.patience(), None);
+        assert_eq!(vegas.fine_grained_rto(), None);
         vegas.note(0.1);
         vegas.note(0.2);
-        assert_eq!(vegas.patience(), Some(Span::from_us(362_500)));
+        assert_eq!(vegas.fine_grained_rto(), Some(Span::from_us(362_500)));
     }
 
     /// ns-2's count is one less: 20 sent, 19 outstanding, 100 ms of 125: 19 - 16 = 3.

@@ -53,8 +53,8 @@ impl TcpReceiver {
     }
 
     /// The same; acknowledgements carry what this makes of the segments that arrive.
-    pub fn with_echo(options: TcpOptions, echo: impl Echo + 'static) -> TcpReceiver {
-        TcpReceiver { feedback: Some(Box::new(echo)), ..TcpReceiver::new(options) }
+    pub fn with_echo(options: TcpOptions, echo: Box<dyn Echo>) -> TcpReceiver {
+        TcpReceiver { feedback: Some(echo), ..TcpReceiver::new(options) }
     }
 
     /// The congestion header of an acknowledgement that leaves.

@@ -9,7 +9,7 @@ const LONGEST_INTERVAL: f64 = 64.0;
 
 /// What a report says, and what follows from it. Rates are in bytes per second, times in seconds where they are no instants.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Told {
+pub struct Feedback {
     pub now: Time,
     pub rtt: f64,
     pub packet_size: f64,
@@ -125,98 +125,98 @@ impl RateControl {
     }
 
     /// A report came.
-    pub fn on_report(&mut self, told: &Told) {
+    pub fn on_report(&mut self, feedback: &Feedback) {
         self.rounds += 1;
         self.reports += 1;
-        self.target = told.target;
+        self.target = feedback.target;
         let first = self.reports == 1;
-        let limit = self.receive_limit(told, first);
-        if self.starting && (first || told.loss_event_rate == 0.0) {
+        let limit = self.receive_limit(feedback, first);
+        if self.starting && (first || feedback.loss_event_rate == 0.0) {
             match self.slow_start {
-                SlowStart::Doubling => self.double(told, first, limit),
-                SlowStart::Gradual { factor } => self.climb(told, factor),
+                SlowStart::Doubling => self.double(feedback, first, limit),
+                SlowStart::Gradual { factor } => self.climb(feedback, factor),
             }
-            self.rate = self.rate.min(told.ceiling);
+            self.rate = self.rate.min(feedback.ceiling);
         } else {
             let left_slow_start = std::mem::replace(&mut self.starting, false);
             match self.change {
-                RateChange::AtOnce => self.rate = told.target.min(limit),
-                RateChange::Incremental if left_slow_start => self.rate = told.target,
-                RateChange::Incremental => self.rise_or_fall(told),
+                RateChange::AtOnce => self.rate = feedback.target.min(limit),
+                RateChange::Incremental if left_slow_start => self.rate = feedback.target,
+                RateChange::Incremental => self.rise_or_fall(feedback),
             }
         }
-        self.rate = self.rate.max(RateControl::least(told.packet_size));
+        self.rate = self.rate.max(RateControl::least(feedback.packet_size));
         self.ramp.0 = self.ramp.0.min(self.rate);
     }
 
     /// Notes the receive rate. Returns the limit that it sets (`recv_limit`).
-    fn receive_limit(&mut self, told: &Told, first: bool) -> f64 {
+    fn receive_limit(&mut self, feedback: &Feedback, first: bool) -> f64 {
         if first {
-            self.received.restart(told.now);
+            self.received.restart(feedback.now);
             return f64::INFINITY;
         }
-        if !told.data_limited {
-            self.received.add(told.now, told.receive_rate, Span::from_seconds(told.rtt));
+        if !feedback.data_limited {
+            self.received.add(feedback.now, feedback.receive_rate, Span::from_seconds(feedback.rtt));
             return 2.0 * self.received.highest();
         }
-        if told.rose {
+        if feedback.rose {
             self.received.halve();
-            self.received.maximise(told.now, 0.85 * told.receive_rate);
+            self.received.maximise(feedback.now, 0.85 * feedback.receive_rate);
             return self.received.highest();
         }
-        self.received.maximise(told.now, told.receive_rate);
+        self.received.maximise(feedback.now, feedback.receive_rate);
         2.0 * self.received.highest()
     }
 
-    fn double(&mut self, told: &Told, first: bool, limit: f64) {
-        let initial = self.initial(told.rtt);
+    fn double(&mut self, feedback: &Feedback, first: bool, limit: f64) {
+        let initial = self.initial(feedback.rtt);
         if first {
             self.rate = initial;
-        } else if told.now.since(self.changed) >= Span::from_seconds(told.rtt) {
+        } else if feedback.now.since(self.changed) >= Span::from_seconds(feedback.rtt) {
             self.rate = (2.0 * self.rate).min(limit).max(initial);
         } else {
             return;
         }
-        self.changed = told.now;
+        self.changed = feedback.now;
     }
 
     /// ns-2's slow start.
-    fn climb(&mut self, told: &Told, factor: f64) {
-        let initial = self.initial(told.rtt);
-        let least = told.packet_size / told.rtt;
-        let limit = 2.0 * told.receive_rate;
+    fn climb(&mut self, feedback: &Feedback, factor: f64) {
+        let initial = self.initial(feedback.rtt);
+        let least = feedback.packet_size / feedback.rtt;
+        let limit = 2.0 * feedback.receive_rate;
         let before = self.rate;
-        if self.rounds <= 2 || (limit > 0.0 && told.limited_lately && limit < initial) {
+        if self.rounds <= 2 || (limit > 0.0 && feedback.limited_lately && limit < initial) {
             self.rate = self.rate.max(initial);
         } else if limit <= 0.0 {
             self.rate = least;
         } else if self.rate > limit {
             self.rate = limit / 2.0;
             self.ramp = (self.rate, 0.0);
-            self.changed = told.now;
+            self.changed = feedback.now;
             return;
-        } else if self.rate < limit && told.now.since(self.changed) > Span::from_seconds(told.rtt) {
+        } else if self.rate < limit && feedback.now.since(self.changed) > Span::from_seconds(feedback.rtt) {
             self.rate = (factor * self.rate).min(limit).max(least);
         } else {
             return;
         }
-        let packets = self.rate * told.rtt / told.packet_size;
+        let packets = self.rate * feedback.rtt / feedback.packet_size;
         self.ramp = (before, (self.rate - before).max(0.0) / packets);
-        self.changed = told.now;
+        self.changed = feedback.now;
     }
 
     /// ns-2 after its slow start.
-    fn rise_or_fall(&mut self, told: &Told) {
-        let packet = told.packet_size / told.rtt;
-        let limit = (2.0 * told.receive_rate).max(packet);
-        if told.target > self.rate {
-            let rounds = (told.now.since(self.changed).seconds() / told.rtt).min(2.0);
-            let limit = if told.limited_lately { limit.max(self.initial(told.rtt)) } else { limit };
-            self.rate = (self.rate + packet * rounds).min(limit).min(told.target);
+    fn rise_or_fall(&mut self, feedback: &Feedback) {
+        let packet = feedback.packet_size / feedback.rtt;
+        let limit = (2.0 * feedback.receive_rate).max(packet);
+        if feedback.target > self.rate {
+            let rounds = (feedback.now.since(self.changed).seconds() / feedback.rtt).min(2.0);
+            let limit = if feedback.limited_lately { limit.max(self.initial(feedback.rtt)) } else { limit };
+            self.rate = (self.rate + packet * rounds).min(limit).min(feedback.target);
         } else {
-            self.rate = told.target.min(limit);
+            self.rate = feedback.target.min(limit);
         }
-        self.changed = told.now;
+        self.changed = feedback.now;
     }
 
     /// No report came for a long time.
@@ -266,7 +266,7 @@ impl RateControl {
     }
 
     /// How long to wait for a report from now on, once there is a round-trip time; before that, without one.
-    pub fn patience(&self, rtt: Option<f64>, packet_size: f64) -> Span {
+    pub fn no_feedback_interval(&self, rtt: Option<f64>, packet_size: f64) -> Span {
         let round_trips = match self.no_feedback {
             NoFeedback::ReceiveRates => 4.0,
             NoFeedback::Halving => 2.0,
@@ -285,7 +285,7 @@ mod tests {
     fn rfc_5348_4_3_losses_of_a_data_limited_sender_lower_the_limit() {
         let mut control = RateControl::new(&TfrcOptions::rfc(1_000), f64::INFINITY);
         let mut report = |ms: u64, receive_rate: f64, data_limited: bool, rose: bool| {
-            control.on_report(&Told {
+            control.on_report(&Feedback {
                 now: Time::ZERO + Span::from_ms(ms),
                 rtt: 0.1,
                 packet_size: 1_000.0,

@@ -3,7 +3,7 @@
 use super::data_limited::DataLimited;
 use super::header::{TfrcDataHeader, TfrcReportHeader};
 use super::options::{EquationTimeout, NoFeedback, Release, TfrcOptions};
-use super::rate::{RateControl, Silence, Told};
+use super::rate::{Feedback, RateControl, Silence};
 use super::{Path, RateCeiling, Report};
 use crate::messages::Messages;
 use crate::{Delivered, Endpoint, Progress, Rto, RtoOptions};
@@ -124,16 +124,23 @@ impl TfrcSender {
         let ago = Span::from_us(u64::from(elapsed)).saturating_sub(Span::from_us(1));
         let newest = now - ago.min(now.since(Time::ZERO));
         let rtt = self.round_trip.smoothed.unwrap_or(sample);
-        let told = self.told(now, header, hops, newest, rtt);
-        self.control.on_report(&told);
-        self.loss_event_rate = told.loss_event_rate;
+        let feedback = self.feedback(now, header, hops, newest, rtt);
+        self.control.on_report(&feedback);
+        self.loss_event_rate = feedback.loss_event_rate;
         self.restart_nofeedback(now);
         if self.options.release == Release::Timer && self.control.starting() {
             self.release_at_once(now);
         }
     }
 
-    fn told(&mut self, now: Time, header: TfrcReportHeader, hops: u16, newest: Time, rtt: f64) -> Told {
+    fn feedback(
+        &mut self,
+        now: Time,
+        header: TfrcReportHeader,
+        hops: u16,
+        newest: Time,
+        rtt: f64,
+    ) -> Feedback {
         // Once something was lost the rate is never 0 again: such a report was overtaken.
         let known = Some(header.rate()).filter(|rate| *rate > 0.0);
         let loss_event_rate = known.unwrap_or(self.loss_event_rate);
@@ -158,7 +165,7 @@ impl TfrcSender {
         });
         let lately = Span::from_seconds(1.5 * rtt);
         let limited_lately = self.limited_until.is_some_and(|until| now.since(until) < lately);
-        Told {
+        Feedback {
             now,
             rtt,
             packet_size: self.packet_size,
@@ -173,7 +180,8 @@ impl TfrcSender {
     }
 
     fn restart_nofeedback(&mut self, now: Time) {
-        self.deadline = Some(now + self.control.patience(self.round_trip.smoothed, self.packet_size));
+        self.deadline =
+            Some(now + self.control.no_feedback_interval(self.round_trip.smoothed, self.packet_size));
         self.sent_since_deadline_set = false;
     }
 
@@ -202,7 +210,7 @@ impl TfrcSender {
     fn start(&mut self, now: Time) {
         self.deadline = Some(match self.options.no_feedback {
             NoFeedback::ReceiveRates => now + FIRST_PATIENCE,
-            NoFeedback::Halving => now + self.control.patience(None, self.packet_size),
+            NoFeedback::Halving => now + self.control.no_feedback_interval(None, self.packet_size),
         });
     }
 

@@ -36,8 +36,8 @@ impl Scheme {
 
     fn receiver(self, options: TcpOptions) -> TcpReceiver {
         match self {
-            Scheme::Asks => TcpReceiver::with_echo(options, Sum::default()),
-            Scheme::Follows => TcpReceiver::with_echo(options, Latest::default()),
+            Scheme::Asks => TcpReceiver::with_echo(options, Box::new(Sum::default())),
+            Scheme::Follows => TcpReceiver::with_echo(options, Box::new(Latest::default())),
         }
     }
 }

@@ -110,7 +110,7 @@ fn an_acknowledgement_is_sent_again_unless_a_later_one_says_more() {
         congestion_header: CongestionHeader::of(Grant::LEN as u32),
         ..TcpOptions::default()
     };
-    let mut receiver = TcpReceiver::with_echo(options, Sum::default());
+    let mut receiver = TcpReceiver::with_echo(options, Box::new(Sum::default()));
     let feedback = HeaderBytes::of(&Grant { change: 100, granted: 0 });
     let acknowledged = |receiver: &mut TcpReceiver, seq: u64| {
         receiver.on_segment(ms(seq), &Segment { seq, payload: 1000, feedback, ..Segment::default() });

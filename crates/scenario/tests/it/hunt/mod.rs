@@ -271,3 +271,16 @@ fn scenarios_of_the_schema_break_no_law() {
         assert!(tally.parts.contains_key(part), "no {part}: {:?}", tally.parts);
     }
 }
+
+/// What the hunt found once, made small: a file each in `found`.
+#[test]
+fn what_was_found_stays_mended() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/hunt/found");
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let text = std::fs::read_to_string(entry.expect("it can be listed").path()).expect("it can be read");
+        let config = resolve(&text, "found.toml", &Overrides::default()).expect("it is a scenario").config;
+        if let Err(law) = check(&config) {
+            panic!("{law}\n{text}");
+        }
+    }
+}

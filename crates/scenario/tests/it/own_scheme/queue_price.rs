@@ -11,14 +11,13 @@
 //! queues for prices.
 
 use multihop_core::{Header, HeaderBytes, Layout, NodeId, Packet, Segment, header};
-use multihop_link::{Hop, LinkView, Outlet, RouterPolicy, Verdict};
+use multihop_link::{EgressQueue, Hop, LinkView, RouterPolicy, Verdict};
 use multihop_schemes::quantity::Size;
 use multihop_schemes::range::{number_in_range, size_in_range};
 use multihop_schemes::tcp::TcpParameters;
-use multihop_schemes::{Parameters, Scheme};
+use multihop_schemes::{Parameters, TcpScheme};
 use multihop_transport::{
-    Acked, Allowance, CongestionHeader, Controller, Echo, Endpoint, LossKind, Lost, Recovery, Returned,
-    TcpOptions, TcpReceiver, TcpSender,
+    Acked, Allowance, CongestionHeader, Controller, Echo, LossKind, Lost, Recovery, Returned, TcpOptions,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,37 +88,30 @@ impl Echo for Till {
     }
 }
 // [scheme]
-impl QueuePrice {
+impl TcpScheme for QueuePrice {
     fn options(&self) -> TcpOptions {
         let congestion_header = CongestionHeader::of(PriceTag::LEN as u32);
         TcpOptions { congestion_header, ..self.tcp.options(Recovery::Sack) }
     }
-}
 
-impl Scheme for QueuePrice {
-    fn sender(&self) -> Box<dyn Endpoint> {
+    fn control(&self) -> Box<dyn Controller> {
         let options = self.options();
         let segment = f64::from(options.segment_size);
-        let sender = Payer {
+        Box::new(Payer {
             segment,
             increase: self.increase * segment,
             most: options.receive_window as f64,
             window: self.tcp.reno().allowance().window as f64,
             srtt: None,
-        };
-        Box::new(TcpSender::new(options, Box::new(sender)))
+        })
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(TcpReceiver::with_echo(self.options(), Till::default()))
+    fn echo(&self) -> Option<Box<dyn Echo>> {
+        Some(Box::new(Till::default()))
     }
 
-    fn router(&self, _node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    fn policy(&self, _node: NodeId, _egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(TollGate { queue: self.queue.0 }))
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
     }
 }
 // [router]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const PAGE: &str = include_str!("../../../../../docs/own-scheme.md");
+const PAGE: &str = include_str!("../../../../../docs/tutorials/own-scheme.md");
 const SCHEME: &str = include_str!("queue_price.rs");
 
 /// Files by their paths.

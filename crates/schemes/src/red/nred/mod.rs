@@ -10,10 +10,10 @@ use crate::quantity::Duration;
 use crate::range::{check_weight, number_in_range, span_in_range};
 use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
-use crate::{Parameters, Scheme};
+use crate::{Parameters, TcpScheme};
 use multihop_core::{LinkEvent, NodeId, Packet, Rng, Span, Time};
-use multihop_link::{Hop, LinkView, Notice, Outlet, RouterPolicy, Verdict};
-use multihop_transport::{Endpoint, Recovery};
+use multihop_link::{EgressQueue, Hop, LinkView, Notice, RouterPolicy, Verdict};
+use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use usage::{Shares, Usage};
@@ -91,21 +91,17 @@ impl Parameters for Nred {
     }
 }
 
-impl Scheme for Nred {
-    fn sender(&self) -> Box<dyn Endpoint> {
-        self.tcp.sender(Recovery::NewReno)
+impl TcpScheme for Nred {
+    fn options(&self) -> TcpOptions {
+        self.tcp.options(Recovery::NewReno)
     }
 
-    fn receiver(&self) -> Box<dyn Endpoint> {
-        self.tcp.receiver(Recovery::NewReno)
+    fn control(&self) -> Box<dyn Controller> {
+        Box::new(self.tcp.reno())
     }
 
-    fn router(&self, _node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        (!outlet.is_wired).then(|| Box::new(Neighbour::new(self, outlet)) as Box<dyn RouterPolicy>)
-    }
-
-    fn segment_size(&self) -> u32 {
-        self.tcp.segment_size()
+    fn policy(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+        (!egress.is_wired).then(|| Box::new(Neighbour::new(self, egress)) as Box<dyn RouterPolicy>)
     }
 }
 
@@ -139,7 +135,7 @@ impl Congestion {
 
 /// What a neighbour told last.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct Signalled {
     by: NodeId,
     per_index: f64,
     until: Time,
@@ -157,13 +153,13 @@ struct Neighbour {
     per_index: f64,
     /// The end of the present interval.
     due: Time,
-    told: Vec<Told>,
+    told: Vec<Signalled>,
     phase: Rng,
     early_drop: EarlyDrop,
 }
 
 impl Neighbour {
-    fn new(parameters: &Nred, outlet: &Outlet) -> Neighbour {
+    fn new(parameters: &Nred, egress: &EgressQueue) -> Neighbour {
         let interval = parameters.interval.span();
         let mut node = Neighbour {
             parameters: parameters.clone(),
@@ -174,8 +170,8 @@ impl Neighbour {
             per_index: 0.0,
             due: Time::ZERO,
             told: Vec::new(),
-            phase: Rng::at(outlet.seed, &["phase"]),
-            early_drop: EarlyDrop::new(outlet),
+            phase: Rng::at(egress.seed, &["phase"]),
+            early_drop: EarlyDrop::new(egress),
         };
         node.on_restart(Time::ZERO);
         node
@@ -225,7 +221,7 @@ impl RouterPolicy for Neighbour {
 
     fn on_notice(&mut self, now: Time, from: NodeId, content: &[u8]) {
         let Some(congestion) = Congestion::from_content(content) else { return };
-        let told = Told { by: from, per_index: congestion.per_index, until: now + congestion.lifetime };
+        let told = Signalled { by: from, per_index: congestion.per_index, until: now + congestion.lifetime };
         match self.told.iter_mut().find(|known| known.by == from) {
             Some(known) => *known = told,
             None => self.told.push(told),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{OUTLET, hop, packet};
+use crate::testing::{EGRESS, hop, packet};
 use multihop_core::{Ecn, Interval};
 
 fn at(ms: u64) -> Time {
@@ -7,7 +7,7 @@ fn at(ms: u64) -> Time {
 }
 
 fn node(parameters: &Nred) -> Neighbour {
-    Neighbour::new(parameters, &OUTLET)
+    Neighbour::new(parameters, &EGRESS)
 }
 
 fn shares(busy: f64, own: f64) -> Shares {
@@ -164,5 +164,5 @@ fn a_restart_forgets_what_was_found_and_heard() {
 
 #[test]
 fn wires_are_not_shared() {
-    assert!(Nred::default().router(NodeId(0), &Outlet { is_wired: true, ..OUTLET }).is_none());
+    assert!(Nred::default().policy(NodeId(0), &EgressQueue { is_wired: true, ..EGRESS }).is_none());
 }

@@ -8,7 +8,7 @@
 
 use super::header::XcpHeader;
 use multihop_core::{HeaderBytes, LinkEvent, NodeId, Packet, Span, Time};
-use multihop_link::{Estimator, Hop, LinkView, Passage, PhyTimes, RouterPolicy, Verdict};
+use multihop_link::{Estimator, Hop, LinkView, PhyTimes, QueueEvent, RouterPolicy, Verdict};
 
 /// What a router saw of its queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +40,7 @@ pub(crate) trait Law: Send {
     fn estimators(&self, _phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         Vec::new()
     }
-    /// Capacity of the outlet in bytes per second.
+    /// Capacity of the egress in bytes per second.
     fn capacity(&self, view: &LinkView) -> f64;
     /// A control interval ended.
     fn aggregate(&mut self, seen: &Seen, view: &LinkView) -> Aggregate;
@@ -295,10 +295,10 @@ impl<L: Law> RouterPolicy for XcpRouter<L> {
         Verdict::Pass
     }
 
-    fn on_other(&mut self, now: Time, passage: Passage, size: u32, view: &LinkView) {
-        match passage {
-            Passage::Arrival => self.arrive(now, size, view),
-            Passage::Departure => self.depart(now, size, view),
+    fn on_other(&mut self, now: Time, event: QueueEvent, size: u32, view: &LinkView) {
+        match event {
+            QueueEvent::Enqueue => self.arrive(now, size, view),
+            QueueEvent::Dequeue => self.depart(now, size, view),
         }
     }
 

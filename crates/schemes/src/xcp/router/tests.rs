@@ -1,4 +1,4 @@
-use super::testing::{OUTLET, delta, packet, pass};
+use super::testing::{EGRESS, delta, packet, pass};
 use super::*;
 use crate::capacity::Capacity;
 use crate::testing::hop;
@@ -158,8 +158,8 @@ fn other_traffic_counts_as_input() {
     let mut router = router();
     pass(&mut router, ms(0), packet(100, 5, 0), &EMPTY);
     for _ in 0..19 {
-        router.on_other(ms(1), Passage::Arrival, 1_000, &EMPTY);
-        router.on_other(ms(2), Passage::Departure, 1_000, &EMPTY);
+        router.on_other(ms(1), QueueEvent::Enqueue, 1_000, &EMPTY);
+        router.on_other(ms(2), QueueEvent::Dequeue, 1_000, &EMPTY);
     }
     router.advance(ms(25), 0, &EMPTY);
     assert_eq!(router.seen.input, 800e3);
@@ -167,7 +167,7 @@ fn other_traffic_counts_as_input() {
 
 #[test]
 fn who_does_not_know_its_round_trip_gets_nothing() {
-    let mut router = Xcp::default().router(NodeId(0), &OUTLET).unwrap();
+    let mut router = Xcp::default().router(NodeId(0), &EGRESS).unwrap();
     for at in 0..200 {
         assert_eq!(pass(router.as_mut(), ms(at), packet(0, 0, 500), &EMPTY), 0);
     }

@@ -38,7 +38,7 @@ fn a_signal_too_weak_to_be_a_frame_reserves_eifs() {
 fn a_correct_frame_does_not_end_eifs() {
     let mut s = station(None);
     let weak = s.control(Ack, C, B, 0);
-    let end = s.hears(100, weak, Signal::Garbled);
+    let end = s.hears(100, weak, Signal::FcsError);
     let ack = s.control(Ack, B, C, 0);
     s.hears(end + 10, ack, Signal::Clear);
     s.queues(200, Some(B));

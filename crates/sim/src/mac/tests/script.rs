@@ -34,7 +34,7 @@ pub fn us(us: u64) -> Time {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Signal {
     Clear,
-    Garbled,
+    FcsError,
     TooWeak,
 }
 
@@ -92,7 +92,7 @@ impl Heard {
             decodable: self.signal != Signal::TooWeak,
             energy: 1,
             power: 1.0,
-            ln_bit_success: if self.signal == Signal::Garbled { f64::NEG_INFINITY } else { 0.0 },
+            ln_bit_success: if self.signal == Signal::FcsError { f64::NEG_INFINITY } else { 0.0 },
         }
     }
 }

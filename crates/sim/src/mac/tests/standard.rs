@@ -155,7 +155,7 @@ fn a_reservation_that_nothing_follows_is_dropped_9_3_2_4() {
 fn a_garbled_frame_costs_eifs_9_3_2_3_7() {
     let mut s = basic();
     let broadcast = s.data(C, None, 1);
-    let end = s.hears(100, broadcast, Signal::Garbled);
+    let end = s.hears(100, broadcast, Signal::FcsError);
     s.queues(200, Some(B));
     assert_eq!(s.runs_until(end + 1_000), [(end + EIFS, Data, Some(B), 314)]);
 }
@@ -164,7 +164,7 @@ fn a_garbled_frame_costs_eifs_9_3_2_3_7() {
 fn a_correct_frame_ends_eifs_9_3_2_3_7() {
     let mut s = basic();
     let broadcast = s.data(C, None, 1);
-    let end = s.hears(100, broadcast, Signal::Garbled);
+    let end = s.hears(100, broadcast, Signal::FcsError);
     let ack = s.control(Ack, B, C, 0);
     let ack_end = s.hears(end + 10, ack, Signal::Clear);
     s.queues(200, Some(B));

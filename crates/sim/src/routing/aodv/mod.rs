@@ -8,7 +8,7 @@
 //! * `message`: what nodes say to each other, and its bytes. `table`: the routes that a node knows.
 //! * `search`: when it asks for one, and how far. `receive`: what it does with messages. `breaks`: what it does where a link breaks.
 //!
-//! What ns-2 does and the RFC does not, and what this leaves out of both, is in `docs/aodv.md`.
+//! What ns-2 does and the RFC does not, and what this leaves out of both, is in `docs/explanation/aodv.md`.
 
 mod breaks;
 mod message;

@@ -3,7 +3,7 @@
 use crate::common::{add_flow, chain, network, saturate};
 use multihop_core::{DropCause, Exchange, Interval, LinkEvent, NodeId, Packet, Rate, Span};
 use multihop_dot11::DcfRules;
-use multihop_link::{Hop, LinkView, Outlet, RouterPolicy, Verdict};
+use multihop_link::{EgressQueue, Hop, LinkView, RouterPolicy, Verdict};
 use multihop_schemes::{Scheme, find};
 use multihop_sim::config::{AppConfig, Config, SchemeConfig};
 use multihop_sim::mobility::Outage;
@@ -58,8 +58,8 @@ impl Scheme for Watched {
     fn segment_size(&self) -> u32 {
         self.scheme.segment_size()
     }
-    fn router(&self, node: NodeId, outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
-        let policy = self.scheme.router(node, outlet)?;
+    fn router(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+        let policy = self.scheme.router(node, egress)?;
         Some(Box::new(Watcher { policy, seen: self.seen.clone() }))
     }
 }

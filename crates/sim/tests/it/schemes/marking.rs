@@ -3,7 +3,7 @@
 use crate::common::{Datagrams, add_flow, chain, saturate, saturated_cell};
 use multihop_core::{Fate, LinkEvent, NodeId, Packet, Rate, Span};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
-use multihop_link::{Departure, LinkView, Outlet, RouterPolicy, Verdict};
+use multihop_link::{Departure, EgressQueue, LinkView, RouterPolicy, Verdict};
 use multihop_schemes::{Scheme, TcpNewReno, find};
 use multihop_sim::config::{AppConfig, Config, DsdvConfig, RoutingProtocol, SchemeConfig};
 use multihop_sim::run;
@@ -67,7 +67,7 @@ impl Scheme for Foretelling {
     fn segment_size(&self) -> u32 {
         self.tcp.segment_size()
     }
-    fn router(&self, _node: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, _node: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(Prophet { predicted: None, fulfilled: self.fulfilled.clone() }))
     }
 }

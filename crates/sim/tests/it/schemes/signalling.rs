@@ -3,7 +3,7 @@
 use crate::common::{Datagrams, add_flow, chain};
 use multihop_core::{NodeId, Span, Time};
 use multihop_dot11::DcfRules;
-use multihop_link::{Notice, Outlet, RouterPolicy};
+use multihop_link::{EgressQueue, Notice, RouterPolicy};
 use multihop_schemes::Scheme;
 use multihop_sim::config::{AppConfig, Config, SchemeConfig};
 use multihop_sim::mobility::Outage;
@@ -69,7 +69,7 @@ impl Scheme for Cries {
     fn datagrams(&self) -> bool {
         true
     }
-    fn router(&self, id: NodeId, _outlet: &Outlet) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, id: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         // Not in step: each at a time of its own.
         let next = Time::ZERO + Span::from_ms(7 * u64::from(id.0));
         Some(Box::new(Crier { id, said: 0, next, log: self.0.clone() }))

@@ -238,7 +238,7 @@ impl Controller for Bbr {
         self.set_window(delivery);
     }
 
-    fn restrained(&self) -> bool {
+    fn marks_app_limited(&self) -> bool {
         self.state.is_probe_rtt()
     }
 

@@ -241,7 +241,7 @@ fn the_round_trip_is_measured_anew_every_ten_seconds() {
     assert_eq!(slow(10_230, 4), (true, 4_000), "a round trip");
     assert_eq!(slow(10_310, 4), (true, 4_000), "200 ms, not more");
     assert_eq!(slow(10_311, 4), (false, 207_000), "the delivery opens it further");
-    assert!(!script.bbr.restrained());
+    assert!(!script.bbr.marks_app_limited());
     assert_eq!(script.bbr.round_trip.value(), Some(Span::from_ms(120)));
     // The next time is ten seconds after this.
     assert!(!script.bbr.round_trip.expired());

@@ -34,7 +34,7 @@ impl NewReno {
     pub fn enter(&mut self, view: &View) {
         *self = NewReno {
             point: Some(view.max),
-            // As many segments left the network; with a controller's patience it can be fewer than the threshold.
+            // As many segments left the network; with a fine-grained timeout it can be fewer than the threshold.
             inflation: u64::from(view.duplicates) * view.mss(),
             retransmit: true,
             ..NewReno::default()

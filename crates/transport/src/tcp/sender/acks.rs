@@ -83,7 +83,7 @@ impl TcpSender {
             lost: in_flight_before.saturating_sub(sample.size + in_flight),
             recovering: self.recovery.active() || timed_out,
         });
-        if self.controller.restrained() {
+        if self.controller.marks_app_limited() {
             self.rates.iter_mut().for_each(|rates| rates.limit(in_flight));
         }
     }
@@ -204,11 +204,11 @@ impl TcpSender {
         }
     }
 
-    /// Was the segment at `una` sent longer ago than the controller has patience for?
+    /// Was the segment at `una` sent longer ago than the fine-grained timeout of the controller?
     fn overdue(&self, now: Time) -> bool {
         let oldest = self.send_times.as_ref().and_then(SendTimes::oldest);
-        let patience = self.controller.patience();
-        oldest.zip(patience).is_some_and(|(sent, patience)| now.since(sent) > patience)
+        let timeout = self.controller.fine_grained_rto();
+        oldest.zip(timeout).is_some_and(|(sent, timeout)| now.since(sent) > timeout)
     }
 
     /// Takes a round-trip sample from an acknowledgement of new data, if it is valid (Karn).

@@ -1,0 +1,144 @@
+//! Saturated sources of datagrams: they refill the egress queue in turns, so that it never runs empty and never overflows.
+
+use super::{Stack, Surroundings};
+use crate::agenda::Lane;
+use multihop_core::{NodeId, Span, Time};
+
+/// A queue runs low when it holds fewer packets than this.
+const LOW: usize = 2;
+
+/// A source whose datagram was lost tries again after this.
+const SOON: Span = Span::from_ms(1);
+/// Protocols need longer to find a route.
+const LATER: Span = Span::from_ms(100);
+
+/// An output queue of a node.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Output {
+    /// The interface queue.
+    Radio,
+    /// That of the port of this index.
+    Wire(usize),
+}
+
+/// Ends that offer a datagram whenever their queue runs low, by queue.
+#[derive(Debug, Default)]
+pub(super) struct BackloggedSources {
+    queues: Vec<Backlog>,
+}
+
+/// The ends that are backlogged at a queue, and whose turn it is.
+#[derive(Debug)]
+struct Backlog {
+    output: Output,
+    ends: Vec<u32>,
+    turn: usize,
+}
+
+/// Where the packets of an end can go at present.
+enum Way {
+    Open,
+    /// It may be open again then.
+    ClosedUntil(Time),
+    /// For ever.
+    None,
+}
+
+impl BackloggedSources {
+    /// This end is backlogged from now on.
+    pub(super) fn add(&mut self, end: u32, output: Output) {
+        let known = self.queues.iter().position(|queue| queue.output == output).unwrap_or_else(|| {
+            self.queues.push(Backlog { output, ends: Vec::new(), turn: 0 });
+            self.queues.len() - 1
+        });
+        let ends = &mut self.queues[known].ends;
+        if !ends.contains(&end) {
+            ends.push(end);
+        }
+    }
+
+    /// Is no end backlogged?
+    pub(super) fn is_empty(&self) -> bool {
+        self.queues.iter().all(|queue| queue.ends.is_empty())
+    }
+}
+
+impl Backlog {
+    fn next(&mut self) -> u32 {
+        self.turn = (self.turn + 1) % self.ends.len();
+        self.ends[self.turn]
+    }
+}
+
+impl Stack {
+    /// Gives the next backlogged end a datagram to send, if its queue runs low. Returns whether there was anything to do.
+    pub(super) fn refill(&mut self, around: &mut Surroundings) -> bool {
+        let runs_low = |queue: &Backlog| !queue.ends.is_empty() && self.runs_low(queue.output);
+        let Some(queue) = self.backlogged.queues.iter().position(runs_low) else { return false };
+        let output = self.backlogged.queues[queue].output;
+        let index = self.backlogged.queues[queue].next();
+        let end = &mut self.ends[index as usize];
+        let goes_on = end.app.as_ref().is_some_and(|(app, _)| app.follows_queue(around.now));
+        if !goes_on {
+            self.put_aside(around, index, None);
+            return true;
+        }
+        end.endpoint.push(around.now, end.segment_size);
+        let peer = end.peer;
+        let before = self.waiting(output);
+        // Asked before the datagram leaves: the link layer may hold it for a while before it is found to have no way.
+        let way = self.way(around, peer);
+        self.drain(around, index);
+        match way {
+            Way::Open if self.waiting(output) > before => {}
+            Way::Open => self.put_aside(around, index, Some(around.now + SOON)),
+            Way::ClosedUntil(open) => self.put_aside(around, index, Some(open)),
+            Way::None => self.put_aside(around, index, None),
+        }
+        true
+    }
+
+    fn runs_low(&self, output: Output) -> bool {
+        let room = match output {
+            Output::Radio => self.queue.limit(),
+            Output::Wire(_) => LOW, // one is being sent, and the queue has room for one at least
+        };
+        self.waiting(output) < LOW.min(room)
+    }
+
+    /// Packets in the queue, or on their way to it; on a wire, also the one that is being sent.
+    fn waiting(&self, output: Output) -> usize {
+        match output {
+            Output::Radio => self.queue.len() + self.passing.len(),
+            Output::Wire(port) => self.ports[port].held(),
+        }
+    }
+
+    fn way(&self, around: &Surroundings, to: NodeId) -> Way {
+        let now = around.now;
+        if let Some(agent) = &self.agent {
+            let known = agent.next_hop(to).is_some_and(|hop| self.is_ready(hop));
+            return if known { Way::Open } else { Way::ClosedUntil(now + LATER) };
+        }
+        match around.network.routes.next_hop(self.id, to) {
+            Some(hop) if !self.is_ready(hop) => Way::ClosedUntil(now + LATER),
+            Some(hop) => self.failures.broken_until(hop, now).map_or(Way::Open, Way::ClosedUntil),
+            None => Way::None,
+        }
+    }
+
+    /// Can packets be sent to this next hop at once?
+    fn is_ready(&self, hop: NodeId) -> bool {
+        self.is_known(hop) || self.port_towards(hop).is_some()
+    }
+
+    /// An end is backlogged no more; its application is called again then, if ever.
+    fn put_aside(&mut self, around: &mut Surroundings, index: u32, again: Option<Time>) {
+        for queue in &mut self.backlogged.queues {
+            queue.ends.retain(|end| *end != index);
+        }
+        if let (Some(again), Some((_, slot))) = (again, &self.ends[index as usize].app) {
+            around.agenda.arm(*slot, again, Lane::Upper);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+"""The pages: links that lead somewhere, pictures that fit, and references that say what the program says."""
+
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from docs import generate
+from docs.pictures import compact
+
+import multihop
+from conftest import ROOT
+from multihop.report.svg import INK, Chart, style
+
+SVG = "{http://www.w3.org/2000/svg}"
+PICTURES = {".gif", ".jpg", ".jpeg", ".png", ".svg", ".webp"}
+MOST_BYTES = 3_000_000
+
+
+def files():
+    """What the repository has, and what is new in it."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=False
+    )
+    if listed.returncode != 0:
+        pytest.skip("this is no git repository")
+    return [ROOT / name for name in listed.stdout.decode().splitlines() if (ROOT / name).is_file()]
+
+
+def test_pictures_fit_into_the_repository():
+    sizes = {path: path.stat().st_size for path in files() if path.suffix in PICTURES}
+    assert len(sizes) > 2
+    assert sum(sizes.values()) < MOST_BYTES, sorted(sizes.items(), key=lambda item: -item[1])[:10]
+
+
+def test_links_lead_to_files():
+    generated = {generate.TARGET / name for name in generate.pages()}
+    broken, seen = [], 0
+    for page in files():
+        if page.suffix != ".md" or ROOT / "validation" in page.parents:
+            # Templates of pages in docs/results, whose links are from there.
+            continue
+        for target in re.findall(r"\]\(([^)\s#]+)(?:#[^)\s]*)?\)", page.read_text("utf-8")):
+            if re.match(r"[a-z]+:", target):
+                continue
+            seen += 1
+            path = (page.parent / target).resolve()
+            if path not in generated and not path.exists():
+                broken.append(f"{page.relative_to(ROOT)}: {target}")
+    assert not broken
+    assert seen > 100
+
+
+def test_every_page_is_on_the_site():
+    index = (ROOT / "docs" / "index.md").read_text("utf-8") + (ROOT / "docs" / "adr" / "index.md").read_text("utf-8")
+    pages = [path for path in files() if path.suffix == ".md" and ROOT / "docs" in path.parents]
+    assert len(pages) > 40
+    missing = [path.name for path in pages if path.stem != "index" and not re.search(rf"\b{path.stem}\n", index)]
+    assert not missing
+
+
+def test_no_folder_of_pages_is_a_long_list():
+    counts = {folder: len(list(folder.glob("*.md"))) for folder in (ROOT / "docs").rglob("*") if folder.is_dir()}
+    assert max(counts.values()) <= 25, counts
+
+
+def test_references_have_every_command_and_every_public_name():
+    pages = generate.pages()
+    commands = pages["command-line.md"]
+    for words in ("run", "compare", "study run", "doctor"):
+        assert f"## multihop {words}\n" in commands
+    shown = subprocess.run(
+        [sys.executable, "-m", "multihop", "bound", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    summary = next(line.strip() for line in shown.splitlines()[1:] if line.strip())
+    assert summary.split(",")[0] in commands
+    assert all(f":: multihop.{name}" in pages["python-api.md"] for name in multihop.__all__)
+
+
+def drawn():
+    """A chart with what charts have: bars, whiskers, markers, a gap, text to be escaped, a tilted label."""
+    chart = Chart("c", "A chart", 8.0, 3.0)
+    axis = chart.figure.subplots()
+    axis.plot([0, 1, 2, 3], [1, 2, float("nan"), 4], "o-", color="#0072B2")
+    axis.plot([0.5 * k for k in range(8)], [2] * 8, "s", color="#E69F00")
+    axis.plot([k / 200 for k in range(601)], [3 + (k % 2) * 1e-4 for k in range(601)], color="#009E73")
+    axis.errorbar([1], [2], [0.5], fmt="none", ecolor=INK, capsize=2.5)
+    axis.bar([0, 1], [1, 2], color="#D55E00", alpha=0.6)
+    axis.set_xticks([0, 1], ["a < b", "long & tilted"], rotation=35, ha="right")
+    return chart.file()
+
+
+@pytest.fixture(scope="module")
+def before_and_after():
+    with style():
+        before = drawn()
+    return before, compact(before)
+
+
+def test_a_compact_picture_has_the_same_size_and_texts(before_and_after):
+    before, after = (ElementTree.fromstring(text) for text in before_and_after)
+    assert [before.get(name) for name in ("width", "height", "viewBox")] == [
+        after.get(name) for name in ("width", "height", "viewBox")
+    ]
+    texts = [sorted(text.text for text in tree.iter(f"{SVG}text")) for tree in (before, after)]
+    assert texts[0] == texts[1]
+    assert "a < b" in texts[1]
+    tilted = next(text for text in after.iter(f"{SVG}text") if text.text == "long & tilted")
+    assert "rotate(-35" in tilted.get("transform")
+
+
+def test_a_compact_picture_has_all_marks_in_few_bytes(before_and_after):
+    before, after = before_and_after
+    assert len(after) < len(before) / 4
+    assert after == compact(before)
+    tree = ElementTree.fromstring(after)
+    rules = dict(re.findall(r"\.(s\d+)\{([^}]*)\}", after))
+    places = [
+        len(path.get("d")[1:].split()) // 2
+        for path in tree.iter(f"{SVG}path")
+        if "marker:url" in rules.get(path.get("class"), "")
+    ]
+    assert sorted(places) == [3, 8], "circles but for the gap, and squares"
+    # The line of 601 points, which is straight to the eye, is one step.
+    green = next(name for name, rule in rules.items() if "#009e73" in rule and "fill:none" in rule)
+    data = next(path.get("d") for path in tree.iter(f"{SVG}path") if path.get("class") == green)
+    assert re.fullmatch(r"M[\d.]+ [\d.]+(h[\d.]+|l[\d. -]+)", data)
+
+
+def test_a_thinned_line_keeps_what_can_be_seen():
+    line = "M 10 10 L 20 10.1 L 30 10 L 40 14 L 50 10 z"
+    text = f'<svg xmlns="{SVG[1:-1]}" width="1" height="1" viewBox="0 0 1 1"><path d="{line}" style="fill: red"/></svg>'
+    assert 'd="M10 10h20l10 4l10-4z"' in compact(text)
+
+
+def test_a_curve_that_is_no_marker_is_refused():
+    text = f'<svg xmlns="{SVG[1:-1]}"><path d="M 0 0 C 1 1 2 2 3 3" style="fill: none"/></svg>'
+    with pytest.raises(ValueError, match="'C'"):
+        compact(text)
+
+
+def test_the_table_for_contributors_names_files_that_exist():
+    folders = {"S/": "crates/schemes/src/", "M/": "crates/sim/src/", "T/": "crates/scenario/src/"}
+    table = [line for line in (ROOT / "CONTRIBUTING.md").read_text("utf-8").splitlines() if line.startswith("| ")]
+    named = [
+        name for line in table for name in re.findall(r"`([^`]*/[^`]*)`", line) if not re.search("NAME|ITEM", name)
+    ]
+    paths = [re.sub(r"^[SMT]/", lambda short: folders[short[0]], name) for name in named]
+    assert len(paths) > 30
+    assert not [path for path in paths if not (ROOT / path).exists()]
+
+
+def test_pages_that_sources_name_exist():
+    made = {f"docs/reference/generated/{name}" for name in generate.pages()}
+    missing, seen = [], 0
+    for path in files():
+        # Texts of papers are in the results, which change only when these are made again.
+        if ROOT / "docs" / "results" in path.parents or path.suffix not in {".py", ".rs", ".md", ""}:
+            continue
+        for name in re.findall(r"\bdocs/[a-z/-]+\.md\b", path.read_text("utf-8", errors="replace")):
+            seen += 1
+            if name not in made and not (ROOT / name).exists():
+                missing.append(f"{path.relative_to(ROOT)}: {name}")
+    assert not missing
+    assert seen > 20
