@@ -41,8 +41,8 @@ pub struct Dsr {
     /// How often other nodes than its source may send a packet on by another route where a link broke. 0: never.
     #[schemars(range(min = 0, max = 255))]
     pub salvage_limit: u32,
-    /// Hops of the longest route; a route reply has room for 63.
-    #[schemars(range(min = 1, max = 63))]
+    /// Hops of the longest route; a route request has room for 62 addresses.
+    #[schemars(range(min = 1, max = 62))]
     pub route_limit: u32,
     /// Packets that took this many hops are not forwarded any more.
     #[schemars(range(min = 1, max = 255))]
@@ -102,7 +102,7 @@ impl Dsr {
             reply_from_cache: self.reply_from_cache,
             listen: self.listen,
             salvage_limit: count("salvage_limit", self.salvage_limit, 0, 255)? as u8,
-            route_limit: count("route_limit", self.route_limit, 1, 63)? as u16,
+            route_limit: count("route_limit", self.route_limit, 1, 62)? as u16,
             hop_limit: count("hop_limit", self.hop_limit, 1, 255)? as u16,
             routes: count("routes", self.routes, 1, 100_000)? as usize,
             heard_routes: count("heard_routes", self.heard_routes, 1, 100_000)? as usize,

@@ -30,12 +30,16 @@ fn started(parameters: DsdvConfig) -> Dsdv {
     dsdv
 }
 
+/// What an update says.
+#[derive(Clone, Debug, PartialEq)]
+struct Update(Vec<Advert>);
+
 fn advert(destination: NodeId, metric: u32, sequence: u32) -> Advert {
     Advert { destination, metric, sequence }
 }
 
 fn hear(dsdv: &mut Dsdv, seconds: f64, from: NodeId, adverts: &[Advert]) {
-    dsdv.on_message(at(seconds), from, &Message::Dsdv(Update(adverts.to_vec())));
+    dsdv.on_message(at(seconds), from, &wire::emit(from, adverts));
 }
 
 /// Lets the timer run until this instant, and collects the updates that are sent, with their sizes.
@@ -44,8 +48,8 @@ fn run(dsdv: &mut Dsdv, until: Time) -> Vec<(Time, Update, u32)> {
     while let Some(now) = dsdv.next_timer().filter(|next| *next <= until) {
         dsdv.on_timer(now);
         while let Some(action) = dsdv.poll(now) {
-            let Action::Broadcast(Message::Dsdv(update), size) = action else { panic!("{action:?}") };
-            sent.push((now, update, size));
+            let Action::Broadcast(update, size) = action else { panic!("{action:?}") };
+            sent.push((now, Update(wire::parse(&update).unwrap().collect()), size));
         }
     }
     sent
