@@ -10,6 +10,7 @@
 //! last bytes of a message may have no room.
 
 use super::mpdu::address as hardware_address;
+use super::tcp::{self, Options};
 use crate::routing::{
     Carrier, DSR_PROTOCOL, IpFields, Message, SourceRoute, source_route_bytes, source_route_header,
 };
@@ -75,9 +76,8 @@ const ARP_SAP: [u8; 3] = [0x98, 0x98, 0x03];
 const ARP: usize = 28;
 
 const IPV4_HEADER: usize = 20;
-const TCP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
-const TCP: u8 = 6;
+pub(super) const TCP: u8 = 6;
 const UDP: u8 = 17;
 /// "Use for experimentation and testing" (RFC 3692): a congestion header, which TCP or UDP follows.
 const CONGESTION_THEN_TCP: u8 = 253;
@@ -118,7 +118,7 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, contents: &Contents) {
         return put_message(out, room, packet, message);
     }
     let header = match contents.transport {
-        Transport::Tcp => TCP_HEADER,
+        Transport::Tcp => tcp::HEADER,
         Transport::Udp => UDP_HEADER,
     };
     let payload = if packet.is_control() {
@@ -139,7 +139,7 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, contents: &Contents) {
         let options = Options::new(packet, inside.saturating_sub(payload));
         let length = header + options.length + payload.min(inside - options.length);
         put_outer(out, contents, (TCP, CONGESTION_THEN_TCP), length);
-        put_tcp(out, packet, &options, length);
+        tcp::put(out, packet, &options, length);
     } else {
         let length = header + payload.min(inside);
         put_outer(out, contents, (UDP, CONGESTION_THEN_UDP), length);
@@ -195,7 +195,7 @@ fn put_outer(out: &mut Vec<u8>, contents: &Contents, (plain, behind): (u8, u8), 
 }
 
 /// What the IPv4 header of a packet says that is no message of a routing protocol.
-fn ip_fields(packet: &Packet) -> IpFields {
+pub(super) fn ip_fields(packet: &Packet) -> IpFields {
     let ttl = 64u16.saturating_sub(packet.hops).max(1) as u8;
     IpFields { source: packet.source, destination: packet.destination, ttl }
 }
@@ -217,35 +217,6 @@ fn put_ipv4(out: &mut Vec<u8>, packet: &Packet, ip: IpFields, protocol: u8, leng
     out.extend(header);
 }
 
-/// The header of a segment of `length` bytes, whose payload is all zeros.
-fn put_tcp(out: &mut Vec<u8>, packet: &Packet, options: &Options, length: usize) {
-    let segment = &packet.segment;
-    let flags = segment.flags;
-    // A SYN takes a sequence number, which the simulator does not count.
-    let seq = if flags.syn { 0 } else { segment.seq + 1 };
-    let ack = if flags.ack { segment.ack + 1 } else { 0 };
-    let window = match packet.port {
-        // The simulated sender receives no data, and has no window.
-        Port::Receiver => u16::MAX,
-        Port::Sender => segment.window.min(u64::from(u16::MAX)) as u16,
-    };
-    let port = port(packet).to_be_bytes();
-    let mut header = [0; TCP_HEADER];
-    header[..2].copy_from_slice(&port);
-    header[2..4].copy_from_slice(&port);
-    header[4..8].copy_from_slice(&(seq as u32).to_be_bytes());
-    header[8..12].copy_from_slice(&(ack as u32).to_be_bytes());
-    header[12] = ((TCP_HEADER + options.length) as u8 / 4) << 4;
-    let bits = [flags.syn, flags.ack, flags.ece, flags.cwr];
-    header[13] = bits.iter().zip([0x02, 0x10, 0x40, 0x80]).filter(|(on, _)| **on).map(|(_, bit)| bit).sum();
-    header[14..16].copy_from_slice(&window.to_be_bytes());
-    let pseudo = pseudo_header(ip_fields(packet), TCP, length);
-    let checksum = checksum(&[&pseudo, &header, options.bytes()]).to_be_bytes();
-    header[16..18].copy_from_slice(&checksum);
-    out.extend(header);
-    out.extend_from_slice(options.bytes());
-}
-
 /// The header of a datagram of `length` bytes, whose payload is this, and zeros.
 fn put_udp(out: &mut Vec<u8>, ip: IpFields, port: u16, payload: &[u8], length: usize) {
     let port = port.to_be_bytes();
@@ -263,14 +234,14 @@ fn put_udp(out: &mut Vec<u8>, ip: IpFields, port: u16, payload: &[u8], length: u
 }
 
 /// Both ends of a flow use the same port.
-fn port(packet: &Packet) -> u16 {
+pub(super) fn port(packet: &Packet) -> u16 {
     match packet.flow {
         FlowId::SIGNALLING => SIGNALLING_PORT,
         FlowId(flow) => (FIRST_PORT + flow % PORTS) as u16,
     }
 }
 
-fn pseudo_header(ip: IpFields, protocol: u8, length: usize) -> [u8; 12] {
+pub(super) fn pseudo_header(ip: IpFields, protocol: u8, length: usize) -> [u8; 12] {
     let mut header = [0; 12];
     header[..4].copy_from_slice(&ip.source.ipv4());
     header[4..8].copy_from_slice(&ip.destination.ipv4());
@@ -280,7 +251,7 @@ fn pseudo_header(ip: IpFields, protocol: u8, length: usize) -> [u8; 12] {
 }
 
 /// The Internet checksum of parts, all but the last of even length (RFC 1071).
-fn checksum(parts: &[&[u8]]) -> u16 {
+pub(super) fn checksum(parts: &[&[u8]]) -> u16 {
     let words = parts.iter().flat_map(|part| part.chunks(2));
     let word = |bytes: &[u8]| u16::from_be_bytes([bytes[0], bytes.get(1).copied().unwrap_or(0)]);
     let mut sum: u32 = words.map(|bytes| u32::from(word(bytes))).sum();
@@ -288,56 +259,6 @@ fn checksum(parts: &[&[u8]]) -> u16 {
         sum = (sum & 0xffff) + (sum >> 16);
     }
     !(sum as u16)
-}
-
-/// TCP options.
-struct Options {
-    bytes: [u8; 40],
-    length: usize,
-}
-
-impl Options {
-    const NOP: u8 = 1;
-    const SACK: u8 = 5;
-    const TIMESTAMPS: u8 = 8;
-
-    /// What `room` has place for: timestamps, then SACK blocks, which ns-2 counts with fewer bytes than they take.
-    fn new(packet: &Packet, room: usize) -> Options {
-        let mut options = Options { bytes: [0; 40], length: 0 };
-        let segment = &packet.segment;
-        if let Some(echo) = segment.echo
-            && room >= 12
-        {
-            let milliseconds = |time: multihop_core::Time| (time.ns() / 1_000_000) as u32;
-            let (value, reply) = match packet.port {
-                Port::Receiver => (milliseconds(echo), 0),
-                Port::Sender => (milliseconds(packet.created), milliseconds(echo)),
-            };
-            options.put(&[Options::NOP, Options::NOP, Options::TIMESTAMPS, 10]);
-            options.put(&value.to_be_bytes());
-            options.put(&reply.to_be_bytes());
-        }
-        let blocks = segment.sack.as_slice();
-        let fit = (room - options.length.min(room)).saturating_sub(4) / 8;
-        let blocks = &blocks[..blocks.len().min(fit)];
-        if !blocks.is_empty() {
-            options.put(&[Options::NOP, Options::NOP, Options::SACK, 2 + 8 * blocks.len() as u8]);
-            for block in blocks {
-                options.put(&((block.start + 1) as u32).to_be_bytes());
-                options.put(&((block.end + 1) as u32).to_be_bytes());
-            }
-        }
-        options
-    }
-
-    fn put(&mut self, bytes: &[u8]) {
-        self.bytes[self.length..self.length + bytes.len()].copy_from_slice(bytes);
-        self.length += bytes.len();
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.length]
-    }
 }
 
 #[cfg(test)]

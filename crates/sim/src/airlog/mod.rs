@@ -17,6 +17,7 @@ mod datagram;
 mod mpdu;
 mod pcapng;
 mod radiotap;
+mod tcp;
 
 use crate::config::{Config, MatrixQuantity, MediumModel};
 use crate::mac::Timing;

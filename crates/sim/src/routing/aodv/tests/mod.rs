@@ -3,6 +3,7 @@
 mod breaks;
 mod loops;
 mod timelines;
+mod wire;
 
 use super::wire::Reply;
 use super::*;

@@ -1,5 +1,7 @@
 //! Scripted timelines of one node, without the engine.
 
+mod wire;
+
 use super::*;
 use crate::routing::testing::{at, handles};
 use crate::slab::Handle;
@@ -100,30 +102,6 @@ fn own(destination: NodeId, handle: Handle) -> Parcel {
 fn knows(dsr: &mut Dsr, route: &[NodeId]) {
     let way: Vec<NodeId> = route.iter().rev().copied().collect();
     assert_eq!(hear(dsr, 0.0, route[1], reply(route, &way)), []);
-}
-
-// ---- bytes ----
-
-/// RFC 4728, 6.1 to 6.7, with an IP header of 20 bytes; a chain of seven hops.
-#[test]
-fn messages_have_the_sizes_of_the_rfc() {
-    let chain: Vec<NodeId> = (0..8).map(NodeId).collect();
-    assert_eq!(source_route_bytes(&chain), 4 + 4 + 6 * 4);
-    assert_eq!(source_route_bytes(&chain[..2]), 8);
-    let size = |message: DsrMessage| size(&message.emit(chain[0]));
-    assert_eq!(size(request(D, 1, 0, &chain[..1])), 20 + 4 + 8);
-    assert_eq!(size(request(D, 1, 15, &chain[..7])), 20 + 4 + 8 + 6 * 4);
-    let told = Request {
-        target: D,
-        number: 1,
-        reach: 0,
-        nodes: path(&[ME]),
-        broken: Some(BrokenLink { from: A, to: B }),
-    };
-    assert_eq!(size(DsrMessage::Request(told)), 32 + 16);
-    // 3 bytes and seven addresses, filled up to a multiple of 4.
-    assert_eq!(size(reply(&chain, &chain)), 20 + 32 + 32);
-    assert_eq!(size(error(A, B, &chain[..4])), 20 + 16 + 16);
 }
 
 // ---- discovery ----
