@@ -365,8 +365,9 @@ fn an_update_by_hand() {
     assert_eq!((message.on_air(), message.carrier), (&expected[..], Carrier::Ip(114)));
     assert_eq!(message.ip, IpFields { source: B, destination: NodeId::BROADCAST, ttl: 1 });
     let whole = [0, 12, 24];
-    let parsed = (0..=24).filter(|length| wire::parse(&cut(&message, *length)).is_some());
-    assert_eq!(Vec::from_iter(parsed), whole, "part of a row is no row");
+    let parsed: Vec<usize> =
+        (0..=24).filter(|length| wire::parse(&cut(&message, *length)).is_some()).collect();
+    assert_eq!(parsed, whole, "part of a row is no row");
 }
 
 proptest! {
@@ -386,7 +387,7 @@ proptest! {
     fn any_bytes_are_an_update_or_none(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
         let length = bytes.len();
         let message = Message::new(Carrier::Ip(114), IpFields { source: B, destination: C, ttl: 1 }, bytes, 0);
-        let count = wire::parse(&message).map(|adverts| adverts.count());
+        let count = wire::parse(&message).map(Iterator::count);
         prop_assert_eq!(count, length.is_multiple_of(12).then_some(length / 12));
     }
 }
