@@ -26,7 +26,7 @@ pub(crate) const LAYOUTS: [Layout; 4] = [Rreq::LAYOUT, Rrep::LAYOUT, Rerr::LAYOU
 header! {
     /// Route request of AODV (RREQ; RFC 3561, 5.1)
     struct Rreq: "aodv_rreq" = 24 of 32 {
-        /// 1
+        /// Type: 1
         kind: u8 [0..1] "",
         /// Any sequence number of the destination will do (U)
         unknown: bool [1..2, bit 3] "",
@@ -50,7 +50,7 @@ header! {
 header! {
     /// Route reply of AODV, or a hello (RREP; RFC 3561, 5.2 and 6.9)
     struct Rrep: "aodv_rrep" = 20 of 28 {
-        /// 2
+        /// Type: 2
         kind: u8 [0..1] "",
         /// Hops from the sender of this message to the destination
         hop_count: u8 [3..4] "",
@@ -70,7 +70,7 @@ header! {
 header! {
     /// Route error of AODV (RERR; RFC 3561, 5.3), before its destinations
     struct Rerr: "aodv_rerr" = 4 of 4 {
-        /// 3
+        /// Type: 3
         kind: u8 [0..1] "",
         /// Destinations that follow; 255 for more
         count: u8 [3..4] "",

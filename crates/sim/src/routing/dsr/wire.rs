@@ -54,7 +54,7 @@ header! {
 header! {
     /// Route request of DSR (RFC 4728, 6.2), before the addresses of its relays
     struct RequestOption: "dsr_rreq" = 8 of 8 {
-        /// 1
+        /// Type: 1
         kind: u8 [0..1] "",
         /// Bytes of the option after this one
         length: u8 [1..2] "B",
@@ -68,7 +68,7 @@ header! {
 header! {
     /// Route reply of DSR (RFC 4728, 6.3), before the addresses of the route from its second node on
     struct ReplyOption: "dsr_rrep" = 3 of 3 {
-        /// 2
+        /// Type: 2
         kind: u8 [0..1] "",
         /// Bytes of the option after this one
         length: u8 [1..2] "B",
@@ -78,11 +78,11 @@ header! {
 header! {
     /// Route error of DSR about a node that is not reachable (RFC 4728, 6.4)
     struct ErrorOption: "dsr_rerr" = 16 of 16 {
-        /// 3
+        /// Type: 3
         kind: u8 [0..1] "",
         /// Bytes of the option after this one: 14
         length: u8 [1..2] "B",
-        /// 1: node unreachable
+        /// Type of the error: 1, node unreachable
         error_type: u8 [2..3] "",
         /// Node that found the link broken
         error_source: NodeId [4..8] "",
@@ -96,7 +96,7 @@ header! {
 header! {
     /// Source route of DSR (RFC 4728, 6.7), before the addresses of the nodes between its ends
     struct SourceRouteOption: "dsr_source_route" = 4 of 4 {
-        /// 96
+        /// Type: 96
         kind: u8 [0..1] "",
         /// Bytes of the option after this one
         length: u8 [1..2] "B",
