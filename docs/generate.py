@@ -124,20 +124,21 @@ def names_page(catalogue: dict[str, list[dict[str, Any]]]) -> str:
 
 
 def headers_page(headers: list[dict[str, Any]]) -> str:
-    """The layouts of congestion headers: where each field is, its unit and its meaning."""
+    """The layouts of congestion headers and of routing messages: where each field is, its unit and its meaning."""
     lines = [
-        "# Congestion headers",
+        "# Headers",
         "",
-        "In [captures](../../how-to/pcap.md) they stand between IPv4 and the transport, in network byte order. Byte 0",
-        "has the type in bits 0 to 4. Bits 5 to 7 count the 32-bit words that follow the fixed part. A place such as",
-        "3:7 is bit 7 of byte 3. Fields beyond the bytes on the air exist in the simulator alone.",
+        "In [captures](../../how-to/pcap.md) congestion headers stand between IPv4 and the transport, in network byte",
+        "order. Byte 0 has the type in bits 0 to 4. Bits 5 to 7 count the 32-bit words that follow the fixed part. A",
+        "place such as 3:7 is bit 7 of byte 3. Fields beyond the bytes on the air exist in the simulator alone.",
+        "Messages of routing protocols follow, each with its IP protocol or UDP port.",
         "",
     ]
     for header in headers:
         lines += [
             f"## {header['name']}",
             "",
-            f"{header['summary']}. Type {header['type']}, {header['air']} bytes on the air.",
+            f"{header['summary']}. {_header_number(header)}, {header['air']} bytes on the air.",
             "",
             "| bytes | field | unit | meaning |",
             "|---|---|---|---|",
@@ -148,6 +149,11 @@ def headers_page(headers: list[dict[str, Any]]) -> str:
             "",
         ]
     return "\n".join(lines)
+
+
+def _header_number(header: dict[str, Any]) -> str:
+    names = {"type": "Type", "ip_protocol": "IP protocol", "udp_port": "UDP port"}
+    return next(f"{title} {header[key]}" for key, title in names.items() if key in header)
 
 
 def results_page() -> str:

@@ -14,6 +14,7 @@ import pytest
 
 import multihop
 from conftest import ROOT, SCENARIOS
+from multihop import run
 
 # Traffic is over before the run is, so that no exchange is cut off: the tables count whole ones.
 SCENARIO = """
@@ -137,7 +138,7 @@ def test_tshark_finds_every_check_sequence_right(tshark, tmp_path):
 def test_what_routing_sends_is_counted(tshark, tmp_path):
     path = tmp_path / "run.pcapng"
     result = multihop.run(SCENARIOS / "dsdv-chain.toml", pcap=path, duration="60 s", warmup="0 s")
-    updates = tshark(path, "frame.interface_name", "ip.len", only="radiotap.txflags && udp.port == 49151")
+    updates = tshark(path, "frame.interface_name", "ip.len", only="radiotap.txflags && ip.proto == 114")
     by_node = Counter(name for name, _ in updates)
     assert by_node == dict(zip(result.nodes["name"], result.nodes["routing_sent"], strict=True))
     assert sum(int(length) for _, length in updates) == result.nodes["routing_bytes"].sum()
@@ -256,13 +257,95 @@ HEADERS = {
 }
 
 
-@pytest.mark.parametrize("scheme", HEADERS)
-def test_the_dissector_names_the_fields_of_congestion_headers(tmp_path, multihop, scheme):
+def dissected(multihop, folder):
+    """Lines of tshark with our dissector about `flow.pcapng` in this folder, by filter and further arguments."""
     if shutil.which("tshark") is None or "with Lua" not in subprocess.check_output(["tshark", "-v"], text=True):
         pytest.skip("needs tshark with Lua to read captures")
-    condition, transport = HEADERS[scheme]
-    script = tmp_path / "multihop.lua"
+    script = folder / "multihop.lua"
     script.write_text(multihop("dissector").out, encoding="utf-8")
+
+    def read(display_filter, *arguments):
+        with_script = ["tshark", "-X", f"lua_script:{script}", "-r", folder / "flow.pcapng"]
+        command = [*with_script, "-Y", display_filter, *arguments]
+        made = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert "Lua:" not in made.stderr, made.stderr
+        return made.stdout.splitlines()
+
+    return read
+
+
+#: Bytes with the headers of IP and UDP that ns-2 does not count.
+RFC_SIZES = {"request_size": "52 B", "reply_size": "48 B", "error_size": "32 B"}
+TYPES = {"1": "RREQ", "2": "RREP", "3": "RERR"}
+
+
+def moving(path, protocol, **parameters):
+    """Runs little traffic among nodes whose links break."""
+    replaced = {
+        "routing": {"protocol": protocol, **parameters},
+        "flows[*].scheme": "udp",
+        "flows[*].app": {"kind": "cbr", "rate": "8 kb/s", "packet": "200 B"},
+        "flows[*].start": "0 s",
+    }
+    return multihop.run(SCENARIOS / "mobile-mesh.toml", pcap=path, duration="150 s", warmup="0 s", set=replaced)
+
+
+def test_tshark_names_the_messages_of_aodv(tshark, tmp_path):
+    path = tmp_path / "run.pcapng"
+    result = moving(path, "aodv", **RFC_SIZES)
+    assert tshark(path, "frame.number", only="_ws.malformed || _ws.expert.severity == 0x800000") == []
+    sent = tshark(path, "aodv.type", "udp.port", only="radiotap.txflags && wlan.fc.retry == 0 && aodv")
+    counted = Counter(TYPES[kind] for kind, _ in sent)
+    assert all(counted[name] > 0 for name in TYPES.values()), counted
+    assert {ports for _, ports in sent} == {"654,654"}
+    assert 0 <= int(result.nodes["routing_sent"].sum()) - len(sent) <= 2, "what waits at the end is not captured"
+    asked = tshark(path, "aodv.orig_ip", "ip.src", "aodv.hopcount", "ip.ttl", only="radiotap.txflags && aodv.type == 1")
+    for originator, sender, hops, ttl in asked:
+        assert (int(hops) == 0) == (originator == sender)
+        assert 0 < int(ttl) <= 30 - int(hops), "the network's diameter is the most"
+    for target, sender, hops in tshark(path, "aodv.dest_ip", "ip.src", "aodv.hopcount", only="aodv.type == 2"):
+        assert int(hops) > 0 or target == sender
+
+
+def test_a_message_that_ns2_counts_without_udp_is_cut_at_its_end(tshark, tmp_path):
+    path = tmp_path / "run.pcapng"
+    multihop.run(SCENARIOS / "aodv-chain.toml", pcap=path, duration="5 s", warmup="0 s")
+    kinds = Counter(TYPES[kind] for (kind,) in tshark(path, "aodv.type", only="radiotap.txflags && aodv"))
+    assert kinds["RREQ"] > 3
+    assert kinds["RREP"] > 3
+    asked = tshark(path, "aodv.dest_ip", "aodv.orig_ip", only="aodv.type == 1")
+    assert ["10.0.0.8", "10.0.0.1"] in asked
+
+
+def test_tshark_names_the_options_of_dsr(tshark, tmp_path):
+    path = tmp_path / "run.pcapng"
+    moving(path, "dsr")
+    assert tshark(path, "frame.number", only="_ws.malformed || _ws.expert.severity == 0x800000") == []
+    options = Counter(kind for (kinds,) in tshark(path, "dsr.option.type", only="dsr") for kind in kinds.split(","))
+    assert {"1", "2", "3", "96"} <= options.keys(), "RREQ, RREP, RERR and source routes"
+    assert tshark(path, "frame.number", only="udp && !dsr") == []
+    assert len(tshark(path, "frame.number", only="udp && dsr.option.type == 96")) > 100
+
+
+def test_the_dissector_names_the_fields_of_dsdv(tmp_path, multihop):
+    read = dissected(multihop, tmp_path)
+    run(SCENARIOS / "dsdv-chain.toml", pcap=tmp_path / "flow.pcapng", duration="60 s", warmup="0 s")
+    fields = ["ip.src", *(f"multihop.dsdv.{name}" for name in ("destination", "metric", "sequence"))]
+    updates = read("ip.proto == 114 && radiotap.txflags", "-T", "fields", *(f"-e{field}" for field in fields))
+    assert len(updates) > 20
+    for line in updates:
+        source, destinations, metrics, numbers = line.split("\t")
+        rows = list(zip(destinations.split(","), metrics.split(","), numbers.split(","), strict=True))
+        own = [row for row in rows if row[0] == source]
+        assert all(metric == "0" and int(number) % 2 == 0 for _, metric, number in own)
+    assert len(read("multihop.dsdv.metric == 2 && ip.src == 10.0.0.2")) > 0
+    assert read("_ws.malformed || _ws.lua.error") == []
+
+
+@pytest.mark.parametrize("scheme", HEADERS)
+def test_the_dissector_names_the_fields_of_congestion_headers(tmp_path, multihop, scheme):
+    read = dissected(multihop, tmp_path)
+    condition, transport = HEADERS[scheme]
     text = f"""
 duration = "4 s"
 [topology]
@@ -278,10 +361,7 @@ scheme = "{scheme}"
     assert multihop("run", tmp_path / "flow.toml", "--pcap", tmp_path / "flow.pcapng", "-q").code == 0
 
     def packets(display_filter):
-        command = ["tshark", "-X", f"lua_script:{script}", "-r", tmp_path / "flow.pcapng", "-Y", display_filter]
-        made = subprocess.run(command, capture_output=True, text=True, check=True)
-        assert "Lua:" not in made.stderr, made.stderr
-        return len(made.stdout.splitlines())
+        return len(read(display_filter))
 
     # Each packet of the flow has a header, behind which its transport is found; sizes on the air are as before.
     there = packets("multihop.type")

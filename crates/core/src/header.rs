@@ -1,4 +1,7 @@
-//! Congestion headers as bytes. A scheme owns the layout of its header; nobody else looks inside.
+//! Headers and messages as bytes. A scheme owns the layout of its congestion header, a routing protocol those of its messages; nobody
+//! else looks inside.
+
+use crate::NodeId;
 
 /// The congestion header of a segment: none, or some bytes whose first names their layout.
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -8,7 +11,7 @@ pub struct HeaderBytes {
     air: u8,
 }
 
-/// A congestion header, which [`header!`](crate::header!) makes of a table of its fields.
+/// A congestion header, or another fixed row of fields, which [`header!`](crate::header!) makes of a table of its fields.
 pub trait Header: Sized {
     /// Names, type and fields, as dissectors need them.
     const LAYOUT: Layout;
@@ -29,8 +32,9 @@ pub struct Layout {
     pub name: &'static str,
     /// What it is, in a line.
     pub title: &'static str,
-    /// The type. Those from [`Layout::FREE`] on are for schemes outside of this repository.
-    pub kind: u8,
+    /// The type of a congestion header, in its first byte; others have none, or a field of their own for it. Those from
+    /// [`Layout::FREE`] on are for schemes outside of this repository.
+    pub kind: Option<u8>,
     /// Bytes on the air, before the words that the first byte counts. What follows is known to simulated ends alone: ns-2 shares
     /// some numbers at no cost in bytes, and some papers use bits that are there anyway.
     pub air: usize,
@@ -66,8 +70,10 @@ pub enum FieldKind {
     Signed,
     /// One bit of a byte, counted from the least significant.
     Flag(u8),
-    /// A number in so many bits of a byte, from this one on.
+    /// A number in so many bits of one or two bytes, from this one on, counted from the least significant.
     Bits(u8, u8),
+    /// A node, as an IPv4 address.
+    Address,
     /// Bytes.
     Opaque,
 }
@@ -190,7 +196,21 @@ macro_rules! unsigned {
     )* };
 }
 
-unsigned!(u8, u16, u32);
+unsigned!(u8, u16, u32, u64);
+
+impl Field for NodeId {
+    const KIND: FieldKind = FieldKind::Address;
+
+    #[inline]
+    fn put(&self, bytes: &mut [u8], _bit: u8) {
+        bytes.copy_from_slice(&self.ipv4());
+    }
+
+    #[inline]
+    fn get(bytes: &[u8], _bit: u8) -> NodeId {
+        NodeId::from_ipv4([bytes[0], bytes[1], bytes[2], bytes[3]])
+    }
+}
 
 impl Field for i32 {
     const KIND: FieldKind = FieldKind::Signed;
@@ -220,7 +240,7 @@ impl Field for bool {
     }
 }
 
-/// A number of so many bits, which shares its byte with others.
+/// A number of so many bits, which shares its byte, or its two bytes, with others.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Bits<const WIDTH: u8>(pub u8);
 
@@ -234,12 +254,23 @@ impl<const WIDTH: u8> Field for Bits<WIDTH> {
 
     #[inline]
     fn put(&self, bytes: &mut [u8], bit: u8) {
-        bytes[0] |= self.0.min(Self::MOST) << bit;
+        let value = u16::from(self.0.min(Self::MOST)) << bit;
+        match bytes {
+            [high, low] => {
+                *high |= (value >> 8) as u8;
+                *low |= value as u8;
+            }
+            _ => bytes[0] |= value as u8,
+        }
     }
 
     #[inline]
     fn get(bytes: &[u8], bit: u8) -> Bits<WIDTH> {
-        Bits(bytes[0] >> bit & Self::MOST)
+        let all = match *bytes {
+            [high, low] => u16::from_be_bytes([high, low]),
+            _ => u16::from(bytes[0]),
+        };
+        Bits((all >> bit) as u8 & Self::MOST)
     }
 }
 
@@ -269,6 +300,9 @@ impl<const N: usize> Field for [u64; N] {
 /// 32-bit words beyond the bytes on the air, 0 for most. Each field says its place, `[from..to]` and for part of a byte the bit, and its
 /// unit; its doc comment is what dissectors and the reference say of it.
 ///
+/// What is no congestion header, such as a message of a routing protocol, has `= AIR of LEN` after its name, and no byte that is not in
+/// the table. A byte that is in no field is zero.
+///
 /// ```
 /// use multihop_core::{HeaderBytes, header};
 ///
@@ -291,12 +325,22 @@ impl<const N: usize> Field for [u64; N] {
 macro_rules! header {
     (
         $(#[doc = $title:literal])+
-        $vis:vis struct $name:ident: $tag:literal, $kind:literal, $air:literal of $len:literal {
-            $(
-                $(#[doc = $meaning:literal])+
-                $field:ident: $type:ty [$from:literal..$to:literal $(, bit $bit:literal)?] $unit:literal
-            ),+ $(,)?
-        }
+        $vis:vis struct $name:ident: $tag:literal, $kind:literal, $air:literal of $len:literal { $($fields:tt)+ }
+    ) => {
+        $crate::header! { @make [$($title)+] [Some($kind)] [$vis] $name $tag $air $len $($fields)+ }
+    };
+    (
+        $(#[doc = $title:literal])+
+        $vis:vis struct $name:ident: $tag:literal = $air:literal of $len:literal { $($fields:tt)+ }
+    ) => {
+        $crate::header! { @make [$($title)+] [None] [$vis] $name $tag $air $len $($fields)+ }
+    };
+    (
+        @make [$($title:literal)+] [$kind:expr] [$vis:vis] $name:ident $tag:literal $air:literal $len:literal
+        $(
+            $(#[doc = $meaning:literal])+
+            $field:ident: $type:ty [$from:literal..$to:literal $(, bit $bit:literal)?] $unit:literal
+        ),+ $(,)?
     ) => {
         $(#[doc = $title])+
         #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -326,14 +370,16 @@ macro_rules! header {
 
             #[inline]
             fn emit(&self, bytes: &mut [u8]) {
-                bytes[0] = $kind;
+                if let Some(kind) = Self::LAYOUT.kind {
+                    bytes[0] = kind;
+                }
                 $($crate::Field::put(&self.$field, &mut bytes[$from..$to], 0 $(+ $bit)?);)+
             }
 
             #[inline]
             fn parse(bytes: &[u8]) -> Option<Self> {
                 let bytes: &[u8; $len] = bytes.try_into().ok()?;
-                if bytes[0] & $crate::Layout::KIND_BITS != $kind {
+                if Self::LAYOUT.kind.is_some_and(|kind| bytes[0] & $crate::Layout::KIND_BITS != kind) {
                     return None;
                 }
                 Some($name { $($field: $crate::Field::get(&bytes[$from..$to], 0 $(+ $bit)?),)+ })
@@ -366,6 +412,31 @@ mod tests {
             /// Bytes.
             summary: [u64; 1] [12..20] "",
         }
+    }
+
+    header! {
+        /// A row without a type.
+        struct Row: "row" = 8 of 16 {
+            /// An address.
+            node: NodeId [0..4] "",
+            /// Bits of two bytes.
+            count: Bits<4> [4..6, bit 6] "",
+            /// What only simulated nodes know.
+            asked: u64 [8..16] "ns",
+        }
+    }
+
+    #[test]
+    fn what_has_no_type_is_its_fields_alone() {
+        let row = Row { node: NodeId(256), count: Bits(0b1001), asked: 7 };
+        let mut bytes = [0; Row::LEN];
+        row.emit(&mut bytes);
+        assert_eq!(bytes, [10, 0, 1, 1, 0b10, 0b0100_0000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7]);
+        assert_eq!(Row::parse(&bytes), Some(row));
+        assert_eq!(Row::parse(&bytes[..15]), None);
+        bytes[..4].fill(0xff);
+        assert_eq!(Row::parse(&bytes).unwrap().node, NodeId::BROADCAST);
+        assert_eq!((Row::LAYOUT.kind, Row::LAYOUT.fields[1].kind), (None, FieldKind::Bits(6, 4)));
     }
 
     fn all() -> All {

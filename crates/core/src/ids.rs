@@ -25,6 +25,25 @@ impl NodeId {
     pub const fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// The IPv4 address: 10.0.0.1 for the first node, 255.255.255.255 for [`NodeId::BROADCAST`].
+    #[inline]
+    pub const fn ipv4(self) -> [u8; 4] {
+        if self.0 == NodeId::BROADCAST.0 {
+            return [255; 4];
+        }
+        let [_, a, b, c] = (self.0 + 1).to_be_bytes();
+        [10, a, b, c]
+    }
+
+    /// The node of this IPv4 address. The first byte says no more than whether it is everyone's.
+    #[inline]
+    pub const fn from_ipv4([net, a, b, c]: [u8; 4]) -> NodeId {
+        if net == 255 {
+            return NodeId::BROADCAST;
+        }
+        NodeId(u32::from_be_bytes([0, a, b, c]).wrapping_sub(1))
+    }
 }
 
 impl FlowId {

@@ -12,13 +12,14 @@ use crate::routing::{Metric, OnLinkFailure, Routing};
 use multihop_core::{FieldKind, FieldLayout, Layout};
 use multihop_dot11 as dot11;
 use multihop_schemes::REGISTRY;
+use multihop_sim::routing::{Carrier, LAYOUTS};
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Map, Value, json};
 
 /// What can be named in a scenario: an object of lists, each entry with its `name` and a `summary`.
 ///
-/// The lists are `schemes` (with `reference` and the JSON Schema of the `parameters`), `headers` (the layouts of their congestion headers: `type`,
-/// bytes on the `air`, and `fields`), `phys` (with `rates_bps` and
+/// The lists are `schemes` (with `reference` and the JSON Schema of the `parameters`), `headers` (the layouts of their congestion headers, each
+/// with its `type`, and of messages of routing protocols, each with its `ip_protocol` or `udp_port`; bytes on the `air`, and `fields`), `phys` (with `rates_bps` and
 /// `basic_rates_bps`), `preambles`, `rules`, `media`, `path_losses`, `link_quantities`, `routing_protocols`, `metrics`, `link_failures`,
 /// `generators`, `traffic`, `apps`, `distributions`, `estimators`, `mobility`, `pauses` and `mobility_starts`. Where a name comes with keys of its own, `keys` maps each
 /// to what it means.
@@ -55,7 +56,7 @@ pub fn catalogue() -> Value {
     })
 }
 
-/// The congestion headers of all schemes, each once.
+/// The congestion headers of all schemes, each once, and what messages of routing protocols are made of.
 fn headers() -> Vec<Value> {
     let mut layouts: Vec<Layout> = Vec::new();
     for layout in REGISTRY.iter().flat_map(|entry| entry.headers) {
@@ -64,10 +65,19 @@ fn headers() -> Vec<Value> {
         }
     }
     layouts.sort_by_key(|layout| layout.kind);
-    layouts.iter().map(header).collect()
+    let routing = LAYOUTS.iter().flat_map(|(carrier, layouts)| {
+        let carried = match carrier {
+            Carrier::Ip(protocol) => ("ip_protocol", u16::from(*protocol)),
+            Carrier::Udp(port) => ("udp_port", *port),
+        };
+        layouts.iter().map(move |layout| header(layout, carried))
+    });
+    let typed = |layout: &Layout| layout.kind.map(|kind| header(layout, ("type", u16::from(kind))));
+    layouts.iter().filter_map(typed).chain(routing).collect()
 }
 
-fn header(layout: &Layout) -> Value {
+/// A layout, and by what number it is known.
+fn header(layout: &Layout, (key, number): (&str, u16)) -> Value {
     let field = |field: &FieldLayout| {
         let mut said = json!({
             "name": field.name,
@@ -80,6 +90,7 @@ fn header(layout: &Layout) -> Value {
             FieldKind::Unsigned => json!("unsigned"),
             FieldKind::Signed => json!("signed"),
             FieldKind::Opaque => json!("bytes"),
+            FieldKind::Address => json!("address"),
             FieldKind::Flag(bit) => {
                 said["bit"] = json!(bit);
                 json!("flag")
@@ -95,7 +106,7 @@ fn header(layout: &Layout) -> Value {
     json!({
         "name": layout.name,
         "summary": layout.title.trim(),
-        "type": layout.kind,
+        key: number,
         "air": layout.air,
         "fields": layout.fields.iter().map(field).collect::<Vec<_>>(),
     })

@@ -6,8 +6,8 @@ use std::sync::Arc;
 /// What a packet says that belongs to no flow; copies share it. It goes one hop: who relays it makes a new one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Message {
-    /// Of a routing protocol.
-    Routing(Arc<routing::Message>),
+    /// Of a routing protocol, which alone understands it.
+    Routing(routing::Message),
     /// Of a router policy of this scheme, to those of its neighbours: the content of a [`multihop_link::Notice`].
     Notice { scheme: usize, content: Arc<[u8]> },
     /// Of address resolution: the packet itself says all.

@@ -4,7 +4,6 @@ use crate::message::Message;
 use crate::routing::{self, Parcel, SourceRoute};
 use multihop_core::{Packet, Span};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// A packet in the [`Slab`].
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -91,13 +90,12 @@ impl Slab {
         Parcel { handle, source: packet.source, destination: packet.destination, hops: packet.hops, route }
     }
 
-    /// What a packet of a routing protocol says.
-    ///
-    /// # Panics
-    /// If it is none.
-    pub fn routing_message(&self, handle: Handle) -> &Arc<routing::Message> {
-        let Message::Routing(message) = &self.messages[&handle.0] else { panic!("it is none of routing") };
-        message
+    /// What a packet carries for a routing protocol, if it is one of those.
+    pub fn routing_message(&self, handle: Handle) -> Option<&routing::Message> {
+        match self.messages.get(&handle.0)? {
+            Message::Routing(message) => Some(message),
+            Message::Notice { .. } | Message::Arp => None,
+        }
     }
 
     /// Takes a packet that belongs to no flow out, with what it says.

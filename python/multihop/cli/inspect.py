@@ -97,7 +97,7 @@ def schema(
 
 
 def dissector() -> None:
-    """Print a dissector in Lua, by which Wireshark and tshark name the fields of schemes' headers."""
+    """Print a dissector in Lua, by which Wireshark and tshark name the fields of congestion headers and of DSDV."""
     from multihop.simulation.dissector import lua
 
     console.say(lua().rstrip())

@@ -1,4 +1,4 @@
-"""A dissector of congestion headers for Wireshark and tshark: Lua, made of the layouts that the schemes declare."""
+"""A dissector of congestion headers and of DSDV for Wireshark and tshark: Lua, made of the layouts in the engine."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from multihop import _core
 
 #: IP protocols of a congestion header, "use for experimentation and testing" (RFC 3692), and that of what follows it.
 _PROTOCOLS = {253: 6, 254: 17}
+
+#: Carriers of routing protocols that Wireshark has a dissector of: AODV and DSR.
+_KNOWN = {("udp_port", 654), ("ip_protocol", 48)}
 
 _SETUP = """-- Congestion headers in captures of multihop, between IPv4 and TCP or UDP.
 -- multihop dissector > multihop.lua
@@ -49,10 +52,12 @@ end
 
 
 def lua() -> str:
-    """The script: `multihop.NAME.FIELD` for each field of each header that is on the air."""
-    layouts = [_layout(header) for header in json.loads(_core.registry())["headers"] if header["air"] > 0]
+    """The script: `multihop.NAME.FIELD` for each field of each header that is on the air, unless Wireshark knows it."""
+    headers = json.loads(_core.registry())["headers"]
+    layouts = [_layout(header) for header in headers if "type" in header and header["air"] > 0]
     protocols = [_protocol(protocol, follows) for protocol, follows in _PROTOCOLS.items()]
-    return "".join([_SETUP, *layouts, _DISSECT, *protocols])
+    rows = [_rows(header) for header in headers if "type" not in header and not _KNOWN & header.items()]
+    return "".join([_SETUP, *layouts, _DISSECT, *protocols, *rows])
 
 
 def _layout(header: dict[str, Any]) -> str:
@@ -83,7 +88,9 @@ def _proto_field(header: dict[str, Any], field: dict[str, Any]) -> str:
             return f"ProtoField.bool({named}, 8, nil, {1 << field['bit']}, {about})"
         case "bits":
             mask = ((1 << field["width"]) - 1) << field["bit"]
-            return f"ProtoField.uint8({named}, base.DEC, nil, {mask}, {about})"
+            return f"ProtoField.uint{8 * (field['to'] - field['from'])}({named}, base.DEC, nil, {mask}, {about})"
+        case "address":
+            return f"ProtoField.ipv4({named}, {about})"
         case "bytes":
             return f"ProtoField.bytes({named}, base.NONE, {about})"
         case kind:
@@ -97,6 +104,29 @@ def _protocol(protocol: int, follows: int) -> str:
         f'\nlocal {name} = Proto("{name}", "Congestion header of multihop, before IP protocol {follows}")\n'
         f"function {name}.dissector(buffer, pinfo, tree) return dissect(buffer, pinfo, tree, {follows}) end\n"
         f'DissectorTable.get("ip.proto"):add({protocol}, {name})\n'
+    )
+
+
+def _rows(header: dict[str, Any]) -> str:
+    """A protocol right behind IPv4 whose packets are one row of fields after another."""
+    name, size = f"multihop_{header['name']}", header["air"]
+    fields = [f"{name}.fields.{field['name']} = {_proto_field(header, field)}\n" for field in header["fields"]]
+    adds = [
+        f"    row:add({name}.fields.{field['name']}, buffer(at + {field['from']}, {field['to'] - field['from']}))\n"
+        for field in header["fields"]
+    ]
+    return "".join(
+        [
+            f'\nlocal {name} = Proto("{name}", {_quoted(header["summary"])})\n',
+            *fields,
+            f"function {name}.dissector(buffer, pinfo, tree)\n",
+            f"  pinfo.cols.protocol = {_quoted(header['name'].upper())}\n",
+            f"  for at = 0, buffer:len() - {size}, {size} do\n",
+            f"    local row = tree:add({name}, buffer(at, {size}))\n",
+            *adds,
+            "  end\n  return buffer:len()\nend\n",
+            f'DissectorTable.get("ip.proto"):add({header["ip_protocol"]}, {name})\n',
+        ]
     )
 
 

@@ -3,11 +3,56 @@
 //! A body is as long as the simulated frame says, whatever headers its rules count. Under the standard's, LLC/SNAP, IPv4, the
 //! transport's header and the payload fill it to the byte. ns-2 counts 6 bytes more for the MAC header and none for LLC; there the
 //! 3 bytes of 802.2 with the service access point of IP (RFC 948) do, and 3 bytes of padding follow the datagram. The IPv4 total
-//! length is true either way. A congestion header stands between IPv4 and the transport's header, as a protocol of its own.
-//! Where a scenario counts yet fewer bytes, the payload is cut, then the transport's header left out.
+//! length is true either way. A source route of DSR and a congestion header stand between IPv4 and the transport's header, as protocols of
+//! their own. Where a scenario counts yet fewer bytes, the payload is cut, then the transport's header left out.
+//!
+//! A message of a routing protocol is there to the byte, behind the IPv4 header that it names. ns-2 counts no UDP header for AODV: there the
+//! last bytes of a message may have no room.
 
 use super::mpdu::address as hardware_address;
+use super::tcp::{self, Options};
+use crate::routing::{
+    Carrier, DSR_PROTOCOL, IpFields, Message, SourceRoute, source_route_bytes, source_route_header,
+};
+use crate::slab::{Handle, Slab};
 use multihop_core::{FlowId, NodeId, Packet, Port};
+
+/// What a DATA frame carries.
+pub(super) struct Contents<'p> {
+    pub(super) packet: &'p Packet,
+    pub(super) transport: Transport,
+    /// Of a packet of a routing protocol.
+    message: Option<&'p Message>,
+    /// Of a packet with a source route: that, and the node that sends the frame.
+    route: Option<(&'p SourceRoute, NodeId)>,
+}
+
+impl<'p> Contents<'p> {
+    /// What a frame of this sender carries.
+    pub(super) fn of(
+        packets: &'p Slab,
+        handle: Handle,
+        sender: NodeId,
+        transport: Transport,
+    ) -> Contents<'p> {
+        let packet = &packets.get(handle).packet;
+        let message = if packet.is_routing() { packets.routing_message(handle) } else { None };
+        let route = packets.route(handle).map(|route| (route, sender));
+        Contents { packet, transport, message, route }
+    }
+
+    /// Bytes that are kept of it besides MAC, IPv4 and transport headers.
+    pub(super) fn kept(&self) -> usize {
+        let route = self.route.map_or(0, |(route, _)| source_route_bytes(&route.nodes) as usize);
+        let message = self.message.map_or(0, |message| message.on_air().len());
+        route + message + self.packet.segment.feedback.on_air().len()
+    }
+
+    /// The header of its source route, if it has one, before this protocol.
+    fn route_header(&self, next: u8) -> Vec<u8> {
+        self.route.map(|(route, sender)| source_route_header(route, sender, next)).unwrap_or_default()
+    }
+}
 
 /// What carries a flow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -31,9 +76,8 @@ const ARP_SAP: [u8; 3] = [0x98, 0x98, 0x03];
 const ARP: usize = 28;
 
 const IPV4_HEADER: usize = 20;
-const TCP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
-const TCP: u8 = 6;
+pub(super) const TCP: u8 = 6;
 const UDP: u8 = 17;
 /// "Use for experimentation and testing" (RFC 3692): a congestion header, which TCP or UDP follows.
 const CONGESTION_THEN_TCP: u8 = 253;
@@ -44,19 +88,8 @@ const CUT: u8 = 61;
 /// Dynamic ports begin here (RFC 6335): flow 0, then one after another.
 const FIRST_PORT: u32 = 49_152;
 const PORTS: u32 = 65_536 - FIRST_PORT;
-/// Of routing protocols; reserved, so that no dissector claims it.
-const ROUTING_PORT: u16 = 49_151;
 /// Of what router policies tell each other: for experiments (RFC 3692).
 const SIGNALLING_PORT: u16 = 1_021;
-
-/// A node's IPv4 address: 10.0.0.1 for the first.
-fn address(node: NodeId) -> [u8; 4] {
-    if node == NodeId::BROADCAST {
-        return [255; 4];
-    }
-    let [_, a, b, c] = (node.0 + 1).to_be_bytes();
-    [10, a, b, c]
-}
 
 /// Appends a request or a reply of address resolution (RFC 826), behind LLC/SNAP or, where there is no room for that, behind 802.2
 /// with the service access point of ARP.
@@ -70,18 +103,22 @@ fn put_arp(out: &mut Vec<u8>, room: usize, packet: &Packet) {
     out.extend_from_slice(llc);
     out.extend([0, 1, 8, 0, 6, 4, 0, 1 + u8::from(replies)]);
     out.extend(hardware_address(Some(packet.source)));
-    out.extend(address(packet.source));
+    out.extend(packet.source.ipv4());
     out.extend(if replies { hardware_address(Some(packet.destination)) } else { [0; 6] });
-    out.extend(address(packet.destination));
+    out.extend(packet.destination.ipv4());
 }
 
-/// Appends the headers in a body of `room` bytes; what is missing at its end is zero.
-pub(super) fn put(out: &mut Vec<u8>, room: usize, packet: &Packet, transport: Transport) {
+/// Appends the headers in a body of `room` bytes, and a routing protocol's message; what is missing at its end is zero.
+pub(super) fn put(out: &mut Vec<u8>, room: usize, contents: &Contents) {
+    let packet = contents.packet;
     if packet.is_arp() {
         return put_arp(out, room, packet);
     }
-    let header = match transport {
-        Transport::Tcp => TCP_HEADER,
+    if let Some(message) = contents.message {
+        return put_message(out, room, packet, message);
+    }
+    let header = match contents.transport {
+        Transport::Tcp => tcp::HEADER,
         Transport::Udp => UDP_HEADER,
     };
     let payload = if packet.is_control() {
@@ -89,99 +126,106 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, packet: &Packet, transport: Tr
     } else {
         packet.segment.payload as usize
     };
-    let congestion = packet.segment.feedback.on_air();
-    let all_options = if transport == Transport::Tcp { Options::new(packet, usize::MAX).length } else { 0 };
-    let datagram = IPV4_HEADER + congestion.len() + header + all_options + payload;
-    let llc: &[u8] = if room >= SNAP.len() + datagram { &SNAP } else { &IP_SAP };
-    let Some(inside) = room.checked_sub(llc.len() + IPV4_HEADER) else {
-        out.extend_from_slice(if room >= SHORTEST { &NULL_SAP } else { &[] });
+    let between = contents.kept();
+    let is_tcp = contents.transport == Transport::Tcp;
+    let all_options = if is_tcp { Options::new(packet, usize::MAX).length } else { 0 };
+    let Some(inside) = put_llc(out, room, between + header + all_options + payload) else { return };
+    let Some(inside) = inside.checked_sub(header + between) else {
+        put_ipv4(out, packet, ip_fields(packet), CUT, inside);
         return;
     };
-    out.extend_from_slice(llc);
-    let Some(inside) = inside.checked_sub(header + congestion.len()) else {
-        put_ipv4(out, packet, CUT, inside);
-        return;
-    };
-    let inside = inside.min(usize::from(u16::MAX) - IPV4_HEADER - header - congestion.len());
-    match transport {
-        Transport::Tcp => {
-            let options = Options::new(packet, inside.saturating_sub(payload));
-            let length = header + options.length + payload.min(inside - options.length);
-            put_outer(out, packet, (TCP, CONGESTION_THEN_TCP), length);
-            put_tcp(out, packet, &options, length);
-        }
-        Transport::Udp => {
-            let length = header + payload.min(inside);
-            put_outer(out, packet, (UDP, CONGESTION_THEN_UDP), length);
-            put_udp(out, packet, length);
-        }
+    let inside = inside.min(usize::from(u16::MAX) - IPV4_HEADER - header - between);
+    if is_tcp {
+        let options = Options::new(packet, inside.saturating_sub(payload));
+        let length = header + options.length + payload.min(inside - options.length);
+        put_outer(out, contents, (TCP, CONGESTION_THEN_TCP), length);
+        tcp::put(out, packet, &options, length);
+    } else {
+        let length = header + payload.min(inside);
+        put_outer(out, contents, (UDP, CONGESTION_THEN_UDP), length);
+        put_udp(out, ip_fields(packet), port(packet), &[], length);
     }
 }
 
-/// What is before a transport's segment of `length` bytes: IPv4, and the congestion header if there is one. The protocol is the first of
-/// these, or the second behind a congestion header.
-fn put_outer(out: &mut Vec<u8>, packet: &Packet, (plain, behind): (u8, u8), length: usize) {
+/// Appends LLC/SNAP, or if that leaves no room for a datagram of `length` bytes behind the IPv4 header, 802.2 alone. Returns how many
+/// bytes there is room for behind the IPv4 header; none if there is none for that.
+fn put_llc(out: &mut Vec<u8>, room: usize, length: usize) -> Option<usize> {
+    let llc: &[u8] = if room >= SNAP.len() + IPV4_HEADER + length { &SNAP } else { &IP_SAP };
+    let inside = room.checked_sub(llc.len() + IPV4_HEADER);
+    out.extend_from_slice(match inside {
+        Some(_) => llc,
+        None if room >= SHORTEST => &NULL_SAP,
+        None => &[],
+    });
+    inside
+}
+
+/// Appends a message of a routing protocol, as much of it as there is room for.
+fn put_message(out: &mut Vec<u8>, room: usize, packet: &Packet, message: &Message) {
+    let (ip, bytes) = (message.ip, message.on_air());
+    let header = if matches!(message.carrier, Carrier::Udp(_)) { UDP_HEADER } else { 0 };
+    let Some(inside) = put_llc(out, room, header + bytes.len()) else { return };
+    let Some(inside) = inside.checked_sub(header) else {
+        put_ipv4(out, packet, ip, CUT, inside);
+        return;
+    };
+    let bytes = &bytes[..bytes.len().min(inside)];
+    let length = header + bytes.len();
+    match message.carrier {
+        Carrier::Ip(protocol) => put_ipv4(out, packet, ip, protocol, length),
+        Carrier::Udp(port) => {
+            put_ipv4(out, packet, ip, UDP, length);
+            put_udp(out, ip, port, bytes, length);
+        }
+    }
+    out.extend_from_slice(bytes);
+}
+
+/// What is before a transport's segment of `length` bytes: IPv4, the source route and the congestion header if there are such. The
+/// transport's protocol is the first of these, or the second behind a congestion header.
+fn put_outer(out: &mut Vec<u8>, contents: &Contents, (plain, behind): (u8, u8), length: usize) {
+    let packet = contents.packet;
     let congestion = packet.segment.feedback.on_air();
     let protocol = if congestion.is_empty() { plain } else { behind };
-    put_ipv4(out, packet, protocol, congestion.len() + length);
+    let route = contents.route_header(protocol);
+    let first = if route.is_empty() { protocol } else { DSR_PROTOCOL };
+    put_ipv4(out, packet, ip_fields(packet), first, route.len() + congestion.len() + length);
+    out.extend(route);
     out.extend_from_slice(congestion);
 }
 
+/// What the IPv4 header of a packet says that is no message of a routing protocol.
+pub(super) fn ip_fields(packet: &Packet) -> IpFields {
+    let ttl = 64u16.saturating_sub(packet.hops).max(1) as u8;
+    IpFields { source: packet.source, destination: packet.destination, ttl }
+}
+
 /// The header of a datagram that carries `length` bytes.
-fn put_ipv4(out: &mut Vec<u8>, packet: &Packet, protocol: u8, length: usize) {
+fn put_ipv4(out: &mut Vec<u8>, packet: &Packet, ip: IpFields, protocol: u8, length: usize) {
     let mut header = [0; IPV4_HEADER];
     header[0] = 0x45;
     header[1] = packet.segment.ecn.bits();
     header[2..4].copy_from_slice(&((IPV4_HEADER + length) as u16).to_be_bytes());
     header[4..6].copy_from_slice(&packet.identification().to_be_bytes());
     header[6] = 0x40; // do not fragment
-    header[8] = 64u16.saturating_sub(packet.hops).max(1) as u8;
+    header[8] = ip.ttl;
     header[9] = protocol;
-    header[12..16].copy_from_slice(&address(packet.source));
-    header[16..].copy_from_slice(&address(packet.destination));
+    header[12..16].copy_from_slice(&ip.source.ipv4());
+    header[16..].copy_from_slice(&ip.destination.ipv4());
     let checksum = checksum(&[&header]).to_be_bytes();
     header[10..12].copy_from_slice(&checksum);
     out.extend(header);
 }
 
-/// The header of a segment of `length` bytes, whose payload is all zeros.
-fn put_tcp(out: &mut Vec<u8>, packet: &Packet, options: &Options, length: usize) {
-    let segment = &packet.segment;
-    let flags = segment.flags;
-    // A SYN takes a sequence number, which the simulator does not count.
-    let seq = if flags.syn { 0 } else { segment.seq + 1 };
-    let ack = if flags.ack { segment.ack + 1 } else { 0 };
-    let window = match packet.port {
-        // The simulated sender receives no data, and has no window.
-        Port::Receiver => u16::MAX,
-        Port::Sender => segment.window.min(u64::from(u16::MAX)) as u16,
-    };
-    let port = port(packet).to_be_bytes();
-    let mut header = [0; TCP_HEADER];
-    header[..2].copy_from_slice(&port);
-    header[2..4].copy_from_slice(&port);
-    header[4..8].copy_from_slice(&(seq as u32).to_be_bytes());
-    header[8..12].copy_from_slice(&(ack as u32).to_be_bytes());
-    header[12] = ((TCP_HEADER + options.length) as u8 / 4) << 4;
-    let bits = [flags.syn, flags.ack, flags.ece, flags.cwr];
-    header[13] = bits.iter().zip([0x02, 0x10, 0x40, 0x80]).filter(|(on, _)| **on).map(|(_, bit)| bit).sum();
-    header[14..16].copy_from_slice(&window.to_be_bytes());
-    let pseudo = pseudo_header(packet, TCP, length);
-    let checksum = checksum(&[&pseudo, &header, options.bytes()]).to_be_bytes();
-    header[16..18].copy_from_slice(&checksum);
-    out.extend(header);
-    out.extend_from_slice(options.bytes());
-}
-
-/// The header of a datagram of `length` bytes, whose payload is all zeros.
-fn put_udp(out: &mut Vec<u8>, packet: &Packet, length: usize) {
-    let port = port(packet).to_be_bytes();
+/// The header of a datagram of `length` bytes, whose payload is this, and zeros.
+fn put_udp(out: &mut Vec<u8>, ip: IpFields, port: u16, payload: &[u8], length: usize) {
+    let port = port.to_be_bytes();
     let mut header = [0; UDP_HEADER];
     header[..2].copy_from_slice(&port);
     header[2..4].copy_from_slice(&port);
     header[4..6].copy_from_slice(&(length as u16).to_be_bytes());
     // "If the computed checksum is zero, it is transmitted as all ones" (RFC 768).
-    let checksum = match checksum(&[&pseudo_header(packet, UDP, length), &header]) {
+    let checksum = match checksum(&[&pseudo_header(ip, UDP, length), &header, payload]) {
         0 => u16::MAX,
         other => other,
     };
@@ -190,81 +234,31 @@ fn put_udp(out: &mut Vec<u8>, packet: &Packet, length: usize) {
 }
 
 /// Both ends of a flow use the same port.
-fn port(packet: &Packet) -> u16 {
+pub(super) fn port(packet: &Packet) -> u16 {
     match packet.flow {
-        FlowId::ROUTING => ROUTING_PORT,
         FlowId::SIGNALLING => SIGNALLING_PORT,
         FlowId(flow) => (FIRST_PORT + flow % PORTS) as u16,
     }
 }
 
-fn pseudo_header(packet: &Packet, protocol: u8, length: usize) -> [u8; 12] {
+pub(super) fn pseudo_header(ip: IpFields, protocol: u8, length: usize) -> [u8; 12] {
     let mut header = [0; 12];
-    header[..4].copy_from_slice(&address(packet.source));
-    header[4..8].copy_from_slice(&address(packet.destination));
+    header[..4].copy_from_slice(&ip.source.ipv4());
+    header[4..8].copy_from_slice(&ip.destination.ipv4());
     header[9] = protocol;
     header[10..].copy_from_slice(&(length as u16).to_be_bytes());
     header
 }
 
-/// The Internet checksum of parts of even length (RFC 1071).
-fn checksum(parts: &[&[u8]]) -> u16 {
-    let words = parts.iter().flat_map(|part| part.chunks_exact(2));
-    let mut sum: u32 = words.map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();
+/// The Internet checksum of parts, all but the last of even length (RFC 1071).
+pub(super) fn checksum(parts: &[&[u8]]) -> u16 {
+    let words = parts.iter().flat_map(|part| part.chunks(2));
+    let word = |bytes: &[u8]| u16::from_be_bytes([bytes[0], bytes.get(1).copied().unwrap_or(0)]);
+    let mut sum: u32 = words.map(|bytes| u32::from(word(bytes))).sum();
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
     }
     !(sum as u16)
-}
-
-/// TCP options.
-struct Options {
-    bytes: [u8; 40],
-    length: usize,
-}
-
-impl Options {
-    const NOP: u8 = 1;
-    const SACK: u8 = 5;
-    const TIMESTAMPS: u8 = 8;
-
-    /// What `room` has place for: timestamps, then SACK blocks, which ns-2 counts with fewer bytes than they take.
-    fn new(packet: &Packet, room: usize) -> Options {
-        let mut options = Options { bytes: [0; 40], length: 0 };
-        let segment = &packet.segment;
-        if let Some(echo) = segment.echo
-            && room >= 12
-        {
-            let milliseconds = |time: multihop_core::Time| (time.ns() / 1_000_000) as u32;
-            let (value, reply) = match packet.port {
-                Port::Receiver => (milliseconds(echo), 0),
-                Port::Sender => (milliseconds(packet.created), milliseconds(echo)),
-            };
-            options.put(&[Options::NOP, Options::NOP, Options::TIMESTAMPS, 10]);
-            options.put(&value.to_be_bytes());
-            options.put(&reply.to_be_bytes());
-        }
-        let blocks = segment.sack.as_slice();
-        let fit = (room - options.length.min(room)).saturating_sub(4) / 8;
-        let blocks = &blocks[..blocks.len().min(fit)];
-        if !blocks.is_empty() {
-            options.put(&[Options::NOP, Options::NOP, Options::SACK, 2 + 8 * blocks.len() as u8]);
-            for block in blocks {
-                options.put(&((block.start + 1) as u32).to_be_bytes());
-                options.put(&((block.end + 1) as u32).to_be_bytes());
-            }
-        }
-        options
-    }
-
-    fn put(&mut self, bytes: &[u8]) {
-        self.bytes[self.length..self.length + bytes.len()].copy_from_slice(bytes);
-        self.length += bytes.len();
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.length]
-    }
 }
 
 #[cfg(test)]
@@ -293,7 +287,7 @@ mod tests {
 
     fn body(room: usize, packet: &Packet, transport: Transport) -> Vec<u8> {
         let mut out = Vec::new();
-        put(&mut out, room, packet, transport);
+        put(&mut out, room, &Contents { packet, transport, message: None, route: None });
         assert!(out.len() <= room);
         out
     }
@@ -367,18 +361,61 @@ mod tests {
         assert!(body(2, &data(0), Transport::Tcp).is_empty());
     }
 
+    fn message(carrier: Carrier, bytes: &[u8]) -> Message {
+        let ip = IpFields { source: NodeId(3), destination: NodeId::BROADCAST, ttl: 7 };
+        Message::new(carrier, ip, bytes, bytes.len() - 1)
+    }
+
+    fn routing(room: usize, message: &Message) -> Vec<u8> {
+        let packet = Packet { flow: FlowId::ROUTING, ..packet(Segment::default()) };
+        let contents =
+            Contents { packet: &packet, transport: Transport::Udp, message: Some(message), route: None };
+        let mut out = Vec::new();
+        put(&mut out, room, &contents);
+        out
+    }
+
     #[test]
-    fn a_routing_packet_is_a_broadcast_datagram() {
-        let update = Packet {
-            flow: FlowId::ROUTING,
-            destination: NodeId::BROADCAST,
-            size: 20 + 36,
-            ..packet(Segment::default())
-        };
-        let body = body(8 + 56, &update, Transport::Udp);
+    fn a_routing_message_is_there_to_the_byte() {
+        let body = routing(8 + 20 + 8 + 5, &message(Carrier::Udp(654), &[1, 2, 3, 4, 5, 6]));
         let ipv4 = &body[8..];
-        assert_eq!((total_length(ipv4), &ipv4[16..20]), (56, &[255; 4][..]));
-        assert_eq!(ipv4[20..22], ROUTING_PORT.to_be_bytes());
+        assert_eq!((total_length(ipv4), ipv4[8], ipv4[9]), (33, 7, UDP));
+        assert_eq!(ipv4[12..20], [10, 0, 0, 4, 255, 255, 255, 255], "the message's own, not the packet's");
+        assert_eq!(ipv4[20..26], [2, 142, 2, 142, 0, 13]);
+        assert_eq!(ipv4[28..], [1, 2, 3, 4, 5], "what is not on the air is not there");
         assert!(is_sound(ipv4));
+        let body = routing(8 + 25, &message(Carrier::Ip(114), &[1, 2, 3, 4, 5, 6]));
+        assert_eq!((body[8 + 9], &body[8 + 20..]), (114, &[1, 2, 3, 4, 5][..]));
+    }
+
+    #[test]
+    fn a_routing_message_without_room_is_cut_at_its_end() {
+        let message = message(Carrier::Udp(654), &[1, 2, 3, 4, 5, 6]);
+        let whole = routing(3 + 33, &message);
+        assert_eq!((&whole[..3], &whole[3 + 28..]), (&IP_SAP[..], &[1, 2, 3, 4, 5][..]));
+        let cut = routing(3 + 31, &message);
+        assert_eq!((total_length(&cut[3..]), &cut[3 + 28..]), (31, &[1, 2, 3][..]));
+        assert!(is_sound(&cut[3..]));
+        assert_eq!(routing(3 + 27, &message)[3 + 9], CUT);
+        assert_eq!(routing(3 + 19, &message), NULL_SAP);
+    }
+
+    #[test]
+    fn a_source_route_and_a_congestion_header_come_before_the_transport() {
+        let route = SourceRoute { nodes: [0, 4, 258].map(NodeId).into(), salvaged: 0 };
+        let packet = data(100);
+        let contents = Contents {
+            packet: &packet,
+            transport: Transport::Tcp,
+            message: None,
+            route: Some((&route, NodeId(0))),
+        };
+        assert_eq!(contents.kept(), 12);
+        let mut out = Vec::new();
+        put(&mut out, 8 + 152, &contents);
+        let ipv4 = &out[8..];
+        assert_eq!((total_length(ipv4), ipv4[9]), (152, DSR_PROTOCOL));
+        assert_eq!(ipv4[20..32], [TCP, 0, 0, 8, 96, 6, 0, 1, 10, 0, 0, 5]);
+        assert_eq!(ipv4[32..34], [0xc0, 2]);
     }
 }

@@ -3,7 +3,7 @@
 //! A packet stands for one frame at one radio: one that it decoded, whoever it was for, or one that it sent itself. There is nothing
 //! of frames that were not decoded. Its bytes are those of a true 802.11 frame (`mpdu`, `datagram`); its length is that
 //! of the simulated frame. The FCS is there, because tshark reckons airtimes by what is there; it is right, as in every frame that
-//! was decoded. Of long frames only the headers are kept, the original length says how long they were.
+//! was decoded. Of long frames only headers and messages of routing protocols are kept, the original length says how long they were.
 //!
 //! Two times are there, both of the node's own antenna. The packet's own is when the last bit had passed, in nanoseconds. That of
 //! radiotap, TSFT, is when the first bit of the MPDU came, after preamble and PLCP header, in whole microseconds. Packets are in the
@@ -17,12 +17,14 @@ mod datagram;
 mod mpdu;
 mod pcapng;
 mod radiotap;
+mod tcp;
 
 use crate::config::{Config, MatrixQuantity, MediumModel};
 use crate::mac::Timing;
 use crate::medium::{Frame, Link};
-use datagram::Transport;
-use multihop_core::{FrameKind, NodeId, Packet, Span, Time};
+use crate::slab::Slab;
+use datagram::{Contents, Transport};
+use multihop_core::{FrameKind, NodeId, Span, Time};
 use pcapng::PcapngWriter;
 use radiotap::{RateFields, Seen};
 use std::collections::VecDeque;
@@ -31,8 +33,8 @@ use std::io::{self, Write};
 
 /// Link type of 802.11 frames behind a radiotap header.
 const LINK_TYPE: u16 = 127;
-/// Bytes of a packet that are kept: all headers. Payloads are zeros.
-const SNAP_LENGTH: usize = radiotap::LONGEST + mpdu::HEADERS;
+/// Bytes of a packet that may be kept: all that is not payload, which is zeros.
+const SNAP_LENGTH: usize = radiotap::LONGEST + mpdu::LONGEST;
 /// A femtowatt in dBm.
 const FEMTOWATT_DBM: f64 = -120.0;
 
@@ -47,7 +49,8 @@ pub struct AirLog {
     has_powers: bool,
     /// The first bytes of the frame that ends now.
     mpdu: Vec<u8>,
-    packet: Vec<u8>,
+    /// Of packets that were written, to be filled again.
+    spare: Vec<Vec<u8>>,
     /// What may still be preceded: packets by their time and interface.
     pending: VecDeque<Pending>,
     /// The first failure; nothing is written after it.
@@ -58,11 +61,8 @@ struct Pending {
     at: Time,
     interface: u32,
     length: u32,
-    captured: u8,
-    bytes: [u8; SNAP_LENGTH],
+    bytes: Vec<u8>,
 }
-
-const _: () = assert!(SNAP_LENGTH <= u8::MAX as usize);
 
 /// Why a run has no capture.
 #[derive(Debug)]
@@ -132,23 +132,26 @@ impl AirLog {
                 // Its powers only compare signals with each other.
                 MediumModel::Ranges { .. } => false,
             },
-            mpdu: Vec::with_capacity(mpdu::HEADERS + mpdu::FCS as usize),
-            packet: Vec::with_capacity(SNAP_LENGTH),
+            mpdu: Vec::new(),
+            spare: Vec::new(),
             pending: VecDeque::new(),
             failure: None,
         })
     }
 
     /// A frame ends at its listeners; [`AirLog::heard`] and [`AirLog::sent`] are about this one until the next.
-    pub(crate) fn frame_ends(&mut self, frame: &Frame, packet: Option<&Packet>) {
+    pub(crate) fn frame_ends(&mut self, frame: &Frame, packets: &Slab) {
         // All that is still to come ends at its own node no earlier than this.
         self.write_before(frame.end() - self.timing.propagation);
-        let transport =
-            |packet: &Packet| self.transports.get(packet.flow.index()).copied().unwrap_or(Transport::Udp);
+        let contents = frame.packet.map(|handle| {
+            let flow = packets.get(handle).packet.flow;
+            let transport = self.transports.get(flow.index()).copied().unwrap_or(Transport::Udp);
+            Contents::of(packets, handle, frame.from, transport)
+        });
         self.mpdu.clear();
-        mpdu::put(&mut self.mpdu, frame, packet.map(|packet| (packet, transport(packet))));
+        mpdu::put(&mut self.mpdu, frame, contents.as_ref());
         let length = (frame.bytes - mpdu::FCS) as usize;
-        let kept = mpdu::headers(packet);
+        let kept = mpdu::kept(contents.as_ref());
         self.mpdu.resize(length.min(kept), 0);
         if length < kept {
             self.mpdu.extend(crc32fast::hash(&self.mpdu).to_le_bytes());
@@ -196,13 +199,11 @@ impl AirLog {
             tsft_us: mpdu_starts.since(Time::ZERO).whole(Span::from_us(1)),
             end_ns: at.ns(),
         };
-        self.packet.clear();
-        radiotap::put(&mut self.packet, stamps, self.rates[frame.rate_index()], seen);
-        let length = self.packet.len() as u32 + frame.bytes;
-        self.packet.extend_from_slice(&self.mpdu);
-        let mut bytes = [0; SNAP_LENGTH];
-        bytes[..self.packet.len()].copy_from_slice(&self.packet);
-        let pending = Pending { at, interface: node.0, length, captured: self.packet.len() as u8, bytes };
+        let mut bytes = self.spare.pop().unwrap_or_default();
+        radiotap::put(&mut bytes, stamps, self.rates[frame.rate_index()], seen);
+        let length = bytes.len() as u32 + frame.bytes;
+        bytes.extend_from_slice(&self.mpdu);
+        let pending = Pending { at, interface: node.0, length, bytes };
         let key = |pending: &Pending| (pending.at, pending.interface);
         let place = self.pending.partition_point(|other| key(other) <= key(&pending));
         self.pending.insert(place, pending);
@@ -210,12 +211,14 @@ impl AirLog {
 
     fn write_before(&mut self, settled: Time) {
         while self.pending.front().is_some_and(|packet| packet.at < settled) {
-            let packet = self.pending.pop_front().expect("it was there");
+            let Pending { at, interface, length, mut bytes } =
+                self.pending.pop_front().expect("it was there");
             if self.failure.is_some() {
                 continue;
             }
-            let captured = &packet.bytes[..usize::from(packet.captured)];
-            let written = self.writer.packet(packet.interface, packet.at.ns(), packet.length, captured);
+            let written = self.writer.packet(interface, at.ns(), length, &bytes);
+            bytes.clear();
+            self.spare.push(bytes);
             self.failure = written.err();
         }
     }

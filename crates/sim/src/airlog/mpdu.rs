@@ -1,17 +1,18 @@
 //! 802.11 frames made of simulated ones (IEEE 802.11-2012, clauses 8.2 and 8.3), without their FCS.
 
-use super::datagram::{self, Transport};
+use super::datagram::{self, Contents};
 use crate::medium::Frame;
-use multihop_core::{FrameKind, HeaderBytes, NodeId, Packet, Span};
+use multihop_core::{FrameKind, NodeId, Span};
 
 /// Bytes of the frame check sequence.
 pub(super) const FCS: u32 = 4;
 /// Bytes of the MAC header of a DATA frame with three addresses.
 pub(super) const DATA_HEADER: u32 = 24;
-/// Bytes of a frame that its headers can take without a congestion header: MAC, LLC/SNAP, IPv4, and TCP with all options.
+/// Bytes of a frame that its headers can take: MAC, LLC/SNAP, IPv4, and TCP with all options. More with a source route, a congestion header
+/// or a message of a routing protocol.
 const PLAIN_HEADERS: usize = 24 + 8 + 20 + 60;
-/// Bytes of a frame that its headers can take.
-pub(super) const HEADERS: usize = PLAIN_HEADERS + HeaderBytes::CAPACITY;
+/// Bytes of the longest frame that holds a datagram.
+pub(super) const LONGEST: usize = 24 + 8 + 65_535 + FCS as usize;
 
 // The first byte of the frame control field: subtype, type, and protocol version 0 (8.2.4.1).
 const RTS: u8 = 0xb4;
@@ -34,15 +35,15 @@ pub(super) fn address(node: Option<NodeId>) -> [u8; 6] {
     })
 }
 
-/// Bytes of a frame with this packet that its headers can take.
-pub(super) fn headers(packet: Option<&Packet>) -> usize {
-    PLAIN_HEADERS + packet.map_or(0, |packet| packet.segment.feedback.on_air().len())
+/// Bytes of a frame with these contents that are kept.
+pub(super) fn kept(contents: Option<&Contents>) -> usize {
+    PLAIN_HEADERS + contents.map_or(0, Contents::kept)
 }
 
-/// Appends the first bytes of a frame, at most `HEADERS`; what is missing at its end is zero.
+/// Appends the first bytes of a frame, at most as many as are [`kept`]; what is missing at its end is zero.
 ///
-/// `packet` is what a DATA frame carries, which must have at least `DATA_HEADER` and `FCS` bytes.
-pub(super) fn put(out: &mut Vec<u8>, frame: &Frame, packet: Option<(&Packet, Transport)>) {
+/// A DATA frame with contents must have at least `DATA_HEADER` and `FCS` bytes.
+pub(super) fn put(out: &mut Vec<u8>, frame: &Frame, contents: Option<&Contents>) {
     let start = out.len();
     let body = frame.bytes.saturating_sub(DATA_HEADER + FCS) as usize;
     let kind = match frame.kind {
@@ -58,12 +59,12 @@ pub(super) fn put(out: &mut Vec<u8>, frame: &Frame, packet: Option<(&Packet, Tra
     if matches!(frame.kind, FrameKind::Rts | FrameKind::Data) {
         out.extend(address(Some(frame.from)));
     }
-    if let Some((packet, transport)) = packet {
+    if let Some(contents) = contents {
         out.extend(BSSID);
         out.extend((((frame.sequence & 0xfff) << 4) as u16).to_le_bytes());
-        datagram::put(out, body, packet, transport);
+        datagram::put(out, body, contents);
     }
-    debug_assert!(out.len() - start <= HEADERS);
+    debug_assert!(out.len() - start <= kept(contents));
 }
 
 /// The duration field in whole microseconds, 15 bits of them; ns-2's rules allow frames that would need more.
@@ -123,7 +124,9 @@ mod tests {
 
     #[test]
     fn a_broadcast_is_for_all_ones_and_sequence_numbers_wrap() {
-        use multihop_core::{FlowId, Port, Segment};
+        use crate::airlog::datagram::Transport;
+        use crate::slab::Slab;
+        use multihop_core::{FlowId, Packet, Port, Segment};
         let packet = Packet {
             segment: Segment::default(),
             flow: FlowId::ROUTING,
@@ -135,13 +138,16 @@ mod tests {
             created: Time::ZERO,
             hops: 0,
         };
+        let mut packets = Slab::default();
+        let handle = packets.insert(packet);
+        let contents = Contents::of(&packets, handle, NodeId(1), Transport::Udp);
         let mut out = Vec::new();
-        put(&mut out, &frame(FrameKind::Data, None, 96), Some((&packet, Transport::Udp)));
+        put(&mut out, &frame(FrameKind::Data, None, 96), Some(&contents));
         assert_eq!(out[..2], [DATA, RETRY]);
         assert_eq!(out[4..10], [0xff; 6]);
         assert_eq!(out[22..24], [0xc0, 0xab]);
         out.clear();
-        put(&mut out, &frame(FrameKind::Data, None, 28), Some((&packet, Transport::Udp)));
+        put(&mut out, &frame(FrameKind::Data, None, 28), Some(&contents));
         assert_eq!((out[0], out.len()), (NULL, 24), "there is no body");
     }
 }

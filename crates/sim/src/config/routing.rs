@@ -132,8 +132,8 @@ parameters! {
     /// How often other nodes than its source may send a packet on by another route where a link broke
     /// (`dsr_salvage_max_attempts`). 0: never.
     salvage_limit: u8 [0, 255] = 15;
-    /// Hops of the longest route; a route reply has room for 63 (`MAX_SR_LEN`, which counts nodes).
-    route_limit: u16 [1, 63] = 15;
+    /// Hops of the longest route; a route request has room for 62 addresses (`MAX_SR_LEN`, which counts nodes).
+    route_limit: u16 [1, 62] = 15;
     /// Packets that took this many hops are not forwarded any more (`IP_DEF_TTL`).
     hop_limit: u16 [1, 255] = 32;
     /// Routes that a node keeps for its own packets.

@@ -1,22 +1,9 @@
 //! What a routing protocol is to a node.
 
-use super::aodv::AodvMessage;
-use super::dsdv::Update;
-use super::dsr::DsrMessage;
+use super::message::Message;
 use crate::slab::Handle;
 use multihop_core::{DropCause, NodeId, Time};
 use std::sync::Arc;
-
-/// What nodes of a routing protocol say to each other. A message goes one hop: who relays it makes a new one.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Message {
-    /// A route request, a route reply, a route error or a hello of AODV.
-    Aodv(AodvMessage),
-    /// Part of a DSDV table.
-    Dsdv(Update),
-    /// A route request, a route reply or a route error of DSR.
-    Dsr(DsrMessage),
-}
 
 /// The way of a packet that its source wrote into it.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +44,7 @@ pub(crate) enum GivenUp {
     /// did not come.
     Arrived { destination: NodeId, hops: u16, route: Option<SourceRoute> },
     /// A message of the agent's, which is lost.
-    Message(Arc<Message>),
+    Message(Message),
     /// A message of the agent's, which the next hop has.
     MessageArrived,
 }

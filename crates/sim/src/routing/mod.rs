@@ -1,7 +1,9 @@
 //! Routing: where a node sends a packet next.
 //!
 //! * `static_routes`: shortest paths over the links that can carry data, computed before the run; and what links are worth.
-//! * `agent`: what a routing protocol is to a node. `dsdv`: DSDV, as ns-2 has it. `dsr`: DSR, close to ns-2's. `aodv`: AODV, as ns-2 has it. `buffer`: packets that wait for a route.
+//! * `agent`: what a routing protocol is to a node. `message`: what its nodes send to each other, as bytes. `buffer`: packets that wait for
+//!   a route.
+//! * `aodv`, `dsdv`: AODV and DSDV, as ns-2 has them. `dsr`: DSR, close to ns-2's. Each has the bytes of its messages in `wire`.
 //!
 //! With static routes nodes have no agent, and look next hops up in [`Routes`], which all of them share. A protocol is an
 //! agent per node; it never sees `Routes`, which then only says which paths the run expects.
@@ -11,6 +13,7 @@ mod aodv;
 mod buffer;
 mod dsdv;
 mod dsr;
+mod message;
 mod static_routes;
 
 #[cfg(test)]
@@ -18,12 +21,14 @@ pub(crate) mod testing;
 
 pub use static_routes::{LinkQuality, Routes};
 
-pub(crate) use agent::{Action, GivenUp, Message, Overheard, Parcel, RoutingAgent, SourceRoute, Way};
-pub(crate) use dsr::{next_on, source_route_bytes};
+pub(crate) use agent::{Action, GivenUp, Overheard, Parcel, RoutingAgent, SourceRoute, Way};
+pub(crate) use dsr::{DSR_PROTOCOL, next_on, source_route_bytes, source_route_header};
+pub use message::Carrier;
+pub(crate) use message::{IpFields, Message};
 pub use static_routes::{LEAST_DELIVERY, NOMINAL_BYTES};
 
 use crate::config::{AodvConfig, Config, DsrConfig, LinkFailureRule, RoutingProtocol};
-use multihop_core::{NodeId, Rng, Span};
+use multihop_core::{Layout, NodeId, Rng, Span};
 use std::sync::Arc;
 
 /// The agent of a node; none with static routes.
@@ -36,6 +41,10 @@ pub(crate) fn agent(config: &Config, node: NodeId) -> Option<Box<dyn RoutingAgen
         RoutingProtocol::Dsr(parameters) => Some(Box::new(dsr::Dsr::new(node, parameters.clone(), rng()))),
     }
 }
+
+/// What carries the messages of each protocol, and the layouts of what they are made of.
+pub const LAYOUTS: [(Carrier, &[Layout]); 3] =
+    [(aodv::CARRIER, &aodv::LAYOUTS), (dsr::CARRIER, &dsr::LAYOUTS), (dsdv::CARRIER, &dsdv::LAYOUTS)];
 
 /// When packets that the MAC gives up break the link to their next hop.
 pub(crate) fn failure_rule(config: &Config) -> LinkFailureRule {

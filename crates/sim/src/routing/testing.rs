@@ -1,5 +1,6 @@
 //! What scripts of one node share.
 
+use super::message::Message;
 use crate::slab::{Handle, Slab};
 use multihop_core::{FlowId, NodeId, Packet, Port, Segment, Span, Time};
 
@@ -23,4 +24,9 @@ pub(crate) fn handles(count: u64) -> Vec<Handle> {
         hops: 0,
     };
     (0..count).map(|number| slab.insert(packet(number))).collect()
+}
+
+/// As much of a message as its first bytes.
+pub(super) fn cut(message: &Message, length: usize) -> Message {
+    Message::new(message.carrier, message.ip, &message.bytes()[..length], 0)
 }

@@ -9,7 +9,6 @@ use crate::routing::{
 };
 use crate::slab::{Handle, Slab};
 use multihop_core::{DropCause, FlowId, NodeId, Time};
-use std::sync::Arc;
 
 /// A routing protocol at a node.
 pub(super) struct Agent {
@@ -53,11 +52,12 @@ impl Stack {
         record: &mut Recorder,
     ) -> bool {
         let entry = packets.get(handle);
-        let what = match (entry.packet.is_routing(), entry.passed_on) {
-            (false, false) => GivenUp::Packet(packets.parcel(handle)),
-            (true, false) => GivenUp::Message(packets.routing_message(handle).clone()),
-            (true, true) => GivenUp::MessageArrived,
-            (false, true) => GivenUp::Arrived {
+        let message = if entry.packet.is_routing() { packets.routing_message(handle) } else { None };
+        let what = match (message, entry.passed_on) {
+            (None, false) => GivenUp::Packet(packets.parcel(handle)),
+            (Some(message), false) => GivenUp::Message(message.clone()),
+            (Some(_), true) => GivenUp::MessageArrived,
+            (None, true) => GivenUp::Arrived {
                 destination: entry.packet.destination,
                 hops: entry.packet.hops,
                 route: packets.route(handle).cloned(),
@@ -89,12 +89,11 @@ impl Stack {
         if let Some(agent) = self.agent.as_mut().filter(|agent| agent.listens) {
             let packet = &packets.get(handle).packet;
             let what = if packet.is_routing() {
-                Overheard::Message(packets.routing_message(handle))
-            } else if let Some(route) = packets.route(handle) {
-                Overheard::Packet(packet.source, route)
+                packets.routing_message(handle).map(Overheard::Message)
             } else {
-                return;
+                packets.route(handle).map(|route| Overheard::Packet(packet.source, route))
             };
+            let Some(what) = what else { return };
             agent.protocol.on_overheard(now, from, what);
             // Other frames may end at this instant: whatever the protocol wants comes after them.
             if let Some(at) = agent.protocol.next_timer() {
@@ -141,7 +140,7 @@ impl Stack {
 
     /// Sends a message to a neighbour, or to all.
     fn say(&mut self, around: &mut Surroundings, message: routing::Message, size: u32, to: NodeId) {
-        self.send_control(around, FlowId::ROUTING, Message::Routing(Arc::new(message)), size, to);
+        self.send_control(around, FlowId::ROUTING, Message::Routing(message), size, to);
     }
 
     /// As [`Stack::enqueue`], but what has no route is the protocol's to hold.

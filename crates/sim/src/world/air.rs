@@ -121,7 +121,7 @@ impl World {
     fn signal_ends(&mut self, frame: &Frame, reached: Reached, arrives: impl Fn(&Link) -> Link) {
         let loss = self.timing.data_loss.from(frame.from);
         if let Some(log) = &mut self.air_log {
-            log.frame_ends(frame, frame.packet.map(|handle| &self.packets.get(handle).packet));
+            log.frame_ends(frame, &self.packets);
         }
         let links = self.listeners.of(frame.from);
         for index in 0..reached.map_or(links.len(), <[_]>::len) {

@@ -268,10 +268,9 @@ fn datagrams_are_whole_under_every_rule_set() {
     }
 }
 
-/// Replies of DSR are datagrams to one node; the bytes of a source route follow the datagram, as other headers do that nothing
-/// can read.
+/// DSR's header is right behind IPv4's: messages have nothing behind it, data packets their transport.
 #[test]
-fn source_routes_follow_datagrams() {
+fn source_routes_are_before_the_transport() {
     let mut config = busy(DcfRules::IEEE, None);
     config.routing.protocol = RoutingProtocol::Dsr(DsrConfig::default());
     let (outcome, capture) = capture(&config);
@@ -281,12 +280,27 @@ fn source_routes_follow_datagrams() {
     for data in capture.packets.iter().filter(|packet| packet.kind == Kind::Data) {
         let datagram = &data.body[8..];
         let total = u32::from(u16::from_be_bytes([datagram[2], datagram[3]]));
-        let rest = data.bytes - headers - total;
-        let is_routing = datagram[20..22] == 49_151u16.to_be_bytes();
+        assert_eq!(
+            (datagram[9], data.bytes - headers),
+            (48, total),
+            "nothing is behind the datagram: {data:?}"
+        );
+        let (next_header, length) =
+            (datagram[20], usize::from(u16::from_be_bytes([datagram[22], datagram[23]])));
         let is_unicast = data.receiver.is_some();
-        let route = [8, 12, 16, 20].contains(&rest);
-        assert!(if is_routing { rest == 0 } else { route && is_unicast }, "{data:?}");
-        seen[if is_routing { usize::from(is_unicast) } else { 2 }] += 1;
+        let is_message = next_header == 59;
+        assert_eq!(is_message, 24 + length == total as usize, "a message is options alone: {data:?}");
+        // A request to everyone; a source route first in all else, whose addresses are between the ends.
+        assert_eq!(datagram[24], if is_unicast { 96 } else { 1 }, "{data:?}");
+        if !is_message {
+            assert!(is_unicast && next_header == 6 && [4, 8, 12, 16].contains(&length), "{data:?}");
+            assert_eq!(
+                datagram[24 + length..][..2],
+                datagram[24 + length..][2..4],
+                "both ports are the flow's"
+            );
+        }
+        seen[if is_message { usize::from(is_unicast) } else { 2 }] += 1;
     }
     assert!(seen.iter().all(|count| *count > 10), "{seen:?}");
 }

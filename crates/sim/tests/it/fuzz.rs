@@ -136,7 +136,7 @@ fn dsr(rng: &mut Rng) -> DsrConfig {
         reply_from_cache: coin(rng),
         listen: coin(rng),
         salvage_limit: pick(rng, &[0, 1, 15, 255]),
-        route_limit: pick(rng, &[1, 3, 15, 63]),
+        route_limit: pick(rng, &[1, 3, 15, 62]),
         hop_limit: pick(rng, &[1, 3, 32, 255]),
         routes: pick(rng, &[1, 3, 30]),
         heard_routes: pick(rng, &[1, 3, 64]),

@@ -95,7 +95,7 @@ release_interval = "30 ms" => release_interval = "nan s" -> routing.release_inte
 reply_from_cache = true => reply_from_cache = "yes" -> routing.reply_from_cache: "yes" | true or false
 listen = true => listen = 1 -> routing.listen: 1 | true or false
 salvage_limit = 15 => salvage_limit = 256 -> routing.salvage_limit: 256 is out of range | 0 to 255
-route_limit = 15 => route_limit = 64 -> routing.route_limit: 64 is out of range | 1 to 63
+route_limit = 15 => route_limit = 63 -> routing.route_limit: 63 is out of range | 1 to 62
 hop_limit = 32 => hop_limit = 0 -> routing.hop_limit: 0 is out of range | 1 to 255
 heard_routes = 64 => heard_routes = 0 -> routing.heard_routes: 0 is out of range | 1 to 100000
 "#;

@@ -1,6 +1,6 @@
 //! What a node does where a link breaks: it repairs the route, or loses the packet and tells its neighbours.
 
-use super::message::{AodvMessage, Unreachable};
+use super::wire::{AodvMessage, Unreachable};
 use super::{Action, Aodv, GivenUp, Parcel};
 use crate::config::LocalRepair;
 use multihop_core::{DropCause, NodeId, Time};
@@ -105,7 +105,7 @@ impl Aodv {
         if self.parameters.local_repair == LocalRepair::Rfc {
             let unreachable = Unreachable { destination, sequence: entry.sequence };
             self.give_up(destination);
-            self.broadcast(now, AodvMessage::Error(vec![unreachable]));
+            self.broadcast(now, &AodvMessage::Error(vec![unreachable]));
         }
     }
 
@@ -124,7 +124,7 @@ impl Aodv {
             entry.precursors.remove(&neighbour);
         }
         if !list.is_empty() {
-            self.broadcast(now, AodvMessage::Error(list));
+            self.broadcast(now, &AodvMessage::Error(list));
         }
     }
 }

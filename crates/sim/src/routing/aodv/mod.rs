@@ -5,30 +5,30 @@
 //! makes even ones, and a break makes a number odd. Where a link breaks, the node before it tells its neighbours, and those that
 //! used it tell theirs.
 //!
-//! * `message`: what nodes say to each other, and its bytes. `table`: the routes that a node knows.
+//! * `wire`: messages, and their bytes. `table`: the routes that a node knows.
 //! * `search`: when it asks for one, and how far. `receive`: what it does with messages. `breaks`: what it does where a link breaks.
 //!
 //! What ns-2 does and the RFC does not, and what this leaves out of both, is in `docs/explanation/aodv.md`.
 
 mod breaks;
-mod message;
 mod receive;
 mod search;
 mod table;
+mod wire;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use message::AodvMessage;
+pub(super) use wire::{CARRIER, LAYOUTS};
 
 use super::buffer::SendBuffer;
 use super::{Action, GivenUp, Message, Parcel, RoutingAgent, Way, uniform};
 use crate::config::AodvConfig;
-use message::{Request, Unreachable};
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};
 use search::Turn;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use table::Table;
+use wire::{AodvMessage, Hello, Request, Unreachable};
 
 /// AODV at a node.
 pub(super) struct Aodv {
@@ -173,25 +173,26 @@ impl Aodv {
         };
         self.number += 1;
         let due = now + uniform(&mut self.rng, self.parameters.request_jitter);
-        self.broadcast(due, AodvMessage::Request(request));
+        self.broadcast(due, &AodvMessage::Request(request));
     }
 
     // ---- sending ----
 
-    fn broadcast(&mut self, due: Time, message: AodvMessage) {
+    fn broadcast(&mut self, due: Time, message: &AodvMessage) {
         let size = message.size(&self.parameters);
-        self.later.push((due, Action::Broadcast(Message::Aodv(message), size)));
+        let message = message.emit(self.id, NodeId::BROADCAST);
+        self.later.push((due, Action::Broadcast(message, size)));
     }
 
     /// The same after a random time, as neighbours may do so as well.
-    fn broadcast_soon(&mut self, now: Time, message: AodvMessage) {
+    fn broadcast_soon(&mut self, now: Time, message: &AodvMessage) {
         let due = now + uniform(&mut self.rng, self.parameters.broadcast_jitter);
         self.broadcast(due, message);
     }
 
-    fn unicast(&mut self, message: AodvMessage, to: NodeId) {
+    fn unicast(&mut self, message: &AodvMessage, to: NodeId) {
         let size = message.size(&self.parameters);
-        self.actions.push_back(Action::Unicast(Message::Aodv(message), size, to));
+        self.actions.push_back(Action::Unicast(message.emit(self.id, to), size, to));
     }
 
     // ---- time ----
@@ -230,7 +231,9 @@ impl Aodv {
             silent.extend(hellos.neighbours.iter().filter(|(_, until)| **until <= now).map(|(id, _)| *id));
         }
         if says_hello {
-            self.broadcast(now, AodvMessage::Hello(self.sequence));
+            let lifetime = interval * u64::from(self.parameters.allowed_hello_loss);
+            let hello = Hello { sender: self.id, sequence: self.sequence, lifetime };
+            self.broadcast(now, &AodvMessage::Hello(hello));
         }
         for neighbour in silent {
             self.lose(now, neighbour);
@@ -267,7 +270,7 @@ impl RoutingAgent for Aodv {
             self.hold(now, packet);
         } else {
             let unreachable = Unreachable { destination, sequence: entry.sequence };
-            self.broadcast(now, AodvMessage::Error(vec![unreachable]));
+            self.broadcast(now, &AodvMessage::Error(vec![unreachable]));
             self.actions.push_back(Action::Drop(handle, DropCause::NoRoute));
         }
     }
@@ -285,12 +288,12 @@ impl RoutingAgent for Aodv {
     }
 
     fn on_message(&mut self, now: Time, from: NodeId, message: &Message) {
-        match message {
-            Message::Aodv(AodvMessage::Request(request)) => self.on_request(now, from, request),
-            Message::Aodv(AodvMessage::Reply(reply)) => self.on_reply(now, from, reply),
-            Message::Aodv(AodvMessage::Error(list)) => self.on_error(now, from, list),
-            Message::Aodv(AodvMessage::Hello(_)) => self.on_hello(now, from),
-            Message::Dsdv(_) | Message::Dsr(_) => unreachable!("all nodes run AODV"),
+        match AodvMessage::parse(message) {
+            Some(AodvMessage::Request(request)) => self.on_request(now, from, &request),
+            Some(AodvMessage::Reply(reply)) => self.on_reply(now, from, &reply),
+            Some(AodvMessage::Error(list)) => self.on_error(now, from, &list),
+            Some(AodvMessage::Hello(_)) => self.on_hello(now, from),
+            None => debug_assert!(false, "no message of AODV: {message:?}"),
         }
     }
 

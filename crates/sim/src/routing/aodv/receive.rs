@@ -1,13 +1,9 @@
 //! What a node does with messages of its neighbours.
 
-use super::message::{AodvMessage, Reply, Request, Unreachable};
 use super::table::{Entry, Hop};
+use super::wire::{AodvMessage, LONGEST_LIFETIME, Reply, Request, Unreachable};
 use super::{Action, Aodv};
 use multihop_core::{NodeId, Span, Time};
-
-/// Lifetime that ns-2 states of a route that is being repaired. It takes the time until its end, which lies in the past, for an
-/// unsigned number of seconds.
-const FOR_EVER: Span = Span::from_ms(4_294_967_296_000);
 
 impl Aodv {
     /// The request is answered here, or relayed; who asks becomes known either way.
@@ -28,7 +24,7 @@ impl Aodv {
                 reach: request.reach - 1,
                 ..request.clone()
             };
-            self.broadcast_soon(now, AodvMessage::Request(relayed));
+            self.broadcast_soon(now, &AodvMessage::Request(relayed));
         }
     }
 
@@ -63,7 +59,9 @@ impl Aodv {
         let Some(hop) = entry.known().filter(|_| entry.sequence >= request.target_sequence) else {
             return false;
         };
-        let lifetime = if entry.is_repaired() { FOR_EVER } else { whole_seconds(entry.expires.since(now)) };
+        // ns-2 takes the time until the end of the repaired route, which lies in the past, for an unsigned number of seconds.
+        let lifetime =
+            if entry.is_repaired() { LONGEST_LIFETIME } else { whole_seconds(entry.expires.since(now)) };
         let (sequence, next) = (entry.sequence, hop.next);
         let Some(back) = self.send_reply(request, sequence, hop.hops + 1, lifetime) else { return true };
         let mut neighbour_of = |destination: NodeId, precursor: NodeId| {
@@ -86,7 +84,7 @@ impl Aodv {
             reach: self.parameters.network_diameter,
             asked: request.asked,
         };
-        self.unicast(AodvMessage::Reply(reply), back);
+        self.unicast(&AodvMessage::Reply(reply), back);
         Some(back)
     }
 
@@ -114,7 +112,7 @@ impl Aodv {
         back.refresh(now, self.parameters.active_route_timeout);
         self.table.entry(reply.target).or_default().precursors.insert(next);
         let relayed = Reply { hops: reply.hops + 1, reach: reply.reach - 1, ..reply.clone() };
-        self.unicast(AodvMessage::Reply(relayed), next);
+        self.unicast(&AodvMessage::Reply(relayed), next);
     }
 
     /// Routes through this neighbour to these destinations are broken. Who used them is told.
@@ -137,7 +135,7 @@ impl Aodv {
             self.actions.push_back(Action::Purge(from));
         }
         if !told.is_empty() {
-            self.broadcast_soon(now, AodvMessage::Error(told));
+            self.broadcast_soon(now, &AodvMessage::Error(told));
         }
     }
 

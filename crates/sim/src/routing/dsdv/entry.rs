@@ -1,6 +1,6 @@
 //! An entry of a node's routing table.
 
-use super::Advert;
+use super::wire::Advert;
 use multihop_core::{NodeId, Span, Time};
 
 /// The metric of a destination that cannot be reached (ns-2's `BIG`).

@@ -11,9 +11,12 @@
 
 mod entry;
 mod table;
+mod wire;
 
 #[cfg(test)]
 mod tests;
+
+pub(super) use wire::{CARRIER, LAYOUTS};
 
 use super::{Action, GivenUp, Message, Parcel, RoutingAgent, uniform};
 use crate::config::DsdvConfig;
@@ -22,21 +25,7 @@ use entry::{Entry, UNREACHABLE};
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};
 use std::collections::{BTreeMap, VecDeque};
 use table::Table;
-
-/// Entries of a table, as they are on the air.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Update(pub(crate) Vec<Advert>);
-
-/// An entry of a table, as it is on the air.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Advert {
-    /// Whom the route leads to.
-    pub(crate) destination: NodeId,
-    /// Hops from the sender of the update, or `UNREACHABLE`.
-    pub(crate) metric: u32,
-    /// How recent it is: even from the destination itself, odd for a break.
-    pub(crate) sequence: u32,
-}
+use wire::Advert;
 
 /// DSDV at a node.
 pub(super) struct Dsdv {
@@ -50,7 +39,7 @@ pub(super) struct Dsdv {
     /// No triggered update before this.
     triggered_from: Time,
     /// Updates that are held back by the broadcast jitter.
-    outgoing: Vec<(Time, Update)>,
+    outgoing: Vec<(Time, Action)>,
     /// Packets that wait for a route.
     waiting: BTreeMap<NodeId, VecDeque<Handle>>,
     actions: VecDeque<Action>,
@@ -104,7 +93,8 @@ impl Dsdv {
         let entries = (limit.update_size_limit.saturating_sub(limit.header_size) / limit.entry_size).max(1);
         for part in adverts.chunks(entries as usize) {
             let due = now + uniform(&mut self.rng, self.parameters.broadcast_jitter);
-            self.outgoing.push((due, Update(part.to_vec())));
+            let size = limit.header_size + limit.entry_size * part.len() as u32;
+            self.outgoing.push((due, Action::Broadcast(wire::emit(self.id, part), size)));
         }
     }
 
@@ -112,10 +102,6 @@ impl Dsdv {
     fn schedule_full(&mut self, now: Time) {
         let share = 0.75 + 0.25 * self.rng.unit();
         self.next_full = now + Span::from_seconds(self.parameters.update_period.seconds() * share);
-    }
-
-    fn size(&self, update: &Update) -> u32 {
-        self.parameters.header_size + self.parameters.entry_size * update.0.len() as u32
     }
 
     /// A triggered update is due. If it comes too early, it is put off, and others that would come earlier still with it.
@@ -135,8 +121,8 @@ impl Dsdv {
 
     // ---- receiving ----
 
-    fn learn(&mut self, now: Time, from: NodeId, advert: &Advert) {
-        let Advert { destination, metric, sequence } = *advert;
+    fn learn(&mut self, now: Time, from: NodeId, advert: Advert) {
+        let Advert { destination, metric, sequence } = advert;
         if destination == self.id {
             if metric == UNREACHABLE {
                 self.next_full = now; // nobody knows better than the node itself
@@ -227,8 +213,11 @@ impl RoutingAgent for Dsdv {
     }
 
     fn on_message(&mut self, now: Time, from: NodeId, message: &Message) {
-        let Message::Dsdv(update) = message else { unreachable!("all nodes run DSDV: {message:?}") };
-        for advert in &update.0 {
+        let Some(adverts) = wire::parse(message) else {
+            debug_assert!(false, "no update of DSDV: {message:?}");
+            return;
+        };
+        for advert in adverts {
             self.learn(now, from, advert);
         }
         self.keep_alive(now, from);
@@ -259,9 +248,7 @@ impl RoutingAgent for Dsdv {
             return Some(action);
         }
         let at = self.outgoing.iter().position(|(due, _)| *due <= now)?;
-        let (_, update) = self.outgoing.remove(at);
-        let size = self.size(&update);
-        Some(Action::Broadcast(Message::Dsdv(update), size))
+        Some(self.outgoing.remove(at).1)
     }
 
     fn next_timer(&self) -> Option<Time> {

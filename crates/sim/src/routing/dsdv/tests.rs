@@ -1,8 +1,10 @@
 //! Scripted timelines of one node, and convergence of a few, without the engine.
 
 use super::*;
-use crate::routing::testing::{at, handles};
+use crate::routing::message::{Carrier, IpFields, Message};
+use crate::routing::testing::{at, cut, handles};
 use crate::slab::Handle;
+use proptest::prelude::{ProptestConfig, any, prop, prop_assert_eq, proptest};
 
 const ME: NodeId = NodeId(0);
 const B: NodeId = NodeId(1);
@@ -30,12 +32,16 @@ fn started(parameters: DsdvConfig) -> Dsdv {
     dsdv
 }
 
+/// What an update says.
+#[derive(Clone, Debug, PartialEq)]
+struct Update(Vec<Advert>);
+
 fn advert(destination: NodeId, metric: u32, sequence: u32) -> Advert {
     Advert { destination, metric, sequence }
 }
 
 fn hear(dsdv: &mut Dsdv, seconds: f64, from: NodeId, adverts: &[Advert]) {
-    dsdv.on_message(at(seconds), from, &Message::Dsdv(Update(adverts.to_vec())));
+    dsdv.on_message(at(seconds), from, &wire::emit(from, adverts));
 }
 
 /// Lets the timer run until this instant, and collects the updates that are sent, with their sizes.
@@ -44,8 +50,8 @@ fn run(dsdv: &mut Dsdv, until: Time) -> Vec<(Time, Update, u32)> {
     while let Some(now) = dsdv.next_timer().filter(|next| *next <= until) {
         dsdv.on_timer(now);
         while let Some(action) = dsdv.poll(now) {
-            let Action::Broadcast(Message::Dsdv(update), size) = action else { panic!("{action:?}") };
-            sent.push((now, update, size));
+            let Action::Broadcast(update, size) = action else { panic!("{action:?}") };
+            sent.push((now, Update(wire::parse(&update).unwrap().collect()), size));
         }
     }
     sent
@@ -347,4 +353,41 @@ fn a_grid_finds_routes_without_loops() {
         detours += usize::from(found > expected);
     }
     assert!(detours < 60, "{detours} of 240 routes are not the shortest");
+}
+
+// ---- bytes ----
+
+/// Rows of 12 bytes: node, metric, number.
+#[test]
+fn an_update_by_hand() {
+    let message = wire::emit(B, &[advert(B, 0, 6), advert(FAR, UNREACHABLE, 9)]);
+    let expected = [10, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 6, 10, 0, 0, 10, 0, 0, 0, 250, 0, 0, 0, 9];
+    assert_eq!((message.on_air(), message.carrier), (&expected[..], Carrier::Ip(114)));
+    assert_eq!(message.ip, IpFields { source: B, destination: NodeId::BROADCAST, ttl: 1 });
+    let whole = [0, 12, 24];
+    let parsed: Vec<usize> =
+        (0..=24).filter(|length| wire::parse(&cut(&message, *length)).is_some()).collect();
+    assert_eq!(parsed, whole, "part of a row is no row");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_update_is_what_its_bytes_say(
+        rows in prop::collection::vec((0..0x00ff_ffff_u32, any::<u32>(), any::<u32>()), 0..100),
+    ) {
+        let adverts: Vec<Advert> =
+            rows.iter().map(|(id, metric, sequence)| advert(NodeId(*id), *metric, *sequence)).collect();
+        let parsed = wire::parse(&wire::emit(B, &adverts)).map(Vec::from_iter);
+        prop_assert_eq!(parsed, Some(adverts));
+    }
+
+    #[test]
+    fn any_bytes_are_an_update_or_none(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+        let length = bytes.len();
+        let message = Message::new(Carrier::Ip(114), IpFields { source: B, destination: C, ttl: 1 }, bytes, 0);
+        let count = wire::parse(&message).map(Iterator::count);
+        prop_assert_eq!(count, length.is_multiple_of(12).then_some(length / 12));
+    }
 }

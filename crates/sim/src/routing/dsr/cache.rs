@@ -3,7 +3,7 @@
 //! Those for its own packets and those that it heard of are kept apart, so that the many of the second kind push none of the first
 //! out. Paths never grow old; a broken link cuts them off.
 
-use super::message::BrokenLink;
+use super::wire::BrokenLink;
 use multihop_core::NodeId;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -10,7 +10,7 @@ pub(super) struct Discoveries {
     /// By what is looked for.
     own: BTreeMap<NodeId, Discovery>,
     /// By who asks, and for what: the number of the latest request. Requests for several targets may overtake each other.
-    others: BTreeMap<(NodeId, NodeId), u32>,
+    others: BTreeMap<(NodeId, NodeId), u16>,
 }
 
 /// Requests for one destination since it was last found.
@@ -61,10 +61,10 @@ impl Discoveries {
         self.own.remove(&target);
     }
 
-    /// A request came. Returns whether it is newer than those that its source sent for this target before.
-    pub(super) fn is_new(&mut self, source: NodeId, target: NodeId, number: u32) -> bool {
+    /// A request came. Returns whether it is newer than those that its source sent for this target before; numbers begin anew after 2^16.
+    pub(super) fn is_new(&mut self, source: NodeId, target: NodeId, number: u16) -> bool {
         let newest = self.others.get(&(source, target));
-        let is_new = newest.is_none_or(|newest| *newest < number);
+        let is_new = newest.is_none_or(|newest| (number.wrapping_sub(*newest) as i16) > 0);
         if is_new {
             self.others.insert((source, target), number);
         }

@@ -4,7 +4,7 @@
 //! what came together back. The source then writes the whole way into each packet. Where a link breaks, the node before it
 //! tells the source, and sends the packet on by another way if it knows one.
 //!
-//! * `message`: what nodes say to each other, and its bytes. `cache`: the routes that a node knows.
+//! * `wire`: messages, and their bytes. `cache`: the routes that a node knows.
 //! * `discovery`: when it asks for one.
 //!
 //! What ns-2 does and this does not: flow state (its data packets carry no source route once a flow is established), route errors
@@ -13,23 +13,26 @@
 
 mod cache;
 mod discovery;
-mod message;
+mod wire;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use message::{DsrMessage, next_on, source_route_bytes};
+pub(super) use wire::{CARRIER, LAYOUTS};
+pub(crate) use wire::{PROTOCOL as DSR_PROTOCOL, next_on, source_route_bytes, source_route_header};
 
 use super::buffer::SendBuffer;
 use super::{Action, GivenUp, Message, Overheard, Parcel, RoutingAgent, SourceRoute, Way, uniform};
 use crate::config::DsrConfig;
 use cache::RouteCache;
 use discovery::{Discoveries, Turn};
-use message::{BrokenLink, Reply, Request, RouteError};
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use wire::{BrokenLink, DsrMessage, Path, Reply, Request, RouteError};
 
+/// Bytes of an IP header.
+const IP_HEADER: u32 = 20;
 /// A break that a node was told of goes along with its requests for so long (`max_err_hold`).
 const TELLS_BREAKS_FOR: Span = Span::from_ms(1_000);
 /// A node does not tell of the same shorter route more often (`grat_hold_down_time`); of so many it remembers when it did
@@ -45,7 +48,7 @@ pub(super) struct Dsr {
     cache: RouteCache,
     discoveries: Discoveries,
     /// Number of its next request.
-    number: u32,
+    number: u16,
     buffer: SendBuffer,
     /// When the buffer is looked through next, if something is in it.
     next_check: Option<Time>,
@@ -134,8 +137,9 @@ impl Dsr {
                     self.told_of = None;
                 }
                 let broken = told.map(|(_, link)| link);
-                let request = Request { target, number: self.number, reach, nodes: vec![self.id], broken };
-                self.number += 1;
+                let nodes = Path::from_iter([self.id]);
+                let request = Request { target, number: self.number, reach, nodes, broken };
+                self.number = self.number.wrapping_add(1);
                 self.broadcast(now, request);
                 true
             }
@@ -151,23 +155,24 @@ impl Dsr {
     }
 
     fn broadcast(&mut self, now: Time, request: Request) {
-        let message = DsrMessage::Request(request);
-        let size = message.size();
+        let message = DsrMessage::Request(request).emit(self.id);
+        let size = size(&message);
         let due = now + self.jitter();
-        self.later.push((due, Action::Broadcast(Message::Dsr(message), size)));
+        self.later.push((due, Action::Broadcast(message, size)));
     }
 
     /// A message goes on along its way, of which this node is neither the end nor a stranger.
-    fn unicast(&self, message: DsrMessage) -> Action {
+    fn unicast(&self, message: &DsrMessage) -> Action {
         let next = next_on(message.way(), self.id);
-        let size = message.size();
-        Action::Unicast(Message::Dsr(message), size, next)
+        let message = message.emit(self.id);
+        let size = size(&message);
+        Action::Unicast(message, size, next)
     }
 
     /// Sends a route back to who looks for it.
-    fn reply(&mut self, now: Time, found: Vec<NodeId>, way: Vec<NodeId>) {
+    fn reply(&mut self, now: Time, found: Path, way: Path) {
         self.cache.add(&way);
-        let reply = self.unicast(DsrMessage::Reply(Reply { found: found.into(), way: way.into() }));
+        let reply = self.unicast(&DsrMessage::Reply(Reply { found, way }));
         let due = now + self.jitter();
         self.later.push((due, reply));
     }
@@ -207,15 +212,16 @@ impl Dsr {
         if found.len() > usize::from(self.parameters.route_limit) + 1 || !found.contains(&self.id) {
             return false;
         }
-        self.reply(now, found, nodes.iter().rev().copied().collect());
+        self.reply(now, found.into_iter().collect(), nodes.iter().rev().copied().collect());
         true
     }
 
-    fn on_reply(&mut self, now: Time, reply: &Reply) {
+    /// The reply goes on, or has come to the node that asked.
+    fn on_reply(&mut self, now: Time, message: &DsrMessage, reply: &Reply) {
         if reply.way.last() != Some(&self.id) {
             self.cache.learn(&reply.way);
             self.cache.learn(&reply.found);
-            self.actions.push_back(self.unicast(DsrMessage::Reply(reply.clone())));
+            self.actions.push_back(self.unicast(message));
             return;
         }
         self.cache.add(&reply.found);
@@ -231,13 +237,13 @@ impl Dsr {
         self.buffer = buffer;
     }
 
-    fn on_error(&mut self, now: Time, error: &RouteError) {
+    fn on_error(&mut self, now: Time, message: &DsrMessage, error: &RouteError) {
         self.cache.cut(error.link);
         if error.way.last() == Some(&self.id) {
             self.told_of = Some((now, error.link));
         } else {
             self.cache.learn(&error.way);
-            self.actions.push_back(self.unicast(DsrMessage::Error(error.clone())));
+            self.actions.push_back(self.unicast(message));
         }
     }
 
@@ -269,14 +275,14 @@ impl Dsr {
     /// The same for a message, unless it is a reply that says the broken link is good.
     fn save_message(&mut self, message: &DsrMessage, link: BrokenLink) {
         let to = *message.way().last().expect("a way has two ends");
-        let Some(way) = self.cache.find(to).map(Arc::from) else { return };
+        let Some(way) = self.cache.find(to).map(|way| way.iter().copied().collect()) else { return };
         let saved = match message {
             DsrMessage::Request(_) => unreachable!("requests are broadcast"),
             DsrMessage::Reply(reply) if has_link(&reply.found, link) => return,
-            DsrMessage::Reply(reply) => DsrMessage::Reply(Reply { way, ..reply.clone() }),
-            DsrMessage::Error(error) => DsrMessage::Error(RouteError { way, ..error.clone() }),
+            DsrMessage::Reply(reply) => DsrMessage::Reply(Reply { found: reply.found.clone(), way }),
+            DsrMessage::Error(error) => DsrMessage::Error(RouteError { link: error.link, way }),
         };
-        self.actions.push_back(self.unicast(saved));
+        self.actions.push_back(self.unicast(&saved));
     }
 
     /// Tells who wrote this way that a link of it broke here.
@@ -284,11 +290,20 @@ impl Dsr {
         let at = way.iter().position(|node| *node == self.id).expect("it came this way");
         if at > 0 {
             let way = way[..=at].iter().rev().copied().collect();
-            self.actions.push_back(self.unicast(DsrMessage::Error(RouteError { link, way })));
+            self.actions.push_back(self.unicast(&DsrMessage::Error(RouteError { link, way })));
         }
     }
 
     // ---- listening ----
+
+    /// A neighbour sent something along this way.
+    fn learn_from(&mut self, neighbour: NodeId, way: &[NodeId]) {
+        if way.contains(&self.id) {
+            self.cache.learn(way);
+        } else {
+            self.cache.learn_through(neighbour, way);
+        }
+    }
 
     /// A neighbour sends a packet on that will come here later: the nodes in between can be left out.
     fn shorten(&mut self, now: Time, from: NodeId, route: &Arc<[NodeId]>) {
@@ -346,8 +361,8 @@ impl RoutingAgent for Dsr {
             }
             GivenUp::Arrived { route: Some(way), .. } if breaks => self.tell(&way.nodes, link),
             GivenUp::Message(message) if breaks => {
-                let Message::Dsr(message) = message.as_ref() else { unreachable!("all nodes run DSR") };
-                self.save_message(message, link);
+                let Some(message) = parse(&message) else { return breaks };
+                self.save_message(&message, link);
                 if matches!(message, DsrMessage::Reply(_)) {
                     self.tell(message.way(), link);
                 }
@@ -362,11 +377,11 @@ impl RoutingAgent for Dsr {
     }
 
     fn on_message(&mut self, now: Time, _: NodeId, message: &Message) {
-        match message {
-            Message::Dsr(DsrMessage::Request(request)) => self.on_request(now, request),
-            Message::Dsr(DsrMessage::Reply(reply)) => self.on_reply(now, reply),
-            Message::Dsr(DsrMessage::Error(error)) => self.on_error(now, error),
-            Message::Dsdv(_) | Message::Aodv(_) => unreachable!("all nodes run DSR"),
+        let Some(message) = parse(message) else { return };
+        match &message {
+            DsrMessage::Request(request) => self.on_request(now, request),
+            DsrMessage::Reply(reply) => self.on_reply(now, &message, reply),
+            DsrMessage::Error(error) => self.on_error(now, &message, error),
         }
     }
 
@@ -375,26 +390,21 @@ impl RoutingAgent for Dsr {
     }
 
     fn on_overheard(&mut self, now: Time, from: NodeId, what: Overheard) {
-        let way = match what {
-            Overheard::Packet(source, _) if source == self.id => return,
-            Overheard::Packet(_, way) => &way.nodes,
-            Overheard::Message(Message::Dsr(message)) => {
-                match message {
+        match what {
+            Overheard::Packet(source, _) if source == self.id => {}
+            Overheard::Packet(_, way) => {
+                self.learn_from(from, &way.nodes);
+                self.shorten(now, from, &way.nodes);
+            }
+            Overheard::Message(message) => {
+                let Some(message) = parse(message) else { return };
+                match &message {
                     DsrMessage::Reply(reply) => self.cache.learn(&reply.found),
                     DsrMessage::Error(error) => self.cache.cut(error.link),
                     DsrMessage::Request(_) => unreachable!("requests are for everyone"),
                 }
-                message.way()
+                self.learn_from(from, message.way());
             }
-            Overheard::Message(Message::Dsdv(_) | Message::Aodv(_)) => unreachable!("all nodes run DSR"),
-        };
-        if way.contains(&self.id) {
-            self.cache.learn(way);
-        } else {
-            self.cache.learn_through(from, way);
-        }
-        if let Overheard::Packet(_, way) = what {
-            self.shorten(now, from, &way.nodes);
         }
     }
 
@@ -415,6 +425,18 @@ impl RoutingAgent for Dsr {
     fn next_timer(&self) -> Option<Time> {
         self.later.iter().map(|(due, _)| *due).chain(self.next_check).min()
     }
+}
+
+/// The message that these bytes are. All nodes run DSR, so that they are one.
+fn parse(message: &Message) -> Option<DsrMessage> {
+    let parsed = DsrMessage::parse(message);
+    debug_assert!(parsed.is_some(), "no message of DSR: {message:?}");
+    parsed
+}
+
+/// Bytes of a message above the MAC, IP header included.
+fn size(message: &Message) -> u32 {
+    IP_HEADER + message.on_air().len() as u32
 }
 
 fn has_link(route: &[NodeId], link: BrokenLink) -> bool {

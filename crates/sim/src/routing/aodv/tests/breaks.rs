@@ -73,7 +73,7 @@ fn who_sends_packets_without_a_route_is_told() {
 #[test]
 fn a_failure_that_breaks_nothing_loses_its_packet_alone() {
     let packet = handles(1)[0];
-    let message = || GivenUp::Message(std::sync::Arc::new(Message::Aodv(AodvMessage::Reply(reply(6, 3)))));
+    let message = || GivenUp::Message(AodvMessage::Reply(reply(6, 3)).emit(ME, B));
     for link_layer_detection in [true, false] {
         let mut aodv = node(AodvConfig { link_layer_detection, ..prompt() });
         run(&mut aodv, 0.0);
@@ -205,11 +205,10 @@ fn without_the_mac_a_neighbour_is_lost_by_its_silence() {
         between.fold((9.0_f64, 0.0_f64), |(least, most), gap| (least.min(gap), most.max(gap)));
     assert!(least < 0.8 && most > 1.2 && (95..=105).contains(&hellos.len()), "{least} {most} {hellos:?}");
 
-    assert_eq!(hear(&mut aodv, 100.1, B, AodvMessage::Hello(4)), []);
+    assert_eq!(hear(&mut aodv, 100.1, B, hello(4)), []);
     knows(&mut aodv, 100.1, B, 6, 3);
     let news = |done: Vec<(Time, Action)>| -> Vec<(Time, Action)> {
-        let is_hello =
-            |action: &Action| matches!(action, Action::Broadcast(Message::Aodv(AodvMessage::Hello(_)), _));
+        let is_hello = |action: &Action| matches!(said(action), Some(AodvMessage::Hello(_)));
         done.into_iter().filter(|(_, action)| !is_hello(action)).collect()
     };
     assert_eq!(news(run(&mut aodv, 104.7)), []);

@@ -3,8 +3,9 @@
 mod breaks;
 mod loops;
 mod timelines;
+mod wire;
 
-use super::message::Reply;
+use super::wire::Reply;
 use super::*;
 use crate::routing::testing::{at, handles};
 use crate::slab::Handle;
@@ -49,17 +50,22 @@ fn run(aodv: &mut Aodv, until: f64) -> Vec<(Time, Action)> {
     done
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "messages are made where they are heard")]
 fn hear(aodv: &mut Aodv, seconds: f64, from: NodeId, message: AodvMessage) -> Vec<Action> {
-    aodv.on_message(at(seconds), from, &Message::Aodv(message));
+    aodv.on_message(at(seconds), from, &message.emit(from, ME));
     drain(aodv, at(seconds))
+}
+
+/// What it broadcasts, if it does.
+fn said(action: &Action) -> Option<AodvMessage> {
+    let Action::Broadcast(message, _) = action else { return None };
+    AodvMessage::parse(message)
 }
 
 /// The requests among what was done: when, how far, and with which number of the target.
 fn requests(done: &[(Time, Action)]) -> Vec<(Time, u16, u32)> {
-    let request = |(time, action): &(Time, Action)| match action {
-        Action::Broadcast(Message::Aodv(AodvMessage::Request(request)), _) => {
-            Some((*time, request.reach, request.target_sequence))
-        }
+    let request = |(time, action): &(Time, Action)| match said(action) {
+        Some(AodvMessage::Request(request)) => Some((*time, request.reach, request.target_sequence)),
         _ => None,
     };
     done.iter().filter_map(request).collect()
@@ -84,14 +90,19 @@ fn reply(sequence: u32, hops: u16) -> Reply {
     Reply { to: ME, target: D, sequence, hops, lifetime: Span::from_ms(10_000), reach: 30, asked: at(0.0) }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as in `hear`")]
 fn broadcast(message: AodvMessage) -> Action {
-    let size = message.size(&AodvConfig::default());
-    Action::Broadcast(Message::Aodv(message), size)
+    Action::Broadcast(message.emit(ME, NodeId::BROADCAST), message.size(&AodvConfig::default()))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as in `hear`")]
 fn unicast(message: AodvMessage, to: NodeId) -> Action {
-    let size = message.size(&AodvConfig::default());
-    Action::Unicast(Message::Aodv(message), size, to)
+    Action::Unicast(message.emit(ME, to), message.size(&AodvConfig::default()), to)
+}
+
+/// A hello of B's.
+fn hello(sequence: u32) -> AodvMessage {
+    AodvMessage::Hello(Hello { sender: B, sequence, lifetime: Span::from_ms(3_000) })
 }
 
 fn error(list: &[(NodeId, u32)]) -> AodvMessage {

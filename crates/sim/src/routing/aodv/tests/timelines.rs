@@ -10,7 +10,7 @@ fn messages_have_ns2s_sizes() {
     let sizes = AodvConfig::default();
     assert_eq!(AodvMessage::Request(request()).size(&sizes), 20 + 28);
     assert_eq!(AodvMessage::Reply(reply(2, 1)).size(&sizes), 20 + 24);
-    assert_eq!(AodvMessage::Hello(2).size(&sizes), 20 + 24);
+    assert_eq!(hello(2).size(&sizes), 20 + 24);
     assert_eq!(error(&[(A, 3), (B, 5)]).size(&sizes), 20 + 4 + 2 * 8);
 }
 
@@ -57,7 +57,7 @@ fn a_destination_that_was_known_is_looked_for_a_little_farther_away() {
     for (hops, expected) in [(1, [3, 5, 7, 30]), (3, [5, 7, 30, 30]), (6, [8, 30, 30, 30]), (7, [30; 4])] {
         let mut aodv = node(AodvConfig { node_traversal_time: Span::from_ms(1), ..prompt() });
         knows(&mut aodv, 1.0, A, 6, hops);
-        aodv.on_message(at(1.1), A, &Message::Aodv(error(&[(D, 7)])));
+        aodv.on_message(at(1.1), A, &error(&[(D, 7)]).emit(A, ME));
         aodv.on_no_route(at(1.2), own(D, handles(1)[0]));
         let reaches: Vec<u16> = requests(&run(&mut aodv, 9.0)).iter().map(|(_, reach, _)| *reach).collect();
         assert_eq!(reaches[..4], expected, "{hops} hops");
@@ -70,7 +70,7 @@ fn waits_are_as_long_as_discoveries_were() {
     for (latency_samples, again) in [(3, 2.4), (0, 3.0)] {
         let mut aodv = node(AodvConfig { latency_samples, check_interval: Span::from_ms(100), ..prompt() });
         hear(&mut aodv, 0.14, A, AodvMessage::Reply(reply(6, 7)));
-        aodv.on_message(at(1.1), A, &Message::Aodv(error(&[(D, 7)])));
+        aodv.on_message(at(1.1), A, &error(&[(D, 7)]).emit(A, ME));
         aodv.on_no_route(at(1.2), own(D, handles(1)[0]));
         let asked = requests(&run(&mut aodv, 3.5));
         assert_eq!(asked, [(at(1.2), 30, 7), (at(again), 30, 7)], "{latency_samples}");

@@ -1,5 +1,7 @@
 //! Scripted timelines of one node, without the engine.
 
+mod wire;
+
 use super::*;
 use crate::routing::testing::{at, handles};
 use crate::slab::Handle;
@@ -39,35 +41,46 @@ fn run(dsr: &mut Dsr, until: f64) -> Vec<(Time, Action)> {
     done
 }
 
+/// The request that it broadcasts, if it does.
+fn asked(action: &Action) -> Option<Request> {
+    let Action::Broadcast(message, _) = action else { return None };
+    let Some(DsrMessage::Request(request)) = DsrMessage::parse(message) else { return None };
+    Some(request)
+}
+
 /// The requests among them, with their reach.
 fn requests(done: &[(Time, Action)]) -> Vec<(Time, u16)> {
-    let request = |(time, action): &(Time, Action)| match action {
-        Action::Broadcast(Message::Dsr(DsrMessage::Request(request)), _) => Some((*time, request.reach)),
-        _ => None,
-    };
+    let request = |(time, action): &(Time, Action)| Some((*time, asked(action)?.reach));
     done.iter().filter_map(request).collect()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "messages are made where they are heard")]
 fn hear(dsr: &mut Dsr, seconds: f64, from: NodeId, message: DsrMessage) -> Vec<Action> {
-    dsr.on_message(at(seconds), from, &Message::Dsr(message));
+    dsr.on_message(at(seconds), from, &message.emit(from));
     drain(dsr, at(seconds))
 }
 
-fn request(target: NodeId, number: u32, reach: u16, nodes: &[NodeId]) -> DsrMessage {
-    DsrMessage::Request(Request { target, number, reach, nodes: nodes.to_vec(), broken: None })
+fn path(nodes: &[NodeId]) -> Path {
+    nodes.iter().copied().collect()
+}
+
+fn request(target: NodeId, number: u16, reach: u16, nodes: &[NodeId]) -> DsrMessage {
+    DsrMessage::Request(Request { target, number, reach, nodes: path(nodes), broken: None })
 }
 
 fn reply(found: &[NodeId], way: &[NodeId]) -> DsrMessage {
-    DsrMessage::Reply(Reply { found: found.into(), way: way.into() })
+    DsrMessage::Reply(Reply { found: path(found), way: path(way) })
 }
 
 fn error(from: NodeId, to: NodeId, way: &[NodeId]) -> DsrMessage {
-    DsrMessage::Error(RouteError { link: BrokenLink { from, to }, way: way.into() })
+    DsrMessage::Error(RouteError { link: BrokenLink { from, to }, way: path(way) })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as in `hear`")]
 fn unicast(message: DsrMessage, to: NodeId) -> Action {
-    let size = message.size();
-    Action::Unicast(Message::Dsr(message), size, to)
+    let message = message.emit(ME);
+    let size = size(&message);
+    Action::Unicast(message, size, to)
 }
 
 fn along(nodes: &[NodeId], salvaged: u8) -> SourceRoute {
@@ -91,29 +104,6 @@ fn knows(dsr: &mut Dsr, route: &[NodeId]) {
     assert_eq!(hear(dsr, 0.0, route[1], reply(route, &way)), []);
 }
 
-// ---- bytes ----
-
-/// RFC 4728, 6.1 to 6.7, with an IP header of 20 bytes; a chain of seven hops.
-#[test]
-fn messages_have_the_sizes_of_the_rfc() {
-    let chain: Vec<NodeId> = (0..8).map(NodeId).collect();
-    assert_eq!(source_route_bytes(&chain), 4 + 4 + 6 * 4);
-    assert_eq!(source_route_bytes(&chain[..2]), 8);
-    assert_eq!(request(D, 1, 0, &chain[..1]).size(), 20 + 4 + 8);
-    assert_eq!(request(D, 1, 15, &chain[..7]).size(), 20 + 4 + 8 + 6 * 4);
-    let told = Request {
-        target: D,
-        number: 1,
-        reach: 0,
-        nodes: vec![ME],
-        broken: Some(BrokenLink { from: A, to: B }),
-    };
-    assert_eq!(DsrMessage::Request(told).size(), 32 + 16);
-    // 3 bytes and seven addresses, filled up to a multiple of 4.
-    assert_eq!(reply(&chain, &chain).size(), 20 + 32 + 32);
-    assert_eq!(error(A, B, &chain[..4]).size(), 20 + 16 + 16);
-}
-
 // ---- discovery ----
 
 #[test]
@@ -122,8 +112,8 @@ fn neighbours_are_asked_first_then_everyone() {
     assert_eq!(dsr.next_timer(), None, "an idle node has nothing to do");
     dsr.on_no_route(at(1.0), own(D, handle()));
     let first =
-        DsrMessage::Request(Request { target: D, number: 1, reach: 0, nodes: vec![ME], broken: None });
-    assert_eq!(drain(&mut dsr, at(1.0)), [Action::Broadcast(Message::Dsr(first), 32)]);
+        DsrMessage::Request(Request { target: D, number: 1, reach: 0, nodes: path(&[ME]), broken: None });
+    assert_eq!(drain(&mut dsr, at(1.0)), [Action::Broadcast(first.emit(ME), 32)]);
     let asked = requests(&run(&mut dsr, 1.4));
     assert_eq!(asked.len(), 1, "{asked:?}");
     // When the buffer is looked through for the first time after 30 ms, which it is every 30 to 60 ms.
@@ -180,7 +170,7 @@ fn a_reply_lets_packets_go_one_after_another() {
         dsr.on_no_route(at(1.0), own(to, *packet));
     }
     drain(&mut dsr, at(1.0));
-    dsr.on_message(at(1.001), A, &Message::Dsr(reply(&[ME, A, C, D], &[D, C, A, ME])));
+    dsr.on_message(at(1.001), A, &reply(&[ME, A, C, D], &[D, C, A, ME]).emit(A));
     let left = [(0, 1.001, D), (2, 1.031, D), (3, 1.061, C)];
     let sent: Vec<(Time, Action)> = run(&mut dsr, 1.07)
         .into_iter()
@@ -241,9 +231,9 @@ fn the_target_answers_every_copy_over_the_way_that_it_came() {
 fn a_request_is_relayed_once_and_as_far_as_it_may_go() {
     let mut dsr = node(prompt());
     let relayed = |nodes: &[NodeId], number, reach| {
-        let message = request(D, number, reach, nodes);
-        let size = message.size();
-        vec![Action::Broadcast(Message::Dsr(message), size)]
+        let message = request(D, number, reach, nodes).emit(ME);
+        let size = size(&message);
+        vec![Action::Broadcast(message, size)]
     };
     assert_eq!(hear(&mut dsr, 1.0, B, request(D, 3, 15, &[C, B])), relayed(&[C, B, ME], 3, 15));
     assert_eq!(hear(&mut dsr, 1.1, A, request(D, 3, 15, &[C, A])), [], "heard before");
@@ -308,10 +298,7 @@ fn a_break_is_told_and_goes_along_with_the_next_request() {
     assert_eq!((dsr.way(at(0.0), D), dsr.next_hop(B)), (None, Some(A)));
     dsr.on_no_route(at(1.5), own(D, handle()));
     let broken = |actions: &[Action]| -> Vec<Option<BrokenLink>> {
-        let request = |action: &Action| match action {
-            Action::Broadcast(Message::Dsr(DsrMessage::Request(request)), _) => request.broken,
-            other => panic!("{other:?}"),
-        };
+        let request = |action: &Action| asked(action).unwrap_or_else(|| panic!("{action:?}")).broken;
         actions.iter().map(request).collect()
     };
     let link = Some(BrokenLink { from: B, to: D });
@@ -323,7 +310,7 @@ fn a_break_is_told_and_goes_along_with_the_next_request() {
 
     let mut other = Dsr::new(E, prompt(), Rng::at(1, &["dsr"]));
     knows(&mut other, &[E, A, B, D]);
-    let told = Request { target: C, number: 1, reach: 0, nodes: vec![ME], broken: link };
+    let told = Request { target: C, number: 1, reach: 0, nodes: path(&[ME]), broken: link };
     hear(&mut other, 2.0, ME, DsrMessage::Request(told));
     assert_eq!((other.next_hop(D), other.next_hop(B)), (None, Some(A)));
 }
@@ -419,13 +406,13 @@ fn messages_are_salvaged_too_but_not_those_that_say_the_link_is_good() {
     knows(&mut dsr, &[ME, B, A]);
     knows(&mut dsr, &[ME, C, E, A]);
     let lost = reply(&[A, B, ME, D], &[D, ME, B, A]);
-    dsr.on_link_failure(at(1.0), B, true, GivenUp::Message(Arc::new(Message::Dsr(lost))));
+    dsr.on_link_failure(at(1.0), B, true, GivenUp::Message(lost.emit(ME)));
     assert_eq!(drain(&mut dsr, at(1.0)), [unicast(error(ME, B, &[ME, D]), D)], "its sender is told");
 
     let lost = error(D, E, &[D, ME, B, A]);
-    dsr.on_link_failure(at(2.0), B, true, GivenUp::Message(Arc::new(Message::Dsr(lost.clone()))));
+    dsr.on_link_failure(at(2.0), B, true, GivenUp::Message(lost.emit(ME)));
     assert_eq!(drain(&mut dsr, at(2.0)), [unicast(error(D, E, &[ME, C, E, A]), C)]);
-    dsr.on_link_failure(at(3.0), C, false, GivenUp::Message(Arc::new(Message::Dsr(lost))));
+    dsr.on_link_failure(at(3.0), C, false, GivenUp::Message(lost.emit(ME)));
     assert_eq!(drain(&mut dsr, at(3.0)), [], "no break, no more than a loss");
 }
 
@@ -448,10 +435,10 @@ fn what_is_heard_teaches_a_way_through_the_neighbour() {
     dsr.on_overheard(at(1.0), B, Overheard::Packet(A, &along(&[A, B, C, D], 0)));
     assert_eq!(dsr.way(at(0.0), D), Some(Way::Along(along(&[ME, B, C, D], 0))));
     assert_eq!(dsr.way(at(0.0), A), None, "what lies behind the neighbour is not ahead of it");
-    let told = Message::Dsr(error(B, C, &[B, A]));
+    let told = error(B, C, &[B, A]).emit(B);
     dsr.on_overheard(at(2.0), B, Overheard::Message(&told));
     assert_eq!((dsr.way(at(0.0), D), dsr.next_hop(B)), (None, Some(B)));
-    let told = Message::Dsr(reply(&[E, ME, C, D], &[D, C, A, E]));
+    let told = reply(&[E, ME, C, D], &[D, C, A, E]).emit(C);
     dsr.on_overheard(at(3.0), C, Overheard::Message(&told));
     assert_eq!(dsr.way(at(0.0), D), Some(Way::Along(along(&[ME, C, D], 0))));
     assert_eq!(drain(&mut dsr, at(3.0)), []);

@@ -1,0 +1,310 @@
+//! Messages of AODV (RFC 3561, section 5), and their bytes.
+//!
+//! Two things of a message are not among its bytes on the air. How many hops it may still go is the TTL of the IP header. When a
+//! discovery began follows the last byte, as in ns-2, whose nodes learn from it how long discoveries take.
+
+use crate::config::AodvConfig;
+use crate::routing::message::{Carrier, IpFields, Message};
+use multihop_core::{Header, Layout, NodeId, Span, Time, header};
+
+/// UDP, by the port of section 3.
+pub(crate) const CARRIER: Carrier = Carrier::Udp(654);
+
+/// Types (section 5).
+const REQUEST: u8 = 1;
+const REPLY: u8 = 2;
+const ERROR: u8 = 3;
+
+const MILLISECOND: Span = Span::from_ms(1);
+
+/// The longest lifetime of a route that a reply can state.
+pub(super) const LONGEST_LIFETIME: Span = Span::from_ms(u32::MAX as u64);
+
+/// What dissectors and the reference know of AODV.
+pub(crate) const LAYOUTS: [Layout; 4] = [Rreq::LAYOUT, Rrep::LAYOUT, Rerr::LAYOUT, Destination::LAYOUT];
+
+header! {
+    /// Route request of AODV (RREQ; RFC 3561, 5.1)
+    struct Rreq: "aodv_rreq" = 24 of 32 {
+        /// Type: 1
+        kind: u8 [0..1] "",
+        /// Any sequence number of the destination will do (U)
+        unknown: bool [1..2, bit 3] "",
+        /// Hops from the originator to the sender of this message
+        hop_count: u8 [3..4] "",
+        /// Number of the request among those of its originator
+        id: u32 [4..8] "",
+        /// Node that is looked for
+        destination: NodeId [8..12] "",
+        /// Routes with a smaller sequence number are no reply
+        destination_sequence: u32 [12..16] "",
+        /// Node that looks for it
+        originator: NodeId [16..20] "",
+        /// Sequence number of the originator
+        originator_sequence: u32 [20..24] "",
+        /// When the originator sent the request
+        asked: u64 [24..32] "ns",
+    }
+}
+
+header! {
+    /// Route reply of AODV, or a hello (RREP; RFC 3561, 5.2 and 6.9)
+    struct Rrep: "aodv_rrep" = 20 of 28 {
+        /// Type: 2
+        kind: u8 [0..1] "",
+        /// Hops from the sender of this message to the destination
+        hop_count: u8 [3..4] "",
+        /// Node that the route leads to; of a hello, its sender
+        destination: NodeId [4..8] "",
+        /// Sequence number of the route
+        destination_sequence: u32 [8..12] "",
+        /// Node that looks for it; of a hello, its sender
+        originator: NodeId [12..16] "",
+        /// How long the route lives if no packet takes it
+        lifetime: u32 [16..20] "ms",
+        /// When the originator sent the request
+        asked: u64 [20..28] "ns",
+    }
+}
+
+header! {
+    /// Route error of AODV (RERR; RFC 3561, 5.3), before its destinations
+    struct Rerr: "aodv_rerr" = 4 of 4 {
+        /// Type: 3
+        kind: u8 [0..1] "",
+        /// Destinations that follow; 255 for more
+        count: u8 [3..4] "",
+    }
+}
+
+header! {
+    /// Unreachable destination in a route error of AODV
+    struct Destination: "aodv_rerr_destination" = 8 of 8 {
+        /// Node that cannot be reached
+        node: NodeId [0..4] "",
+        /// Sequence number of the route that broke
+        sequence: u32 [4..8] "",
+    }
+}
+
+/// A message of AODV.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum AodvMessage {
+    /// Who knows a route to the target?
+    Request(Request),
+    /// The sender knows one.
+    Reply(Reply),
+    /// The sender has no route to these any more.
+    Error(Vec<Unreachable>),
+    /// The sender is a neighbour.
+    Hello(Hello),
+}
+
+/// A route request (RFC 3561, 5.1), which floods a part of the network.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Request {
+    /// Its originator.
+    pub(super) source: NodeId,
+    /// Sequence number of that.
+    pub(super) source_sequence: u32,
+    /// Number of the request among those of its source.
+    pub(super) number: u32,
+    /// The node that is looked for.
+    pub(super) target: NodeId,
+    /// Routes with a smaller sequence number are no answer.
+    pub(super) target_sequence: u32,
+    /// Hops from its source to who receives this: one more than its hop count.
+    pub(super) hops: u16,
+    /// Hops that it may still go, that to who receives this included: the TTL.
+    pub(super) reach: u16,
+    /// When it was asked.
+    pub(super) asked: Time,
+}
+
+/// A route reply (5.2), which goes back to who asked.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Reply {
+    /// The originator of the request.
+    pub(super) to: NodeId,
+    /// The node that is found.
+    pub(super) target: NodeId,
+    /// Sequence number of the route.
+    pub(super) sequence: u32,
+    /// Hops from who receives this to the target: one more than its hop count.
+    pub(super) hops: u16,
+    /// How long the route lives if no packet takes it; whole milliseconds, and no more than `LONGEST_LIFETIME`.
+    pub(super) lifetime: Span,
+    /// As in a request.
+    pub(super) reach: u16,
+    /// When the request was asked.
+    pub(super) asked: Time,
+}
+
+/// A destination that a route error names (5.3).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Unreachable {
+    pub(super) destination: NodeId,
+    /// Routes with a greater sequence number are not meant.
+    pub(super) sequence: u32,
+}
+
+/// A hello (6.9): a reply about its sender, to its sender.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Hello {
+    pub(super) sender: NodeId,
+    /// Sequence number of the sender.
+    pub(super) sequence: u32,
+    /// The neighbour is lost after this time without another.
+    pub(super) lifetime: Span,
+}
+
+impl AodvMessage {
+    /// Bytes above the MAC, IP header included.
+    pub(super) fn size(&self, sizes: &AodvConfig) -> u32 {
+        match self {
+            AodvMessage::Request(_) => sizes.request_size,
+            AodvMessage::Reply(_) | AodvMessage::Hello(_) => sizes.reply_size,
+            AodvMessage::Error(list) => sizes.error_size + sizes.error_entry_size * list.len() as u32,
+        }
+    }
+
+    /// The message as this node sends it to a neighbour, or to all.
+    pub(super) fn emit(&self, from: NodeId, to: NodeId) -> Message {
+        let ip = |ttl| IpFields { source: from, destination: to, ttl };
+        match self {
+            AodvMessage::Request(request) => row(ip(byte(request.reach.into())), &request.row()),
+            AodvMessage::Reply(reply) => row(ip(byte(reply.reach.into())), &reply.row()),
+            AodvMessage::Hello(hello) => row(ip(1), &hello.row()),
+            AodvMessage::Error(list) => {
+                let mut bytes = vec![0; Rerr::LEN + Destination::LEN * list.len()];
+                let (head, places) = bytes.split_at_mut(Rerr::LEN);
+                Rerr { kind: ERROR, count: byte(list.len()) }.emit(head);
+                for (place, entry) in places.chunks_exact_mut(Destination::LEN).zip(list) {
+                    Destination { node: entry.destination, sequence: entry.sequence }.emit(place);
+                }
+                let air = bytes.len();
+                Message::new(CARRIER, ip(1), bytes, air)
+            }
+        }
+    }
+
+    /// The message that these bytes are, if they are one. A reply about its originator is a hello: no node asks for itself.
+    pub(super) fn parse(message: &Message) -> Option<AodvMessage> {
+        let (bytes, reach) = (message.bytes(), u16::from(message.ip.ttl));
+        match *bytes.first()? {
+            REQUEST => Rreq::parse(bytes).map(|row| AodvMessage::Request(Request::of(&row, reach))),
+            REPLY => Rrep::parse(bytes).map(|row| {
+                if row.originator == row.destination {
+                    return AodvMessage::Hello(Hello::of(&row));
+                }
+                AodvMessage::Reply(Reply::of(&row, reach))
+            }),
+            ERROR => unreachables(bytes).map(AodvMessage::Error),
+            _ => None,
+        }
+    }
+}
+
+/// The destinations of a route error.
+fn unreachables(bytes: &[u8]) -> Option<Vec<Unreachable>> {
+    let (head, places) = bytes.split_at_checked(Rerr::LEN)?;
+    let places = places.chunks_exact(Destination::LEN);
+    if !places.remainder().is_empty() || Rerr::parse(head)?.count != byte(places.len()) {
+        return None;
+    }
+    let entry = |row: Destination| Unreachable { destination: row.node, sequence: row.sequence };
+    places.map(|place| Destination::parse(place).map(entry)).collect()
+}
+
+/// A message that is one row of fields.
+fn row<H: Header>(ip: IpFields, header: &H) -> Message {
+    let mut bytes = [0; Rreq::LEN];
+    header.emit(&mut bytes[..H::LEN]);
+    Message::new(CARRIER, ip, &bytes[..H::LEN], H::LAYOUT.air)
+}
+
+/// A number in a byte, which holds no more than 255.
+fn byte(number: usize) -> u8 {
+    u8::try_from(number).unwrap_or(u8::MAX)
+}
+
+fn milliseconds(lifetime: Span) -> u32 {
+    u32::try_from(lifetime.whole(MILLISECOND)).unwrap_or(u32::MAX)
+}
+
+impl Request {
+    fn row(&self) -> Rreq {
+        Rreq {
+            kind: REQUEST,
+            unknown: self.target_sequence == 0,
+            hop_count: byte(usize::from(self.hops) - 1),
+            id: self.number,
+            destination: self.target,
+            destination_sequence: self.target_sequence,
+            originator: self.source,
+            originator_sequence: self.source_sequence,
+            asked: self.asked.ns(),
+        }
+    }
+
+    fn of(row: &Rreq, reach: u16) -> Request {
+        Request {
+            source: row.originator,
+            source_sequence: row.originator_sequence,
+            number: row.id,
+            target: row.destination,
+            target_sequence: row.destination_sequence,
+            hops: u16::from(row.hop_count) + 1,
+            reach,
+            asked: Time::from_ns(row.asked),
+        }
+    }
+}
+
+impl Reply {
+    fn row(&self) -> Rrep {
+        Rrep {
+            kind: REPLY,
+            hop_count: byte(usize::from(self.hops) - 1),
+            destination: self.target,
+            destination_sequence: self.sequence,
+            originator: self.to,
+            lifetime: milliseconds(self.lifetime),
+            asked: self.asked.ns(),
+        }
+    }
+
+    fn of(row: &Rrep, reach: u16) -> Reply {
+        Reply {
+            to: row.originator,
+            target: row.destination,
+            sequence: row.destination_sequence,
+            hops: u16::from(row.hop_count) + 1,
+            lifetime: MILLISECOND * u64::from(row.lifetime),
+            reach,
+            asked: Time::from_ns(row.asked),
+        }
+    }
+}
+
+impl Hello {
+    fn row(&self) -> Rrep {
+        Rrep {
+            kind: REPLY,
+            hop_count: 0,
+            destination: self.sender,
+            destination_sequence: self.sequence,
+            originator: self.sender,
+            lifetime: milliseconds(self.lifetime),
+            asked: 0,
+        }
+    }
+
+    fn of(row: &Rrep) -> Hello {
+        Hello {
+            sender: row.destination,
+            sequence: row.destination_sequence,
+            lifetime: MILLISECOND * u64::from(row.lifetime),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Updates of DSDV, and their bytes.
+//!
+//! No standard says what an update looks like. Ours is a row of 12 bytes for each destination, as many as ns-2 counts, right behind the IP
+//! header, which leaves no room for UDP's.
+
+use crate::routing::message::{Carrier, IpFields, Message};
+use multihop_core::{Header, Layout, NodeId, header};
+
+/// "Any 0-hop protocol" (IANA): updates go to neighbours alone.
+pub(crate) const CARRIER: Carrier = Carrier::Ip(114);
+
+/// What dissectors and the reference know of DSDV.
+pub(crate) const LAYOUTS: [Layout; 1] = [Advert::LAYOUT];
+
+header! {
+    /// Entry of a routing table in an update of DSDV, which is one entry after another
+    pub(super) struct Advert: "dsdv" = 12 of 12 {
+        /// Node that the route leads to
+        destination: NodeId [0..4] "",
+        /// Hops from the sender of the update; 250 if the node cannot be reached
+        metric: u32 [4..8] "",
+        /// How recent the entry is: even from the destination itself, odd for a break
+        sequence: u32 [8..12] "",
+    }
+}
+
+/// An update as this node sends it to its neighbours.
+pub(super) fn emit(from: NodeId, adverts: &[Advert]) -> Message {
+    let mut bytes = vec![0; Advert::LEN * adverts.len()];
+    for (place, advert) in bytes.chunks_exact_mut(Advert::LEN).zip(adverts) {
+        advert.emit(place);
+    }
+    let ip = IpFields { source: from, destination: NodeId::BROADCAST, ttl: 1 };
+    let air = bytes.len();
+    Message::new(CARRIER, ip, bytes, air)
+}
+
+/// The entries in an update, if it is one.
+pub(super) fn parse(update: &Message) -> Option<impl ExactSizeIterator<Item = Advert>> {
+    let places = update.bytes().chunks_exact(Advert::LEN);
+    let is_whole = places.remainder().is_empty();
+    is_whole.then(|| places.map(|place| Advert::parse(place).expect("a chunk is as long as an entry")))
+}

@@ -1,0 +1,416 @@
+//! Messages of DSR (RFC 4728, section 6), and their bytes: a fixed header and options, right behind the IP header.
+//!
+//! The first and the last node of a route are the source and the destination of the IP header; a request's TTL says how far it may go.
+
+use crate::routing::SourceRoute;
+use crate::routing::message::{Carrier, IpFields, Message};
+use multihop_core::{Bits, Header, Layout, NodeId, header};
+use std::ops::Deref;
+
+/// The IP protocol number (section 11).
+pub(crate) const PROTOCOL: u8 = 48;
+/// IP, under that.
+pub(crate) const CARRIER: Carrier = Carrier::Ip(PROTOCOL);
+/// What follows the header of a message: nothing (6.1).
+const NO_NEXT_HEADER: u8 = 59;
+
+/// Types of options (6.2 to 6.9).
+const PAD_N: u8 = 0;
+const REQUEST: u8 = 1;
+const REPLY: u8 = 2;
+const ERROR: u8 = 3;
+const SOURCE_ROUTE: u8 = 96;
+const PAD_1: u8 = 224;
+
+/// The error type of a node that is not reachable (6.4).
+const NODE_UNREACHABLE: u8 = 1;
+
+const ADDRESS: usize = 4;
+/// Bytes of an option before those that its length counts.
+const BEFORE_LENGTH: usize = 2;
+/// Bytes of the longest message: a reply of 63 addresses with a source route of 62.
+const LONGEST: usize =
+    Fixed::LEN + (SourceRouteOption::LEN + 62 * ADDRESS) + (ReplyOption::LEN + 63 * ADDRESS + 1);
+
+/// What dissectors and the reference know of DSR.
+pub(crate) const LAYOUTS: [Layout; 5] = [
+    Fixed::LAYOUT,
+    RequestOption::LAYOUT,
+    ReplyOption::LAYOUT,
+    ErrorOption::LAYOUT,
+    SourceRouteOption::LAYOUT,
+];
+
+header! {
+    /// Fixed header of DSR (RFC 4728, 6.1), before the options
+    struct Fixed: "dsr" = 4 of 4 {
+        /// IP protocol of what follows; 59 for nothing
+        next_header: u8 [0..1] "",
+        /// Bytes of the options
+        payload_length: u16 [2..4] "B",
+    }
+}
+
+header! {
+    /// Route request of DSR (RFC 4728, 6.2), before the addresses of its relays
+    struct RequestOption: "dsr_rreq" = 8 of 8 {
+        /// Type: 1
+        kind: u8 [0..1] "",
+        /// Bytes of the option after this one
+        length: u8 [1..2] "B",
+        /// Number of the request among those of its source
+        identification: u16 [2..4] "",
+        /// Node that is looked for
+        target: NodeId [4..8] "",
+    }
+}
+
+header! {
+    /// Route reply of DSR (RFC 4728, 6.3), before the addresses of the route from its second node on
+    struct ReplyOption: "dsr_rrep" = 3 of 3 {
+        /// Type: 2
+        kind: u8 [0..1] "",
+        /// Bytes of the option after this one
+        length: u8 [1..2] "B",
+    }
+}
+
+header! {
+    /// Route error of DSR about a node that is not reachable (RFC 4728, 6.4)
+    struct ErrorOption: "dsr_rerr" = 16 of 16 {
+        /// Type: 3
+        kind: u8 [0..1] "",
+        /// Bytes of the option after this one: 14
+        length: u8 [1..2] "B",
+        /// Type of the error: 1, node unreachable
+        error_type: u8 [2..3] "",
+        /// Node that found the link broken
+        error_source: NodeId [4..8] "",
+        /// Node whose route has the link
+        error_destination: NodeId [8..12] "",
+        /// Next hop that did not answer
+        unreachable: NodeId [12..16] "",
+    }
+}
+
+header! {
+    /// Source route of DSR (RFC 4728, 6.7), before the addresses of the nodes between its ends
+    struct SourceRouteOption: "dsr_source_route" = 4 of 4 {
+        /// Type: 96
+        kind: u8 [0..1] "",
+        /// Bytes of the option after this one
+        length: u8 [1..2] "B",
+        /// How often nodes sent the packet on along another route
+        salvage: Bits<4> [2..4, bit 6] "",
+        /// Addresses that are still to be visited after the receiver
+        segments_left: Bits<6> [2..4, bit 0] "",
+    }
+}
+
+/// A link that broke.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct BrokenLink {
+    pub(super) from: NodeId,
+    pub(super) to: NodeId,
+}
+
+/// A message of DSR.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, on the stack")]
+pub(super) enum DsrMessage {
+    /// Who knows a route to the target?
+    Request(Request),
+    /// This is one.
+    Reply(Reply),
+    /// That one is broken.
+    Error(RouteError),
+}
+
+/// A route request, which floods the network.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Request {
+    pub(super) target: NodeId,
+    /// Its number among the requests of its source.
+    pub(super) number: u16,
+    /// How many times it may be relayed, from its source on.
+    pub(super) reach: u16,
+    /// Its source, and who relayed it so far.
+    pub(super) nodes: Path,
+    /// A break that its source was told of lately: who answers should not answer with that.
+    pub(super) broken: Option<BrokenLink>,
+}
+
+/// A route reply, which goes back to who asked.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Reply {
+    /// The route, from who asked to the target.
+    pub(super) found: Path,
+    /// The nodes that the reply passes, from the first to who asked.
+    pub(super) way: Path,
+}
+
+/// A route error, which goes to who wrote the route.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RouteError {
+    pub(super) link: BrokenLink,
+    /// The nodes that the error passes, from who found the break to who wrote the route.
+    pub(super) way: Path,
+}
+
+/// Nodes one after another, as many as the six bits of "segments left" count, and two ends.
+#[derive(Clone)]
+pub(super) struct Path {
+    nodes: [NodeId; Path::LONGEST],
+    len: usize,
+}
+
+impl Path {
+    const LONGEST: usize = 64;
+
+    /// Appends a node.
+    ///
+    /// # Panics
+    /// If there are as many as there can be.
+    pub(super) fn push(&mut self, node: NodeId) {
+        self.nodes[self.len] = node;
+        self.len += 1;
+    }
+
+    /// The nodes with these addresses between two ends, if there are not too many.
+    fn between(first: NodeId, addresses: &[u8], last: Option<NodeId>) -> Option<Path> {
+        let addresses = addresses.chunks_exact(ADDRESS);
+        let count = 1 + addresses.len() + usize::from(last.is_some());
+        let is_whole = addresses.remainder().is_empty() && count <= Path::LONGEST;
+        let inner = addresses.map(|bytes| NodeId::from_ipv4([bytes[0], bytes[1], bytes[2], bytes[3]]));
+        is_whole.then(|| std::iter::once(first).chain(inner).chain(last).collect())
+    }
+}
+
+impl Deref for Path {
+    type Target = [NodeId];
+
+    fn deref(&self) -> &[NodeId] {
+        &self.nodes[..self.len]
+    }
+}
+
+impl FromIterator<NodeId> for Path {
+    fn from_iter<I: IntoIterator<Item = NodeId>>(nodes: I) -> Path {
+        let mut path = Path { nodes: [NodeId(0); Path::LONGEST], len: 0 };
+        nodes.into_iter().for_each(|node| path.push(node));
+        path
+    }
+}
+
+impl PartialEq for Path {
+    fn eq(&self, other: &Path) -> bool {
+        **self == **other
+    }
+}
+
+impl std::fmt::Debug for Path {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl DsrMessage {
+    /// The nodes that a reply or an error passes; who relayed a request so far.
+    pub(super) fn way(&self) -> &[NodeId] {
+        match self {
+            DsrMessage::Request(request) => &request.nodes,
+            DsrMessage::Reply(reply) => &reply.way,
+            DsrMessage::Error(error) => &error.way,
+        }
+    }
+
+    /// The message as this node sends it.
+    pub(super) fn emit(&self, sender: NodeId) -> Message {
+        let mut out = Writer::new();
+        let way = self.way();
+        let (source, mut destination, mut ttl) = (way[0], way[way.len() - 1], u8::MAX);
+        match self {
+            DsrMessage::Request(request) => {
+                destination = NodeId::BROADCAST;
+                ttl = (usize::from(request.reach) + 2).saturating_sub(way.len()) as u8;
+                out.request(request);
+                if let Some(link) = request.broken {
+                    out.error(link, source);
+                }
+            }
+            DsrMessage::Reply(reply) => {
+                out.source_route(way, 0, sender);
+                out.reply(&reply.found);
+            }
+            DsrMessage::Error(error) => {
+                out.source_route(way, 0, sender);
+                out.error(error.link, destination);
+            }
+        }
+        let bytes = out.finish(NO_NEXT_HEADER);
+        Message::new(CARRIER, IpFields { source, destination, ttl }, bytes, bytes.len())
+    }
+
+    /// The message that these bytes are, if they are one.
+    pub(super) fn parse(message: &Message) -> Option<DsrMessage> {
+        let IpFields { source, destination, ttl } = message.ip;
+        let options = Options::parse(message.bytes())?;
+        let way = |addresses| Path::between(source, addresses, Some(destination));
+        let link = |error: ErrorOption| BrokenLink { from: error.error_source, to: error.unreachable };
+        match options {
+            Options { request: Some((request, relays)), reply: None, source_route: None, error } => {
+                let nodes = Path::between(source, relays, None)?;
+                let reach = (usize::from(ttl) + nodes.len()).saturating_sub(2) as u16;
+                let (target, number) = (request.target, request.identification);
+                Some(DsrMessage::Request(Request { target, number, reach, nodes, broken: error.map(link) }))
+            }
+            Options { request: None, reply: Some(found), source_route: Some(between), error: None } => {
+                let found = Path::between(destination, found, None)?;
+                Some(DsrMessage::Reply(Reply { found, way: way(between)? }))
+            }
+            Options { request: None, reply: None, source_route: Some(between), error: Some(error) } => {
+                Some(DsrMessage::Error(RouteError { link: link(error), way: way(between)? }))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The options of a message; addresses are bytes.
+#[derive(Default)]
+struct Options<'m> {
+    request: Option<(RequestOption, &'m [u8])>,
+    reply: Option<&'m [u8]>,
+    error: Option<ErrorOption>,
+    source_route: Option<&'m [u8]>,
+}
+
+impl Options<'_> {
+    fn parse(bytes: &[u8]) -> Option<Options<'_>> {
+        let (head, mut rest) = bytes.split_at_checked(Fixed::LEN)?;
+        if usize::from(Fixed::parse(head)?.payload_length) != rest.len() {
+            return None;
+        }
+        let mut options = Options::default();
+        while let Some((kind, after)) = rest.split_first() {
+            if *kind == PAD_1 {
+                rest = after;
+                continue;
+            }
+            let (option, next) = rest.split_at_checked(BEFORE_LENGTH + usize::from(*after.first()?))?;
+            match *kind {
+                REQUEST => {
+                    let (head, relays) = option.split_at_checked(RequestOption::LEN)?;
+                    options.request = Some((RequestOption::parse(head)?, relays));
+                }
+                REPLY => options.reply = Some(option.get(ReplyOption::LEN..)?),
+                ERROR => options.error = Some(ErrorOption::parse(option)?),
+                SOURCE_ROUTE => options.source_route = Some(option.get(SourceRouteOption::LEN..)?),
+                PAD_N => {}
+                _ => return None,
+            }
+            rest = next;
+        }
+        Some(options)
+    }
+}
+
+/// A header that is being written.
+struct Writer {
+    bytes: [u8; LONGEST],
+    len: usize,
+}
+
+impl Writer {
+    /// Room for the fixed header, and nothing behind it yet.
+    fn new() -> Writer {
+        Writer { bytes: [0; LONGEST], len: Fixed::LEN }
+    }
+
+    fn put<H: Header>(&mut self, row: &H) {
+        row.emit(&mut self.bytes[self.len..self.len + H::LEN]);
+        self.len += H::LEN;
+    }
+
+    fn addresses(&mut self, nodes: &[NodeId]) {
+        for node in nodes {
+            self.bytes[self.len..self.len + ADDRESS].copy_from_slice(&node.ipv4());
+            self.len += ADDRESS;
+        }
+    }
+
+    fn request(&mut self, request: &Request) {
+        let relays = &request.nodes[1..];
+        let length = length::<RequestOption>(relays.len());
+        let (identification, target) = (request.number, request.target);
+        self.put(&RequestOption { kind: REQUEST, length, identification, target });
+        self.addresses(relays);
+    }
+
+    /// A reply, and padding to a multiple of four bytes.
+    fn reply(&mut self, found: &[NodeId]) {
+        self.put(&ReplyOption { kind: REPLY, length: length::<ReplyOption>(found.len() - 1) });
+        self.addresses(&found[1..]);
+        self.bytes[self.len] = PAD_1;
+        self.len += 1;
+    }
+
+    fn error(&mut self, link: BrokenLink, destination: NodeId) {
+        self.put(&ErrorOption {
+            kind: ERROR,
+            length: length::<ErrorOption>(0),
+            error_type: NODE_UNREACHABLE,
+            error_source: link.from,
+            error_destination: destination,
+            unreachable: link.to,
+        });
+    }
+
+    /// The route of a packet that this node, which is on it, sends to the next.
+    fn source_route(&mut self, route: &[NodeId], salvaged: u8, sender: NodeId) {
+        let between = &route[1..route.len() - 1];
+        let passed = route.iter().position(|node| *node == sender).unwrap_or(0);
+        self.put(&SourceRouteOption {
+            kind: SOURCE_ROUTE,
+            length: length::<SourceRouteOption>(between.len()),
+            salvage: Bits(salvaged),
+            segments_left: Bits(between.len().saturating_sub(passed) as u8),
+        });
+        self.addresses(between);
+    }
+
+    fn finish(&mut self, next_header: u8) -> &[u8] {
+        let (head, options) = self.bytes[..self.len].split_at_mut(Fixed::LEN);
+        Fixed { next_header, payload_length: options.len() as u16 }.emit(head);
+        &self.bytes[..self.len]
+    }
+}
+
+/// What an option with so many addresses says of its length.
+fn length<H: Header>(addresses: usize) -> u8 {
+    let length = H::LEN - BEFORE_LENGTH + ADDRESS * addresses;
+    u8::try_from(length).expect("routes are no longer than an option has room for")
+}
+
+/// The header between IP and a transport that takes a packet along a route, as this node sends it to the next.
+pub(crate) fn source_route_header(route: &SourceRoute, sender: NodeId, next_header: u8) -> Vec<u8> {
+    let mut out = Writer::new();
+    out.source_route(&route.nodes, route.salvaged, sender);
+    out.finish(next_header).to_vec()
+}
+
+/// Bytes that a source route adds to a packet: the fixed header, and an option with an address for each node between the ends.
+/// ns-2 counts the same.
+pub(crate) fn source_route_bytes(nodes: &[NodeId]) -> u32 {
+    (Fixed::LEN + SourceRouteOption::LEN + ADDRESS * nodes.len().saturating_sub(2)) as u32
+}
+
+/// Who comes after a node on a way that it is on.
+///
+/// # Panics
+/// If it is not, or is the end.
+pub(crate) fn next_on(way: &[NodeId], node: NodeId) -> NodeId {
+    let at =
+        way.iter().position(|other| *other == node).expect("nodes forward what came along a way of theirs");
+    way[at + 1]
+}

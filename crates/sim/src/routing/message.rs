@@ -1,0 +1,50 @@
+//! Messages of routing protocols, as bytes.
+
+use multihop_core::NodeId;
+use std::sync::Arc;
+
+/// What a node of a routing protocol sends to another, or to all neighbours: an IP datagram. Copies share its bytes, which the protocol
+/// alone understands. It goes one hop: a node that relays it makes a new one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Message {
+    pub(crate) carrier: Carrier,
+    pub(crate) ip: IpFields,
+    bytes: Arc<[u8]>,
+    air: usize,
+}
+
+/// What the IP header says of a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct IpFields {
+    pub(crate) source: NodeId,
+    pub(crate) destination: NodeId,
+    pub(crate) ttl: u8,
+}
+
+/// What carries a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Carrier {
+    /// IP, under this protocol number.
+    Ip(u8),
+    /// UDP, from and to this port.
+    Udp(u16),
+}
+
+impl Message {
+    /// These bytes, of which the first `air` are on the air. Simulated nodes share what follows.
+    pub(crate) fn new(carrier: Carrier, ip: IpFields, bytes: impl Into<Arc<[u8]>>, air: usize) -> Message {
+        let bytes = bytes.into();
+        debug_assert!(air <= bytes.len());
+        Message { carrier, ip, bytes, air }
+    }
+
+    /// All bytes.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The bytes that are on the air.
+    pub(crate) fn on_air(&self) -> &[u8] {
+        &self.bytes[..self.air]
+    }
+}
