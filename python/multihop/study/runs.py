@@ -42,8 +42,8 @@ class StudyRuns:
         self.directory = directory
         #: Where the runs are.
         self.store = store
-        #: Index of a point -> seeds of which at least one point of its comparison has a run; with a stop rule those that
-        #: it wants so far.
+        #: Index of a point -> seeds of which at least one point of its comparison has a run; with a stop rule those
+        #: that it wants so far.
         self.seeds = seeds
         #: Runs that did not finish.
         self.failures = list(failures)
