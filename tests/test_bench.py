@@ -74,7 +74,7 @@ def test_a_repeated_capture_goes_on_in_time(tmp_path, monkeypatch):
     frames = repeated.write(path, 2 * once.bytes)
     thrice = measure(path)
     assert (thrice.records, thrice.broken) == (3 * once.records, None) == (frames, None)
-    for before, after in zip(once.onlookers, thrice.onlookers, strict=True):
+    for before, after in zip(once.sniffers, thrice.sniffers, strict=True):
         # Neither clock goes back or jumps, and what is on the air is on the air three times.
         assert (after.quality["timer_steps"], after.quality["backward"]) == (0, 0)
         assert after.length_s == pytest.approx(20 + before.length_s, abs=1e-6)

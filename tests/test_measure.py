@@ -45,10 +45,10 @@ def capture(tmp_path_factory):
 def test_one_saturated_hop_measured_back(capture):
     path, result = capture
     found = measure(path)
-    assert [onlooker.name for onlooker in found.onlookers] == ["n0", "n1"]
-    assert {onlooker.grade for onlooker in found.onlookers} == {"good"}
-    for onlooker in found.onlookers:
-        link = found.links[found.links["interface"] == onlooker.interface].iloc[0]
+    assert [sniffer.name for sniffer in found.sniffers] == ["n0", "n1"]
+    assert {sniffer.grade for sniffer in found.sniffers} == {"good"}
+    for sniffer in found.sniffers:
+        link = found.links[found.links["interface"] == sniffer.interface].iloc[0]
         assert link["exchanges"] == pytest.approx(link["answered"], abs=1)
         # Eq. 6 as printed: 1500 bytes over DATA with LLC (1310 us), ACK (304), and 2 us of propagation.
         assert link["capacity_bps"] == pytest.approx(12_000 / 1616e-6, rel=1e-6)
@@ -57,20 +57,20 @@ def test_one_saturated_hop_measured_back(capture):
         # The payload is 1472 of the 1500 bytes of each packet.
         goodput = result.summary["goodput_total_bps"]
         assert link["goodput_bps"] * 1472 / 1500 == pytest.approx(goodput, rel=2e-2)
-        assert 0.7 < found.busy_ratio(onlooker) < 0.95
+        assert 0.7 < found.busy_ratio(sniffer) < 0.95
 
 
 def test_airtime_adds_up(capture):
     found = measure(capture[0], bin="500 ms")
-    for onlooker in found.onlookers:
-        mine = found.airtime[found.airtime["interface"] == onlooker.interface]
+    for sniffer in found.sniffers:
+        mine = found.airtime[found.airtime["interface"] == sniffer.interface]
         # One hop has no collisions, so that nothing overlaps.
-        busy = found.busy_ratio(onlooker) * onlooker.length_s
+        busy = found.busy_ratio(sniffer) * sniffer.length_s
         assert mine["airtime_s"].sum() == pytest.approx(busy, rel=1e-9)
-        assert mine["frames"].sum() == onlooker.quality["records"]
+        assert mine["frames"].sum() == sniffer.quality["records"]
         assert mine.groupby("time_s")["share"].sum().max() <= 1.01
         by_kind = mine.groupby("kind")[["frames", "bytes", "airtime_s"]].sum()
-        totals = found.kinds(onlooker).set_index("kind")
+        totals = found.kinds(sniffer).set_index("kind")
         assert set(totals.index) == {"reservation", "acknowledgement", "data"}
         assert (totals.sort_index() - by_kind).abs().to_numpy().max() < 1e-9
 
@@ -138,8 +138,8 @@ def test_damaged_frames_are_a_kind_of_their_own_everywhere(multihop, tmp_path):
     # 192 us of long preamble, and 200 bytes at 2 Mb/s.
     assert (row["station"], row["frames"], row["bytes"]) == ("", 1, 200)
     assert row["airtime_s"] == pytest.approx(992e-6, abs=1e-9)
-    assert found.onlookers[0].quality["damaged"] == 1
-    assert "1 of 3 frames are damaged (33.3 %)" in found.onlookers[0].reasons
+    assert found.sniffers[0].quality["damaged"] == 1
+    assert "1 of 3 frames are damaged (33.3 %)" in found.sniffers[0].reasons
     said = multihop("measure", path, "--out", tmp_path / "out").out
     assert re.search(r"damaged +1 +200 +0.2 %", said)
     # In the picture, with the colour of its kind.
@@ -147,12 +147,12 @@ def test_damaged_frames_are_a_kind_of_their_own_everywhere(multihop, tmp_path):
     assert "damaged" in (tmp_path / "out" / "airtime.csv").read_text()
 
 
-def test_five_onlookers_of_one_chain_agree(data):
+def test_five_sniffers_of_one_chain_agree(data):
     """ns-3's captures of a 4-hop chain at 2 Mb/s with RTS/CTS: a link has the same capacity, whoever looks on."""
     seen = {}
     for node in range(5):
         found = measure(data.parent / "pcap" / f"gen-ns3-chain4-rts-node{node}.pcap")
-        assert found.onlookers[0].own is not None
+        assert found.sniffers[0].own is not None
         for link in found.links.to_dict("records"):
             if link["capacity_batches"] >= 4:
                 seen.setdefault((link["sender"], link["receiver"]), []).append(link["capacity_bps"])

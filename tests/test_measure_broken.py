@@ -26,15 +26,15 @@ def outcome(path):
         assert re.search(r"byte \d+|the file is empty|it begins with|version \d", message), message
         return message
     assert json.loads(json.dumps(found.record(), default=str))["records"] == found.records
-    for onlooker in found.onlookers:
-        frames = found.airtime.loc[found.airtime["interface"] == onlooker.interface, "frames"].sum()
-        assert 0 <= frames <= onlooker.quality["records"]
+    for sniffer in found.sniffers:
+        frames = found.airtime.loc[found.airtime["interface"] == sniffer.interface, "frames"].sum()
+        assert 0 <= frames <= sniffer.quality["records"]
         # Nobody was on the air for longer than the capture is long; the ratio is that of nothing for one instant.
-        assert not found.busy_ratio(onlooker) > 1 + 1e-9
+        assert not found.busy_ratio(sniffer) > 1 + 1e-9
         if found.broken is not None:
             assert re.search(r"byte \d+", found.broken)
-            assert onlooker.grade != "good"
-            assert "the file is broken, or ends in the middle of a record" in onlooker.reasons
+            assert sniffer.grade != "good"
+            assert "the file is broken, or ends in the middle of a record" in sniffer.reasons
     return found
 
 

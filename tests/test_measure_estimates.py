@@ -70,11 +70,11 @@ def capture(tmp_path_factory):
 
 def test_estimates_sit_at_the_station_that_is_asked_for(capture):
     own = measure(capture)
-    assert [onlooker.at for onlooker in own.onlookers] == [f"02:00:00:00:00:0{node}" for node in range(4)]
+    assert [sniffer.at for sniffer in own.sniffers] == [f"02:00:00:00:00:0{node}" for node in range(4)]
     # n1 as n0 saw it: its own frames, but not what n2 answers.
     other = measure(capture, station="02:00:00:00:00:01")
-    assert {onlooker.at for onlooker in other.onlookers} == {"02:00:00:00:00:01"}
-    assert other.onlookers[0].own == "02:00:00:00:00:00"
+    assert {sniffer.at for sniffer in other.sniffers} == {"02:00:00:00:00:01"}
+    assert other.sniffers[0].own == "02:00:00:00:00:00"
     assert not own.estimates.equals(other.estimates)
     # What n0's host sent is heard by n1: it is nothing that n1 sent itself.
     heard = other.estimates[(other.estimates["interface"] == 0) & (other.estimates["estimator"] == "rt-winf-probe")]
@@ -106,7 +106,7 @@ def test_estimators_and_their_options_come_from_a_file(capture, inline, tmp_path
 
 def test_several_captures_are_put_side_by_side(capture, inline, tmp_path):
     said = inline("measure", capture).out
-    assert "as each onlooker saw it" in said
+    assert "as each sniffer saw it" in said
     assert "estimates at 02:00:00:00:00:02" in said
     second = tmp_path / "again.pcapng"
     second.write_bytes(capture.read_bytes())

@@ -151,8 +151,8 @@ def link_alone_bps(scenario: Scenario) -> float:
 
 def _paired(run: multihop.Result, found: multihop.Measurement) -> pd.DataFrame:
     """Both time series, by instant, node and estimator, but for the end of the run, which is after the last frame."""
-    starts = {onlooker.interface: onlooker.start_s for onlooker in found.onlookers}
-    names = {onlooker.interface: onlooker.name for onlooker in found.onlookers}
+    starts = {sniffer.interface: sniffer.start_s for sniffer in found.sniffers}
+    names = {sniffer.interface: sniffer.name for sniffer in found.sniffers}
     captured = found.estimates.copy()
     captured["name"] = captured["interface"].map(names)
     captured["time_s"] = (captured["time_s"] + captured["interface"].map(starts)).round(6)

@@ -4,7 +4,7 @@
     >>> found = multihop.measure("capture.pcapng")              # doctest: +SKIP
     >>> found.links[["sender", "receiver", "capacity_bps", "available_bps"]]     # doctest: +SKIP
 
-Each interface of a capture is an onlooker of its own. Memory does not depend on the length of the capture.
+Each interface of a capture is a sniffer of its own. Memory does not depend on the length of the capture.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Stamps = Literal["begin", "mpdu", "end"]
 
 
 @dataclass(frozen=True)
-class Onlooker:
+class Sniffer:
     """One interface of a capture.
 
     Attributes:
@@ -38,8 +38,8 @@ class Onlooker:
         bin_s: width of the bins of `airtime` and `busy`; longer than asked for if the capture is very long.
         step_s: from one estimate to the next; longer than the bin if there would be more than some two thousand.
         stamps: what stamps mark, `begin`, `mpdu` or `end`, found from `stamp_pairs` frames with their answers.
-        own: the station that the onlooker is itself, if the capture tells.
-        at: the station whose estimators were run; none for an onlooker that sends nothing.
+        own: the station that the sniffer is itself, if the capture tells.
+        at: the station whose estimators were run; none for a sniffer that sends nothing.
         grade: how far to trust the rest, `good`, `fair` or `poor`, for these `reasons`.
         quality: the counts behind it.
     """
@@ -73,14 +73,14 @@ class Measurement:
         records: how many could be read.
         bytes: of the file, uncompressed.
         broken: why it could not be read to its end, if it could not.
-        onlookers: one per interface.
+        sniffers: one per interface.
     """
 
     path: Path
     records: int
     bytes: int
     broken: str | None
-    onlookers: list[Onlooker]
+    sniffers: list[Sniffer]
     _raw: list[dict[str, Any]]
 
     @cached_property
@@ -91,21 +91,21 @@ class Measurement:
         share (of the bin).
         """
         tables = []
-        for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
+        for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
             columns = {key: value for key, value in raw["airtime"].items() if key != "kinds"}
             table = pd.DataFrame(columns)
             names = np.array([*raw["stations"]["station"], ""], dtype=object)
             table["station"] = names[table["station"].to_numpy()]
             table["kind"] = np.array(raw["airtime"]["kinds"], dtype=object)[table["kind"].to_numpy()]
-            table.insert(0, "interface", onlooker.interface)
-            table.insert(1, "time_s", table.pop("bin") * onlooker.bin_s)
-            table["share"] = table["airtime_s"] / self._widths(onlooker, table["time_s"].to_numpy())
+            table.insert(0, "interface", sniffer.interface)
+            table.insert(1, "time_s", table.pop("bin") * sniffer.bin_s)
+            table["share"] = table["airtime_s"] / self._widths(sniffer, table["time_s"].to_numpy())
             tables.append(table)
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
-    def kinds(self, onlooker: Onlooker) -> pd.DataFrame:
-        """What an onlooker's `airtime` adds up to: kind, frames, bytes, airtime_s."""
-        raw = self._raw[self.onlookers.index(onlooker)]["airtime"]
+    def kinds(self, sniffer: Sniffer) -> pd.DataFrame:
+        """What a sniffer's `airtime` adds up to: kind, frames, bytes, airtime_s."""
+        raw = self._raw[self.sniffers.index(sniffer)]["airtime"]
 
         def total(column: str) -> np.ndarray:
             return np.bincount(raw["kind"], weights=raw[column], minlength=len(raw["kinds"]))
@@ -116,15 +116,15 @@ class Measurement:
 
     @cached_property
     def busy(self) -> pd.DataFrame:
-        """Share of each bin in which a frame that the onlooker decoded was on the air: interface, time_s, busy_ratio.
+        """Share of each bin in which a frame that the sniffer decoded was on the air: interface, time_s, busy_ratio.
 
         What it sensed and could not decode is not in a capture, so that the medium was busy at least so much.
         """
         tables = []
-        for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
-            time = np.arange(len(raw["busy_s"])) * onlooker.bin_s
-            ratio = raw["busy_s"] / self._widths(onlooker, time)
-            tables.append(pd.DataFrame({"interface": onlooker.interface, "time_s": time, "busy_ratio": ratio}))
+        for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
+            time = np.arange(len(raw["busy_s"])) * sniffer.bin_s
+            ratio = raw["busy_s"] / self._widths(sniffer, time)
+            tables.append(pd.DataFrame({"interface": sniffer.interface, "time_s": time, "busy_ratio": ratio}))
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
     @cached_property
@@ -134,10 +134,10 @@ class Measurement:
         Service is from the first sight of a data frame to its acknowledgement.
         """
         tables = []
-        for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
+        for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
             table = pd.DataFrame(raw["stations"])
-            table.insert(0, "interface", onlooker.interface)
-            table["share"] = table["airtime_s"] / onlooker.length_s if onlooker.length_s > 0 else np.nan
+            table.insert(0, "interface", sniffer.interface)
+            table["share"] = table["airtime_s"] / sniffer.length_s if sniffer.length_s > 0 else np.nan
             table["retry_ratio"] = table["retries"] / table["data_frames"].where(table["data_frames"] > 0)
             tables.append(table[table["frames"] > 0])
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
@@ -151,20 +151,20 @@ class Measurement:
         is of both: of the capacity's batches, and of that share over bins, taken as independent of each other.
         """
         tables = []
-        for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
+        for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
             table = pd.DataFrame(raw["links"])
-            table.insert(0, "interface", onlooker.interface)
+            table.insert(0, "interface", sniffer.interface)
             half = statistics.half_width(
                 table.pop("capacity_deviation_bps").to_numpy(), table["capacity_batches"].to_numpy()
             )
             table["capacity_low_bps"] = table["capacity_bps"] - half
             table["capacity_high_bps"] = table["capacity_bps"] + half
-            idle = 1.0 - self.busy_ratio(onlooker)
+            idle = 1.0 - self.busy_ratio(sniffer)
             table["available_bps"] = table["capacity_bps"] * idle
-            either = np.hypot(half * idle, table["capacity_bps"] * self._busy_half_width(onlooker))
+            either = np.hypot(half * idle, table["capacity_bps"] * self._busy_half_width(sniffer))
             table["available_low_bps"] = (table["available_bps"] - either).clip(lower=0.0)
             table["available_high_bps"] = table["available_bps"] + either
-            table["goodput_bps"] = table["bytes"] * 8 / onlooker.length_s if onlooker.length_s > 0 else np.nan
+            table["goodput_bps"] = table["bytes"] * 8 / sniffer.length_s if sniffer.length_s > 0 else np.nan
             tables.append(table)
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
@@ -176,12 +176,12 @@ class Measurement:
         capacity_bps, available_bps, packet_throughput_bps, service_delay_s, transmission_efficiency, busy_ratio.
         """
         tables = []
-        for raw, onlooker in zip(self._raw, self.onlookers, strict=True):
+        for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
             columns = {key: value for key, value in raw["estimates"].items() if key != "names"}
             # Tables are long, and names few.
             names = pd.Categorical.from_codes(columns["estimator"], categories=raw["estimates"]["names"])
             table = pd.DataFrame({**columns, "estimator": names})
-            table.insert(0, "interface", onlooker.interface)
+            table.insert(0, "interface", sniffer.interface)
             tables.append(table)
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
@@ -204,15 +204,15 @@ class Measurement:
         table["estimator"] = table["estimator"].astype(str)
         return table.sort_values(keys, kind="stable", ignore_index=True)
 
-    def busy_ratio(self, onlooker: Onlooker) -> float:
+    def busy_ratio(self, sniffer: Sniffer) -> float:
         """Share of the whole capture in which a frame was on the air."""
-        raw = self._raw[self.onlookers.index(onlooker)]
-        return float(raw["busy_s"].sum() / onlooker.length_s) if onlooker.length_s > 0 else float("nan")
+        raw = self._raw[self.sniffers.index(sniffer)]
+        return float(raw["busy_s"].sum() / sniffer.length_s) if sniffer.length_s > 0 else float("nan")
 
-    def _busy_half_width(self, onlooker: Onlooker) -> float:
+    def _busy_half_width(self, sniffer: Sniffer) -> float:
         # Of whole bins: the last one may be short.
-        raw = self._raw[self.onlookers.index(onlooker)]
-        whole = raw["busy_s"][: int(onlooker.length_s / onlooker.bin_s)] / onlooker.bin_s
+        raw = self._raw[self.sniffers.index(sniffer)]
+        whole = raw["busy_s"][: int(sniffer.length_s / sniffer.bin_s)] / sniffer.bin_s
         half = statistics.estimate(whole).half_width if len(whole) > 1 else None
         return float("nan") if half is None else half
 
@@ -223,17 +223,17 @@ class Measurement:
             "records": self.records,
             "bytes": self.bytes,
             "broken": self.broken,
-            "onlookers": [{**vars(onlooker), "busy_ratio": self.busy_ratio(onlooker)} for onlooker in self.onlookers],
+            "sniffers": [{**vars(sniffer), "busy_ratio": self.busy_ratio(sniffer)} for sniffer in self.sniffers],
             "links": self.links.to_dict("records"),
             "stations": self.stations.to_dict("records"),
             "estimates": self.estimates_over_time.to_dict("records"),
         }
 
     @staticmethod
-    def _widths(onlooker: Onlooker, begins: np.ndarray) -> np.ndarray:
+    def _widths(sniffer: Sniffer, begins: np.ndarray) -> np.ndarray:
         # The last bin is as long as the capture goes on.
-        left = np.maximum(onlooker.length_s - begins, 1e-9)
-        return np.minimum(left, onlooker.bin_s)
+        left = np.maximum(sniffer.length_s - begins, 1e-9)
+        return np.minimum(left, sniffer.bin_s)
 
 
 def measure(
@@ -252,7 +252,7 @@ def measure(
         bin: width of the bins of time, as text with a unit or in seconds.
         stamps: what stamps mark; found out if not given.
         station: the address of the station whose estimators are run, as far as its frames, and those around it, were
-            captured. By default the station that captured, if the capture tells, or an onlooker that sends nothing.
+            captured. By default the station that captured, if the capture tells, or a sniffer that sends nothing.
         estimators: a file with `[[measure]]` tables as scenarios have them. By default all that a capture has enough
             for, with their default options.
         watch: called with the bytes read, now and then.
@@ -276,8 +276,8 @@ def measure(
         raise UserError(f"{path}: {error}") from error
     except ValueError as error:
         raise UserError(str(error)) from error
-    onlookers = [
-        Onlooker(
+    sniffers = [
+        Sniffer(
             interface=raw["interface"],
             name=raw["name"] or "",
             start_s=raw["start_s"],
@@ -294,36 +294,36 @@ def measure(
         )
         for raw in found["interfaces"]
     ]
-    if station is not None and not any(onlooker.at for onlooker in onlookers):
+    if station is not None and not any(sniffer.at for sniffer in sniffers):
         heard = sorted({name for raw in found["interfaces"] for name in raw["stations"]["station"]})
         some = ", ".join(heard[:5]) or "none"
         raise UserError(f"station: found {station!r}, which is in no frame of {path}; stations there: {some}")
-    return Measurement(path, found["records"], found["bytes"], found["broken"], onlookers, found["interfaces"])
+    return Measurement(path, found["records"], found["bytes"], found["broken"], sniffers, found["interfaces"])
 
 
 def side_by_side(seen: Sequence[Measurement]) -> pd.DataFrame:
-    """Links that more than one onlooker saw: a row per sender and receiver, columns by onlooker of what `links` has."""
+    """Links that more than one sniffer saw: a row per sender and receiver, columns by sniffer of what `links` has."""
     several = len(seen) > 1
     tables = []
     for found in seen:
         names = {
-            onlooker.interface: f"{found.path.name}, {onlooker.title}"
-            if several and len(found.onlookers) > 1
+            sniffer.interface: f"{found.path.name}, {sniffer.title}"
+            if several and len(found.sniffers) > 1
             else found.path.name
             if several
-            else onlooker.title
-            for onlooker in found.onlookers
+            else sniffer.title
+            for sniffer in found.sniffers
         }
-        tables.append(found.links.assign(onlooker=found.links["interface"].map(names)))
+        tables.append(found.links.assign(sniffer=found.links["interface"].map(names)))
     links = pd.concat(tables, ignore_index=True)
     links = links[links["capacity_bps"].notna()]
-    order = list(dict.fromkeys(links["onlooker"]))
+    order = list(dict.fromkeys(links["sniffer"]))
     table = links.pivot_table(
-        index=["sender", "receiver"], columns="onlooker", values=["capacity_bps", "available_bps", "exchanges"]
+        index=["sender", "receiver"], columns="sniffer", values=["capacity_bps", "available_bps", "exchanges"]
     )
     table = table.swaplevel(axis="columns").reindex(columns=order, level=0)
     by_most = links.groupby(["sender", "receiver"])["bytes"].max().sort_values(ascending=False).index
-    seen_by = links.groupby(["sender", "receiver"])["onlooker"].nunique()
+    seen_by = links.groupby(["sender", "receiver"])["sniffer"].nunique()
     return table.reindex([link for link in by_most if seen_by[link] > 1])
 
 

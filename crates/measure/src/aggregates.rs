@@ -1,6 +1,6 @@
 //! Frames of one A-MPDU, which share a preamble (9.7.1).
 
-use crate::Sighting;
+use crate::CapturedFrame;
 use multihop_capture::{Aggregate, Frame, FrameType, aggregate_airtime};
 use multihop_core::{Span, Time};
 use multihop_dot11::Ppdu;
@@ -24,7 +24,7 @@ pub struct Part {
 /// The receiver tells of the frames of an A-MPDU that it decoded. Where it missed some, the airtime is a lower bound.
 #[derive(Clone, Debug, Default)]
 pub struct Aggregates {
-    open: Vec<Sighting>,
+    open: Vec<CapturedFrame>,
     reference: u32,
     how: Option<Ppdu>,
     /// Its last frame came; none where the receiver does not tell.
@@ -49,12 +49,12 @@ const WINDOW: u16 = 64;
 
 impl Aggregates {
     /// Does the next frame belong to the A-MPDU that is open?
-    pub fn continues(&self, frame: &Sighting, aggregate: Option<Aggregate>, how: Option<Ppdu>) -> bool {
+    pub fn continues(&self, frame: &CapturedFrame, aggregate: Option<Aggregate>, how: Option<Ppdu>) -> bool {
         let (Some(first), Some(aggregate)) = (self.open.first(), aggregate) else { return false };
         // Some drivers say how it was sent with the first frame only, or with the last.
         let alike = self.how.is_none() || how.is_none() || self.how == how;
         // All are from one station to one (9.7.3); the addresses of damaged frames are unknown.
-        let ends = |seen: &Sighting| (seen.transmitter, seen.receiver);
+        let ends = |seen: &CapturedFrame| (seen.transmitter, seen.receiver);
         let readable = self.open.iter().rfind(|seen| !seen.is_damaged());
         let same_ends = frame.is_damaged() || readable.is_none_or(|seen| ends(seen) == ends(frame));
         aggregate.reference == self.reference
@@ -66,7 +66,7 @@ impl Aggregates {
     }
 
     /// The next frame of the A-MPDU that is open, or the first one of another.
-    pub fn push(&mut self, frame: Sighting, aggregate: Aggregate, how: Option<Ppdu>) {
+    pub fn push(&mut self, frame: CapturedFrame, aggregate: Aggregate, how: Option<Ppdu>) {
         if self.open.is_empty() {
             (self.reference, self.how, self.complete) = (aggregate.reference, None, None);
         }
@@ -76,7 +76,7 @@ impl Aggregates {
     }
 
     /// Ends the A-MPDU that is open: its frames, with their shares; nothing if none is open. [`Aggregates::reuse`] takes the list back.
-    pub fn end(&mut self) -> Vec<Sighting> {
+    pub fn end(&mut self) -> Vec<CapturedFrame> {
         let mut frames = std::mem::take(&mut self.open);
         let (Some(first), Some(last)) = (frames.first(), frames.last()) else { return frames };
         let stamps = (first.stamp, last.stamp);
@@ -102,7 +102,7 @@ impl Aggregates {
     }
 
     /// Takes the list of [`Aggregates::end`] back, so that the next A-MPDU needs no memory of its own.
-    pub fn reuse(&mut self, mut frames: Vec<Sighting>) {
+    pub fn reuse(&mut self, mut frames: Vec<CapturedFrame>) {
         frames.clear();
         self.open = frames;
     }
@@ -110,8 +110,8 @@ impl Aggregates {
 
 /// The frame that stands for an A-MPDU in an exchange, and the bytes that all that are like it carry: its last data; if there
 /// are none its last frame that can be read; if there are none its last.
-fn representative(frames: &[Sighting]) -> (usize, u32) {
-    let carries_data = |seen: &Sighting| matches!(seen.frame.kind, FrameType::Data(data) if !data.null);
+fn representative(frames: &[CapturedFrame]) -> (usize, u32) {
+    let carries_data = |seen: &CapturedFrame| matches!(seen.frame.kind, FrameType::Data(data) if !data.null);
     if let Some(last) = frames.iter().rposition(carries_data) {
         let data = frames.iter().filter(|seen| carries_data(seen));
         return (last, data.fold(0, |sum, seen| sum.saturating_add(seen.size)));
@@ -122,7 +122,7 @@ fn representative(frames: &[Sighting]) -> (usize, u32) {
 
 /// Is a sequence number missing between two frames that follow each other and were both sent for the first time? What was sent
 /// before may lie in an A-MPDU in any order, with gaps where frames have arrived.
-fn has_gap(frames: &[Sighting]) -> bool {
+fn has_gap(frames: &[CapturedFrame]) -> bool {
     let mut before: Option<(Option<u8>, u16)> = None;
     let mut damaged = 0;
     for seen in frames {

@@ -1,6 +1,6 @@
 //! Exchanges, put together from frames that follow each other.
 
-use crate::{Sighting, StationId};
+use crate::{CapturedFrame, StationId};
 use multihop_capture::{Control, FrameType};
 use multihop_core::{Interval, Rate, Span, Time};
 use multihop_link::{WinfReading, capacity_bps};
@@ -115,7 +115,7 @@ impl Exchanges {
 
     /// The next frame, which was on the air at `air`. Returns the exchange that it ends, if any, and who sent the frame, as far as
     /// this follows from the frames before.
-    pub fn see(&mut self, frame: &Sighting, air: Interval) -> (Option<Seen>, Option<StationId>) {
+    pub fn see(&mut self, frame: &CapturedFrame, air: Interval) -> (Option<Seen>, Option<StationId>) {
         let open =
             self.open.take_if(|open| air.start.since(open.end()) <= patience_with(open, self.patience));
         let stale = self.open.take();
@@ -134,7 +134,7 @@ impl Exchanges {
     }
 
     /// Who sends this answer, if it is one to what was heard last.
-    pub fn answerer(&self, frame: &Sighting) -> Option<StationId> {
+    pub fn answerer(&self, frame: &CapturedFrame) -> Option<StationId> {
         let open = self.open.filter(|open| open.sender == frame.receiver)?;
         match frame.control() {
             Some(Control::Cts) if open.rts.is_some() && open.cts.is_none() && open.data.is_none() => {
@@ -152,7 +152,7 @@ impl Exchanges {
 
     fn clear_to_send(
         &mut self,
-        frame: &Sighting,
+        frame: &CapturedFrame,
         air: Interval,
         open: Option<Seen>,
     ) -> (Option<Seen>, Option<StationId>) {
@@ -171,7 +171,7 @@ impl Exchanges {
 
     fn data(
         &mut self,
-        frame: &Sighting,
+        frame: &CapturedFrame,
         air: Interval,
         open: Option<Seen>,
     ) -> (Option<Seen>, Option<StationId>) {
@@ -201,7 +201,7 @@ impl Exchanges {
     /// An ACK, or a block acknowledgement.
     fn acknowledge(
         &mut self,
-        frame: &Sighting,
+        frame: &CapturedFrame,
         air: Interval,
         open: Option<Seen>,
         block: bool,
@@ -228,7 +228,7 @@ fn patience_with(open: &Seen, patience: Span) -> Span {
 }
 
 /// The number of a data or management frame.
-fn number(frame: &Sighting) -> Option<Number> {
+fn number(frame: &CapturedFrame) -> Option<Number> {
     let tid = match frame.frame.kind {
         FrameType::Data(data) => data.tid,
         _ => None,
@@ -236,7 +236,7 @@ fn number(frame: &Sighting) -> Option<Number> {
     frame.frame.sequence.map(|sequence| Number { tid, sequence: sequence.number })
 }
 
-fn begin(frame: &Sighting) -> Seen {
+fn begin(frame: &CapturedFrame) -> Seen {
     Seen {
         sender: frame.transmitter,
         receiver: frame.receiver,

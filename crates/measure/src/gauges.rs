@@ -1,8 +1,8 @@
 //! The estimators of `multihop-link`, run on a capture.
 
 use crate::profile::Profile;
-use crate::witness::Witness;
-use crate::{Seen, Sighting, StationId};
+use crate::reconstruction::Reconstruction;
+use crate::{CapturedFrame, Seen, StationId};
 use multihop_core::{Interval, LinkEvent, Span, Time};
 use multihop_link::{
     Elapsed, Estimator, EstimatorConfig, LinkView, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions,
@@ -40,7 +40,7 @@ impl Gauge {
 /// What an estimator said at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
-    /// When, on the onlooker's time line.
+    /// When, on the sniffer's time line.
     pub at: Time,
     /// Which one, as an index.
     pub gauge: usize,
@@ -53,7 +53,7 @@ const MOST_INSTANTS: u64 = 2_048;
 
 /// Estimators at one node, and the time series of what they say.
 pub(crate) struct Gauges {
-    witness: Witness,
+    reconstruction: Reconstruction,
     estimators: Vec<Box<dyn Estimator>>,
     readings: Vec<Reading>,
     step: Span,
@@ -63,11 +63,17 @@ pub(crate) struct Gauges {
 impl Gauges {
     /// Asked at whole multiples of `step` on the capture's time line: first when it has gone on for a step since `start`, or nearly
     /// so, as simulations begin a little after zero.
-    pub fn new(gauges: &[Gauge], witness: Witness, profile: &Profile, start: Time, step: Span) -> Gauges {
+    pub fn new(
+        gauges: &[Gauge],
+        reconstruction: Reconstruction,
+        profile: &Profile,
+        start: Time,
+        step: Span,
+    ) -> Gauges {
         let phy = profile.times;
         let full = (start + step - step / 64).since(Time::ZERO);
         Gauges {
-            witness,
+            reconstruction,
             estimators: gauges.iter().map(|gauge| gauge.estimator.build(phy)).collect(),
             readings: Vec::new(),
             step,
@@ -77,7 +83,7 @@ impl Gauges {
 
     /// The station is this one.
     pub fn is(&mut self, me: StationId) {
-        self.witness.is(me);
+        self.reconstruction.is(me);
     }
 
     /// The next instant at which the estimators are to be asked, if it lies before the end of a frame on the air at `air`.
@@ -91,22 +97,28 @@ impl Gauges {
     /// Asks the estimators at that instant. A frame that began before is heard by then.
     pub fn read_during(&mut self, air: Interval) {
         if air.start < self.next {
-            let Gauges { witness, estimators, .. } = self;
-            witness.begin(air, &mut |event| tell(estimators, event));
+            let Gauges { reconstruction, estimators, .. } = self;
+            reconstruction.begin(air, &mut |event| tell(estimators, event));
         }
         self.read();
     }
 
     /// An exchange is over of which no more frames came.
     pub fn exchange(&mut self, over: &Seen) {
-        let Gauges { witness, estimators, .. } = self;
-        witness.own(over, &mut |event| tell(estimators, event));
+        let Gauges { reconstruction, estimators, .. } = self;
+        reconstruction.own(over, &mut |event| tell(estimators, event));
     }
 
-    /// A frame: as [`Witness::frame`].
-    pub fn frame(&mut self, frame: &Sighting, air: Interval, sender: Option<StationId>, done: Option<&Seen>) {
-        let Gauges { witness, estimators, .. } = self;
-        witness.frame(frame, air, sender, done, &mut |event| tell(estimators, event));
+    /// A frame: as [`Reconstruction::frame`].
+    pub fn frame(
+        &mut self,
+        frame: &CapturedFrame,
+        air: Interval,
+        sender: Option<StationId>,
+        done: Option<&Seen>,
+    ) {
+        let Gauges { reconstruction, estimators, .. } = self;
+        reconstruction.frame(frame, air, sender, done, &mut |event| tell(estimators, event));
     }
 
     /// The capture is over. Returns the readings, and the step between them.
@@ -119,8 +131,8 @@ impl Gauges {
 
     fn read(&mut self) {
         let (now, step) = (self.next, self.step);
-        let Gauges { witness, estimators, readings, .. } = self;
-        witness.advance(now, &mut |event| tell(estimators, event));
+        let Gauges { reconstruction, estimators, readings, .. } = self;
+        reconstruction.advance(now, &mut |event| tell(estimators, event));
         for (gauge, estimator) in estimators.iter().enumerate() {
             let mut view = LinkView::default();
             estimator.write(now, &mut view);

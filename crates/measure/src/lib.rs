@@ -1,43 +1,43 @@
 //! What a monitor-mode capture says of a channel: who took the airtime, what links carried, and how far to trust it.
 //!
-//! [`survey`] reads a capture to its end. An [`Onlooker`] is one interface of it. Each frame that it saw goes through these steps:
+//! [`survey`] reads a capture to its end. An [`Sniffer`] is one interface of it. Each frame that it saw goes through these steps:
 //!
 //! * [`Clock`] makes one time line of the stamps of records and of the receiver's own timer, and counts their steps.
 //! * [`Aggregates`] puts the frames of an A-MPDU together, which share a preamble.
 //! * [`Stamps`] finds out what the stamps mark, the beginning of a frame or its end, from frames and their answers; until that
 //!   is known, a bounded number of frames waits.
 //! * [`Exchanges`] puts RTS, CTS, DATA and ACK together by their spacing, and names who sent what has no transmitter address.
-//! * `witness` tells the estimators of `multihop-link` what happened, as link events of the radio's node, and `gauges` writes down
+//! * `reconstruction` tells the estimators of `multihop-link` what happened, as link events of the radio's node, and `gauges` writes down
 //!   what they say; `profile` is what they have to know of the PHY, as the frames show it.
-//! * `ledger` adds up airtime by time, station and kind; `links` and `stations` what became of data; `quality` what the onlooker
+//! * `ledger` adds up airtime by time, station and kind; `links` and `stations` what became of data; `quality` what the sniffer
 //!   must have missed.
 //!
 //! Memory does not depend on the length of the capture: the bins of the ledger widen as it goes on, and stations are bounded.
 
 mod aggregates;
+mod captured_frame;
 mod clock;
 mod exchanges;
 mod gauges;
 mod ledger;
 mod links;
-mod onlooker;
 mod profile;
 mod quality;
-mod sighting;
+mod reconstruction;
+mod sniffer;
 mod stamps;
 mod stations;
 mod survey;
-mod witness;
 
 pub use aggregates::{Aggregates, Part};
+pub use captured_frame::CapturedFrame;
 pub use clock::Clock;
 pub use exchanges::{Exchanges, Number, Seen};
 pub use gauges::{Gauge, Reading};
 pub use ledger::{Cell, Kind, Ledger, Row};
 pub use links::{Link, Links, Samples};
-pub use onlooker::{Findings, Onlooker, Options};
 pub use quality::{Grade, Quality};
-pub use sighting::Sighting;
+pub use sniffer::{Options, Sniffer, SnifferReport};
 pub use stamps::{Marks, Stamps};
 pub use stations::{Station, StationId, Stations};
 pub use survey::{Survey, survey};

@@ -1,6 +1,6 @@
 //! What the PHY and the MAC of a channel take, as its frames show.
 
-use crate::Sighting;
+use crate::CapturedFrame;
 use multihop_capture::{Control, FrameType};
 use multihop_core::{Rate, Span};
 use multihop_dot11::{ACK_BYTES, CTS_BYTES, DcfRules, Phy, Preamble, RTS_BYTES, Standard};
@@ -24,7 +24,7 @@ const DATA_HEADER: u32 = 24 + 8 + 4;
 impl Profile {
     /// Takes the standard from rates and band, and lengths and rates of frames from those that are most frequent. What was not seen
     /// is as the standard says: control frames at the lowest basic rate, and DATA as fast as any frame that was seen.
-    pub fn of(seen: &[Sighting]) -> Profile {
+    pub fn of(seen: &[CapturedFrame]) -> Profile {
         let phy = phy(seen);
         let lowest = phy.basic_rates()[0];
         let airtime = |bytes| phy.airtime(lowest, bytes, DcfRules::IEEE.airtime);
@@ -33,7 +33,7 @@ impl Profile {
             most_frequent(like.filter_map(|frame| frame.airtime)).unwrap_or_else(|| airtime(bytes))
         };
         let cts = control(|control| control == Control::Cts, CTS_BYTES);
-        let is_data = |frame: &&Sighting| {
+        let is_data = |frame: &&CapturedFrame| {
             matches!(frame.frame.kind, FrameType::Data(data) if !data.null) && frame.receiver.is_some()
         };
         let data = || seen.iter().filter(is_data);
@@ -62,7 +62,7 @@ impl Profile {
 }
 
 /// The standard and preamble that timing follows; of 802.11n and later, that of its band before.
-fn phy(seen: &[Sighting]) -> Phy {
+fn phy(seen: &[CapturedFrame]) -> Phy {
     if seen.iter().any(|frame| frame.sifs == Span::from_us(FHSS_SIFS_US)) {
         return Phy::new(Standard::Fhss, Preamble::Long);
     }

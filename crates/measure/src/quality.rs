@@ -1,6 +1,6 @@
 //! How far a capture is to be trusted.
 
-/// What an onlooker is likely to have missed, and what is wrong with the file.
+/// What a sniffer is likely to have missed, and what is wrong with the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quality {
     /// Records of the file.
@@ -27,11 +27,11 @@ pub struct Quality {
     pub orphan_acks: u64,
     /// Data frames to stations that are heard, which are to be answered.
     pub to_answer: u64,
-    /// Those of which no answer was seen: it was lost, or the onlooker missed it.
+    /// Those of which no answer was seen: it was lost, or the sniffer missed it.
     pub unanswered: u64,
     /// Block acknowledgements.
     pub block_acks: u64,
-    /// Those that answer no data that was seen: the onlooker does not decode such data.
+    /// Those that answer no data that was seen: the sniffer does not decode such data.
     pub orphan_block_acks: u64,
     /// Times that the receiver's timer was set anew.
     pub timer_steps: u64,

@@ -1,6 +1,6 @@
 //! What the stamps of a capture mark.
 
-use crate::{Sighting, StationId};
+use crate::{CapturedFrame, StationId};
 use multihop_capture::Control;
 use multihop_core::Span;
 use std::collections::BTreeMap;
@@ -19,10 +19,10 @@ pub enum Marks {
 /// An answer follows a frame after SIFS: the difference between their stamps tells what the stamps mark.
 ///
 /// Capture formats leave this open or are not kept to, and on the beginning of frames hangs all that is said of spacing. An
-/// onlooker that sends too may stamp its own frames when they begin and those of others when they end, as ns-3 does.
+/// sniffer that sends too may stamp its own frames when they begin and those of others when they end, as ns-3 does.
 #[derive(Clone, Debug, Default)]
 pub struct Stamps {
-    before: Option<Sighting>,
+    before: Option<CapturedFrame>,
     /// Pairs that fit `Begin`, `Mpdu` and `End` for both frames.
     pub votes: [u64; 3],
     /// Pairs of which one frame was stamped when it began and the other when it ended, by the station of the former.
@@ -32,12 +32,12 @@ pub struct Stamps {
 /// Timers count microseconds, and hosts are late.
 const TOLERANCE: Span = Span::from_us(4);
 
-/// From so many pairs on, the onlooker is taken to be a station itself.
+/// From so many pairs on, the sniffer is taken to be a station itself.
 const ENOUGH_MIXED: u64 = 4;
 
 impl Stamps {
     /// Looks at the next frame.
-    pub fn see(&mut self, now: &Sighting) {
+    pub fn see(&mut self, now: &CapturedFrame) {
         let Some(before) = self.before.replace(*now) else { return };
         let (true, Some(first), Some(second)) =
             (is_answer(&before, now), before.ppdu_airtime(), now.ppdu_airtime())
@@ -96,14 +96,14 @@ impl Stamps {
         }
     }
 
-    /// The station that the onlooker is itself, if its frames are stamped when they begin and those of others when they end.
+    /// The station that the sniffer is itself, if its frames are stamped when they begin and those of others when they end.
     pub fn own(&self) -> Option<StationId> {
         let (&own, &pairs) = self.mixed.iter().max_by_key(|&(_, pairs)| pairs)?;
         (self.marks() == Marks::End && pairs >= ENOUGH_MIXED).then_some(own)
     }
 }
 
-fn is_answer(before: &Sighting, now: &Sighting) -> bool {
+fn is_answer(before: &CapturedFrame, now: &CapturedFrame) -> bool {
     let to_its_sender = before.transmitter.is_some() && now.receiver == before.transmitter;
     match now.control() {
         Some(Control::Ack | Control::BlockAck(_)) => to_its_sender && before.wants_ack(),

@@ -1,6 +1,6 @@
 //! A whole capture, interface by interface.
 
-use crate::{Findings, Onlooker, Options};
+use crate::{Options, Sniffer, SnifferReport};
 use multihop_capture::{Capture, CaptureError};
 
 /// Interfaces beyond so many are not told apart: no capture has them, and a broken file may.
@@ -13,7 +13,7 @@ const MOST_WATCHED: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Survey {
     /// One per interface that saw anything: its number in the file, its name, and what it saw.
-    pub interfaces: Vec<(usize, Option<String>, Findings)>,
+    pub interfaces: Vec<(usize, Option<String>, SnifferReport)>,
     /// Records that could be read.
     pub records: u64,
     /// Bytes of the file, uncompressed, up to where it was read.
@@ -31,7 +31,7 @@ pub fn survey(
     options: &Options,
     mut watch: impl FnMut(u64) -> bool,
 ) -> Result<Survey, CaptureError> {
-    let mut onlookers: Vec<Option<Onlooker>> = Vec::new();
+    let mut sniffers: Vec<Option<Sniffer>> = Vec::new();
     let (mut records, mut broken) = (0, None);
     while let Some(record) = capture.next() {
         let record = match record {
@@ -45,14 +45,14 @@ pub fn survey(
         };
         records += 1;
         let interface = record.interface.min(MOST_INTERFACES);
-        if interface >= onlookers.len() {
-            onlookers.resize_with(interface + 1, || None);
+        if interface >= sniffers.len() {
+            sniffers.resize_with(interface + 1, || None);
         }
         let watched = interface < MOST_WATCHED;
-        onlookers[interface]
+        sniffers[interface]
             .get_or_insert_with(|| {
                 let gauges = if watched { options.gauges.clone() } else { Vec::new() };
-                Onlooker::new(Options { gauges, ..options.clone() })
+                Sniffer::new(Options { gauges, ..options.clone() })
             })
             .see(&record);
         if records % 16_384 == 0 && !watch(capture.position()) {
@@ -62,15 +62,15 @@ pub fn survey(
     let bytes = capture.position();
     let names: Vec<Option<String>> =
         capture.interfaces().iter().map(|interface| interface.name.clone()).collect();
-    let interfaces = onlookers
+    let interfaces = sniffers
         .into_iter()
         .enumerate()
-        .filter_map(|(number, onlooker)| onlooker.map(|onlooker| (number, onlooker)))
-        .map(|(number, mut onlooker)| {
+        .filter_map(|(number, sniffer)| sniffer.map(|sniffer| (number, sniffer)))
+        .map(|(number, mut sniffer)| {
             if broken.is_some() {
-                onlooker.broken();
+                sniffer.broken();
             }
-            (number, names.get(number).cloned().flatten(), onlooker.finish())
+            (number, names.get(number).cloned().flatten(), sniffer.finish())
         })
         .collect();
     Ok(Survey { interfaces, records, bytes, broken })

@@ -5,7 +5,7 @@ use crate::scenario_error;
 use crate::{CaptureError, panics};
 use multihop_capture::{Address, Capture};
 use multihop_core::{Span, Time};
-use multihop_measure::{Findings, Gauge, Kind, Marks, Options, Samples, StationId, Survey, survey};
+use multihop_measure::{Gauge, Kind, Marks, Options, Samples, SnifferReport, StationId, Survey, survey};
 use numpy::{Element, IntoPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -98,7 +98,7 @@ fn view<'py>(py: Python<'py>, options: &Options, found: Survey) -> PyResult<Boun
     Ok(made)
 }
 
-fn interface<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict>> {
+fn interface<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, PyDict>> {
     let made = PyDict::new(py);
     made.set_item("start_s", found.start.map(multihop_core::Time::seconds))?;
     made.set_item("length_s", found.length.seconds())?;
@@ -121,7 +121,7 @@ fn interface<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDi
     Ok(made)
 }
 
-fn airtime<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict>> {
+fn airtime<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, PyDict>> {
     let rows = &found.rows;
     let made = PyDict::new(py);
     made.set_item("bin", array(py, rows.iter().map(|row| row.bin)))?;
@@ -136,7 +136,7 @@ fn airtime<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict
     Ok(made)
 }
 
-fn estimates<'py>(py: Python<'py>, options: &Options, found: &Findings) -> PyResult<Bound<'py, PyDict>> {
+fn estimates<'py>(py: Python<'py>, options: &Options, found: &SnifferReport) -> PyResult<Bound<'py, PyDict>> {
     let rows = &found.readings;
     let start = found.start.unwrap_or(found.origin).since(found.origin);
     let mut table = Columns::new(py, rows);
@@ -149,7 +149,7 @@ fn estimates<'py>(py: Python<'py>, options: &Options, found: &Findings) -> PyRes
     Ok(table.made)
 }
 
-fn stations<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict>> {
+fn stations<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, PyDict>> {
     let all = &found.stations;
     let made = PyDict::new(py);
     made.set_item("station", all.iter().map(|station| station.address.to_string()).collect::<Vec<_>>())?;
@@ -165,7 +165,7 @@ fn stations<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDic
     Ok(made)
 }
 
-fn links<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict>> {
+fn links<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, PyDict>> {
     let all = &found.links;
     let made = PyDict::new(py);
     made.set_item("sender", all.iter().map(|(sender, _, _)| name(found, *sender)).collect::<Vec<_>>())?;
@@ -187,7 +187,7 @@ fn links<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict>>
     Ok(made)
 }
 
-fn quality<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict>> {
+fn quality<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, PyDict>> {
     let (grade, said) = found.quality.verdict();
     let made = PyDict::new(py);
     made.set_item("grade", grade.name())?;
@@ -219,7 +219,7 @@ fn quality<'py>(py: Python<'py>, found: &Findings) -> PyResult<Bound<'py, PyDict
     Ok(made)
 }
 
-fn name(found: &Findings, id: StationId) -> String {
+fn name(found: &SnifferReport, id: StationId) -> String {
     found.stations[id.index()].address.to_string()
 }
 

@@ -12,7 +12,7 @@ from multihop import measurement
 from multihop.base.errors import UserError
 from multihop.cli import console
 from multihop.cli.runs import JsonOption
-from multihop.measurement import Measurement, Onlooker
+from multihop.measurement import Measurement, Sniffer
 
 #: Stations and links of each interface that are printed.
 _MOST_ROWS = 20
@@ -49,12 +49,12 @@ def measure(
         found = measurement.measure(capture, bin=bin, stamps=stamps, station=station, estimators=estimators)  # type: ignore[arg-type]
         seen.append(found)
         if not as_json:
-            for onlooker in found.onlookers:
-                _print(found, onlooker, capture if len(captures) > 1 else None)
+            for sniffer in found.sniffers:
+                _print(found, sniffer, capture if len(captures) > 1 else None)
     if as_json:
         records = [found.record() for found in seen]
         console.print_json(records if len(records) > 1 else records[0])
-    elif sum(len(found.onlookers) for found in seen) > 1:
+    elif sum(len(found.sniffers) for found in seen) > 1:
         _print_side_by_side(seen)
     if out is not None:
         from multihop.report.measurement_files import save
@@ -66,33 +66,33 @@ def measure(
         raise UserError("; ".join(broken) + "; what was read before it is above")
 
 
-def _print(found: Measurement, onlooker: Onlooker, capture: Path | None) -> None:
-    records, stations = onlooker.quality["records"], len(_of(found.stations, onlooker))
+def _print(found: Measurement, sniffer: Sniffer, capture: Path | None) -> None:
+    records, stations = sniffer.quality["records"], len(_of(found.stations, sniffer))
     where = f"{capture}, " if capture is not None else ""
-    console.say(f"{where}{onlooker.title}: {records} records in {onlooker.length_s:.3f} s, {stations} stations")
-    console.say(f"capture quality: {onlooker.grade}")
-    for reason in onlooker.reasons:
+    console.say(f"{where}{sniffer.title}: {records} records in {sniffer.length_s:.3f} s, {stations} stations")
+    console.say(f"capture quality: {sniffer.grade}")
+    for reason in sniffer.reasons:
         console.say(f"  {reason}")
     console.say()
-    _print_kinds(found, onlooker)
-    _print_stations(found, onlooker)
-    _print_links(found, onlooker)
-    _print_estimates(found, onlooker)
+    _print_kinds(found, sniffer)
+    _print_stations(found, sniffer)
+    _print_links(found, sniffer)
+    _print_estimates(found, sniffer)
 
 
-def _print_kinds(found: Measurement, onlooker: Onlooker) -> None:
-    length = onlooker.length_s or float("nan")
+def _print_kinds(found: Measurement, sniffer: Sniffer) -> None:
+    length = sniffer.length_s or float("nan")
     rows = [
         [row["kind"], f"{row['frames']}", f"{row['bytes']}", _share(row["airtime_s"] / length)]
-        for row in found.kinds(onlooker).to_dict("records")
+        for row in found.kinds(sniffer).to_dict("records")
     ]
-    rows.append(["nothing that was decoded", "", "", _share(1 - found.busy_ratio(onlooker))])
+    rows.append(["nothing that was decoded", "", "", _share(1 - found.busy_ratio(sniffer))])
     console.out().print(console.table(["airtime", "frames", "bytes", "share"], rows))
     console.say()
 
 
-def _print_stations(found: Measurement, onlooker: Onlooker) -> None:
-    table = _of(found.stations, onlooker).sort_values(["airtime_s", "frames"], ascending=False)
+def _print_stations(found: Measurement, sniffer: Sniffer) -> None:
+    table = _of(found.stations, sniffer).sort_values(["airtime_s", "frames"], ascending=False)
     rows = [
         [
             str(row["station"]),
@@ -109,8 +109,8 @@ def _print_stations(found: Measurement, onlooker: Onlooker) -> None:
     _tell_more(len(table))
 
 
-def _print_links(found: Measurement, onlooker: Onlooker) -> None:
-    table = _of(found.links, onlooker).sort_values("bytes", ascending=False)
+def _print_links(found: Measurement, sniffer: Sniffer) -> None:
+    table = _of(found.links, sniffer).sort_values("bytes", ascending=False)
     rows = [
         [
             f"{row['sender']} > {row['receiver']}",
@@ -128,39 +128,39 @@ def _print_links(found: Measurement, onlooker: Onlooker) -> None:
 
 
 def _print_side_by_side(seen: list[Measurement]) -> None:
-    """Links as each onlooker saw them, for those that more than one saw."""
+    """Links as each sniffer saw them, for those that more than one saw."""
     table = measurement.side_by_side(seen)
     if table.empty:
         return
-    console.say("capacity / available [Mb/s] of each link, as each onlooker saw it")
-    onlookers = list(dict.fromkeys(table.columns.get_level_values(0)))
+    console.say("capacity / available [Mb/s] of each link, as each sniffer saw it")
+    sniffers = list(dict.fromkeys(table.columns.get_level_values(0)))
     columns = []
-    for name in onlookers:
+    for name in sniffers:
         both = zip(table[name, "capacity_bps"], table[name, "available_bps"], strict=True)
         columns.append(
             ["" if capacity != capacity else f"{_mbps(capacity)} / {_mbps(left)}" for capacity, left in both]
         )
     links = [f"{sender} > {receiver}" for sender, receiver in table.index.tolist()]
     rows = [list(row) for row in zip(links, *columns, strict=True)]
-    console.out().print(console.table(["link", *onlookers], rows[:_MOST_ROWS]))
+    console.out().print(console.table(["link", *sniffers], rows[:_MOST_ROWS]))
     _tell_more(len(rows))
 
 
-def _print_estimates(found: Measurement, onlooker: Onlooker) -> None:
+def _print_estimates(found: Measurement, sniffer: Sniffer) -> None:
     from multihop.report.measurement import QUANTITIES
 
     rows = []
-    for row in _of(found.estimates_over_time, onlooker).to_dict("records"):
+    for row in _of(found.estimates_over_time, sniffer).to_dict("records"):
         name, scale, decimals = QUANTITIES[str(row["quantity"])]
         values = (f"{scale * row[key]:.{decimals}f}" for key in ("mean", "q05", "q95"))
         rows.append([str(row["estimator"]), name, *values])
-    where = f"estimates at {onlooker.at or 'an onlooker'}"
+    where = f"estimates at {sniffer.at or 'a sniffer'}"
     console.out().print(console.table([where, "of", "mean", "5 %", "95 %"], rows))
     console.say()
 
 
-def _of(table: pd.DataFrame, onlooker: Onlooker) -> pd.DataFrame:
-    return table[table["interface"] == onlooker.interface]
+def _of(table: pd.DataFrame, sniffer: Sniffer) -> pd.DataFrame:
+    return table[table["interface"] == sniffer.interface]
 
 
 def _tell_more(rows: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multihop.measurement import Measurement, Onlooker
+from multihop.measurement import Measurement, Sniffer
 from multihop.report.markup import document, escape, facts, section, table
 from multihop.report.svg import Chart, style
 from multihop.results.provenance import build
@@ -36,8 +36,8 @@ def page(found: Measurement) -> str:
     if found.broken is not None:
         parts.append(section("Broken", f"<p>{escape(found.broken)}</p>"))
     with style():
-        for onlooker in found.onlookers:
-            parts += _onlooker(found, onlooker)
+        for sniffer in found.sniffers:
+            parts += _sniffer(found, sniffer)
     about = [
         ("multihop", build()),
         ("records", f"{found.records}"),
@@ -48,53 +48,53 @@ def page(found: Measurement) -> str:
     return document(f"{found.path.name}: measured", "\n".join(parts))
 
 
-def _onlooker(found: Measurement, onlooker: Onlooker) -> list[str]:
-    reasons = "".join(f"<li>{escape(reason)}</li>" for reason in onlooker.reasons)
+def _sniffer(found: Measurement, sniffer: Sniffer) -> list[str]:
+    reasons = "".join(f"<li>{escape(reason)}</li>" for reason in sniffer.reasons)
     stamps = {"begin": "the beginning of frames", "mpdu": "the first bit of their MAC header", "end": "their end"}
     about = [
-        ("capture quality", onlooker.grade),
-        ("length", f"{onlooker.length_s:.3f} s"),
-        ("on the air", f"{100 * found.busy_ratio(onlooker):.1f} % of the time, of what was decoded"),
-        ("stamps mark", f"{stamps[onlooker.stamps]}, by {onlooker.stamp_pairs} pairs of a frame and its answer"),
-        *([("the onlooker is", onlooker.own)] if onlooker.own else []),
+        ("capture quality", sniffer.grade),
+        ("length", f"{sniffer.length_s:.3f} s"),
+        ("on the air", f"{100 * found.busy_ratio(sniffer):.1f} % of the time, of what was decoded"),
+        ("stamps mark", f"{stamps[sniffer.stamps]}, by {sniffer.stamp_pairs} pairs of a frame and its answer"),
+        *([("the sniffer is", sniffer.own)] if sniffer.own else []),
     ]
-    over_time = _over_time(found, onlooker)
+    over_time = _over_time(found, sniffer)
     return [
-        section(onlooker.title, facts(about) + (f"<ul>{reasons}</ul>" if reasons else "")),
+        section(sniffer.title, facts(about) + (f"<ul>{reasons}</ul>" if reasons else "")),
         section("Airtime over time", over_time, "Of each bin, by kind of frame; the rest is idle, or was not decoded."),
         section(
             "Stations",
-            _stations(found, onlooker),
+            _stations(found, sniffer),
             "By airtime. Service: from the first sight of a data frame to its ACK.",
         ),
         section(
             "Links",
-            _links(found, onlooker),
+            _links(found, sniffer),
             "By bytes that were acknowledged. Capacity: rt-Winf as printed (Barreto 2015, Eqs. 6 and 12), means of "
             "batches of 16 exchanges with 95 % intervals. Available: capacity times the share of time with nothing on "
             "the air.",
         ),
         section(
             "Estimates",
-            _estimates(found, onlooker),
-            f"What estimators say at {onlooker.at or 'an onlooker that sends nothing'}: over time, and the mean with "
+            _estimates(found, sniffer),
+            f"What estimators say at {sniffer.at or 'a sniffer that sends nothing'}: over time, and the mean with "
             "the 5 % and 95 % quantiles. Those of links and of service see what this node sends and hears.",
         ),
     ]
 
 
-def _over_time(found: Measurement, onlooker: Onlooker) -> str:
-    rows = found.airtime[found.airtime["interface"] == onlooker.interface]
-    chart = Chart(f"air{onlooker.interface}", f"Airtime over time at {onlooker.title}", 9.0, 2.8)
+def _over_time(found: Measurement, sniffer: Sniffer) -> str:
+    rows = found.airtime[found.airtime["interface"] == sniffer.interface]
+    chart = Chart(f"air{sniffer.interface}", f"Airtime over time at {sniffer.title}", 9.0, 2.8)
     axis: Any = chart.figure.subplots()
     shares = rows.pivot_table(index="time_s", columns="kind", values="share", aggfunc="sum", fill_value=0.0)
-    bins = max(1, int(np.ceil(onlooker.length_s / onlooker.bin_s)))
+    bins = max(1, int(np.ceil(sniffer.length_s / sniffer.bin_s)))
     # More bins than a picture has room for are averaged.
     group = int(np.ceil(bins / 300))
-    numbers = (shares.index.to_numpy() / onlooker.bin_s + 0.5).astype(int) // group
+    numbers = (shares.index.to_numpy() / sniffer.bin_s + 0.5).astype(int) // group
     shares = shares.groupby(numbers).sum() / group
     shares = shares.reindex(range(-(-bins // group)), fill_value=0.0)
-    width = onlooker.bin_s * group
+    width = sniffer.bin_s * group
     under = np.zeros(len(shares))
     for kind, colour in _KINDS.items():
         if kind in shares:
@@ -124,11 +124,11 @@ QUANTITIES = {
 _MOST_POINTS = 600
 
 
-def _estimates(found: Measurement, onlooker: Onlooker) -> str:
-    rows = found.estimates[found.estimates["interface"] == onlooker.interface]
+def _estimates(found: Measurement, sniffer: Sniffer) -> str:
+    rows = found.estimates[found.estimates["interface"] == sniffer.interface]
     if rows.empty:
         return "<p>The capture is shorter than a bin.</p>"
-    chart = Chart(f"estimates{onlooker.interface}", f"Available bandwidth over time at {onlooker.title}", 9.0, 2.8)
+    chart = Chart(f"estimates{sniffer.interface}", f"Available bandwidth over time at {sniffer.title}", 9.0, 2.8)
     axis: Any = chart.figure.subplots()
     series = rows.dropna(subset="available_bps")
     for colour, (name, of) in zip(_LINES, series.groupby("estimator", sort=False), strict=False):
@@ -148,15 +148,15 @@ def _estimates(found: Measurement, onlooker: Onlooker) -> str:
         axis.legend(ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     summary = found.estimates_over_time
     cells = []
-    for row in summary[summary["interface"] == onlooker.interface].to_dict("records"):
+    for row in summary[summary["interface"] == sniffer.interface].to_dict("records"):
         name, scale, decimals = QUANTITIES[str(row["quantity"])]
         cells.append([row["estimator"], name, *(_number(scale * row[key], decimals) for key in ("mean", "q05", "q95"))])
     pictures = chart.svg() if axis.lines else ""
     return pictures + table(["estimator", "of", "mean", "5 %", "95 %"], cells, names=2)
 
 
-def _stations(found: Measurement, onlooker: Onlooker) -> str:
-    rows = found.stations[found.stations["interface"] == onlooker.interface].sort_values("airtime_s", ascending=False)
+def _stations(found: Measurement, sniffer: Sniffer) -> str:
+    rows = found.stations[found.stations["interface"] == sniffer.interface].sort_values("airtime_s", ascending=False)
     heads = ["station", "frames", "airtime", "data sent again", "signal [dBm]", "service [ms]"]
     cells = [
         [
@@ -172,8 +172,8 @@ def _stations(found: Measurement, onlooker: Onlooker) -> str:
     return table(heads, cells) + _rest(rows)
 
 
-def _links(found: Measurement, onlooker: Onlooker) -> str:
-    rows = found.links[found.links["interface"] == onlooker.interface].sort_values("bytes", ascending=False)
+def _links(found: Measurement, sniffer: Sniffer) -> str:
+    rows = found.links[found.links["interface"] == sniffer.interface].sort_values("bytes", ascending=False)
     heads = ["from", "to", "exchanges", "answered", "goodput [Mb/s]", "capacity [Mb/s]", "available [Mb/s]"]
     cells = [
         [

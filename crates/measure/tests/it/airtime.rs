@@ -4,9 +4,9 @@
 use crate::frames::{A, B, How, NOBODY, Packet, ack, block_ack, data, file};
 use multihop_capture::{Address, Capture};
 use multihop_core::Span;
-use multihop_measure::{Findings, Kind, Marks, Options, Row, survey};
+use multihop_measure::{Kind, Marks, Options, Row, SnifferReport, survey};
 
-fn measured(packets: &[Packet], marks: Marks) -> Findings {
+fn measured(packets: &[Packet], marks: Marks) -> SnifferReport {
     let file = file(packets);
     let options = Options { marks: Some(marks), ..Options::default() };
     let found = survey(Capture::from_reader(&file[..]).unwrap(), &options, |_| true).unwrap();
@@ -16,15 +16,15 @@ fn measured(packets: &[Packet], marks: Marks) -> Findings {
     findings
 }
 
-fn busy(found: &Findings) -> Span {
+fn busy(found: &SnifferReport) -> Span {
     found.busy.iter().copied().sum()
 }
 
-fn of(found: &Findings, kind: Kind) -> Vec<&Row> {
+fn of(found: &SnifferReport, kind: Kind) -> Vec<&Row> {
     found.rows.iter().filter(|row| row.kind == kind).collect()
 }
 
-fn airtime(found: &Findings, kind: Kind) -> Span {
+fn airtime(found: &SnifferReport, kind: Kind) -> Span {
     of(found, kind).iter().map(|row| row.cell.airtime).sum()
 }
 

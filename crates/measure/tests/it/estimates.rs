@@ -4,14 +4,14 @@ use crate::common::{A, CTS, DATA, RTS, SIFS, Sent, exchange, file};
 use multihop_capture::{Address, Capture};
 use multihop_core::Span;
 use multihop_link::LinkView;
-use multihop_measure::{Findings, Marks, Options, survey};
+use multihop_measure::{Marks, Options, SnifferReport, survey};
 
 /// From the first bit of the RTS to the last bit of the ACK, in microseconds; and what its RTS reserves, as the frames say.
 const EXCHANGE: u64 = RTS + CTS + DATA + CTS + 3 * SIFS;
 const NAV: u64 = 1_947;
 
 /// Two seconds of exchanges that begin this far apart, without the frames that `missed` numbers.
-fn apart(us: u64, station: Option<Address>, missed: &[usize]) -> Findings {
+fn apart(us: u64, station: Option<Address>, missed: &[usize]) -> SnifferReport {
     let number_of = 2_000_000 / us;
     let frames: Vec<_> =
         (0..number_of).flat_map(|number| exchange(number * us, number as u16, missed)).collect();
@@ -23,7 +23,7 @@ fn apart(us: u64, station: Option<Address>, missed: &[usize]) -> Findings {
 }
 
 /// The last word of an estimator.
-fn last(found: &Findings, name: &str) -> LinkView {
+fn last(found: &SnifferReport, name: &str) -> LinkView {
     let gauge = Options::default().gauges.iter().position(|gauge| gauge.name == name).unwrap();
     found.readings.iter().rev().find(|reading| reading.gauge == gauge).unwrap().view
 }
@@ -33,7 +33,7 @@ fn close(found: Option<f64>, expected: f64, tolerance: f64) -> bool {
 }
 
 #[test]
-fn an_onlooker_has_capacity_and_what_is_left_of_it() {
+fn a_sniffer_has_capacity_and_what_is_left_of_it() {
     let found = apart(5_000, None, &[]);
     assert_eq!(found.at, None);
     // Eq. 6 as printed: DATA and ACK.
@@ -50,7 +50,7 @@ fn an_onlooker_has_capacity_and_what_is_left_of_it() {
     assert!(close(last(&found, "busy-ratio").busy_ratio, EXCHANGE as f64 / 5_000.0, 1e-3));
     let silent =
         [last(&found, "fsd").service_delay_s, last(&found, "packet-throughput").packet_throughput_bps];
-    assert_eq!(silent, [None; 2], "an onlooker sends nothing");
+    assert_eq!(silent, [None; 2], "a sniffer sends nothing");
 }
 
 /// With nothing more to send, a station gets its packet DIFS before it sends it; with a queue, when it is done with the last.

@@ -5,7 +5,7 @@ use crate::captures::mutation::{config, mutate, mutation, seeds};
 use crate::frames::{A, B, How, Packet, ack, block_ack, data, file};
 use multihop_capture::Capture;
 use multihop_core::Span;
-use multihop_measure::{Findings, Marks, Options, Row, survey};
+use multihop_measure::{Marks, Options, Row, SnifferReport, survey};
 use proptest::prelude::*;
 
 /// The captures of `crates/capture`, and one with what this crate makes something of: frames and their answers, A-MPDUs, damage.
@@ -37,7 +37,7 @@ fn options() -> impl Strategy<Value = Options> {
 }
 
 /// What holds for any findings.
-fn check(found: &Findings) {
+fn check(found: &SnifferReport) {
     let frames: u64 = found.rows.iter().map(|row| row.cell.frames).sum();
     assert!(frames <= found.quality.records);
     let (grade, reasons) = found.quality.verdict();

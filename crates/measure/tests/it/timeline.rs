@@ -3,9 +3,9 @@
 use crate::common::{A, B, CTS, DATA, RTS, SIFS, Sent, exchange, file};
 use multihop_capture::Capture;
 use multihop_core::Span;
-use multihop_measure::{Findings, Grade, Kind, Marks, Options, survey};
+use multihop_measure::{Grade, Kind, Marks, Options, SnifferReport, survey};
 
-fn measured(file: &[u8]) -> Findings {
+fn measured(file: &[u8]) -> SnifferReport {
     let capture = Capture::from_reader(file).unwrap();
     let found = survey(capture, &Options::default(), |_| true).unwrap();
     assert_eq!(found.broken, None);

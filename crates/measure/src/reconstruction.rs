@@ -1,7 +1,7 @@
 //! Link events, told of a capture as the simulator tells them of a node.
 
 use crate::profile::Profile;
-use crate::{Number, Seen, Sighting, StationId};
+use crate::{CapturedFrame, Number, Seen, StationId};
 use multihop_capture::{Control, FrameType};
 use multihop_core::{
     Attempt, Exchange, Fate, FlowId, FrameKind, Heard, Interval, LinkEvent, NodeId, Rate, Span, Time,
@@ -9,9 +9,9 @@ use multihop_core::{
 use multihop_link::PhyTimes;
 
 /// The node that stations beyond those that are told apart, and those that nobody can name, are taken for.
-const STRANGER: NodeId = NodeId(u32::MAX - 1);
+const UNKNOWN_STATION: NodeId = NodeId(u32::MAX - 1);
 
-/// An onlooker that is none of the stations.
+/// A sniffer that is none of the stations.
 const OUTSIDER: NodeId = NodeId(u32::MAX - 2);
 
 /// So many RTS without an answer end a frame of which nothing else is seen, not even its size: the default of `dot11ShortRetryLimit`
@@ -23,14 +23,14 @@ const SHORT_RETRY_LIMIT: u32 = 7;
 /// It keeps to what [`multihop_core::LinkEvent`] asks of any source. A capture does not tell all that a node knows:
 ///
 /// * The medium was busy while frames that were decoded were on the air; of other signals nothing is known.
-/// * When a packet entered the queue, and when the MAC took it, follow from the times of frames: see [`Witness::own`].
+/// * When a packet entered the queue, and when the MAC took it, follow from the times of frames: see [`Reconstruction::own`].
 /// * Contention windows and slots of back-off are unknown, and told as zero; flows are not told apart, and packets not as having
 ///   arrived.
 /// * Frames of which it is unknown how they were sent, and so for how long, are busy medium at most.
 /// * An A-MPDU is one frame of data, and its block acknowledgement an ACK, as if all had arrived.
 /// * Management, other block acknowledgements, and polls count as busy medium, and set the NAV; they are no part of an exchange.
 #[derive(Clone, Debug)]
-pub(crate) struct Witness {
+pub(crate) struct Reconstruction {
     me: Option<StationId>,
     /// The radio that captured is at that station, so that what its host sent is the station's.
     at_radio: bool,
@@ -98,10 +98,10 @@ impl Trying {
     }
 }
 
-impl Witness {
-    /// At station `me`, or at an onlooker that sends nothing; the radio may be `at_radio` itself.
-    pub fn new(me: Option<StationId>, at_radio: bool, profile: &Profile) -> Witness {
-        Witness {
+impl Reconstruction {
+    /// At station `me`, or at a sniffer that sends nothing; the radio may be `at_radio` itself.
+    pub fn new(me: Option<StationId>, at_radio: bool, profile: &Profile) -> Reconstruction {
+        Reconstruction {
             me,
             at_radio,
             phy: profile.times,
@@ -126,7 +126,7 @@ impl Witness {
     /// A frame was on the air at `air`, sent by `sender` if that is known, and it ended the exchange `done`.
     pub fn frame(
         &mut self,
-        frame: &Sighting,
+        frame: &CapturedFrame,
         air: Interval,
         sender: Option<StationId>,
         done: Option<&Seen>,
@@ -196,7 +196,7 @@ impl Witness {
     /// A frame of somebody else.
     fn hear(
         &mut self,
-        frame: &Sighting,
+        frame: &CapturedFrame,
         air: Interval,
         sender: Option<StationId>,
         ended: Option<&Seen>,
@@ -208,8 +208,8 @@ impl Witness {
             tell(&LinkEvent::Heard(Heard {
                 node: self.node(),
                 kind,
-                from: sender.map_or(STRANGER, node_of),
-                to: frame.receiver.map(node_of).or(unknown_receiver.then_some(STRANGER)),
+                from: sender.map_or(UNKNOWN_STATION, node_of),
+                to: frame.receiver.map(node_of).or(unknown_receiver.then_some(UNKNOWN_STATION)),
                 air,
                 duration,
                 size: if kind == FrameKind::Data { frame.size } else { 0 },
@@ -237,7 +237,7 @@ impl Witness {
             return;
         }
         self.give_up_another(seen, tell);
-        let (node, peer) = (self.node(), seen.receiver.map_or(STRANGER, node_of));
+        let (node, peer) = (self.node(), seen.receiver.map_or(UNKNOWN_STATION, node_of));
         let Seen { rts, cts, data, ack, .. } = *seen;
         let (flow, cw, slots) = (FlowId(0), 0, 0);
         tell(&LinkEvent::Attempt(Attempt { node, peer, flow, cw, slots, rts, cts, data, ack }));
@@ -269,7 +269,7 @@ impl Witness {
     }
 
     /// A frame to a group, which nothing answers.
-    fn own_to_group(&mut self, frame: &Sighting, air: Interval, tell: &mut dyn FnMut(&LinkEvent)) {
+    fn own_to_group(&mut self, frame: &CapturedFrame, air: Interval, tell: &mut dyn FnMut(&LinkEvent)) {
         if !matches!(frame.frame.kind, FrameType::Data(_)) {
             return;
         }
@@ -321,7 +321,7 @@ impl Witness {
             node: self.node(),
             peer: match fate {
                 Fate::Broadcast => NodeId::BROADCAST,
-                _ => trying.peer.map_or(STRANGER, node_of),
+                _ => trying.peer.map_or(UNKNOWN_STATION, node_of),
             },
             flow: FlowId(0),
             size: trying.size,
@@ -349,7 +349,7 @@ fn is_try(seen: &Seen) -> bool {
 }
 
 /// What the frame is in an exchange of data, if it is part of one; `ended` is the exchange that it ended.
-fn kind(frame: &Sighting, ended: Option<&Seen>) -> Option<FrameKind> {
+fn kind(frame: &CapturedFrame, ended: Option<&Seen>) -> Option<FrameKind> {
     match frame.frame.kind {
         FrameType::Control(Control::Rts) => Some(FrameKind::Rts),
         FrameType::Control(Control::Cts) => Some(FrameKind::Cts),

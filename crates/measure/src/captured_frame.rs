@@ -1,4 +1,4 @@
-//! A frame, as an onlooker saw it.
+//! A frame, as a sniffer saw it.
 
 use crate::{Marks, Part, StationId};
 use multihop_capture::{Control, Frame, FrameType};
@@ -6,14 +6,14 @@ use multihop_core::{Interval, Rate, Span, Time};
 
 /// A frame with its times.
 #[derive(Clone, Copy, Debug)]
-pub struct Sighting {
-    /// Its stamp, on the time line of the onlooker.
+pub struct CapturedFrame {
+    /// Its stamp, on the time line of the sniffer.
     pub stamp: Time,
     /// What that marks, if the radio says so itself.
     pub marks: Option<Marks>,
     /// The radio says so, and counts in less than microseconds.
     pub exact: bool,
-    /// The onlooker's own host sent it.
+    /// The sniffer's own host sent it.
     pub sent: bool,
     /// For how long it was on the air, of an A-MPDU its share; none if the receiver did not say enough.
     pub airtime: Option<Span>,
@@ -37,14 +37,14 @@ pub struct Sighting {
     pub part: Option<Part>,
 }
 
-impl Sighting {
+impl CapturedFrame {
     /// The same on a time line that begins later, but not after its stamp.
     #[must_use]
-    pub fn after(&self, origin: Span) -> Sighting {
+    pub fn after(&self, origin: Span) -> CapturedFrame {
         let after = |stamp: Time| stamp - origin.min(stamp.since(Time::ZERO));
         let part =
             self.part.map(|part| Part { stamps: (after(part.stamps.0), after(part.stamps.1)), ..part });
-        Sighting { stamp: after(self.stamp), part, ..*self }
+        CapturedFrame { stamp: after(self.stamp), part, ..*self }
     }
 
     /// When it was on the air, if its stamp marks what `marks` says; what the radio says of that goes first.
@@ -71,8 +71,8 @@ impl Sighting {
 
     /// Carrying another number of bytes.
     #[must_use]
-    pub fn with_size(&self, size: u32) -> Sighting {
-        Sighting { size, ..*self }
+    pub fn with_size(&self, size: u32) -> CapturedFrame {
+        CapturedFrame { size, ..*self }
     }
 
     /// Stamps of the first and of the last frame of its PPDU.

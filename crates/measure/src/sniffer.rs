@@ -1,12 +1,12 @@
 //! One interface of a capture, frame by frame.
 
+use crate::captured_frame::network_bytes;
 use crate::gauges::Gauges;
 use crate::profile::{FHSS_SIFS_US, Profile};
-use crate::sighting::network_bytes;
-use crate::witness::Witness;
+use crate::reconstruction::Reconstruction;
 use crate::{
-    Aggregates, Clock, Exchanges, Gauge, Kind, Ledger, Link, Links, Marks, Quality, Reading, Row, Seen,
-    Sighting, Stamps, Station, StationId, Stations,
+    Aggregates, CapturedFrame, Clock, Exchanges, Gauge, Kind, Ledger, Link, Links, Marks, Quality, Reading,
+    Row, Seen, Stamps, Station, StationId, Stations,
 };
 use multihop_capture::{
     Address, Channel, Control, DissectError, Fcs, Frame, FrameError, FrameType, Position, Reception, Record,
@@ -21,7 +21,7 @@ pub struct Options {
     pub bin: Span,
     /// What stamps mark, if it is known; else it is found out.
     pub marks: Option<Marks>,
-    /// The station whose estimators are run, as far as the onlooker can tell what it saw. None: that of the radio itself, if the
+    /// The station whose estimators are run, as far as the sniffer can tell what it saw. None: that of the radio itself, if the
     /// capture tells which one it is, and otherwise a node that sends nothing.
     pub station: Option<Address>,
     /// The estimators.
@@ -41,7 +41,7 @@ const WAITING: usize = 4_096;
 const ENOUGH_VOTES: u64 = 64;
 
 /// Measures what one interface saw, as a stream.
-pub struct Onlooker {
+pub struct Sniffer {
     options: Options,
     clock: Clock,
     stamps: Stamps,
@@ -49,13 +49,13 @@ pub struct Onlooker {
     /// The station that the radio is, and whether its frames are stamped when they begin and those of others when they end.
     own: Option<StationId>,
     own_begins: bool,
-    /// Where the time line of this onlooker begins: estimators take it that nothing was on the air before.
+    /// Where the time line of this sniffer begins: estimators take it that nothing was on the air before.
     origin: Span,
     /// The station whose estimators are run.
     at: Option<StationId>,
     gauges: Option<Gauges>,
     aggregates: Aggregates,
-    waiting: Vec<Sighting>,
+    waiting: Vec<CapturedFrame>,
     stations: Stations,
     exchanges: Exchanges,
     links: Links,
@@ -65,9 +65,9 @@ pub struct Onlooker {
     last: Time,
 }
 
-/// What an onlooker saw.
+/// What a sniffer saw.
 #[derive(Clone, Debug)]
-pub struct Findings {
+pub struct SnifferReport {
     /// When the first frame began, in nanoseconds since 1970 or of the radio's timer.
     pub start: Option<Time>,
     /// From there to the end of the last frame.
@@ -76,10 +76,10 @@ pub struct Findings {
     pub marks: Marks,
     /// Pairs of a frame and its answer from which that was found; none if it was given.
     pub pairs: u64,
-    /// The station that the onlooker is itself: it marks what it sends, or stamps it when it begins, and what it receives when that
+    /// The station that the sniffer is itself: it marks what it sends, or stamps it when it begins, and what it receives when that
     /// ends.
     pub own: Option<StationId>,
-    /// The station whose estimators were run; none for an onlooker that sends nothing.
+    /// The station whose estimators were run; none for a sniffer that sends nothing.
     pub at: Option<StationId>,
     /// When the time line of the readings begins, as `start`: with the bin in which the first frame began, or with zero where
     /// stamps are no dates.
@@ -102,10 +102,10 @@ pub struct Findings {
     pub quality: Quality,
 }
 
-impl Onlooker {
+impl Sniffer {
     /// Has seen nothing yet.
-    pub fn new(options: Options) -> Onlooker {
-        Onlooker {
+    pub fn new(options: Options) -> Sniffer {
+        Sniffer {
             clock: Clock::default(),
             stamps: Stamps::default(),
             marks: None,
@@ -135,7 +135,7 @@ impl Onlooker {
             Err(DissectError::Frame { error, reception, air_bytes }) => {
                 self.quality.unreadable += 1;
                 self.quality.cut += u64::from(matches!(error, FrameError::Short { .. }));
-                self.sighting(record.time, &reception, Frame::unreadable(air_bytes));
+                self.captured_frame(record.time, &reception, Frame::unreadable(air_bytes));
             }
             Err(_) => self.quality.unreadable += 1,
         }
@@ -150,20 +150,20 @@ impl Onlooker {
         if frame.fcs == Fcs::Wrong || reception.bad_fcs == Some(true) || reception.damaged {
             // Addresses and lengths in it may be anything; that it was on the air, and for how long, is all that is known.
             self.quality.damaged += 1;
-            self.sighting(time, reception, Frame::unreadable(frame.air_bytes));
-        } else if !self.sighting(time, reception, frame) {
+            self.captured_frame(time, reception, Frame::unreadable(frame.air_bytes));
+        } else if !self.captured_frame(time, reception, frame) {
             self.quality.unreadable += 1;
         }
     }
 
     /// Is there a stamp, so that it can be told when the frame was on the air?
-    fn sighting(&mut self, time: Option<Time>, reception: &Reception, frame: Frame) -> bool {
+    fn captured_frame(&mut self, time: Option<Time>, reception: &Reception, frame: Frame) -> bool {
         let (timer, marks, exact) = timer(reception);
         // What the user knows of stamps goes before what the radio says.
         let marks = marks.filter(|_| self.options.marks.is_none());
         let Some(stamp) = self.clock.read(time, timer) else { return false };
         let how = ppdu(reception);
-        let sighting = Sighting {
+        let captured_frame = CapturedFrame {
             stamp,
             marks,
             exact: exact && marks.is_some(),
@@ -179,12 +179,12 @@ impl Onlooker {
             size: network_bytes(&frame),
             frame,
         };
-        if !self.aggregates.continues(&sighting, reception.aggregate, how) {
+        if !self.aggregates.continues(&captured_frame, reception.aggregate, how) {
             self.end_aggregate();
         }
         match reception.aggregate {
-            Some(aggregate) => self.aggregates.push(sighting, aggregate, how),
-            None => self.next(&sighting),
+            Some(aggregate) => self.aggregates.push(captured_frame, aggregate, how),
+            None => self.next(&captured_frame),
         }
         true
     }
@@ -197,17 +197,18 @@ impl Onlooker {
         self.aggregates.reuse(frames);
     }
 
-    fn next(&mut self, sighting: &Sighting) {
-        self.quality.unknown_airtime += u64::from(sighting.airtime.is_none() && !sighting.is_damaged());
+    fn next(&mut self, captured_frame: &CapturedFrame) {
+        self.quality.unknown_airtime +=
+            u64::from(captured_frame.airtime.is_none() && !captured_frame.is_damaged());
         match self.marks {
-            Some(marks) => self.account(sighting, marks),
-            None => self.wait(*sighting),
+            Some(marks) => self.account(captured_frame, marks),
+            None => self.wait(*captured_frame),
         }
     }
 
-    fn wait(&mut self, sighting: Sighting) {
-        self.stamps.see(&sighting);
-        self.waiting.push(sighting);
+    fn wait(&mut self, captured_frame: CapturedFrame) {
+        self.stamps.see(&captured_frame);
+        self.waiting.push(captured_frame);
         if self.waiting.len() >= WAITING || self.stamps.pairs() >= ENOUGH_VOTES {
             self.settle();
         }
@@ -216,7 +217,7 @@ impl Onlooker {
     /// What stamps mark, who the radio is and how it sends is known from now on as well as it will be.
     fn settle(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
-        let told = waiting.first().and_then(|sighting| sighting.marks);
+        let told = waiting.first().and_then(|captured_frame| captured_frame.marks);
         let marks = self.options.marks.or(told).unwrap_or_else(|| self.stamps.marks());
         self.marks = Some(marks);
         self.own = sender_of_own(&waiting).or_else(|| self.stamps.own());
@@ -226,15 +227,15 @@ impl Onlooker {
             self.origin = origin(first.air(marks).start, self.options.bin);
             let start = first.after(self.origin).air(marks).start;
             let profile = Profile::of(&waiting);
-            if waiting.iter().all(|sighting| sighting.exact) {
+            if waiting.iter().all(|captured_frame| captured_frame.exact) {
                 self.exchanges.expect_answers_within(profile.answer_timeout);
             }
-            let witness = Witness::new(self.at, self.options.station.is_none(), &profile);
+            let reconstruction = Reconstruction::new(self.at, self.options.station.is_none(), &profile);
             let bin = self.options.bin;
-            self.gauges = Some(Gauges::new(&self.options.gauges, witness, &profile, start, bin));
+            self.gauges = Some(Gauges::new(&self.options.gauges, reconstruction, &profile, start, bin));
         }
-        for sighting in waiting {
-            self.account(&sighting, marks);
+        for captured_frame in waiting {
+            self.account(&captured_frame, marks);
         }
     }
 
@@ -257,8 +258,8 @@ impl Onlooker {
     }
 
     /// The radio, or the station that was asked for, may show itself only now.
-    fn recognise(&mut self, sighting: &Sighting, sender: Option<StationId>) {
-        if self.own.is_none() && sighting.sent {
+    fn recognise(&mut self, captured_frame: &CapturedFrame, sender: Option<StationId>) {
+        if self.own.is_none() && captured_frame.sent {
             self.own = sender;
         }
         if self.at.is_none() {
@@ -269,29 +270,32 @@ impl Onlooker {
         }
     }
 
-    fn account(&mut self, sighting: &Sighting, marks: Marks) {
-        let sighting = &sighting.after(self.origin);
-        let sender = sighting.transmitter.or_else(|| self.exchanges.answerer(sighting));
-        self.recognise(sighting, sender);
+    fn account(&mut self, captured_frame: &CapturedFrame, marks: Marks) {
+        let captured_frame = &captured_frame.after(self.origin);
+        let sender = captured_frame.transmitter.or_else(|| self.exchanges.answerer(captured_frame));
+        self.recognise(captured_frame, sender);
         let begins = self.own_begins && self.own.is_some() && sender == self.own;
         let marks = if begins { Marks::Begin } else { marks };
-        let air = sighting.air(marks);
+        let air = captured_frame.air(marks);
         self.first.get_or_insert(air.start);
         self.last = self.last.max(air.end);
         let orphans = self.exchanges.orphan_acks;
         // In an exchange an A-MPDU is one frame.
-        let (done, sender) = match sighting.part.map(|part| part.stands_for) {
-            None => self.exchange_frame(sighting, air),
-            Some(Some(size)) => self.exchange_frame(&sighting.with_size(size), sighting.ppdu(marks)),
+        let (done, sender) = match captured_frame.part.map(|part| part.stands_for) {
+            None => self.exchange_frame(captured_frame, air),
+            Some(Some(size)) => {
+                self.exchange_frame(&captured_frame.with_size(size), captured_frame.ppdu(marks))
+            }
             Some(None) => (None, sender),
         };
         if let Some(done) = done {
             self.exchange(&done);
         }
-        let frame = &sighting.frame;
-        match sighting.control() {
+        let frame = &captured_frame.frame;
+        match captured_frame.control() {
             Some(Control::Ack) => {
-                if let Some(station) = sighting.receiver.and_then(|receiver| self.stations.get_mut(receiver))
+                if let Some(station) =
+                    captured_frame.receiver.and_then(|receiver| self.stations.get_mut(receiver))
                 {
                     station.acks += 1;
                     station.orphan_acks += self.exchanges.orphan_acks - orphans;
@@ -302,7 +306,7 @@ impl Onlooker {
         }
         self.ledger.add(sender, kind(frame), frame.air_bytes, air);
         if let Some(station) = sender.and_then(|sender| self.stations.get_mut(sender)) {
-            station.sent(frame, air.length(), air.start, sighting.signal_dbm);
+            station.sent(frame, air.length(), air.start, captured_frame.signal_dbm);
         }
     }
 
@@ -313,11 +317,15 @@ impl Onlooker {
     }
 
     /// A frame as part of an exchange, before the estimators too. Returns the exchange that it ends, and who sent it.
-    fn exchange_frame(&mut self, sighting: &Sighting, air: Interval) -> (Option<Seen>, Option<StationId>) {
+    fn exchange_frame(
+        &mut self,
+        captured_frame: &CapturedFrame,
+        air: Interval,
+    ) -> (Option<Seen>, Option<StationId>) {
         self.read_gauges(air);
-        let (done, sender) = self.exchanges.see(sighting, air);
+        let (done, sender) = self.exchanges.see(captured_frame, air);
         if let Some(gauges) = &mut self.gauges {
-            gauges.frame(sighting, air, sender, done.as_ref());
+            gauges.frame(captured_frame, air, sender, done.as_ref());
         }
         (done, sender)
     }
@@ -332,7 +340,7 @@ impl Onlooker {
     }
 
     /// Whatever waits is accounted for.
-    pub fn finish(mut self) -> Findings {
+    pub fn finish(mut self) -> SnifferReport {
         self.end_aggregate();
         if self.marks.is_none() {
             self.settle();
@@ -366,7 +374,7 @@ impl Onlooker {
             stations_beyond: self.stations.beyond,
             ..self.quality
         };
-        Findings {
+        SnifferReport {
             start: start.map(|start| start + self.origin),
             length: self.first.map_or(Span::ZERO, |first| self.last.since(first)),
             marks: self.marks.unwrap_or(Marks::End),
@@ -415,10 +423,10 @@ fn timer(reception: &Reception) -> (Option<u64>, Option<Marks>, bool) {
 }
 
 /// The station whose frames are marked as sent by the host, if any are: it names itself, or it answers a frame for it.
-fn sender_of_own(seen: &[Sighting]) -> Option<StationId> {
+fn sender_of_own(seen: &[CapturedFrame]) -> Option<StationId> {
     let named = || seen.iter().find(|frame| frame.sent && frame.transmitter.is_some());
     let answer = || {
-        let is_answer = |pair: &&[Sighting]| {
+        let is_answer = |pair: &&[CapturedFrame]| {
             pair[1].sent && pair[1].transmitter.is_none() && pair[1].receiver == pair[0].transmitter
         };
         seen.windows(2).find(is_answer).and_then(|pair| pair[0].receiver)
