@@ -100,8 +100,14 @@ def inline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Out
 
     def run(*arguments: str | Path) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["multihop", *map(str, arguments)])
-        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
-            code = cli._run()
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+                code = cli._run()
+        finally:
+            # A command ends with signals ignored, and what later tests start would ignore them, too.
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
         return Outcome(code, out.getvalue(), err.getvalue())
 
     return run
