@@ -30,7 +30,7 @@ def page(comparison: Runs) -> str:
             topology.picture(first.view, first.positions),
             topology.caption(first.view, first.positions) + " " + _path_note(comparison),
         ),
-        section("Who gets what", drawn["metrics"], intervals),
+        section("Throughput and fairness", drawn["metrics"], intervals),
         section("Goodput of each flow", drawn["flows"], _optimum_note(comparison)),
         section(
             "Where packets are lost",
@@ -46,7 +46,7 @@ def page(comparison: Runs) -> str:
             "Means over seeds.",
         ),
         section("Numbers", _metric_table(comparison) + _paired_table(comparison)),
-        section("Where this comes from", _provenance(comparison)),
+        section("Provenance", _provenance(comparison)),
     ]
     return document(title, "\n".join(sections))
 

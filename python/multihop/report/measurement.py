@@ -44,7 +44,7 @@ def page(found: Measurement) -> str:
         ("bytes", f"{found.bytes}"),
         ("command", f"multihop measure {found.path.name}"),
     ]
-    parts.append(section("Where this comes from", facts(about)))
+    parts.append(section("Provenance", facts(about)))
     return document(f"{found.path.name}: measured", "\n".join(parts))
 
 

@@ -95,7 +95,7 @@ def _study(result: StudyResult, prefix: str, made: Sequence[Figure], *, is_singl
         f"<h3>Claims</h3>{judged}" if judged else "",
         f"<h3>Estimates</h3>{tables.estimates(result)}",
         disclosure("paired differences", differences) if differences else "",
-        f"<h3>Where this comes from</h3>{provenance.provenance(result)}",
+        f"<h3>Provenance</h3>{provenance.provenance(result)}",
     ]
     return f'<section class="study" id="{prefix}">{"".join(parts)}</section>'
 
