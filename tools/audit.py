@@ -51,7 +51,7 @@ ALLOWED = {
 
 #: Tools of development that nothing of ours contains or links, by package: what their licence is and why it may be.
 TOOLS = {
-    "docutils": "in the public domain but for parts under BSD's licences and an Emacs mode under the GPL; builds the documentation",
+    "docutils": "in the public domain, but for parts under BSD's licences and an Emacs mode under the GPL; builds docs",
 }
 
 #: How packages call these that do not use SPDX's names, in small letters.
