@@ -5,6 +5,7 @@
 //! forms that the engine has too are [`models`]. A panic of the
 //! engine, which is a bug, becomes an `InternalError` ([`panics`]).
 
+mod causes;
 mod columns;
 mod measure;
 mod models;
@@ -100,8 +101,9 @@ impl Meter {
 }
 
 /// Runs a scenario with the GIL released; what each radio sees goes to the file `pcap`, if it is named.
+/// With `causes` there are the tables of causes as well.
 #[pyfunction]
-#[pyo3(signature = (text, origin, overrides = None, meter = None, pcap = None))]
+#[pyo3(signature = (text, origin, overrides = None, meter = None, pcap = None, causes = false))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
 fn run<'py>(
     py: Python<'py>,
@@ -110,6 +112,7 @@ fn run<'py>(
     overrides: Option<&Bound<'py, PyDict>>,
     meter: Option<&Bound<'py, Meter>>,
     pcap: Option<PathBuf>,
+    causes: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let overrides = read_overrides(overrides)?;
     let meter = meter.map(Bound::get);
@@ -132,7 +135,11 @@ fn run<'py>(
             Ok((config, outcome))
         })
     })?;
-    tables::output(py, &config, &outcome)
+    let made = tables::output(py, &config, &outcome)?;
+    if causes {
+        causes::add(py, &made, &outcome.causes)?;
+    }
+    Ok(made)
 }
 
 /// Spaces, slots and airtimes of a scenario, in seconds.

@@ -1,5 +1,9 @@
 //! What a run found out. Everything counts from the end of the warm-up, unless it says otherwise.
 
+mod causes;
+
+pub use causes::{Causes, CollisionOutcome, DropOutcome, HopOutcome, LossCause, LossOutcome, Overlap};
+
 use multihop_core::DropCause;
 use multihop_link::LinkView;
 
@@ -26,6 +30,8 @@ pub struct Outcome {
     pub series: Vec<SeriesRow>,
     /// Time series of estimators, one row per step, node and measurement, from the start of the run.
     pub measurements: Vec<MeasurementRow>,
+    /// Why flows got what they got.
+    pub causes: Causes,
     /// Conservation, from the start of the run; it was asserted.
     pub conservation: Conservation,
 }
