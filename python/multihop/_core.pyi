@@ -137,7 +137,10 @@ class LinkCapacityView(TypedDict):
     goodput_bps: float
 
 class Output(TypedDict):
-    """The columns of a run's tables and its scalars. Wires, measurements and positions are there if it has some."""
+    """The columns of a run's tables and its scalars.
+
+    Wires, measurements and positions are there if it has some; hops, drops, losses and collisions if asked for.
+    """
 
     summary: dict[str, int | float | str]
     flows: dict[str, Column]
@@ -147,6 +150,10 @@ class Output(TypedDict):
     series: dict[str, Column]
     measurements: NotRequired[dict[str, Column]]
     positions: NotRequired[dict[str, Column]]
+    hops: NotRequired[dict[str, Column]]
+    drops: NotRequired[dict[str, Column]]
+    losses: NotRequired[dict[str, Column]]
+    collisions: NotRequired[dict[str, Column]]
 
 class ScenarioError(ValueError):
     """A scenario that cannot be run. The message is `file:line: key: what was found; what would do`."""
@@ -230,10 +237,12 @@ def run(
     overrides: Mapping[str, Any] | None = None,
     meter: Meter | None = None,
     pcap: Path | None = None,
+    causes: bool = False,
 ) -> Output:
     """Runs a scenario with the GIL released.
 
     What each radio sees goes to the file `pcap`, if it is named; an `OSError` says why it cannot be written.
+    With `causes` there are the tables of causes as well (`multihop.results.causes`).
     """
 
 def schema() -> str:
