@@ -118,7 +118,8 @@ fn run<'py>(
     let meter = meter.map(Bound::get);
     let (config, outcome) = py.detach(|| {
         panics::caught(|| {
-            let config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+            let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+            config.causes = causes;
             let watch = |now: multihop_core::Time| {
                 if let Some(meter) = meter {
                     meter.simulated_ns.store(now.ns(), Ordering::Relaxed);

@@ -30,7 +30,7 @@ pub struct Outcome {
     pub series: Vec<SeriesRow>,
     /// Time series of estimators, one row per step, node and measurement, from the start of the run.
     pub measurements: Vec<MeasurementRow>,
-    /// Why flows got what they got.
+    /// Why flows got what they got; empty unless [`crate::config::Config::causes`] asks for it.
     pub causes: Causes,
     /// Conservation, from the start of the run; it was asserted.
     pub conservation: Conservation,

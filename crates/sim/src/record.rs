@@ -213,7 +213,9 @@ impl Recorder {
             self.nodes[node.index()].dropped[cause as usize] += 1;
             let flow = &mut self.flows[packet.flow.index()];
             let feedback = !(packet.port == Port::Receiver && packet.carries_data());
-            flow.causes.dropped(node, feedback, cause);
+            if self.causes.are_kept() {
+                flow.causes.dropped(node, feedback, cause);
+            }
             if feedback {
                 flow.feedback_dropped += 1;
             } else {
@@ -243,7 +245,9 @@ impl Recorder {
         if !counts {
             return;
         }
-        if let Some(flow) = self.flows.get_mut(exchange.flow.index()) {
+        if self.causes.are_kept()
+            && let Some(flow) = self.flows.get_mut(exchange.flow.index())
+        {
             flow.causes.exchange(exchange);
         }
         let node = &mut self.nodes[exchange.node.index()];

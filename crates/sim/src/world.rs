@@ -186,8 +186,8 @@ impl World {
         };
         let record = Recorder::new(config.nodes.len(), config.flows.len(), from)
             .with_wires(wires.len())
-            .with_media(config)
-            .with_spread(listeners.spread(config));
+            .with_media(config);
+        let record = if config.causes { record.with_causes(listeners.spread(config)) } else { record };
         World {
             agenda,
             purposes: plan.purposes,

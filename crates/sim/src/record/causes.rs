@@ -38,6 +38,7 @@ type LossKey = (u32, u8);
 /// The books of frames lost.
 #[derive(Clone, Debug, Default)]
 pub struct CauseBook {
+    on: bool,
     /// How much later than at the nearest listener a frame may be at the farthest.
     spread: Span,
     /// In the order of their beginnings.
@@ -87,6 +88,11 @@ impl CauseBook {
         }
     }
 
+    /// Are there such books?
+    pub fn are_kept(&self) -> bool {
+        self.on
+    }
+
     /// A frame begins.
     pub fn begins(&mut self, frame: &Frame) {
         let Interval { start, end } = frame.air;
@@ -114,16 +120,17 @@ impl CauseBook {
 }
 
 impl Recorder {
-    /// The same; a frame may be at its farthest listener this much later than at its nearest.
+    /// The same with books of causes; a frame may be at its farthest listener this much later than at its nearest.
     #[must_use]
-    pub fn with_spread(mut self, spread: Span) -> Recorder {
+    pub fn with_causes(mut self, spread: Span) -> Recorder {
+        self.causes.on = true;
         self.causes.spread = spread;
         self
     }
 
     /// A unicast frame did not do what it was sent for.
     pub fn in_vain(&mut self, kind: FrameKind, [from, to]: [NodeId; 2], cause: LossCause, now: Time) {
-        if self.counts(now) {
+        if self.causes.on && self.counts(now) {
             entry(&mut self.causes.losses[to.index()], (from.0, kind as u8))[cause as usize] += 1;
         }
     }

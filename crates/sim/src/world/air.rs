@@ -48,7 +48,9 @@ impl World {
             return false;
         }
         self.listeners.refresh(frame.from, front, self.now);
-        self.book_begin(frame);
+        if self.record.causes.are_kept() {
+            self.book_begin(frame);
+        }
         true
     }
 
@@ -126,7 +128,7 @@ impl World {
             log.frame_ends(frame, &self.packets);
         }
         let links = self.listeners.of(frame.from);
-        let wanted = frame.to.map_or(u32::MAX, |to| to.0);
+        let wanted = frame.to.filter(|_| self.record.causes.are_kept()).map_or(u32::MAX, |to| to.0);
         let mut lost = None;
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
             let link = &arrives(&links[reached.map_or(index, |places| places[index].1 as usize)]);
