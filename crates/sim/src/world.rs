@@ -383,7 +383,7 @@ impl World {
                     sent_bytes: sent - std::mem::replace(&mut self.samples.sent_before[index], sent),
                     rate_bps: progress.allowed_rate.map(bits),
                     loss_event_rate: progress.loss_event_rate,
-                    window: progress.window,
+                    window_bytes: progress.window,
                     rtt_s: progress.rtt.map(Span::seconds),
                     source_queue: self.nodes[source.index()].stack.queue_towards(next_hop) as u32,
                     transmission_efficiency: std::mem::take(&mut self.record.flows[index].step_efficiency)

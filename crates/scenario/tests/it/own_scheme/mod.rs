@@ -41,7 +41,7 @@ fn on_a_wire_the_window_times_the_queue_is_what_the_law_says() {
     for (queue, bytes) in [("15 kB", 15e3), ("30 kB", 30e3), ("100 kB", 100e3), ("300 kB", 300e3)] {
         for delay in [2, 5, 10] {
             let outcome = run(&bottleneck(queue, delay, 1));
-            let segments = outcome.flows[0].window_mean.unwrap() / 1460.0;
+            let segments = outcome.flows[0].window_mean_bytes.unwrap() / 1460.0;
             let law = bytes / segments / 1512.0;
             let found = wire(&outcome, 0, 1);
             let beyond = found.queue_mean - law;
@@ -101,7 +101,7 @@ fn means(scheme: &str, settings: &[(&str, String)]) -> Means {
     Means {
         goodput_kbps: mean(&|outcome| goodput(outcome, 0) / 1e3),
         delay_p95_ms: mean(&|outcome| outcome.flows[0].delay.p95 * 1e3),
-        window_segments: mean(&|outcome| outcome.flows[0].window_mean.unwrap() / 1460.0),
+        window_segments: mean(&|outcome| outcome.flows[0].window_mean_bytes.unwrap() / 1460.0),
         retransmissions: mean(&|outcome| outcome.flows[0].retransmissions as f64),
         given_up: mean(&|outcome| outcome.flows[0].dropped[DropCause::RetryLimit as usize] as f64),
     }
