@@ -155,7 +155,7 @@ impl Packet {
         self.flow == FlowId::ROUTING
     }
 
-    /// Do routers of a scheme tell each other something?
+    /// Do routers of a scheme signal something to each other?
     pub fn is_signalling(&self) -> bool {
         self.flow == FlowId::SIGNALLING
     }
