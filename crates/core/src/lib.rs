@@ -12,6 +12,7 @@
 //!   to the ends of a flow.
 //! * [`LinkEvent`]: everything that a MAC saw. Estimators, router policies and recorders all read this one stream, whether
 //!   it comes from the simulator or (later) from a capture.
+//! * [`parameters!`]: tables in which each parameter of the engine is written once.
 //!
 //! This crate depends on nothing.
 
@@ -20,6 +21,7 @@ mod header;
 mod ids;
 mod names;
 mod packet;
+mod parameters;
 mod rate;
 mod rng;
 mod time;
