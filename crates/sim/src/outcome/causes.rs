@@ -1,5 +1,7 @@
 //! Why a run's flows got what they got: what each hop did for each flow, and which frames were lost to what.
 
+use super::losses;
+use super::table::{At, Cell, Column, Description, Table, table};
 use multihop_core::{DropCause, FrameKind};
 
 /// What a run says of causes. Everything counts from the end of the warm-up; rows are in the order of their indices.
@@ -15,44 +17,63 @@ pub struct Causes {
     pub collisions: Vec<CollisionOutcome>,
 }
 
-/// What a directed link did for a flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct HopOutcome {
-    /// Index of the flow.
-    pub flow: u32,
-    /// Does this count its acknowledgements (frames without payload) rather than its data?
-    pub feedback: bool,
-    /// Index of the sender.
-    pub from: u32,
-    /// Index of the receiver.
-    pub to: u32,
-    /// RTS transmissions.
-    pub rts: u64,
-    /// DATA transmissions.
-    pub data: u64,
-    /// Frames acknowledged.
-    pub acknowledged: u64,
-    /// Frames given up.
-    pub given_up: u64,
-    /// From a frame's arrival in the queue to the head of the line, mean over the frames that ended, in seconds.
-    pub wait_mean_s: f64,
-    /// From the head of the line to the frame's end, acknowledged or given up, mean over these frames, in seconds.
-    pub service_mean_s: f64,
-    /// Share of time that its exchanges took, once for each DATA transmission: from the first bit to the last, without back-off.
-    pub airtime: f64,
+/// The tables of causes, in the order in which they are written.
+pub fn cause_tables() -> Vec<Description> {
+    vec![
+        Description::of::<HopOutcome>(),
+        Description::of::<DropOutcome>(),
+        Description::of::<LossOutcome>(),
+        Description::of::<CollisionOutcome>(),
+    ]
 }
 
-/// Packets of a flow that were dropped at a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct DropOutcome {
-    /// Index of the flow.
-    pub flow: u32,
-    /// Are these its acknowledgements rather than its data?
-    pub feedback: bool,
-    /// Index of the node.
-    pub node: u32,
+table! {
+    /// What a directed link did for a flow.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    HopOutcome, "hops", "a row per flow, direction and pair of nodes that exchanged its frames":
+
+    /// index of the flow
+    flow("1"): u32;
+    /// 1 if this is of its acknowledgements (packets without payload), 0 if of its data
+    feedback("1"): bool;
+    /// Index of the sender.
+    from: u32;
+    /// index of the node that sends
+    column sender("1"): u32 = |at| at.row.from;
+    /// Index of the receiver.
+    to: u32;
+    /// index of the node that receives
+    column receiver("1"): u32 = |at| at.row.to;
+    /// RTS transmissions
+    rts("1"): u64;
+    /// DATA transmissions
+    data("1"): u64;
+    /// frames acknowledged
+    acknowledged("1"): u64;
+    /// frames given up after the retry limit
+    given_up("1"): u64;
+    /// from a frame's arrival in the queue to the head of the line, mean over the frames that ended
+    wait_mean_s("s"): f64;
+    /// from the head of the line to a frame's end, acknowledged or given up, mean over these frames
+    service_mean_s("s"): f64;
+    /// share of time that its exchanges took, once for each DATA transmission: from the first bit to the last, without back-off
+    airtime("1"): f64;
+}
+
+table! {
+    /// Packets of a flow that were dropped at a node.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    DropOutcome, "drops", "a row per flow, direction and node where its packets were dropped":
+
+    /// index of the flow
+    flow("1"): u32;
+    /// 1 if these are its acknowledgements (packets without payload), 0 if its data
+    feedback("1"): bool;
+    /// index of the node
+    node("1"): u32;
     /// By cause, in the order of [`DropCause::ALL`].
-    pub dropped: [u64; DropCause::ALL.len()],
+    dropped: [u64; DropCause::ALL.len()];
+    ..losses("packets", |row: &DropOutcome| &row.dropped);
 }
 
 /// Why a unicast frame did not do what it was sent for.
@@ -87,6 +108,25 @@ impl LossCause {
         LossCause::Late,
     ];
 
+    /// What it means, of frames.
+    const fn meaning(self) -> &'static str {
+        match self {
+            LossCause::Collision => {
+                "another signal overlapped them at the receiver, without which they would have been decoded"
+            }
+            LossCause::Sending => "the receiver was itself transmitting",
+            LossCause::Channel => "noise, or an error model: they would have been lost alone as well",
+            LossCause::Weak => "they arrived too weak to be decoded, or not at all",
+            LossCause::Off => "the radio of the sender or of the receiver was off",
+            LossCause::Unanswered => {
+                "they were decoded, but the receiver gave no answer: its NAV was set, or it was at something else"
+            }
+            LossCause::Late => {
+                "answers that were no longer awaited; under ns-2's rules also a CTS after which the medium was not idle"
+            }
+        }
+    }
+
     /// The name of its column.
     pub const fn name(self) -> &'static str {
         match self {
@@ -101,17 +141,42 @@ impl LossCause {
     }
 }
 
-/// Unicast frames of one kind on a directed link that did not do what they were sent for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LossOutcome {
+table! {
+    /// Unicast frames of one kind on a directed link that did not do what they were sent for.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    LossOutcome, "losses", "a row per directed link and kind of frame that failed there":
+
     /// Index of the sender.
-    pub from: u32,
+    from: u32;
+    /// index of the node that sends
+    column sender("1"): u32 = |at| at.row.from;
     /// Index of the receiver.
-    pub to: u32,
+    to: u32;
+    /// index of the node that receives
+    column receiver("1"): u32 = |at| at.row.to;
     /// What they were.
-    pub kind: FrameKind,
+    kind: FrameKind;
+    /// what was sent: rts, cts, data or ack
+    column frame(""): String = |at| name(at.row.kind).to_owned();
     /// How many, in the order of [`LossCause::ALL`].
-    pub lost: [u64; LossCause::ALL.len()],
+    lost: [u64; LossCause::ALL.len()];
+    ..failures();
+}
+
+fn failures() -> impl Iterator<Item = Column<LossOutcome>> {
+    (0..).zip(LossCause::ALL).map(|(index, cause): (usize, _)| {
+        let value = move |at: &At<LossOutcome>| at.row.lost[index];
+        Column::new(cause.name(), "frames", format!("frames: {}", cause.meaning()), Cell::values(value))
+    })
+}
+
+fn name(kind: FrameKind) -> &'static str {
+    match kind {
+        FrameKind::Rts => "rts",
+        FrameKind::Cts => "cts",
+        FrameKind::Data => "data",
+        FrameKind::Ack => "ack",
+    }
 }
 
 /// How two frames came to overlap.
@@ -136,25 +201,36 @@ impl Overlap {
     }
 }
 
-/// Frames that one interferer destroyed in the same way. Of several that overlapped a frame, the strongest at the receiver counts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CollisionOutcome {
-    /// Index of the node that the lost frames were for.
-    pub receiver: u32,
-    /// Index of the node that sent them.
-    pub sender: u32,
+table! {
+    /// Frames that one interferer destroyed in the same way. Of several that overlapped a frame, the strongest at the receiver counts.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    CollisionOutcome, "collisions", "a row per receiver, sender, interferer and what these two sent":
+
+    /// index of the node that the lost frames were for
+    receiver("1"): u32;
+    /// index of the node that sent them
+    sender("1"): u32;
     /// What they were.
-    pub kind: FrameKind,
-    /// Index of the node whose frames destroyed them.
-    pub interferer: u32,
+    kind: FrameKind;
+    /// what they were: rts, cts, data or ack
+    column frame(""): String = |at| name(at.row.kind).to_owned();
+    /// index of the node whose frames destroyed them: the strongest of several
+    interferer("1"): u32;
     /// What those frames were.
-    pub interferer_kind: FrameKind,
-    /// Index of the node that those were for; none for broadcasts.
-    pub interferer_to: Option<u32>,
+    interferer_kind: FrameKind;
+    /// what those frames were
+    column interferer_frame(""): String = |at| name(at.row.interferer_kind).to_owned();
+    /// Whom those were for; none for broadcasts.
+    interferer_node: Option<u32>;
+    /// index of the node that those were for; missing for broadcasts
+    column interferer_to("1"): Option<u64> = |at| at.row.interferer_node.map(u64::from);
     /// How they came to overlap.
-    pub overlap: Overlap,
-    /// Can the interferer decode frames of the receiver, its CTS above all?
-    pub warned: bool,
-    /// How many frames were lost so.
-    pub lost: u64,
+    how: Overlap;
+    /// `hidden`: the sender does not sense the interferer; `simultaneous`: it does, but both began within a slot; `sensed`: it does,
+    /// and one of them sent nevertheless, as answers do
+    column overlap(""): String = |at| at.row.how.name().to_owned();
+    /// 1 if the interferer can decode frames of the receiver, its CTS above all
+    warned("1"): bool;
+    /// how many frames were lost so
+    lost("frames"): u64;
 }

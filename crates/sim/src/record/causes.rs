@@ -177,8 +177,8 @@ impl Recorder {
                     kind: KINDS[usize::from(kind)],
                     interferer,
                     interferer_kind: KINDS[usize::from(interferer_kind)],
-                    interferer_to: (for_whom != u32::MAX).then_some(for_whom),
-                    overlap,
+                    interferer_node: (for_whom != u32::MAX).then_some(for_whom),
+                    how: overlap,
                     warned,
                     lost,
                 }

@@ -70,9 +70,7 @@ fn frames_of_a_hidden_terminal_name_it_and_whom_it_sent_to() {
         at_n1.clone().filter(|hit| hit.interferer_kind == FrameKind::Data).map(|hit| hit.lost).sum::<u64>();
     assert!(data > 100, "{hits:?}");
     assert!(
-        at_n1
-            .clone()
-            .all(|hit| hit.overlap == Overlap::Hidden && !hit.warned && hit.interferer_to == Some(3)),
+        at_n1.clone().all(|hit| hit.how == Overlap::Hidden && !hit.warned && hit.interferer_node == Some(3)),
         "{hits:?}"
     );
     assert_eq!(lost(&outcome, 2, 3, FrameKind::Data, &LossCause::ALL), 0, "n3 is 600 m from n1");
@@ -83,7 +81,7 @@ fn stations_of_a_cell_collide_only_by_beginning_together() {
     let outcome = short(saturated_cell(DcfRules::IEEE, 5));
     let hits = &outcome.causes.collisions;
     assert!(hits.iter().map(|hit| hit.lost).sum::<u64>() > 50, "{hits:?}");
-    assert!(hits.iter().all(|hit| hit.overlap == Overlap::Simultaneous && hit.receiver == 0), "{hits:?}");
+    assert!(hits.iter().all(|hit| hit.how == Overlap::Simultaneous && hit.receiver == 0), "{hits:?}");
 }
 
 #[test]
