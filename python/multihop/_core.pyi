@@ -148,6 +148,9 @@ class Output(TypedDict):
     measurements: NotRequired[dict[str, Column]]
     positions: NotRequired[dict[str, Column]]
 
+#: Bytes of MAC header and FCS of a DATA frame (802.11-2012, 8.2.3).
+MAC_HEADER: int
+
 class ScenarioError(ValueError):
     """A scenario that cannot be run. The message is `file:line: key: what was found; what would do`."""
 

@@ -10,6 +10,7 @@ mod models;
 mod panics;
 mod tables;
 
+use multihop_dot11::DcfRules;
 use multihop_scenario::{Overrides, Resolved, Setting, Step};
 use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
@@ -33,6 +34,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("CaptureError", module.py().get_type::<CaptureError>())?;
     module.add("InternalError", module.py().get_type::<InternalError>())?;
+    module.add("MAC_HEADER", DcfRules::IEEE.data_header)?;
     module.add_class::<Meter>()?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;

@@ -23,6 +23,7 @@ mod hash;
 mod mac;
 mod measure;
 mod medium;
+mod misfit;
 mod mobility;
 mod parameters;
 mod phy;
