@@ -2,10 +2,13 @@
 
 use crate::{panics, scenario_error};
 use multihop_core::Span;
+use multihop_dot11::{ErrorTable, success_from_delivery};
 use multihop_link::{ContentionDelay, LinkCapacity, PhyTimes, ServiceTimes, SuccessProbability};
 use multihop_scenario::Overrides;
 use multihop_sim::capacity::phy_times;
+use multihop_sim::config::MediumModel;
 use multihop_transport::{Equation, Path};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -99,6 +102,23 @@ pub fn throughput_equation(
     let path = Path::new(packet_size, rtt);
     let p = loss_event_rate.unwrap_or_else(|| equation.loss_event_rate(&path, rate.unwrap_or(0.0)));
     (equation.rate(&path, p), p)
+}
+
+/// The ratio of signal to noise in dB at which probes of a scenario's medium, measured links with powers, arrive at its data rate in
+/// each of these shares, by the error model that runs use.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
+pub fn snr_of_delivery(text: &str, origin: &str, shares: Vec<f64>) -> PyResult<Vec<f64>> {
+    panics::caught(|| {
+        let config = multihop_scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
+        let MediumModel::Sensed { probe_size, .. } = config.medium.model else {
+            return Err(PyValueError::new_err("the medium has no probes and powers"));
+        };
+        let modulation = config.phy.modulation(config.data_rate).expect("the rate belongs to the PHY");
+        let table = ErrorTable::new(modulation);
+        let ratio = |share: &f64| 10.0 * table.sinr_for(success_from_delivery(*share, probe_size)).log10();
+        Ok(shares.iter().map(ratio).collect())
+    })
 }
 
 /// What models have to know of the PHY of a scenario.
