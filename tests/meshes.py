@@ -17,6 +17,8 @@ def links_of(imported):
     """(from, to) -> delivery, both directions."""
     found = {}
     for link in tomllib.loads(imported.text)["topology"]["links"]:
+        if "delivery" not in link:
+            continue  # it is only sensed
         found[link["from"], link["to"]] = link["delivery"]
         if "reverse" in link:
             found[link["to"], link["from"]] = link["reverse"]

@@ -2,11 +2,10 @@
 
 use crate::{panics, scenario_error};
 use multihop_core::Span;
-use multihop_dot11::{ErrorTable, success_from_delivery};
 use multihop_link::{ContentionDelay, LinkCapacity, PhyTimes, ServiceTimes, SuccessProbability};
 use multihop_scenario::Overrides;
 use multihop_sim::capacity::phy_times;
-use multihop_sim::config::MediumModel;
+use multihop_sim::preflight::power_ratio_of_delivery;
 use multihop_transport::{Equation, Path};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -111,13 +110,9 @@ pub fn throughput_equation(
 pub fn snr_of_delivery(text: &str, origin: &str, shares: Vec<f64>) -> PyResult<Vec<f64>> {
     panics::caught(|| {
         let config = multihop_scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
-        let MediumModel::Sensed { probe_size, .. } = config.medium.model else {
-            return Err(PyValueError::new_err("the medium has no probes and powers"));
-        };
-        let modulation = config.phy.modulation(config.data_rate).expect("the rate belongs to the PHY");
-        let table = ErrorTable::new(modulation);
-        let ratio = |share: &f64| 10.0 * table.sinr_for(success_from_delivery(*share, probe_size)).log10();
-        Ok(shares.iter().map(ratio).collect())
+        let ratios = power_ratio_of_delivery(&config, &shares);
+        let ratios = ratios.ok_or_else(|| PyValueError::new_err("the medium has no probes and powers"))?;
+        Ok(ratios.into_iter().map(|ratio| 10.0 * ratio.log10()).collect())
     })
 }
 
