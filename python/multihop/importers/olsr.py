@@ -109,7 +109,7 @@ def _power(row: Row) -> float | None:
     signal, noise = row.number("signal_dbm"), row.number("noise_dbm")
     if signal is None or not -120.0 <= signal < 0.0:
         return None
-    return signal + (NOISE_DBM - noise if noise is not None and -120.0 <= noise < signal else 0.0)
+    return signal + (NOISE_DBM - noise if noise is not None and -110.0 <= noise < signal else 0.0)
 
 
 def _rate(row: Row, column: str) -> float | None:

@@ -11,7 +11,6 @@ probe's size at the data rate; such a link has the power at which the engine's e
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +22,7 @@ from scipy.spatial import cKDTree
 
 from multihop import _core
 from multihop.importers.mesh import NOISE_DBM, Mesh
-from multihop.importers.path_loss import Evidence, Floats, Law, fit
+from multihop.importers.path_loss import USUAL_EXPONENT, Evidence, Flags, Floats, Law, fit
 
 Ints = NDArray[np.int64]
 Pair = tuple[str, str]
@@ -38,6 +37,9 @@ LOSSLESS = 0.99
 MARGIN_DB = 6.0
 #: The most pairs that are added: those of the highest power.
 PAIRS_MAX = 60_000
+
+#: How precisely people give latitude and longitude of a node: what is nearer counts as this far.
+PLACED_WITHIN_M = 10.0
 
 _LEAST_DELIVERY, _MOST_THRESHOLD = 0.01, 0.5
 _CLASSES = 200
@@ -103,22 +105,21 @@ class Sensed:
                 "exponent": law.exponent,
                 "exponent_error": law.exponent_error,
                 "sigma_db": law.sigma_db,
+                "other_losses": law.other_losses,
                 "at_1m_dbm": law.at_1m_dbm,
                 "links": law.links,
                 "absent": law.absent,
-                "assumed_because": law.why or None,
+                "says_little": law.says_little,
             },
         }
 
 
 def law_words(law: Law) -> str:
     """A law, and how sure it is, in one line."""
-    evidence = f"{law.links} directions of links and {law.absent} without one"
-    shadowing = f"shadowing of {law.sigma_db:.1f} dB"
-    if law.exponent_error is None:
-        return f"path loss: exponent {law.exponent:g} assumed ({law.why}), {shadowing}, from {evidence}"
     exponent = f"exponent {law.exponent:.2f} (standard error {law.exponent_error:.2f})"
-    return f"path loss: {exponent}, {shadowing}, from {evidence}"
+    sure = f"; links say little of it, {USUAL_EXPONENT:g} was expected" if law.says_little else ""
+    evidence = f"from {law.links} directions of links and {law.absent} without one"
+    return f"path loss: {exponent}, shadowing of {law.sigma_db:.1f} dB, {evidence}{sure}"
 
 
 def infer(
@@ -128,6 +129,7 @@ def infer(
     probe_size: str,
     *,
     two_hops: bool,
+    seed: int = 1,
 ) -> Sensed:
     """Powers for a mesh of deliveries or powers.
 
@@ -137,30 +139,33 @@ def infer(
         phy: keys of `[phy]`.
         probe_size: size of the frames that deliver as measured, with unit.
         two_hops: do nodes sense each other that have a neighbour in common, where one has no place?
+        seed: of the shadowing of pairs without a link.
 
     Raises:
         ScenarioError: if the PHY or the size is none.
     """
-    snr = _Snr(phy, probe_size)
-    lower, upper = _bounds(mesh, snr)
-    threshold = _threshold(mesh, lower, snr)
+    in_band, exact, band = _qualities(mesh, phy, probe_size)
+    lossy = np.array([mesh.quantity == "delivery" and value < LOSSLESS for value in mesh.links.values()], dtype=bool)
+    if mesh.assumed:
+        lossy[:] = False
     ids = list(mesh.nodes)
     number = {id: index for index, id in enumerate(ids)}
     listed = np.array([(number[a], number[b]) for a, b in mesh.links], dtype=np.int64).reshape(-1, 2)
     xy = np.array([places.get(id, (math.nan, math.nan)) for id in ids], dtype=np.float64).reshape(-1, 2)
-    distances = np.hypot(*(xy[listed[:, 0]] - xy[listed[:, 1]]).T)
+    least_m = _least_distance(mesh)
+    distances = np.maximum(np.hypot(*(xy[listed[:, 0]] - xy[listed[:, 1]]).T), least_m)
     placed = np.isfinite(distances)
     law = None
     if placed.any():
-        absent, counts = _absent(xy[np.isfinite(xy[:, 0])], distances[placed])
-        law = fit(Evidence(distances[placed], lower[placed], upper[placed], absent, counts, threshold))
-    powers = _powers(lower, upper, distances, law)
+        absent, counts = _absent(xy[np.isfinite(xy[:, 0])], distances[placed], least_m)
+        law = fit(Evidence(distances[placed], exact[placed], lossy[placed], absent, counts, band))
+    powers = _powers(exact, in_band, lossy, distances, band, law)
     known = {pair: round(float(power), 1) for pair, power in zip(mesh.links, powers, strict=True)}
-    pairs, strength, too_weak = _by_distance(law, xy, listed, threshold)
+    pairs, strength, too_weak = _by_distance(law, xy, listed, band[0], least_m, seed)
     by_distance = len(pairs)
     if two_hops:
         more = _by_graph(listed, len(ids), np.isfinite(xy[:, 0]) if law is not None else np.zeros(len(ids), dtype=bool))
-        level = max(SENSITIVITY_DBM + 1.0, (SENSITIVITY_DBM + threshold) / 2.0)
+        level = max(SENSITIVITY_DBM + 1.0, (SENSITIVITY_DBM + band[0]) / 2.0)
         pairs = np.concatenate([pairs, more])
         strength = np.concatenate([strength, np.full(len(more), level)])
     by_graph = len(pairs) - by_distance
@@ -173,80 +178,74 @@ def infer(
     return Sensed(known, inferred, law, by_distance, by_graph, sensing, too_weak, too_many)
 
 
-class _Snr:
-    """At which power a share of the probes arrives."""
+def _qualities(mesh: Mesh, phy: dict[str, str], probe_size: str) -> tuple[Floats, Floats, tuple[float, float]]:
+    """Of each direction, the power at which the engine delivers its share, and the power if it is known.
 
-    def __init__(self, phy: dict[str, str], probe_size: str) -> None:
-        medium = {"model": "matrix", "quantity": "delivery-and-rssi", "probe_size": probe_size}
-        ends = [("a", "b"), ("b", "a")]
-        links = [{"from": a, "to": b, "delivery": 1.0, "rssi": "-60 dBm"} for a, b in ends]
-        topology = {"nodes": [{"name": "a"}, {"name": "b"}], "links": links}
-        flows = [{"from": "a", "to": "b", "scheme": "udp"}]
-        scenario = {"duration": "1 s", "phy": phy, "medium": medium, "topology": topology, "flows": flows}
-        self._text = tomli_w.dumps(scenario)
-
-    def powers(self, shares: Sequence[float]) -> Floats:
-        found = _core.snr_of_delivery(self._text, "<imported>", list(shares))
-        return np.asarray(found, dtype=np.float64) + NOISE_DBM
-
-
-def _bounds(mesh: Mesh, snr: _Snr) -> tuple[Floats, Floats]:
-    """At least and at most which power each listed direction has."""
+    Then the band: the powers below which nothing arrives, or is listed, and above which everything does.
+    """
+    values = np.array(list(mesh.links.values()), dtype=np.float64)
     if mesh.quantity == "rssi":
-        exact = np.array(list(mesh.links.values()), dtype=np.float64)
-        return exact, exact.copy()
-    shares = np.array(list(mesh.links.values()), dtype=np.float64)
-    least = snr.powers([LOSSLESS if mesh.assumed else min(float(share), LOSSLESS) for share in shares])
-    most = np.where((shares >= LOSSLESS) | mesh.assumed, math.inf, least)
-    for index, pair in enumerate(mesh.links):
-        if pair in mesh.powers:
-            least[index] = most[index] = mesh.powers[pair]
-    return least, most
+        none, all = _powers_of([_LEAST_DELIVERY, LOSSLESS], phy, probe_size)
+        return values, values, (min(float(values.min()), none), all)
+    shares = np.clip(values, _LEAST_DELIVERY, LOSSLESS)
+    weakest = _LEAST_DELIVERY if mesh.assumed else min(float(shares.min()), _MOST_THRESHOLD)
+    *in_band, none, all = _powers_of([*shares.tolist(), weakest, LOSSLESS], phy, probe_size)
+    exact = np.array([mesh.powers.get(pair, math.nan) for pair in mesh.links], dtype=np.float64)
+    return np.where(np.isfinite(exact), exact, np.array(in_band)), exact, (none, all)
 
 
-def _threshold(mesh: Mesh, lower: Floats, snr: _Snr) -> float:
-    """Below which power pairs are not listed."""
-    if mesh.quantity == "rssi":
-        return min(float(lower.min()), float(snr.powers([_LEAST_DELIVERY])[0]))
-    weakest = min(mesh.links.values())
-    return float(snr.powers([min(max(weakest, _LEAST_DELIVERY), _MOST_THRESHOLD)])[0])
+def _powers_of(shares: list[float], phy: dict[str, str], probe_size: str) -> list[float]:
+    """At which powers these shares of probes arrive."""
+    medium = {"model": "matrix", "quantity": "delivery-and-rssi", "probe_size": probe_size}
+    links = [{"from": a, "to": b, "delivery": 1.0, "rssi": "-60 dBm"} for a, b in ("ab", "ba")]
+    topology = {"nodes": [{"name": "a"}, {"name": "b"}], "links": links}
+    flows = [{"from": "a", "to": "b", "scheme": "udp"}]
+    scenario = {"duration": "1 s", "phy": phy, "medium": medium, "topology": topology, "flows": flows}
+    return [NOISE_DBM + snr for snr in _core.snr_of_delivery(tomli_w.dumps(scenario), "<imported>", shares)]
 
 
-def _absent(xy: Floats, distances: Floats) -> tuple[Floats, Floats]:
+def _least_distance(mesh: Mesh) -> float:
+    """No closer are two nodes, as far as places can say."""
+    geographic = any(node.latitude is not None for node in mesh.nodes.values())
+    return PLACED_WITHIN_M if geographic else 1.0
+
+
+def _absent(xy: Floats, distances: Floats, least_m: float) -> tuple[Floats, Floats]:
     """Directions without a link, by classes of distance: so there need not be a list of all pairs."""
     span = float(np.hypot(*(xy.max(axis=0) - xy.min(axis=0)))) + 1.0
-    edges = np.concatenate([[0.0], np.geomspace(1.0, max(span, 2.0), _CLASSES)])
+    edges = np.geomspace(least_m, max(span, 2.0 * least_m), _CLASSES)
     tree = cKDTree(xy)
     within = np.asarray(tree.count_neighbors(tree, edges), dtype=np.float64) - len(xy)
     classes = np.diff(np.concatenate([[0.0], within]))
     # Equal edges as the tree has them: a distance counts in the first class whose edge is not below it.
     place = np.minimum(np.searchsorted(edges, distances, side="left"), len(edges) - 1)
     classes -= np.bincount(place, minlength=len(edges))
-    middles = np.concatenate([[1.0], np.sqrt(np.maximum(edges[:-1], 1.0) * np.maximum(edges[1:], 1.0))])
+    middles = np.concatenate([[least_m], np.sqrt(edges[:-1] * edges[1:])])
     some = classes > 0
     return middles[some], classes[some]
 
 
-def _powers(lower: Floats, upper: Floats, distances: Floats, law: Law | None) -> Floats:
-    """The power of each listed direction: known, or expected of those that lose nothing."""
-    exact = np.isfinite(upper)
-    powers = np.where(exact, lower, lower + MARGIN_DB)
+def _powers(
+    exact: Floats, in_band: Floats, lossy: Flags, distances: Floats, band: tuple[float, float], law: Law | None
+) -> Floats:
+    """The power of each listed direction: known, or expected of what it delivers."""
+    powers = np.where(lossy, in_band, band[1] + MARGIN_DB)
     if law is not None:
-        some = ~exact & np.isfinite(distances)
-        for bound in np.unique(lower[some]):
-            these = some & (lower == bound)
-            powers[these] = law.above(distances[these], float(bound))
-    return np.clip(powers, -149.0, 39.0)
+        placed = np.isfinite(distances)
+        powers[placed] = law.expected(distances[placed], band, lossy[placed], in_band[placed])
+    return np.clip(np.where(np.isfinite(exact), exact, powers), -149.0, 39.0)
 
 
-def _by_distance(law: Law | None, xy: Floats, listed: Ints, threshold: float) -> tuple[Ints, Floats, int]:
-    """Pairs without a link, in either direction or in one, that matter; their powers; how many are too weak."""
+def _by_distance(
+    law: Law | None, xy: Floats, listed: Ints, threshold: float, least_m: float, seed: int
+) -> tuple[Ints, Floats, int]:
+    """Pairs without a link that matter; their powers; how many are too weak."""
     none = np.empty((0, 2), dtype=np.int64), np.empty(0), 0
     if law is None:
         return none
     placed = np.flatnonzero(np.isfinite(xy[:, 0]))
     tree = cKDTree(xy[placed])
-    reach = law.reach(FLOOR_DBM)
+    reach = max(law.reach(FLOOR_DBM - law.sigma_db), least_m)
     # As many pairs as there is room for, at most: if there are more, the nearest.
     while tree.count_neighbors(tree, reach) > 40 * PAIRS_MAX + len(placed) and reach > 1.0:
         reach *= 0.8
@@ -255,13 +254,16 @@ def _by_distance(law: Law | None, xy: Floats, listed: Ints, threshold: float) ->
     size = len(xy)
     linked = np.unique(np.sort(listed, axis=1) @ np.array([size, 1]))
     pairs = pairs[~np.isin(pairs @ np.array([size, 1]), linked)]
-    powers = law.below(np.hypot(*(xy[pairs[:, 0]] - xy[pairs[:, 1]]).T), threshold)
+    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    distances = np.maximum(np.hypot(*(xy[pairs[:, 0]] - xy[pairs[:, 1]]).T), least_m)
+    # Drawn, and not expected: the mean of many is deaf where a few of them are not.
+    draws = np.random.default_rng(seed).uniform(1e-12, 1.0, len(pairs))
+    powers = law.below(distances, threshold, draws)
     enough = powers >= FLOOR_DBM
-    order = np.lexsort((pairs[enough][:, 1], pairs[enough][:, 0]))
     inside = np.isin(listed, placed).all(axis=1)
     links = len(np.unique(np.sort(listed[inside], axis=1) @ np.array([size, 1])))
     total = len(placed) * (len(placed) - 1) // 2 - links
-    return pairs[enough][order], powers[enough][order], total - int(enough.sum())
+    return pairs[enough], powers[enough], total - int(enough.sum())
 
 
 def _by_graph(listed: Ints, nodes: int, placed: NDArray[np.bool_]) -> Ints:
