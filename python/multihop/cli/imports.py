@@ -35,6 +35,9 @@ def import_mesh(
             help="Nodes of which one has no position sense each other if they have a neighbour in common.",
         ),
     ] = True,
+    shadowing_seed: Annotated[
+        int, typer.Option(help="Seed of the shadowing that inferred pairs have; what differs between seeds is unknown.")
+    ] = 1,
     traffic: Annotated[str, typer.Option(help="to-gateway, random-pairs or gateway.")] = "to-gateway",
     flows: Annotated[int, typer.Option(help="How many flows; with --traffic gateway, --clients says it.")] = 10,
     gateway: Annotated[
@@ -96,6 +99,7 @@ def import_mesh(
         min_delivery=min_delivery,
         sensing=sensing,
         two_hops=two_hops,
+        shadowing_seed=shadowing_seed,
         clients=clients,
         gateways=_names(gateways),
         gateway_count=gateway_count,

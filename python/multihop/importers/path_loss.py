@@ -41,7 +41,7 @@ _LOGIT_SPREAD = 3.0
 
 #: From corridors, which guide waves, to the worst of buildings (Rappaport 2002, table 4.2).
 _EXPONENTS = (1.6, 6.0)
-_SIGMAS_DB = (1.0, 20.0)
+_SIGMAS_DB = (0.1, 20.0)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ class Plan(Wishes):
         min_delivery: links that deliver less in either direction are left out.
         sensing: `inferred` for powers, and pairs that sense each other beyond the list; `listed` for the list alone.
         two_hops: where a place is missing, nodes with a neighbour in common sense each other.
+        shadowing_seed: of what pairs without a link have.
     """
 
     name: str = "imported mesh"
@@ -55,6 +56,7 @@ class Plan(Wishes):
     min_delivery: float = 0.0
     sensing: str = "inferred"
     two_hops: bool = True
+    shadowing_seed: int = 1
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,9 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
     known = _Known(mesh, names, placed)
     if plan.sensing == "inferred" and mesh.quantity != "distance":
         phy = {"standard": plan.standard, **({"data_rate": plan.data_rate} if plan.data_rate else {})}
-        known.sensed = sensing.infer(mesh, placed, phy, plan.probe_size, two_hops=plan.two_hops)
+        known.sensed = sensing.infer(
+            mesh, placed, phy, plan.probe_size, two_hops=plan.two_hops, seed=plan.shadowing_seed
+        )
         known.rates, rates_line = link_rates(mesh, plan.standard, plan.data_rate)
     else:
         rates_line = None
@@ -154,6 +158,8 @@ def _require(plan: Plan) -> None:
         raise UserError(f"--traffic: found {plan.traffic!r}; what would do: {', '.join(TRAFFIC)}")
     if plan.sensing not in SENSING:
         raise UserError(f"--sensing: found {plan.sensing!r}; what would do: {', '.join(SENSING)}")
+    if plan.shadowing_seed < 0:
+        raise UserError(f"--shadowing-seed: found {plan.shadowing_seed}; needs 0 or more")
     require_traffic(plan)
     if plan.flows < 1:
         raise UserError(f"--flows: found {plan.flows}; needs at least 1")

@@ -330,17 +330,17 @@ noise = "-94 dBm" => noise = "94 dBm" @ noise -> medium.noise: 94
 gateways = ["b"] => gateways = ["b", "x"] @ gateways -> traffic.gateways[1]: "x" is not a node | a, b, c
 gateways = ["b"] => gateways = ["b", "b"] @ gateways -> traffic.gateways[1]: already there | once
 gateways = ["b"] => gateways = [] @ gateways -> traffic.gateways: is empty | best connected
-gateways = ["b"] => gateways = ["b"]\ngateway_count = 1 @ gateway_count -> traffic.gateway_count: no effect beside gateways
-gateways = ["b"] => gateway_count = 3 @ gateway_count -> traffic.gateway_count: leaves no clients | 3 nodes
-gateways = ["b"] => gateway = "b" @ gateway -> traffic.gateway: no effect with pattern "gateway"
+clients = 2 => gateway_count = 1 @ clients -> traffic.gateway_count: no effect beside gateways
+gateways = ["b"] => gateway_count = 3 @ gateways -> traffic.gateway_count: leaves no clients | 3 nodes
+gateways = ["b"] => gateway = "b" @ gateways -> traffic.gateway: no effect with pattern "gateway"
 clients = 2 => clients = 3 @ clients -> traffic.clients: too many: 2 nodes
 clients = 2 => clients = 0 @ clients -> traffic.clients: 0 is out of range
-clients = 2 => flows = 2 @ flows -> traffic.flows: no effect with pattern "gateway"
-clients = 2 => direction = "down" @ direction -> traffic.direction: "down" | downloads
-clients = 2 => mix = ["vidio"] @ mix -> traffic.mix[0]: "vidio" | did you mean "video"?
-clients = 2 => mix = [] @ mix -> traffic.mix: is empty | download, web
-clients = 2 => mix = ["web"]\napp = { kind = "saturated" } @ app -> traffic.app: no effect beside mix
-scheme = "tcp-sack" => scheme = "udp"\nmix = ["call", "web"] @ mix -> traffic.mix: not acknowledged | leave out "web"
+clients = 2 => flows = 2 @ clients -> traffic.flows: no effect with pattern "gateway"
+clients = 2 => direction = "down" @ clients -> traffic.direction: "down" | downloads
+clients = 2 => mix = ["vidio"] @ clients -> traffic.mix[0]: "vidio" | did you mean "video"?
+clients = 2 => mix = [] @ clients -> traffic.mix: is empty | download, web
+clients = 2 => mix = ["web"]\napp = { kind = "saturated" } @ scheme -> traffic.app: no effect beside mix
+clients = 2\nscheme = "tcp-sack" => mix = ["call", "web"]\nscheme = "udp" @ clients -> traffic.mix: not acknowledged | leave out "web"
 pattern = "gateway" => pattern = "gatway" @ pattern -> traffic.pattern: did you mean "gateway"?
 "#;
 
