@@ -119,6 +119,13 @@ class TestSensing:
         assert "reverse" not in link
         assert link["rssi"] == link["reverse_rssi"]
 
+    def test_a_pair_that_is_listed_and_delivers_nothing_senses(self, tmp_path):
+        content = meshviewer([("a", "b", 1, 1, "wifi"), ("b", "c", 1, 1, "wifi"), ("c", "d", 1, 1, "wifi")])
+        content["links"].append({"source": "d", "target": "a", "source_tq": 0, "target_tq": 0, "type": "wifi"})
+        imported = scenario(tmp_path, content, Plan(two_hops=False))
+        assert sensed(imported) == {frozenset("ad")}
+        assert imported.sensed["heard"] == imported.sensed["sensing"] == 1
+
     def test_powers_and_rates_of_a_file_are_taken(self, tmp_path):
         rows = (
             "src,dst,ifname,lq,nlq,signal_dbm,noise_dbm,tx_rate_kbps,rx_rate_kbps\n"

@@ -48,6 +48,7 @@ class Mesh:
         rates: (from, to) -> rate of unicast frames in b/s, where the file has it.
         parallel: (from, to) -> the values of all links of a direction with several, as nodes with several radios have.
         assumed: the values of `links` are no measurement.
+        heard: pairs that the file lists, though nothing arrives in a direction: they know each other, so they sense.
     """
 
     format: str
@@ -62,6 +63,7 @@ class Mesh:
     rates: dict[tuple[str, str], float] = field(default_factory=dict)
     parallel: dict[tuple[str, str], list[float]] = field(default_factory=dict)
     assumed: bool = False
+    heard: set[frozenset[str]] = field(default_factory=set)
 
     def add_node(self, node: Node) -> None:
         """Adds a node; the second one with an id is left out."""
@@ -96,6 +98,7 @@ class Mesh:
                 return
             if value == 0.0:
                 self.left_out["directions that deliver nothing"] += 1
+                self.heard.add(frozenset((source, target)))
                 return
         known = self.links.get((source, target))
         if known is not None:
@@ -138,8 +141,16 @@ class Mesh:
             for table in (self.links, self.powers, self.rates)
         )
         parallel = {pair: values for pair, values in self.parallel.items() if kept.issuperset(pair)}
-        left_out = Counter(self.left_out)
-        return replace(self, nodes=nodes, links=links, powers=powers, rates=rates, parallel=parallel, left_out=left_out)
+        return replace(
+            self,
+            nodes=nodes,
+            links=links,
+            left_out=Counter(self.left_out),
+            powers=powers,
+            rates=rates,
+            parallel=parallel,
+            heard={pair for pair in self.heard if kept.issuperset(pair)},
+        )
 
 
 def positions(nodes: dict[str, Node]) -> dict[str, tuple[float, float]]:

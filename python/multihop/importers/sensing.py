@@ -55,6 +55,7 @@ class Sensed:
         law: by which; `None` if no link has both ends placed.
         by_distance: pairs of `inferred` that the law made.
         by_graph: those with a neighbour in common.
+        heard: those that the file lists, though they deliver nothing.
         sensing: pairs of `inferred` that sense each other's frames; the others only interfere.
         too_weak: pairs of placed nodes that are left out for being too weak.
         too_many: pairs that are left out beyond `PAIRS_MAX`.
@@ -65,6 +66,7 @@ class Sensed:
     law: Law | None
     by_distance: int
     by_graph: int
+    heard: int
     sensing: int
     too_weak: int
     too_many: int
@@ -79,6 +81,8 @@ class Sensed:
             parts.append(f"{self.by_distance} by distance")
         if self.by_graph:
             parts.append(f"{self.by_graph} as they have a neighbour in common and no place")
+        if self.heard:
+            parts.append(f"{self.heard} as the file lists them, though they deliver nothing")
         lines = [f"sensing inferred for {pairs}" + (f": {', '.join(parts)}" if parts else "")]
         if self.law is not None:
             lines.append(law_words(self.law))
@@ -96,6 +100,7 @@ class Sensed:
             "inferred_pairs": len(self.inferred),
             "by_distance": self.by_distance,
             "by_graph": self.by_graph,
+            "heard": self.heard,
             "sensing": self.sensing,
             "too_weak": self.too_weak,
             "too_many": self.too_many,
@@ -163,9 +168,9 @@ def infer(
     known = {pair: round(float(power), 1) for pair, power in zip(mesh.links, powers, strict=True)}
     pairs, strength, too_weak = _by_distance(law, xy, listed, band[0], least_m, seed)
     by_distance = len(pairs)
+    level = max(SENSITIVITY_DBM + 1.0, (SENSITIVITY_DBM + band[0]) / 2.0)
     if two_hops:
         more = _by_graph(listed, len(ids), np.isfinite(xy[:, 0]) if law is not None else np.zeros(len(ids), dtype=bool))
-        level = max(SENSITIVITY_DBM + 1.0, (SENSITIVITY_DBM + band[0]) / 2.0)
         pairs = np.concatenate([pairs, more])
         strength = np.concatenate([strength, np.full(len(more), level)])
     by_graph = len(pairs) - by_distance
@@ -174,8 +179,19 @@ def infer(
         strongest = np.sort(np.argsort(-strength, kind="stable")[:PAIRS_MAX])
         pairs, strength = pairs[strongest], strength[strongest]
     inferred = {(ids[a], ids[b]): round(float(p), 1) for (a, b), p in zip(pairs.tolist(), strength, strict=True)}
+    heard = _hear(mesh, inferred, level)
     sensing = sum(power >= SENSITIVITY_DBM for power in inferred.values())
-    return Sensed(known, inferred, law, by_distance, by_graph, sensing, too_weak, too_many)
+    return Sensed(known, inferred, law, by_distance, by_graph, heard, sensing, too_weak, too_many)
+
+
+def _hear(mesh: Mesh, inferred: dict[Pair, float], level: float) -> int:
+    """Lets pairs sense each other that know each other and have no link; how many."""
+    place = {id: index for index, id in enumerate(mesh.nodes)}
+    heard = [(a, b) for a, b in (sorted(pair, key=place.__getitem__) for pair in mesh.heard)]
+    without = sorted(pair for pair in heard if pair not in mesh.links and pair[::-1] not in mesh.links)
+    for pair in without:
+        inferred[pair] = round(max(inferred.get(pair, level), level), 1)
+    return len(without)
 
 
 def _qualities(mesh: Mesh, phy: dict[str, str], probe_size: str) -> tuple[Floats, Floats, tuple[float, float]]:
