@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from validation import imports
 
-from meshes import scenario
+from meshes import meshviewer, scenario
 from multihop.base.errors import UserError
 from multihop.importers import path_loss, sensing
 from multihop.importers.mesh import Mesh, Node
@@ -16,7 +16,6 @@ from multihop.importers.path_loss import Evidence, Law, fit
 from multihop.importers.to_scenario import Plan
 from multihop.importers.traffic import DIRECTIONS, MIXES
 from multihop.simulation.scenario import load
-from test_importers import meshviewer
 
 BAND = (-88.0, -84.7)
 
