@@ -183,6 +183,12 @@ def link_capacity(
     first one; `acknowledgement` is bytes of a frame that carries the transport's, and how many frames each answers.
     """
 
+def snr_of_delivery(text: str, origin: str, shares: list[float]) -> list[float]:
+    """Signal over noise in dB at which probes arrive in such shares, at the data rate and probe size of a scenario.
+
+    Its medium is `matrix` with the quantity `delivery-and-rssi`.
+    """
+
 def contention_delay(
     text: str,
     origin: str,

@@ -42,6 +42,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(models::link_capacity, module)?)?;
     module.add_function(wrap_pyfunction!(models::contention_delay, module)?)?;
     module.add_function(wrap_pyfunction!(models::throughput_equation, module)?)?;
+    module.add_function(wrap_pyfunction!(models::snr_of_delivery, module)?)?;
     module.add_function(wrap_pyfunction!(measure::measure, module)?)?;
     module.add_function(wrap_pyfunction!(capacity, module)?)?;
     module.add_function(wrap_pyfunction!(locate, module)?)?;

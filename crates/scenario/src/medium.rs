@@ -94,13 +94,14 @@ pub struct Matrix {
     pub errors: Vec<LinkErrors>,
     /// What was measured.
     pub quantity: Quantity,
-    /// `delivery` only: size of the probes that were counted; other sizes follow by equal bit error rates. Default: 1500 B.
+    /// `delivery` and `delivery-and-rssi`: size of the probes that were counted; other sizes follow by equal bit error rates. Default:
+    /// 1500 B.
     pub probe_size: Option<Size>,
-    /// `rssi` only: noise power. Default: -95 dBm.
+    /// `rssi` and `delivery-and-rssi`: noise power. Default: -95 dBm.
     pub noise: Option<Power>,
-    /// `rssi` only: frames below this power are not noticed as frames. Default: -92 dBm.
+    /// `rssi` and `delivery-and-rssi`: frames below this power are not noticed as frames. Default: -92 dBm.
     pub sensitivity: Option<Power>,
-    /// `rssi` only: the medium is busy where the received power is at least this. Default: -82 dBm.
+    /// `rssi` and `delivery-and-rssi`: the medium is busy where the received power is at least this. Default: -82 dBm.
     pub carrier_sense: Option<Power>,
 }
 
@@ -126,6 +127,9 @@ pub enum Quantity {
     Delivery,
     /// The received power. Errors and capture follow from the SINR.
     Rssi,
+    /// Both: what a link delivers while nobody else sends is as measured; carrier sense, interference and capture follow from the
+    /// received powers. A direction with a power alone is sensed, and never decoded.
+    DeliveryAndRssi,
 }
 
 /// How power falls with distance.
@@ -336,30 +340,36 @@ impl Matrix {
         if let Some(key) = foreign {
             let (this, other) = match self.quantity {
                 Quantity::Delivery => ("delivery", "rssi"),
-                Quantity::Rssi => ("rssi", "delivery"),
+                _ => ("rssi", "delivery"),
             };
             let why = format!("has no meaning with quantity {this:?}");
-            return Err(document.bad(
-                &key!["medium", key],
-                why,
-                format!("remove it, or set quantity = {other:?}"),
-            ));
+            let remedy = format!("remove it, or set quantity = {other:?} or \"delivery-and-rssi\"");
+            return Err(document.bad(&key!["medium", key], why, remedy));
         }
+        let probe_size = || {
+            let size = self.probe_size.unwrap_or(Size(1500.0));
+            document.within(&key!["medium", "probe_size"], size.0, 1.0..=65_535.0, ("1 B", "65535 B"))?;
+            Ok(size.bytes() as u32)
+        };
+        let noise = || power(document, "noise", self.noise.unwrap_or(NOISE));
+        let sensitivity = || power(document, "sensitivity", self.sensitivity.unwrap_or(SENSITIVITY));
+        let carrier_sense = || power(document, "carrier_sense", self.carrier_sense.unwrap_or(CARRIER_SENSE));
         let quantity = match self.quantity {
-            Quantity::Delivery => {
-                let size = self.probe_size.unwrap_or(Size(1500.0));
-                document.within(&key!["medium", "probe_size"], size.0, 1.0..=65_535.0, ("1 B", "65535 B"))?;
-                MatrixQuantity::Delivery { probe_size: size.bytes() as u32 }
-            }
+            Quantity::Delivery => MatrixQuantity::Delivery { probe_size: probe_size()? },
             Quantity::Rssi => MatrixQuantity::Rssi {
-                noise_mw: power(document, "noise", self.noise.unwrap_or(NOISE))?,
-                sensitivity_mw: power(document, "sensitivity", self.sensitivity.unwrap_or(SENSITIVITY))?,
-                carrier_sense_mw: power(
-                    document,
-                    "carrier_sense",
-                    self.carrier_sense.unwrap_or(CARRIER_SENSE),
-                )?,
+                noise_mw: noise()?,
+                sensitivity_mw: sensitivity()?,
+                carrier_sense_mw: carrier_sense()?,
             },
+            Quantity::DeliveryAndRssi => {
+                return Ok(MediumModel::Sensed {
+                    links: Vec::new(),
+                    probe_size: probe_size()?,
+                    noise_mw: noise()?,
+                    sensitivity_mw: sensitivity()?,
+                    carrier_sense_mw: carrier_sense()?,
+                });
+            }
         };
         Ok(MediumModel::Matrix { links: Vec::new(), quantity })
     }

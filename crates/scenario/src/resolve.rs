@@ -117,6 +117,7 @@ pub fn resolve_among(
         arp: scenario.network.arp,
         measurements: Vec::new(),
         mobility: Mobility::default(),
+        link_rates: Vec::new(),
     };
     let nodes = scenario.topology.resolve(&document, &mut config, scenario.mobility.as_ref())?;
     config.nodes.clone_from(&nodes.list);
@@ -288,8 +289,7 @@ fn flows(
         Flows { document, nodes, scheme: overrides.scheme.as_deref(), duration, made: Vec::new() };
     flows.list(&scenario.flows, schemes)?;
     if let Some(traffic) = &scenario.traffic {
-        let pairs = traffic.pairs(document, nodes, config, &component)?;
-        flows.add(&traffic.offer(), None, &pairs, schemes)?;
+        traffic.add(&mut flows, config, &component, schemes)?;
     }
     flows.number_duplicates();
     if flows.made.is_empty() {

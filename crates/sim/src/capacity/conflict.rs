@@ -109,11 +109,16 @@ impl Air<'_> {
         let Some(noise) = self.links.between(source, to) else { return false };
         match &self.timing.collisions {
             Collisions::Pairwise { capture } => signal.power / noise.power < capture.unwrap_or(f64::INFINITY),
-            Collisions::Sinr { noise: floor, errors, .. } => {
-                let sinr = signal.power / (*floor as f64 + noise.power);
+            Collisions::Sinr { noise: floor, errors, measured, .. } => {
                 let bits = f64::from(ACK_BYTES) * 8.0;
-                let rate = self.timing.between(from, to).index(class);
-                (errors[rate].table.bit_success_ln(sinr) * bits).exp() < LEAST_DELIVERY
+                let errors = &errors[self.timing.between(from, to).index(class)];
+                let per_bit = if *measured {
+                    let floor = errors.noise_of(signal, *floor as f64);
+                    signal.ln_bit_success + errors.due_to(noise.power, signal.power, floor)
+                } else {
+                    errors.table.bit_success_ln(signal.power / (*floor as f64 + noise.power))
+                };
+                (per_bit * bits).exp() < LEAST_DELIVERY
             }
         }
     }

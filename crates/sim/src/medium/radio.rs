@@ -1,8 +1,7 @@
 //! One node's receiver.
 
-use super::{Frame, Link};
+use super::{Frame, Link, RateErrors};
 use multihop_core::{FrameKind, Rng, Span, Time};
-use multihop_dot11::ErrorTable;
 
 /// What overlapping signals do to each other at a receiver.
 #[derive(Clone, Debug)]
@@ -21,16 +20,9 @@ pub enum Collisions {
         sensitivity: u64,
         /// Bit errors at each rate of the run, by [`super::RateSet::index`].
         errors: Box<[RateErrors]>,
+        /// What noise does to a link is in [`Link::ln_bit_success`], because it was measured: here only what interference adds.
+        measured: bool,
     },
-}
-
-/// Bit errors at a rate.
-#[derive(Clone, Debug)]
-pub struct RateErrors {
-    /// By SINR.
-    pub table: ErrorTable,
-    /// The rate in bits per second.
-    pub bps: f64,
 }
 
 /// What a receiver made of a signal that has just ended.
@@ -85,6 +77,8 @@ struct Lock {
     ln_success: f64,
     counted: Time,
     rate: usize,
+    /// Where bit errors without interference were measured: the noise that goes with them.
+    noise: f64,
 }
 
 impl Lock {
@@ -208,7 +202,7 @@ impl Radio {
                 self.energy += link.energy;
                 self.begin_pairwise(capture.unwrap_or(f64::INFINITY), link, frame, now);
             }
-            Collisions::Sinr { sensitivity, .. } => {
+            Collisions::Sinr { sensitivity, noise, errors, measured } => {
                 self.count_bits(collisions, now);
                 self.energy += link.energy;
                 // Of signals that begin at one instant the strongest is received; of equals, one that does not depend on order.
@@ -216,7 +210,11 @@ impl Radio {
                 let fresh = rank(link.power, frame.from.0);
                 let stronger = |lock: &Lock| lock.start == now && fresh > rank(lock.power, lock.from);
                 if link.energy >= *sensitivity && self.lock.as_ref().is_none_or(stronger) {
-                    self.lock = Some(self.locked(link, frame, now));
+                    let mut lock = self.locked(link, frame, now);
+                    if *measured {
+                        lock.noise = errors[lock.rate].noise_of(link, *noise as f64);
+                    }
+                    self.lock = Some(lock);
                 }
             }
         }
@@ -241,6 +239,7 @@ impl Radio {
             ln_success: 0.0,
             counted: now + frame.overhead,
             rate: frame.rate_index(),
+            noise: 0.0,
         }
     }
 
@@ -340,16 +339,20 @@ impl Radio {
 
     /// Adds the bits since the last change of interference to the chance that all are right.
     fn count_bits(&mut self, collisions: &Collisions, now: Time) {
-        let Collisions::Sinr { noise, errors, .. } = collisions else { return };
+        let Collisions::Sinr { noise, errors, measured, .. } = collisions else { return };
         let Some(lock) = &mut self.lock else { return };
         let length: Span = now.since(lock.counted);
         if length == Span::ZERO {
             return;
         }
         let interference = self.energy as f64 - lock.power;
-        let sinr = lock.power / (*noise as f64 + interference.max(0.0));
-        let RateErrors { table, bps } = &errors[lock.rate];
-        lock.ln_success += length.seconds() * bps * table.bit_success_ln(sinr);
+        let of_rate = &errors[lock.rate];
+        let per_bit = if *measured {
+            of_rate.due_to(interference, lock.power, lock.noise)
+        } else {
+            of_rate.table.bit_success_ln(lock.power / (*noise as f64 + interference.max(0.0)))
+        };
+        lock.ln_success += length.seconds() * of_rate.bps * per_bit;
         lock.counted = now;
     }
 }

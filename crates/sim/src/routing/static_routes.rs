@@ -61,7 +61,7 @@ impl LinkQuality {
         }
         let bits = f64::from(bytes) * 8.0;
         let noise = match &self.timing.collisions {
-            Collisions::Pairwise { .. } => 0.0,
+            Collisions::Pairwise { .. } | Collisions::Sinr { measured: true, .. } => 0.0,
             Collisions::Sinr { noise, errors, .. } => {
                 errors[rates.index(class)].table.bit_success_ln(link.power / *noise as f64)
             }
@@ -148,6 +148,15 @@ impl Routes {
     }
 }
 
+impl Routes {
+    /// What the route costs by the metric of the configuration; none if there is none.
+    pub fn cost(&self, ends: (NodeId, NodeId), config: &Config, quality: &LinkQuality) -> Option<f64> {
+        let path = self.path(ends.0, ends.1)?;
+        let hop = |pair: &[NodeId]| cost(config.routing.metric, quality.success(pair[0], pair[1]));
+        Some(path.windows(2).map(hop).sum())
+    }
+}
+
 /// Among paths of equal hops, the one with the fewest expected transmissions is taken.
 fn cost(metric: RouteMetric, success: f64) -> f64 {
     let etx = 1.0 / success;
@@ -204,6 +213,6 @@ fn shortest_paths(destination: NodeId, incoming: &[Vec<(u32, f64)>]) -> Vec<u32>
 impl MediumModel {
     /// Does this model need positions?
     pub fn needs_positions(&self) -> bool {
-        !matches!(self, MediumModel::Matrix { .. })
+        !matches!(self, MediumModel::Matrix { .. } | MediumModel::Sensed { .. })
     }
 }

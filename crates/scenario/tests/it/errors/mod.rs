@@ -285,7 +285,7 @@ scheme = "udp"
 /// How to break it.
 const BROKEN_MEASURED: &str = r#"
 quantity = "delivery"\n =>  @ [medium] -> medium.quantity: missing | delivery
-quantity = "delivery" => quantity = "snr" @ quantity -> medium.quantity: delivery, rssi
+quantity = "delivery" => quantity = "snr" @ quantity -> medium.quantity: delivery, rssi, delivery-and-rssi
 quantity = "delivery" => quantity = "rssi" @ probe_size -> medium.probe_size: no meaning with quantity "rssi"
 probe_size = "1500 B" => noise = "-90 dBm" @ probe -> medium.noise: no meaning with quantity "delivery"
 probe_size = "1500 B" => probe_size = "0 B" @ probe -> medium.probe_size: 1 B
@@ -298,6 +298,54 @@ from = "c", to = "b" => from = "c", to = "x" @ { from = "c" -> topology.links[2]
 from = "c", to = "b" => from = "c", to = "c" @ { from = "c" -> topology.links[2]: from "c" to itself
 from = "c", to = "b" => from = "b", to = "a" @ { from = "c" -> topology.links[2]: from "b" to "a" is already in topology.links[0]
 delivery = 0.6 => delivery = 0.0 @ [[flows]] -> flows[0]: no path | c is in a component of 1 node (c)
+delivery = 0.6 => delivery = 0.6, data_rate = "3 Mb/s" @ { from = "c" -> topology.links[2].data_rate: is not a rate of "802.11b" | 5.5 Mb/s
+"#;
+
+/// The same with powers.
+const POWERED: &str = r#"duration = "10 s"
+[medium]
+model = "matrix"
+quantity = "delivery-and-rssi"
+noise = "-94 dBm"
+[topology]
+nodes = [{ name = "a" }, { name = "b" }, { name = "c" }]
+links = [
+  { from = "a", to = "b", delivery = 0.9, reverse = 0.8, rssi = "-70 dBm", reverse_rssi = "-71 dBm", data_rate = "2 Mb/s" },
+  { from = "b", to = "c", delivery = 0.7, rssi = "-80 dBm", reverse = 0.7, reverse_rssi = "-80 dBm" },
+  { from = "a", to = "c", rssi = "-90 dBm" },
+  { from = "c", to = "a", rssi = "-91 dBm" },
+]
+[traffic]
+pattern = "gateway"
+gateways = ["b"]
+clients = 2
+scheme = "tcp-sack"
+"#;
+
+/// How to break it.
+const BROKEN_POWERED: &str = r#"
+rssi = "-70 dBm",  =>  @ { from = "a", to = "b" -> topology.links[0].rssi: missing | every direction has a power
+ reverse_rssi = "-71 dBm", =>  @ { from = "a", to = "b" -> topology.links[0].reverse_rssi: missing | every direction has a power
+rssi = "-90 dBm" => reverse_rssi = "-90 dBm" @ { from = "a", to = "c" -> topology.links[2].rssi: missing | rssi = "-70 dBm"
+rssi = "-90 dBm" => rssi = "90 dBm" @ { from = "a", to = "c" -> topology.links[2].rssi: 90 | -150 dBm to 40 dBm
+rssi = "-90 dBm" => rssi = "-90 dBm", data_rate = "7 Mb/s" @ { from = "a", to = "c" -> topology.links[2].data_rate: is not a rate
+reverse_rssi = "-80 dBm" => reverse_rssi = "-80 dBm", data_rate = "1 Mb/s" }, { from = "c", to = "b", rssi = "-80 dBm" @ { from = "b" -> topology.links[2]: from "c" to "b" is already in topology.links[1]
+noise = "-94 dBm" => noise = "94 dBm" @ noise -> medium.noise: 94
+gateways = ["b"] => gateways = ["b", "x"] @ gateways -> traffic.gateways[1]: "x" is not a node | a, b, c
+gateways = ["b"] => gateways = ["b", "b"] @ gateways -> traffic.gateways[1]: already there | once
+gateways = ["b"] => gateways = [] @ gateways -> traffic.gateways: is empty | best connected
+clients = 2 => gateway_count = 1 @ clients -> traffic.gateway_count: no effect beside gateways
+gateways = ["b"] => gateway_count = 3 @ gateways -> traffic.gateway_count: leaves no clients | 3 nodes
+gateways = ["b"] => gateway = "b" @ gateways -> traffic.gateway: no effect with pattern "gateway"
+clients = 2 => clients = 3 @ clients -> traffic.clients: too many: 2 nodes
+clients = 2 => clients = 0 @ clients -> traffic.clients: 0 is out of range
+clients = 2 => flows = 2 @ clients -> traffic.flows: no effect with pattern "gateway"
+clients = 2 => direction = "down" @ clients -> traffic.direction: "down" | downloads
+clients = 2 => mix = ["vidio"] @ clients -> traffic.mix[0]: "vidio" | did you mean "video"?
+clients = 2 => mix = [] @ clients -> traffic.mix: is empty | download, web
+clients = 2 => mix = ["web"]\napp = { kind = "saturated" } @ scheme -> traffic.app: no effect beside mix
+clients = 2\nscheme = "tcp-sack" => mix = ["call", "web"]\nscheme = "udp" @ clients -> traffic.mix: not acknowledged | leave out "web"
+pattern = "gateway" => pattern = "gatway" @ pattern -> traffic.pattern: did you mean "gateway"?
 "#;
 
 #[test]
@@ -324,7 +372,9 @@ fn nodes_that_all_sense_each_other_are_limited() {
 
 #[test]
 fn the_scenarios_to_break_are_sound() {
-    for text in [SOUND, GENERATED, MEASURED, WIRED, DUMBBELL, ROUTED, SOURCE_ROUTED, ON_DEMAND, OBSERVED] {
+    for text in
+        [SOUND, GENERATED, MEASURED, POWERED, WIRED, DUMBBELL, ROUTED, SOURCE_ROUTED, ON_DEMAND, OBSERVED]
+    {
         assert_eq!(message(text, &Overrides::default()), "no error");
     }
 }
@@ -342,6 +392,7 @@ fn broken_generators() {
 #[test]
 fn broken_link_matrices() {
     check_all(MEASURED, BROKEN_MEASURED);
+    check_all(POWERED, BROKEN_POWERED);
 }
 
 #[test]

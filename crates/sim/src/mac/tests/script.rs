@@ -345,6 +345,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         arp: false,
         measurements: Vec::new(),
         mobility: Mobility::default(),
+        link_rates: Vec::new(),
         wires: Vec::new(),
     }
 }
