@@ -24,6 +24,9 @@ from multihop.simulation.scenario import Scenario, load
 from multihop.simulation.seeds import seed_list
 from multihop.simulation.store import Store
 
+#: A comparison prints no more flows than these.
+_MOST_FLOWS = 12
+
 #: Where finished runs are kept, in the folder of the results.
 STORE = "store"
 
@@ -110,11 +113,10 @@ def compare(
     if as_json:
         console.print_json(_json(comparison))
     else:
+        _print_rates(comparison)
         _print_metrics(comparison, comparison.metrics)
-        for sentence in comparison.verdict():
+        for sentence in (*comparison.about_optimum(), "", *comparison.verdict()):
             console.say(sentence)
-        if comparison.not_comparable is not None:
-            console.say(f"Optimum: not drawn, as {comparison.not_comparable}.")
 
 
 def _simulate(
@@ -235,6 +237,26 @@ def _print_flows(comparison: Comparison) -> None:
         "repeated %",
     ]
     console.out().print(console.table(heads, rows))
+    console.say()
+
+
+def _print_rates(comparison: Comparison) -> None:
+    """Per flow and scheme: goodput and losses, means over seeds; of many flows, those that got least."""
+    flows = next(iter(comparison.results.values()))[0].view["flows"]
+    rates = {variant: comparison.rates(variant).mean(axis=0) for variant in comparison.variants}
+    lost = {variant: comparison.by_flow(variant, "loss_ratio") for variant in comparison.variants}
+    by_rate = sorted(range(len(flows)), key=lambda flow: max(of[flow] for of in rates.values()))
+    rows = [
+        [
+            flows[flow]["name"],
+            str(flows[flow]["hops"]),
+            *(f"{_cell(rates[v][flow] / 1e6, 3)} ({_cell(lost[v][flow] * 100, 1)} %)" for v in comparison.variants),
+        ]
+        for flow in sorted(by_rate[:_MOST_FLOWS])
+    ]
+    console.out().print(console.table(["goodput Mb/s (packets lost)", "hops", *comparison.variants], rows))
+    if len(flows) > _MOST_FLOWS:
+        console.say(f"these {_MOST_FLOWS} of {len(flows)} flows got least; --out and --json have all")
     console.say()
 
 

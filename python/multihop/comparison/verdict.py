@@ -1,65 +1,214 @@
-"""Who is better, said in words that the numbers carry and no stronger."""
+"""What matters of a comparison first, said in words that the numbers carry and no stronger.
+
+Flows that get nothing come before who is better: a total says nothing of them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
 from multihop.comparison.runs import Contrast, Runs
+from multihop.optima.optimum import FLOOR
 from multihop.results.columns import METRIC, Metric
 
 _QUESTIONS = ("goodput_total_bps", "jain", "delay_p95_s")
 _LABELS = {"goodput_total_bps": "Goodput", "jain": "Fairness", "delay_p95_s": "Delay (95th percentile)"}
 
+#: A sentence names no more flows than these.
+_MOST_FLOWS = 8
+
+#: A gap to the optimum below this is said to be below zero; nearer to it, rounding and chance may make one.
+_BELOW_ZERO = -0.005
+
 
 def sentences(runs: Runs) -> list[str]:
-    """One line per question: goodput, fairness, delay. For a single variant, what it got."""
+    """One line per question: which flows get nothing, then goodput, fairness, delay, and losses of single flows."""
+    unserved = Unserved(runs)
+    return [*unserved.sentences(), *_who_is_better(runs, unserved), *_losses(runs)]
+
+
+def about_optimum(runs: Runs) -> list[str]:
+    """What distance and gap are, for readers of the table that has them; why a gap is below zero, if one is."""
+    if runs.not_comparable is not None:
+        return [f"Optimum: not drawn, as {runs.not_comparable}."]
+    said = [
+        (
+            "Distance and gap to the optimum: how far the goodputs of flows are from the proportionally fair ones that "
+            "airtime allows (multihop optimum). Distance is 0 there and 1 where nothing arrives, and large flows weigh "
+            "most; gap is what is missing of the geometric mean, and every flow weighs the same."
+        )
+    ]
+    gaps = {variant: float(np.nanmean(runs.values(variant, "optimum_gap"))) for variant in runs.variants}
+    below = ", ".join(f"{variant} {100 * gap:.2g} %" for variant, gap in gaps.items() if gap < _BELOW_ZERO)
+    if below:
+        said.append(
+            f"Gap below 0 ({below}): flows carried more than that optimum. No error: it charges each packet a back-off "
+            "of its own, and lets links that sense each other send in turn only, while stations that contend count "
+            "their back-offs down together, and frames that overlap may both arrive, by capture or over other routes."
+        )
+    return said
+
+
+class Unserved:
+    """Flows that get nothing, or next to nothing.
+
+    Attributes:
+        dead: variant -> flows of which nothing arrived in any seed.
+        starving: variant -> others of which nothing arrived in some seeds, or on average less than `FLOOR` of what
+            they have at the optimum, where runs can be held against one.
+    """
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+        self._flows = next(iter(runs.results.values()))[0].view["flows"]
+        self.dead: dict[str, list[int]] = {}
+        self.starving: dict[str, list[int]] = {}
+        for variant in runs.variants:
+            rates = runs.rates(variant)
+            is_dead = (rates == 0).all(axis=0)
+            is_starving = (rates == 0).any(axis=0)
+            if runs.not_comparable is None:
+                is_starving |= rates.mean(axis=0) < FLOOR * runs.optima[variant].rates_bps
+            self.dead[variant] = np.flatnonzero(is_dead).tolist()
+            self.starving[variant] = np.flatnonzero(is_starving & ~is_dead).tolist()
+
+    @property
+    def everywhere(self) -> list[int]:
+        """Flows that are dead under every variant."""
+        first, *others = self.dead.values()
+        return [flow for flow in first if all(flow in dead for dead in others)]
+
+    def __bool__(self) -> bool:
+        return any(self.dead.values()) or any(self.starving.values())
+
+    def sentences(self) -> list[str]:
+        """First those that are dead under every scheme, then under some, then those that starve."""
+        said = []
+        everywhere, seeds = self.everywhere, len(self._runs.seeds)
+        over = f", in all {seeds} seeds" if seeds > 1 else ""
+        if everywhere:
+            under = " under every scheme" if len(self._runs.variants) > 1 else ""
+            count = f"{len(everywhere)} of {len(self._flows)} flows"
+            said.append(f"Dead{under}: {self._names(everywhere)} ({count}{over}); see `multihop explain`.")
+        some = {variant: [flow for flow in dead if flow not in everywhere] for variant, dead in self.dead.items()}
+        if any(some.values()):
+            said.append(f"Dead under some schemes{over}: {self._by_variants(some)}; see `multihop explain`.")
+        if any(self.starving.values()):
+            what = ["nothing in some seeds"] if seeds > 1 else []
+            what += [f"less than {100 * FLOOR:g} % of the optimum"] if self._runs.not_comparable is None else []
+            said.append(f"Starving, with {' or '.join(what)}: {self._by_variants(self.starving)}.")
+        return said
+
+    def _by_variants(self, flows: Mapping[str, Sequence[int]]) -> str:
+        """Flows that fare alike under the same variants are named together."""
+        under: dict[tuple[str, ...], list[int]] = {}
+        for flow in sorted({flow for found in flows.values() for flow in found}):
+            under.setdefault(tuple(v for v, found in flows.items() if flow in found), []).append(flow)
+        if len(self._runs.variants) == 1:
+            return self._names(under[tuple(self._runs.variants)])
+        return "; ".join(f"{self._names(found)} under {_list(variants)}" for variants, found in under.items())
+
+    def _names(self, flows: Sequence[int]) -> str:
+        shown = [
+            self._flows[flow]["name"] + ("" if self._flows[flow]["path"] else " (no route)")
+            for flow in flows[:_MOST_FLOWS]
+        ]
+        more = [f"{len(flows) - _MOST_FLOWS} more"] if len(flows) > _MOST_FLOWS else []
+        return ", ".join([*shown, *more])
+
+
+def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:
+    """A line for each question in which schemes differ, and one for all others together."""
+    labels = {name: _label(name, runs, unserved) for name in _QUESTIONS}
     if len(runs.variants) == 1:
-        return [*(_alone(runs, METRIC[name]) for name in _QUESTIONS), *_starvation(runs)]
-    said = [f"{_LABELS[name]}: {_answer(runs, METRIC[name])}" for name in _QUESTIONS]
-    return [*said, *_starvation(runs)]
+        return [f"{labels[name]}: {_alone(runs, METRIC[name])}" for name in _QUESTIONS]
+    ranked = {name: _ranked(runs, METRIC[name]) for name in _QUESTIONS}
+    values = {
+        name: ", ".join(f"{variant} {_number(METRIC[name], mean)}" for variant, mean in found.items())
+        for name, found in ranked.items()
+    }
+    said, undecided = [], []
+    for name in _QUESTIONS:
+        if not ranked[name]:
+            said.append(f"{labels[name]}: nothing was delivered, so there is nothing to compare.")
+            continue
+        answer = _answer(runs, METRIC[name], ranked[name]) if len(runs.seeds) > 1 else None
+        if answer is None:
+            undecided.append(name)
+        else:
+            said.append(f"{labels[name]}: {values[name]}. {answer}")
+    together = "; ".join(f"{labels[name][0].lower()}{labels[name][1:]} {values[name]}" for name in undecided)
+    if undecided and len(runs.seeds) == 1:
+        chance = "One seed cannot tell whether differences are more than chance; use --seeds 10 or more"
+        said.append(f"Undecided: {together}. {chance}.")
+    elif undecided:
+        said.append(f"No significant difference: {together}.")
+    return said
+
+
+def _label(name: str, runs: Runs, unserved: Unserved) -> str:
+    label = _LABELS[name]
+    if not unserved:
+        return label
+    if name == "delay_p95_s":
+        return f"{label}, of what arrived"
+    others = len(next(iter(runs.results.values()))[0].view["flows"]) - len(unserved.everywhere)
+    is_of_others = name == "goodput_total_bps" and unserved.everywhere and others
+    return f"{label} of the other {others} flows" if is_of_others else label
 
 
 def _alone(runs: Runs, metric: Metric) -> str:
     found = runs.estimate(runs.variants[0], metric.name)
     if found is None:
-        return f"{_LABELS[metric.name]}: nothing was delivered."
-    text = f"{_LABELS[metric.name]}: {_number(metric, found.mean)}"
+        return "nothing was delivered."
+    text = _number(metric, found.mean)
     if found.low is None or found.high is None:
         return f"{text} (one seed, so no interval)."
     return f"{text} (95 % interval {_number(metric, found.low)} to {_number(metric, found.high)}, {found.n} seeds)."
 
 
-def _starvation(runs: Runs) -> list[str]:
-    """Flows that got nothing have no delay, and means over the others look the better for it: that must be said."""
-    starved = {v: float(runs.values(v, "flows_starved").mean()) for v in runs.variants}
-    if not any(starved.values()):
+def _losses(runs: Runs) -> list[str]:
+    """By scheme, of all packets and of single flows: one that loses most of its few hardly counts among all."""
+    said = []
+    flows = next(iter(runs.results.values()))[0].view["flows"]
+    if len(flows) < 2:
         return []
-    flows = len(next(iter(runs.results.values()))[0].view["flows"])
-    counts = ", ".join(f"{v} {count:.3g}" for v, count in starved.items())
-    over = " on average over seeds" if len(runs.seeds) > 1 else ""
-    return [
-        f"Starvation: of {flows} flows, these many delivered nothing{over}: {counts}. Delays are those of the others."
-    ]
+    for variant in runs.variants:
+        pooled = runs.estimate(variant, "loss_ratio")
+        by_flow = runs.by_flow(variant, "loss_ratio")
+        if pooled is None or not pooled.mean or np.isnan(by_flow).all():
+            continue
+        most = int(np.nanargmax(by_flow))
+        said.append(
+            f"{variant} {_percent(pooled.mean)} of all packets, and of single flows {_percent(np.nanmin(by_flow))} to "
+            f"{_percent(by_flow[most])} ({flows[most]['name']})"
+        )
+    return [f"Packets lost: {'; '.join(said)}."] if said else []
 
 
-def _answer(runs: Runs, metric: Metric) -> str:
+def _ranked(runs: Runs, metric: Metric) -> dict[str, float]:
+    """Means of those variants that have values, the best first."""
     means = {v: e.mean for v in runs.variants if (e := runs.estimate(v, metric.name)) is not None}
-    if not means:
-        return "nothing was delivered, so there is nothing to compare."
     ranked = sorted(means, key=lambda v: -means[v] if metric.higher_is_better else means[v])
-    leader, others = ranked[0], ranked[1:]
-    values = ", ".join(f"{v} {_number(metric, means[v])}" for v in ranked)
-    if len(runs.seeds) == 1:
-        return f"{values}. One seed cannot tell whether this is more than chance; use --seeds 10 or more."
+    return {variant: means[variant] for variant in ranked}
+
+
+def _answer(runs: Runs, metric: Metric, means: Mapping[str, float]) -> str | None:
+    """Who is better than whom; none if no two differ significantly."""
     contrasts = {frozenset((c.a, c.b)): c for c in runs.contrasts(metric)}
+    apart = [c for c in contrasts.values() if c.significant]
+    if not apart:
+        return None
+    leader, *others = means
     beaten = [v for v in others if (c := contrasts.get(frozenset((leader, v)))) and c.significant]
     tied = [v for v in others if v not in beaten]
+    alike = f"{_list([leader, *tied])} cannot be told apart" if tied else ""
     if not beaten:
-        apart = [c for c in contrasts.values() if c.significant]
-        if not apart:
-            return f"{values}; no significant difference."
-        return f"{values}. {_list([leader, *tied])} cannot be told apart, but {_pair(apart[0], metric)}."
+        return f"{alike}, but {_pair(apart[0], metric)}."
     gaps = " and ".join(_gap(contrasts[frozenset((leader, v))], v, means[v], metric) for v in beaten)
-    between = f" Between {_list([leader, *tied])} there is no significant difference." if tied else ""
-    return f"{values}. {leader} is better {gaps}.{between}"
+    return f"{leader} is better {gaps}." + (f" {alike}." if alike else "")
 
 
 def _gap(contrast: Contrast, other: str, base: float, metric: Metric) -> str:
@@ -93,5 +242,10 @@ def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"= {value:.2g}"
 
 
-def _list(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _list(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
