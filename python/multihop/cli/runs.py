@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +18,7 @@ from multihop.base.files import require_writable_file
 from multihop.cli import console
 from multihop.cli.progress import RunProgress
 from multihop.cli.settings import SetOption, read
+from multihop.comparison.saving import other_results
 from multihop.results.columns import Metric
 from multihop.results.folders import RESULT_NAMES, require_results_directory
 from multihop.results.provenance import record
@@ -150,7 +153,7 @@ def _simulate(
     store = Store(out / STORE) if out is not None and pcap is None else None
     if store is not None:
         store.check()
-    with runs_are_kept(out) if out is not None and store is not None else nullcontext():
+    with runs_are_kept(out, store) if out is not None and store is not None else _nothing_is_kept(pcap):
         with RunProgress(seeds * len(variants), quiet=quiet) as progress:
             comparison = run_variants(
                 scenario,
@@ -169,6 +172,7 @@ def _simulate(
         if pcap is not None:
             console.note(f"capture: {pcap}", quiet=quiet)
         if out is not None:
+            _tell_replaced(comparison, out, quiet=quiet)
             console.note(f"tables: {comparison.save(out)}", quiet=quiet)
         if report is not None:
             console.note(f"report: {comparison.report(report)}", quiet=quiet)
@@ -176,12 +180,35 @@ def _simulate(
 
 
 @contextmanager
-def runs_are_kept(where: Path) -> Iterator[None]:
+def runs_are_kept(where: Path, store: Store | None = None) -> Iterator[None]:
     """Says so on Ctrl-C, where otherwise it would be said that nothing was written."""
     try:
         yield
     except KeyboardInterrupt as error:
-        raise Interrupted(f"finished runs are kept in {where}, the same command goes on") from error
+        raise Interrupted(what_is_kept(where, 0 if store is None else store.kept)) from error
+
+
+def what_is_kept(where: Path, runs: int) -> str:
+    """Where finished runs are, how many if that is known, and the command that goes on."""
+    count = "" if not runs else "1 finished run is" if runs == 1 else f"{runs} finished runs are"
+    return f"{count or 'finished runs are'} kept in {where}; to go on: {shlex.join(['multihop', *sys.argv[1:]])}"
+
+
+@contextmanager
+def _nothing_is_kept(pcap: Path | None) -> Iterator[None]:
+    """Says on Ctrl-C how it would have been otherwise."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        hint = "" if pcap is not None else "; with --out DIR finished runs are kept"
+        raise Interrupted(f"nothing was written{hint}") from error
+
+
+def _tell_replaced(comparison: Comparison, out: Path, *, quiet: bool) -> None:
+    """Says whose results are replaced, where they were of another scenario."""
+    before = other_results(comparison, out)
+    if before is not None:
+        console.note(f"{out}: results of {before} are replaced; their runs stay in {out / STORE}", quiet=quiet)
 
 
 def tell_damaged(store: Store, consequence: str, *, quiet: bool) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from multihop import _core
 from multihop.comparison.runs import Contrast, Runs
 from multihop.optima.optimum import FLOOR
 from multihop.results.columns import METRIC, Metric
@@ -33,13 +34,18 @@ def about_optimum(runs: Runs) -> list[str]:
     """What distance and gap are, for readers of the table that has them; why a gap is below zero, if one is."""
     if runs.not_comparable is not None:
         return [f"Optimum: not drawn, as {runs.not_comparable}."]
-    said = [
-        (
-            "Distance and gap to the optimum: how far the goodputs of flows are from the proportionally fair ones that "
-            "airtime allows (multihop optimum). Distance is 0 there and 1 where nothing arrives, and large flows weigh "
-            "most; gap is what is missing of the geometric mean, and every flow weighs the same."
+    what_they_are = (
+        "Optimum: the proportionally fair goodputs x* that airtime allows (multihop optimum); distance is "
+        "|x - x*| / |x*|, where large flows weigh most, and gap what is missing of the geometric mean of x / x*, where "
+        "each flow weighs the same."
+    )
+    said = [what_they_are]
+    far = [v for v in runs.variants if float(np.nanmean(runs.values(v, "optimum_distance"))) > 1.0]
+    if far:
+        said.append(
+            f"Distance above 100 % ({', '.join(far)}): flows that carry far more than their fair share are further "
+            "from the optimum than if nothing arrived."
         )
-    ]
     gaps = {variant: float(np.nanmean(runs.values(variant, "optimum_gap"))) for variant in runs.variants}
     below = ", ".join(f"{variant} {100 * gap:.2g} %" for variant, gap in gaps.items() if gap < _BELOW_ZERO)
     if below:
@@ -62,7 +68,7 @@ class Unserved:
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
-        self._flows = next(iter(runs.results.values()))[0].view["flows"]
+        self._flows = _flows(runs)
         self.dead: dict[str, list[int]] = {}
         self.starving: dict[str, list[int]] = {}
         for variant in runs.variants:
@@ -76,39 +82,47 @@ class Unserved:
 
     @property
     def everywhere(self) -> list[int]:
-        """Flows that are dead under every variant."""
-        first, *others = self.dead.values()
-        return [flow for flow in first if all(flow in dead for dead in others)]
+        """Flows that are dead or starve under every variant."""
+        return _in_all([sorted([*dead, *self.starving[variant]]) for variant, dead in self.dead.items()])
 
     def __bool__(self) -> bool:
         return any(self.dead.values()) or any(self.starving.values())
 
     def sentences(self) -> list[str]:
-        """First those that are dead under every scheme, then under some, then those that starve."""
+        """First those that are dead under every scheme, then those that get next to nothing there, then under some."""
         said = []
-        everywhere, seeds = self.everywhere, len(self._runs.seeds)
-        over = f", in all {seeds} seeds" if seeds > 1 else ""
-        if everywhere:
-            under = " under every scheme" if len(self._runs.variants) > 1 else ""
-            count = f"{len(everywhere)} of {len(self._flows)} flows"
-            said.append(f"Dead{under}: {self._names(everywhere)} ({count}{over}); see `multihop explain`.")
-        some = {variant: [flow for flow in dead if flow not in everywhere] for variant, dead in self.dead.items()}
-        if any(some.values()):
-            said.append(f"Dead under some schemes{over}: {self._by_variants(some)}; see `multihop explain`.")
-        if any(self.starving.values()):
-            what = ["nothing in some seeds"] if seeds > 1 else []
-            what += [f"less than {100 * FLOOR:g} % of the optimum"] if self._runs.not_comparable is None else []
-            said.append(f"Starving, with {' or '.join(what)}: {self._by_variants(self.starving)}.")
+        dead = _in_all(list(self.dead.values()))
+        starving = [flow for flow in self.everywhere if flow not in dead]
+        under = " under every scheme" if len(self._runs.variants) > 1 else ""
+        seeds = f" in all {len(self._runs.seeds)} seeds" if len(self._runs.seeds) > 1 else ""
+        if dead:
+            said.append(f"Dead{under}: {self._names(dead)} ({self._count(dead)}{seeds}); see `multihop explain`.")
+        if starving:
+            what = f"{self._count(starving)}: {self._next_to_nothing()}"
+            said.append(f"Starving{under}: {self._names(starving)} ({what}); see `multihop explain`.")
+        some = {
+            ("dead", "starving")[kind]: {v: [f for f in flows if f not in self.everywhere] for v, flows in of.items()}
+            for kind, of in enumerate((self.dead, self.starving))
+        }
+        if any(flows for of in some.values() for flows in of.values()):
+            each = "; ".join(f"{how} {line}" for how, of in some.items() for line in self._by_variants(of))
+            said.append(f"Served by some schemes only: {each}.")
         return said
 
-    def _by_variants(self, flows: Mapping[str, Sequence[int]]) -> str:
+    def _by_variants(self, flows: Mapping[str, Sequence[int]]) -> list[str]:
         """Flows that fare alike under the same variants are named together."""
         under: dict[tuple[str, ...], list[int]] = {}
         for flow in sorted({flow for found in flows.values() for flow in found}):
             under.setdefault(tuple(v for v, found in flows.items() if flow in found), []).append(flow)
-        if len(self._runs.variants) == 1:
-            return self._names(under[tuple(self._runs.variants)])
-        return "; ".join(f"{self._names(found)} under {_list(variants)}" for variants, found in under.items())
+        return [f"under {_list(variants)} {self._names(found)}" for variants, found in under.items()]
+
+    def _next_to_nothing(self) -> str:
+        words = ["nothing in some seeds"] if len(self._runs.seeds) > 1 else []
+        words += [f"less than {100 * FLOOR:g} % of the optimum"] if self._runs.not_comparable is None else []
+        return " or ".join(words)
+
+    def _count(self, flows: Sequence[int]) -> str:
+        return f"{len(flows)} of {len(self._flows)} {'flow' if len(self._flows) == 1 else 'flows'}"
 
     def _names(self, flows: Sequence[int]) -> str:
         shown = [
@@ -117,6 +131,15 @@ class Unserved:
         ]
         more = [f"{len(flows) - _MOST_FLOWS} more"] if len(flows) > _MOST_FLOWS else []
         return ", ".join([*shown, *more])
+
+
+def _flows(runs: Runs) -> list[_core.FlowView]:
+    return next(iter(runs.results.values()))[0].view["flows"]
+
+
+def _in_all(lists: Sequence[Sequence[int]]) -> list[int]:
+    first, *others = lists
+    return [entry for entry in first if all(entry in other for other in others)]
 
 
 def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:
@@ -154,9 +177,10 @@ def _label(name: str, runs: Runs, unserved: Unserved) -> str:
         return label
     if name == "delay_p95_s":
         return f"{label}, of what arrived"
-    others = len(next(iter(runs.results.values()))[0].view["flows"]) - len(unserved.everywhere)
-    is_of_others = name == "goodput_total_bps" and unserved.everywhere and others
-    return f"{label} of the other {others} flows" if is_of_others else label
+    others = len(_flows(runs)) - len(unserved.everywhere)
+    if name != "goodput_total_bps" or not unserved.everywhere or not others:
+        return label
+    return f"{label} of the other {f'{others} flows' if others > 1 else 'flow'}"
 
 
 def _alone(runs: Runs, metric: Metric) -> str:
@@ -170,9 +194,9 @@ def _alone(runs: Runs, metric: Metric) -> str:
 
 
 def _losses(runs: Runs) -> list[str]:
-    """By scheme, of all packets and of single flows: one that loses most of its few hardly counts among all."""
+    """By scheme, pooled and of single flows: one that loses most of its few packets hardly counts among all."""
     said = []
-    flows = next(iter(runs.results.values()))[0].view["flows"]
+    flows = _flows(runs)
     if len(flows) < 2:
         return []
     for variant in runs.variants:
@@ -181,11 +205,8 @@ def _losses(runs: Runs) -> list[str]:
         if pooled is None or not pooled.mean or np.isnan(by_flow).all():
             continue
         most = int(np.nanargmax(by_flow))
-        said.append(
-            f"{variant} {_percent(pooled.mean)} of all packets, and of single flows {_percent(np.nanmin(by_flow))} to "
-            f"{_percent(by_flow[most])} ({flows[most]['name']})"
-        )
-    return [f"Packets lost: {'; '.join(said)}."] if said else []
+        said.append(f"{variant} {_percent(pooled.mean)} and {_percent(by_flow[most])} ({flows[most]['name']})")
+    return [f"Packets lost, of all and of the flow that loses most: {'; '.join(said)}."] if said else []
 
 
 def _ranked(runs: Runs, metric: Metric) -> dict[str, float]:
