@@ -72,7 +72,7 @@ def run(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Simulate a scenario and say what each flow got."""
+    """Simulate a scenario and report goodput, delay and losses of each flow."""
     if pcap is not None and seeds > 1:
         raise UserError(f"--pcap: one capture is of one run, found --seeds {seeds}; leave --seeds out")
     name = scheme or "scenario"
@@ -101,7 +101,7 @@ def compare(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Compare schemes on a scenario, over common seeds, and say who is better."""
+    """Compare schemes on a scenario over common seeds, and test the differences for significance."""
     if len(schemes) > 1:
         raise UserError(f"--schemes: found {len(schemes)} times; give it once: --schemes {','.join(schemes)}")
     names = [name.strip() for name in schemes[0].split(",") if name.strip()]
@@ -168,11 +168,11 @@ def _simulate(
             )
             console.note(progress.summary(), quiet=quiet)
         if store is not None:
-            tell_damaged(store, "and these runs were made again", quiet=quiet)
+            report_damaged(store, "and these runs were repeated", quiet=quiet)
         if pcap is not None:
             console.note(f"capture: {pcap}", quiet=quiet)
         if out is not None:
-            _tell_replaced(comparison, out, quiet=quiet)
+            _report_replaced(comparison, out, quiet=quiet)
             console.note(f"tables: {comparison.save(out)}", quiet=quiet)
         if report is not None:
             console.note(f"report: {comparison.report(report)}", quiet=quiet)
@@ -204,14 +204,14 @@ def _nothing_is_kept(pcap: Path | None) -> Iterator[None]:
         raise Interrupted(f"nothing was written{hint}") from error
 
 
-def _tell_replaced(comparison: Comparison, out: Path, *, quiet: bool) -> None:
+def _report_replaced(comparison: Comparison, out: Path, *, quiet: bool) -> None:
     """Says whose results are replaced, where they were of another scenario."""
     before = other_results(comparison, out)
     if before is not None:
         console.note(f"{out}: results of {before} are replaced; their runs stay in {out / STORE}", quiet=quiet)
 
 
-def tell_damaged(store: Store, consequence: str, *, quiet: bool) -> None:
+def report_damaged(store: Store, consequence: str, *, quiet: bool) -> None:
     """Says which files of the store were damaged, ten of them at most."""
     for path in store.damaged[:10]:
         console.note(f"damaged: {path}", quiet=quiet)
