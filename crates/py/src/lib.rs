@@ -191,7 +191,11 @@ fn capacity<'py>(
             entry.set_item("link", time.link)?;
             entry.set_item("data_s", time.data)?;
             entry.set_item("exchange_s", time.exchange)?;
+            entry.set_item("airtime_s", time.airtime)?;
             entry.set_item("access_s", time.access)?;
+            entry.set_item("delivery", time.delivery)?;
+            entry.set_item("transmissions", time.transmissions)?;
+            entry.set_item("lost", time.lost)?;
             Ok(entry)
         });
         PyList::new(py, entries.collect::<PyResult<Vec<_>>>()?)
@@ -214,6 +218,7 @@ fn capacity<'py>(
     made.set_item("exchange_conflicts", capacity.conflicts.exchange)?;
     made.set_item("sensing_conflicts", capacity.conflicts.sensing)?;
     made.set_item("interference_conflicts", capacity.conflicts.interference)?;
+    made.set_item("hidden", capacity.conflicts.hidden)?;
     made.set_item("changes", capacity.changes)?;
     Ok(made)
 }
