@@ -27,7 +27,7 @@ mod rng;
 mod time;
 
 pub use event::{
-    Arrived, Attempt, Dropped, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent, Report, Reported,
+    Arrived, Attempt, DecodedFrame, Dropped, Exchange, Fate, FrameKind, Interval, LinkEvent, Report, Reported,
 };
 pub use header::{Bits, Field, FieldKind, FieldLayout, Header, HeaderBytes, Layout};
 pub use ids::{FlowId, NodeId, Port};

@@ -190,7 +190,7 @@ pub(super) fn resolve(
 /// scenario: that of a capture. `at` counts for nothing there.
 ///
 /// # Errors
-/// Whatever is wrong with these tables; if there are none; and if one needs what a capture does not tell.
+/// Whatever is wrong with these tables; if there are none; and if one needs what a capture does not hold.
 pub fn gauges(text: &str, origin: &str) -> Result<Vec<(String, EstimatorConfig)>> {
     #[derive(Deserialize, JsonSchema)]
     struct Measures {

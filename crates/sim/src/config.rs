@@ -368,6 +368,20 @@ pub enum AppConfig {
     Video(VideoConfig),
 }
 
+impl AppConfig {
+    /// The name of the application in scenarios.
+    pub fn name(&self) -> &'static str {
+        match self {
+            AppConfig::Saturated => "saturated",
+            AppConfig::Bulk { .. } => "bulk",
+            AppConfig::Cbr { .. } => "cbr",
+            AppConfig::Poisson { .. } => "poisson",
+            AppConfig::Transfers { .. } => "transfers",
+            AppConfig::Video(_) => "video",
+        }
+    }
+}
+
 impl Config {
     /// The wire from one node to another, if there is one. What goes from the one to the other always takes it.
     pub fn wire(&self, from: NodeId, to: NodeId) -> Option<&WireConfig> {

@@ -27,7 +27,7 @@ parameters! {
     hello_slack: f64 [1, 1000] = 1.5;
     /// How long a route lives after a packet took it (`ACTIVE_ROUTE_TIMEOUT`).
     active_route_timeout: Span from "1 ms" = Span::from_ms(10_000);
-    /// How long a route lives that the destination itself tells of (`MY_ROUTE_TIMEOUT`).
+    /// How long a route lives that the destination itself advertises (`MY_ROUTE_TIMEOUT`).
     my_route_timeout: Span from "1 ms" = Span::from_ms(10_000);
     /// How long a reverse route lives (`REV_ROUTE_LIFE`).
     reverse_route_life: Span from "1 ms" = Span::from_ms(6_000);
@@ -98,7 +98,7 @@ pub enum LocalRepair {
     /// behind the break answer what brings nothing new, and until an instant that ns-2 takes for a delay, so late that it hardly
     /// ever comes.
     Ns2,
-    /// Holds it and asks once with a greater sequence number, and signals the break if no reply comes (RFC 3561, section 6.12).
+    /// Looks for the destination as RFC 3561 has it (6.12): once, with a greater number, and sends an RERR if nothing comes of it.
     #[serde(rename = "rfc3561")]
     Rfc,
 }
@@ -133,7 +133,7 @@ parameters! {
     release_interval: Span from "0 s" = Span::from_ms(30);
     /// Nodes that know a route answer requests for other nodes (`dsragent_reply_from_cache_on_propagating`).
     reply_from_cache: bool = true;
-    /// Nodes learn from packets that are for others, and tell sources of shorter routes (`dsragent_use_tap`).
+    /// Nodes learn from packets that are for others, and report shorter routes to sources (`dsragent_use_tap`).
     listen: bool = true;
     /// How often other nodes than its source may send a packet on by another route where a link broke
     /// (`dsr_salvage_max_attempts`). 0: never.

@@ -2,7 +2,7 @@
 
 use super::{Context, Mac, Phase};
 use crate::medium::{Finished, Frame, Reception};
-use multihop_core::{FrameKind, Heard, LinkEvent, NodeId, Reported, Span, Time};
+use multihop_core::{DecodedFrame, FrameKind, LinkEvent, NodeId, Reported, Span, Time};
 use multihop_dot11::EifsRule;
 
 impl Mac {
@@ -38,7 +38,7 @@ impl Mac {
     fn on_frame(&mut self, ctx: &mut Context, frame: &Frame) {
         self.eifs_until = Time::ZERO;
         let packet = frame.packet.map(|handle| &ctx.packets.get(handle).packet);
-        ctx.stack.on_link(&LinkEvent::Heard(Heard {
+        ctx.stack.on_link(&LinkEvent::Decoded(DecodedFrame {
             node: self.id,
             kind: frame.kind,
             from: frame.from,
