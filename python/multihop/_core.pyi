@@ -147,7 +147,10 @@ class LinkCapacityView(TypedDict):
     goodput_bps: float
 
 class Output(TypedDict):
-    """The columns of a run's tables and its scalars. Wires, measurements and positions are there if it has some."""
+    """The columns of a run's tables and its scalars.
+
+    Wires, measurements and positions are there if it has some; hops, drops, losses and collisions if asked for.
+    """
 
     summary: dict[str, int | float | str]
     flows: dict[str, Column]
@@ -157,6 +160,10 @@ class Output(TypedDict):
     series: dict[str, Column]
     measurements: NotRequired[dict[str, Column]]
     positions: NotRequired[dict[str, Column]]
+    hops: NotRequired[dict[str, Column]]
+    drops: NotRequired[dict[str, Column]]
+    losses: NotRequired[dict[str, Column]]
+    collisions: NotRequired[dict[str, Column]]
 
 #: Bytes of MAC header and FCS of a DATA frame (802.11-2012, 8.2.3).
 MAC_HEADER: int
@@ -249,10 +256,12 @@ def run(
     overrides: Mapping[str, Any] | None = None,
     meter: Meter | None = None,
     pcap: Path | None = None,
+    causes: bool = False,
 ) -> Output:
     """Runs a scenario with the GIL released.
 
     What each radio sees goes to the file `pcap`, if it is named; an `OSError` says why it cannot be written.
+    With `causes` there are the tables of causes as well (`multihop.results.causes`).
     """
 
 def schema() -> str:
@@ -261,8 +270,10 @@ def schema() -> str:
 def registry() -> str:
     """What a scenario can name, as JSON text: kind -> list of {name, summary, ...}."""
 
-def columns() -> list[tuple[str, str, list[tuple[str, str, str]]]]:
+def columns(causes: bool = False) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
     """Every table of a run: its name, what a row is, and name, unit and meaning of each column, in order.
+
+    With `causes`, the tables of causes instead.
 
     Outputs of `run` have all columns but those that `multihop.results.frames` derives from them.
     """

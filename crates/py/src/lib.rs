@@ -103,8 +103,9 @@ impl Meter {
 }
 
 /// Runs a scenario with the GIL released; what each radio sees goes to the file `pcap`, if it is named.
+/// With `causes` there are the tables of causes as well.
 #[pyfunction]
-#[pyo3(signature = (text, origin, overrides = None, meter = None, pcap = None))]
+#[pyo3(signature = (text, origin, overrides = None, meter = None, pcap = None, causes = false))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
 fn run<'py>(
     py: Python<'py>,
@@ -113,12 +114,14 @@ fn run<'py>(
     overrides: Option<&Bound<'py, PyDict>>,
     meter: Option<&Bound<'py, Meter>>,
     pcap: Option<PathBuf>,
+    causes: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let overrides = read_overrides(overrides)?;
     let meter = meter.map(Bound::get);
     let (config, outcome) = py.detach(|| {
         panics::caught(|| {
-            let config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+            let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+            config.causes = causes;
             let watch = |now: multihop_core::Time| {
                 if let Some(meter) = meter {
                     meter.simulated_ns.store(now.ns(), Ordering::Relaxed);

@@ -109,6 +109,7 @@ pub fn resolve_among(
         discipline: scenario.mac.discipline.resolve(&document, &key!["mac"], scenario.mac.codel.as_ref())?,
         medium: scenario.medium.resolve(&document)?,
         delays_by_distance: scenario.medium.delays_by_distance(),
+        causes: false,
         routing: scenario.routing.resolve(&document, &mac.rules)?,
         mac,
         schemes: Vec::new(),

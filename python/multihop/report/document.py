@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from multihop.comparison.runs import Contrast, Runs
 from multihop.comparison.verdict import about_optimum, sentences
-from multihop.report import charts, topology
+from multihop.explanation.explain import Explanation
+from multihop.report import charts, explained, topology
 from multihop.report.markup import document, facts, paragraphs, remark, section, with_unit
 from multihop.report.markup import escape as _e
 from multihop.report.svg import colours, style
@@ -13,8 +14,8 @@ from multihop.results.provenance import build
 from multihop.results.words import with_interval
 
 
-def page(comparison: Runs) -> str:
-    """The report as HTML."""
+def page(comparison: Runs, explanation: Explanation | None = None) -> str:
+    """The report as HTML; what was explained of the runs is in it."""
     first = next(iter(comparison.results.values()))[0]
     title = first.view["name"]
     description = first.view.get("description") or ""
@@ -32,6 +33,7 @@ def page(comparison: Runs) -> str:
         ),
         section("Throughput and fairness", drawn["metrics"], intervals),
         section("Goodput of each flow", drawn["flows"], _optimum_note(comparison)),
+        *explained.sections(comparison, explanation),
         section(
             "Where packets are lost",
             drawn["losses"],
