@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from multihop.cli import bounds, console, imports, inspect, runs, studies
+from multihop.cli.init import init
 from multihop.cli.league import league
 from multihop.cli.measure import measure
 from multihop.cli.optimum import optimum
@@ -49,4 +50,5 @@ app.command("check")(inspect.check)
 app.command("list")(inspect.list_names)
 app.command("schema")(inspect.schema)
 app.command("dissector")(inspect.dissector)
+app.command("init")(init)
 app.command("doctor")(inspect.doctor)

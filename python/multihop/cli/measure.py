@@ -10,7 +10,7 @@ import typer
 
 from multihop import measurement
 from multihop.base.errors import UserError
-from multihop.cli import console
+from multihop.cli import completion, console
 from multihop.cli.runs import JsonOption
 from multihop.measurement import Measurement, Sniffer
 
@@ -29,7 +29,11 @@ def measure(
     ],
     bin: Annotated[str, typer.Option(help="Width of the bins of time.")] = "1 s",
     stamps: Annotated[
-        str | None, typer.Option(help="What stamps mark: begin, mpdu or end of a frame; found out by default.")
+        str | None,
+        typer.Option(
+            help="What stamps mark: begin, mpdu or end of a frame; found out by default.",
+            autocompletion=completion.of("begin", "mpdu", "end"),
+        ),
     ] = None,
     station: Annotated[
         str | None, typer.Option(help="Address of the station whose estimators are run; that of the radio by default.")

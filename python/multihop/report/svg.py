@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
+from multihop.base import extras
 
 #: Okabe and Ito's palette, which people with any common colour blindness can tell apart. Yellow is too faint on white;
 #: the violet at the end is not theirs.
@@ -62,6 +61,9 @@ class Chart:
     def __init__(self, key: str, label: str, width: float, height: float) -> None:
         self.key = key
         self.label = label
+        # Imported here, as below: whatever only reports need is not there in a plain install.
+        from matplotlib.figure import Figure
+
         self.figure = Figure(figsize=(width, height), layout="constrained")
         self._parts: dict[str, tuple[str, str]] = {}
 
@@ -113,6 +115,9 @@ class Chart:
 @contextmanager
 def style() -> Iterator[None]:
     """Matplotlib settings of the report, and of nothing else."""
+    extras.require("report", "a report")
+    import matplotlib as mpl
+
     with mpl.rc_context(_STYLE), warnings.catch_warnings():
         # Text stays text: the reader's fonts have the letters that matplotlib's own lack.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")

@@ -9,9 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.ticker import LogLocator, NullLocator
 
 from multihop.report.markup import estimate_words
 from multihop.report.study.plots import Mark, Panel, Plot, Series
@@ -111,6 +108,9 @@ def shows_legend(plot: Plot) -> bool:
 def _legend(plot: Plot) -> list[tuple[Any, str]]:
     if not shows_legend(plot):
         return []
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     entries: list[tuple[Any, str]] = []
     for number, name in enumerate(plot.names):
         how = look(number)
@@ -307,6 +307,8 @@ def _values(plot: Plot) -> list[float]:
 
 def _make_log(axis: Any, direction: str) -> None:  # noqa: ANN401 - an Axes
     """A logarithmic axis whose ticks are plain numbers."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
     axis.set(**{f"{direction}scale": "log"})
     along = getattr(axis, f"{direction}axis")
     along.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
