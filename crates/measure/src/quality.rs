@@ -136,7 +136,7 @@ impl Quality {
             (
                 self.impossible,
                 self.timed,
-                "exchanges have impossible time stamps, such as an ACK before the end of its DATA, and count for no capacity",
+                "exchanges have impossible time stamps (an ACK within its DATA) and are refused",
             ),
             (self.cut, self.records, "records are cut within the frame's header"),
             (
