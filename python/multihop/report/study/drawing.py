@@ -15,7 +15,7 @@ from multihop.report.study.plots import Mark, Panel, Plot, Series
 from multihop.report.svg import FAINT, INK, PAGE_WIDTH, PALETTE, Chart
 
 #: What the extra entries of a legend say; also the names under which the page's script shows and hides them.
-EXTRAS = {"printed": "printed in the paper", "possible": "most that the channel can carry"}
+EXTRAS = {"printed": "number of a claim", "possible": "most that the channel can carry"}
 
 _MARKERS = "os^vPX"
 _DASHES = ("-", "--", ":")
@@ -241,7 +241,7 @@ def _printed(chart: Chart, axis: Any, plot: Plot, panel: Panel) -> None:  # noqa
         )
         whose = f"{plot.names[series.number]}, " if is_own and plot.names[series.number] else ""
         at = f"{plot.x_label} {label}: " if label else ""
-        chart.part(diamond, f"{whose}{at}printed in the paper {value:g} {plot.unit}".rstrip(), tokens)
+        chart.part(diamond, f"{whose}{at}claimed {value:g} {plot.unit}".rstrip(), tokens)
 
 
 def _possible(chart: Chart, axis: Any, plot: Plot, panel: Panel) -> None:  # noqa: ANN401 - an Axes
