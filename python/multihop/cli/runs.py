@@ -13,9 +13,10 @@ import typer
 
 from multihop.api import run_variants
 from multihop.api.results import Comparison
+from multihop.base import extras
 from multihop.base.errors import Interrupted, UserError
 from multihop.base.files import require_writable_file
-from multihop.cli import console
+from multihop.cli import completion, console
 from multihop.cli.progress import RunProgress
 from multihop.cli.settings import SetOption, read
 from multihop.comparison.saving import other_results
@@ -60,7 +61,9 @@ def run(
     scenario: ScenarioArgument,
     seed: SeedOption = None,
     seeds: Annotated[int, typer.Option(help="How many seeds, counted up from the first.")] = 1,
-    scheme: Annotated[str | None, typer.Option(help="Replaces the scheme of every flow.")] = None,
+    scheme: Annotated[
+        str | None, typer.Option(help="Replaces the scheme of every flow.", autocompletion=completion.scheme)
+    ] = None,
     duration: DurationOption = None,
     warmup: WarmupOption = None,
     record_interval: StepOption = None,
@@ -88,7 +91,12 @@ def run(
 
 def compare(
     scenario: ScenarioArgument,
-    schemes: Annotated[list[str], typer.Option(help="Schemes to compare, with commas between.", show_default=False)],
+    schemes: Annotated[
+        list[str],
+        typer.Option(
+            help="Schemes to compare, with commas between.", show_default=False, autocompletion=completion.schemes
+        ),
+    ],
     seed: SeedOption = None,
     seeds: Annotated[int, typer.Option(help="How many seeds, counted up from the first.")] = 10,
     duration: DurationOption = None,
@@ -142,8 +150,10 @@ def _simulate(
         require_results_directory(out)
         if report is not None and report.name in RESULT_NAMES[:2] + RESULT_NAMES[3:] and _is_in(report, out):
             raise UserError(f"--report: found {report}, which --out writes as well; name another file")
-    if report is None and out is not None:
-        report = out / "report.html"
+    if report is not None:
+        extras.require("report", "--report")
+    elif out is not None:
+        report = report_in(out, quiet=quiet)
     if report is not None:
         require_writable_file(report, scenario.file)
     if pcap is not None:
@@ -177,6 +187,15 @@ def _simulate(
         if report is not None:
             console.note(f"report: {comparison.report(report)}", quiet=quiet)
     return comparison
+
+
+def report_in(out: Path, *, quiet: bool) -> Path | None:
+    """Where the report of results goes; in a plain install, which cannot draw one, nowhere, and that is said."""
+    if not extras.has("report"):
+        lacking = ", ".join(extras.missing("report"))
+        console.note(f"no report: {lacking} is not installed; {extras.install('report')}", quiet=quiet)
+        return None
+    return out / "report.html"
 
 
 @contextmanager

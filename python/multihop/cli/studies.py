@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from multihop.base import extras
 from multihop.base.errors import Interrupted, UserError
 from multihop.claims.export import export as export_tables
 from multihop.claims.export import verdict_record
@@ -126,6 +127,7 @@ def report(
     """Write the report of what is there: one HTML file, and each chart as SVG."""
     from multihop.report.study import write_study
 
+    extras.require("report", "study report")
     asked, folder = load(study, out, quick=quick)
     result = _with_runs(asked.result(folder, store=store), quiet=quiet)
     for path in write_study([result], to or folder / "report.html"):
@@ -270,10 +272,9 @@ def _executor(address: str | None) -> Iterator[Executor | None]:
     if address is None:
         yield None
         return
-    try:
-        from dask.distributed import Client
-    except ImportError as error:
-        raise UserError('--dask: Dask is not installed; pip install "multihop[cluster]"') from error
+    extras.require("cluster", "--dask")
+    from dask.distributed import Client
+
     # Of a scheduler that went away they log tracebacks; we say it ourselves.
     for name in ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

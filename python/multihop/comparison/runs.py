@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from multihop.base import extras
 from multihop.comparison.run import Run
 from multihop.optima.optimum import Optimum, optimum
 from multihop.results.columns import METRICS, OPTIMUM_METRICS, VIDEO_METRICS, Metric
@@ -89,9 +90,11 @@ class Runs:
     def optima(self) -> dict[str, Optimum]:
         """Variant -> its proportionally fair optimum, with the headers and acknowledgements of its own transport.
 
-        See `Optimum.not_comparable` for what runs cannot be held against it.
+        See `Optimum.not_comparable` for what runs cannot be held against it. Nothing where the extra is not installed.
         """
-        made = {}
+        made: dict[str, Optimum] = {}
+        if not extras.has("optimum"):
+            return made
         for variant, results in self.results.items():
             overrides = {name: value for name, value in results[0].overrides.items() if name != "seed"}
             made[variant] = optimum(self.scenario, overrides)
@@ -100,6 +103,9 @@ class Runs:
     @property
     def not_comparable(self) -> str | None:
         """Why these runs cannot be held against their optima; none if they can."""
+        lacking = extras.missing("optimum")
+        if lacking:
+            return f"it needs {', '.join(lacking)}: {extras.install('optimum')}"
         return next((why for found in self.optima.values() if (why := found.not_comparable) is not None), None)
 
     @property

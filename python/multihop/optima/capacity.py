@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 from multihop import _core
+from multihop.base import extras
 from multihop.simulation.scenario import Scenario
 
 #: Cliques beyond this many are left out. With fewer constraints a bound is higher, but still a bound.
@@ -108,6 +109,7 @@ class Shares:
     def total_bps(self) -> float:
         """The largest sum of goodputs."""
         # Imported here, as networkx below: what only a bound needs would slow down the start of every command.
+        extras.require("optimum", "the largest sum of goodputs")
         from scipy.optimize import linprog
 
         # In units of what each flow gets alone, all numbers are near one.
@@ -267,6 +269,7 @@ def maximal_cliques(
 
     Beyond `limit` the rest is left out, but for each vertex as a clique of its own, so that every vertex is in one.
     """
+    extras.require("optimum", "finding cliques of links")
     import networkx as nx
 
     graph: nx.Graph[int] = nx.Graph()

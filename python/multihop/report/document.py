@@ -28,7 +28,7 @@ def page(comparison: Runs, explanation: Explanation | None = None) -> str:
         section("Verdict", _verdict(comparison)),
         section(
             "Topology",
-            topology.picture(first.view, first.positions),
+            f'<div class="scroll" tabindex="0">{topology.picture(first.view, first.positions)}</div>',
             topology.caption(first.view, first.positions) + " " + _path_note(comparison),
         ),
         section("Throughput and fairness", drawn["metrics"], intervals),
@@ -104,7 +104,7 @@ def _time_note(comparison: Runs) -> str:
     if len(comparison.variants) > 1:
         return "All flows together, means over seeds; bands are 95 % intervals." if len(comparison.seeds) > 1 else ""
     flows = len(next(iter(comparison.results.values()))[0].view["flows"])
-    return "One line per flow, means over seeds." + (" The first seven flows." if flows > 7 else "")
+    return charts.flow_lines_note(flows)
 
 
 def _metric_table(comparison: Runs) -> str:
