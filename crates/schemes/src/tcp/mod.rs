@@ -12,7 +12,7 @@ pub use ap::{DelayDispersion, ShortPaths, TcpAp};
 pub use bbr::TcpBbr;
 pub use cubic::TcpCubic;
 pub use newreno::TcpNewReno;
-pub use sack::TcpSack;
+pub use sack::{SackRecovery, TcpSack};
 pub use vegas::TcpVegas;
 pub use westwood::{Filter, TcpWestwood};
 
