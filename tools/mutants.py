@@ -2,14 +2,16 @@
 
     python tools/mutants.py dot11 link --sample 80 --seed 1        (make mutants)
 
-`cargo mutants` compiles once for each mutant, which takes minutes where the tests take seconds. Here its list of mutants is
-taken, a sample of it, or all, is woven into a copy of the sources, and an environment variable chooses the mutant of a
-run: each mutated function has its body once more for each mutant. What does not compile is left out and compiled again. A
-mutant is first shown to the unit tests of its own module, then to those of the crate, then to its other tests; a time of
-CPU several times that of the tests that pass bounds each. Golden results do not count, nor fuzzing, which finds by chance.
+`cargo mutants` compiles once for each mutant, which takes minutes where tests take seconds. Here its list of mutants
+is taken, a sample of it, or all, is woven into a copy of the sources, and an environment variable chooses the mutant of
+a run: each mutated function has its body once more for each mutant. What does not compile is left out and compiled
+again. A mutant is first shown to the unit tests of its own module, then to those of the crate, then to its other tests;
+a time of CPU several times that of tests that pass bounds each. Golden results do not count, nor does fuzzing, which
+finds by chance.
 
 Constants hold no choice at run time: mutants of them are left out, and counted. Outcomes are appended to
-target/mutants/outcomes.jsonl; those that lived, and the share that was caught with its 95 % interval (Wilson), are printed.
+target/mutants/outcomes.jsonl; those that lived, and the share that was caught with its 95 % interval (Wilson), are
+printed.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import sqrt
@@ -134,7 +136,9 @@ def located(rows: Iterable[dict[str, Any]]) -> list[Mutant]:
             texts[file] = text, offsets(text)
         text, lines = texts[file]
         function, span = row["function"], row["span"]
-        body = body_of(text, at(lines, function["span"]["start"]), at(lines, function["span"]["end"]), function["function_name"])
+        body = body_of(
+            text, at(lines, function["span"]["start"]), at(lines, function["span"]["end"]), function["function_name"]
+        )
         if body is None:
             sys.exit(f"no body found of {row['name']}")
         crate = row["package"].removeprefix("multihop-")
@@ -227,7 +231,7 @@ def compiled(crate: str) -> Built:
     return built
 
 
-def limited(seconds: float) -> Any:
+def limited(seconds: float) -> Callable[[], None]:
     """Bounds of what is started."""
 
     def limit() -> None:
@@ -243,7 +247,13 @@ def failing(program: Path, folder: Path, number: int, arguments: list[str], seco
     command = [str(program), *arguments, *(word for skipped in SKIPPED for word in ("--skip", skipped))]
     env = os.environ | {VARIABLE: str(number), "RUST_BACKTRACE": "0"}
     running = subprocess.Popen(
-        command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=limited(seconds)
+        command,
+        cwd=folder,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        preexec_fn=limited(seconds),
     )
     assert running.stdout
     try:

@@ -1,4 +1,4 @@
-"""802.11a where interference decides, and 802.11g, as ns-3 ran them: `ns3/sinr.py` has the cells, `ns3/sinr.toml` what ns-3 said."""
+"""802.11a where interference decides, and 802.11g, as ns-3 ran them: `ns3/sinr.py` has the cells and what it said."""
 
 from __future__ import annotations
 

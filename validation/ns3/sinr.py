@@ -1,4 +1,4 @@
-"""`python -m validation.ns3.sinr PROGRAM [CELL...]`: runs ns-3 with cumulative SINR, and writes down what it said of all cells, or of these.
+"""`python -m validation.ns3.sinr PROGRAM [CELL...]`: runs ns-3 on all cells or some, and writes down what it said.
 
 PROGRAM is `sinr.cc` beside this file, compiled where ns-3.37 is installed: `g++ -O2 -std=c++17 sinr.cc -o PROGRAM` with
 ns-3's modules wifi, internet, applications, mobility, propagation and traffic-control, and what they need. The facts
@@ -66,7 +66,7 @@ class Cell:
         return PAYLOAD if self.transport == "udp" else SEGMENT
 
     def case(self) -> str:
-        """What the program reads. A flow goes from neighbour to neighbour in the order of the nodes where that is more than one hop."""
+        """What the program reads. Over more than one hop a flow goes from node to node in their order."""
         lines = [f"rate {self.rate_mbps}", "control 24", f"payload {self.payload}", f"taken {self.taken_dbm}"]
         if self.erp is not None:
             lines += ["standard g", f"slot {self.erp.slot_us}"]
@@ -92,10 +92,11 @@ def _circle(stations: int, erp: Erp | None = None) -> Cell:
     return Cell(name, 54, ((0.0, 0.0, 0.0, 0.0), *around), flows, 3, erp)
 
 
-def _chain(transport: str) -> Cell:
-    """Three hops of 25 m of 802.11g at 24 Mb/s: who is two hops away is sensed, who is three is not, and nobody but neighbours is decoded."""
+def _chain(rate_mbps: int, transport: str) -> Cell:
+    """Three hops of 25 m: who is two hops away is sensed, who is three is not, and only neighbours are decoded."""
     nodes = tuple((25.0 * i, 0.0, 0.0, 0.0) for i in range(4))
-    return Cell(f"802.11g, chain, {transport}", 24, nodes, ((0, 3),), 9, Erp(), transport, taken_dbm=-75)
+    name = f"802.11g, chain at {rate_mbps} Mb/s, {transport}"
+    return Cell(name, rate_mbps, nodes, ((0, 3),), 9, Erp(), transport, taken_dbm=-75)
 
 
 def _grid(spacing: float) -> Cell:
@@ -128,8 +129,7 @@ ERP_CELLS = (
         for erp in (Erp(), Erp(slot_us=20), Erp(slot_us=20, protection_mbps=11))
         for stations in (1, 2, 5, 10)
     ),
-    _chain("udp"),
-    _chain("tcp"),
+    *(_chain(rate_mbps, transport) for rate_mbps in (12, 24, 36) for transport in ("udp", "tcp")),
 )
 
 

@@ -56,7 +56,8 @@ pub use red::{Lred, Nred};
 pub use registry::{Entry, Parameters, REGISTRY, find, find_among};
 pub use scheme::{Scheme, Station, TcpScheme};
 pub use tcp::{
-    DelayDispersion, Filter, SackRecovery, ShortPaths, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood,
+    DelayDispersion, Filter, SackRecovery, ShortPaths, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpSack,
+    TcpVegas, TcpWestwood,
 };
 pub use tfrc::{Ceiling, CurrentRtt, ReTfrc, Success, Tfrc, TfrcCapped, TfrcParameters};
 pub use udp::Udp;

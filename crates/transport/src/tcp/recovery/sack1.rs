@@ -111,7 +111,8 @@ impl Sack1 {
     /// The next segment below what was selectively acknowledged that is missing and was not sent again.
     fn hole(&self, view: &View, episode: &Episode) -> Option<Planned> {
         let holes = self.board.holes(view.una, view.max, view.options.duplicate_threshold, view.mss());
-        let mut below = holes.filter(|hole| hole.end > episode.high_rxt && hole.end <= self.board.top(view.una));
+        let mut below =
+            holes.filter(|hole| hole.end > episode.high_rxt && hole.end <= self.board.top(view.una));
         below.next().map(|hole| {
             let start = hole.start.max(episode.high_rxt);
             Planned { start, end: hole.end.min(start + view.mss()) }
@@ -174,7 +175,10 @@ mod tests {
         // `bugFix_`: no fast retransmit of what was outstanding at the timeout, nor at its very end.
         assert!(!sack.detects_loss(&view(4_000, 3)) && !sack.detects_loss(&view(20_000, 3)));
         assert!(sack.detects_loss(&view(21_000, 3)));
-        assert!(!sack.detects_loss(&view(21_000, 2)) && !sack.detects_loss(&view(21_000, 4)), "the third alone");
+        assert!(
+            !sack.detects_loss(&view(21_000, 2)) && !sack.detects_loss(&view(21_000, 4)),
+            "the third alone"
+        );
     }
 
     /// 18 outstanding, the first and the fifth lost, and a window of 9 after the cut: `pipe` is 15, and seven acknowledgements let one go.
@@ -205,7 +209,10 @@ mod tests {
         assert_eq!(sack.plan(&view(6_000, 20_000)), segment(20_000), "new data, as the hole was filled");
         // What ends recovery leaves the window as it is, and forgets.
         sack.on_blocks(20_000, 20_000, &[]);
-        assert_eq!(sack.on_advance(&view(20_000, 20_000)), Advance::Recovered { window: 9_000, opens: false });
+        assert_eq!(
+            sack.on_advance(&view(20_000, 20_000)),
+            Advance::Recovered { window: 9_000, opens: false }
+        );
         assert!(!sack.active());
         assert!(sack.detects_loss(&view(20_000, 20_000)), "the next loss may follow at once");
     }
