@@ -39,6 +39,8 @@ WORK = ROOT / "target" / "mutants"
 TREE = WORK / "tree"
 #: The simulator's share: its MAC. Other crates are mutated whole.
 ONLY = {"sim": "crates/sim/src/mac/**"}
+#: Crates whose unit tests alone are run: the others take minutes each time.
+UNIT_TESTS = {"sim"}
 #: Tests that do not count: results written down, and what finds by chance.
 SKIPPED = ("golden::", "fuzz::", "architecture::")
 VARIABLE = "MULTIHOP_MUTANT"
@@ -211,6 +213,7 @@ def blamed(spans: list[dict[str, Any]]) -> set[int]:
 def compiled(crate: str) -> Built:
     """Compiles the tests of the copy."""
     command = ["cargo", "test", "--no-run", "--message-format=json", "-p", f"multihop-{crate}"]
+    command += ["--lib"] if crate in UNIT_TESTS else []
     for member in sorted(path.name for path in (TREE / "crates").iterdir()):
         # What compiles sooner runs fast enough.
         profile = f"profile.test.package.multihop-{member}"

@@ -226,4 +226,16 @@ mod tests {
             Err("min_rto is 1.001 s, above max_rto (1 s); make it at most 1 s".to_owned())
         );
     }
+
+    #[test]
+    fn no_delay_and_no_tick_are_none() {
+        let options = |delayed_ack: &str, tick: &str| {
+            let parameters: TcpParameters =
+                serde_json::from_value(json!({ "delayed_ack": delayed_ack, "tick": tick })).unwrap();
+            let options = parameters.options(Recovery::Sack);
+            (options.delayed_ack.map(|span| span.ns()), options.rto.granularity.map(|span| span.ns()))
+        };
+        assert_eq!(options("0 s", "0 s"), (None, None));
+        assert_eq!(options("40 ms", "10 ms"), (Some(40_000_000), Some(10_000_000)));
+    }
 }
