@@ -435,4 +435,14 @@ mod tests {
             }
         }
     }
+
+    /// The table ends with the last hazard that counts: beyond it there is none.
+    #[test]
+    fn what_is_negligible_is_nothing() {
+        let table = ErrorTable::new(Modulation::Dqpsk);
+        let at = |step: f64| table.bit_success_ln(from_db(FIRST_DB + step * STEP_DB));
+        let last = (table.log_hazard.len() - 1) as f64;
+        assert!(at(last - 0.5) <= -NEGLIGIBLE);
+        assert_eq!((at(last + 0.5), at(last + 1.5)), (0.0, 0.0));
+    }
 }

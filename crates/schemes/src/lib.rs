@@ -58,7 +58,8 @@ pub use red::{Lred, Nred};
 pub use registry::{Parameters, REGISTRY, SchemeEntry, find, find_among};
 pub use scheme::{Scheme, SenderStation, TcpScheme};
 pub use tcp::{
-    DelayDispersion, Filter, ShortPaths, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood,
+    DelayDispersion, Filter, SackRecovery, ShortPaths, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpSack,
+    TcpVegas, TcpWestwood,
 };
 pub use tfrc::{Ceiling, CurrentRtt, ReTfrc, Success, Tfrc, TfrcCapped, TfrcParameters};
 pub use udp::Udp;

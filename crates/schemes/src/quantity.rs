@@ -244,4 +244,12 @@ mod tests {
             assert_eq!(value.to_string().parse::<Duration>().unwrap(), value);
         }
     }
+
+    #[test]
+    fn ten_decibels_are_ten_times_the_power() {
+        for (db, ratio) in [(10.0, 10.0), (-20.0, 0.01), (0.0, 1.0)] {
+            assert!((Decibel(db).ratio() / ratio - 1.0).abs() < 1e-12);
+            assert!((Power(db).milliwatts() / ratio - 1.0).abs() < 1e-12);
+        }
+    }
 }

@@ -184,7 +184,7 @@ fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multihop_core::FieldKind;
+    use multihop_core::{FieldKind, NodeId};
 
     #[test]
     fn every_entry_is_documented_and_builds_from_nothing() {
@@ -433,5 +433,51 @@ mod tests {
             let error = error.unwrap_or_default();
             assert!(error.contains(expected), "{name} {parameters}: {error}");
         }
+    }
+
+    /// Which schemes ask something of nodes, and which of these measure the medium for it with an estimator, with defaults alone.
+    #[test]
+    fn what_each_scheme_asks_of_nodes() {
+        let asked = |entry: &SchemeEntry| {
+            let scheme = entry.build(&json!({})).unwrap();
+            let router = scheme.router(NodeId(0), &crate::testing::EGRESS)?;
+            Some((entry.name, router.estimators(&crate::testing::phy()).len()))
+        };
+        let found: Vec<(&str, usize)> = REGISTRY.iter().filter_map(asked).collect();
+        let expected = [
+            ("recn", 0),
+            ("ecn-rts", 0),
+            ("ecn-fsd", 0),
+            ("ecn-busy", 1), // how busy the medium is
+            ("lred", 0),
+            ("nred", 0),
+            ("xcp", 1), // from here on: what the link carries, where they are not told or do without
+            ("xcp-b", 0),
+            ("rcp", 1),
+            ("xcp-winf", 1),
+            ("rcp-winf", 1),
+            ("ewccp", 0),
+            ("vcp", 1),
+            ("abc", 1),
+            ("bmcc", 1),
+            ("maxnet", 1),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    /// Each parameter is stated, whatever was left out, and what was given is in it.
+    #[test]
+    fn resolved_parameters_are_all_of_the_scheme() {
+        for entry in REGISTRY {
+            let resolved = entry.resolve(&json!({})).unwrap();
+            for key in entry.schema()["properties"].as_object().unwrap().keys() {
+                assert!(resolved.get(key).is_some(), "{key} of {}", entry.name);
+            }
+        }
+        let size = |text| {
+            find("udp").unwrap().resolve(&json!({ "segment_size": text })).unwrap()["segment_size"].clone()
+        };
+        assert_eq!(size("1.5 kB"), size("1500 B"));
+        assert_ne!(size("1.5 kB"), size("1400 B"));
     }
 }

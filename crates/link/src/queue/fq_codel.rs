@@ -301,4 +301,11 @@ mod tests {
         let mean = counts.iter().sum::<usize>() as f64 / 20.0;
         assert!((94.0..97.0).contains(&mean), "{counts:?}");
     }
+
+    /// The first two numbers of the generator with a seed of 0 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014).
+    #[test]
+    fn numbers_are_spread_as_splitmix_does() {
+        assert_eq!(mix(0), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(mix(0x9e37_79b9_7f4a_7c15), 0x6e78_9e6a_a1b9_65f4);
+    }
 }

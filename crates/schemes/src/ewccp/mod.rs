@@ -300,4 +300,15 @@ mod tests {
             assert!(error.as_ref().is_some_and(|error| error.to_string().contains(message)), "{error:?}");
         }
     }
+
+    #[test]
+    fn a_window_of_less_than_a_segment_needs_pacing() {
+        for parameters in [
+            json!({ "least_window": 1.0, "pacing": false }),
+            json!({ "least_window": 0.5, "pacing": true }),
+            json!({ "least_window": 1.0, "pacing": true }),
+        ] {
+            assert!(find("ewccp").unwrap().build(&parameters).is_ok(), "{parameters}");
+        }
+    }
 }

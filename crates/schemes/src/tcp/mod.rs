@@ -12,7 +12,7 @@ pub use ap::{DelayDispersion, ShortPaths, TcpAp};
 pub use bbr::TcpBbr;
 pub use cubic::TcpCubic;
 pub use newreno::TcpNewReno;
-pub use sack::TcpSack;
+pub use sack::{SackRecovery, TcpSack};
 pub use vegas::TcpVegas;
 pub use westwood::{Filter, TcpWestwood};
 
@@ -227,5 +227,17 @@ mod tests {
             check("1001 ms", "1 s"),
             Err(Misfit::of("min_rto", "1.001 s, above max_rto (1 s)", "make it at most 1 s"))
         );
+    }
+
+    #[test]
+    fn no_delay_and_no_tick_are_none() {
+        let options = |delayed_ack: &str, tick: &str| {
+            let parameters: TcpParameters =
+                serde_json::from_value(json!({ "delayed_ack": delayed_ack, "tick": tick })).unwrap();
+            let options = parameters.options(Recovery::Sack);
+            (options.delayed_ack.map(|span| span.ns()), options.rto.granularity.map(|span| span.ns()))
+        };
+        assert_eq!(options("0 s", "0 s"), (None, None));
+        assert_eq!(options("40 ms", "10 ms"), (Some(40_000_000), Some(10_000_000)));
     }
 }
