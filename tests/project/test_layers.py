@@ -24,6 +24,7 @@ LAYERS = [
     "importers",
     "measurement",
     "comparison",
+    "explanation",
     "study",
     "claims",
     "papers",

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from multihop.cli import bounds, console, imports, inspect, runs, studies
+from multihop.cli.explain import explain
 from multihop.cli.league import league
 from multihop.cli.measure import measure
 from multihop.cli.optimum import optimum
@@ -37,6 +38,7 @@ def _main(
 
 app.command("run")(runs.run)
 app.command("compare")(runs.compare)
+app.command("explain")(explain)
 app.add_typer(studies.app, name="study")
 app.command("reproduce")(reproduce)
 app.command("league")(league)

@@ -10,7 +10,7 @@ import typer
 from multihop import api
 from multihop.cli import console
 from multihop.cli.settings import SetOption, read
-from multihop.optima.capacity import LEVELS, Bound
+from multihop.optima.capacity import LEVELS, Bound, not_counted
 
 
 def bound(
@@ -28,6 +28,8 @@ def bound(
     _print_flows(found)
     for level in LEVELS:
         console.say(f"{level.name}: {level.meaning}")
+    for sentence in not_counted(found.capacity, found.view):
+        console.say(sentence)
     if found.of_start:
         console.say("nodes move: these are bounds for the network at the start, not for the run")
 

@@ -62,6 +62,8 @@ def league(
         else:
             heads, rows = page.summary(found)
             console.out().print(console.table(heads, rows))
+            if said := page.decision(found):
+                console.say(f"\n{said}")
             if mesh is not None:
                 console.say("\n".join(["", f"{asked[-1].title}: who helps here", *words.said(results[-1])]))
         _report(found, out, command, quiet=quiet or as_json)
@@ -79,7 +81,8 @@ def _report(found: League, out: Path, command: str, *, quiet: bool) -> None:
     from multihop.report.markup import section, table
     from multihop.report.study import write_study
 
-    front = section("Who is better where", table(*page.summary(found)), page.RANK)
+    rank = " ".join(filter(None, (page.decision(found), page.RANK)))
+    front = section("Who is better where", table(*page.summary(found)), rank)
     title = "League of schemes"
     written = write_study(found.results, out / "report.html", title=title, command=command, front=front)
     console.note(f"tables: {out}; page: {out / 'league.md'}", quiet=quiet)

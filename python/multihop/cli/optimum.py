@@ -12,6 +12,7 @@ from multihop.base.errors import UserError
 from multihop.cli import console
 from multihop.cli.bounds import kbps
 from multihop.cli.settings import SetOption, read
+from multihop.optima.capacity import not_counted
 from multihop.optima.optimum import CONSTRAINTS, Constraints, Optimum
 
 #: Links of a constraint that a table shows.
@@ -59,6 +60,8 @@ def optimum(
     with_acks = found.question.feedback and any(demand["feedback"] for demand in found.capacity["demands"])
     charged = f"{found.question.level}{' with transport ACKs' if with_acks else ''}"
     console.say(f"{found.question.constraints}: {CONSTRAINTS[found.question.constraints]}; charged: {charged}")
+    for sentence in not_counted(found.capacity, found.view):
+        console.say(sentence)
     if not found.shares.complete:
         console.say("there are more cliques than were taken: the optimum may be lower")
     if found.without_path:

@@ -19,7 +19,7 @@ from multihop.claims.judging import Judgement, Verdict
 from multihop.claims.study import Study, StudyResult
 from multihop.cli import console
 from multihop.cli.progress import StudyBar
-from multihop.cli.runs import JobsOption, JsonOption, QuietOption, report_damaged, runs_are_kept
+from multihop.cli.runs import JobsOption, JsonOption, QuietOption, report_damaged, runs_are_kept, what_is_kept
 from multihop.results.words import with_interval
 from multihop.simulation.store import Failure
 
@@ -177,8 +177,7 @@ def simulate(
             )
         except KeyboardInterrupt as error:
             # Before the first runs were counted there may be more of them than none.
-            count = f"{bar.kept()} finished runs" if bar.kept() else "finished runs"
-            raise Interrupted(f"{count} are kept in {store or folder}, the same command goes on") from error
+            raise Interrupted(what_is_kept(store or folder, bar.kept())) from error
         console.note(bar.summary(), quiet=quiet)
     report_damaged(result.store, "and these runs were repeated", quiet=quiet)
     return result

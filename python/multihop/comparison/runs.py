@@ -117,10 +117,19 @@ class Runs:
         """One value per seed; `metric` is a column of the summary, `optimum_distance` or `optimum_gap`."""
         results = self.results[variant]
         if metric in {about.name for about in OPTIMUM_METRICS}:
-            rates = np.array([result.flows["goodput_bps"].to_numpy(dtype=float) for result in results])
-            best = self.optima[variant]
+            rates, best = self.rates(variant), self.optima[variant]
             return best.distance(rates) if metric == "optimum_distance" else best.gap(rates)
         return np.array([float(result.summary[metric]) for result in results])
+
+    def rates(self, variant: str) -> np.ndarray:
+        """Goodput of each flow in bit/s, of shape (seeds, flows)."""
+        return np.array([result.flows["goodput_bps"].to_numpy(dtype=float) for result in self.results[variant]])
+
+    def by_flow(self, variant: str, column: str) -> np.ndarray:
+        """Mean over seeds of a column of the table of flows, for each flow; missing (NaN) where no seed has a value."""
+        values = pd.concat([result.flows[column].reset_index(drop=True) for result in self.results[variant]], axis=1)
+        means: np.ndarray = values.mean(axis=1).to_numpy(dtype=float)
+        return means
 
     def estimate(self, variant: str, metric: str) -> Estimate | None:
         """Mean and 95 % interval over seeds; `None` if no seed has a value."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 from multihop.base.files import replace_file, same_file
 from multihop.comparison.runs import Runs
 from multihop.results.columns import RUN_COLUMNS, TABLES
-from multihop.results.folders import MOTION_FILE, results_directory, write_table
+from multihop.results.folders import MOTION_FILE, manifest_of, results_directory, write_table
 from multihop.results.provenance import record
 
 MANIFEST_FORMAT = 1
@@ -42,6 +42,25 @@ def save(runs: Runs, directory: Path) -> Path:
         text = json.dumps(about, indent=2) + "\n"
         replace_file(directory / "manifest.json", lambda path: path.write_text(text, encoding="utf-8"))
     return directory
+
+
+def other_results(runs: Runs, directory: Path) -> str | None:
+    """What finished results in a directory are of, in words, if it is another scenario; none if there are none.
+
+    Another scenario is one of which no variant is a variant of these runs, whatever their seeds.
+    """
+    about = manifest_of(directory)
+    if about is None:
+        return None
+    try:
+        hashes = {variant["scenario_hash"] for variant in about["variants"]}
+        name, variants = about["scenario"]["name"], [variant["name"] for variant in about["variants"]]
+        seeds = len(about["seeds"])
+    except (KeyError, TypeError):
+        return None
+    if hashes & {results[0].view["hash"] for results in runs.results.values()}:
+        return None
+    return f"{name} ({', '.join(variants)}; {seeds} {'seed' if seeds == 1 else 'seeds'})"
 
 
 def arrow_table(runs: Runs, name: str, about: dict[str, Any] | None = None) -> pa.Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -109,6 +110,18 @@ def main_metric(table: Sequence[Standing], network: str, kind: str) -> str:
     there = {standing.metric for standing in table if standing.network == network}
     by: list[str] = rules()["kinds"][kind]["by"]
     return next((name for name in by if name in there), by[-1])
+
+
+def decided(league: League, table: Sequence[Standing]) -> tuple[int, int]:
+    """Pairs of a kind that seeds tell apart by what the kind is ranked by, and all pairs; over all networks."""
+    found, pairs = 0, 0
+    for network in league.networks:
+        for kind in league.kinds:
+            main = main_metric(table, network.name, kind)
+            own = [one for one in table if (one.network, one.kind, one.metric) == (network.name, kind, main)]
+            found += sum(one.better_than for one in own)
+            pairs += math.comb(len(own), 2)
+    return found, pairs
 
 
 def record(league: League) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -43,7 +44,7 @@ def require_results_directory(directory: Path, names: Sequence[str] = RESULT_NAM
     there = [name for name in names if os.path.lexists(directory / name)]
     for name in there:
         require_writable_file(directory / name)
-    if there and not (_has_manifest(directory) or (directory / _UNFINISHED).exists()):
+    if there and not (manifest_of(directory) is not None or (directory / _UNFINISHED).exists()):
         raise UserError(
             f"{directory}: not a results folder of multihop, but it has a file {there[0]}, which would be replaced; "
             "choose another"
@@ -64,7 +65,7 @@ def results_directory(directory: Path, names: Sequence[str] = RESULT_NAMES) -> I
     try:
         yield
     finally:
-        if _has_manifest(directory) or not any((directory / name).exists() for name in names):
+        if manifest_of(directory) is not None or not any((directory / name).exists() for name in names):
             unfinished.unlink(missing_ok=True)
 
 
@@ -83,9 +84,10 @@ def write_table(directory: Path, name: str, table: pa.Table) -> list[Path]:
     return paths
 
 
-def _has_manifest(directory: Path) -> bool:
+def manifest_of(directory: Path) -> dict[str, Any] | None:
+    """The manifest of results that are there; none if it is missing, or nobody's."""
     try:
         about = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(about, dict) and {"format", "multihop", "command", "tables"} <= about.keys()
+        return None
+    return about if isinstance(about, dict) and {"format", "multihop", "command", "tables"} <= about.keys() else None

@@ -2,6 +2,7 @@
 
 use super::{Context, Mac, Outgoing, Phase, Try};
 use crate::medium::{Frame, RateClass, RateSet};
+use crate::outcome::LossCause;
 use crate::stack::Waiting;
 use multihop_core::{Attempt, Exchange, Fate, FrameKind, Interval, LinkEvent, NodeId, Span, Time};
 use multihop_dot11::ResponseTimeout;
@@ -62,6 +63,9 @@ impl Mac {
     pub(super) fn send_data_after_cts(&mut self, ctx: &mut Context) {
         self.expire_nav(ctx);
         if ctx.timing.rules.data_needs_idle_medium && (self.busy || self.nav > ctx.now) {
+            if let Some(peer) = self.current.as_ref().and_then(|out| out.peer) {
+                ctx.record.in_vain(FrameKind::Cts, [peer, self.id], LossCause::Late, ctx.now);
+            }
             self.double_cw(ctx);
             self.draw(ctx);
             self.end_attempt(ctx, None);
@@ -129,6 +133,7 @@ impl Mac {
     /// A CTS for this station.
     pub(super) fn on_cts(&mut self, ctx: &mut Context, frame: &Frame) {
         if self.phase != Phase::AwaitingCts || !self.is_answer(frame) {
+            ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Late, ctx.now);
             return;
         }
         self.receiving_at_timeout = false;
@@ -141,6 +146,7 @@ impl Mac {
     /// An ACK for this station.
     pub(super) fn on_ack(&mut self, ctx: &mut Context, frame: &Frame) {
         if self.phase != Phase::AwaitingAck || !self.is_answer(frame) {
+            ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Late, ctx.now);
             return;
         }
         self.receiving_at_timeout = false;

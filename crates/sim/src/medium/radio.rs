@@ -1,8 +1,7 @@
 //! One node's receiver.
 
-use super::{Frame, Link};
+use super::{Frame, Link, RateErrors};
 use multihop_core::{FrameKind, Rng, Span, Time};
-use multihop_dot11::ErrorTable;
 
 /// What overlapping signals do to each other at a receiver.
 #[derive(Clone, Debug)]
@@ -21,16 +20,9 @@ pub enum Collisions {
         sensitivity: u64,
         /// Bit errors at each rate of the run, by [`super::RateSet::index`].
         errors: Box<[RateErrors]>,
+        /// What noise does to a link is in [`Link::ln_bit_success`], because it was measured: here only what interference adds.
+        measured: bool,
     },
-}
-
-/// Bit errors at a rate.
-#[derive(Clone, Debug)]
-pub struct RateErrors {
-    /// By SINR.
-    pub table: ErrorTable,
-    /// The rate in bits per second.
-    pub bps: f64,
 }
 
 /// What a receiver made of a signal that has just ended.
@@ -55,6 +47,8 @@ pub struct Finished {
     pub reception: Reception,
     /// If this ended a frame that captured the receiver: when the last of the weaker signals ends, which it ignored.
     pub ignored_until: Option<Time>,
+    /// The frame was received in full, and its own bits were wrong: it would have been lost alone as well.
+    pub failed_alone: bool,
 }
 
 /// The signal that a receiver is locked on.
@@ -85,6 +79,8 @@ struct Lock {
     ln_success: f64,
     counted: Time,
     rate: usize,
+    /// Where bit errors without interference were measured: the noise that goes with them.
+    noise: f64,
 }
 
 impl Lock {
@@ -101,6 +97,14 @@ impl Lock {
     /// When the last of the signals in it ends.
     fn end(&self) -> Time {
         if self.beats_interferers { self.end } else { self.end.max(self.interferers_end) }
+    }
+
+    /// What `ln_success` would be without interference.
+    fn ln_success_alone(&self, collisions: &Collisions, frame: &Frame) -> f64 {
+        let Collisions::Sinr { noise, errors, .. } = collisions else { return self.ln_success };
+        let RateErrors { table, bps } = &errors[self.rate];
+        let bits = frame.airtime().saturating_sub(frame.overhead).seconds() * bps;
+        bits * table.bit_success_ln(self.power / *noise as f64)
     }
 
     fn ignored_until(&self) -> Option<Time> {
@@ -208,7 +212,7 @@ impl Radio {
                 self.energy += link.energy;
                 self.begin_pairwise(capture.unwrap_or(f64::INFINITY), link, frame, now);
             }
-            Collisions::Sinr { sensitivity, .. } => {
+            Collisions::Sinr { sensitivity, noise, errors, measured } => {
                 self.count_bits(collisions, now);
                 self.energy += link.energy;
                 // Of signals that begin at one instant the strongest is received; of equals, one that does not depend on order.
@@ -216,7 +220,11 @@ impl Radio {
                 let fresh = rank(link.power, frame.from.0);
                 let stronger = |lock: &Lock| lock.start == now && fresh > rank(lock.power, lock.from);
                 if link.energy >= *sensitivity && self.lock.as_ref().is_none_or(stronger) {
-                    self.lock = Some(self.locked(link, frame, now));
+                    let mut lock = self.locked(link, frame, now);
+                    if *measured {
+                        lock.noise = errors[lock.rate].noise_of(link, *noise as f64);
+                    }
+                    self.lock = Some(lock);
                 }
             }
         }
@@ -241,6 +249,7 @@ impl Radio {
             ln_success: 0.0,
             counted: now + frame.overhead,
             rate: frame.rate_index(),
+            noise: 0.0,
         }
     }
 
@@ -295,7 +304,7 @@ impl Radio {
         }
         let sensed = self.senses_others();
         self.energy -= link.energy;
-        let finished = self.conclude(link, frame, loss, now);
+        let finished = self.conclude(collisions, link, frame, loss, now);
         if sensed && !self.senses_others() {
             self.others_until = now;
         }
@@ -303,53 +312,78 @@ impl Radio {
     }
 
     /// What became of the frame that it was locked on, if this was the end of it.
-    fn conclude(&mut self, link: &Link, frame: &Frame, loss: f64, now: Time) -> Finished {
+    fn conclude(
+        &mut self,
+        collisions: &Collisions,
+        link: &Link,
+        frame: &Frame,
+        loss: f64,
+        now: Time,
+    ) -> Finished {
+        let lost = |reception| Finished { reception, ignored_until: None, failed_alone: false };
         // A frame in good order ends with its own signal; anything else when the last of the signals in it does.
         let ends = |lock: &Lock| if lock.is_intact() { lock.from == frame.from.0 } else { lock.end() == now };
         let Some(lock) = self.lock.take_if(|lock| ends(lock)) else {
-            return Finished { reception: Reception::NotSynchronised, ignored_until: None };
+            return lost(Reception::NotSynchronised);
         };
         if self.off {
-            return Finished { reception: Reception::Transmitting, ignored_until: None };
+            return lost(Reception::Transmitting);
         }
+        let mut failed_alone = false;
         let reception = if now < self.transmits_until {
             Reception::Transmitting
         } else if lock.is_intact() {
-            self.decode(&lock, link, frame, loss)
+            let (reception, alone) = self.decode(collisions, &lock, link, frame, loss);
+            failed_alone = alone;
+            reception
         } else if lock.is_recognized() {
             Reception::FcsError
         } else {
             Reception::Noise
         };
-        Finished { reception, ignored_until: lock.ignored_until() }
+        Finished { reception, ignored_until: lock.ignored_until(), failed_alone }
     }
 
-    /// Are all bits right?
-    fn decode(&mut self, lock: &Lock, link: &Link, frame: &Frame, loss: f64) -> Reception {
-        let ln_success = lock.ln_success + link.ln_bit_success * f64::from(frame.bytes) * 8.0;
+    /// Are all bits right, and if not, would they have been without interference?
+    fn decode(
+        &mut self,
+        collisions: &Collisions,
+        lock: &Lock,
+        link: &Link,
+        frame: &Frame,
+        loss: f64,
+    ) -> (Reception, bool) {
+        let of_link = link.ln_bit_success * f64::from(frame.bytes) * 8.0;
+        let ln_success = lock.ln_success + of_link;
         let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
         if ln_success >= 0.0 && loss <= 0.0 {
-            return Reception::Decoded;
+            return (Reception::Decoded, false);
         }
-        if self.rng.unit() < ln_success.exp() * (1.0 - loss) {
-            Reception::Decoded
-        } else {
-            Reception::FcsError
+        let drawn = self.rng.unit();
+        if drawn < ln_success.exp() * (1.0 - loss) {
+            return (Reception::Decoded, false);
         }
+        // The same draw decides what would have become of it alone.
+        let alone = lock.ln_success_alone(collisions, frame) + of_link;
+        (Reception::FcsError, drawn >= alone.exp() * (1.0 - loss))
     }
 
     /// Adds the bits since the last change of interference to the chance that all are right.
     fn count_bits(&mut self, collisions: &Collisions, now: Time) {
-        let Collisions::Sinr { noise, errors, .. } = collisions else { return };
+        let Collisions::Sinr { noise, errors, measured, .. } = collisions else { return };
         let Some(lock) = &mut self.lock else { return };
         let length: Span = now.since(lock.counted);
         if length == Span::ZERO {
             return;
         }
         let interference = self.energy as f64 - lock.power;
-        let sinr = lock.power / (*noise as f64 + interference.max(0.0));
-        let RateErrors { table, bps } = &errors[lock.rate];
-        lock.ln_success += length.seconds() * bps * table.bit_success_ln(sinr);
+        let of_rate = &errors[lock.rate];
+        let per_bit = if *measured {
+            of_rate.due_to(interference, lock.power, lock.noise)
+        } else {
+            of_rate.table.bit_success_ln(lock.power / (*noise as f64 + interference.max(0.0)))
+        };
+        lock.ln_success += length.seconds() * of_rate.bps * per_bit;
         lock.counted = now;
     }
 }
