@@ -36,6 +36,7 @@ pub(super) fn hash(
         discipline,
         medium,
         delays_by_distance,
+        causes: _,
         routing,
         schemes,
         flows,

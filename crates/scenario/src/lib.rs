@@ -24,6 +24,7 @@ mod mac;
 mod measure;
 mod measured;
 mod medium;
+mod misfit;
 mod mobility;
 mod parameters;
 mod phy;

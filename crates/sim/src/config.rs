@@ -50,6 +50,8 @@ pub struct Config {
     pub medium: MediumConfig,
     /// Frames reach each listener as late as light does; `medium.propagation_delay` is zero then.
     pub delays_by_distance: bool,
+    /// Are causes recorded ([`crate::outcome::Causes`])? It changes nothing else.
+    pub causes: bool,
     /// Routing.
     pub routing: RoutingConfig,
     /// The schemes in use; [`FlowConfig::scheme`] indexes this list.

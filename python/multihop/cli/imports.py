@@ -10,7 +10,7 @@ import typer
 
 from multihop import importers
 from multihop.base.files import require_writable_file, write_text
-from multihop.cli import console
+from multihop.cli import completion, console
 from multihop.importers import to_scenario
 from multihop.simulation.scenario import Scenario
 
@@ -20,13 +20,23 @@ def import_mesh(
     out: Annotated[
         Path | None, typer.Option(help="Write the scenario to this file; standard output by default.")
     ] = None,
-    format: Annotated[str, typer.Option(help=f"auto, {', '.join(importers.FORMATS)}.")] = "auto",
+    format: Annotated[
+        str, typer.Option(help=f"auto, {', '.join(importers.FORMATS)}.", autocompletion=completion.format)
+    ] = "auto",
     nodes: Annotated[Path | None, typer.Option(help="A second file with nodes and positions.")] = None,
     component: Annotated[
-        str, typer.Option(help="largest: the largest set that two-way links connect; or all.")
+        str,
+        typer.Option(
+            help="largest: the largest set that two-way links connect; or all.",
+            autocompletion=completion.of("largest", "all"),
+        ),
     ] = "largest",
     sensing: Annotated[
-        str, typer.Option(help="inferred: nodes sense beyond the links in the file; listed: they do not.")
+        str,
+        typer.Option(
+            help="inferred: nodes sense beyond the links in the file; listed: they do not.",
+            autocompletion=completion.of("inferred", "listed"),
+        ),
     ] = "inferred",
     two_hops: Annotated[
         bool,
@@ -38,7 +48,10 @@ def import_mesh(
     shadowing_seed: Annotated[
         int, typer.Option(help="Seed of the shadowing that inferred pairs have; what differs between seeds is unknown.")
     ] = 1,
-    traffic: Annotated[str, typer.Option(help="to-gateway, random-pairs or gateway.")] = "to-gateway",
+    traffic: Annotated[
+        str,
+        typer.Option(help="to-gateway, random-pairs or gateway.", autocompletion=completion.of(*to_scenario.TRAFFIC)),
+    ] = "to-gateway",
     flows: Annotated[int, typer.Option(help="How many flows; with --traffic gateway, --clients says it.")] = 10,
     gateway: Annotated[
         str | None, typer.Option(help="Node that traffic goes to; a marked gateway or the best connected by default.")
@@ -52,14 +65,20 @@ def import_mesh(
         int | None, typer.Option(help="--traffic gateway: so many best connected gateways.")
     ] = None,
     direction: Annotated[
-        str | None, typer.Option(help="--traffic gateway: downloads, uploads or both; downloads by default.")
+        str | None,
+        typer.Option(
+            help="--traffic gateway: downloads, uploads or both; downloads by default.",
+            autocompletion=completion.of("downloads", "uploads", "both"),
+        ),
     ] = None,
     mix: Annotated[
         str | None,
         typer.Option(help="--traffic gateway: what clients do in turn, as in web,video,call,download."),
     ] = None,
-    scheme: Annotated[str, typer.Option(help="Congestion control of every flow.")] = "tcp-newreno",
-    standard: Annotated[str, typer.Option(help="PHY: see multihop list.")] = "802.11b",
+    scheme: Annotated[
+        str, typer.Option(help="Congestion control of every flow.", autocompletion=completion.scheme)
+    ] = "tcp-newreno",
+    standard: Annotated[str, typer.Option(help="PHY: see multihop list.", autocompletion=completion.phy)] = "802.11b",
     data_rate: Annotated[str | None, typer.Option(help='Rate of DATA frames, as in "11 Mb/s".')] = None,
     duration: Annotated[str, typer.Option(help="Duration of the scenario.")] = "60 s",
     warmup: Annotated[str, typer.Option(help="Warm-up of the scenario.")] = "10 s",

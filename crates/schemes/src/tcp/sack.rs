@@ -1,7 +1,7 @@
 //! TCP with selective acknowledgements.
 
 use crate::tcp::TcpParameters;
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ impl Parameters for TcpSack {
     const SUMMARY: &str = "TCP with loss recovery from selective acknowledgements";
     const REFERENCE: &str = "RFC 2018, RFC 5681, RFC 6298, RFC 6675";
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         self.tcp.check()
     }
 }

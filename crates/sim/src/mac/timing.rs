@@ -167,11 +167,21 @@ impl Timing {
 
     /// What a station that is alone waits before each exchange, on average: DIFS and a back-off from the first window (9.3.4.2).
     pub fn mean_access(&self) -> Span {
+        self.difs + self.mean_backoff(self.cw_min)
+    }
+
+    /// The mean of a back-off from a contention window.
+    pub fn mean_backoff(&self, cw: u32) -> Span {
         let most = match self.rules.backoff_draw {
-            BackoffDraw::Inclusive => self.cw_min,
-            BackoffDraw::Exclusive => self.cw_min - 1,
+            BackoffDraw::Inclusive => cw,
+            BackoffDraw::Exclusive => cw - 1,
         };
-        self.difs + self.slot * u64::from(most) / 2
+        self.slot * u64::from(most) / 2
+    }
+
+    /// The contention window after a failure.
+    pub fn next_cw(&self, cw: u32) -> u32 {
+        (cw * 2 + 1).min(self.cw_max)
     }
 
     /// Within this after the last bit of a frame its sender neither begins another one nor parts with the packet in it.

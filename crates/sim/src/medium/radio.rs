@@ -47,6 +47,8 @@ pub struct Finished {
     pub reception: Reception,
     /// If this ended a frame that captured the receiver: when the last of the weaker signals ends, which it ignored.
     pub ignored_until: Option<Time>,
+    /// The frame was received in full, and its own bits were wrong: it would have been lost alone as well.
+    pub failed_alone: bool,
 }
 
 /// The signal that a receiver is locked on.
@@ -95,6 +97,14 @@ impl Lock {
     /// When the last of the signals in it ends.
     fn end(&self) -> Time {
         if self.beats_interferers { self.end } else { self.end.max(self.interferers_end) }
+    }
+
+    /// What `ln_success` would be without interference.
+    fn ln_success_alone(&self, collisions: &Collisions, frame: &Frame) -> f64 {
+        let Collisions::Sinr { noise, errors, .. } = collisions else { return self.ln_success };
+        let RateErrors { table, bps } = &errors[self.rate];
+        let bits = frame.airtime().saturating_sub(frame.overhead).seconds() * bps;
+        bits * table.bit_success_ln(self.power / *noise as f64)
     }
 
     fn ignored_until(&self) -> Option<Time> {
@@ -294,7 +304,7 @@ impl Radio {
         }
         let sensed = self.senses_others();
         self.energy -= link.energy;
-        let finished = self.conclude(link, frame, loss, now);
+        let finished = self.conclude(collisions, link, frame, loss, now);
         if sensed && !self.senses_others() {
             self.others_until = now;
         }
@@ -302,39 +312,60 @@ impl Radio {
     }
 
     /// What became of the frame that it was locked on, if this was the end of it.
-    fn conclude(&mut self, link: &Link, frame: &Frame, loss: f64, now: Time) -> Finished {
+    fn conclude(
+        &mut self,
+        collisions: &Collisions,
+        link: &Link,
+        frame: &Frame,
+        loss: f64,
+        now: Time,
+    ) -> Finished {
+        let lost = |reception| Finished { reception, ignored_until: None, failed_alone: false };
         // A frame in good order ends with its own signal; anything else when the last of the signals in it does.
         let ends = |lock: &Lock| if lock.is_intact() { lock.from == frame.from.0 } else { lock.end() == now };
         let Some(lock) = self.lock.take_if(|lock| ends(lock)) else {
-            return Finished { reception: Reception::NotSynchronised, ignored_until: None };
+            return lost(Reception::NotSynchronised);
         };
         if self.off {
-            return Finished { reception: Reception::Transmitting, ignored_until: None };
+            return lost(Reception::Transmitting);
         }
+        let mut failed_alone = false;
         let reception = if now < self.transmits_until {
             Reception::Transmitting
         } else if lock.is_intact() {
-            self.decode(&lock, link, frame, loss)
+            let (reception, alone) = self.decode(collisions, &lock, link, frame, loss);
+            failed_alone = alone;
+            reception
         } else if lock.is_recognized() {
             Reception::FcsError
         } else {
             Reception::Noise
         };
-        Finished { reception, ignored_until: lock.ignored_until() }
+        Finished { reception, ignored_until: lock.ignored_until(), failed_alone }
     }
 
-    /// Are all bits right?
-    fn decode(&mut self, lock: &Lock, link: &Link, frame: &Frame, loss: f64) -> Reception {
-        let ln_success = lock.ln_success + link.ln_bit_success * f64::from(frame.bytes) * 8.0;
+    /// Are all bits right, and if not, would they have been without interference?
+    fn decode(
+        &mut self,
+        collisions: &Collisions,
+        lock: &Lock,
+        link: &Link,
+        frame: &Frame,
+        loss: f64,
+    ) -> (Reception, bool) {
+        let of_link = link.ln_bit_success * f64::from(frame.bytes) * 8.0;
+        let ln_success = lock.ln_success + of_link;
         let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
         if ln_success >= 0.0 && loss <= 0.0 {
-            return Reception::Decoded;
+            return (Reception::Decoded, false);
         }
-        if self.rng.unit() < ln_success.exp() * (1.0 - loss) {
-            Reception::Decoded
-        } else {
-            Reception::FcsError
+        let drawn = self.rng.unit();
+        if drawn < ln_success.exp() * (1.0 - loss) {
+            return (Reception::Decoded, false);
         }
+        // The same draw decides what would have become of it alone.
+        let alone = lock.ln_success_alone(collisions, frame) + of_link;
+        (Reception::FcsError, drawn >= alone.exp() * (1.0 - loss))
     }
 
     /// Adds the bits since the last change of interference to the chance that all are right.

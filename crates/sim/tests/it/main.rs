@@ -4,6 +4,7 @@ mod airlog;
 mod architecture;
 mod bianchi;
 mod bit_errors;
+mod causes;
 mod common;
 mod determinism;
 mod fuzz;

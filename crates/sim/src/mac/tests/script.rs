@@ -334,6 +334,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
             model,
         },
         delays_by_distance: false,
+        causes: false,
         routing: RoutingConfig {
             protocol: RoutingProtocol::Static,
             metric: RouteMetric::Hops,

@@ -86,6 +86,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
             },
         },
         delays_by_distance: false,
+        causes: true,
         routing: RoutingConfig {
             protocol: RoutingProtocol::Static,
             metric: RouteMetric::Hops,
