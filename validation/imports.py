@@ -103,12 +103,9 @@ class Row:
 
 
 #: Of the page: dense networks, and sparse ones with few ways from node to node.
-WORLDS = (
-    *(World(seed=seed) for seed in (1, 2, 3)),
-    World(seed=4, sigma_db=0.0),
-    World(30, 500.0, 2.7, 5.0, 5),
-    *(World(40, 900.0, 3.0, 6.0, seed) for seed in (6, 7, 8)),
-)
+DENSE = (*(World(seed=seed) for seed in (1, 2, 3)), World(seed=4, sigma_db=0.0), World(30, 500.0, 2.7, 5.0, 5))
+SPARSE = tuple(World(40, 900.0, 3.0, 6.0, seed) for seed in (6, 7, 8))
+WORLDS = DENSE + SPARSE
 CLIENTS, SECONDS, SEEDS = 8, 20, 3
 
 
@@ -261,8 +258,14 @@ def _flows(worlds: dict[World, list[Row]]) -> str:
 
 def _seen(worlds: dict[World, list[Row]]) -> str:
     """What the tables say, counted."""
+    lines = [_seen_in("dense", DENSE, worlds), _seen_in("sparse", SPARSE, worlds)]
+    return "\n\n".join(lines)
+
+
+def _seen_in(what: str, some: Sequence[World], worlds: dict[World, list[Row]]) -> str:
+    worlds = {world: worlds[world] for world in some}
     every = [row for of in worlds.values() for row in of]
-    lines = []
+    lines = [f"In the {len(worlds)} {what} networks:", ""]
     for way in WAYS[1:]:
         near = sum(abs(row.off(way)) <= 0.15 for row in every)
         orders = sum(order_holds(of, way) for of in worlds.values())

@@ -173,25 +173,28 @@ def infer(
         more = _by_graph(listed, len(ids), np.isfinite(xy[:, 0]) if law is not None else np.zeros(len(ids), dtype=bool))
         pairs = np.concatenate([pairs, more])
         strength = np.concatenate([strength, np.full(len(more), level)])
-    by_graph = len(pairs) - by_distance
+    from_graph = np.arange(len(pairs)) >= by_distance
     too_many = max(0, len(pairs) - PAIRS_MAX)
     if too_many:
         strongest = np.sort(np.argsort(-strength, kind="stable")[:PAIRS_MAX])
-        pairs, strength = pairs[strongest], strength[strongest]
+        pairs, strength, from_graph = pairs[strongest], strength[strongest], from_graph[strongest]
     inferred = {(ids[a], ids[b]): round(float(p), 1) for (a, b), p in zip(pairs.tolist(), strength, strict=True)}
+    graph = {pair for pair, there in zip(inferred, from_graph.tolist(), strict=True) if there}
     heard = _hear(mesh, inferred, level)
+    by_graph = len(graph - heard)
+    by_distance = len(inferred) - by_graph - len(heard)
     sensing = sum(power >= SENSITIVITY_DBM for power in inferred.values())
-    return Sensed(known, inferred, law, by_distance, by_graph, heard, sensing, too_weak, too_many)
+    return Sensed(known, inferred, law, by_distance, by_graph, len(heard), sensing, too_weak, too_many)
 
 
-def _hear(mesh: Mesh, inferred: dict[Pair, float], level: float) -> int:
-    """Lets pairs sense each other that know each other and have no link; how many."""
+def _hear(mesh: Mesh, inferred: dict[Pair, float], level: float) -> set[Pair]:
+    """Lets pairs sense each other that know each other and have no link; which."""
     place = {id: index for index, id in enumerate(mesh.nodes)}
     heard = [(a, b) for a, b in (sorted(pair, key=place.__getitem__) for pair in mesh.heard)]
-    without = sorted(pair for pair in heard if pair not in mesh.links and pair[::-1] not in mesh.links)
-    for pair in without:
+    without = {pair for pair in heard if pair not in mesh.links and pair[::-1] not in mesh.links}
+    for pair in sorted(without):
         inferred[pair] = round(max(inferred.get(pair, level), level), 1)
-    return len(without)
+    return without
 
 
 def _qualities(mesh: Mesh, phy: dict[str, str], probe_size: str) -> tuple[Floats, Floats, tuple[float, float]]:

@@ -31,7 +31,9 @@ fn sensed(nodes: usize, links: &[Listed], flows: &[(usize, usize)]) -> Config {
         sensitivity_mw: milliwatts(-92.0),
         carrier_sense_mw: milliwatts(-82.0),
     };
-    flows.iter().for_each(|(from, to)| saturate(&mut config, *from, *to));
+    for (from, to) in flows {
+        saturate(&mut config, *from, *to);
+    }
     config
 }
 
