@@ -60,7 +60,7 @@ def build(to: Path, profile: str) -> tuple[Path, Path]:
     if maturin is None:
         raise MissingError("maturin is not installed; make build installs it")
     run([maturin, "build", "--quiet", "--profile", profile, "--out", str(to)], ROOT)
-    run([maturin, "sdist", "--quiet", "--out", str(to)], ROOT)
+    run([maturin, "sdist", "--out", str(to)], ROOT)
     return next(to.glob("*.whl")), next(to.glob("*.tar.gz"))
 
 
