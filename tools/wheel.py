@@ -1,4 +1,4 @@
-"""Builds wheel and sdist, looks at what is in them, and tries the README's commands from the wheel, outside of the checkout.
+"""Builds wheel and sdist, looks into them, and tries the README's commands from the wheel elsewhere.
 
 python tools/wheel.py            in a clean environment, as pip makes one: the plain install, and how large it is
 python tools/wheel.py --quick    with the wheel unpacked in front of what is installed here: no network
@@ -30,7 +30,7 @@ EXAMPLES = sorted(
 )
 
 
-class Missing(Exception):
+class MissingError(Exception):
     """Something that the README promises is not there, or does not work."""
 
 
@@ -47,7 +47,7 @@ def main() -> int:
             check_contents(wheel, sdist)
             environment = beside(wheel, place) if asked.quick else clean(wheel, place)
             try_commands(place / "elsewhere", environment)
-        except Missing as problem:
+        except MissingError as problem:
             print(f"wheel: {problem}")
             return 1
     print("wheel and sdist are in order, and the README's commands work from the wheel")
@@ -58,9 +58,9 @@ def build(to: Path, profile: str) -> tuple[Path, Path]:
     """The wheel and the sdist."""
     maturin = shutil.which("maturin", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if maturin is None:
-        raise Missing("maturin is not installed; make build installs it")
+        raise MissingError("maturin is not installed; make build installs it")
     run([maturin, "build", "--quiet", "--profile", profile, "--out", str(to)], ROOT)
-    run([maturin, "sdist", "--quiet", "--out", str(to)], ROOT)
+    run([maturin, "sdist", "--out", str(to)], ROOT)
     return next(to.glob("*.whl")), next(to.glob("*.tar.gz"))
 
 
@@ -72,14 +72,14 @@ def check_contents(wheel: Path, sdist: Path) -> None:
         lacking = sorted(wanted - there)
         for name in EXAMPLES:
             if not lacking and archive.read(f"multihop/examples/{name}") != (ROOT / name).read_bytes():
-                raise Missing(f"{wheel.name}: examples/{name} is not that of the repository")
+                raise MissingError(f"{wheel.name}: examples/{name} is not that of the repository")
     if lacking:
-        raise Missing(f"{wheel.name} lacks {', '.join(lacking)}")
+        raise MissingError(f"{wheel.name} lacks {', '.join(lacking)}")
     with tarfile.open(sdist) as tar:
         names = {member.name.partition("/")[2] for member in tar if member.isfile()}
     wanted = {f"python/multihop/examples/{name}" for name in EXAMPLES} | {"pyproject.toml", "Cargo.lock", "README.md"}
     if not wanted <= names:
-        raise Missing(f"{sdist.name} lacks {', '.join(sorted(wanted - names))}")
+        raise MissingError(f"{sdist.name} lacks {', '.join(sorted(wanted - names))}")
 
 
 def beside(wheel: Path, place: Path) -> Mapping[str, str]:
@@ -98,7 +98,7 @@ def clean(wheel: Path, place: Path) -> Mapping[str, str]:
     taken = size(place / "venv") - before
     print(f"plain install: {taken / 1e6:.0f} MB")
     if taken > MOST_BYTES:
-        raise Missing(f"the plain install takes {taken / 1e6:.0f} MB, more than {MOST_BYTES / 1e6:.0f}")
+        raise MissingError(f"the plain install takes {taken / 1e6:.0f} MB, more than {MOST_BYTES / 1e6:.0f}")
     variables = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     return {**variables, "MULTIHOP_TRIED": python}
 
@@ -111,7 +111,7 @@ def size(folder: Path) -> int:
 def readme() -> tuple[dict[str, str], list[list[str]], str]:
     """The README's scenario files by name, its commands of `multihop`, and its Python."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    files = {name: body for name, body in re.findall(r"```toml\n# (\S+\.toml)\n(.*?)```", text, re.DOTALL)}
+    files = dict(re.findall(r"```toml\n# (\S+\.toml)\n(.*?)```", text, re.DOTALL))
     shell = "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
     lines = [line.partition("#")[0].split() for line in shell.splitlines()]
     commands = [words[1:] for words in lines if words and Path(words[0]).name == "multihop"]
@@ -119,17 +119,17 @@ def readme() -> tuple[dict[str, str], list[list[str]], str]:
 
 
 def try_commands(place: Path, environment: Mapping[str, str]) -> None:
-    """Every command of the README, its Python, and a scenario that `init` writes, in a folder that is not the checkout."""
+    """Every command of the README, its Python, and a scenario that `init` writes, away from the checkout."""
     place.mkdir()
     files, commands, script = readme()
     if not files or not commands or not script:
-        raise Missing("README.md: no scenario, no command or no Python to try")
+        raise MissingError("README.md: no scenario, no command or no Python to try")
     for name, text in files.items():
         (place / name).write_text(text, encoding="utf-8")
     python = environment["MULTIHOP_TRIED"]
     where = run([python, "-P", "-c", "import multihop; print(multihop.__file__)"], place, environment)
     if ROOT.resolve() in Path(where.strip()).resolve().parents:
-        raise Missing(f"the checkout is tried instead of the wheel: {where.strip()}")
+        raise MissingError(f"the checkout is tried instead of the wheel: {where.strip()}")
     made = [
         ["doctor"],
         ["init", "examples"],
@@ -144,11 +144,13 @@ def run(command: list[str], place: Path, environment: Mapping[str, str] | None =
     """What it prints.
 
     Raises:
-        Missing: if it fails.
+        MissingError: if it fails.
     """
     done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise Missing(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        raise MissingError(
+            f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        )
     return done.stdout
 
 
