@@ -57,6 +57,14 @@ pub struct Finished {
     pub ignored_until: Option<Time>,
 }
 
+impl Finished {
+    /// Does it concern nobody but the radio?
+    pub fn is_nothing(&self) -> bool {
+        matches!(self.reception, Reception::NotSynchronised | Reception::Transmitting)
+            && self.ignored_until.is_none()
+    }
+}
+
 /// The signal that a receiver is locked on.
 #[derive(Clone, Copy, Debug)]
 struct Lock {
@@ -245,24 +253,13 @@ impl Radio {
     }
 
     fn begin_pairwise(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) {
-        let fresh = self.locked(link, frame, now);
+        let overlapped_by_own = self.transmitting || self.off;
         let Some(lock) = &mut self.lock else {
-            self.lock = Some(fresh);
+            self.lock = Some(self.locked(link, frame, now));
             return;
         };
         if lock.start == now {
-            // Signals that begin at one instant are compared as a set, so that their order does not matter: the strongest is
-            // received if it beats the runner-up.
-            let (strongest, weaker) = if fresh.power > lock.power { (fresh, *lock) } else { (*lock, fresh) };
-            let interferer = weaker.power.max(lock.interferer);
-            *lock = Lock {
-                any_decodable: fresh.decodable || lock.any_decodable,
-                beats_interferers: strongest.power > interferer && strongest.power / interferer >= ratio,
-                interferer,
-                interferers_end: weaker.end.max(lock.interferers_end),
-                ..strongest
-            };
-            return;
+            return self.begin_together(ratio, link, frame, now);
         }
         // Later signals that begin at one instant are all compared with what was there before that instant.
         let among_equals = lock.replaced == now;
@@ -272,13 +269,30 @@ impl Radio {
             return;
         }
         lock.collided = true;
-        lock.any_decodable |= fresh.decodable;
-        lock.overlapped_by_own |= fresh.overlapped_by_own;
-        let end = lock.end();
-        if fresh.end > end || (among_equals && fresh.end == end && fresh.power > lock.power) {
+        lock.any_decodable |= link.decodable;
+        lock.overlapped_by_own |= overlapped_by_own;
+        let (end, fresh_end) = (lock.end(), frame.end());
+        if fresh_end > end || (among_equals && fresh_end == end && link.power > lock.power) {
             (lock.replaced, lock.former_power) = (now, present);
-            (lock.from, lock.power, lock.end) = (fresh.from, fresh.power, fresh.end);
+            (lock.from, lock.power, lock.end) = (frame.from.0, link.power, fresh_end);
         }
+    }
+
+    /// Signals that begin at one instant are compared as a set, so that their order does not matter: the strongest is received if
+    /// it beats the runner-up.
+    #[cold]
+    fn begin_together(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) {
+        let fresh = self.locked(link, frame, now);
+        let Some(lock) = &mut self.lock else { return };
+        let (strongest, weaker) = if fresh.power > lock.power { (fresh, *lock) } else { (*lock, fresh) };
+        let interferer = weaker.power.max(lock.interferer);
+        *lock = Lock {
+            any_decodable: fresh.decodable || lock.any_decodable,
+            beats_interferers: strongest.power > interferer && strongest.power / interferer >= ratio,
+            interferer,
+            interferers_end: weaker.end.max(lock.interferers_end),
+            ..strongest
+        };
     }
 
     /// A signal ends.
@@ -306,27 +320,26 @@ impl Radio {
     fn conclude(&mut self, link: &Link, frame: &Frame, loss: f64, now: Time) -> Finished {
         // A frame in good order ends with its own signal; anything else when the last of the signals in it does.
         let ends = |lock: &Lock| if lock.is_intact() { lock.from == frame.from.0 } else { lock.end() == now };
-        let Some(lock) = self.lock.take_if(|lock| ends(lock)) else {
+        let Some(lock) = self.lock.as_ref().filter(|lock| ends(lock)) else {
             return Finished { reception: Reception::NotSynchronised, ignored_until: None };
         };
-        if self.off {
-            return Finished { reception: Reception::Transmitting, ignored_until: None };
-        }
-        let reception = if now < self.transmits_until {
+        let ignored_until = if self.off { None } else { lock.ignored_until() };
+        let reception = if self.off || now < self.transmits_until {
             Reception::Transmitting
         } else if lock.is_intact() {
-            self.decode(&lock, link, frame, loss)
+            let ln_success = lock.ln_success + link.ln_bit_success * f64::from(frame.bytes) * 8.0;
+            self.decode(ln_success, frame, loss)
         } else if lock.is_recognized() {
             Reception::FcsError
         } else {
             Reception::Noise
         };
-        Finished { reception, ignored_until: lock.ignored_until() }
+        self.lock = None;
+        Finished { reception, ignored_until }
     }
 
-    /// Are all bits right?
-    fn decode(&mut self, lock: &Lock, link: &Link, frame: &Frame, loss: f64) -> Reception {
-        let ln_success = lock.ln_success + link.ln_bit_success * f64::from(frame.bytes) * 8.0;
+    /// Are all bits right, whose probability has this logarithm?
+    fn decode(&mut self, ln_success: f64, frame: &Frame, loss: f64) -> Reception {
         let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
         if ln_success >= 0.0 && loss <= 0.0 {
             return Reception::Decoded;
