@@ -78,7 +78,7 @@ fuzz:
 FUZZ_EXAMPLES ?= 5000
 
 fuzz-importers fuzz-store: build
-	MULTIHOP_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/pytest -q -n auto tests/test_$(@:fuzz-%=%)_fuzz.py
+	MULTIHOP_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/pytest -q -n auto tests/*/test_$(@:fuzz-%=%)_fuzz.py
 
 # Mutation testing: does a test of meaning notice each changed operator and replaced function? A full run takes days; a shard of it,
 # spread over all mutants, is a sample: MUTANTS="--shard 7/60". Golden results do not count: of the simulator only MAC and tests of it.
@@ -161,7 +161,7 @@ audit: build
 
 # Commands ended at each of 20 instants by each signal, and what they leave once they have gone on: the same bytes. Takes long.
 faults: build
-	MULTIHOP_INSTANTS=20 $(BIN)/pytest -n 0 tests/test_kills.py
+	MULTIHOP_INSTANTS=20 $(BIN)/pytest -n 0 tests/cli/test_kills.py
 
 # The picture of the first tutorial, from a real run.
 figures: build

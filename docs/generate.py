@@ -209,7 +209,7 @@ def _in_reading_order(properties: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _tables(about: dict[str, Any], known: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """The shapes of table that a key can hold, each with what tells it apart."""
+    """The shapes of table that a key can hold, each with what distinguishes it."""
     about = _resolved(about, known)
     if about.get("type") == "array":
         return _tables(about.get("items", {}), known)

@@ -242,6 +242,12 @@ def schema() -> str:
 def registry() -> str:
     """What a scenario can name, as JSON text: kind -> list of {name, summary, ...}."""
 
+def columns() -> list[tuple[str, str, list[tuple[str, str, str]]]]:
+    """Every table of a run: its name, what a row is, and name, unit and meaning of each column, in order.
+
+    Outputs of `run` have all columns but those that `multihop.results.frames` derives from them.
+    """
+
 def nearest_name(name: str, known: Sequence[str]) -> str | None:
     """The known name that is nearest to one that is not known, if one is near: by letters, or with it for a part."""
 

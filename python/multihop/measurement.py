@@ -38,7 +38,7 @@ class Sniffer:
         bin_s: width of the bins of `airtime` and `busy`; longer than asked for if the capture is very long.
         step_s: from one estimate to the next; longer than the bin if there would be more than some two thousand.
         stamps: what stamps mark, `begin`, `mpdu` or `end`, found from `stamp_pairs` frames with their answers.
-        own: the station that the sniffer is itself, if the capture tells.
+        own: the station that the sniffer is itself, if the capture shows it.
         at: the station whose estimators were run; none for a sniffer that sends nothing.
         grade: how far to trust the rest, `good`, `fair` or `poor`, for these `reasons`.
         quality: the counts behind it.
@@ -252,7 +252,7 @@ def measure(
         bin: width of the bins of time, as text with a unit or in seconds.
         stamps: what stamps mark; found out if not given.
         station: the address of the station whose estimators are run, as far as its frames, and those around it, were
-            captured. By default the station that captured, if the capture tells, or a sniffer that sends nothing.
+            captured. By default the station that captured, if the capture shows it, or a sniffer that sends nothing.
         estimators: a file with `[[measure]]` tables as scenarios have them. By default all that a capture has enough
             for, with their default options.
         watch: called with the bytes read, now and then.

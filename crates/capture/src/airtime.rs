@@ -18,7 +18,7 @@ pub fn airtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
 /// For how long an A-MPDU of frames of so many bytes was on the air: each stands behind a delimiter of four bytes, and all but the
 /// last are padded to a multiple of four (9.7.1). None as for [`airtime`].
 ///
-/// Frames that are not told of, and padding at the end, are not in it.
+/// Frames that are not reported, and padding at the end, are not in it.
 pub fn aggregate_airtime(ppdu: &Ppdu, air_bytes: impl IntoIterator<Item = u32>) -> Option<Span> {
     let add = |psdu: u32, frame: u32| {
         psdu.checked_next_multiple_of(4)

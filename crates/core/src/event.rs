@@ -4,12 +4,12 @@
 //! from the moment it was queued until it was acknowledged or given up. Quantities that papers derive from them are methods
 //! here, so that each has one definition.
 //!
-//! Whoever tells of events, the simulator or a capture, keeps to this:
+//! A source of events, the simulator or a capture, keeps to this:
 //!
-//! * They are told to one node in the order of their ends, an event of the medium's state when it happens. An [`Attempt`] is told
+//! * They come to one node in the order of their ends, an event of the medium's state when it happens. An [`Attempt`] comes
 //!   when its outcome is known, which may be after frames that came later; its [`Exchange`] follows at once if it was the last.
-//! * [`Heard`] is every frame that the node decoded, those that were for it included, and none that it sent.
-//! * The node's own RTS and DATA are in its attempts; its own CTS and ACK are told of by nothing but the busy medium.
+//! * [`DecodedFrame`] is every frame that the node decoded, those that were for it included, and none that it sent.
+//! * The node's own RTS and DATA are in its attempts; its own CTS and ACK show in nothing but the busy medium.
 //! * Times are those at the node: of what it hears, after propagation.
 
 use crate::{DropCause, FlowId, NodeId, Rate, Span, Time};
@@ -64,7 +64,7 @@ pub enum Fate {
     GivenUp,
 }
 
-/// A frame's whole life at one node. It is told right after the last [`Attempt`] of the frame.
+/// A frame's whole life at one node. It follows the last [`Attempt`] of the frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exchange {
     /// The sending node.
@@ -133,8 +133,8 @@ pub enum FrameKind {
 
 /// A frame that was decoded, whoever it was for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Heard {
-    /// The node that heard it.
+pub struct DecodedFrame {
+    /// The node that decoded it.
     pub node: NodeId,
     /// What it was.
     pub kind: FrameKind,
@@ -215,12 +215,12 @@ pub enum LinkEvent {
     /// A frame's life ended.
     Exchange(Exchange),
     /// A frame was decoded.
-    Heard(Heard),
-    /// An ACK that was decoded had a report in it; told after its [`LinkEvent::Heard`].
+    Decoded(DecodedFrame),
+    /// An ACK that was decoded had a report in it; follows its [`LinkEvent::Decoded`].
     Reported(Reported),
     /// The medium is sensed busy (physically, own transmissions included) from this instant on.
     BusyFrom(Time),
-    /// The medium was sensed busy for this long; told when it falls idle.
+    /// The medium was sensed busy for this long; known when it falls idle.
     Busy(Interval),
     /// The network allocation vector was set, at the first instant, to the second. The frame that set it ends at the first, so
     /// that the medium is busy up to there.

@@ -49,7 +49,7 @@ impl NodeId {
 impl FlowId {
     /// No flow: what routing protocols send to each other.
     pub const ROUTING: FlowId = FlowId(u32::MAX);
-    /// No flow: what the routers of a scheme tell each other.
+    /// No flow: what the routers of a scheme signal to each other.
     pub const SIGNALLING: FlowId = FlowId(u32::MAX - 1);
     /// No flow: requests and replies of address resolution.
     pub const ARP: FlowId = FlowId(u32::MAX - 2);

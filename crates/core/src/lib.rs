@@ -12,6 +12,7 @@
 //!   to the ends of a flow.
 //! * [`LinkEvent`]: everything that a MAC saw. Estimators, router policies and recorders all read this one stream, whether
 //!   it comes from the simulator or (later) from a capture.
+//! * [`parameters!`]: tables in which each parameter of the engine is written once.
 //!
 //! This crate depends on nothing.
 
@@ -20,12 +21,13 @@ mod header;
 mod ids;
 mod names;
 mod packet;
+mod parameters;
 mod rate;
 mod rng;
 mod time;
 
 pub use event::{
-    Arrived, Attempt, Dropped, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent, Report, Reported,
+    Arrived, Attempt, DecodedFrame, Dropped, Exchange, Fate, FrameKind, Interval, LinkEvent, Report, Reported,
 };
 pub use header::{Bits, Field, FieldKind, FieldLayout, Header, HeaderBytes, Layout};
 pub use ids::{FlowId, NodeId, Port};

@@ -155,7 +155,7 @@ impl Packet {
         self.flow == FlowId::ROUTING
     }
 
-    /// Do routers of a scheme tell each other something?
+    /// Do routers of a scheme signal something to each other?
     pub fn is_signalling(&self) -> bool {
         self.flow == FlowId::SIGNALLING
     }
@@ -242,6 +242,29 @@ impl DropCause {
             DropCause::Lifetime => "lifetime",
             DropCause::Aqm => "aqm",
             DropCause::WireLoss => "wire_loss",
+        }
+    }
+
+    /// Why packets are lost by it, as the results say.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            DropCause::QueueFull => "the interface queue was full, or that of a wire",
+            DropCause::RetryLimit => "the MAC gave up after its retry limit",
+            DropCause::NoRoute => {
+                "the node had no route to the destination, or none was found for it in time"
+            }
+            DropCause::Policy => "a router policy dropped it",
+            DropCause::LinkBroken => {
+                "it waited for a next hop that routing declared broken, or was on a wire whose end was switched off"
+            }
+            DropCause::HopLimit => {
+                "it took more hops than packets may, or came back to the node that sent it first"
+            }
+            DropCause::Lifetime => "it waited in the interface queue for longer than `mac.lifetime`",
+            DropCause::Aqm => {
+                "the queue discipline, `fq-codel` or `stations`, found that packets wait too long"
+            }
+            DropCause::WireLoss => "a wire lost it at random, with the probability `loss`",
         }
     }
 }

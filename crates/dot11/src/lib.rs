@@ -1,7 +1,7 @@
 //! What the IEEE 802.11 standard says: PHY tables, airtimes, error rates, and the rules of the DCF.
 //!
 //! * [`Phy`]: rates, inter-frame spaces and airtimes of a physical layer; [`FrameTiming`] is what is asked for each frame.
-//! * [`Ppdu`]: airtimes of frames of every generation, up to HE, by what receivers tell of them.
+//! * [`Ppdu`]: airtimes of frames of every generation, up to HE, by what receivers report of them.
 //! * [`Durations`]: what the frames of an exchange write into their duration fields, which others take as their NAV.
 //! * [`bit_error_rate`] and its relatives: how many bits a receiver gets wrong at a given ratio of signal to interference and
 //!   noise; [`ErrorTable`] is what is asked for each frame.

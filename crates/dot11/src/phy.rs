@@ -2,6 +2,8 @@
 
 use crate::Microseconds;
 use multihop_core::{Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Bytes of an RTS frame, FCS included (8.3.1.2).
 pub const RTS_BYTES: u32 = 20;
@@ -11,36 +13,46 @@ pub const CTS_BYTES: u32 = 14;
 pub const ACK_BYTES: u32 = 14;
 
 /// An IEEE 802.11 physical layer.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum Standard {
     /// Frequency hopping, 1 and 2 Mb/s (802.11-1999 and 802.11-2012, clause 14). Hops, and the time that they take, are not modelled.
+    #[serde(rename = "fhss")]
     Fhss,
     /// Direct sequence, 1 and 2 Mb/s (802.11-1999, clause 15).
+    #[serde(rename = "dsss")]
     Dsss,
-    /// High-rate direct sequence, adding 5.5 and 11 Mb/s (802.11b; 802.11-2012, clause 17).
+    /// High-rate direct sequence, 1 to 11 Mb/s (802.11b; 802.11-2012, clause 17).
+    #[default]
+    #[serde(rename = "802.11b")]
     Dot11b,
     /// OFDM at 5 GHz, 6 to 54 Mb/s in 20 MHz (802.11a; 802.11-2012, clause 18).
+    #[serde(rename = "802.11a")]
     Dot11a,
     /// OFDM at 2.4 GHz with the rates of 802.11b as well (802.11g; 802.11-2012, clause 19).
+    #[serde(rename = "802.11g")]
     Dot11g,
 }
 
-/// Length of the preamble of direct-sequence frames.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// Preamble of direct-sequence frames.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Preamble {
-    /// 144 bits of preamble and 48 of header at 1 Mb/s: 192 us.
+    /// 192 us of preamble and header: 144 and 48 bits at 1 Mb/s.
+    #[default]
     Long,
-    /// 72 bits of preamble at 1 Mb/s and 48 of header at 2 Mb/s: 96 us. Not for 1 Mb/s frames, which keep the long one.
+    /// 96 us of preamble and header: 72 bits at 1 Mb/s and 48 at 2 Mb/s. Frames at 1 Mb/s keep the long one.
     Short,
 }
 
 /// What follows preamble and SIGNAL field in an OFDM frame.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OfdmSymbols {
-    /// Whole symbols of 4 us with service and tail bits (18.3.5.4), and in 802.11g the silence of 6 us after them.
+    /// Whole symbols of 4 us, with 16 service and 6 tail bits (18.3.5.4), and in 802.11g the silence of 6 us after them.
     #[default]
     Whole,
-    /// The bytes of the frame at its rate and nothing else, as in ns-2.
+    /// The bytes of the frame at its rate and nothing else, as in ns-2, which knows no OFDM: for comparison with it.
+    #[serde(rename = "ns2")]
     None,
 }
 

@@ -4,23 +4,28 @@
 //! simulations ran on (ns-2.35, `mac/mac-802_11.cc`), and what is cross-checked with ns-2; [`DcfRules::BIANCHI`] is what the
 //! best known closed form assumes. Clauses are those of IEEE 802.11-2012.
 
-use multihop_core::Span;
+use multihop_core::{Span, parameters};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How a back-off is drawn from a contention window `cw`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum BackoffDraw {
-    /// Uniform in `0..=cw` (9.3.3).
+    /// Uniform in 0..=cw (9.3.3; `ieee`).
     Inclusive,
-    /// Uniform in `0..cw`: ns-2 takes `random % cw`.
+    /// Uniform in 0..cw, as ns-2's `random % cw` (`ns2`).
     Exclusive,
 }
 
 /// What a station does after a frame that it could not decode.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "Eifs")]
 pub enum EifsRule {
-    /// It waits EIFS instead of DIFS, until a correct frame resynchronizes it (9.3.2.3.7).
+    /// It waits EIFS instead of DIFS, until a correct frame resynchronizes it (9.3.2.3.7; `ieee`).
     UntilCorrectFrame,
-    /// It sets its NAV to EIFS, which nothing cancels, and then waits DIFS (ns-2).
+    /// It sets its NAV to EIFS, which nothing cancels, and then waits DIFS (`ns2`).
     AsNav,
     /// It waits DIFS as always (the assumption of Bianchi 2000).
     Never,
@@ -42,7 +47,8 @@ pub enum ResponseTimeout {
 }
 
 /// How fractions of a microsecond are treated.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Microseconds {
     /// Rounded up, as the standard says of durations (8.2.4.2) and of CCK airtimes (17.2.3.6, 17.3.4).
     Up,
@@ -64,69 +70,56 @@ impl Microseconds {
     }
 }
 
-/// A rule set for the DCF. Each field is one named difference.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct DcfRules {
-    /// How a back-off is drawn.
-    pub backoff_draw: BackoffDraw,
-    /// A packet that finds the medium idle for DIFS, with no back-off pending, is sent at once (9.3.4.2). ns-2 always backs off.
-    pub immediate_access: bool,
-    /// A back-off that was frozen by a busy medium has one slot less to go, as if the busy period were a slot: the convention
-    /// of Bianchi's chain (2000). The standard counts only idle slots.
-    pub busy_period_counts_as_slot: bool,
-    /// A back-off waits for a whole DIFS from the instant at which it begins or resumes, even when the medium has long been idle
-    /// (ns-2). By the standard, an IFS that has passed already counts.
-    pub fresh_difs: bool,
-    /// After an undecodable frame.
-    pub eifs: EifsRule,
-    /// How long to wait for a CTS or an ACK.
-    pub response_timeout: ResponseTimeout,
-    /// Fractions of microseconds in duration fields.
-    pub duration_field: Microseconds,
-    /// Fractions of microseconds in the airtime of 802.11b payloads.
-    pub airtime: Microseconds,
-    /// A CTS is withheld while the medium is physically busy too, not only while the NAV is set (ns-2's `is_idle`).
-    pub cts_needs_idle_medium: bool,
+parameters! {
+    ($)
+    /// A rule set for the DCF. Each field is one named difference; by default they are the standard's.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    DcfRules, listed by dcf_rules:
+    /// How a back-off is drawn from a contention window. `ieee`: inclusive (9.3.3), `ns2`: exclusive.
+    backoff_draw: [BackoffDraw] = BackoffDraw::Inclusive;
+    /// A packet that finds the medium idle for DIFS, with no back-off pending, is sent at once (9.3.4.2). `ieee`: true, `ns2`: false,
+    /// it always backs off.
+    immediate_access: bool = true;
+    /// A back-off frozen by a busy medium has one slot less to go, as if the busy period were a slot: the convention of Bianchi's
+    /// chain (2000). The standard counts only idle slots. `bianchi`: true.
+    busy_period_counts_as_slot: bool = false;
+    /// A back-off waits a whole DIFS from where it begins or resumes, even in a medium that has long been idle. By the standard, an
+    /// inter-frame space that has passed already counts. `ns2`, `bianchi`: true.
+    fresh_difs: bool = false;
+    /// What a station does after a frame that it could not decode. `ieee`: until-correct-frame, `ns2`: as-nav.
+    eifs: [EifsRule] = EifsRule::UntilCorrectFrame;
+    /// How long a sender waits for a CTS or an ACK. `ieee`: first-bit, `ns2`: whole-response, `bianchi`: eifs.
+    response_timeout: (ResponseTimeout as ResponseTimeout = ResponseTimeout::FirstBit) = ResponseTimeout::FirstBit;
+    /// Fractions of microseconds in duration fields. `ieee`: up (8.2.4.2), `ns2`: nearest.
+    duration_field: [Microseconds] = Microseconds::Up;
+    /// Fractions of microseconds in the airtime of direct-sequence payloads. `ieee`: up (17.2.3.6, 17.3.4), `ns2`: exact.
+    airtime: [Microseconds] = Microseconds::Up;
+    /// A CTS is withheld while the medium is physically busy, not only while the NAV is set (ns-2's `is_idle`). `ns2`: true.
+    cts_needs_idle_medium: bool = false;
     /// After a CTS, DATA is sent only if medium and NAV are idle; otherwise the window is doubled and the exchange starts again
-    /// (ns-2's `check_pktTx`). The standard sends SIFS after the CTS regardless.
-    pub data_needs_idle_medium: bool,
-    /// A DATA frame above the RTS threshold is accepted only right after one's own CTS (ns-2's `recvDATA`).
-    pub data_needs_own_cts: bool,
-    /// An RTS that arrives while waiting for a CTS or ACK is answered once that wait has failed (9.3.2.8). ns-2 ignores it.
-    pub answer_rts_while_waiting: bool,
+    /// (ns-2's `check_pktTx`). The standard sends SIFS after the CTS regardless. `ns2`: true.
+    data_needs_idle_medium: bool = false;
+    /// A DATA frame above the RTS threshold is accepted only right after one's own CTS (ns-2's `recvDATA`). `ns2`: true.
+    data_needs_own_cts: bool = false;
+    /// An RTS that arrives while waiting for a CTS or ACK is answered once that wait has failed (9.3.2.8). `ieee`: true, `ns2`: false,
+    /// it is ignored.
+    answer_rts_while_waiting: bool = true;
     /// A NAV set by an overheard RTS is cleared if no frame begins within 2 SIFS + CTS + PHY-RX-START delay + 2 slots (9.3.2.4).
-    pub nav_reset_after_rts: bool,
-    /// Frames of exactly the RTS threshold use RTS as well (ns-2). The standard's threshold is exceeded, not reached (9.3.5).
-    pub rts_at_threshold: bool,
-    /// MAC header and FCS of a DATA frame, in bytes: 24 + 4 (8.2.3); ns-2 counts 30 + 4.
-    pub data_header: u32,
-    /// LLC/SNAP bytes in front of each network packet; ns-2 has none.
-    pub llc_header: u32,
-    /// Delay between the network layer and the interface queue, and back: 25 us in ns-2's `LL`.
-    pub link_layer_delay: Span,
+    /// `ieee`: true.
+    nav_reset_after_rts: bool = true;
+    /// Frames of exactly the RTS threshold use RTS as well. The standard's threshold is exceeded, not reached (9.3.5). `ns2`: true.
+    rts_at_threshold: bool = false;
+    /// MAC header and FCS of a DATA frame. `ieee`: 28 B (24 + 4; 8.2.3), `ns2`: 34 B (30 + 4).
+    data_header: Bytes from "0 B" to "256 B" = 28;
+    /// LLC/SNAP header of each network packet. `ieee`: 8 B, `ns2`: 0 B.
+    llc_header: Bytes from "0 B" to "256 B" = 8;
+    /// Delay between the network layer and the interface queue, each way. `ieee`: 0 s, `ns2`: 25 us (its `LL`).
+    link_layer_delay: Span from "0 s" to "1 s" = Span::ZERO;
 }
 
 impl DcfRules {
     /// The standard (IEEE 802.11-2012, clause 9.3).
-    pub const IEEE: DcfRules = DcfRules {
-        backoff_draw: BackoffDraw::Inclusive,
-        immediate_access: true,
-        busy_period_counts_as_slot: false,
-        fresh_difs: false,
-        eifs: EifsRule::UntilCorrectFrame,
-        response_timeout: ResponseTimeout::FirstBit,
-        duration_field: Microseconds::Up,
-        airtime: Microseconds::Up,
-        cts_needs_idle_medium: false,
-        data_needs_idle_medium: false,
-        data_needs_own_cts: false,
-        answer_rts_while_waiting: true,
-        nav_reset_after_rts: true,
-        rts_at_threshold: false,
-        data_header: 28,
-        llc_header: 8,
-        link_layer_delay: Span::ZERO,
-    };
+    pub const IEEE: DcfRules = DcfRules::DEFAULT;
 
     /// The assumptions of Bianchi's model (IEEE JSAC 18(3), 2000), for comparison with it: a busy period counts as a slot for
     /// those whose back-off it freezes, and after a collision the colliders wait as long as everyone else, EIFS, at whatever rate

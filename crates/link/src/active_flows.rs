@@ -45,7 +45,7 @@ impl Counts {
     }
 }
 
-/// The most flows that are told apart; beyond, the one that was seen longest ago makes room.
+/// The most flows that are distinguished; beyond, the one that was seen longest ago makes room.
 const MOST: usize = 64;
 
 impl ActiveFlows {
@@ -66,7 +66,7 @@ impl ActiveFlows {
                     self.sending.present += u64::from(exchange.size);
                 }
             }
-            LinkEvent::Heard(heard) if heard.kind == FrameKind::Data => {
+            LinkEvent::Decoded(heard) if heard.kind == FrameKind::Data => {
                 let Some(flow) = heard.flow else { return };
                 if flow == self.own && heard.to != Some(heard.node) {
                     self.relayed = Some(heard.air.end);
@@ -136,7 +136,7 @@ impl ActiveFlows {
 mod tests {
     use super::*;
     use crate::testing::{A, B, C, exchange, heard, us};
-    use multihop_core::{Exchange, Fate, Heard};
+    use multihop_core::{DecodedFrame, Exchange, Fate};
 
     fn flows() -> ActiveFlows {
         ActiveFlows::new(FlowId(0), Span::from_ms(1_000))
@@ -177,8 +177,8 @@ mod tests {
     fn a_control_frame_is_no_packet_of_its_flow() {
         let mut flows = flows();
         sends(&mut flows, FlowId(0), 100);
-        let LinkEvent::Heard(rts) = heard(FrameKind::Rts, B, C, (200, 300), 1_000) else { unreachable!() };
-        flows.on_link(&LinkEvent::Heard(Heard { flow: Some(FlowId(1)), size: 1500, ..rts }));
+        let LinkEvent::Decoded(rts) = heard(FrameKind::Rts, B, C, (200, 300), 1_000) else { unreachable!() };
+        flows.on_link(&LinkEvent::Decoded(DecodedFrame { flow: Some(FlowId(1)), size: 1500, ..rts }));
         close(flows.sharers(us(300)), 1.0);
     }
 

@@ -2,7 +2,7 @@
 
 use multihop_core::{Rate, Span};
 
-/// What link events do not tell of the PHY and the MAC. Airtimes include the preamble.
+/// What link events do not say of the PHY and the MAC. Airtimes include the preamble.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhyTimes {
     /// Slot time.

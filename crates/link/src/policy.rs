@@ -20,7 +20,7 @@ pub enum Verdict {
 pub struct EgressQueue {
     /// Bit rate of what is behind the queue: the PHY's data rate, or that of a wire.
     pub rate: Rate,
-    /// It is a wire, of which no MAC tells anything.
+    /// It is a wire, of which no MAC reports anything.
     pub is_wired: bool,
     /// Packets that fit into the queue.
     pub queue_limit: usize,
@@ -39,7 +39,7 @@ pub struct Hop {
     pub peer: NodeId,
 }
 
-/// What a policy tells the policies of the same scheme at all nodes that hear it, in a broadcast without acknowledgement.
+/// What a policy signals to the policies of the same scheme at all nodes that receive it, in a broadcast without acknowledgement.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Notice {
     /// What it says, in the scheme's own form.
@@ -126,14 +126,14 @@ pub trait RouterPolicy: Send {
     fn on_backlog(&mut self, _now: Time, _next_hop: NodeId, _bytes: i64) {}
     /// Something happened at the node's MAC.
     fn on_link(&mut self, _event: &LinkEvent) {}
-    /// A neighbour's policy of the same scheme told something, as [`Notice::content`].
+    /// A neighbour's policy of the same scheme signalled something, as [`Notice::content`].
     fn on_notice(&mut self, _now: Time, _from: NodeId, _content: &[u8]) {}
-    /// What there is to tell the neighbours now; asked when [`next_notice`](RouterPolicy::next_notice) has come, until there is nothing
+    /// What there is to signal to the neighbours now; asked when [`next_notice`](RouterPolicy::next_notice) has come, until there is nothing
     /// more. Only of policies at radios.
     fn poll_notice(&mut self, _now: Time) -> Option<Notice> {
         None
     }
-    /// When it wants to tell something next.
+    /// When it wants to signal something next.
     fn next_notice(&self) -> Option<Time> {
         None
     }

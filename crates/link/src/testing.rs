@@ -1,10 +1,10 @@
 //! Link events for scripted timelines; times are in microseconds.
 
 use multihop_core::{
-    Exchange, Fate, FlowId, FrameKind, Heard, Interval, LinkEvent, NodeId, Rate, Span, Time,
+    DecodedFrame, Exchange, Fate, FlowId, FrameKind, Interval, LinkEvent, NodeId, Rate, Span, Time,
 };
 
-/// The node that everything is told to.
+/// The node whose events these are.
 pub(crate) const A: NodeId = NodeId(0);
 /// Another node.
 pub(crate) const B: NodeId = NodeId(1);
@@ -25,7 +25,7 @@ pub(crate) fn heard(
     duration: u64,
 ) -> LinkEvent {
     let is_data = kind == FrameKind::Data;
-    LinkEvent::Heard(Heard {
+    LinkEvent::Decoded(DecodedFrame {
         node: A,
         kind,
         from,

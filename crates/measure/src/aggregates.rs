@@ -21,13 +21,13 @@ pub struct Part {
 /// Puts the frames of an A-MPDU together: they follow each other with the same reference. Each gets a share of the airtime of the
 /// PPDU, preamble included, by its bytes, so that all shares together are the PPDU.
 ///
-/// The receiver tells of the frames of an A-MPDU that it decoded. Where it missed some, the airtime is a lower bound.
+/// The receiver reports the frames of an A-MPDU that it decoded. Where it missed some, the airtime is a lower bound.
 #[derive(Clone, Debug, Default)]
 pub struct Aggregates {
     open: Vec<CapturedFrame>,
     reference: u32,
     how: Option<Ppdu>,
-    /// Its last frame came; none where the receiver does not tell.
+    /// Its last frame came; none where the receiver does not report it.
     complete: Option<bool>,
     /// A-MPDUs.
     pub count: u64,
@@ -36,7 +36,7 @@ pub struct Aggregates {
     pub partial: u64,
 }
 
-/// Frames of an A-MPDU at the most: as many as a block acknowledgement can tell of, in 802.11be.
+/// Frames of an A-MPDU at the most: as many as a block acknowledgement covers, in 802.11be.
 const MOST: usize = 1_024;
 
 /// No PPDU of an A-MPDU is longer (aPPDUMaxTime, Table 19-25), so that its stamps do not differ by more. Some drivers never change

@@ -38,7 +38,7 @@ impl Clock {
             (Some(host), None) => host,
             (None, None) => return None,
         };
-        // Frames of one aggregate, and of two antennas, may be told of in another order. Absurd stamps end at the end of time.
+        // Frames of one aggregate, and of two antennas, may be reported in another order. Absurd stamps end at the end of time.
         self.last = Time::from_ns(instant.max(self.last.ns()).min(Time::NEVER.ns()));
         Some(self.last)
     }

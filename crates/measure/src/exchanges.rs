@@ -9,7 +9,7 @@ use multihop_link::{WinfReading, capacity_bps};
 /// in between; after so long, though, it answers something else.
 const LATEST_ANSWER: Span = Span::from_ms(2);
 
-/// What tells a station's frames apart: each traffic identifier counts for itself.
+/// What distinguishes a station's frames: each traffic identifier counts for itself.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Number {
     /// Traffic identifier; none without quality of service.

@@ -7,7 +7,7 @@
 //! * [`Stamps`] finds out what the stamps mark, the beginning of a frame or its end, from frames and their answers; until that
 //!   is known, a bounded number of frames waits.
 //! * [`Exchanges`] puts RTS, CTS, DATA and ACK together by their spacing, and names who sent what has no transmitter address.
-//! * `reconstruction` tells the estimators of `multihop-link` what happened, as link events of the radio's node, and `gauges` writes down
+//! * `reconstruction` reports to the estimators of `multihop-link` what happened, as link events of the radio's node, and `gauges` writes down
 //!   what they say; `profile` is what they have to know of the PHY, as the frames show it.
 //! * `ledger` adds up airtime by time, station and kind; `links` and `stations` what became of data; `quality` what the sniffer
 //!   must have missed.

@@ -87,7 +87,7 @@ impl Link {
 #[derive(Clone, Debug, Default)]
 pub struct Links(BTreeMap<(StationId, StationId), Link>);
 
-/// Links beyond so many are not told apart.
+/// Links beyond so many are not distinguished.
 const MOST: usize = 16_384;
 
 impl Links {

@@ -80,7 +80,7 @@ fn phy(seen: &[CapturedFrame]) -> Phy {
     }
 }
 
-/// By which frames of frequency hopping are told from others: no other PHY has it.
+/// By which frames of frequency hopping are distinguished from others: no other PHY has it.
 pub(crate) const FHSS_SIFS_US: u64 = 28;
 /// Of direct sequence (16.2.2.2).
 const LONG_PREAMBLE: Span = Span::from_us(192);

@@ -37,7 +37,7 @@ pub struct Quality {
     pub timer_steps: u64,
     /// Times that the host's stamps went backwards.
     pub backward: u64,
-    /// Stations beyond those that are told apart.
+    /// Stations beyond those that are distinguished.
     pub stations_beyond: u64,
     /// The file ends in the middle of a record, or is broken from there on.
     pub broken: bool,

@@ -1,14 +1,14 @@
-//! Link events, told of a capture as the simulator tells them of a node.
+//! Link events, reconstructed from a capture as the simulator reports them for a node.
 
 use crate::profile::Profile;
 use crate::{CapturedFrame, Number, Seen, StationId};
 use multihop_capture::{Control, FrameType};
 use multihop_core::{
-    Attempt, Exchange, Fate, FlowId, FrameKind, Heard, Interval, LinkEvent, NodeId, Rate, Span, Time,
+    Attempt, DecodedFrame, Exchange, Fate, FlowId, FrameKind, Interval, LinkEvent, NodeId, Rate, Span, Time,
 };
 use multihop_link::PhyTimes;
 
-/// The node that stations beyond those that are told apart, and those that nobody can name, are taken for.
+/// The node that stations beyond those that are distinguished, and those that nobody can name, are taken for.
 const UNKNOWN_STATION: NodeId = NodeId(u32::MAX - 1);
 
 /// A sniffer that is none of the stations.
@@ -20,11 +20,11 @@ const SHORT_RETRY_LIMIT: u32 = 7;
 
 /// Tells estimators what happened at the radio that captured, or at one of the stations as seen from there.
 ///
-/// It keeps to what [`multihop_core::LinkEvent`] asks of any source. A capture does not tell all that a node knows:
+/// It keeps to what [`multihop_core::LinkEvent`] asks of any source. A capture does not hold all that a node knows:
 ///
 /// * The medium was busy while frames that were decoded were on the air; of other signals nothing is known.
 /// * When a packet entered the queue, and when the MAC took it, follow from the times of frames: see [`Reconstruction::own`].
-/// * Contention windows and slots of back-off are unknown, and told as zero; flows are not told apart, and packets not as having
+/// * Contention windows and slots of back-off are unknown, and reported as zero; flows are not distinguished, and packets not as having
 ///   arrived.
 /// * Frames of which it is unknown how they were sent, and so for how long, are busy medium at most.
 /// * An A-MPDU is one frame of data, and its block acknowledgement an ACK, as if all had arrived.
@@ -44,7 +44,7 @@ pub(crate) struct Reconstruction {
     nav: Time,
     nav_reset: Option<Time>,
     idle: Idle,
-    /// When the node's own last frames began, and the idle time up to there: an exchange has at most two, and is told of when those
+    /// When the node's own last frames began, and the idle time up to there: an exchange has at most two, and is reported when those
     /// of the next may have begun.
     begun: [Option<(Time, Idle)>; 4],
     /// When the MAC was done with its last frame, and the idle time up to there.
@@ -205,7 +205,7 @@ impl Reconstruction {
         let duration = frame.frame.duration.unwrap_or(Span::ZERO);
         if let Some(kind) = kind(frame, ended) {
             let unknown_receiver = !frame.frame.receiver.is_some_and(multihop_capture::Address::is_group);
-            tell(&LinkEvent::Heard(Heard {
+            tell(&LinkEvent::Decoded(DecodedFrame {
                 node: self.node(),
                 kind,
                 from: sender.map_or(UNKNOWN_STATION, node_of),

@@ -21,8 +21,8 @@ pub struct Options {
     pub bin: Span,
     /// What stamps mark, if it is known; else it is found out.
     pub marks: Option<Marks>,
-    /// The station whose estimators are run, as far as the sniffer can tell what it saw. None: that of the radio itself, if the
-    /// capture tells which one it is, and otherwise a node that sends nothing.
+    /// The station whose estimators are run, as far as the sniffer shows what it saw. None: that of the radio itself, if the
+    /// capture shows which one it is, and otherwise a node that sends nothing.
     pub station: Option<Address>,
     /// The estimators.
     pub gauges: Vec<Gauge>,
@@ -156,7 +156,7 @@ impl Sniffer {
         }
     }
 
-    /// Is there a stamp, so that it can be told when the frame was on the air?
+    /// Is there a stamp, so that it is known when the frame was on the air?
     fn captured_frame(&mut self, time: Option<Time>, reception: &Reception, frame: Frame) -> bool {
         let (timer, marks, exact) = timer(reception);
         // What the user knows of stamps goes before what the radio says.

@@ -16,7 +16,7 @@ pub enum Marks {
     End,
 }
 
-/// An answer follows a frame after SIFS: the difference between their stamps tells what the stamps mark.
+/// An answer follows a frame after SIFS: the difference between their stamps shows what the stamps mark.
 ///
 /// Capture formats leave this open or are not kept to, and on the beginning of frames hangs all that is said of spacing. An
 /// sniffer that sends too may stamp its own frames when they begin and those of others when they end, as ns-3 does.
@@ -59,7 +59,7 @@ impl Stamps {
         ];
         let least = *off.iter().min().unwrap_or(&u64::MAX);
         let close = |one: u64| one <= least + TOLERANCE.ns();
-        // Frames for which two of them are the same, such as RTS and CTS at one rate, tell nothing; but where all preambles are as
+        // Frames for which two of them are the same, such as RTS and CTS at one rate, show nothing; but where all preambles are as
         // long, it makes no difference whether they are before the stamp or after it.
         let others = off[2..].iter().filter(|&&one| close(one)).count();
         let told = if close(off[0]) { others == 0 } else { others + usize::from(close(off[1])) == 1 };

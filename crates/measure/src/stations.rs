@@ -20,7 +20,7 @@ impl StationId {
     }
 }
 
-/// A damaged frame, or a phone that hides, brings a new address each time: beyond so many, stations are not told apart.
+/// A damaged frame, or a phone that hides, brings a new address each time: beyond so many, stations are not distinguished.
 const MOST: usize = 4_096;
 
 /// Sequence numbers count modulo this.

@@ -3,7 +3,7 @@
 use crate::{Options, Sniffer, SnifferReport};
 use multihop_capture::{Capture, CaptureError};
 
-/// Interfaces beyond so many are not told apart: no capture has them, and a broken file may.
+/// Interfaces beyond so many are not distinguished: no capture has them, and a broken file may.
 const MOST_INTERFACES: usize = 1_024;
 
 /// Estimators run for so many interfaces, as each keeps a time series.
@@ -22,7 +22,7 @@ pub struct Survey {
     pub broken: Option<String>,
 }
 
-/// Reads a capture to its end, or to where it is broken. `watch` is told of the bytes read now and then, and may stop it.
+/// Reads a capture to its end, or to where it is broken. `watch` is called with the bytes read now and then, and may stop it.
 ///
 /// # Errors
 /// If it is no capture at all.

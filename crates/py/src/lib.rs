@@ -5,7 +5,6 @@
 //! forms that the engine has too are [`models`]. A panic of the
 //! engine, which is a bug, becomes an `InternalError` ([`panics`]).
 
-mod columns;
 mod measure;
 mod models;
 mod panics;
@@ -47,6 +46,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(seconds, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::columns, module)?)?;
     module.add_function(wrap_pyfunction!(nearest_name, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(identity, module)?)?;
@@ -353,7 +353,7 @@ fn view<'py>(
         entry.set_item("source", &config.nodes[flow.source.index()].name)?;
         entry.set_item("destination", &config.nodes[flow.destination.index()].name)?;
         entry.set_item("scheme", &config.schemes[flow.scheme].name)?;
-        entry.set_item("app", tables::app_name(&flow.app))?;
+        entry.set_item("app", flow.app.name())?;
         entry.set_item("hops", path.len().saturating_sub(1))?;
         entry.set_item("path", path.iter().map(|node| node.0).collect::<Vec<_>>())?;
         flows.append(entry)?;

@@ -1,11 +1,11 @@
 //! What a capture says, as columns: a dictionary per interface.
 
-use crate::columns::Columns;
 use crate::scenario_error;
 use crate::{CaptureError, panics};
 use multihop_capture::{Address, Capture};
 use multihop_core::{Span, Time};
 use multihop_measure::{Gauge, Kind, Marks, Options, Samples, SnifferReport, StationId, Survey, survey};
+use multihop_sim::outcome::ESTIMATES;
 use numpy::{Element, IntoPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -139,14 +139,14 @@ fn airtime<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, P
 fn estimates<'py>(py: Python<'py>, options: &Options, found: &SnifferReport) -> PyResult<Bound<'py, PyDict>> {
     let rows = &found.readings;
     let start = found.start.unwrap_or(found.origin).since(found.origin);
-    let mut table = Columns::new(py, rows);
-    table.each("time_s", |row| row.at.since(Time::ZERO + start).seconds())?;
-    table.each("estimator", |row| row.gauge as u16)?;
-    table.view(|row| row.view)?;
-    table
-        .made
-        .set_item("names", options.gauges.iter().map(|gauge| gauge.name.as_str()).collect::<Vec<_>>())?;
-    Ok(table.made)
+    let made = PyDict::new(py);
+    made.set_item("time_s", array(py, rows.iter().map(|row| row.at.since(Time::ZERO + start).seconds())))?;
+    made.set_item("estimator", array(py, rows.iter().map(|row| row.gauge as u16)))?;
+    for (name, _, _, value) in ESTIMATES {
+        made.set_item(name, array(py, rows.iter().map(|row| value(&row.view).unwrap_or(f64::NAN))))?;
+    }
+    made.set_item("names", options.gauges.iter().map(|gauge| gauge.name.as_str()).collect::<Vec<_>>())?;
+    Ok(made)
 }
 
 fn stations<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, PyDict>> {

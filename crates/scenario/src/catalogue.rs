@@ -7,11 +7,11 @@ use crate::mac::RuleSet;
 use crate::measure::Measure;
 use crate::medium::{Medium, PathLossModel, Quantity};
 use crate::mobility::{Mobility, PauseDistribution, Start};
-use crate::phy::{Preamble, Standard};
-use crate::routing::{Metric, OnLinkFailure, Routing};
+use crate::routing::{OnLinkFailure, Routing};
 use multihop_core::{FieldKind, FieldLayout, Layout};
-use multihop_dot11 as dot11;
+use multihop_dot11::{Phy, Preamble, Standard};
 use multihop_schemes::REGISTRY;
+use multihop_sim::config::RouteMetric;
 use multihop_sim::routing::{Carrier, LAYOUTS};
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Map, Value, json};
@@ -43,7 +43,7 @@ pub fn catalogue() -> Value {
         "path_losses": names::<PathLossModel>(),
         "link_quantities": names::<Quantity>(),
         "routing_protocols": names::<Routing>(),
-        "metrics": names::<Metric>(),
+        "metrics": names::<RouteMetric>(),
         "link_failures": names::<OnLinkFailure>(),
         "generators": names::<Generator>(),
         "traffic": names::<Pattern>(),
@@ -118,7 +118,7 @@ fn phys() -> Vec<Value> {
     for phy in &mut phys {
         let standard: Option<Standard> = serde_json::from_value(phy["name"].clone()).ok();
         let Some(standard) = standard else { continue };
-        let table = dot11::Phy::new(standard.table(), dot11::Preamble::Long);
+        let table = Phy::new(standard, Preamble::Long);
         phy["rates_bps"] = table.rates().map(|(rate, _)| rate.bps()).collect();
         phy["basic_rates_bps"] = table.basic_rates().iter().map(|rate| rate.bps()).collect();
     }

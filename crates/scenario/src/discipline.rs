@@ -131,10 +131,7 @@ impl Codel {
         }
         let quantum = match self.quantum {
             None => defaults.quantum,
-            Some(size) => {
-                document.within(&path.join("quantum"), size.0, 64.0..=1_048_576.0, ("64 B", "1048576 B"))?;
-                size.bytes() as u32
-            }
+            Some(size) => document.between(&path.join("quantum"), size, "64 B", "1048576 B")?.bytes() as u32,
         };
         let byte_limit = match self.byte_limit {
             None => defaults.byte_limit,
@@ -155,5 +152,5 @@ impl Codel {
 }
 
 fn span(document: &Document<'_>, at: &KeyPath, time: Duration) -> Result<Span> {
-    document.within(at, time.0, 1e-5..=100.0, ("10 us", "100 s")).map(|_| time.span())
+    document.between(at, time, "10 us", "100 s").map(Duration::span)
 }

@@ -7,7 +7,9 @@ use multihop_core::Span;
 use multihop_schemes::quantity::Duration;
 use serde::de::DeserializeOwned;
 use std::fmt;
+use std::iter::once;
 use std::ops::{Range, RangeInclusive};
+use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable};
 
@@ -204,6 +206,21 @@ impl<'a> Document<'a> {
         }
     }
 
+    /// `value`, if it is between two bounds, which are written as in a file: see [`bound`].
+    pub(crate) fn between<Q: FromStr + PartialOrd>(
+        &self,
+        path: &KeyPath,
+        value: Q,
+        least: &str,
+        most: &str,
+    ) -> Result<Q> {
+        if bound::<Q>(least) <= value && value <= bound::<Q>(most) {
+            Ok(value)
+        } else {
+            Err(self.bad(path, "is out of range", format!("give a value from {least} to {most}")))
+        }
+    }
+
     /// A whole number within bounds.
     pub(crate) fn count(&self, path: &KeyPath, value: u32, low: u32, high: u32) -> Result<u32> {
         let bounds = f64::from(low)..=f64::from(high);
@@ -274,6 +291,13 @@ impl<'a> Document<'a> {
 pub fn locate(text: &str, path: &[Step]) -> Option<usize> {
     let document = Document::parse(text, "").ok()?;
     Some(line_of(text, document.find(&KeyPath(path.to_vec())).0.start))
+}
+
+/// The number or quantity that a text begins with. What follows it is for messages alone.
+pub(crate) fn bound<Q: FromStr>(text: &str) -> Q {
+    let ends = text.rmatch_indices(' ').map(|(end, _)| end);
+    let mut beginnings = once(text.len()).chain(ends).map(|end| &text[..end]);
+    beginnings.find_map(|beginning| beginning.parse().ok()).expect("bounds are written as in a file")
 }
 
 /// A time for a message.

@@ -51,7 +51,7 @@ pub use generate::{
     Bar, Chain, Circle, Cross, Direction, Dumbbell, ExposedTerminal, Generator, Grid, ParkingLot,
     RandomGeometric, Server, Star, Wlan,
 };
-pub use mac::{BackoffDraw, Eifs, Mac, Microseconds, ResponseTimeout, RuleOverrides, RuleSet};
+pub use mac::{Mac, ResponseTimeout, RuleOverrides, RuleSet};
 pub use measure::{
     AdHocProbe, BusyRatio, IdleGap, Measure, PacketThroughput, RtWinf, RtWinfProbe, ServiceDelay,
     TransmissionEfficiency, gauges,
@@ -60,9 +60,9 @@ pub use medium::{LinkErrors, Matrix, Medium, PathLossModel, Quantity, Ranges, Si
 pub use mobility::{
     BonnMotion, Mobility, Outage, PauseDistribution, RandomWaypoint, Recorded, Script, Start, trace,
 };
-pub use phy::{OfdmSymbols, Phy, Preamble, Standard};
+pub use phy::Phy;
 pub use resolve::{Overrides, Resolved, load, resolve, resolve_among};
-pub use routing::{Aodv, Dsdv, Dsr, LocalRepair, Metric, Network, OnLinkFailure, Routing, StaticRoutes};
+pub use routing::{Aodv, Dsdv, Dsr, Network, OnLinkFailure, Routing, StaticRoutes};
 pub use schemes::Parameters;
 pub use settings::Setting;
 pub use topology::{Link, Listed, Node, Topology};

@@ -2,9 +2,10 @@
 
 use crate::discipline::{Codel, Discipline};
 use crate::document::{Document, Result, key};
+use crate::parameters::overrides;
 use crate::values::{Limit, Switch};
 use multihop_core::Span;
-use multihop_dot11::{self as dot11, DcfRules};
+use multihop_dot11::{self as dot11, BackoffDraw, DcfRules, EifsRule, Microseconds};
 use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::MacConfig;
 use schemars::JsonSchema;
@@ -57,68 +58,12 @@ pub enum RuleSet {
     Bianchi,
 }
 
-/// Single rules, each a named difference between rule sets. What is absent is as in the rule set.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct RuleOverrides {
-    /// How a back-off is drawn from a contention window.
-    pub backoff_draw: Option<BackoffDraw>,
-    /// A packet that finds the medium idle for DIFS, with no back-off pending, is sent at once. `ieee`: true.
-    pub immediate_access: Option<bool>,
-    /// A back-off frozen by a busy medium has one slot less to go: the convention of Bianchi (2000).
-    pub busy_period_counts_as_slot: Option<bool>,
-    /// A back-off waits a whole DIFS from where it begins or resumes, even in a medium that has long been idle. `ns2`: true.
-    pub fresh_difs: Option<bool>,
-    /// What a station does after a frame that it could not decode.
-    pub eifs: Option<Eifs>,
-    /// How long a sender waits for a CTS or an ACK.
-    pub response_timeout: Option<ResponseTimeout>,
-    /// One-way propagation allowance of `response_timeout = "whole-response"`. Default: 2 us.
-    pub response_propagation: Option<Duration>,
-    /// Fractions of microseconds in duration fields.
-    pub duration_field: Option<Microseconds>,
-    /// Fractions of microseconds in the airtime of direct-sequence payloads.
-    pub airtime: Option<Microseconds>,
-    /// A CTS is withheld while the medium is physically busy, not only while the NAV is set. `ns2`: true.
-    pub cts_needs_idle_medium: Option<bool>,
-    /// After a CTS, DATA is sent only if medium and NAV are idle. `ns2`: true.
-    pub data_needs_idle_medium: Option<bool>,
-    /// A DATA frame above the RTS threshold is accepted only right after one's own CTS. `ns2`: true.
-    pub data_needs_own_cts: Option<bool>,
-    /// An RTS that arrives while waiting for a CTS or ACK is answered once that wait has failed. `ieee`: true.
-    pub answer_rts_while_waiting: Option<bool>,
-    /// A NAV set by an overheard RTS is cleared if no frame follows. `ieee`: true.
-    pub nav_reset_after_rts: Option<bool>,
-    /// Frames of exactly the RTS threshold use RTS as well. `ns2`: true.
-    pub rts_at_threshold: Option<bool>,
-    /// MAC header and FCS of a DATA frame. `ieee`: 28 B, `ns2`: 34 B.
-    pub data_header: Option<Size>,
-    /// LLC/SNAP header of each network packet. `ieee`: 8 B, `ns2`: 0 B.
-    pub llc_header: Option<Size>,
-    /// Delay between the network layer and the interface queue, each way. `ns2`: 25 us.
-    pub link_layer_delay: Option<Duration>,
-}
-
-/// How a back-off is drawn from a contention window `cw`.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BackoffDraw {
-    /// Uniform in 0..=cw (`ieee`).
-    Inclusive,
-    /// Uniform in 0..cw (`ns2`).
-    Exclusive,
-}
-
-/// What a station does after a frame that it could not decode.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Eifs {
-    /// It waits EIFS instead of DIFS, until a correct frame (`ieee`).
-    UntilCorrectFrame,
-    /// It sets its NAV to EIFS (`ns2`).
-    AsNav,
-    /// It waits DIFS as always (the assumption of Bianchi 2000).
-    Never,
+multihop_dot11::dcf_rules! { overrides!
+    /// Single rules, each a named difference between rule sets. What is absent is as in the rule set.
+    RuleOverrides of DcfRules in ["mac", "override"], with {
+        /// One-way propagation allowance of `response_timeout = "whole-response"`. Default: 2 us.
+        pub response_propagation: Option<Duration>,
+    };
 }
 
 /// How long a sender waits for a CTS or an ACK.
@@ -131,18 +76,6 @@ pub enum ResponseTimeout {
     WholeResponse,
     /// As long as EIFS has others wait, less DIFS (`bianchi`).
     Eifs,
-}
-
-/// How fractions of a microsecond are treated.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Microseconds {
-    /// Rounded up.
-    Up,
-    /// Rounded to the nearest.
-    Nearest,
-    /// Kept.
-    Exact,
 }
 
 impl Default for Mac {
@@ -165,36 +98,24 @@ impl Default for Mac {
 impl Mac {
     /// The MAC over a PHY.
     pub(super) fn resolve(&self, document: &Document<'_>, phy: &dot11::Phy) -> Result<MacConfig> {
-        let rts_threshold = match self.rts_threshold {
-            Switch::Off => None,
-            Switch::At(size) => {
-                let bounds = ("0 B", "65535 B (or \"off\")");
-                document.within(&key!["mac", "rts_threshold"], size.0, 0.0..=65_535.0, bounds)?;
-                Some(size.bytes() as u32)
-            }
-        };
-        document.within(&key!["mac", "queue"], f64::from(self.queue), 1.0..=1e6, ("1", "1000000 packets"))?;
-        let lifetime = match self.lifetime {
-            Switch::Off => None,
-            Switch::At(time) => {
-                document.within(
-                    &key!["mac", "lifetime"],
-                    time.0,
-                    1e-6..=1e6,
-                    ("1 us", "1000000 s (or \"off\")"),
-                )?;
-                Some(time.span())
-            }
-        };
+        let at = |key: &str| key!["mac", key];
+        let threshold = |size| document.between(&at("rts_threshold"), size, "0 B", "65535 B (or \"off\")");
+        let lifetime = |time| document.between(&at("lifetime"), time, "1 us", "1000000 s (or \"off\")");
+        document.between(&at("queue"), f64::from(self.queue), "1", "1000000 packets")?;
         Ok(MacConfig {
             rules: self.overrides.resolve(document, self.rules)?,
-            rts_threshold,
+            rts_threshold: self
+                .rts_threshold
+                .at()
+                .map(threshold)
+                .transpose()?
+                .map(|size| size.bytes() as u32),
             short_retry_limit: self.short_retry_limit.get(),
             long_retry_limit: self.long_retry_limit.get(),
             cw_min: phy.cw_min,
             cw_max: phy.cw_max,
             queue_limit: self.queue as usize,
-            lifetime,
+            lifetime: self.lifetime.at().map(lifetime).transpose()?.map(Duration::span),
         })
     }
 
@@ -226,53 +147,11 @@ impl RuleOverrides {
             RuleSet::Ns2 => DcfRules::NS2,
             RuleSet::Bianchi => DcfRules::BIANCHI,
         };
-        let at = |key: &str| key!["mac", "override", key];
-        let header = |key, value: Option<Size>, default| match value {
-            None => Ok(default),
-            Some(size) => {
-                document.within(&at(key), size.0, 0.0..=256.0, ("0 B", "256 B")).map(|_| size.bytes() as u32)
-            }
-        };
-        let delay = |key, value: Option<Duration>, default| match value {
-            None => Ok(default),
-            Some(time) => document.within(&at(key), time.0, 0.0..=1.0, ("0 s", "1 s")).map(|_| time.span()),
-        };
-        Ok(DcfRules {
-            backoff_draw: self.backoff_draw.map_or(base.backoff_draw, |draw| match draw {
-                BackoffDraw::Inclusive => dot11::BackoffDraw::Inclusive,
-                BackoffDraw::Exclusive => dot11::BackoffDraw::Exclusive,
-            }),
-            immediate_access: self.immediate_access.unwrap_or(base.immediate_access),
-            busy_period_counts_as_slot: self
-                .busy_period_counts_as_slot
-                .unwrap_or(base.busy_period_counts_as_slot),
-            fresh_difs: self.fresh_difs.unwrap_or(base.fresh_difs),
-            eifs: self.eifs.map_or(base.eifs, |eifs| match eifs {
-                Eifs::UntilCorrectFrame => dot11::EifsRule::UntilCorrectFrame,
-                Eifs::AsNav => dot11::EifsRule::AsNav,
-                Eifs::Never => dot11::EifsRule::Never,
-            }),
-            response_timeout: self.response_timeout(document, base, &delay)?,
-            duration_field: self.duration_field.map_or(base.duration_field, Microseconds::rule),
-            airtime: self.airtime.map_or(base.airtime, Microseconds::rule),
-            cts_needs_idle_medium: self.cts_needs_idle_medium.unwrap_or(base.cts_needs_idle_medium),
-            data_needs_idle_medium: self.data_needs_idle_medium.unwrap_or(base.data_needs_idle_medium),
-            data_needs_own_cts: self.data_needs_own_cts.unwrap_or(base.data_needs_own_cts),
-            answer_rts_while_waiting: self.answer_rts_while_waiting.unwrap_or(base.answer_rts_while_waiting),
-            nav_reset_after_rts: self.nav_reset_after_rts.unwrap_or(base.nav_reset_after_rts),
-            rts_at_threshold: self.rts_at_threshold.unwrap_or(base.rts_at_threshold),
-            data_header: header("data_header", self.data_header, base.data_header)?,
-            llc_header: header("llc_header", self.llc_header, base.llc_header)?,
-            link_layer_delay: delay("link_layer_delay", self.link_layer_delay, base.link_layer_delay)?,
-        })
+        let response_timeout = self.response_timeout(document, base)?;
+        Ok(DcfRules { response_timeout, ..self.resolve_listed(document, base)? })
     }
 
-    fn response_timeout(
-        &self,
-        document: &Document<'_>,
-        base: DcfRules,
-        delay: &dyn Fn(&'static str, Option<Duration>, Span) -> Result<Span>,
-    ) -> Result<dot11::ResponseTimeout> {
+    fn response_timeout(&self, document: &Document<'_>, base: DcfRules) -> Result<dot11::ResponseTimeout> {
         use dot11::ResponseTimeout as Rule;
         let rule = match (self.response_timeout, base.response_timeout) {
             (None, rule) | (Some(ResponseTimeout::WholeResponse), rule @ Rule::WholeResponse { .. }) => rule,
@@ -282,27 +161,21 @@ impl RuleOverrides {
             }
             (Some(ResponseTimeout::Eifs), _) => Rule::Eifs,
         };
-        let (Rule::WholeResponse { propagation }, given) = (rule, self.response_propagation) else {
-            let name = if rule == Rule::Eifs { "eifs" } else { "first-bit" };
-            return match self.response_propagation {
-                None => Ok(rule),
-                Some(_) => Err(document.bad(
-                    &key!["mac", "override", "response_propagation"],
+        let at = key!["mac", "override", "response_propagation"];
+        match (rule, self.response_propagation) {
+            (rule, None) => Ok(rule),
+            (Rule::WholeResponse { .. }, Some(given)) => {
+                let propagation = document.between(&at, given, "0 s", "1 s")?.span();
+                Ok(Rule::WholeResponse { propagation })
+            }
+            (rule, Some(_)) => {
+                let name = if rule == Rule::Eifs { "eifs" } else { "first-bit" };
+                Err(document.bad(
+                    &at,
                     format!("has no effect with response_timeout \"{name}\""),
                     "remove it, or set response_timeout = \"whole-response\"",
-                )),
-            };
-        };
-        Ok(Rule::WholeResponse { propagation: delay("response_propagation", given, propagation)? })
-    }
-}
-
-impl Microseconds {
-    fn rule(self) -> dot11::Microseconds {
-        match self {
-            Microseconds::Up => dot11::Microseconds::Up,
-            Microseconds::Nearest => dot11::Microseconds::Nearest,
-            Microseconds::Exact => dot11::Microseconds::Exact,
+                ))
+            }
         }
     }
 }

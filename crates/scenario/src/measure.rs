@@ -190,7 +190,7 @@ pub(super) fn resolve(
 /// scenario: that of a capture. `at` counts for nothing there.
 ///
 /// # Errors
-/// Whatever is wrong with these tables; if there are none; and if one needs what a capture does not tell.
+/// Whatever is wrong with these tables; if there are none; and if one needs what a capture does not hold.
 pub fn gauges(text: &str, origin: &str) -> Result<Vec<(String, EstimatorConfig)>> {
     #[derive(Deserialize, JsonSchema)]
     struct Measures {
@@ -364,15 +364,12 @@ impl Table<'_, '_> {
     }
 
     fn span(&self, key: &str, time: Duration) -> Result<Span> {
-        self.document.within(&self.at.join(key), time.0, 1e-3..=60.0, ("1 ms", "1 min"))?;
-        Ok(time.span())
+        self.document.between(&self.at.join(key), time, "1 ms", "1 min").map(Duration::span)
     }
 
     fn size(&self, size: Option<Size>) -> Result<Option<u32>> {
-        let within = |size: Size| {
-            self.document.within(&self.at.join("reference_size"), size.0, 1.0..=65_535.0, ("1 B", "65535 B"))
-        };
-        Ok(size.map(within).transpose()?.map(|bytes| bytes.round() as u32))
+        let within = |size| self.document.between(&self.at.join("reference_size"), size, "1 B", "65535 B");
+        Ok(size.map(within).transpose()?.map(|size| size.bytes() as u32))
     }
 
     fn count(&self, key: &str, count: u32) -> Result<u32> {

@@ -14,6 +14,9 @@ macro_rules! written {
     (Bytes) => {
         multihop_schemes::quantity::Size
     };
+    ([$choice:ty]) => {
+        $choice
+    };
     (($engine:ty as $written:ty = $default:expr)) => {
         $written
     };
@@ -36,6 +39,9 @@ macro_rules! write {
     (Bytes, $value:expr) => {
         multihop_schemes::quantity::Size(f64::from($value))
     };
+    ([$choice:ty], $value:expr) => {
+        $value
+    };
     (($engine:ty as $written:ty = $default:expr), $value:expr) => {
         $default
     };
@@ -49,37 +55,40 @@ macro_rules! check {
     (($engine:ty as $written:ty = $default:expr), $document:expr, $at:expr, $value:expr, $preset:expr, [] []) => {
         $preset
     };
+    ([$choice:ty], $document:expr, $at:expr, $value:expr, $preset:expr, [] []) => {
+        $value
+    };
     (bool, $document:expr, $at:expr, $value:expr, $preset:expr, [] []) => {
         $value
     };
     (Span, $document:expr, $at:expr, $value:expr, $preset:expr, [] [$least:literal]) => {
-        $document.time(&$at, $value, $least)?
-    };
-    (Bytes, $document:expr, $at:expr, $value:expr, $preset:expr, [] [$least:literal]) => {
-        $document
-            .within(&$at, $value.0, f64::from($least)..=2304.0, (concat!($least, " B"), "2304 B"))?
-            .round() as u32
-    };
-    (f64, $document:expr, $at:expr, $value:expr, $preset:expr, [$low:literal, $high:literal] []) => {
-        $document.within(
+        $document.time(
             &$at,
             $value,
-            f64::from($low)..=f64::from($high),
-            (stringify!($low), stringify!($high)),
+            $crate::document::bound::<multihop_schemes::quantity::Duration>($least).0,
         )?
+    };
+    (Span, $document:expr, $at:expr, $value:expr, $preset:expr, [] [$least:literal, $most:literal]) => {
+        $document.between(&$at, $value, $least, $most)?.span()
+    };
+    (Bytes, $document:expr, $at:expr, $value:expr, $preset:expr, [] [$least:literal, $most:literal]) => {
+        $document.between(&$at, $value, $least, $most)?.bytes() as u32
+    };
+    (f64, $document:expr, $at:expr, $value:expr, $preset:expr, [$low:literal, $high:literal] []) => {
+        $document.between(&$at, $value, stringify!($low), stringify!($high))?
     };
     ($whole:ident, $document:expr, $at:expr, $value:expr, $preset:expr, [$low:literal, $high:literal] []) => {
         $whole::try_from($document.count(&$at, $value, $low, $high)?).expect("the range fits the type")
     };
 }
 
-/// The table `name` of a file, whose keys are the parameters of `config`. `resolve_listed` checks all ranges; parameters that are
+/// The table `keys` of a file, whose keys are the parameters of `config`. `resolve_listed` checks all ranges; parameters that are
 /// resolved by hand have the engine's default in what it returns.
 macro_rules! table {
     (
         $(#[$doc:meta])*
-        $name:ident of $config:ident in $key:literal;
-        $( $(#[$about:meta])* $parameter:ident: $kind:tt [$($low:literal, $high:literal)?] [$($least:literal)?]; )*
+        $name:ident of $config:ident in $keys:tt;
+        $( $(#[$about:meta])* $parameter:ident: $kind:tt [$($low:literal, $high:literal)?] [$($bounds:tt)*]; )*
     ) => {
         $(#[$doc])*
         #[derive(Clone, Debug, serde::Deserialize, schemars::JsonSchema)]
@@ -95,8 +104,7 @@ macro_rules! table {
         impl Default for $name {
             /// The engine's.
             fn default() -> $name {
-                let engine = $config::default();
-                $name { $($parameter: $crate::parameters::write!($kind, engine.$parameter),)* }
+                $name { $($parameter: $crate::parameters::write!($kind, $config::DEFAULT.$parameter),)* }
             }
         }
 
@@ -109,10 +117,10 @@ macro_rules! table {
                     $($parameter: $crate::parameters::check!(
                         $kind,
                         document,
-                        $crate::document::key![$key, stringify!($parameter)],
+                        $crate::document::key!$keys.join(stringify!($parameter)),
                         self.$parameter,
-                        $config::default().$parameter,
-                        [$($low, $high)?] [$($least)?]
+                        $config::DEFAULT.$parameter,
+                        [$($low, $high)?] [$($bounds)*]
                     ),)*
                 })
             }
@@ -120,4 +128,47 @@ macro_rules! table {
     };
 }
 
-pub(crate) use {check, table, write, written};
+/// The table `keys` of a file, whose keys are the parameters of `config` that differ from a preset, and more keys. `resolve_listed`
+/// checks all ranges; parameters that are resolved by hand are those of the preset in what it returns.
+macro_rules! overrides {
+    (
+        $(#[$doc:meta])*
+        $name:ident of $config:ident in $keys:tt, with { $($more:tt)* };
+        $( $(#[$about:meta])* $parameter:ident: $kind:tt [$($low:literal, $high:literal)?] [$($bounds:tt)*]; )*
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, serde::Deserialize, schemars::JsonSchema, serde::Serialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name {
+            $(
+                $(#[$about])*
+                $(#[schemars(range(min = $low, max = $high))])?
+                pub $parameter: Option<$crate::parameters::written!($kind)>,
+            )*
+            $($more)*
+        }
+
+        impl $name {
+            fn resolve_listed(
+                &self,
+                document: &$crate::document::Document<'_>,
+                preset: $config,
+            ) -> $crate::document::Result<$config> {
+                let mut config = preset;
+                $(if let Some(_value) = self.$parameter {
+                    config.$parameter = $crate::parameters::check!(
+                        $kind,
+                        document,
+                        $crate::document::key!$keys.join(stringify!($parameter)),
+                        _value,
+                        preset.$parameter,
+                        [$($low, $high)?] [$($bounds)*]
+                    );
+                })*
+                Ok(config)
+            }
+        }
+    };
+}
+
+pub(crate) use {check, overrides, table, write, written};

@@ -3,7 +3,7 @@
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::list;
 use multihop_core::Rate;
-use multihop_dot11 as dot11;
+use multihop_dot11::{self as dot11, OfdmSymbols, Preamble, Standard};
 use multihop_schemes::quantity::{BitRate, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,78 +47,19 @@ pub(super) struct Rates {
     pub(super) ack: Option<Rate>,
 }
 
-/// A standard.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-pub enum Standard {
-    /// Frequency hopping, 1 and 2 Mb/s (802.11-2012, clause 14).
-    #[serde(rename = "fhss")]
-    Fhss,
-    /// Direct sequence, 1 and 2 Mb/s (802.11-1999, clause 15).
-    #[serde(rename = "dsss")]
-    Dsss,
-    /// High-rate direct sequence, 1 to 11 Mb/s (802.11-2012, clause 17).
-    #[default]
-    #[serde(rename = "802.11b")]
-    Dot11b,
-    /// OFDM at 5 GHz, 6 to 54 Mb/s (802.11-2012, clause 18).
-    #[serde(rename = "802.11a")]
-    Dot11a,
-    /// OFDM at 2.4 GHz with the rates of 802.11b as well (802.11-2012, clause 19).
-    #[serde(rename = "802.11g")]
-    Dot11g,
-}
-
-/// Preamble of 802.11b frames.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Preamble {
-    /// 192 us of preamble and header.
-    #[default]
-    Long,
-    /// 96 us of preamble and header; frames at 1 Mb/s keep the long one.
-    Short,
-}
-
-/// What follows preamble and SIGNAL field in an OFDM frame.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OfdmSymbols {
-    /// Whole symbols of 4 us, with 16 service and 6 tail bits (802.11-2012, 18.3.5.4).
-    Whole,
-    /// The bytes of the frame at its rate and nothing else, as in ns-2, which knows no OFDM: for comparison with it.
-    Ns2,
-}
-
-impl Standard {
-    /// As the tables know it.
-    pub fn table(self) -> dot11::Standard {
-        match self {
-            Standard::Fhss => dot11::Standard::Fhss,
-            Standard::Dsss => dot11::Standard::Dsss,
-            Standard::Dot11b => dot11::Standard::Dot11b,
-            Standard::Dot11a => dot11::Standard::Dot11a,
-            Standard::Dot11g => dot11::Standard::Dot11g,
-        }
-    }
-}
-
 impl Phy {
     /// The PHY and the rates.
     pub(super) fn resolve(&self, document: &Document<'_>) -> Result<(dot11::Phy, Rates)> {
-        let preamble = match self.preamble {
-            Preamble::Long => dot11::Preamble::Long,
-            Preamble::Short
-                if matches!(self.standard, Standard::Fhss | Standard::Dsss | Standard::Dot11a) =>
-            {
-                return Err(document.bad(
-                    &key!["phy", "preamble"],
-                    "does not exist in this standard",
-                    "short preambles belong to 802.11b and 802.11g; use \"long\" or remove the key",
-                ));
-            }
-            Preamble::Short => dot11::Preamble::Short,
-        };
-        let mut phy = dot11::Phy::new(self.standard.table(), preamble);
+        if self.preamble == Preamble::Short
+            && matches!(self.standard, Standard::Fhss | Standard::Dsss | Standard::Dot11a)
+        {
+            return Err(document.bad(
+                &key!["phy", "preamble"],
+                "does not exist in this standard",
+                "short preambles belong to 802.11b and 802.11g; use \"long\" or remove the key",
+            ));
+        }
+        let mut phy = dot11::Phy::new(self.standard, self.preamble);
         if let Some(symbols) = self.ofdm_symbols {
             if !phy.rates().any(|(_, modulation)| modulation.is_ofdm()) {
                 return Err(document.bad(
@@ -127,16 +68,11 @@ impl Phy {
                     "OFDM belongs to 802.11a and 802.11g; remove the key",
                 ));
             }
-            phy = phy.with_ofdm_symbols(match symbols {
-                OfdmSymbols::Whole => dot11::OfdmSymbols::Whole,
-                OfdmSymbols::Ns2 => dot11::OfdmSymbols::None,
-            });
+            phy = phy.with_ofdm_symbols(symbols);
         }
         let inter_frame = |key, value: Option<Duration>, default| match value {
             None => Ok(default),
-            Some(time) => document
-                .within(&key!["phy", key], time.0, 1e-7..=1e-2, ("100 ns", "10 ms"))
-                .map(|_| time.span()),
+            Some(time) => document.between(&key!["phy", key], time, "100 ns", "10 ms").map(Duration::span),
         };
         phy.slot = inter_frame("slot", self.slot, phy.slot)?;
         phy.sifs = inter_frame("sifs", self.sifs, phy.sifs)?;
@@ -185,12 +121,6 @@ pub(super) fn rate_of(
     if rates.contains(&value) {
         return Ok(value.rate());
     }
-    let name = match phy.standard() {
-        dot11::Standard::Fhss => "fhss",
-        dot11::Standard::Dsss => "dsss",
-        dot11::Standard::Dot11b => "802.11b",
-        dot11::Standard::Dot11a => "802.11a",
-        dot11::Standard::Dot11g => "802.11g",
-    };
-    Err(document.bad(path, format!("is not a rate of {name:?}"), format!("its rates: {}", list(&rates))))
+    let name = serde_json::to_string(&phy.standard()).expect("a standard is a text");
+    Err(document.bad(path, format!("is not a rate of {name}"), format!("its rates: {}", list(&rates))))
 }

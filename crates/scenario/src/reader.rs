@@ -1,6 +1,6 @@
 //! From TOML to the types of the model, keeping the path and the place of whatever does not fit.
 //!
-//! It exists because serde's own way to tell alternatives apart by a tag (`model = "ranges"`) copies the table into a buffer
+//! It exists because serde's own way to distinguish alternatives by a tag (`model = "ranges"`) copies the table into a buffer
 //! first, and with that loses where things are. Here an enum is read in one of two ways:
 //!
 //! * from a text: the variant of that name;
@@ -397,7 +397,7 @@ enum Content<'t, 'i> {
     Nothing,
     /// The table less its tag.
     Fields(Table<'t, 'i>),
-    /// The table with the key that told the variant.
+    /// The table with the key that named the variant.
     Whole(Node<'t, 'i>),
 }
 

@@ -14,7 +14,7 @@ use crate::settings::Setting;
 use crate::topology::Nodes;
 use multihop_core::Span;
 use multihop_schemes::quantity::{Duration, Length};
-use multihop_schemes::{Entry, REGISTRY};
+use multihop_schemes::{REGISTRY, SchemeEntry};
 use multihop_sim::config::Config;
 use multihop_sim::mobility::Mobility;
 use multihop_sim::preflight::{exceed, farthest, least_pause, light};
@@ -78,7 +78,12 @@ pub fn resolve(text: &str, origin: &str, overrides: &Overrides) -> Result<Resolv
 ///
 /// # Errors
 /// Whatever is wrong with it, in one line.
-pub fn resolve_among(known: &[Entry], text: &str, origin: &str, overrides: &Overrides) -> Result<Resolved> {
+pub fn resolve_among(
+    known: &[SchemeEntry],
+    text: &str,
+    origin: &str,
+    overrides: &Overrides,
+) -> Result<Resolved> {
     let mut document = Document::parse(text, origin)?;
     document.set(&overrides.set, &overrides.options())?;
     let mut scenario: Scenario = document.read()?;

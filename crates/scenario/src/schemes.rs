@@ -3,7 +3,7 @@
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::instead_of;
 use multihop_dot11::DcfRules;
-use multihop_schemes::{Entry, find_among};
+use multihop_schemes::{SchemeEntry, find_among};
 use multihop_sim::config::SchemeConfig;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -30,7 +30,7 @@ const HEADERS_MIN: u32 = 28;
 pub(super) struct Schemes<'a> {
     document: &'a Document<'a>,
     /// Those that can be named.
-    known: &'a [Entry],
+    known: &'a [SchemeEntry],
     tables: &'a BTreeMap<String, Parameters>,
     /// Those in use, in the order of their first use.
     pub(super) used: Vec<SchemeConfig>,
@@ -42,7 +42,7 @@ impl<'a> Schemes<'a> {
     /// Checks all tables, used or not.
     pub(super) fn new(
         document: &'a Document<'a>,
-        known: &'a [Entry],
+        known: &'a [SchemeEntry],
         tables: &'a BTreeMap<String, Parameters>,
     ) -> Result<Schemes<'a>> {
         let schemes = Schemes { document, known, tables, used: Vec::new(), identities: Vec::new() };
@@ -131,7 +131,7 @@ impl<'a> Schemes<'a> {
         self.known.iter().map(|entry| entry.name)
     }
 
-    fn entry(&self, at: &KeyPath, name: &str, table: Option<&Parameters>) -> Result<&'a Entry> {
+    fn entry(&self, at: &KeyPath, name: &str, table: Option<&Parameters>) -> Result<&'a SchemeEntry> {
         let named = find_among(self.known, name).ok();
         match (table.and_then(|table| table.base.as_deref()), named) {
             (Some(base), Some(named)) if base != named.name => Err(self.document.bad(
@@ -153,7 +153,7 @@ impl<'a> Schemes<'a> {
         }
     }
 
-    fn check_keys(&self, at: &KeyPath, entry: &Entry, parameters: &Map<String, Value>) -> Result<()> {
+    fn check_keys(&self, at: &KeyPath, entry: &SchemeEntry, parameters: &Map<String, Value>) -> Result<()> {
         let schema = entry.schema();
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return Ok(()) };
         match parameters.keys().find(|key| !properties.contains_key(*key)) {

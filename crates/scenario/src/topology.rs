@@ -103,7 +103,7 @@ impl Nodes {
 }
 
 impl Nodes {
-    /// Adds those that mobility adds; motion will tell where they are.
+    /// Adds those that mobility adds; motion says where they are.
     fn add_mobile(&mut self, document: &Document<'_>, mobility: Option<&Mobility>) -> Result<()> {
         let Some(mobility) = mobility else { return Ok(()) };
         for name in mobility.added(document, self.list.len())? {

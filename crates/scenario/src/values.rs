@@ -62,6 +62,16 @@ impl<T: FromStr<Err = String>> Visitor<'_> for WordOr<T> {
     }
 }
 
+impl<T> Switch<T> {
+    /// The quantity, if it is not `"off"`.
+    pub(crate) fn at(self) -> Option<T> {
+        match self {
+            Switch::Off => None,
+            Switch::At(value) => Some(value),
+        }
+    }
+}
+
 impl<'de, T: FromStr<Err = String>> Deserialize<'de> for Switch<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Switch<T>, D::Error> {
         let value = deserializer.deserialize_str(WordOr("off", PhantomData))?;

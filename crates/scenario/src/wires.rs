@@ -10,9 +10,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The longest queue.
-const QUEUE_MAX: f64 = 1e6;
-
 /// A wire: full duplex, each direction with a queue of its own at its sending end. A packet is received as a whole before it is
 /// passed on. What finds the queue full is lost, and what `loss` takes. What goes from the one node to the other takes the wire, even
 /// where they also hear each other.
@@ -120,7 +117,7 @@ pub(super) fn resolve(document: &Document<'_>, wires: &[Wire], nodes: &Nodes) ->
 
 /// A rate at which the clock, which counts nanoseconds, resolves single packets.
 pub(super) fn rate(document: &Document<'_>, at: &KeyPath, rate: BitRate) -> Result<Rate> {
-    document.within(at, rate.0, 1.0..=1e11, ("1 b/s", "100 Gb/s")).map(|_| rate.rate())
+    document.between(at, rate, "1 b/s", "100 Gb/s").map(BitRate::rate)
 }
 
 /// How packets wait for a wire.
@@ -142,7 +139,7 @@ pub(super) fn discipline(
 
 /// The limit of a queue.
 pub(super) fn queue(document: &Document<'_>, at: &KeyPath, packets: u32) -> Result<usize> {
-    document.within(at, f64::from(packets), 1.0..=QUEUE_MAX, ("1", "1000000")).map(|_| packets as usize)
+    document.count(at, packets, 1, 1_000_000).map(|packets| packets as usize)
 }
 
 /// The share of packets that is lost at random. A wire that loses all is none.

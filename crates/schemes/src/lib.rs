@@ -53,8 +53,8 @@ pub use marking::{Busyness, EcnBusy, EcnFsd, EcnRts, FrameEfficiency, Recn, RtsF
 pub use maxnet::MaxNet;
 pub use rcp::{Input, Offer, Pacing, Rcp, RcpConnection, RcpControl, RcpWinf, Refresh, WindowLimit};
 pub use red::{Lred, Nred};
-pub use registry::{Entry, Parameters, REGISTRY, find, find_among};
-pub use scheme::{Scheme, Station, TcpScheme};
+pub use registry::{Parameters, REGISTRY, SchemeEntry, find, find_among};
+pub use scheme::{Scheme, SenderStation, TcpScheme};
 pub use tcp::{
     DelayDispersion, Filter, ShortPaths, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood,
 };

@@ -34,7 +34,7 @@ pub(crate) fn bytes_per_second(rate: BitRate) -> f64 {
     rate.0 / 8.0
 }
 
-/// Is `rate`, if it was given, one that 32 bits of bytes per second can tell?
+/// Is `rate`, if it was given, one that 32 bits of bytes per second can hold?
 ///
 /// # Errors
 /// A sentence that names the parameter, what was found, and what would do.

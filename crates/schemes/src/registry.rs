@@ -13,34 +13,34 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// Every scheme. Adding one is a file with its parameters, and a line here.
-pub const REGISTRY: &[Entry] = &[
-    Entry::of::<Udp>(),
-    Entry::of::<TcpNewReno>(),
-    Entry::of::<TcpSack>(),
-    Entry::of::<TcpCubic>(),
-    Entry::of::<TcpVegas>(),
-    Entry::of::<TcpWestwood>(),
-    Entry::of::<TcpBbr>(),
-    Entry::of::<TcpAp>(),
-    Entry::of::<Tfrc>(),
-    Entry::of::<TfrcCapped>(),
-    Entry::of::<ReTfrc>(),
-    Entry::of::<Recn>(),
-    Entry::of::<EcnRts>(),
-    Entry::of::<EcnFsd>(),
-    Entry::of::<EcnBusy>(),
-    Entry::of::<Lred>(),
-    Entry::of::<Nred>(),
-    Entry::of::<Xcp>(),
-    Entry::of::<XcpB>(),
-    Entry::of::<Rcp>(),
-    Entry::of::<XcpWinf>(),
-    Entry::of::<RcpWinf>(),
-    Entry::of::<Ewccp>(),
-    Entry::of::<Vcp>(),
-    Entry::of::<Abc>(),
-    Entry::of::<Bmcc>(),
-    Entry::of::<MaxNet>(),
+pub const REGISTRY: &[SchemeEntry] = &[
+    SchemeEntry::of::<Udp>(),
+    SchemeEntry::of::<TcpNewReno>(),
+    SchemeEntry::of::<TcpSack>(),
+    SchemeEntry::of::<TcpCubic>(),
+    SchemeEntry::of::<TcpVegas>(),
+    SchemeEntry::of::<TcpWestwood>(),
+    SchemeEntry::of::<TcpBbr>(),
+    SchemeEntry::of::<TcpAp>(),
+    SchemeEntry::of::<Tfrc>(),
+    SchemeEntry::of::<TfrcCapped>(),
+    SchemeEntry::of::<ReTfrc>(),
+    SchemeEntry::of::<Recn>(),
+    SchemeEntry::of::<EcnRts>(),
+    SchemeEntry::of::<EcnFsd>(),
+    SchemeEntry::of::<EcnBusy>(),
+    SchemeEntry::of::<Lred>(),
+    SchemeEntry::of::<Nred>(),
+    SchemeEntry::of::<Xcp>(),
+    SchemeEntry::of::<XcpB>(),
+    SchemeEntry::of::<Rcp>(),
+    SchemeEntry::of::<XcpWinf>(),
+    SchemeEntry::of::<RcpWinf>(),
+    SchemeEntry::of::<Ewccp>(),
+    SchemeEntry::of::<Vcp>(),
+    SchemeEntry::of::<Abc>(),
+    SchemeEntry::of::<Bmcc>(),
+    SchemeEntry::of::<MaxNet>(),
 ];
 
 /// The parameters of a scheme, which are its factory. Doc comments of the fields are the documentation of the parameters.
@@ -64,7 +64,7 @@ pub trait Parameters: DeserializeOwned + JsonSchema + Scheme + Serialize + 'stat
 
 /// A scheme that can be named.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct SchemeEntry {
     /// As it is called in scenarios.
     pub name: &'static str,
     /// What it is, in a line.
@@ -80,11 +80,11 @@ pub struct Entry {
     resolve: fn(&Value) -> Result<Value, String>,
 }
 
-impl Entry {
+impl SchemeEntry {
     /// The scheme with these parameters. One that is not in the [`REGISTRY`] can be built all the same, and be named by scenarios that
-    /// are told of it.
-    pub const fn of<P: Parameters>() -> Entry {
-        Entry {
+    /// are signalled it.
+    pub const fn of<P: Parameters>() -> SchemeEntry {
+        SchemeEntry {
             name: P::NAME,
             summary: P::SUMMARY,
             reference: P::REFERENCE,
@@ -113,7 +113,7 @@ impl Entry {
     /// that follows from other parameters is null.
     ///
     /// # Errors
-    /// As [`Entry::build`].
+    /// As [`SchemeEntry::build`].
     pub fn resolve(&self, parameters: &Value) -> Result<Value, String> {
         (self.resolve)(parameters)
     }
@@ -123,7 +123,7 @@ impl Entry {
 ///
 /// # Errors
 /// A sentence with the nearest name, or with all of them.
-pub fn find(name: &str) -> Result<&'static Entry, String> {
+pub fn find(name: &str) -> Result<&'static SchemeEntry, String> {
     find_among(REGISTRY, name)
 }
 
@@ -131,7 +131,7 @@ pub fn find(name: &str) -> Result<&'static Entry, String> {
 ///
 /// # Errors
 /// A sentence with the nearest name, or with all of them.
-pub fn find_among<'a>(entries: &'a [Entry], name: &str) -> Result<&'a Entry, String> {
+pub fn find_among<'a>(entries: &'a [SchemeEntry], name: &str) -> Result<&'a SchemeEntry, String> {
     let names = || entries.iter().map(|entry| entry.name);
     entries
         .iter()

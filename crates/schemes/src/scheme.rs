@@ -6,7 +6,7 @@ use multihop_transport::{Controller, Echo, Endpoint, TcpOptions, TcpReceiver, Tc
 
 /// What a sender may know of itself and the radio of its own station.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Station {
+pub struct SenderStation {
     /// The sender's own flow, as link events have it.
     pub flow: FlowId,
     /// Times of the PHY and contention windows.
@@ -20,7 +20,7 @@ pub trait Scheme: Send + Sync {
     /// The data sender of a new flow.
     fn sender(&self) -> Box<dyn Endpoint>;
     /// The same at a station. Most transports do not look at what is below them.
-    fn sender_at(&self, _station: &Station) -> Box<dyn Endpoint> {
+    fn sender_at(&self, _station: &SenderStation) -> Box<dyn Endpoint> {
         self.sender()
     }
     /// The data receiver of a new flow.

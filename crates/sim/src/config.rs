@@ -2,7 +2,6 @@
 //!
 //! The crate `multihop-scenario` makes one from a file; tests make them directly.
 
-mod parameters;
 mod routing;
 
 pub use crate::apps::VideoConfig;
@@ -13,6 +12,8 @@ use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy};
 use multihop_link::{Discipline, EstimatorConfig};
 use multihop_schemes::Scheme;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Everything that a run needs.
@@ -260,10 +261,12 @@ pub enum RoutingProtocol {
 }
 
 /// What a path costs.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "Metric")]
+#[serde(rename_all = "kebab-case")]
 pub enum RouteMetric {
-    /// The number of hops over links that deliver at least half of the DATA frames; over weaker links only where there is no
-    /// other way.
+    /// The number of hops; links that deliver less than half of the DATA frames only where there is no other way.
+    #[default]
     Hops,
     /// Expected transmissions, DATA and ACK (De Couto et al. 2003).
     Etx,
@@ -363,6 +366,20 @@ pub enum AppConfig {
     },
     /// Frames of a video.
     Video(VideoConfig),
+}
+
+impl AppConfig {
+    /// The name of the application in scenarios.
+    pub fn name(&self) -> &'static str {
+        match self {
+            AppConfig::Saturated => "saturated",
+            AppConfig::Bulk { .. } => "bulk",
+            AppConfig::Cbr { .. } => "cbr",
+            AppConfig::Poisson { .. } => "poisson",
+            AppConfig::Transfers { .. } => "transfers",
+            AppConfig::Video(_) => "video",
+        }
+    }
 }
 
 impl Config {

@@ -38,10 +38,10 @@ impl Measurements {
             let node = &nodes[*index as usize];
             let present = node.mac.unusable(&radios[*index as usize], now).map(Interval::length);
             let unusable = record.nodes[*index as usize].unusable + present.into_iter().sum();
-            let busy_ratio = (unusable - std::mem::replace(before, unusable)).seconds() / step.seconds();
+            let true_busy_ratio = (unusable - std::mem::replace(before, unusable)).seconds() / step.seconds();
             for (measurement, view) in node.stack.gauges(now) {
                 let time_s = now.seconds();
-                self.rows.push(MeasurementRow { time_s, measurement, node: *index, view, busy_ratio });
+                self.rows.push(MeasurementRow { time_s, measurement, node: *index, view, true_busy_ratio });
             }
         }
     }

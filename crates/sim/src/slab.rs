@@ -1,7 +1,7 @@
 //! Packets in the network, by handle.
 
 use crate::message::Message;
-use crate::routing::{self, Parcel, SourceRoute};
+use crate::routing::{self, RoutedPacket, SourceRoute};
 use multihop_core::{Packet, Span};
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub struct Handle(u32);
 
 /// A packet, and what the simulator knows about its copy at this node.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct StoredPacket {
     /// The packet.
     pub packet: Packet,
     /// The next hop has it already, though this node does not know: losing this copy loses nothing.
@@ -23,7 +23,7 @@ pub struct Entry {
 /// Packets in the network. Freed places are used again, so that a run allocates only while its population grows.
 #[derive(Clone, Debug, Default)]
 pub struct Slab {
-    entries: Vec<Entry>,
+    entries: Vec<StoredPacket>,
     free: Vec<u32>,
     used: Vec<bool>,
     /// What the packets say that belong to no flow, by place. Data packets have nothing here.
@@ -35,7 +35,7 @@ pub struct Slab {
 impl Slab {
     /// Stores a packet.
     pub fn insert(&mut self, packet: Packet) -> Handle {
-        let entry = Entry { packet, passed_on: false, payload_air: Span::ZERO };
+        let entry = StoredPacket { packet, passed_on: false, payload_air: Span::ZERO };
         if let Some(index) = self.free.pop() {
             self.entries[index as usize] = entry;
             self.used[index as usize] = true;
@@ -56,7 +56,7 @@ impl Slab {
 
     /// Stores a copy of a packet: what a receiver of its frame has.
     pub fn copy(&mut self, handle: Handle) -> Handle {
-        let Entry { packet, payload_air, .. } = *self.get(handle);
+        let StoredPacket { packet, payload_air, .. } = *self.get(handle);
         if packet.is_control() {
             let message = self.messages[&handle.0].clone();
             return self.insert_message(packet, message);
@@ -84,10 +84,16 @@ impl Slab {
     }
 
     /// A packet as a routing agent is handed it.
-    pub fn parcel(&self, handle: Handle) -> Parcel {
+    pub fn routed(&self, handle: Handle) -> RoutedPacket {
         let packet = &self.get(handle).packet;
         let route = self.route(handle).cloned();
-        Parcel { handle, source: packet.source, destination: packet.destination, hops: packet.hops, route }
+        RoutedPacket {
+            handle,
+            source: packet.source,
+            destination: packet.destination,
+            hops: packet.hops,
+            route,
+        }
     }
 
     /// What a packet carries for a routing protocol, if it is one of those.
@@ -111,7 +117,7 @@ impl Slab {
     ///
     /// # Panics
     /// If it was taken out before: a handle belongs to one holder.
-    pub fn remove(&mut self, handle: Handle) -> Entry {
+    pub fn remove(&mut self, handle: Handle) -> StoredPacket {
         let index = handle.0 as usize;
         assert!(std::mem::take(&mut self.used[index]), "a packet was freed twice");
         self.free.push(handle.0);
@@ -125,20 +131,20 @@ impl Slab {
     }
 
     /// The packet.
-    pub fn get(&self, handle: Handle) -> &Entry {
+    pub fn get(&self, handle: Handle) -> &StoredPacket {
         debug_assert!(self.used[handle.0 as usize], "the packet was freed");
         &self.entries[handle.0 as usize]
     }
 
     /// The packet, to change it.
-    pub fn get_mut(&mut self, handle: Handle) -> &mut Entry {
+    pub fn get_mut(&mut self, handle: Handle) -> &mut StoredPacket {
         debug_assert!(self.used[handle.0 as usize], "the packet was freed");
         &mut self.entries[handle.0 as usize]
     }
 
     /// Packets of flows that are still under way: those whose next hop does not have them yet.
     pub fn under_way(&self) -> u64 {
-        let counts = |entry: &Entry| !entry.passed_on && !entry.packet.is_control();
+        let counts = |entry: &StoredPacket| !entry.passed_on && !entry.packet.is_control();
         self.entries.iter().zip(&self.used).filter(|(entry, used)| **used && counts(entry)).count() as u64
     }
 }

@@ -121,7 +121,7 @@ pub fn run(config: &Config) -> Outcome {
     World::new(config, Ties::InOrder).finish()
 }
 
-/// The same; `watch` is told now and then how far virtual time has come.
+/// The same; `watch` is called now and then with how far virtual time has come.
 ///
 /// # Panics
 /// As [`run`].
@@ -165,7 +165,7 @@ impl World {
             node.stack.route_by(agent, timer, &mut agenda);
         }
         for (index, slot) in notices {
-            nodes.0[index as usize].stack.tell_by(slot, &mut agenda);
+            nodes.0[index as usize].stack.notify_by(slot, &mut agenda);
         }
         let from = Time::ZERO + config.warmup;
         agenda.arm(warmup, from, Lane::Record);
@@ -222,7 +222,7 @@ impl World {
         self.finish_watched(|_| ())
     }
 
-    /// The same; `watch` is told now and then how far virtual time has come.
+    /// The same; `watch` is called now and then with how far virtual time has come.
     ///
     /// # Panics
     /// If packets are not conserved.
@@ -384,7 +384,7 @@ impl World {
                     sent_bytes: sent - std::mem::replace(&mut self.samples.sent_before[index], sent),
                     rate_bps: progress.allowed_rate.map(bits),
                     loss_event_rate: progress.loss_event_rate,
-                    window: progress.window,
+                    window_bytes: progress.window,
                     rtt_s: progress.rtt.map(Span::seconds),
                     source_queue: self.nodes[source.index()].stack.queue_towards(next_hop) as u32,
                     transmission_efficiency: std::mem::take(&mut self.record.flows[index].step_efficiency)

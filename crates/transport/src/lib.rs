@@ -18,9 +18,10 @@ mod tfrc;
 mod udp;
 
 pub use cc::{
-    Acked, AdaptivePacing, AdaptivePacingOptions, Allowance, Backlog, BandwidthFilter, Bbr, BbrOptions,
-    Controller, Cubic, CubicOptions, Delivery, Dispersion, Growth, Halving, Heard, LossKind, Lost, Marked,
-    Recovered, Reno, RenoOptions, Returned, Sent, ShortPath, Vegas, VegasOptions, Westwood, WestwoodOptions,
+    AckInfo, Acked, AdaptivePacing, AdaptivePacingOptions, Allowance, Backlog, BandwidthFilter, Bbr,
+    BbrOptions, Controller, Cubic, CubicOptions, Delivery, Dispersion, Growth, Halving, LossKind, Lost,
+    Marked, Recovered, Reno, RenoOptions, Returned, Sent, ShortPath, Vegas, VegasOptions, Westwood,
+    WestwoodOptions,
 };
 pub use endpoint::{Delivered, Endpoint, Progress};
 pub use tcp::{

@@ -117,7 +117,7 @@ def run_variants(
     """Runs each variant (a name and its overrides) over common seeds; everything is checked before anything runs.
 
     `pcap` is where the capture goes; then there must be one run only, and no store. A `store` has runs that need not be
-    made again, and keeps each other run when it is finished.
+    repeated, and keeps each other run when it is finished.
     """
     views = [(name, _overrides(given)) for name, given in variants]
     checked = [(name, replaced, scenario.check(replaced)) for name, replaced in views]

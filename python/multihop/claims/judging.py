@@ -1,7 +1,7 @@
 """Holds what a paper says against what the runs of a study say.
 
 Every claim falls apart into cells, one for each number or comparison that it makes. A cell *holds*, *fails*, or is
-*undecided* where the seeds cannot tell, as a single one never can. The verdict on a claim says how many of them hold:
+*undecided* where the seeds leave it open, as one seed always does. The verdict on a claim says how many of them hold:
 `grade` has the rule, which is the same for all of a claim and for one reading of it.
 """
 
@@ -297,7 +297,7 @@ def _sign(result: StudyRuns, difference: PairedDifference) -> int:
 
 
 def _is_single(result: StudyRuns, difference: PairedDifference) -> bool:
-    """Whether this is of one seed, which cannot tell anything."""
+    """Whether this is of one seed, which shows no significance."""
     return difference.low is None and result.study.spec.model is None
 
 
@@ -331,7 +331,7 @@ def _what(result: StudyRuns, index: int, prefix: str, leave_out: Sequence[str] =
 
 
 def _fixed(claim: Claim) -> list[str]:
-    """Factors that have one value for the whole claim, which its words tell already."""
+    """Factors that have one value for the whole claim, which its words say already."""
     return [factor for factor, labels in claim.at.items() if len(as_list(labels)) == 1]
 
 

@@ -19,7 +19,7 @@ def bound(
     scheme: Annotated[str | None, typer.Option(help="Replaces the scheme of every flow.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Say what the channel of a scenario can carry at all, without running it."""
+    """Compute an upper bound on what the channel of a scenario carries, without running it."""
     found = api.bound(scenario, set=read(set), scheme=scheme)
     if as_json:
         console.print_json(found.record())

@@ -71,7 +71,7 @@ def import_mesh(
         min_delivery=min_delivery,
     )
     imported = to_scenario.write(mesh, plan, file.name)
-    # The engine has the last word on what is a scenario: options that make none are told here, not at the first run.
+    # The engine has the last word on what is a scenario: options that make none fail here, not at the first run.
     Scenario(imported.text, str(out or "<imported>")).check()
     if out is not None:
         write_text(out, imported.text)

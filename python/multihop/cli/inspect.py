@@ -104,7 +104,7 @@ def dissector() -> None:
 
 
 def doctor(as_json: JsonOption = False) -> None:
-    """Say what is installed and whether it works."""
+    """Report what is installed and whether it works."""
     checks = {
         "engine runs": _try(_self_test),
         "report can be drawn": _try(_draw_test),

@@ -38,7 +38,7 @@ def league(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Run every scheme on one common set of networks, and say who is better where. Interrupted, it goes on."""
+    """Run every scheme on one common set of networks, and rank them on each. Interrupted, it resumes."""
     from multihop.league import page, table, words
 
     check_counts(seeds, jobs)
@@ -107,7 +107,7 @@ def listed(names: str | None) -> list[str] | None:
 
 
 def command_of(name: str, options: list[str], compared: str | None, seeds: int | None, *, quick: bool) -> str:
-    """The command that makes the same again."""
+    """The command that reproduces this."""
     words = ["multihop", name, *options]
     words += ["--schemes", compared] if compared is not None else []
     words += ["--seeds", str(seeds)] if seeds is not None else []

@@ -1,4 +1,4 @@
-"""`measure`: what a capture says of a channel."""
+"""`measure`: airtime, links and stations of a capture."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def measure(
     out: Annotated[Path | None, typer.Option(help="Write the tables (Parquet and CSV) into this folder.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say who used the channel of a capture, what its links can carry, and how far to trust that."""
+    """Report airtime by station, link capacities and capture quality of monitor-mode captures."""
     if out is not None and len(captures) > 1:
         raise UserError("--out: found with several captures; measure one at a time, or leave it out")
     seen = []

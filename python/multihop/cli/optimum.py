@@ -1,4 +1,4 @@
-"""`optimum`: what flows would get if their rates maximised a sum of utilities."""
+"""`optimum`: the flow rates that maximise a sum of utilities."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def optimum(
     scheme: Annotated[str | None, typer.Option(help="Replaces the scheme of every flow.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Say what flows would get if their rates maximised a sum of utilities, without running the scenario."""
+    """Compute the flow rates that maximise a sum of utilities, without running the scenario."""
     found = api.optimum(
         scenario,
         utility=utility,

@@ -1,4 +1,4 @@
-"""`reproduce`: the figures and tables of a paper, and whether what it says holds."""
+"""`reproduce`: the figures and tables of a paper, and whether its claims hold."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def reproduce(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Make the figures and tables of a paper again, and hold what it says against them."""
+    """Reproduce the figures and tables of a paper, and check its claims against them."""
     chosen = _chosen(what)
     failures: list[Failure] = []
     records = []

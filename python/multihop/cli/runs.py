@@ -66,7 +66,7 @@ def run(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Simulate a scenario and say what each flow got."""
+    """Simulate a scenario and report goodput, delay and losses of each flow."""
     if pcap is not None and seeds > 1:
         raise UserError(f"--pcap: one capture is of one run, found --seeds {seeds}; leave --seeds out")
     name = scheme or "scenario"
@@ -95,7 +95,7 @@ def compare(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Compare schemes on a scenario, over common seeds, and say who is better."""
+    """Compare schemes on a scenario over common seeds, and test the differences for significance."""
     if len(schemes) > 1:
         raise UserError(f"--schemes: found {len(schemes)} times; give it once: --schemes {','.join(schemes)}")
     names = [name.strip() for name in schemes[0].split(",") if name.strip()]
@@ -163,7 +163,7 @@ def _simulate(
             )
             console.note(progress.summary(), quiet=quiet)
         if store is not None:
-            tell_damaged(store, "and these runs were made again", quiet=quiet)
+            report_damaged(store, "and these runs were repeated", quiet=quiet)
         if pcap is not None:
             console.note(f"capture: {pcap}", quiet=quiet)
         if out is not None:
@@ -182,7 +182,7 @@ def runs_are_kept(where: Path) -> Iterator[None]:
         raise Interrupted(f"finished runs are kept in {where}, the same command goes on") from error
 
 
-def tell_damaged(store: Store, consequence: str, *, quiet: bool) -> None:
+def report_damaged(store: Store, consequence: str, *, quiet: bool) -> None:
     """Says which files of the store were damaged, ten of them at most."""
     for path in store.damaged[:10]:
         console.note(f"damaged: {path}", quiet=quiet)

@@ -19,7 +19,7 @@ from multihop.claims.judging import Judgement, Verdict
 from multihop.claims.study import Study, StudyResult
 from multihop.cli import console
 from multihop.cli.progress import StudyBar
-from multihop.cli.runs import JobsOption, JsonOption, QuietOption, runs_are_kept, tell_damaged
+from multihop.cli.runs import JobsOption, JsonOption, QuietOption, report_damaged, runs_are_kept
 from multihop.results.words import with_interval
 from multihop.simulation.store import Failure
 
@@ -59,7 +59,7 @@ def run(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Run what is missing of a study, then say what it found. Interrupted, it goes on where it was."""
+    """Run what is missing of a study, then report metrics and claims. Interrupted, it resumes."""
     asked, folder = load(study, out, quick=quick)
     result = simulate(asked, folder, store, jobs=jobs, dask=dask, fail_fast=fail_fast, quiet=quiet or as_json)
     with runs_are_kept(store or folder):
@@ -84,7 +84,7 @@ def status(
     quick: QuickOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how much of a study is done, and what has failed."""
+    """Report how much of a study is done, and what has failed."""
     asked, folder = load(study, out, quick=quick)
     result = asked.result(folder, store=store)
     plan = asked.plan
@@ -100,7 +100,7 @@ def status(
         "other_runs_in_store": result.store.other_runs({run.key for run in wanted}),
         "bytes": result.store.size(),
     }
-    tell_damaged(result.store, "and these runs are missing", quiet=as_json)
+    report_damaged(result.store, "and these runs are missing", quiet=as_json)
     if as_json:
         console.print_json({**record, "failures": [vars(failure) for failure in result.failures]})
         return
@@ -180,7 +180,7 @@ def simulate(
             count = f"{bar.kept()} finished runs" if bar.kept() else "finished runs"
             raise Interrupted(f"{count} are kept in {store or folder}, the same command goes on") from error
         console.note(bar.summary(), quiet=quiet)
-    tell_damaged(result.store, "and these runs were made again", quiet=quiet)
+    report_damaged(result.store, "and these runs were repeated", quiet=quiet)
     return result
 
 
@@ -260,7 +260,7 @@ def _tell_failures(failures: list[Failure]) -> None:
 
 
 def _with_runs(result: StudyResult, *, quiet: bool) -> StudyResult:
-    tell_damaged(result.store, "and these runs are missing: multihop study run makes them again", quiet=quiet)
+    report_damaged(result.store, "and these runs are missing: multihop study run repeats them", quiet=quiet)
     if result.study.spec.model is None and not any(result.seeds.values()):
         raise UserError(f"{result.store.directory}: no finished runs of this study; make them with multihop study run")
     return result

@@ -26,7 +26,7 @@ def when(
     dask: DaskOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Say which scheme helps when: over hops, flows, rates, load, loss and mobility. Interrupted, it goes on."""
+    """Report which scheme helps when: over hops, flows, rates, load, loss and mobility. Interrupted, it resumes."""
     from multihop.league import when as pages
     from multihop.league import words
 

@@ -43,7 +43,7 @@ class Contrast:
 
     @property
     def significant(self) -> bool:
-        """Can the seeds tell the two apart?"""
+        """Is the difference of the two significant?"""
         return self.adjusted_p is not None and self.adjusted_p < SIGNIFICANCE
 
 

@@ -32,7 +32,7 @@ def save(runs: Runs, directory: Path) -> Path:
         for name in TABLES:
             table = arrow_table(runs, name, about)
             write_table(directory, name, table)
-        # Results that are made again from their own copies of the scenario and of the file of motion leave these alone.
+        # Results that are reproduced from their own copies of the scenario and of the file of motion leave these alone.
         copy = directory / "scenario.toml"
         if runs.scenario.file is None or not same_file(copy, runs.scenario.file):
             replace_file(copy, lambda path: path.write_text(runs.scenario.text, encoding="utf-8"))

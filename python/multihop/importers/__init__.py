@@ -56,7 +56,7 @@ class Options:
     """What importers need to know besides the file.
 
     Attributes:
-        format: one of `FORMATS`, or `auto` to tell from the content.
+        format: one of `FORMATS`, or `auto` to detect it from the content.
         nodes: a second file with the nodes, for formats that have one.
         assume_delivery: delivery probability of every link, where the file has no quality.
         noise_level: which noise level of an ORBIT file, in dBm.

@@ -209,7 +209,7 @@ def _community(mesh: Path) -> Network:
     said = rules()["community"]
     origin = mesh.name
     if mesh.suffix == ".toml":
-        # Whatever is wrong with it is told as of the reader's file.
+        # Whatever is wrong with it is reported as of the reader's file.
         load(mesh).check()
         return Network(said["name"], said["title"], str(mesh), about=f"The scenario {origin}, as it is")
     plan = replace(to_scenario.Plan(), **said["plan"])

@@ -46,7 +46,7 @@ def markdown(league: League, command: str) -> str:
     lines = [
         "# The league of schemes",
         "",
-        f"Written from the runs of `{command}`, {made_by}. The same command makes the same numbers again.",
+        f"Written from the runs of `{command}`, {made_by}. The same command reproduces the numbers.",
         "",
         *_extent(league),
         "## Who is better where",

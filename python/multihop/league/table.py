@@ -1,4 +1,4 @@
-"""Who is better than whom: places by what seeds can tell, of all networks together, as tables and files."""
+"""Ranks by significant differences, on each network and over all of them, as tables and files."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Standing:
 
     @property
     def rank(self) -> int:
-        """One more than the schemes that are significantly better: where seeds cannot tell, a rank is shared."""
+        """One more than the schemes that are significantly better: others share the rank."""
         return self.worse_than + 1
 
 

@@ -15,7 +15,7 @@ _FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper whose results can be made again.
+    """A paper whose results can be reproduced.
 
     Attributes:
         name: what `multihop reproduce` calls it.

@@ -11,7 +11,7 @@ import pandas as pd
 from multihop.comparison.runs import Runs
 from multihop.report.markup import estimate_words
 from multihop.report.svg import FAINT, INK, PAGE_WIDTH, PALETTE, Chart, colours
-from multihop.results.columns import DROP_CAUSES, METRIC, Metric
+from multihop.results.columns import DROP_CAUSES, METRIC, TABLES, Metric
 from multihop.results.statistics import estimate_or_none
 
 _MOST_FLOWS = 20
@@ -104,7 +104,7 @@ def losses(comparison: Runs) -> Chart:
         label = cause.replace("_", " ")
         bars = axis.bar(comparison.variants, shares, 0.6, bottom=bottoms, color=colour, label=label)
         for variant, bar, share in zip(comparison.variants, bars, shares, strict=True):
-            chart.tip(bar, f"{variant}: {share:.3g} % lost, {label} ({DROP_CAUSES[cause]})")
+            chart.tip(bar, f"{variant}: {share:.3g} %, {TABLES['flows'][column].meaning}")
         bottoms += shares
     axis.set_ylabel("data packets lost [%]")
     if bottoms.any():

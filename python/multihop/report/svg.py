@@ -13,7 +13,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-#: Okabe and Ito's palette, which people with any common colour blindness can tell apart. Yellow is too faint on white;
+#: Okabe and Ito's palette, which people with any common colour blindness can distinguish. Yellow is too faint on white;
 #: the violet at the end is not theirs.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C8C8C", "#6A51A3")
 

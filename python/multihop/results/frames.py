@@ -80,7 +80,6 @@ def _flows(_: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
     measured = np.repeat([float(o["summary"]["measured_s"]) for o in outputs], [_length(o["flows"]) for o in outputs])
     sent, arrived = df["packets_sent"].to_numpy(dtype=float), df["packets_delivered"].to_numpy(dtype=float)
     df["goodput_bps"] = df["delivered_bytes"] * 8 / measured
-    df["timely_bps"] = df.pop("timely_bytes") * 8 / measured
     df["offered_bps"] = df["sent_bytes"] * 8 / measured
     df["packets_lost"] = df[[f"dropped_{cause}" for cause in DROP_CAUSES]].sum(axis=1)
     lost = df["packets_lost"].to_numpy(dtype=float)

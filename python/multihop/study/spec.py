@@ -252,7 +252,7 @@ class Chart(_Table):
         None,
         description="Of `lines`: the axis is the mean of this metric; points are joined in the order of factor `x`.",
     )
-    by: str | None = Field(None, description="Factor that tells the lines or bars apart; the compared one by default.")
+    by: str | None = Field(None, description="Factor that lines or bars differ in; the compared one by default.")
     panels: str | None = Field(None, description="Factor with one panel for each of its values.")
     at: dict[str, Label | list[Label]] = Field(default_factory=dict, description="Only these points.")
     title: str = Field(description="Heading of the chart.")
@@ -286,7 +286,7 @@ class Claim(_Table):
     )
     by: str | None = Field(None, description="`order`: the factor that is ordered.")
     order: list[Label | list[Label]] | None = Field(None, description="`order`: from the most to the least.")
-    ties: bool = Field(False, description="`order`: a difference that seeds cannot tell from none will do.")
+    ties: bool = Field(False, description="`order`: a difference that is not significant will do.")
     times: float = Field(1.0, gt=0, description="`order`: held not against the next, but against so many times it.")
     at_least: float | None = Field(None, description="`bound`: in the metric's unit.")
     at_most: float | None = Field(None, description="`bound`: in the metric's unit.")
@@ -427,7 +427,7 @@ def _label(value: Any) -> Label:  # noqa: ANN401 - any value that TOML has
     try:
         return inline_toml(value) if isinstance(value, list | dict) else str(value)
     except (TypeError, ValueError, AttributeError, RecursionError):
-        # What no file can say is refused where the scenario is told; until then it needs a name.
+        # What no file can say is refused where the scenario is given; until then it needs a name.
         return object.__repr__(value)
 
 

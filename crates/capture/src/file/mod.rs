@@ -214,7 +214,7 @@ fn known_magic(bytes: &[u8]) -> String {
     hex.join(" ") + meaning
 }
 
-/// A read error, told with where it happened.
+/// A read error, with where it happened.
 fn read_error(source: &Source<'_>, records: u64) -> impl Fn(io::Error) -> CaptureError + use<> {
     let offset = source.offset();
     move |error| CaptureError::Read { offset, records, source: error }

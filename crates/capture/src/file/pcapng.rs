@@ -110,7 +110,7 @@ impl Pcapng {
         }
     }
 
-    /// A section header, which tells the byte order of what follows and forgets the interfaces before it.
+    /// A section header, which gives the byte order of what follows and forgets the interfaces before it.
     fn section(&mut self, context: &mut Context<'_, '_>) -> Result<(), CaptureError> {
         context.need("the header of a section", SECTION_HEADER)?;
         let header = context.source.peek(SECTION_HEADER);
@@ -263,7 +263,7 @@ impl Context<'_, '_> {
         self.source.fill(bytes).map_err(read_error(self.source, self.records))
     }
 
-    /// Fills the window with `bytes` bytes of the block, or tells that the file is cut.
+    /// Fills the window with `bytes` bytes of the block, or reports that the file is cut.
     fn need(&mut self, what: &'static str, bytes: usize) -> Result<(), CaptureError> {
         let found = self.fill(bytes)?;
         if found == bytes { Ok(()) } else { Err(self.truncated(what, bytes as u64, found as u64)) }

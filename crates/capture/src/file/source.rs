@@ -55,7 +55,7 @@ impl<'r> Source<'r> {
                 Ok(0) => break,
                 Ok(read) => self.end += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // A compressed file that is cut is told of as if it were not compressed: by what is missing.
+                // A compressed file that is cut is reported as if it were not compressed: by what is missing.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                     self.cut = true;
                     break;

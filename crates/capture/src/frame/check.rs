@@ -14,7 +14,7 @@ pub enum Fcs {
     Right,
     /// It is wrong: the frame was damaged on its way.
     Wrong,
-    /// The frame was cut when it was captured, so that nobody can tell.
+    /// The frame was cut when it was captured, so that it is unknown.
     Cut,
 }
 

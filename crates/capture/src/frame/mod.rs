@@ -54,7 +54,7 @@ impl Address {
         self.0[0] & 1 == 1
     }
 
-    /// The same without the group bit, which in a transmitter address only says that the frame tells of its bandwidth (9.2.4.3.8).
+    /// The same without the group bit, which in a transmitter address only says that the frame signals its bandwidth (9.2.4.3.8).
     fn individual(self) -> Address {
         let mut bytes = self.0;
         bytes[0] &= !1;
@@ -110,7 +110,7 @@ pub struct Sequence {
 pub struct Data {
     /// It has a quality-of-service field.
     pub qos: bool,
-    /// It carries no data: its sender tells that it sleeps, or keeps the connection.
+    /// It carries no data: its sender signals that it sleeps, or keeps the connection.
     pub null: bool,
     /// Traffic identifier, in that field.
     pub tid: Option<u8>,
@@ -134,7 +134,7 @@ pub enum FrameType {
     Data(Data),
     /// Extension: its subtype.
     Extension(u8),
-    /// Nobody can tell: see [`Frame::unreadable`].
+    /// Unknown: see [`Frame::unreadable`].
     Unknown,
 }
 
@@ -207,7 +207,7 @@ impl Frame {
     /// Reads a frame from `bytes`, of which `cut` more were not captured.
     ///
     /// `reception` says whether there is a frame check sequence at the end. If it does not, there is one if the last four bytes are
-    /// right as such. A frame check sequence that is told of but is all zero was made up by a simulator and says nothing.
+    /// right as such. A frame check sequence that is announced but is all zero was made up by a simulator and says nothing.
     ///
     /// # Errors
     /// If `bytes` end before the MAC header does, or are of another format.

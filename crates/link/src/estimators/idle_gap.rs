@@ -36,7 +36,7 @@ impl IdleGap {
 impl Estimator for IdleGap {
     fn on_link(&mut self, event: &LinkEvent) {
         match event {
-            LinkEvent::Heard(heard) => {
+            LinkEvent::Decoded(heard) => {
                 let end = heard.air.end + heard.duration;
                 self.occupied.add(Interval { start: heard.air.end, end });
                 if heard.kind == FrameKind::Data && heard.to.is_some() {

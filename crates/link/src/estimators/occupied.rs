@@ -45,7 +45,7 @@ impl Within {
     }
 }
 
-/// Periods may be told of late, but not later than that so many others have begun since.
+/// Periods may be reported late, but not later than that so many others have begun since.
 const KEPT: usize = 16;
 
 impl Occupied {

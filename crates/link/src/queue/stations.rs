@@ -40,7 +40,7 @@ impl Default for StationsOptions {
 
 /// A next hop, and its place in the schedule.
 #[derive(Clone, Debug)]
-struct Station<T> {
+struct StationQueue<T> {
     lines: FqCodel<T>,
     /// Airtime in nanoseconds that it may still use in this turn.
     deficit: i64,
@@ -53,7 +53,7 @@ struct Station<T> {
 pub(super) struct Stations<T> {
     options: StationsOptions,
     salt: u64,
-    known: Vec<Station<T>>,
+    known: Vec<StationQueue<T>>,
     /// Indices of them, in the order of their identifiers.
     by_id: Vec<(NodeId, u32)>,
     new: VecDeque<u32>,
@@ -144,7 +144,7 @@ impl<T> Stations<T> {
     pub(super) fn shed(&mut self, lost: &mut VecDeque<T>) {
         // Of equals the first, as within a station.
         let fattest = self.known.iter().map(|station| station.lines.fattest()).max().unwrap_or(0);
-        let is_fattest = |station: &&mut Station<T>| station.lines.fattest() == fattest;
+        let is_fattest = |station: &&mut StationQueue<T>| station.lines.fattest() == fattest;
         let Some(station) = self.known.iter_mut().find(is_fattest) else { return };
         let (packets, bytes) = (station.lines.len(), station.lines.bytes());
         station.lines.shed(lost);
@@ -171,7 +171,7 @@ impl<T> Stations<T> {
             Err(at) => {
                 let index = self.known.len() as u32;
                 self.by_id.insert(at, (id, index));
-                self.known.push(Station {
+                self.known.push(StationQueue {
                     lines: FqCodel::new(self.options.lines, self.salt),
                     deficit: self.options.airtime_quantum.ns() as i64,
                     listed: false,

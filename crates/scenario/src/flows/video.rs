@@ -33,11 +33,9 @@ const KEY_RATIO: f64 = 4.0;
 impl Video {
     /// The video of the table at `at`.
     pub(super) fn resolve(self, document: &Document<'_>, at: &KeyPath) -> Result<VideoConfig> {
-        let within =
-            |key: &str, value: f64, bounds, names| document.within(&at.join(key), value, bounds, names);
-        let frame_rate =
-            within("frame_rate", self.frame_rate, 0.1..=1000.0, ("0.1", "1000 frames per second"))?;
-        let rate_bps = within("rate", self.rate.0, 1.0..=1e12, ("1 b/s", "1000 Gb/s"))?;
+        let number = |key: &str, value: f64, least, most| document.between(&at.join(key), value, least, most);
+        let frame_rate = number("frame_rate", self.frame_rate, "0.1", "1000 frames per second")?;
+        let rate_bps = document.between(&at.join("rate"), self.rate, "1 b/s", "1000 Gb/s")?.0;
         let deadline = time(document, at, "deadline", self.deadline)?;
         let gop = document.count(&at.join("gop"), self.gop, 1, 100_000)?;
         if let (1, Some(_)) = (gop, self.key_ratio) {
@@ -45,8 +43,8 @@ impl Video {
             return Err(document.bad(&at.join("key_ratio"), "needs frames that are no key frames", remedy));
         }
         let usual = if gop == 1 { 1.0 } else { KEY_RATIO };
-        let key_ratio = within("key_ratio", self.key_ratio.unwrap_or(usual), 1.0..=1000.0, ("1", "1000"))?;
-        let variation = within("variation", self.variation, 0.0..=10.0, ("0", "10"))?;
+        let key_ratio = number("key_ratio", self.key_ratio.unwrap_or(usual), "1", "1000")?;
+        let variation = number("variation", self.variation, "0", "10")?;
         let waits = match self.buffer {
             None => Some(deadline),
             Some(Switch::Off) => None,
@@ -70,5 +68,5 @@ impl Video {
 
 /// A time that is not zero, nor longer than any that a player waits.
 fn time(document: &Document<'_>, at: &KeyPath, key: &str, value: Duration) -> Result<Span> {
-    document.within(&at.join(key), value.0, 1e-3..=3600.0, ("1 ms", "1 h")).map(|_| value.span())
+    document.between(&at.join(key), value, "1 ms", "1 h").map(Duration::span)
 }

@@ -5,25 +5,11 @@ use crate::parameters::table;
 use crate::schemes::Schemes;
 use multihop_core::Span;
 use multihop_schemes::quantity::Duration;
-use multihop_sim::config::{self, AodvConfig, Config, RoutingProtocol};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use multihop_sim::config::{AodvConfig, Config, LocalRepair, RoutingProtocol};
 
 multihop_sim::aodv_parameters! { table!
     /// Ad hoc on-demand distance vectors.
-    Aodv of AodvConfig in "routing";
-}
-
-/// What a node does with a packet that it cannot pass on, if it is nearer to the destination than to the source.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LocalRepair {
-    /// Loses it, as nodes farther away do.
-    Off,
-    /// Holds it and asks with the sequence number of the route that broke, until an instant that ns-2 takes for a delay.
-    Ns2,
-    /// Holds it and asks once with a greater sequence number, as in RFC 3561, section 6.12.
-    Rfc3561,
+    Aodv of AodvConfig in ["routing"];
 }
 
 impl Aodv {
@@ -44,11 +30,6 @@ impl Aodv {
                 Some(jitter) => document.time(&key!["routing", "request_jitter"], jitter, 0.0)?,
                 None if immediate_access => Span::from_ms(10),
                 None => Span::ZERO,
-            },
-            local_repair: match self.local_repair {
-                LocalRepair::Off => config::LocalRepair::Off,
-                LocalRepair::Ns2 => config::LocalRepair::Ns2,
-                LocalRepair::Rfc3561 => config::LocalRepair::Rfc,
             },
             ..self.resolve_listed(document)?
         })

@@ -6,7 +6,7 @@ use multihop_sim::config::DsdvConfig;
 
 multihop_sim::dsdv_parameters! { table!
     /// Destination-sequenced distance vectors.
-    Dsdv of DsdvConfig in "routing";
+    Dsdv of DsdvConfig in ["routing"];
 }
 
 impl Dsdv {

@@ -8,7 +8,7 @@ use multihop_sim::config::DsrConfig;
 
 multihop_sim::dsr_parameters! { table!
     /// Dynamic source routing.
-    Dsr of DsrConfig in "routing";
+    Dsr of DsrConfig in ["routing"];
 }
 
 impl Dsr {

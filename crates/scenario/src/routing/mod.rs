@@ -4,7 +4,7 @@ mod aodv;
 mod dsdv;
 mod dsr;
 
-pub use aodv::{Aodv, LocalRepair};
+pub use aodv::Aodv;
 pub use dsdv::Dsdv;
 pub use dsr::Dsr;
 
@@ -37,7 +37,7 @@ pub enum Routing {
 #[serde(default, deny_unknown_fields)]
 pub struct StaticRoutes {
     /// What a path costs.
-    pub metric: Metric,
+    pub metric: RouteMetric,
     /// What happens when the MAC gives a packet up.
     pub on_link_failure: OnLinkFailure,
     /// `break` only: consecutive failures towards a next hop that break the link. Default: 1.
@@ -51,17 +51,6 @@ impl Default for Routing {
     fn default() -> Routing {
         Routing::Static(StaticRoutes::default())
     }
-}
-
-/// What a path costs.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// The number of hops; links that deliver less than half of the frames only where there is no other way.
-    #[default]
-    Hops,
-    /// Expected transmissions, DATA and ACK (De Couto et al. 2003).
-    Etx,
 }
 
 /// What happens when the MAC gives a packet up.
@@ -92,33 +81,19 @@ pub struct Network {
 impl Routing {
     /// The routing, over a MAC of these rules.
     pub(super) fn resolve(&self, document: &Document<'_>, rules: &DcfRules) -> Result<RoutingConfig> {
-        match self {
-            Routing::Static(routes) => routes.resolve(document),
-            Routing::Dsdv(dsdv) => Ok(RoutingConfig {
-                protocol: RoutingProtocol::Dsdv(dsdv.resolve(document)?),
-                metric: RouteMetric::Hops,
-                on_link_failure: LinkFailureRule::Ignore,
-            }),
-            Routing::Dsr(dsr) => Ok(RoutingConfig {
-                protocol: RoutingProtocol::Dsr(dsr.resolve(document)?),
-                metric: RouteMetric::Hops,
-                on_link_failure: LinkFailureRule::Ignore,
-            }),
-            Routing::Aodv(aodv) => Ok(RoutingConfig {
-                protocol: RoutingProtocol::Aodv(aodv.resolve(document, rules.immediate_access)?),
-                metric: RouteMetric::Hops,
-                on_link_failure: LinkFailureRule::Ignore,
-            }),
-        }
+        let protocol = match self {
+            Routing::Static(routes) => return routes.resolve(document),
+            Routing::Dsdv(dsdv) => RoutingProtocol::Dsdv(dsdv.resolve(document)?),
+            Routing::Dsr(dsr) => RoutingProtocol::Dsr(dsr.resolve(document)?),
+            Routing::Aodv(aodv) => RoutingProtocol::Aodv(aodv.resolve(document, rules.immediate_access)?),
+        };
+        let (metric, on_link_failure) = (RouteMetric::Hops, LinkFailureRule::Ignore);
+        Ok(RoutingConfig { protocol, metric, on_link_failure })
     }
 }
 
 impl StaticRoutes {
     fn resolve(&self, document: &Document<'_>) -> Result<RoutingConfig> {
-        let metric = match self.metric {
-            Metric::Hops => RouteMetric::Hops,
-            Metric::Etx => RouteMetric::Etx,
-        };
         let on_link_failure = match self.on_link_failure {
             OnLinkFailure::Ignore => {
                 let given = [("failures", self.failures.is_some()), ("hold", self.hold.is_some())];
@@ -142,7 +117,7 @@ impl StaticRoutes {
                 LinkFailureRule::Break { failures, hold }
             }
         };
-        Ok(RoutingConfig { protocol: RoutingProtocol::Static, metric, on_link_failure })
+        Ok(RoutingConfig { protocol: RoutingProtocol::Static, metric: self.metric, on_link_failure })
     }
 }
 
@@ -162,8 +137,6 @@ impl Network {
     /// The extra header in bytes.
     pub(super) fn resolve(&self, document: &Document<'_>) -> Result<u32> {
         let at = key!["network", "extra_header"];
-        document
-            .within(&at, self.extra_header.0, 0.0..=1500.0, ("0 B", "1500 B"))
-            .map(|bytes| bytes.round() as u32)
+        document.between(&at, self.extra_header, "0 B", "1500 B").map(|size| size.bytes() as u32)
     }
 }

@@ -79,13 +79,13 @@ fn the_true_busy_ratio_is_a_share_of_time() {
         );
         let outcome = ran(&text);
         let rows = &outcome.measurements;
-        assert!(rows.len() > 100 && rows.iter().any(|row| row.busy_ratio > 0.5), "{} rows", rows.len());
-        let odd = rows.iter().find(|row| !(0.0..=1.0 + 1e-9).contains(&row.busy_ratio));
+        assert!(rows.len() > 100 && rows.iter().any(|row| row.true_busy_ratio > 0.5), "{} rows", rows.len());
+        let odd = rows.iter().find(|row| !(0.0..=1.0 + 1e-9).contains(&row.true_busy_ratio));
         assert_eq!(odd, None, "{medium} {interval}");
         // The rows add up to the whole.
         let of_node = |node: u32| -> f64 {
             let rows: Vec<f64> =
-                rows.iter().filter(|row| row.node == node).map(|row| row.busy_ratio).collect();
+                rows.iter().filter(|row| row.node == node).map(|row| row.true_busy_ratio).collect();
             rows.iter().sum::<f64>() / rows.len() as f64
         };
         for (node, outcome) in (0..).zip(&outcome.nodes) {

@@ -61,8 +61,7 @@ impl Default for Abc {
 
 impl Parameters for Abc {
     const NAME: &str = "abc";
-    const SUMMARY: &str =
-        "Accel-Brake Control: routers tell for each packet whether to send two more or none";
+    const SUMMARY: &str = "Accel-Brake Control: routers mark each packet to send two more or none";
     const REFERENCE: &str = "Goyal, Agarwal, Netravali, Alizadeh and Balakrishnan 2020; RFC 9438";
     const HEADERS: &[Layout] = &[BrakeCounts::LAYOUT];
 

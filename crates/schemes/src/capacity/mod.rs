@@ -19,7 +19,7 @@ use std::borrow::Cow;
 /// Where a router has the capacity of a link from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum CapacitySource {
-    /// It was told, and does not ask whether that is so.
+    /// It is configured, and not checked.
     Constant(BitRate),
     /// The bit rate of what the queue leads to: of a radio the PHY's data rate.
     PhyRate,

@@ -9,7 +9,7 @@ use multihop_link::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which frames tell rt-Winf of the medium.
+/// Which frames rt-Winf measures the medium by.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Watched {
@@ -47,7 +47,7 @@ impl From<Reading> for WinfReading {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct WinfParameters {
-    /// Which frames tell of the medium: "rts-cts", or "probe" where RTS is not used. Default: what fits full packets of this scheme
+    /// Which frames the medium is measured by: "rts-cts", or "probe" where RTS is not used. Default: what fits full packets of this scheme
     /// at the scenario's threshold.
     pub watched: Option<Watched>,
     /// How the equations of capacity are read (Eqs. 1, 4 and 6): "whole", what a link sustains (Eq. 14), "printed", or "strict", which

@@ -1,4 +1,4 @@
-//! EWCCP (Tan, Jiang, Zhang and Shen, "Congestion Control in Multi-hop Wireless Networks", 2005/2007): routers tell each other of the
+//! EWCCP (Tan, Jiang, Zhang and Shen, "Congestion Control in Multi-hop Wireless Networks", 2005/2007): routers signal to each other the
 //! queues of links that share the medium, and close windows by what waits in a whole neighbourhood.
 //!
 //! | file | what |
@@ -40,7 +40,7 @@ use sender::{EwccpSender, SenderOptions};
 use serde::{Deserialize, Serialize};
 use summary::Hashing;
 
-/// A reliable transport whose window routers close by the queues of all links around, of which they tell each other.
+/// A reliable transport whose window routers close by the queues of all links around, which they signal to each other.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Ewccp {
@@ -49,7 +49,7 @@ pub struct Ewccp {
     pub load: SharedLoad,
     /// The constant `psi C`. Default: `psi` times the bit rate of what the queue leads to.
     pub capacity: Option<BitRate>,
-    /// Share of the bit rate that a congested interference set carries; the paper does not tell it. Ignored if `capacity` is given, and
+    /// Share of the bit rate that a congested interference set carries; the paper does not give it. Ignored if `capacity` is given, and
     /// of wires, which carry all of theirs. Default 0.22: the paper's Table 1 has 2.35 Mb/s over seven hops, of which five interfere with
     /// each other and carry 11.8 of 54 Mb/s.
     pub psi: f64,
@@ -68,10 +68,10 @@ pub struct Ewccp {
     pub signalling_interval: Duration,
     /// By which share of itself that time varies at random, lest neighbours go on colliding.
     pub signalling_jitter: f64,
-    /// Over how many hops queues are told: 1 where links interfere as far as they reach, more where they interfere farther.
+    /// Over how many hops queues are signalled: 1 where links interfere as far as they reach, more where they interfere farther.
     #[schemars(range(min = 1, max = 16))]
     pub signalling_hops: u32,
-    /// For how long a router believes what it was told. Default: three times `signalling_interval`.
+    /// For how long a router believes what was signalled to it. Default: three times `signalling_interval`.
     pub lifetime: Option<Duration>,
     /// Bytes of a broadcast besides its entries: UDP and IP.
     pub signalling_header: Size,

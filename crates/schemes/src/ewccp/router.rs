@@ -1,6 +1,6 @@
 //! The router of EWCCP: queues of a neighbourhood, and the feedback that follows from them.
 //!
-//! Time goes in rounds, each node's for itself. A round's mean queues are what the next one tells: in the link headers of its packets,
+//! Time goes in rounds, each node's for itself. A round's mean queues are what the next one signals: in the link headers of its packets,
 //! in broadcasts, and as feedback. Rounds that nobody looks at are caught up with when something happens.
 
 use super::header::{EwccpHeader, EwccpLink};
@@ -23,9 +23,9 @@ pub(super) struct Constants {
     pub signalling: Option<Span>,
     /// By which share of itself the time between two broadcasts varies, at most.
     pub jitter: f64,
-    /// Over how many hops queues are told.
+    /// Over how many hops queues are signalled.
     pub hops: u8,
-    /// For how long what was told is believed.
+    /// For how long what was signalled is believed.
     pub lifetime: Span,
     pub hashing: Hashing,
     /// Bytes of a broadcast, besides its entries and of each.
@@ -256,7 +256,7 @@ impl RouterPolicy for EwccpRouter {
 
     fn on_link(&mut self, event: &LinkEvent) {
         let carried = match event {
-            LinkEvent::Heard(heard) if heard.kind == FrameKind::Data && heard.to.is_some() => heard.size,
+            LinkEvent::Decoded(heard) if heard.kind == FrameKind::Data && heard.to.is_some() => heard.size,
             LinkEvent::Exchange(exchange) if exchange.fate == Fate::Acknowledged => exchange.size,
             _ => return,
         };

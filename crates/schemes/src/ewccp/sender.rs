@@ -144,7 +144,7 @@ impl Controller for EwccpSender {
         self.set_window(self.window + opens - header.bytes());
     }
 
-    /// Congestion is what routers tell; a lost packet is repaired, and that is all, unless a timeout is to begin anew.
+    /// Congestion is what routers signal; a lost packet is repaired, and that is all, unless a timeout is to begin anew.
     fn on_lost(&mut self, lost: &Lost) {
         if matches!(lost.kind, LossKind::Timeout { .. }) && self.options.on_timeout == OnTimeout::Probe {
             self.begin();
@@ -261,7 +261,7 @@ mod tests {
         }
     }
 
-    /// Flows that are told the same price, however long their round trips are, come to equal windows under one law, and to equal rates
+    /// Flows that receive the same price, however long their round trips are, come to equal windows under one law, and to equal rates
     /// under the other: with `n = price rtt s / d` (Eq. 6) the windows at rest are `s / price` and `s rtt / (price d)`.
     #[test]
     fn the_law_says_what_equal_prices_equalise() {

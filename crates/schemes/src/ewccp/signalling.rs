@@ -1,14 +1,14 @@
 //! What routers broadcast: entries of their tables (Tan, Jiang, Zhang and Shen, section III.D).
 
 use super::summary::Link;
-use super::table::{Entry, Origin};
+use super::table::{LinkQueue, Origin};
 use multihop_core::NodeId;
 
-/// An entry, as it was told.
+/// An entry, as it was signalled.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Signalled {
     pub link: Link,
-    /// Hops that it was told over before this one.
+    /// Hops that it was signalled over before this one.
     pub hops: u8,
     pub queue: u16,
     pub sequence: u8,
@@ -19,7 +19,7 @@ pub(super) struct Signalled {
 const ENTRY: usize = 12;
 
 /// The queues of the links at this node, and those of which it heard over less than `hops` hops; with their number.
-pub(super) fn write(entries: &[Entry], hops: u8) -> (Vec<u8>, u32) {
+pub(super) fn write(entries: &[LinkQueue], hops: u8) -> (Vec<u8>, u32) {
     let mut content = Vec::with_capacity(entries.len() * ENTRY);
     for entry in entries {
         let over = match entry.origin {

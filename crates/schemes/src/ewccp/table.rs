@@ -4,20 +4,20 @@ use super::summary::{Hashing, Link};
 use multihop_core::{NodeId, Span, Time};
 
 /// Where what is known of a queue comes from. The paper's types "O" and "P" follow from the link: one that leaves the node is its own,
-/// of one that enters it the queue is told by piggyback or broadcast.
+/// of one that enters it the queue is signalled by piggyback or broadcast.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Origin {
     /// The node's own queue: "O".
     Own,
     /// The queue of a link that leads here: "P".
     Incoming,
-    /// That of a link elsewhere, told by broadcasts over so many hops: "B".
+    /// That of a link elsewhere, signalled by broadcasts over so many hops: "B".
     Signalled(u8),
 }
 
 /// What is known of a link's queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Entry {
+pub(super) struct LinkQueue {
     pub link: Link,
     /// The link's bits in a summary.
     pub mask: u128,
@@ -46,7 +46,7 @@ pub(super) struct Table {
     /// What is older than this is not believed any more.
     lifetime: Span,
     /// In the order of their links.
-    entries: Vec<Entry>,
+    entries: Vec<LinkQueue>,
     /// Of the links in it.
     summary: u128,
     /// Sum of the queues, in units.
@@ -63,7 +63,7 @@ impl Table {
     /// Takes in what is known of a queue now: the node's own, or another's of which was heard.
     ///
     /// Of another's, "the one with larger sequence number wins"; numbers wrap, so that those up to 127 ahead are larger. A known
-    /// number says nothing new, so that what nobody measures any more ages wherever it is. Nobody else tells a node of its own queues.
+    /// number says nothing new, so that what nobody measures any more ages wherever it is. Nobody else signals a node's own queues to it.
     pub fn learn(&mut self, now: Time, link: Link, hops: u8, queue: u16, sequence: u8) {
         let origin = if link.from == self.id {
             Origin::Own
@@ -80,11 +80,11 @@ impl Table {
                 if origin != Origin::Own && !is_newer && !outlived {
                     return;
                 }
-                *entry = Entry { origin, queue, sequence, at: now, ..*entry };
+                *entry = LinkQueue { origin, queue, sequence, at: now, ..*entry };
             }
             Err(place) => {
                 let mask = self.hashing.mask(link);
-                self.entries.insert(place, Entry { link, mask, origin, queue, sequence, at: now });
+                self.entries.insert(place, LinkQueue { link, mask, origin, queue, sequence, at: now });
             }
         }
         self.add_up();
@@ -122,12 +122,12 @@ impl Table {
         self.entries.is_empty()
     }
 
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[LinkQueue] {
         &self.entries
     }
 
     /// What is known of a link.
-    pub fn get(&self, link: Link) -> Option<&Entry> {
+    pub fn get(&self, link: Link) -> Option<&LinkQueue> {
         let place = self.entries.binary_search_by_key(&link, |entry| entry.link).ok()?;
         Some(&self.entries[place])
     }

@@ -1,4 +1,4 @@
-//! Adaptive deterministic packet marking (Andrew, Hanly, Chan and Cui 2006; Qazi, Andrew and Znati 2009): a load factor told to a receiver
+//! Adaptive deterministic packet marking (Andrew, Hanly, Chan and Cui 2006; Qazi, Andrew and Znati 2009): a load factor signalled to a receiver
 //! in the two ECN bits of many packets.
 //!
 //! Each packet asks one question, which its IP identification chooses: is the load factor at least a threshold? Thresholds of
@@ -17,7 +17,7 @@
 
 use multihop_core::Ecn;
 
-/// Load factors from here on are not told apart.
+/// Load factors from here on are not distinguished.
 pub const LOAD_MOST: f64 = 1.2;
 
 /// The place of a packet's threshold in the range, in [0, 1): the bits of its identification, reversed.
@@ -43,12 +43,12 @@ pub fn mark(came: Ecn, identification: u16, load: f64) -> Ecn {
     match came {
         Ecn::Ect0 => own,
         Ecn::Ect1 if own == Ecn::CongestionExperienced => own,
-        // Not of this scheme, or told already.
+        // Not of this scheme, or signalled already.
         _ => came,
     }
 }
 
-/// The least load factor that a packet tells of, and the first that is too large; none for the code of another scheme.
+/// The least load factor that a packet signals, and the first that is too large; none for the code of another scheme.
 pub fn bounds(code: Ecn, identification: u16) -> Option<(f64, f64)> {
     let threshold = threshold(identification);
     match code {
@@ -81,7 +81,7 @@ mod tests {
         }
     }
 
-    /// Of several routers the largest load is told, in whatever order they come.
+    /// Of several routers the largest load is signalled, in whatever order they come.
     #[test]
     fn the_largest_load_on_the_path_comes_out() {
         for identification in (0..=u16::MAX).step_by(13) {

@@ -1,4 +1,4 @@
-//! BMCC (Qazi, Andrew and Znati 2009): routers tell how loaded they are, as a number, in the two ECN bits of many packets.
+//! BMCC (Qazi, Andrew and Znati 2009): routers signal their load factor, as a number, in the two ECN bits of many packets.
 //!
 //! The papers' texts could not be retrieved. What is public is what its abstract and the paper on capacity estimation say; constants
 //! and the form of the laws are those of MLCP and of the program for its ancestor VCP, as the documentation of the scheme says.

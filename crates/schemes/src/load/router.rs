@@ -1,4 +1,4 @@
-//! The router of BMCC and VCP: it compares the demand for each of its links with their capacity, and tells the load factor
+//! The router of BMCC and VCP: it compares the demand for each of its links with their capacity, and signals the load factor
 //! (Qazi, Table I; Xia et al. 2005).
 
 use super::adpm;
@@ -8,7 +8,7 @@ use multihop_core::{Ecn, NodeId, Packet, Span, Time};
 use multihop_link::{Estimator, Hop, LinkView, PhyTimes, QueueEvent, RouterPolicy, Verdict};
 use std::collections::BTreeMap;
 
-/// How a load factor is told in the two ECN bits.
+/// How a load factor is signalled in the two ECN bits.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Code {
     /// As a number, over many packets ([`adpm`]).
@@ -199,7 +199,7 @@ mod tests {
         LoadConstants { interval, utilization: 1.0, queue_share: 0.5, weights: BTreeMap::new(), code }
     }
 
-    /// A router that was told 4.2 Mb/s.
+    /// A router with a configured capacity of 4.2 Mb/s.
     fn router(node: u32, constants: LoadConstants) -> LoadRouter {
         LoadRouter::new(NodeId(node), Capacity::known(525_000.0), constants)
     }

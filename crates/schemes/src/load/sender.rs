@@ -1,8 +1,8 @@
 //! The sender of BMCC and VCP: a window that is multiplied, opened or cut as the load of the path is low, high or too much
 //! (Xia, Subramanian, Stoica and Kalyanaraman 2005; Qazi, Andrew and Znati 2009).
 //!
-//! After a cut, further overload leaves the window as it is for an interval of the routers, which then tell what became of the cut; and
-//! for a round trip after that opens it by addition, as what is told then is of packets sent before.
+//! After a cut, further overload leaves the window as it is for an interval of the routers, which then signal what became of the cut; and
+//! for a round trip after that opens it by addition, as what is signalled then is of packets sent before.
 //!
 //! Both, and the limits, are as in the authors' program for VCP: what an acknowledgement adds has a limit that binds for windows of up
 //! to about ten segments at a round trip of 100 ms. There additive increase is in proportion to the window, and shares become
@@ -12,7 +12,7 @@ use super::header::{LoadEcho, LoadHeader, MarkHeader};
 use crate::load::router::HIGH_LOAD;
 use crate::round_trip::smoothed;
 use multihop_core::{Ecn, HeaderBytes, Rate, Span, Time};
-use multihop_transport::{Acked, Allowance, Controller, Echo, Heard, LossKind, Lost, Recovered, Returned};
+use multihop_transport::{AckInfo, Acked, Allowance, Controller, Echo, LossKind, Lost, Recovered, Returned};
 
 /// Options of [`LoadSender`]. Windows are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -188,8 +188,8 @@ impl Controller for LoadSender {
         Allowance { window: self.window as u64, pace }
     }
 
-    fn on_heard(&mut self, heard: &Heard) {
-        self.acked = heard.advance.unwrap_or(0);
+    fn on_ack(&mut self, ack: &AckInfo) {
+        self.acked = ack.advance.unwrap_or(0);
     }
 
     fn on_feedback(&mut self, returned: &Returned) {
@@ -270,7 +270,7 @@ mod tests {
 
     /// An acknowledgement of so many bytes, 100 ms after what it acknowledges.
     fn acknowledge(sender: &mut LoadSender, now: Time, bytes: u64, feedback: HeaderBytes) {
-        sender.on_heard(&Heard { now, advance: Some(bytes) });
+        sender.on_ack(&AckInfo { now, advance: Some(bytes) });
         let rtt = Some(Span::from_ms(100));
         let segment = Segment { feedback, ..Segment::default() };
         sender.on_feedback(&Returned { now, segment: &segment, rtt, app_limited: false });
@@ -396,7 +396,7 @@ mod tests {
         sender.on_lost(&lost(LossKind::DuplicateAcks));
         acknowledge(&mut sender, ms(1), 4_000, load(0.1));
         assert_eq!(sender.allowance().window, 5_000);
-        sender.on_heard(&Heard { now: ms(2), advance: Some(6_000) });
+        sender.on_ack(&AckInfo { now: ms(2), advance: Some(6_000) });
         sender.on_recovered(&Recovered { now: ms(2), in_flight: 0, window: 5_000 });
         let segment = Segment { feedback: load(0.1), ..Segment::default() };
         sender.on_feedback(&Returned { now: ms(2), segment: &segment, rtt: None, app_limited: false });

@@ -1,4 +1,4 @@
-//! VCP (Xia, Subramanian, Stoica and Kalyanaraman, "One More Bit Is Enough", 2005): routers tell whether their load is low, high or too
+//! VCP (Xia, Subramanian, Stoica and Kalyanaraman, "One More Bit Is Enough", 2005): routers signal whether their load is low, high or too
 //! much in the two ECN bits of each packet.
 
 use super::header::MarkEcho;

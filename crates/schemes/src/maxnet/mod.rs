@@ -1,4 +1,4 @@
-//! MaxNet (Wydrowski, Andrew and Zukerman 2003): each link has a price, a packet carries the largest on its way, and a sender's rate
+//! MaxNet (Wydrowski, Andrew and Zukerman 2003): each link has a price, a packet carries the largest on its path, and a sender's rate
 //! falls with that alone, so that rates are max-min fair.
 //!
 //! The price is that of Table I in Qazi's paper on capacity estimation, but for the least price; the demand of a sender, and how fast
@@ -17,12 +17,12 @@ use header::{PriceEcho, PriceHeader};
 use multihop_core::{Header, HeaderBytes, Layout, NodeId, Packet, Rate, Span, Time};
 use multihop_link::{EgressQueue, Estimator, Hop, LinkView, PhyTimes, QueueEvent, RouterPolicy, Verdict};
 use multihop_transport::{
-    Acked, Allowance, CongestionHeader, Controller, Echo, Heard, LossKind, Lost, Returned, TcpOptions,
+    AckInfo, Acked, Allowance, CongestionHeader, Controller, Echo, LossKind, Lost, Returned, TcpOptions,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A reliable transport that sends at a rate that falls with the largest price of a link on its way. A loss halves the rate until
+/// A reliable transport that sends at a rate that falls with the largest price of a link on its path. A loss halves the rate until
 /// prices raise it again, and after a timeout it begins anew.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
@@ -61,7 +61,7 @@ impl Default for MaxNet {
 
 impl Parameters for MaxNet {
     const NAME: &str = "maxnet";
-    const SUMMARY: &str = "MaxNet: the rate of a sender falls with the largest price of a link on its way";
+    const SUMMARY: &str = "MaxNet: the rate of a sender falls with the largest price of a link on its path";
     const REFERENCE: &str = "Wydrowski, Andrew and Zukerman 2003";
     const HEADERS: &[Layout] = &[PriceHeader::LAYOUT];
 
@@ -231,8 +231,8 @@ impl Controller for PriceSender {
         }
     }
 
-    fn on_heard(&mut self, heard: &Heard) {
-        self.acked = heard.advance.unwrap_or(0);
+    fn on_ack(&mut self, ack: &AckInfo) {
+        self.acked = ack.advance.unwrap_or(0);
     }
 
     fn stamp(&mut self, _size: u64) -> HeaderBytes {
@@ -275,7 +275,7 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// 1 MB/s told; intervals of 200 ms. One sender demands 95 % of that at a price of nothing.
+    /// 1 MB/s configured; intervals of 200 ms. One sender demands 95 % of that at a price of nothing.
     fn router() -> Box<dyn RouterPolicy> {
         router_of(r#"{ "capacity": "8 Mb/s", "max_rate": "7.6 Mb/s" }"#)
     }
@@ -356,7 +356,7 @@ mod tests {
 
     fn hear(sender: &mut PriceSender, price: f64, acked: u64) -> f64 {
         let header = PriceHeader { price: PriceHeader::units(price), returned: true };
-        sender.on_heard(&Heard { now: ms(0), advance: Some(acked) });
+        sender.on_ack(&AckInfo { now: ms(0), advance: Some(acked) });
         let rtt = Some(Span::from_ms(100));
         sender.on_feedback(&testing::returned(&header, rtt));
         sender.rate.unwrap()

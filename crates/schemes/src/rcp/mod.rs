@@ -1,4 +1,4 @@
-//! RCP (Dukkipati 2007): routers tell each flow the rate at which to send, the same for all.
+//! RCP (Dukkipati 2007): routers signal to each flow the rate at which to send, the same for all.
 
 mod header;
 mod rcp_winf;
@@ -56,7 +56,7 @@ pub struct RcpControl {
     pub beta: f64,
     /// The longest time between changes of the rate; a shorter round-trip time is the limit instead.
     pub slot: Duration,
-    /// Mean round-trip time of a router before packets tell of one.
+    /// Mean round-trip time of a router before packets carry one.
     pub initial_rtt: Duration,
     /// The first rate of a router, as a share of the capacity.
     pub initial_rate: f64,

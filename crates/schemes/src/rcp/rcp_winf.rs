@@ -36,7 +36,7 @@ pub enum Offer {
     /// The smaller of what it asked for, the rate, and the capacity.
     #[default]
     Rate,
-    /// As printed, the capacity if it asked for more or for nothing in particular: the rate is never told.
+    /// As printed, the capacity if it asked for more or for nothing in particular: the rate is never signalled.
     Printed,
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct RcpRouter<L> {
     rate: Option<f64>,
     /// Running mean of round-trip times, `d0`.
     mean_rtt: f64,
-    /// Mean of the last slot in which a packet told of one.
+    /// Mean of the last slot in which a packet carried one.
     latest_rtt: Option<f64>,
     /// Of this slot: all bytes, those of packets with a round-trip time, and these times that.
     bytes: f64,

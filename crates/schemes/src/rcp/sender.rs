@@ -1,4 +1,4 @@
-//! The sender of RCP: it sends at the rate that it was told, whatever is lost.
+//! The sender of RCP: it sends at the advertised rate, whatever is lost.
 
 use super::header::RcpHeader;
 use crate::round_trip::smoothed;

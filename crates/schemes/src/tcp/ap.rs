@@ -34,7 +34,7 @@ pub enum ShortPaths {
 }
 
 /// `tcp-newreno` whose segments leave one by one, at intervals of the delay over the four hops that interfere. The sender estimates
-/// it from the round-trip time, the hops that the acknowledgement took, and the data rate of the links, which it has to be told.
+/// it from the round-trip time, the hops that the acknowledgement took, and the data rate of the links, which is a parameter.
 /// The retransmission timer does not back off.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]

@@ -75,7 +75,7 @@ pub struct TcpParameters {
     /// the flavour ns2.
     pub limited_transmit: Option<bool>,
     /// Where losses are repaired from selective acknowledgements: keep these when the retransmission timer expires, as most
-    /// implementations do, and send nothing again that they tell of (RFC 6675, section 5.1). Default false (RFC 2018, section 8), and
+    /// implementations do, and send nothing again that they report (RFC 6675, section 5.1). Default false (RFC 2018, section 8), and
     /// true of schemes whose window routers open, of xcp, xcp-b and xcp-winf with the flavour rfc, and false of ewccp.
     pub keep_sacked: Option<bool>,
     /// A node's MAC that gives a packet up, because its retry limit is reached, signals that to the end of the flow at this node, if the

@@ -1,7 +1,7 @@
 //! The rate that a chain's air has room for: the constant below which Li, Agu, Claypool and Kinicki hold TFRC (WPI-CS-TR-03-33, section
 //! III.B), from the constants of the PHY.
 
-use crate::Station;
+use crate::SenderStation;
 use multihop_core::{LinkEvent, Time};
 use multihop_link::{ActiveFlows, PhyTimes};
 use multihop_transport::{RateCeiling, Report};
@@ -13,9 +13,9 @@ pub(crate) struct AirtimeCeiling {
     rts_from: Option<u32>,
     /// Bytes of headers that the transport adds.
     header: u32,
-    /// Hops of the path, if it is told; else those that reports take.
+    /// Hops of the path, if configured; else those that reports take.
     hops: Option<u16>,
-    /// How much of the air data may take, if it is told.
+    /// How much of the air data may take, if configured.
     share: Option<f64>,
     flows: ActiveFlows,
     /// The latest ceiling.
@@ -25,7 +25,7 @@ pub(crate) struct AirtimeCeiling {
 impl AirtimeCeiling {
     /// At a station, for packets with a transport header of so many bytes.
     pub(crate) fn new(
-        station: &Station,
+        station: &SenderStation,
         header: u32,
         hops: Option<u16>,
         share: Option<f64>,
@@ -36,7 +36,7 @@ impl AirtimeCeiling {
     }
 
     /// Seconds between packets with so many bytes of payload: an exchange at each of the hops that exclude each other and at one more,
-    /// and as much as the second packet may gain on the first while both are on their way. Of a share that is told, that of the
+    /// and as much as the second packet may gain on the first while both are on their way. Of a configured share, that of the
     /// exchanges that exclude each other.
     fn spacing(&self, payload: u32, hops: u16) -> f64 {
         let size = payload + self.header;
@@ -90,12 +90,12 @@ const EXCLUSIVE: u16 = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multihop_core::{Exchange, Fate, FlowId, FrameKind, Heard, Interval, NodeId, Rate, Span};
+    use multihop_core::{DecodedFrame, Exchange, Fate, FlowId, FrameKind, Interval, NodeId, Rate, Span};
 
     const OWN: FlowId = FlowId(7);
 
     /// 802.11b with a long preamble, control frames at 1 Mb/s, and the MAC header of the paper's Table II.
-    fn station(kbps: u64, rts_from: Option<u32>) -> Station {
+    fn station(kbps: u64, rts_from: Option<u32>) -> SenderStation {
         let us = Span::from_us;
         let phy = PhyTimes {
             slot: us(20),
@@ -111,10 +111,10 @@ mod tests {
             data_overhead: us(192),
             data_header: 34,
         };
-        Station { phy, rts_from, flow: OWN }
+        SenderStation { phy, rts_from, flow: OWN }
     }
 
-    fn ceiling(station: &Station, hops: Option<u16>) -> AirtimeCeiling {
+    fn ceiling(station: &SenderStation, hops: Option<u16>) -> AirtimeCeiling {
         let flows = ActiveFlows::new(OWN, Span::from_ms(5_000));
         let mut ceiling = AirtimeCeiling::new(station, 32, hops, None, flows);
         sends(&mut ceiling, 0);
@@ -220,7 +220,7 @@ mod tests {
 
     /// Its next hop passes a packet of this flow on.
     fn hears(ceiling: &mut AirtimeCeiling, flow: FlowId, at_ms: u64) {
-        ceiling.on_link(&LinkEvent::Heard(Heard {
+        ceiling.on_link(&LinkEvent::Decoded(DecodedFrame {
             node: NodeId(0),
             kind: FrameKind::Data,
             from: NodeId(1),

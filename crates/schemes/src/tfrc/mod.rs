@@ -101,7 +101,7 @@ pub enum Timeout {
 #[serde(default)]
 pub struct TfrcParameters {
     /// Whose defaults the other parameters take: those of RFC 5348 ("rfc") or of ns-2.35 ("ns2"). ns2 also has quirks that no single
-    /// parameter covers. It tells loss events apart by when packets were sent; an open loss interval does not count its first
+    /// parameter covers. It separates loss events by when packets were sent; an open loss interval does not count its first
     /// packet; while there are fewer than eight intervals, the oldest counts in both means; and what came since the last report
     /// counts to the first interval after the first loss.
     pub flavour: Flavour,

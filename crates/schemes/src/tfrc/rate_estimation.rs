@@ -41,7 +41,7 @@ pub enum CurrentRtt {
 pub(crate) struct RateEstimation {
     /// None of a sender that knows no radio.
     chain: Option<SaturatedChain>,
-    /// Hops of the path, if it is told.
+    /// Hops of the path, if configured.
     hops: Option<u16>,
     current: CurrentRtt,
     equation: Equation,
@@ -70,7 +70,7 @@ impl SaturatedChain {
 }
 
 impl RateEstimation {
-    /// Of a path that is such a chain. Its hops are told, or those that feedback takes; the least round-trip time is that of the last
+    /// Of a path that is such a chain. Its hops are configured, or those that feedback takes; the least round-trip time is that of the last
     /// `window`.
     pub(crate) fn new(
         chain: Option<SaturatedChain>,

@@ -5,7 +5,7 @@ use crate::range::{in_range, number_in_range, span_in_range};
 use crate::tfrc::airtime_ceiling::AirtimeCeiling;
 use crate::tfrc::rate_estimation::{CurrentRtt, RateEstimation, SaturatedChain};
 use crate::tfrc::{Change, TfrcParameters};
-use crate::{Parameters, Scheme, Station};
+use crate::{Parameters, Scheme, SenderStation};
 use multihop_core::{Layout, Span};
 use multihop_link::{ActiveFlows, ContentionDelay, ServiceTimes, SuccessProbability};
 use multihop_transport::{Endpoint, RateCeiling};
@@ -113,7 +113,7 @@ impl Scheme for ReTfrc {
         self.below(self.round_trip(None))
     }
 
-    fn sender_at(&self, station: &Station) -> Box<dyn Endpoint> {
+    fn sender_at(&self, station: &SenderStation) -> Box<dyn Endpoint> {
         self.below(match self.ceiling {
             Ceiling::Airtime => self.airtime(station),
             Ceiling::RoundTrip => self.round_trip(Some(self.saturated_chain(station))),
@@ -144,7 +144,7 @@ impl ReTfrc {
         self.connection().sender(ceiling)
     }
 
-    fn airtime(&self, station: &Station) -> Box<dyn RateCeiling> {
+    fn airtime(&self, station: &SenderStation) -> Box<dyn RateCeiling> {
         let header = self.connection().options().header;
         let flows = ActiveFlows::new(station.flow, self.flow_window.span());
         Box::new(AirtimeCeiling::new(station, header, self.known_hops(), self.airtime_share, flows))
@@ -160,7 +160,7 @@ impl ReTfrc {
         self.hops.map(|hops| hops as u16)
     }
 
-    fn saturated_chain(&self, station: &Station) -> SaturatedChain {
+    fn saturated_chain(&self, station: &SenderStation) -> SaturatedChain {
         let options = self.connection().options();
         let times = |size| {
             let handshake = station.rts_from.is_some_and(|least| size >= least);

@@ -1,4 +1,4 @@
-//! XCP (Katabi, Handley and Rohrs 2002): routers tell each packet by how much its sender is to change its window.
+//! XCP (Katabi, Handley and Rohrs 2002): routers write into each packet by how much its sender is to change its window.
 
 pub(crate) mod header;
 pub(crate) mod router;

@@ -32,8 +32,8 @@ impl XcpSender {
         f64::from(self.options.segment_size)
     }
 
-    /// The part of the window that can be used: whole segments. What routers are told is counted from it, as their feedback makes
-    /// flows equal in what they tell; a flow with a window of 1.9 segments sends one in each round trip, and not 1.9.
+    /// The part of the window that can be used: whole segments. What the header says is counted from it, as their feedback makes
+    /// flows equal in what they say; a flow with a window of 1.9 segments sends one in each round trip, and not 1.9.
     fn used(&self) -> f64 {
         (self.window / self.segment()).floor() * self.segment()
     }

@@ -1,4 +1,4 @@
-//! XCP-b (Abrantes and Ricardo 2006): XCP for a link of unknown capacity, which the queue tells of.
+//! XCP-b (Abrantes and Ricardo 2006): XCP for a link of unknown capacity, which the queue shows.
 //!
 //! What is public are the idea and the bound of chi; the rest is a reconstruction, as the documentation of the scheme says.
 
@@ -22,7 +22,7 @@ pub struct XcpB {
     /// What is given out while the queue stays empty, as a share of the buffer in each control interval. The queue does not
     /// overflow from it as long as it is below 1 / (5 - `alpha` - `beta`), which is 0.2286.
     pub chi: f64,
-    /// The queue that is aimed at, so that it tells of the link. Default: a tenth of `buffer`, but at least two packets.
+    /// The queue that is aimed at, so that it shows the link. Default: a tenth of `buffer`, but at least two packets.
     pub target_queue: Option<Size>,
     /// Bytes that fit into the queue. Default: as many full packets as its limit.
     pub buffer: Option<Size>,

@@ -67,7 +67,7 @@ const SNAP: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
 const IP_SAP: [u8; 3] = [0x06, 0x06, 0x03];
 /// Of a body without a datagram: for no one in particular.
 const NULL_SAP: [u8; 3] = [0, 0, 0x03];
-/// Bytes of the shortest body that can be told what it is.
+/// Bytes of the shortest body whose kind is known.
 pub(super) const SHORTEST: usize = NULL_SAP.len();
 
 const ARP_SNAP: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x06];
@@ -88,7 +88,7 @@ const CUT: u8 = 61;
 /// Dynamic ports begin here (RFC 6335): flow 0, then one after another.
 const FIRST_PORT: u32 = 49_152;
 const PORTS: u32 = 65_536 - FIRST_PORT;
-/// Of what router policies tell each other: for experiments (RFC 3692).
+/// Of what router policies signal to each other: for experiments (RFC 3692).
 const SIGNALLING_PORT: u16 = 1_021;
 
 /// Appends a request or a reply of address resolution (RFC 826), behind LLC/SNAP or, where there is no room for that, behind 802.2

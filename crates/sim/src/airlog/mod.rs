@@ -9,7 +9,7 @@
 //! radiotap, TSFT, is when the first bit of the MPDU came, after preamble and PLCP header, in whole microseconds. Packets are in the
 //! order of their own time, those of one instant in the order of interfaces, whatever the order of events was.
 //!
-//! The medium tells it, not the stream of link events: those say what a MAC heard, but not the headers of what it heard.
+//! It comes from the medium, not from the stream of link events: those say what a MAC heard, but not the headers of what it heard.
 //!
 //! The log is written while the run goes on, and holds no more than the frames of one propagation delay.
 
@@ -164,7 +164,7 @@ impl AirLog {
         let dbm =
             |femtowatts: f64| (10.0 * femtowatts.log10() + FEMTOWATT_DBM).round().clamp(-128.0, 127.0) as i8;
         let dbm = self.has_powers.then(|| dbm(link.power));
-        self.add(NodeId(link.to), frame, Span::ZERO, Seen::Heard { dbm });
+        self.add(NodeId(link.to), frame, Span::ZERO, Seen::Received { dbm });
     }
 
     /// The frame's sender, whose antenna it left a propagation delay before it came to the listeners.

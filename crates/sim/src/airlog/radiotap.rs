@@ -46,7 +46,7 @@ pub(super) struct RateFields {
 
 impl RateFields {
     /// The scenario names no channel: it is 1 at 2.4 GHz, and 36 at 5 GHz. Its flags are those of the frame's modulation, which is
-    /// how Linux tells 802.11g frames from 802.11b frames. A network that hops is written down as if it stood on one of its channels.
+    /// how Linux distinguishes 802.11g frames from 802.11b frames. A network that hops is written down as if it stood on one of its channels.
     pub(super) fn new(phy: &Phy, rate: Rate) -> RateFields {
         let (mhz, band) = match phy.standard() {
             Standard::Fhss | Standard::Dsss | Standard::Dot11b | Standard::Dot11g => (2412, CHANNEL_2_GHZ),
@@ -70,7 +70,7 @@ impl RateFields {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Seen {
     /// It was received; with the power in dBm where the medium has powers.
-    Heard {
+    Received {
         /// At the antenna.
         dbm: Option<i8>,
     },
@@ -90,13 +90,13 @@ pub(super) struct Stamps {
     pub end_ns: u64,
 }
 
-/// Appends a header. The end of the frame, which the time of the packet tells too, is in a field that says what it means; TSFT has
+/// Appends a header. The end of the frame, which the time of the packet says too, is in a field that says what it means; TSFT has
 /// no fractions of microseconds.
 pub(super) fn put(out: &mut Vec<u8>, stamps: Stamps, fields: RateFields, seen: Seen) {
     let start = out.len();
     let which = match seen {
-        Seen::Heard { dbm: None } => 0,
-        Seen::Heard { dbm: Some(_) } => ANTENNA_SIGNAL,
+        Seen::Received { dbm: None } => 0,
+        Seen::Received { dbm: Some(_) } => ANTENNA_SIGNAL,
         Seen::Sent { .. } => TX_FLAGS,
     };
     out.extend([0; 4]);
@@ -106,12 +106,12 @@ pub(super) fn put(out: &mut Vec<u8>, stamps: Stamps, fields: RateFields, seen: S
     out.extend(fields.mhz.to_le_bytes());
     out.extend(fields.channel.to_le_bytes());
     match seen {
-        Seen::Heard { dbm } => out.extend(dbm.map(i8::to_le_bytes).into_iter().flatten()),
+        Seen::Received { dbm } => out.extend(dbm.map(i8::to_le_bytes).into_iter().flatten()),
         Seen::Sent { flags } => out.extend(flags.to_le_bytes()),
     }
     out.resize(start + (out.len() - start).next_multiple_of(8), 0);
     out.extend(stamps.end_ns.to_le_bytes());
-    // No accuracy is told; the last byte has flags.
+    // No accuracy is given; the last byte has flags.
     out.extend([0, 0, TIMESTAMP_UNIT_AND_POSITION, 0]);
     let length = ((out.len() - start) as u16).to_le_bytes();
     out[start + 2..start + 4].copy_from_slice(&length);
@@ -135,12 +135,12 @@ mod tests {
         let fields = RateFields::new(&phy, Rate::from_kbps(5_500));
         let common = [2, 1, 0, 0, 0, 0, 0, 0, 0x12, 11, 0x6c, 0x09, 0xa0, 0x00];
         let stamp = [6, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0x23, 0];
-        let heard = header(fields, Seen::Heard { dbm: Some(-70) });
+        let heard = header(fields, Seen::Received { dbm: Some(-70) });
         assert_eq!(heard[..8], [0, 0, 36, 0, 0x2f, 0, 0x40, 0]);
         assert_eq!(heard[8..22], common);
         assert_eq!(heard[22..24], [186, 0]);
         assert_eq!(heard[24..], stamp);
-        let powerless = header(fields, Seen::Heard { dbm: None });
+        let powerless = header(fields, Seen::Received { dbm: None });
         assert_eq!((powerless.len(), powerless[4]), (36, 0x0f));
         assert_eq!(powerless[22..24], [0, 0]);
         let sent = header(fields, Seen::Sent { flags: TX_WITH_RTS });

@@ -1,11 +1,13 @@
 //! Parameters of routing protocols. Each is written once, here: name, default, range, and what it is for.
 
-use super::parameters::{kind, parameters};
-use multihop_core::Span;
+use multihop_core::{Span, parameters};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 parameters! {
     ($)
     /// Parameters of AODV, by default ns-2.35's, whose names are in brackets.
+    #[derive(Clone, Debug, PartialEq)]
     AodvConfig, listed by aodv_parameters:
     /// Consecutive packets to a next hop that the MAC gives up before the link counts as broken. Those before the
     /// last are lost.
@@ -18,19 +20,19 @@ parameters! {
     link_layer_detection: bool = true;
     /// Mean time between hellos, which vary by a quarter of it (`HELLO_INTERVAL`). Only without
     /// `link_layer_detection`.
-    hello_interval: Span from 0.001 = Span::from_ms(1_000);
+    hello_interval: Span from "1 ms" = Span::from_ms(1_000);
     /// Hellos that a neighbour may miss (`ALLOWED_HELLO_LOSS`).
     allowed_hello_loss: u32 [1, 1000] = 3;
     /// A neighbour is lost after this many times `allowed_hello_loss` hello intervals of silence.
     hello_slack: f64 [1, 1000] = 1.5;
     /// How long a route lives after a packet took it (`ACTIVE_ROUTE_TIMEOUT`).
-    active_route_timeout: Span from 0.001 = Span::from_ms(10_000);
-    /// How long a route lives that the destination itself tells of (`MY_ROUTE_TIMEOUT`).
-    my_route_timeout: Span from 0.001 = Span::from_ms(10_000);
+    active_route_timeout: Span from "1 ms" = Span::from_ms(10_000);
+    /// How long a route lives that the destination itself advertises (`MY_ROUTE_TIMEOUT`).
+    my_route_timeout: Span from "1 ms" = Span::from_ms(10_000);
     /// How long a reverse route lives (`REV_ROUTE_LIFE`).
-    reverse_route_life: Span from 0.001 = Span::from_ms(6_000);
+    reverse_route_life: Span from "1 ms" = Span::from_ms(6_000);
     /// How long a node knows which requests it has seen (`BCAST_ID_SAVE`).
-    request_memory: Span from 0.001 = Span::from_ms(6_000);
+    request_memory: Span from "1 ms" = Span::from_ms(6_000);
     /// Hops that the first request of a ring search goes (`TTL_START`).
     ttl_start: u16 [1, 255] = 5;
     /// How many more each further one goes (`TTL_INCREMENT`).
@@ -47,54 +49,57 @@ parameters! {
     /// (`RREQ_RETRIES`).
     request_retries: u32 [0, 1000] = 3;
     /// How long it pauses (`MAX_RREQ_TIMEOUT`).
-    hold_down: Span from 0.0 = Span::from_ms(10_000);
+    hold_down: Span from "0 s" = Span::from_ms(10_000);
     /// Longest time that it waits for a reply (`MAX_RREQ_TIMEOUT`).
-    request_timeout_max: Span from 0.001 = Span::from_ms(10_000);
+    request_timeout_max: Span from "1 ms" = Span::from_ms(10_000);
     /// Time that a message takes per hop, until latencies are known (`NODE_TRAVERSAL_TIME`).
-    node_traversal_time: Span from 0.000_001 = Span::from_ms(30);
+    node_traversal_time: Span from "1 us" = Span::from_ms(30);
     /// The last so many latencies of discoveries, whose mean is taken instead (`MAX_HISTORY`). 0: none.
     latency_samples: usize [0, 1000] = 3;
     /// A node's own requests are held back for a random time up to this, lest nodes ask at once. Default: 10 ms where
     /// the MAC accesses an idle medium at once; 0 s with the rules of ns-2, which always draw a back-off.
     request_jitter: (Span as Option<Duration> = None) = Span::ZERO;
     /// Requests that are relayed, and errors that are passed on, are held back for a random time up to this.
-    broadcast_jitter: Span from 0.0 = Span::from_ms(10);
+    broadcast_jitter: Span from "0 s" = Span::from_ms(10);
     /// Nodes that know a route answer requests for other nodes.
     intermediate_replies: bool = true;
     /// What a node does with a packet that it cannot pass on, if it is nearer to the destination than to the source.
-    local_repair: (LocalRepair as LocalRepair = LocalRepair::Ns2) = LocalRepair::Ns2;
+    local_repair: [LocalRepair] = LocalRepair::Ns2;
     /// `rfc3561` only: hops that the request of a repair goes beyond the destination's distance (`LOCAL_ADD_TTL` of
     /// RFC 3561).
     local_add_ttl: u16 [0, 255] = 2;
     /// Packets that a node holds while it looks for routes; the oldest makes room (`AODV_RTQ_MAX_LEN`).
     buffer: usize [0, 1_000_000] = 64;
     /// How long each is held at most (`AODV_RTQ_TIMEOUT`).
-    buffer_timeout: Span from 0.0 = Span::from_ms(30_000);
+    buffer_timeout: Span from "0 s" = Span::from_ms(30_000);
     /// Of packets that a reply lets go, each leaves this much after the one before (`ARP_DELAY`).
-    release_interval: Span from 0.0 = Span::from_ms(10);
+    release_interval: Span from "0 s" = Span::from_ms(10);
     /// How often a node looks for routes that have expired, and for packets that still wait (`FREQUENCY`).
-    check_interval: Span from 0.001 = Span::from_ms(500);
+    check_interval: Span from "1 ms" = Span::from_ms(500);
     /// Packets that took this many hops are not forwarded any more (`NETWORK_DIAMETER`).
     hop_limit: u16 [1, 255] = 30;
     /// Size of a request, IP header included.
-    request_size: Bytes from 1 = 48;
+    request_size: Bytes from "1 B" to "2304 B" = 48;
     /// Size of a reply or a hello, IP header included.
-    reply_size: Bytes from 1 = 44;
+    reply_size: Bytes from "1 B" to "2304 B" = 44;
     /// Size of an error without destinations, IP header included.
-    error_size: Bytes from 1 = 24;
+    error_size: Bytes from "1 B" to "2304 B" = 24;
     /// Size of each destination in it.
-    error_entry_size: Bytes from 1 = 8;
+    error_entry_size: Bytes from "1 B" to "2304 B" = 8;
 }
 
 /// What a node does with a packet that it cannot pass on, if it is nearer to the destination than to the source.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LocalRepair {
     /// Loses it, as nodes farther away do.
     Off,
-    /// Looks for the destination, as ns-2.35 does: with the number of the route that broke, with which nodes behind the break answer
-    /// what brings nothing new, and until an instant that ns-2 takes for a delay, so late that it hardly ever comes.
+    /// Holds it and asks for the destination as ns-2.35 does: with the sequence number of the route that broke, with which nodes
+    /// behind the break answer what brings nothing new, and until an instant that ns-2 takes for a delay, so late that it hardly
+    /// ever comes.
     Ns2,
-    /// Looks for the destination as RFC 3561 has it (6.12): once, with a greater number, and tells of the break if nothing comes of it.
+    /// Looks for the destination as RFC 3561 has it (6.12): once, with a greater number, and sends an RERR if nothing comes of it.
+    #[serde(rename = "rfc3561")]
     Rfc,
 }
 
@@ -102,32 +107,33 @@ parameters! {
     ($)
     /// Parameters of DSR, by default ns-2.35's, but RFC 4728's for how often routes are looked for. ns-2's
     /// names are in brackets.
+    #[derive(Clone, Debug, PartialEq)]
     DsrConfig, listed by dsr_parameters:
     /// Consecutive packets to a next hop that the MAC gives up before the link counts as broken. Those before the
     /// last are lost.
     failures: u32 [1, 1000] = 1;
     /// Time between the first discovery of a route and the second, if the first finds none (`RequestPeriod`).
-    request_period: Span from 0.001 = Span::from_ms(500);
+    request_period: Span from "1 ms" = Span::from_ms(500);
     /// Each further time is this many times longer.
     request_backoff: u32 [1, 100] = 2;
     /// Longest time between two discoveries (`MaxRequestPeriod`, `rt_rq_max_period`).
-    request_period_max: Span from 0.001 = Span::from_ms(10_000);
+    request_period_max: Span from "1 ms" = Span::from_ms(10_000);
     /// A discovery asks neighbours alone, and everyone if that brought nothing for this time (`arp_timeout`). `0 s`:
     /// everyone at once.
     ask_neighbours_first: (Option<Span> as Duration = Duration(0.03)) = Some(Span::from_ms(30));
     /// Requests and replies are held back for a random time up to this, lest neighbours send at once (`RREQ_JITTER`).
-    broadcast_jitter: Span from 0.0 = Span::from_ms(10);
+    broadcast_jitter: Span from "0 s" = Span::from_ms(10);
     /// Packets that a node holds while it looks for routes; the oldest makes room (`SEND_BUF_SIZE`).
     buffer: usize [0, 1_000_000] = 64;
     /// How long each is held at most (`SEND_TIMEOUT`).
-    buffer_timeout: Span from 0.0 = Span::from_ms(30_000);
+    buffer_timeout: Span from "0 s" = Span::from_ms(30_000);
     /// Held packets are looked through after random times between this and twice this (`BUFFER_CHECK`).
-    buffer_check: Span from 0.001 = Span::from_ms(30);
+    buffer_check: Span from "1 ms" = Span::from_ms(30);
     /// Of packets that a reply lets go, each leaves this much after the one before (`arp_timeout`, as a delay).
-    release_interval: Span from 0.0 = Span::from_ms(30);
+    release_interval: Span from "0 s" = Span::from_ms(30);
     /// Nodes that know a route answer requests for other nodes (`dsragent_reply_from_cache_on_propagating`).
     reply_from_cache: bool = true;
-    /// Nodes learn from packets that are for others, and tell sources of shorter routes (`dsragent_use_tap`).
+    /// Nodes learn from packets that are for others, and report shorter routes to sources (`dsragent_use_tap`).
     listen: bool = true;
     /// How often other nodes than its source may send a packet on by another route where a link broke
     /// (`dsr_salvage_max_attempts`). 0: never.
@@ -145,21 +151,22 @@ parameters! {
 parameters! {
     ($)
     /// Parameters of DSDV, by default ns-2.35's, whose names are in brackets.
+    #[derive(Clone, Debug, PartialEq)]
     DsdvConfig, listed by dsdv_parameters:
     /// Full updates follow each other after a random time between three quarters of this and this (`perup_`).
-    update_period: Span from 0.001 = Span::from_ms(15_000);
+    update_period: Span from "1 ms" = Span::from_ms(15_000);
     /// A neighbour is lost after this many update periods of silence (`min_update_periods_`).
     missed_updates: u32 [1, 1_000_000] = 3;
     /// Least time between triggered updates (`DSDV_MIN_TUP_PERIOD`).
-    triggered_interval: Span from 0.0 = Span::from_ms(1_000);
+    triggered_interval: Span from "0 s" = Span::from_ms(1_000);
     /// First value of the settling time: a route to a new destination is advertised after twice this (`wst0_`).
-    settling_time: Span from 0.0 = Span::from_ms(6_000);
+    settling_time: Span from "0 s" = Span::from_ms(6_000);
     /// Weight of the past in the settling time of a destination (`alpha_`).
     settling_weight: f64 [0, 1] = 0.875;
     /// The first update comes after a random time up to this (`DSDV_STARTUP_JITTER`).
-    start_jitter: Span from 0.0 = Span::from_ms(2_000);
+    start_jitter: Span from "0 s" = Span::from_ms(2_000);
     /// Each update is held back for a random time up to this, lest neighbours send at once (`DSDV_BROADCAST_JITTER`).
-    broadcast_jitter: Span from 0.0 = Span::from_ms(10);
+    broadcast_jitter: Span from "0 s" = Span::from_ms(10);
     /// Packets that wait for a route at a node, per destination; the oldest makes room (`MAX_QUEUE_LENGTH`).
     buffer: usize [0, 1_000_000] = 5;
     /// Packets that took this many hops are not forwarded any more (`IP_DEF_TTL`).
@@ -168,9 +175,9 @@ parameters! {
     /// Otherwise only that packet is lost, and a break is found by the neighbour's silence.
     use_mac: bool = false;
     /// Size of an entry of an update.
-    entry_size: Bytes from 1 = 12;
+    entry_size: Bytes from "1 B" to "2304 B" = 12;
     /// Size of an update besides its entries, IP header included.
-    header_size: Bytes from 0 = 20;
+    header_size: Bytes from "0 B" to "2304 B" = 20;
     /// Updates longer than this are sent in parts.
-    update_size_limit: Bytes from 1 = 1500;
+    update_size_limit: Bytes from "1 B" to "2304 B" = 1500;
 }

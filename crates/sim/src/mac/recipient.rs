@@ -2,7 +2,7 @@
 
 use super::{Context, Mac, Phase};
 use crate::medium::{Finished, Frame, Reception};
-use multihop_core::{FrameKind, Heard, LinkEvent, NodeId, Reported, Span, Time};
+use multihop_core::{DecodedFrame, FrameKind, LinkEvent, NodeId, Reported, Span, Time};
 use multihop_dot11::EifsRule;
 
 impl Mac {
@@ -43,7 +43,7 @@ impl Mac {
     fn on_frame(&mut self, ctx: &mut Context, frame: &Frame) {
         self.eifs_until = Time::ZERO;
         if ctx.stack.observes() {
-            self.tell_heard(ctx, frame);
+            self.report_decoded(ctx, frame);
         }
         if frame.to.is_some_and(|to| to != self.id) {
             self.fail_if_overtime(ctx);
@@ -70,9 +70,9 @@ impl Mac {
         self.fail_if_overtime(ctx);
     }
 
-    fn tell_heard(&self, ctx: &mut Context, frame: &Frame) {
+    fn report_decoded(&self, ctx: &mut Context, frame: &Frame) {
         let packet = frame.packet.map(|handle| &ctx.packets.get(handle).packet);
-        ctx.stack.on_link(&LinkEvent::Heard(Heard {
+        ctx.stack.on_link(&LinkEvent::Decoded(DecodedFrame {
             node: self.id,
             kind: frame.kind,
             from: frame.from,

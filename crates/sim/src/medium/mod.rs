@@ -1,7 +1,7 @@
 //! The medium: who hears whom, and which frames survive.
 //!
 //! A transmission is one start and one end, a constant propagation delay after the transmitter's own. At each, the world
-//! walks the transmitter's [`Link`]s and tells the [`Radio`] at the far end of each. Three models share this:
+//! walks the transmitter's [`Link`]s and notifies the [`Radio`] at the far end of each. Three models share this:
 //!
 //! * *ranges* (ns-2): a signal is audible up to one distance and decodable up to another; a receiver stays with the first
 //!   signal, which survives a later one only if it is stronger by the capture ratio;

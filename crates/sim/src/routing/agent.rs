@@ -14,24 +14,24 @@ pub(crate) struct SourceRoute {
     pub(crate) salvaged: u8,
 }
 
-/// Where a packet goes that has no way in it.
+/// Where a packet without a source route goes.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Way {
-    /// To this neighbour, which knows the rest.
-    Hop(NodeId),
+pub(crate) enum NextHop {
+    /// To this neighbour, which forwards it by its own table.
+    Neighbour(NodeId),
     /// Along these nodes, which are written into it.
     Along(SourceRoute),
 }
 
 /// A packet that an agent is handed. It is the agent's until an action says what becomes of it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Parcel {
+pub(crate) struct RoutedPacket {
     pub(crate) handle: Handle,
     pub(crate) source: NodeId,
     pub(crate) destination: NodeId,
     /// Hops that it took to this node.
     pub(crate) hops: u16,
-    /// The way in it, if there is one.
+    /// Its source route, if it has one.
     pub(crate) route: Option<SourceRoute>,
 }
 
@@ -39,8 +39,8 @@ pub(crate) struct Parcel {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum GivenUp {
     /// A packet.
-    Packet(Parcel),
-    /// A packet for this destination, which took so many hops to this node, with the way in it. The next hop has it, though its ACK
+    Packet(RoutedPacket),
+    /// A packet for this destination, which took so many hops to this node, with its source route. The next hop has it, though its ACK
     /// did not come.
     Arrived { destination: NodeId, hops: u16, route: Option<SourceRoute> },
     /// A message of the agent's, which is lost.
@@ -51,7 +51,7 @@ pub(crate) enum GivenUp {
 
 /// What an agent hears that is for others.
 pub(crate) enum Overheard<'a> {
-    /// A packet from this source with a way in it.
+    /// A packet from this source with a source route.
     Packet(NodeId, &'a SourceRoute),
     /// A message.
     Message(&'a Message),
@@ -66,7 +66,7 @@ pub(crate) enum Action {
     Unicast(Message, u32, NodeId),
     /// Route this packet, which the agent held, now.
     Route(Handle),
-    /// Write this way into a packet, which the agent held, and send it.
+    /// Write this source route into a packet, which the agent held, and send it.
     SendAlong(Handle, SourceRoute),
     /// Send this packet, which the agent held, to this neighbour, whatever routes say by now.
     SendTo(Handle, NodeId),
@@ -84,30 +84,30 @@ pub(crate) trait RoutingAgent: Send {
     /// Where packets for this destination go, as far as the node knows.
     fn next_hop(&self, destination: NodeId) -> Option<NodeId>;
 
-    /// Where a packet for this destination goes. It is asked for every packet without a way in it, so it is quick.
-    fn way(&mut self, _now: Time, destination: NodeId) -> Option<Way> {
-        self.next_hop(destination).map(Way::Hop)
+    /// Where a packet for this destination goes. It is asked for every packet without a source route, so it is quick.
+    fn way(&mut self, _now: Time, destination: NodeId) -> Option<NextHop> {
+        self.next_hop(destination).map(NextHop::Neighbour)
     }
 
-    /// The node forwards a packet along this way, which it is on.
+    /// The node forwards a packet along this source route, which it is on.
     fn on_forwarded(&mut self, _way: &SourceRoute) {}
 
     /// There is no next hop for this packet.
-    fn on_no_route(&mut self, now: Time, packet: Parcel);
+    fn on_no_route(&mut self, now: Time, packet: RoutedPacket);
 
     /// The MAC gave something up that it could not deliver to this next hop, which breaks the link if the rule of
     /// [`failure_rule`](super::failure_rule) says so. Returns whether what waits for that next hop in the interface queue is stranded.
     fn on_link_failure(&mut self, now: Time, next_hop: NodeId, breaks: bool, what: GivenUp) -> bool;
 
     /// The link broke that this packet waited for in the interface queue.
-    fn on_stranded(&mut self, _now: Time, packet: Parcel) {
+    fn on_stranded(&mut self, _now: Time, packet: RoutedPacket) {
         unreachable!("no link of this protocol breaks, and {packet:?} is stranded");
     }
 
     /// A message came from a neighbour.
     fn on_message(&mut self, now: Time, from: NodeId, message: &Message);
 
-    /// Does it want to be told what is for others?
+    /// Does it want what is overheard?
     fn listens(&self) -> bool {
         false
     }

@@ -1,6 +1,6 @@
 //! Packets that wait for a route.
 
-use crate::routing::Parcel;
+use crate::routing::RoutedPacket;
 use multihop_core::{NodeId, Span, Time};
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ pub(in crate::routing) struct SendBuffer {
 
 /// A packet that waits.
 pub(in crate::routing) struct Held {
-    pub(in crate::routing) parcel: Parcel,
+    pub(in crate::routing) packet: RoutedPacket,
     since: Time,
 }
 
@@ -23,10 +23,10 @@ impl SendBuffer {
     }
 
     /// Holds a packet. Returns the one that does not fit any more.
-    pub(in crate::routing) fn hold(&mut self, now: Time, parcel: Parcel) -> Option<Parcel> {
-        self.held.push_back(Held { parcel, since: now });
+    pub(in crate::routing) fn hold(&mut self, now: Time, packet: RoutedPacket) -> Option<RoutedPacket> {
+        self.held.push_back(Held { packet, since: now });
         let overfull = self.held.len() > self.limit;
-        overfull.then(|| self.held.pop_front().expect("there is one more than fits").parcel)
+        overfull.then(|| self.held.pop_front().expect("there is one more than fits").packet)
     }
 
     /// Looks at every packet in turn; those for which `stays` is false are given to it for good.
@@ -53,6 +53,6 @@ impl Held {
 
     /// Where it goes.
     pub(in crate::routing) fn destination(&self) -> NodeId {
-        self.parcel.destination
+        self.packet.destination
     }
 }

@@ -21,7 +21,7 @@ pub(crate) mod testing;
 
 pub use static_routes::{LinkQuality, Routes};
 
-pub(crate) use agent::{Action, GivenUp, Overheard, Parcel, RoutingAgent, SourceRoute, Way};
+pub(crate) use agent::{Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, SourceRoute};
 pub(crate) use dsr::{DSR_PROTOCOL, next_on, source_route_bytes, source_route_header};
 pub use message::Carrier;
 pub(crate) use message::{IpFields, Message};

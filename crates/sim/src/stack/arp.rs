@@ -2,7 +2,7 @@
 //!
 //! As ns-2 has it: a packet without an address is held, one for each neighbour, and each packet that comes meanwhile takes its place
 //! (RFC 1122, 2.3.2.2: at least the latest is saved) and asks again, as no timer does. The neighbour counts as unreachable when a
-//! packet comes after three requests in vain: the MAC could not have told more. What is known stays known.
+//! packet comes after three requests in vain: the MAC could not have known more. What is known stays known.
 
 use super::{Stack, Surroundings};
 use crate::message::Message;

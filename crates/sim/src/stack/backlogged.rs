@@ -36,7 +36,7 @@ struct Backlog {
 }
 
 /// Where the packets of an end can go at present.
-enum Way {
+enum Egress {
     Open,
     /// It may be open again then.
     ClosedUntil(Time),
@@ -87,13 +87,13 @@ impl Stack {
         let peer = end.peer;
         let before = self.waiting(output);
         // Asked before the datagram leaves: the link layer may hold it for a while before it is found to have no way.
-        let way = self.way(around, peer);
+        let way = self.egress(around, peer);
         self.drain(around, index);
         match way {
-            Way::Open if self.waiting(output) > before => {}
-            Way::Open => self.put_aside(around, index, Some(around.now + SOON)),
-            Way::ClosedUntil(open) => self.put_aside(around, index, Some(open)),
-            Way::None => self.put_aside(around, index, None),
+            Egress::Open if self.waiting(output) > before => {}
+            Egress::Open => self.put_aside(around, index, Some(around.now + SOON)),
+            Egress::ClosedUntil(open) => self.put_aside(around, index, Some(open)),
+            Egress::None => self.put_aside(around, index, None),
         }
         true
     }
@@ -114,16 +114,16 @@ impl Stack {
         }
     }
 
-    fn way(&self, around: &Surroundings, to: NodeId) -> Way {
+    fn egress(&self, around: &Surroundings, to: NodeId) -> Egress {
         let now = around.now;
         if let Some(agent) = &self.agent {
             let known = agent.next_hop(to).is_some_and(|hop| self.is_ready(hop));
-            return if known { Way::Open } else { Way::ClosedUntil(now + LATER) };
+            return if known { Egress::Open } else { Egress::ClosedUntil(now + LATER) };
         }
         match around.network.routes.next_hop(self.id, to) {
-            Some(hop) if !self.is_ready(hop) => Way::ClosedUntil(now + LATER),
-            Some(hop) => self.failures.broken_until(hop, now).map_or(Way::Open, Way::ClosedUntil),
-            None => Way::None,
+            Some(hop) if !self.is_ready(hop) => Egress::ClosedUntil(now + LATER),
+            Some(hop) => self.failures.broken_until(hop, now).map_or(Egress::Open, Egress::ClosedUntil),
+            None => Egress::None,
         }
     }
 

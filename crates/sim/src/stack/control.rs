@@ -1,4 +1,4 @@
-//! What belongs to no flow: messages of routing protocols, and what router policies tell those of the neighbours.
+//! What belongs to no flow: messages of routing protocols, and what router policies signal to those of the neighbours.
 
 use super::{Stack, Surroundings};
 use crate::agenda::{Agenda, Lane, Slot};
@@ -6,7 +6,7 @@ use crate::message::Message;
 use crate::slab::Handle;
 use multihop_core::{FlowId, NodeId, Packet, Port, Segment, Time};
 
-/// When policies are asked for what they have to tell.
+/// When policies are asked for what they have to signal.
 #[derive(Debug)]
 pub(super) struct Notices {
     slot: Slot,
@@ -15,13 +15,13 @@ pub(super) struct Notices {
 }
 
 impl Stack {
-    /// The router policies are asked for what they have to tell when this slot's time has come.
-    pub fn tell_by(&mut self, slot: Slot, agenda: &mut Agenda) {
+    /// The router policies are asked for what they have to signal when this slot's time has come.
+    pub fn notify_by(&mut self, slot: Slot, agenda: &mut Agenda) {
         self.notices = Some(Notices { slot, armed: None });
         self.arm_notices(Time::ZERO, agenda);
     }
 
-    /// A router policy wants to tell something now.
+    /// A router policy wants to signal something now.
     pub fn on_notice_due(&mut self, around: &mut Surroundings) {
         while let Some((scheme, notice)) = self.policies.poll_notice(around.now) {
             let message = Message::Notice { scheme, content: notice.content.into() };
@@ -33,7 +33,7 @@ impl Stack {
         self.arm_notices(around.now, around.agenda);
     }
 
-    /// Policies may have changed their minds about when they want to tell something.
+    /// Policies may have changed their minds about when they want to signal something.
     #[inline]
     pub(super) fn arm_notices(&mut self, now: Time, agenda: &mut Agenda) {
         let Some(notices) = &mut self.notices else { return };

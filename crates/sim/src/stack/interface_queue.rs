@@ -139,7 +139,7 @@ impl Stack {
 
     fn strand_or_lose(&mut self, now: Time, handle: Handle, packets: &mut Slab, record: &mut Recorder) {
         if self.agent.is_some() && !packets.get(handle).packet.is_arp() {
-            self.strand(now, packets.parcel(handle));
+            self.strand(now, packets.routed(handle));
         } else {
             self.lose(now, handle, DropCause::LinkBroken, packets, record);
         }

@@ -71,11 +71,11 @@ pub struct Stack {
     queue: InterfaceQueue<Waiting>,
     /// Onto wires, in the order of their peers.
     ports: Vec<Port>,
-    /// The node is off: its ports begin nothing, and its policies tell nothing.
+    /// The node is off: its ports begin nothing, and its policies signal nothing.
     off: bool,
     /// Of the interface queue.
     policies: Policies,
-    /// None if no policy could tell anything.
+    /// None if no policy could signal anything.
     notices: Option<Notices>,
     ends: Vec<End>,
     inbox: VecDeque<Handle>,

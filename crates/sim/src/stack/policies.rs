@@ -139,7 +139,7 @@ impl Policies {
         }
     }
 
-    /// What one of the policies has to tell now, with the scheme that it is of.
+    /// What one of the policies has to signal now, with the scheme that it is of.
     pub fn poll_notice(&mut self, now: Time) -> Option<(usize, Notice)> {
         self.routers.iter_mut().enumerate().find_map(|(scheme, router)| {
             let policy = &mut router.as_mut()?.policy;
@@ -148,7 +148,7 @@ impl Policies {
         })
     }
 
-    /// When one of the policies wants to tell something next.
+    /// When one of the policies wants to signal something next.
     pub fn next_notice(&self) -> Option<Time> {
         self.routers.iter().flatten().filter_map(|router| router.policy.next_notice()).min()
     }

@@ -5,7 +5,8 @@ use crate::agenda::{Agenda, Lane, Slot};
 use crate::message::Message;
 use crate::record::Recorder;
 use crate::routing::{
-    self, Action, GivenUp, Overheard, Parcel, RoutingAgent, SourceRoute, Way, next_on, source_route_bytes,
+    self, Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, SourceRoute, next_on,
+    source_route_bytes,
 };
 use crate::slab::{Handle, Slab};
 use multihop_core::{DropCause, FlowId, NodeId, Time};
@@ -41,7 +42,7 @@ impl Stack {
         self.call(|protocol| protocol.on_timer(now));
     }
 
-    /// The protocol is told that the MAC gave a packet up. Returns whether others are stranded with it.
+    /// The protocol learns that the MAC gave a packet up. Returns whether others are stranded with it.
     pub(super) fn tell_of_failure(
         &mut self,
         now: Time,
@@ -54,7 +55,7 @@ impl Stack {
         let entry = packets.get(handle);
         let message = if entry.packet.is_routing() { packets.routing_message(handle) } else { None };
         let what = match (message, entry.passed_on) {
-            (None, false) => GivenUp::Packet(packets.parcel(handle)),
+            (None, false) => GivenUp::Packet(packets.routed(handle)),
             (Some(message), false) => GivenUp::Message(message.clone()),
             (Some(_), true) => GivenUp::MessageArrived,
             (None, true) => GivenUp::Arrived {
@@ -72,7 +73,7 @@ impl Stack {
     }
 
     /// The protocol is given a packet whose link broke while it waited.
-    pub(super) fn strand(&mut self, now: Time, packet: Parcel) {
+    pub(super) fn strand(&mut self, now: Time, packet: RoutedPacket) {
         self.call(|protocol| protocol.on_stranded(now, packet));
     }
 
@@ -160,11 +161,11 @@ impl Stack {
             return;
         }
         match agent.protocol.way(around.now, packet.destination) {
-            Some(Way::Hop(peer)) => self.admit(around, handle, peer),
-            Some(Way::Along(way)) => self.send_along(around, handle, way),
+            Some(NextHop::Neighbour(peer)) => self.admit(around, handle, peer),
+            Some(NextHop::Along(way)) => self.send_along(around, handle, way),
             None => {
-                let parcel = around.packets.parcel(handle);
-                self.call(|protocol| protocol.on_no_route(around.now, parcel));
+                let packet = around.packets.routed(handle);
+                self.call(|protocol| protocol.on_no_route(around.now, packet));
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::routing::{self, RoutingAgent};
 use crate::stack::{End, Failures, FlowRoute, Policies, Stack};
 use multihop_core::{FlowId, NodeId, Port, Rng, Time};
 use multihop_link::{EgressQueue, InterfaceQueue, PhyTimes};
-use multihop_schemes::Station;
+use multihop_schemes::SenderStation;
 use std::sync::Arc;
 
 /// The slots, as they are given out.
@@ -89,7 +89,7 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
     let routes = flows.map(|(index, flow)| {
         let id = FlowId(index as u32);
         let scheme = &config.schemes[flow.scheme].scheme;
-        let station = Station { flow: id, phy, rts_from: timing.rts_from() };
+        let station = SenderStation { flow: id, phy, rts_from: timing.rts_from() };
         let mut add = |port: Port| {
             let (at, peer, endpoint) = match port {
                 Port::Sender => (flow.source, flow.destination, scheme.sender_at(&station)),
@@ -121,7 +121,7 @@ pub(super) fn routing_agents(config: &Config, plan: &mut SlotPlan) -> Vec<(Box<d
     agents.collect()
 }
 
-/// Slots of the nodes whose router policies may have something to tell.
+/// Slots of the nodes whose router policies may have something to signal.
 pub(super) fn notices(nodes: &[Node], plan: &mut SlotPlan) -> Vec<(u32, Slot)> {
     let tells = (0..).zip(nodes).filter(|(_, node)| node.stack.has_policies());
     tells.map(|(index, _)| (index, plan.add(index, Purpose::Notice(index)))).collect()

@@ -44,7 +44,7 @@ impl World {
             recoveries: progress.recoveries - base.recoveries,
             ecn_reductions: progress.ecn_reductions - base.ecn_reductions,
             marked: book.marked,
-            window_mean: (window.count > 0).then(|| window.sum as f64 / window.count as f64),
+            window_mean_bytes: (window.count > 0).then(|| window.sum as f64 / window.count as f64),
             rate_mean_bps: rates.allowed.get(),
             loss_event_rate: rates.loss_event.get(),
             hops: path.map_or(0, |path| path.len() as u32 - 1),

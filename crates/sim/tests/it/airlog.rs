@@ -118,7 +118,7 @@ fn a_radio_has_what_its_mac_heard_and_sent() {
             let mut sent = Vec::new();
             for (_, event) in told.iter().filter(|(id, _)| id.0 == node) {
                 match event {
-                    LinkEvent::Heard(heard) => {
+                    LinkEvent::Decoded(heard) => {
                         let from =
                             matches!(heard.kind, FrameKind::Rts | FrameKind::Data).then_some(heard.from.0);
                         let duration = (heard.duration.ns() / 1_000) as u16;

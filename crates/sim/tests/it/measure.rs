@@ -162,10 +162,10 @@ fn the_busyness_ratio_is_the_truth() {
         let outcome = run(&config);
         assert_eq!(outcome.measurements.len(), 20 * 7);
         for row in &outcome.measurements {
-            let difference = row.view.busy_ratio.unwrap() - row.busy_ratio;
+            let difference = row.view.busy_ratio.unwrap() - row.true_busy_ratio;
             // A NAV that nothing followed is told to be over when the station next looks at it.
             assert!((-1e-9..3e-3).contains(&difference), "{row:?}");
-            assert!(row.busy_ratio > 0.1 && row.busy_ratio < 1.0, "{row:?}");
+            assert!(row.true_busy_ratio > 0.1 && row.true_busy_ratio < 1.0, "{row:?}");
         }
     }
 }
@@ -248,7 +248,7 @@ fn estimates_are_possible_whatever_happens() {
                 assert!(rates.clone().all(|bps| bps > 0.0 && bps <= 11e6), "{row:?}");
                 let available = view.available_bps.unwrap_or_default();
                 assert!(available >= 0.0 && available <= view.capacity_bps.unwrap_or_default(), "{row:?}");
-                let shares = [view.busy_ratio, view.transmission_efficiency, Some(row.busy_ratio)];
+                let shares = [view.busy_ratio, view.transmission_efficiency, Some(row.true_busy_ratio)];
                 assert!(
                     shares.into_iter().flatten().all(|share| (0.0..=1.0 + 1e-9).contains(&share)),
                     "{row:?}"

@@ -43,7 +43,7 @@ fn video(flow: &FlowOutcome) -> VideoOutcome {
 }
 
 fn share(part: u64, video: &VideoOutcome) -> f64 {
-    part as f64 / video.sent as f64
+    part as f64 / video.frames_sent as f64
 }
 
 #[test]
@@ -54,11 +54,11 @@ fn a_good_link_shows_every_frame_in_time() {
         let video = video(flow);
         // The last 400 ms are still on their way for the books if they are not there, but they are: one arrives in 7 ms.
         assert_eq!(
-            (video.sent, video.late, video.lost, video.skipped),
+            (video.frames_sent, video.frames_late, video.frames_lost, video.frames_skipped),
             (1500, 0, 0, 0),
             "{scheme}: {video:?}"
         );
-        assert!((1499..=1500).contains(&video.on_time), "{scheme}: {video:?}");
+        assert!((1499..=1500).contains(&video.frames_on_time), "{scheme}: {video:?}");
         assert_eq!((video.late_ratio, video.stalls, video.stall_time_s), (Some(0.0), 0, 0.0), "{scheme}");
         let delay = video.frame_delay_mean_s.unwrap();
         assert!((0.006..0.008).contains(&delay), "{scheme}: {delay}");
@@ -78,13 +78,17 @@ fn an_outage_stalls_a_player_for_its_length_less_what_it_has_in_store() {
         let outcome = seconds(&mut config, 5, 65);
         let video = video(&outcome.flows[0]);
         if scheme == "udp" {
-            assert_eq!((video.lost, video.late, video.skipped, video.stalls), (50, 0, 0, 1), "{video:?}");
+            assert_eq!(
+                (video.frames_lost, video.frames_late, video.frames_skipped, video.stalls),
+                (50, 0, 0, 1),
+                "{video:?}"
+            );
             assert!((video.stall_time_s - 1.606_046_4).abs() < 1e-6, "{video:?}");
         } else {
             // The stream waits for its retransmission timer as well, which backs off; nothing is lost for good.
-            assert_eq!(video.lost, 0, "{video:?}");
+            assert_eq!(video.frames_lost, 0, "{video:?}");
             assert!((1.606..4.0).contains(&video.stall_time_s), "{video:?}");
-            assert!(video.skipped > 20 && video.late >= 10, "{video:?}");
+            assert!(video.frames_skipped > 20 && video.frames_late >= 10, "{video:?}");
         }
     }
 }
@@ -97,15 +101,15 @@ fn half_the_capacity_carries_half_of_the_frames() {
     let outcome = seconds(&mut over_wire(wire, 3, "udp"), 5, 205);
     let by_datagrams = video(&outcome.flows[0]);
     let passes = 128_000.0 / (1308.0 * 8.0) / 25.0;
-    assert!((share(by_datagrams.on_time, &by_datagrams) - passes).abs() < 0.005, "{by_datagrams:?}");
-    assert_eq!((by_datagrams.skipped, by_datagrams.late), (0, 0), "{by_datagrams:?}");
+    assert!((share(by_datagrams.frames_on_time, &by_datagrams) - passes).abs() < 0.005, "{by_datagrams:?}");
+    assert_eq!((by_datagrams.frames_skipped, by_datagrams.frames_late), (0, 0), "{by_datagrams:?}");
     assert!((by_datagrams.late_ratio.unwrap() - (1.0 - passes)).abs() < 0.005, "{by_datagrams:?}");
 
     let outcome = seconds(&mut over_wire(wire, 3, "tcp-newreno"), 5, 205);
     let by_stream = video(&outcome.flows[0]);
-    assert!(by_stream.lost < 40, "only those that are under way at the end: {by_stream:?}");
+    assert!(by_stream.frames_lost < 40, "only those that are under way at the end: {by_stream:?}");
     assert!(
-        (share(by_stream.skipped, &by_stream) - (1.0 - 0.5 * 1460.0 / 1500.0)).abs() < 0.03,
+        (share(by_stream.frames_skipped, &by_stream) - (1.0 - 0.5 * 1460.0 / 1500.0)).abs() < 0.03,
         "{by_stream:?}"
     );
     // The buffer holds 400 ms of video, for which the wire needs twice as long: whatever is sent comes late.
@@ -123,8 +127,15 @@ fn a_smaller_buffer_skips_more_and_delays_less() {
         video(&seconds(&mut config, 5, 105).flows[0])
     };
     let [none, large, small] = [None, Some(32_000), Some(3_200)].map(with_buffer);
-    assert_eq!((none.skipped, none.lost > 0), (0, true), "without a bound the sender falls behind for ever");
-    assert!(large.skipped > 100 && small.skipped >= large.skipped, "{large:?} {small:?}");
+    assert_eq!(
+        (none.frames_skipped, none.frames_lost > 0),
+        (0, true),
+        "without a bound the sender falls behind for ever"
+    );
+    assert!(
+        large.frames_skipped > 100 && small.frames_skipped >= large.frames_skipped,
+        "{large:?} {small:?}"
+    );
     let delay = |video: VideoOutcome| video.frame_delay_mean_s.unwrap();
     assert!(delay(none) > delay(large) && delay(large) > delay(small) + 0.5, "{none:?} {large:?} {small:?}");
 }
@@ -140,8 +151,8 @@ fn video_goes_over_every_transport() {
         config.duration = Span::from_ms(30_000);
         add_flow(&mut config, 0, 1, AppConfig::Video(VideoConfig { gop: 12, key_ratio: 4.0, ..VIDEO }));
         let video = video(&run(&config).flows[0]);
-        assert!((499..=501).contains(&video.sent), "{}: {video:?}", entry.name);
-        assert!(video.on_time + 2 >= video.sent, "{}: {video:?}", entry.name);
+        assert!((499..=501).contains(&video.frames_sent), "{}: {video:?}", entry.name);
+        assert!(video.frames_on_time + 2 >= video.frames_sent, "{}: {video:?}", entry.name);
         assert_eq!((video.stalls, video.late_ratio), (0, Some(0.0)), "{}: {video:?}", entry.name);
     }
 }
@@ -162,10 +173,10 @@ fn every_frame_has_one_fate() {
         let outcome = run(&config);
         for flow in &outcome.flows {
             let video = video(flow);
-            let decided = video.skipped + video.on_time + video.late + video.lost;
+            let decided = video.frames_skipped + video.frames_on_time + video.frames_late + video.frames_lost;
             // The last 400 ms have eleven frames at most.
-            assert!(decided <= video.sent && video.sent - decided <= 11, "{name}: {video:?}");
-            assert!(video.late + video.lost + video.skipped > 0, "{name}: {video:?}");
+            assert!(decided <= video.frames_sent && video.frames_sent - decided <= 11, "{name}: {video:?}");
+            assert!(video.frames_late + video.frames_lost + video.frames_skipped > 0, "{name}: {video:?}");
             assert!(video.stall_time_s <= outcome.measured_s, "{name}: {video:?}");
         }
         assert_eq!(outcome, World::new(&config, Ties::Reversed).finish());

@@ -30,7 +30,7 @@ pub struct Sent {
 
 /// An acknowledgement arrived, within loss recovery or outside.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Heard {
+pub struct AckInfo {
     /// Now.
     pub now: Time,
     /// Payload bytes newly acknowledged; none for a duplicate acknowledgement, which says that a segment left the network.
@@ -99,7 +99,7 @@ pub enum LossKind {
     },
 }
 
-/// A loss was noticed; told once per episode, before anything is retransmitted.
+/// A loss was noticed; reported once per episode, before anything is retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lost {
     /// Now.
@@ -121,7 +121,7 @@ pub struct Recovered {
     pub window: u64,
 }
 
-/// Congestion was echoed; told at most once per window of data (RFC 3168, section 6.1.2).
+/// Congestion was echoed; reported at most once per window of data (RFC 3168, section 6.1.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Marked {
     /// Now.
@@ -163,11 +163,11 @@ pub trait Controller: Send {
     fn on_opened(&mut self, _rtt: Span) {}
     /// A segment was handed to the network. A pace that the allowance names afterwards holds for what follows it.
     fn on_sent(&mut self, _sent: &Sent) {}
-    /// An acknowledgement arrived; told before anything else that it means.
-    fn on_heard(&mut self, _heard: &Heard) {}
+    /// An acknowledgement arrived; called before anything else that it means.
+    fn on_ack(&mut self, _ack: &AckInfo) {}
     /// New data was acknowledged.
     fn on_acked(&mut self, acked: &Acked);
-    /// Data was delivered; told after everything else that the acknowledgement means, but for its congestion header. Needs
+    /// Data was delivered; called after everything else that the acknowledgement means, but for its congestion header. Needs
     /// [`crate::TcpOptions::delivery_rate`].
     fn on_delivered(&mut self, _delivery: &Delivery) {}
     /// The controller uses less of the path than it could, of its own will: rates of what is sent now are marked as if the

@@ -16,7 +16,7 @@ mod westwood;
 pub use adaptive_pacing::{AdaptivePacing, AdaptivePacingOptions, Dispersion, ShortPath};
 pub use bbr::{Bbr, BbrOptions};
 pub use controller::{
-    Acked, Allowance, Controller, Delivery, Heard, LossKind, Lost, Marked, Recovered, Returned, Sent,
+    AckInfo, Acked, Allowance, Controller, Delivery, LossKind, Lost, Marked, Recovered, Returned, Sent,
 };
 pub use cubic::{Cubic, CubicOptions};
 pub use reno::{Growth, Halving, Reno, RenoOptions};

@@ -2,7 +2,7 @@
 //! a round trip takes.
 
 use crate::{
-    Acked, Allowance, Controller, Heard, LossKind, Lost, Marked, Recovered, Reno, RenoOptions, Sent,
+    AckInfo, Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered, Reno, RenoOptions, Sent,
 };
 use multihop_core::{Span, Time};
 
@@ -193,8 +193,8 @@ impl Controller for Vegas {
         self.round.sent += sent.size;
     }
 
-    fn on_heard(&mut self, heard: &Heard) {
-        self.round.covered += heard.advance.unwrap_or(0);
+    fn on_ack(&mut self, ack: &AckInfo) {
+        self.round.covered += ack.advance.unwrap_or(0);
     }
 
     fn on_acked(&mut self, acked: &Acked) {
@@ -270,7 +270,7 @@ mod tests {
         for _ in 0..window {
             let (now, rtt) = (Time::ZERO, Some(Span::from_seconds(rtt_ms / 1e3)));
             let in_flight = (window - 1) * MSS;
-            vegas.on_heard(&Heard { now, advance: Some(MSS) });
+            vegas.on_ack(&AckInfo { now, advance: Some(MSS) });
             let (app_limited, ecn_echo) = (false, false);
             vegas.on_acked(&Acked {
                 now,

@@ -1,6 +1,6 @@
 //! Westwood+ (Grieco and Mascolo 2004): after a loss the window is what the acknowledgements say that the path carries.
 
-use crate::{Acked, Allowance, Controller, Heard, LossKind, Lost, Marked, Recovered, Reno, RenoOptions};
+use crate::{AckInfo, Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered, Reno, RenoOptions};
 use multihop_core::{Span, Time};
 
 /// How samples of the bandwidth are smoothed; the weight of the past is 0.9 in both.
@@ -89,9 +89,9 @@ impl Controller for Westwood {
         self.reno.slow_start_threshold()
     }
 
-    fn on_heard(&mut self, heard: &Heard) {
+    fn on_ack(&mut self, ack: &AckInfo) {
         let segment = u64::from(self.options.reno.segment_size);
-        let size = if let Some(advance) = heard.advance {
+        let size = if let Some(advance) = ack.advance {
             let told = self.anticipated.min(advance);
             self.anticipated -= told;
             advance - told
@@ -100,7 +100,7 @@ impl Controller for Westwood {
             segment
         };
         self.acknowledged += size;
-        self.sample(heard.now);
+        self.sample(ack.now);
     }
 
     fn on_acked(&mut self, acked: &Acked) {
@@ -167,14 +167,14 @@ mod tests {
 
     fn ack(westwood: &mut Westwood, at: u64, segments: u64, rtt: Option<u64>) {
         let size = segments * MSS;
-        westwood.on_heard(&Heard { now: ms(at), advance: Some(size) });
+        westwood.on_ack(&AckInfo { now: ms(at), advance: Some(size) });
         let (now, rtt) = (ms(at), rtt.map(Span::from_ms));
         let (app_limited, ecn_echo) = (true, false);
         westwood.on_acked(&Acked { now, size, rtt, srtt: rtt, in_flight: 0, app_limited, ecn_echo, hops: 1 });
     }
 
     fn duplicate(westwood: &mut Westwood, at: u64) {
-        westwood.on_heard(&Heard { now: ms(at), advance: None });
+        westwood.on_ack(&AckInfo { now: ms(at), advance: None });
     }
 
     fn bandwidth(westwood: &Westwood) -> f64 {

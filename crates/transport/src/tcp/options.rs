@@ -30,11 +30,11 @@ pub enum ExitWindow {
 /// What becomes of selective acknowledgements when the retransmission timer expires.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SackedAtTimeout {
-    /// They are forgotten, because the receiver may have reneged (RFC 2018, section 8); what it tells from then on is not sent again.
+    /// They are forgotten, because the receiver may have reneged (RFC 2018, section 8); what it reports from then on is not sent again.
     Forgotten,
     /// They still hold, as most implementations have it (RFC 6675, section 5.1).
     Kept,
-    /// Everything is sent again, whatever the receiver tells, as ns-2 does.
+    /// Everything is sent again, whatever the receiver reports, as ns-2 does.
     SentAgain,
 }
 
@@ -82,7 +82,7 @@ pub struct TcpOptions {
     /// Note when each segment was sent, at no cost in bytes, so that every acknowledgement of data that was sent once gives the
     /// controller a round-trip sample. The retransmission timer goes on with the samples that it would have without.
     pub time_every_segment: bool,
-    /// Sample the rate at which data is delivered, at no cost in bytes, and tell the controller of it with each acknowledgement
+    /// Sample the rate at which data is delivered, at no cost in bytes, and report it to the controller with each acknowledgement
     /// ([`crate::Controller::on_delivered`]).
     pub delivery_rate: bool,
     /// Header bytes of the SACK option itself, before 8 for each block: 4 with padding (RFC 2018, section 3), 0 in ns-2.

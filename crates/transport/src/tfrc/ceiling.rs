@@ -2,7 +2,7 @@
 
 use multihop_core::{LinkEvent, Time};
 
-/// What a report of the receiver told, for who limits the rate.
+/// What a report of the receiver said, for a rate ceiling.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
     /// When it came.

@@ -3,12 +3,12 @@
 use multihop_core::Time;
 use std::collections::VecDeque;
 
-/// When the sender was not limited by its data, as far as no report told of it yet. The RFC keeps two such instants, which is enough
+/// When the sender was not limited by its data, as far as no report covers it yet. The RFC keeps two such instants, which is enough
 /// where reports come each round-trip time.
 #[derive(Clone, Debug, Default)]
 pub struct DataLimited {
     unlimited: VecDeque<Time>,
-    /// When the newest packet was sent that the last report told of.
+    /// When the newest packet was sent that the last report covers.
     reported: Option<Time>,
 }
 
@@ -19,7 +19,7 @@ impl DataLimited {
     }
 
     /// A report came whose newest packet was sent at `newest`: was all the time since that of the last report limited by data? Not if
-    /// it tells of no newer packet.
+    /// it covers no newer packet.
     pub fn on_report(&mut self, newest: Time) -> bool {
         if self.reported >= Some(newest) {
             return false;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// A packet that came: its number, and the time by which loss events are told apart, in seconds.
+/// A packet that came: its number, and the time by which loss events are separated, in seconds.
 type Mark = (u64, f64);
 
 /// Numbers that are missing, between a packet that came and the next one that did.
@@ -34,7 +34,7 @@ impl LossDetection {
         self.highest.map(|(number, _)| number)
     }
 
-    /// A packet came that did not come before. `lost` is told the packets that are lost now, in order, each with its time: that of
+    /// A packet came that did not come before. `lost` is called with the packets that are lost now, in order, each with its time: that of
     /// the packets around it, interpolated.
     pub fn on_arrival(&mut self, number: u64, at: f64, lost: impl FnMut(u64, f64)) {
         let mark = (number, at);

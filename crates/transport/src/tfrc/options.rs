@@ -114,7 +114,7 @@ pub struct TfrcOptions {
     pub granularity: Span,
     /// Packets with higher numbers that come before one is taken for lost (`NDUPACK`).
     pub duplicate_threshold: u32,
-    /// Loss events are told apart by when packets were sent, and not by when they came.
+    /// Loss events are separated by when packets were sent, and not by when they came.
     pub by_timestamps: bool,
     /// A loss event needs a new round, and not only a round-trip time since the last one began.
     pub new_round: bool,

@@ -39,7 +39,7 @@ def write_study(
         path: of the page.
         title: of the page; a single study's own by default.
         about: what is reproduced, as a citation.
-        command: makes all of it again at once, if there is such a command.
+        command: reproduces all of it at once, if there is such a command.
         front: sections (HTML) that come before the studies, about all of them.
 
     Returns:

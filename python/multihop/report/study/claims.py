@@ -63,7 +63,7 @@ def _row(judgement: Judgement, key: str) -> str:
 
 
 def badge(verdict: Verdict) -> str:
-    """A verdict, told by its words, its symbol and its colour."""
+    """A verdict, shown by its words, its symbol and its colour."""
     symbol = f'<span aria-hidden="true">{verdict.symbol}</span>'
     return f'<span class="badge {_BADGES[verdict]}">{symbol} {escape(str(verdict))}</span>'
 

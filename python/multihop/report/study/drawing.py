@@ -32,7 +32,7 @@ _LETTERS_PER_INCH = 11.5
 
 @dataclass(frozen=True)
 class Look:
-    """How a series is told apart, by more than colour: markers and dashes of lines, strength of bars."""
+    """How a series is distinguished, by more than colour: markers and dashes of lines, strength of bars."""
 
     colour: str
     marker: str
@@ -104,7 +104,7 @@ def whole_chart(plot: Plot) -> Chart:
 
 
 def shows_legend(plot: Plot) -> bool:
-    """Whether there is anything to tell apart."""
+    """Whether there is anything to distinguish."""
     return len(plot.names) > 1 or plot.has_printed or plot.has_possible
 
 
@@ -223,7 +223,7 @@ def _name_ends(chart: Chart, axis: Any, series: Series, tokens: Sequence[str]) -
 
 
 def _printed(chart: Chart, axis: Any, plot: Plot, panel: Panel) -> None:  # noqa: ANN401 - an Axes
-    """The paper's numbers: of one series in its colour; of all that the paper does not tell apart, once."""
+    """The paper's numbers: of one series in its colour; of all that the paper does not distinguish, once."""
     owners: dict[tuple[str, float], list[tuple[float, Series]]] = {}
     for series in panel.series:
         for mark in series.marks:
@@ -353,7 +353,7 @@ def _bar_width(panel: Panel) -> float:
 
 
 def _words(plot: Plot, series: Series, mark: Mark) -> str:
-    """What the pointer is told about a point."""
+    """What the pointer shows of a point."""
     if mark.y is None:
         return ""
     along = "" if plot.chart.x_metric is not None or not mark.label else f"{plot.x_label} {mark.label}"

@@ -68,7 +68,7 @@ class Plot:
         key: unique in the page.
         shape: how it is drawn.
         names: of all series of all panels.
-        named_by: what tells series apart.
+        named_by: what distinguishes series.
         categories: labels of the places on the x axis; empty if it is numeric.
         ticks: numbers to mark on a numeric axis; empty for any.
         x_label, y_label: with units.
@@ -139,7 +139,7 @@ class _Layout:
 
     Attributes:
         names: of series.
-        named_by: what tells them apart.
+        named_by: what distinguishes them.
         panels: title of each, and number of a series -> its points.
     """
 
@@ -149,7 +149,7 @@ class _Layout:
 
 
 def _layout(result: StudyResult, chart: Chart, x: str | None) -> _Layout:
-    """Every point has a place of its own: factors that are nowhere else tell series apart, so nothing is averaged."""
+    """Every point has a place of its own: factors that are nowhere else distinguish series, so nothing is averaged."""
     spec = result.study.spec
     chosen = result.select(chart.at)
     labels = {index: result.points[index].labels for index in chosen}
@@ -291,7 +291,7 @@ def _over_time(result: StudyResult, chart: Chart, key: str) -> Plot:
     table, column, unit, scale = _column(chart)
     layout = _layout(result, chart, None)
     lines = {index: _lines(result, chart, index, table, column) for index in result.select(chart.at)}
-    # A name says no more than tells the lines of one point apart.
+    # A name says no more than distinguishes the lines of one point.
     varying = [place for place in (0, 1) if any(len({line[place] for line in found}) > 1 for found in lines.values())]
     numbers: dict[tuple[int, str], int] = {}
     panels = []
@@ -382,6 +382,6 @@ def point_words(spec: StudySpec, labels: Mapping[str, Label]) -> str:
 
 
 def _named(spec: StudySpec, factor: str, label: Label) -> str:
-    """A label that stands alone: a number needs to be told what it counts."""
+    """A label that stands alone: a number needs the name of what it counts."""
     speaks = isinstance(label, str) and not label.replace(".", "").isdigit()
     return text(label) if speaks else f"{title_of(spec, factor)} {text(label)}"

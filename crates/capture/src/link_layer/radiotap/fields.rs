@@ -50,7 +50,7 @@ pub enum Field<'h> {
     Known {
         /// Its bit.
         bit: u8,
-        /// How often the bits began anew before it: fields of a later round tell of one antenna each.
+        /// How often the bits began anew before it: fields of a later round are of one antenna each.
         round: u32,
         /// Its bytes, little-endian.
         bytes: &'h [u8],

@@ -11,7 +11,7 @@ pub use probe::{RtWinfProbe, RtWinfProbeOptions};
 use crate::{Elapsed, Estimator, LinkView, PhyTimes};
 use medium::InUse;
 use multihop_core::{
-    Attempt, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent, NodeId, Rate, Report, Span, Time,
+    Attempt, DecodedFrame, Exchange, Fate, FrameKind, Interval, LinkEvent, NodeId, Rate, Report, Span, Time,
 };
 use node_capacity::NodeCapacity;
 use peers::Peers;
@@ -112,7 +112,7 @@ pub struct RtWinf {
     peers: Peers,
     capacity: NodeCapacity,
     /// The last RTS for this node.
-    asked: Option<Heard>,
+    asked: Option<DecodedFrame>,
     overheard: Option<Overheard>,
     /// The end of the CTS, and the ACK, of the attempt that succeeded.
     succeeded: Option<(Time, Interval)>,
@@ -169,7 +169,7 @@ impl RtWinf {
         Report { capacity_bps: self.capacity_bps(), available_bps: self.available_bps(now) }
     }
 
-    fn on_heard(&mut self, heard: &Heard) {
+    fn on_decoded(&mut self, heard: &DecodedFrame) {
         let mine = heard.to == Some(heard.node);
         if self.options.full_busy || (matches!(heard.kind, FrameKind::Rts | FrameKind::Cts)) {
             self.occupy(heard, mine);
@@ -186,7 +186,7 @@ impl RtWinf {
     }
 
     /// Counts what a frame reserves. An RTS for this node reserves nothing until DATA shows that it was answered.
-    fn occupy(&mut self, heard: &Heard, mine: bool) {
+    fn occupy(&mut self, heard: &DecodedFrame, mine: bool) {
         let reserved = heard.air.end + heard.duration;
         let before = if heard.kind == FrameKind::Cts { self.phy.rts + self.phy.sifs } else { Span::ZERO };
         let start = if self.options.full_busy {
@@ -199,7 +199,7 @@ impl RtWinf {
     }
 
     /// DATA for this node (Eqs. 4, 5, 9).
-    fn receive(&mut self, data: &Heard) {
+    fn receive(&mut self, data: &DecodedFrame) {
         let asked = self.asked.take().filter(|rts| rts.from == data.from);
         let Some(rts) = asked.filter(|rts| data.air.end <= rts.air.end + rts.duration) else { return };
         self.in_use.add(Interval { start: rts.air.end, end: rts.air.end + rts.duration });
@@ -230,13 +230,13 @@ impl RtWinf {
         self.take_part(exchange.size, self.transfer(cts, ack), exchange.rate);
     }
 
-    fn overhear_rts(&mut self, rts: &Heard) {
+    fn overhear_rts(&mut self, rts: &DecodedFrame) {
         let nav = rts.duration.seconds();
         let share = nav / (nav + rts.air.length().seconds());
         self.overheard = Some(Overheard { sender: Some(rts.from), share, cts: None, data: None });
     }
 
-    fn overhear_cts(&mut self, cts: &Heard) {
+    fn overhear_cts(&mut self, cts: &DecodedFrame) {
         let nav = cts.duration.seconds();
         let alone = nav / (nav + cts.air.length().seconds() + 2.0 * self.phy.sifs.seconds());
         let after_rts = self.overheard.filter(|exchange| exchange.sender == cts.to && exchange.cts.is_none());
@@ -245,7 +245,7 @@ impl RtWinf {
         self.overheard = Some(Overheard { sender: cts.to, share, cts: cts_seen, data: None });
     }
 
-    fn overhear_data(&mut self, data: &Heard) {
+    fn overhear_data(&mut self, data: &DecodedFrame) {
         if let Some(exchange) = &mut self.overheard
             && exchange.sender == Some(data.from)
         {
@@ -254,7 +254,7 @@ impl RtWinf {
     }
 
     /// The end of an exchange of others (Eq. 6).
-    fn overhear_ack(&mut self, ack: &Heard) {
+    fn overhear_ack(&mut self, ack: &DecodedFrame) {
         let Some(exchange) = self.overheard.take().filter(|exchange| exchange.sender == ack.to) else {
             return;
         };
@@ -295,7 +295,7 @@ impl Estimator for RtWinf {
     fn on_link(&mut self, event: &LinkEvent) {
         self.in_use.on_link(event);
         match event {
-            LinkEvent::Heard(heard) => self.on_heard(heard),
+            LinkEvent::Decoded(heard) => self.on_decoded(heard),
             LinkEvent::Attempt(attempt) => self.on_attempt(attempt),
             LinkEvent::Exchange(exchange) => self.on_exchange(exchange),
             LinkEvent::Reported(reported) if self.options.peers => self.peers.add(*reported),

@@ -6,7 +6,7 @@ use super::node_capacity::{NodeCapacity, capacity_bps};
 use super::peers::Peers;
 use crate::{Elapsed, Estimator, LinkView, PhyTimes, WinfReading};
 use multihop_core::{
-    Attempt, Exchange, Fate, FrameKind, Heard, Interval, LinkEvent, Rate, Report, Span, Time,
+    Attempt, DecodedFrame, Exchange, Fate, FrameKind, Interval, LinkEvent, Rate, Report, Span, Time,
 };
 
 /// Options of [`RtWinfProbe`].
@@ -61,7 +61,7 @@ pub struct RtWinfProbe {
     peers: Peers,
     capacity: NodeCapacity,
     /// The last DATA of others.
-    overheard: Option<Heard>,
+    overheard: Option<DecodedFrame>,
     /// From the DATA to the ACK of the attempt that succeeded.
     succeeded: Option<Interval>,
 }
@@ -101,7 +101,7 @@ impl RtWinfProbe {
         Report { capacity_bps: self.capacity_bps(), available_bps: self.available_bps(now) }
     }
 
-    fn on_heard(&mut self, heard: &Heard) {
+    fn on_decoded(&mut self, heard: &DecodedFrame) {
         match (heard.kind, heard.to) {
             (FrameKind::Data, Some(to)) if to == heard.node => {
                 let end = heard.air.end + self.phy.sifs + self.phy.ack;
@@ -116,7 +116,7 @@ impl RtWinfProbe {
         }
     }
 
-    fn overhear_ack(&mut self, ack: &Heard) {
+    fn overhear_ack(&mut self, ack: &DecodedFrame) {
         let Some(data) = self.overheard.take().filter(|data| ack.to == Some(data.from)) else { return };
         // An ACK that does not follow at once is that of a frame that was not heard.
         if ack.air.start > data.air.end + self.phy.sifs * 2 {
@@ -151,7 +151,7 @@ impl Estimator for RtWinfProbe {
     fn on_link(&mut self, event: &LinkEvent) {
         self.in_use.on_link(event);
         match event {
-            LinkEvent::Heard(heard) => self.on_heard(heard),
+            LinkEvent::Decoded(heard) => self.on_decoded(heard),
             LinkEvent::Attempt(attempt) => self.on_attempt(attempt),
             LinkEvent::Exchange(exchange) => self.on_exchange(exchange),
             LinkEvent::Reported(reported) if self.options.peers => self.peers.add(*reported),
@@ -189,7 +189,7 @@ mod tests {
     fn hears(kind: FrameKind, from: NodeId, to: NodeId, air: Interval) -> LinkEvent {
         let rate = Rate::from_kbps(11_000);
         let duration = Span::ZERO;
-        LinkEvent::Heard(Heard {
+        LinkEvent::Decoded(DecodedFrame {
             node: A,
             kind,
             from,

@@ -36,7 +36,17 @@ fn frames(start: Time) -> Frames {
 fn hears(kind: FrameKind, from: NodeId, to: NodeId, air: Interval, nav: u64) -> LinkEvent {
     let (size, kbps) = if kind == FrameKind::Data { (1500, 11_000) } else { (0, 1_000) };
     let (rate, duration) = (Rate::from_kbps(kbps), Span::from_us(nav));
-    LinkEvent::Heard(Heard { node: A, kind, from, to: Some(to), air, duration, size, flow: None, rate })
+    LinkEvent::Decoded(DecodedFrame {
+        node: A,
+        kind,
+        from,
+        to: Some(to),
+        air,
+        duration,
+        size,
+        flow: None,
+        rate,
+    })
 }
 
 /// `A` sends to `B`.

@@ -44,7 +44,7 @@ fn guess(lines: &[(usize, Vec<f64>)]) -> Result<usize> {
     match [3, 4].into_iter().filter(fits).collect::<Vec<_>>().as_slice() {
         [group] => Ok(*group),
         [] => {
-            // Which line it is that does not fit is told of two dimensions, unless more lines fit three.
+            // Which line it is that does not fit is reported for two dimensions, unless more lines fit three.
             let whole =
                 |group: usize| lines.iter().filter(|(_, values)| values.len().is_multiple_of(group)).count();
             Ok(if whole(4) > whole(3) { 4 } else { 3 })

@@ -62,7 +62,7 @@ fn flow(flow: &FlowOutcome) -> impl Iterator<Item = Cell> {
         ("payload_airtime", Amount, Some(flow.payload_airtime)),
         ("delay_mean", Amount, Some(flow.delay.mean)),
         ("rtt_mean", Amount, flow.rtt_mean_s),
-        ("window_mean", Amount, flow.window_mean),
+        ("window_mean", Amount, flow.window_mean_bytes),
         ("rate_mean", Amount, flow.rate_mean_bps),
         ("transfer_mean", Amount, flow.transfer_mean_s),
         ("service_delay_mean", Amount, flow.service_delay_mean_s),
@@ -90,7 +90,7 @@ fn step(row: &SeriesRow) -> impl Iterator<Item = Cell> {
 fn measurement(row: &MeasurementRow) -> impl Iterator<Item = Cell> {
     let view = &row.view;
     [
-        ("true_busy_ratio", Share, Some(row.busy_ratio)),
+        ("true_busy_ratio", Share, Some(row.true_busy_ratio)),
         ("estimated busy_ratio", Share, view.busy_ratio),
         ("estimated transmission_efficiency", Share, view.transmission_efficiency),
         ("estimated capacity", Amount, view.capacity_bps),

@@ -5,7 +5,7 @@
 
 use multihop_core::Rng;
 use multihop_scenario::json_schema;
-use multihop_schemes::{Entry, REGISTRY};
+use multihop_schemes::{REGISTRY, SchemeEntry};
 use serde_json::{Map, Value, json};
 
 /// Draws from the schemas.
@@ -67,7 +67,7 @@ const FILES: [&str; 3] = ["passing.tcl", "passing.movements", "passing.fcd.xml"]
 impl Draw {
     /// From the schemas of this build.
     pub fn new() -> Draw {
-        let schema = |entry: &Entry| (entry.name, entry.schema());
+        let schema = |entry: &SchemeEntry| (entry.name, entry.schema());
         Draw { scenario: json_schema(), schemes: REGISTRY.iter().map(schema).collect() }
     }
 

@@ -8,7 +8,7 @@ use crate::common::wires::{goodput, lay, mbps, wire, wired};
 use multihop_core::{DropCause, Span};
 use multihop_dot11::DcfRules;
 use multihop_scenario::{Overrides, Setting, resolve, resolve_among};
-use multihop_schemes::{Entry, REGISTRY};
+use multihop_schemes::{REGISTRY, SchemeEntry};
 use multihop_sim::config::{Config, SchemeConfig};
 use multihop_sim::outcome::Outcome;
 use multihop_sim::run;
@@ -26,7 +26,7 @@ fn bottleneck(queue: &str, delay: u64, flows: usize) -> Config {
         lay(&mut config, (1, sink as u32), mbps(100), Span::ZERO, 1000);
         saturate(&mut config, source, sink);
     }
-    let scheme = Entry::of::<QueuePrice>().build(&json!({ "queue": queue })).unwrap();
+    let scheme = SchemeEntry::of::<QueuePrice>().build(&json!({ "queue": queue })).unwrap();
     config.schemes = vec![SchemeConfig { name: "queue-price".into(), scheme }];
     config.warmup = Span::from_ms(10_000);
     config.duration = Span::from_ms(40_000);
@@ -41,7 +41,7 @@ fn on_a_wire_the_window_times_the_queue_is_what_the_law_says() {
     for (queue, bytes) in [("15 kB", 15e3), ("30 kB", 30e3), ("100 kB", 100e3), ("300 kB", 300e3)] {
         for delay in [2, 5, 10] {
             let outcome = run(&bottleneck(queue, delay, 1));
-            let segments = outcome.flows[0].window_mean.unwrap() / 1460.0;
+            let segments = outcome.flows[0].window_mean_bytes.unwrap() / 1460.0;
             let law = bytes / segments / 1512.0;
             let found = wire(&outcome, 0, 1);
             let beyond = found.queue_mean - law;
@@ -75,7 +75,7 @@ const MESH: &str = include_str!("../../../../../scenarios/mesh-demo.toml");
 // [scenario]
 /// A scenario with this scheme for every flow, and with settings as those of `--set`.
 fn scenario(text: &str, scheme: &str, seed: u64, settings: &[(&str, String)]) -> Config {
-    let known = [REGISTRY, &[Entry::of::<QueuePrice>()]].concat();
+    let known = [REGISTRY, &[SchemeEntry::of::<QueuePrice>()]].concat();
     let setting =
         |(path, value): &(&str, String)| Setting { path: (*path).into(), value: format!("value = {value}") };
     let set = settings.iter().map(setting).collect();
@@ -101,7 +101,7 @@ fn means(scheme: &str, settings: &[(&str, String)]) -> Means {
     Means {
         goodput_kbps: mean(&|outcome| goodput(outcome, 0) / 1e3),
         delay_p95_ms: mean(&|outcome| outcome.flows[0].delay.p95 * 1e3),
-        window_segments: mean(&|outcome| outcome.flows[0].window_mean.unwrap() / 1460.0),
+        window_segments: mean(&|outcome| outcome.flows[0].window_mean_bytes.unwrap() / 1460.0),
         retransmissions: mean(&|outcome| outcome.flows[0].retransmissions as f64),
         given_up: mean(&|outcome| outcome.flows[0].dropped[DropCause::RetryLimit as usize] as f64),
     }
@@ -191,7 +191,7 @@ fn a_scenario_knows_it_only_where_it_was_told_of_it() {
     let overrides = Overrides { scheme: Some("queue-price".into()), ..Overrides::default() };
     let error = resolve(CHAIN, "chain.toml", &overrides).map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("queue-price is not a scheme"), "{error}");
-    let known = [Entry::of::<QueuePrice>()];
+    let known = [SchemeEntry::of::<QueuePrice>()];
     let typo = Overrides { scheme: Some("queue-prise".into()), ..Overrides::default() };
     let error = resolve_among(&known, CHAIN, "chain.toml", &typo).map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("did you mean \"queue-price\"?"), "{error}");

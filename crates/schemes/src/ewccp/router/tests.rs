@@ -3,7 +3,7 @@ use super::*;
 
 use crate::testing;
 
-use multihop_core::{Bits, DropCause, Dropped, Ecn, FlowId, Heard, Interval, Rate};
+use multihop_core::{Bits, DecodedFrame, DropCause, Dropped, Ecn, FlowId, Interval, Rate};
 
 /// Half a megabyte per second, rounds of 100 ms: at a round trip of 50 ms and 1000 bytes, one byte of feedback for 100 that wait.
 fn constants() -> Constants {
@@ -261,7 +261,7 @@ fn a_measured_capacity_is_what_was_carried() {
     let mut router = EwccpRouter::new(NodeId(0), measured, 1);
     router.catch_up(ms(0));
     assert!((router.negative(5_000.0, 500, 1_000) - 250.0).abs() < 1e-9, "a fifth of the constant");
-    let heard = Heard {
+    let heard = DecodedFrame {
         node: NodeId(0),
         kind: FrameKind::Data,
         from: NodeId(3),
@@ -272,7 +272,7 @@ fn a_measured_capacity_is_what_was_carried() {
         flow: None,
         rate: Rate::from_kbps(11_000),
     };
-    (0..50).for_each(|_| router.on_link(&LinkEvent::Heard(heard)));
+    (0..50).for_each(|_| router.on_link(&LinkEvent::Decoded(heard)));
     router.catch_up(ms(100));
     assert!((router.negative(5_000.0, 500, 1_000) - 50.0).abs() < 1e-9, "50 packets in 100 ms: 0.5 MB/s");
     router.catch_up(ms(300));

@@ -1,7 +1,7 @@
 //! Neighbourhood RED: random early detection over the distributed queue of a neighbourhood (Xu et al. 2003).
 //!
 //! A node cannot see the queues of those that it shares the medium with. It takes the share of time in which the medium is busy for
-//! an index of their length, and runs RED on that. A node that is itself part of the congestion tells the neighbours, and all of them
+//! an index of their length, and runs RED on that. A node that is itself part of the congestion notifies the neighbours, and all of them
 //! drop of their traffic according to their part in it.
 
 mod usage;
@@ -41,10 +41,10 @@ pub struct Nred {
     /// The greatest RED probability, which a node that uses the busy medium alone applies to its packets (`max_p`). Default 0.14,
     /// unverified.
     pub max_probability: f64,
-    /// Neighbours are told of congestion: by a node whose mean index was above `min_threshold` at the end of two intervals, and whose
+    /// Neighbours are notified of congestion: by a node whose mean index was above `min_threshold` at the end of two intervals, and whose
     /// own share of the latest is above `min_own_share`. Default true; with false each node goes by what it finds itself.
     pub notices: bool,
-    /// Share of time in frames from or to a node above which it tells of congestion (`T_util`). Default 0.1, a proposal: the
+    /// Share of time in frames from or to a node above which it notifies of congestion (`T_util`). Default 0.1, a proposal: the
     /// published value could not be verified.
     pub min_own_share: f64,
     /// How long neighbours heed a notice; the next one of the same node replaces it. Default "200 ms", two intervals, so that the
@@ -105,7 +105,7 @@ impl TcpScheme for Nred {
     }
 }
 
-/// What neighbours are told (NCN, neighbourhood congestion notification).
+/// What neighbours receive (NCN, neighbourhood congestion notification).
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Congestion {
     /// RED's probability over the mean index (normalised `p_b`): what a unit of a node's own index adds to its probability.
@@ -133,7 +133,7 @@ impl Congestion {
     }
 }
 
-/// What a neighbour told last.
+/// What a neighbour signalled last.
 #[derive(Clone, Copy, Debug)]
 struct Signalled {
     by: NodeId,
@@ -183,7 +183,7 @@ impl Neighbour {
         heard.fold(self.per_index, f64::max) * self.own_index
     }
 
-    /// An interval is over. Returns what there is to tell.
+    /// An interval is over. Returns what there is to signal.
     fn measure(&mut self, shares: Shares) -> Option<Congestion> {
         let Nred { busy_index, index_weight, min_own_share, .. } = self.parameters;
         self.index += index_weight * (busy_index * shares.busy - self.index);

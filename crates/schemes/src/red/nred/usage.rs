@@ -1,6 +1,6 @@
 //! What a node's radio did during an interval of time: the detector of NRED (Xu et al. 2003).
 
-use multihop_core::{Attempt, FrameKind, Heard, Interval, LinkEvent, Span, Time};
+use multihop_core::{Attempt, DecodedFrame, FrameKind, Interval, LinkEvent, Span, Time};
 use multihop_link::{BusyRatio, Estimator};
 
 /// Shares of an interval.
@@ -23,7 +23,7 @@ pub(super) struct Usage {
     since: Time,
     own: Span,
     /// The RTS that came for this node last.
-    asked: Option<Heard>,
+    asked: Option<DecodedFrame>,
 }
 
 impl Usage {
@@ -37,7 +37,7 @@ impl Usage {
         self.busy.on_link(event);
         match event {
             LinkEvent::Attempt(attempt) => self.own += sent_and_answered(attempt),
-            LinkEvent::Heard(heard) if heard.to == Some(heard.node) => self.take(heard),
+            LinkEvent::Decoded(heard) if heard.to == Some(heard.node) => self.take(heard),
             _ => {}
         }
     }
@@ -54,7 +54,7 @@ impl Usage {
         (self.since, self.own) = (now, Span::ZERO);
     }
 
-    fn take(&mut self, heard: &Heard) {
+    fn take(&mut self, heard: &DecodedFrame) {
         match heard.kind {
             FrameKind::Rts => {
                 self.own += heard.air.length();
@@ -75,7 +75,7 @@ fn sent_and_answered(attempt: &Attempt) -> Span {
 }
 
 /// Between an RTS and the DATA that it announced; nothing, if it did not announce it.
-fn answered(rts: &Heard, data: &Heard) -> Span {
+fn answered(rts: &DecodedFrame, data: &DecodedFrame) -> Span {
     let announced = data.from == rts.from && data.air.start <= rts.air.end + rts.duration;
     if announced { data.air.start.since(rts.air.end) } else { Span::ZERO }
 }
@@ -94,7 +94,7 @@ mod tests {
     }
 
     fn heard(kind: FrameKind, from: u32, to: Option<u32>, start: u64, end: u64, duration: u64) -> LinkEvent {
-        LinkEvent::Heard(Heard {
+        LinkEvent::Decoded(DecodedFrame {
             node: NodeId(0),
             kind,
             from: NodeId(from),

@@ -72,7 +72,7 @@ pub(crate) struct Constants {
     pub max_rtt: f64,
 }
 
-/// Mean round-trip time while no packet tells of one, in seconds.
+/// Mean round-trip time while no packet carries one, in seconds.
 const INITIAL_RTT: f64 = 0.05;
 /// The shortest control interval.
 const LEAST_CONTROL: f64 = 1e-3;

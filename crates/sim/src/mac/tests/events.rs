@@ -2,7 +2,7 @@
 
 use super::script::{A, B, C, Script, Signal, us};
 use multihop_core::FrameKind::{Ack, Cts, Rts};
-use multihop_core::{Attempt, DropCause, Exchange, Fate, Heard, Interval, LinkEvent, Rate, Span};
+use multihop_core::{Attempt, DecodedFrame, DropCause, Exchange, Fate, Interval, LinkEvent, Rate, Span};
 use multihop_dot11::DcfRules;
 
 fn air(start: u64, length: u64) -> Interval {
@@ -114,7 +114,7 @@ fn an_overheard_frame_is_heard_sets_the_nav_and_makes_the_medium_busy() {
     let rts = s.control(Rts, B, C, 3_000);
     let end = s.hears(100, rts, Signal::Clear);
     s.runs_until(end);
-    let heard = Heard {
+    let heard = DecodedFrame {
         node: A,
         kind: Rts,
         from: B,
@@ -127,7 +127,7 @@ fn an_overheard_frame_is_heard_sets_the_nav_and_makes_the_medium_busy() {
     };
     let nav = LinkEvent::NavSet(air(end, 3_000));
     let busy = LinkEvent::Busy(air(100, end - 100));
-    assert_eq!(s.events(), [LinkEvent::BusyFrom(us(100)), LinkEvent::Heard(heard), nav, busy]);
+    assert_eq!(s.events(), [LinkEvent::BusyFrom(us(100)), LinkEvent::Decoded(heard), nav, busy]);
 
     // Nothing follows the RTS, so the NAV is over two SIFS, a CTS, the start of a reception and two slots after it.
     s.hears(5_000, rts, Signal::TooWeak);

@@ -51,13 +51,13 @@ pub struct Script {
     pub record: Recorder,
     now: Time,
     sent: Vec<Sent>,
-    heard: Vec<Heard>,
+    heard: Vec<Arriving>,
     serial: u64,
     seen: Arc<Mutex<Vec<LinkEvent>>>,
     pause: Arc<Mutex<Span>>,
 }
 
-/// A policy that writes down the link events that it is told, and asks for a pause before each frame.
+/// A policy that writes down the link events that it receives, and asks for a pause before each frame.
 struct Probe {
     seen: Arc<Mutex<Vec<LinkEvent>>>,
     pause: Arc<Mutex<Span>>,
@@ -74,13 +74,13 @@ impl RouterPolicy for Probe {
 
 /// A frame of someone else.
 #[derive(Clone, Copy)]
-struct Heard {
+struct Arriving {
     frame: Frame,
     signal: Signal,
     begun: bool,
 }
 
-impl Heard {
+impl Arriving {
     /// When it begins, or ends if it has begun.
     fn edge(&self) -> Time {
         if self.begun { self.frame.air.end } else { self.frame.air.start }
@@ -143,7 +143,7 @@ impl Script {
     /// A frame of someone else, beginning at `at`. Returns when it ends.
     pub fn hears(&mut self, at: u64, frame: Frame, signal: Signal) -> u64 {
         let air = Interval { start: us(at), end: us(at) + frame.airtime() };
-        self.heard.push(Heard { frame: Frame { air, ..frame }, signal, begun: false });
+        self.heard.push(Arriving { frame: Frame { air, ..frame }, signal, begun: false });
         air.end.ns() / 1_000
     }
 
@@ -203,7 +203,7 @@ impl Script {
     pub fn runs_until(&mut self, until: u64) -> Vec<Sent> {
         let end = us(until);
         loop {
-            let edge = self.heard.iter().map(Heard::edge).min();
+            let edge = self.heard.iter().map(Arriving::edge).min();
             let due = self.agenda.clone().pop_until(Time::NEVER).map(|(time, _)| time);
             let Some(next) = edge.into_iter().chain(due).min().filter(|next| *next <= end) else { break };
             self.now = next;

@@ -70,19 +70,19 @@ impl VideoBook {
         let delay = (!delays.is_empty()).then(|| quantiles(&mut delays));
         let (stalls, stalled) = self.play(frames, end);
         let outcome = VideoOutcome {
-            sent: frames.len() as u64,
-            skipped: count(&|frame| frame.skipped),
-            on_time: count(&|frame| !frame.skipped && in_time(frame, frame.complete)),
-            late: count(&|frame| complete(&frame) && !in_time(frame, frame.complete)),
-            lost: count(&|frame| !frame.skipped && !complete(&frame) && !in_time(frame, end)),
+            frames_sent: frames.len() as u64,
+            frames_skipped: count(&|frame| frame.skipped),
+            frames_on_time: count(&|frame| !frame.skipped && in_time(frame, frame.complete)),
+            frames_late: count(&|frame| complete(&frame) && !in_time(frame, frame.complete)),
+            frames_lost: count(&|frame| !frame.skipped && !complete(&frame) && !in_time(frame, end)),
             late_ratio: None,
             stalls,
             stall_time_s: stalled.seconds(),
             frame_delay_mean_s: delay.map(|delay| delay.mean),
             frame_delay_p95_s: delay.map(|delay| delay.p95),
         };
-        let missed = outcome.late + outcome.lost + outcome.skipped;
-        let decided = outcome.on_time + missed;
+        let missed = outcome.frames_late + outcome.frames_lost + outcome.frames_skipped;
+        let decided = outcome.frames_on_time + missed;
         VideoOutcome { late_ratio: (decided > 0).then(|| missed as f64 / decided as f64), ..outcome }
     }
 
@@ -185,8 +185,8 @@ mod tests {
             (1_000, 850, 50),
         ];
         let video = outcome(&[7], &arrivals, 1_100);
-        assert_eq!((video.sent, video.skipped, video.on_time), (10, 1, 5), "{video:?}");
-        assert_eq!((video.late, video.lost), (2, 1), "{video:?}");
+        assert_eq!((video.frames_sent, video.frames_skipped, video.frames_on_time), (10, 1, 5), "{video:?}");
+        assert_eq!((video.frames_late, video.frames_lost), (2, 1), "{video:?}");
         assert_close(video.late_ratio.unwrap(), 4.0 / 9.0); // the last frame may still come in time
         assert_eq!(video.stalls, 1);
         assert_close(video.stall_time_s, 0.210);
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn a_stream_that_stands_still_stalls_once() {
         let video = outcome(&[], &[(150, 0, 200), (2_000, 200, 800)], 3_000);
-        assert_eq!((video.on_time, video.late, video.lost), (2, 8, 0), "{video:?}");
+        assert_eq!((video.frames_on_time, video.frames_late, video.frames_lost), (2, 8, 0), "{video:?}");
         assert_eq!(video.stalls, 1);
         assert_close(video.stall_time_s, 1.550);
     }
@@ -210,7 +210,11 @@ mod tests {
     fn skipped_frames_let_the_player_catch_up() {
         let arrivals = [(150, 0, 200), (2_000, 200, 200), (2_150, 400, 50), (2_400, 450, 50)];
         let video = outcome(&[4, 5, 6, 7, 8], &arrivals, 3_000);
-        assert_eq!((video.skipped, video.on_time, video.late, video.lost), (5, 2, 3, 0), "{video:?}");
+        assert_eq!(
+            (video.frames_skipped, video.frames_on_time, video.frames_late, video.frames_lost),
+            (5, 2, 3, 0),
+            "{video:?}"
+        );
         assert_eq!(video.stalls, 2);
         // 2 at 2000 instead of 450, so 1800 ms after it was made; 9 then 1300 ms after, at 2200, but it comes at 2400.
         assert_close(video.stall_time_s, 1.550 + 0.200);
@@ -220,11 +224,15 @@ mod tests {
     fn a_stall_that_does_not_end_lasts_to_the_end_of_the_run() {
         let video = outcome(&[], &[(150, 0, 200)], 900);
         // Frames 2 to 6 were due by then, at 450 to 850 ms; 7 to 9 may still come.
-        assert_eq!((video.on_time, video.lost, video.late), (2, 5, 0), "{video:?}");
+        assert_eq!((video.frames_on_time, video.frames_lost, video.frames_late), (2, 5, 0), "{video:?}");
         assert_eq!(video.stalls, 1);
         assert_close(video.stall_time_s, 0.450);
         let nothing = outcome(&[], &[], 200);
-        assert_eq!((nothing.sent, nothing.stalls, nothing.late_ratio), (3, 0, None), "nothing was due yet");
+        assert_eq!(
+            (nothing.frames_sent, nothing.stalls, nothing.late_ratio),
+            (3, 0, None),
+            "nothing was due yet"
+        );
         assert_eq!(nothing.frame_delay_mean_s, None);
     }
 
@@ -234,7 +242,7 @@ mod tests {
         let arrivals: Vec<(u64, u64, u64)> =
             (0..10).filter(|frame| *frame != 3).map(|frame| (100 * frame + 30, 100 * frame, 100)).collect();
         let video = outcome(&[], &arrivals, 2_000);
-        assert_eq!((video.on_time, video.lost, video.stalls), (9, 1, 0), "{video:?}");
+        assert_eq!((video.frames_on_time, video.frames_lost, video.stalls), (9, 1, 0), "{video:?}");
         assert_eq!(video.stall_time_s, 0.0);
     }
 
@@ -244,7 +252,7 @@ mod tests {
         (0..10).for_each(|frame| book.made(100, at(100 * frame)));
         book.delivered(Delivered { bytes: 1_000, offset: 0 }, at(950));
         let video = book.outcome(|made| made > at(450), at(5_000));
-        assert_eq!((video.sent, video.on_time, video.late), (5, 3, 2));
+        assert_eq!((video.frames_sent, video.frames_on_time, video.frames_late), (5, 3, 2));
         // The player begins with the first that counts, at 750 ms.
         assert_close(video.stall_time_s, 0.200);
     }

@@ -1,7 +1,7 @@
-//! What a node does where a link breaks: it repairs the route, or loses the packet and tells its neighbours.
+//! What a node does where a link breaks: it repairs the route, or loses the packet and sends an RERR.
 
 use super::wire::{AodvMessage, Unreachable};
-use super::{Action, Aodv, GivenUp, Parcel};
+use super::{Action, Aodv, GivenUp, RoutedPacket};
 use crate::config::LocalRepair;
 use multihop_core::{DropCause, NodeId, Time};
 
@@ -14,50 +14,50 @@ impl Aodv {
         breaks: bool,
         what: GivenUp,
     ) -> bool {
-        let (destination, hops, parcel) = match what {
-            GivenUp::Packet(parcel) => (parcel.destination, parcel.hops, Some(parcel)),
+        let (destination, hops, packet) = match what {
+            GivenUp::Packet(packet) => (packet.destination, packet.hops, Some(packet)),
             GivenUp::Arrived { destination, hops, .. } => (destination, hops, None),
             // ns-2 makes nothing of it.
             GivenUp::Message(_) | GivenUp::MessageArrived => return false,
         };
         let is_known = self.table.contains_key(&destination);
         if !breaks || !is_known {
-            self.lose_packet(parcel.as_ref());
+            self.lose_packet(packet.as_ref());
             return false;
         }
         let remaining = self.table[&destination].known().map(|hop| hop.hops);
         if remaining.is_none_or(|remaining| hops <= remaining) {
-            self.lose_packet(parcel.as_ref());
+            self.lose_packet(packet.as_ref());
             self.lose(now, next_hop);
             return true;
         }
         match self.parameters.local_repair {
             LocalRepair::Off => {
-                self.lose_packet(parcel.as_ref());
+                self.lose_packet(packet.as_ref());
                 self.lose(now, next_hop);
                 true
             }
             LocalRepair::Ns2 => {
-                self.repair(now, destination, parcel);
+                self.repair(now, destination, packet);
                 false
             }
             LocalRepair::Rfc => {
-                self.repair_once(now, next_hop, destination, hops, parcel);
+                self.repair_once(now, next_hop, destination, hops, packet);
                 true
             }
         }
     }
 
-    fn lose_packet(&mut self, parcel: Option<&Parcel>) {
-        if let Some(parcel) = parcel {
-            self.actions.push_back(Action::Drop(parcel.handle, DropCause::RetryLimit));
+    fn lose_packet(&mut self, packet: Option<&RoutedPacket>) {
+        if let Some(packet) = packet {
+            self.actions.push_back(Action::Drop(packet.handle, DropCause::RetryLimit));
         }
     }
 
     /// Looks for the destination, as ns-2 does.
-    fn repair(&mut self, now: Time, destination: NodeId, parcel: Option<Parcel>) {
-        if let Some(parcel) = parcel {
-            self.hold(now, parcel);
+    fn repair(&mut self, now: Time, destination: NodeId, packet: Option<RoutedPacket>) {
+        if let Some(packet) = packet {
+            self.hold(now, packet);
         }
         self.table.entry(destination).or_default().repair();
         self.ask(now, destination);
@@ -66,19 +66,19 @@ impl Aodv {
         self.repairs.insert((now + instant.since(Time::ZERO), destination));
     }
 
-    /// Looks for the destination, as RFC 3561 has it (6.12), if this neighbour was the way there.
+    /// Looks for the destination, as RFC 3561 has it (6.12), if this neighbour was the next hop.
     fn repair_once(
         &mut self,
         now: Time,
         next_hop: NodeId,
         destination: NodeId,
         travelled: u16,
-        parcel: Option<Parcel>,
+        packet: Option<RoutedPacket>,
     ) {
         let rules = &self.parameters;
         let entry = self.table.entry(destination).or_default();
         let Some(hop) = entry.way().filter(|hop| hop.next == next_hop) else {
-            self.lose_packet(parcel.as_ref());
+            self.lose_packet(packet.as_ref());
             self.lose(now, next_hop);
             return;
         };
@@ -88,8 +88,8 @@ impl Aodv {
         let reach = reach.min(rules.network_diameter);
         entry.search.ask_once(now, reach, rules);
         self.repairs.insert((entry.search.not_before(), destination));
-        if let Some(parcel) = parcel {
-            self.hold(now, parcel);
+        if let Some(packet) = packet {
+            self.hold(now, packet);
         }
         self.send_request(now, destination, reach);
         self.lose(now, next_hop);

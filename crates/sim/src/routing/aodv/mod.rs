@@ -1,9 +1,9 @@
 //! Ad hoc on-demand distance vectors (Perkins, Belding-Royer and Das, RFC 3561) as ns-2.35 has them (aodv/aodv.cc).
 //!
-//! A node that has no route floods a request; who relays it learns the way back. The target, or who knows a way that is recent
-//! enough, sends a reply along it, and who relays that learns the way there. Sequence numbers say how recent: only the destination
-//! makes even ones, and a break makes a number odd. Where a link breaks, the node before it tells its neighbours, and those that
-//! used it tell theirs.
+//! A node that has no route floods a request; a node that relays it learns the reverse route. The target, or a node that knows a route that is recent
+//! enough, sends a reply along it, and a node that relays that learns the forward route. Sequence numbers say how recent: only the destination
+//! makes even ones, and a break makes a number odd. Where a link breaks, the node before it sends an RERR to its neighbours, and those that
+//! used it send it to theirs.
 //!
 //! * `wire`: messages, and their bytes. `table`: the routes that a node knows.
 //! * `search`: when it asks for one, and how far. `receive`: what it does with messages. `breaks`: what it does where a link breaks.
@@ -22,7 +22,7 @@ mod tests;
 pub(super) use wire::{CARRIER, LAYOUTS};
 
 use super::buffer::SendBuffer;
-use super::{Action, GivenUp, Message, Parcel, RoutingAgent, Way, uniform};
+use super::{Action, GivenUp, Message, NextHop, RoutedPacket, RoutingAgent, uniform};
 use crate::config::AodvConfig;
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};
 use search::Turn;
@@ -92,9 +92,9 @@ impl Aodv {
     // ---- packets that wait ----
 
     /// A packet waits for a route.
-    fn hold(&mut self, now: Time, parcel: Parcel) {
+    fn hold(&mut self, now: Time, packet: RoutedPacket) {
         self.drop_aged(now);
-        if let Some(oldest) = self.buffer.hold(now, parcel) {
+        if let Some(oldest) = self.buffer.hold(now, packet) {
             self.actions.push_back(Action::Drop(oldest.handle, DropCause::NoRoute));
         }
     }
@@ -105,7 +105,7 @@ impl Aodv {
         self.buffer.sift(|held| {
             let stays = !held.is_older(now, timeout);
             if !stays {
-                actions.push_back(Action::Drop(held.parcel.handle, DropCause::NoRoute));
+                actions.push_back(Action::Drop(held.packet.handle, DropCause::NoRoute));
             }
             stays
         });
@@ -117,7 +117,7 @@ impl Aodv {
         self.buffer.sift(|held| {
             let stays = held.destination() != destination;
             if !stays {
-                actions.push_back(Action::Drop(held.parcel.handle, DropCause::NoRoute));
+                actions.push_back(Action::Drop(held.packet.handle, DropCause::NoRoute));
             }
             stays
         });
@@ -134,7 +134,7 @@ impl Aodv {
                 return true;
             }
             entry.refresh(now, lifetime);
-            later.push((due, Action::SendTo(held.parcel.handle, way.next)));
+            later.push((due, Action::SendTo(held.packet.handle, way.next)));
             due += interval;
             false
         });
@@ -252,16 +252,16 @@ impl RoutingAgent for Aodv {
         Some(self.table.get(&destination)?.way()?.next)
     }
 
-    fn way(&mut self, now: Time, destination: NodeId) -> Option<Way> {
+    fn way(&mut self, now: Time, destination: NodeId) -> Option<NextHop> {
         let entry = self.table.get_mut(&destination)?;
         let way = entry.way()?;
         entry.refresh(now, self.parameters.active_route_timeout);
-        Some(Way::Hop(way.next))
+        Some(NextHop::Neighbour(way.next))
     }
 
-    /// Its own packet waits, and another's if the route is being repaired; if not, the neighbour that sent it is told.
-    fn on_no_route(&mut self, now: Time, packet: Parcel) {
-        let Parcel { handle, source, destination, .. } = packet;
+    /// Its own packet waits, and another's if the route is being repaired; if not, an RERR goes to the neighbour that sent it.
+    fn on_no_route(&mut self, now: Time, packet: RoutedPacket) {
+        let RoutedPacket { handle, source, destination, .. } = packet;
         let entry = self.table.entry(destination).or_default();
         if source == self.id {
             self.hold(now, packet);
@@ -279,8 +279,8 @@ impl RoutingAgent for Aodv {
         self.give_packet_up(now, next_hop, breaks && self.parameters.link_layer_detection, what)
     }
 
-    fn on_stranded(&mut self, now: Time, packet: Parcel) {
-        if self.table.get(&packet.destination).is_some_and(table::Entry::is_repaired) {
+    fn on_stranded(&mut self, now: Time, packet: RoutedPacket) {
+        if self.table.get(&packet.destination).is_some_and(table::AodvRoute::is_repaired) {
             self.hold(now, packet);
         } else {
             self.actions.push_back(Action::Drop(packet.handle, DropCause::LinkBroken));

@@ -1,6 +1,6 @@
 //! What a node does with messages of its neighbours.
 
-use super::table::{Entry, Hop};
+use super::table::{AodvRoute, Hop};
 use super::wire::{AodvMessage, LONGEST_LIFETIME, Reply, Request, Unreachable};
 use super::{Action, Aodv};
 use multihop_core::{NodeId, Span, Time};
@@ -50,7 +50,7 @@ impl Aodv {
         self.send_reply(request, self.sequence, 1, self.parameters.my_route_timeout);
     }
 
-    /// The node knows a way that is recent enough. Returns whether it does.
+    /// The node knows a route that is recent enough. Returns whether it does.
     fn answer_for_target(&mut self, now: Time, request: &Request) -> bool {
         let Some(entry) = self.table.get(&request.target).filter(|_| self.parameters.intermediate_replies)
         else {
@@ -74,7 +74,7 @@ impl Aodv {
 
     /// Sends a reply back to who asked. Returns the neighbour that it goes to, if there is one.
     fn send_reply(&mut self, request: &Request, sequence: u32, hops: u16, lifetime: Span) -> Option<NodeId> {
-        let back = self.table.get(&request.source).and_then(Entry::known)?.next;
+        let back = self.table.get(&request.source).and_then(AodvRoute::known)?.next;
         let reply = Reply {
             to: request.source,
             target: request.target,
@@ -115,7 +115,7 @@ impl Aodv {
         self.unicast(&AodvMessage::Reply(relayed), next);
     }
 
-    /// Routes through this neighbour to these destinations are broken. Who used them is told.
+    /// Routes through this neighbour to these destinations are broken. An RERR goes to the precursors.
     pub(super) fn on_error(&mut self, now: Time, from: NodeId, list: &[Unreachable]) {
         let mut told = Vec::new();
         let mut any = false;

@@ -5,11 +5,11 @@ use multihop_core::{NodeId, Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Entries by destination; they stay when their routes break, for what they know of sequence numbers.
-pub(super) type Table = BTreeMap<NodeId, Entry>;
+pub(super) type Table = BTreeMap<NodeId, AodvRoute>;
 
 /// What a node knows of a destination.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Entry {
+pub(super) struct AodvRoute {
     /// How recent that is: even from the destination itself, odd for a break (RFC 3561, 6.1).
     pub(super) sequence: u32,
     state: State,
@@ -31,7 +31,7 @@ enum State {
     Down,
     /// Packets take it.
     Up(Hop),
-    /// Packets wait until its end is found anew; but it is told of.
+    /// Packets wait until its end is found anew; but it is advertised.
     Repairing(Hop),
     /// Packets wait until its end is found anew.
     Lost,
@@ -45,13 +45,13 @@ pub(super) struct Hop {
     pub(super) hops: u16,
 }
 
-impl Entry {
+impl AodvRoute {
     /// The way that packets take.
     pub(super) fn way(&self) -> Option<Hop> {
         if let State::Up(hop) = self.state { Some(hop) } else { None }
     }
 
-    /// The way that the node tells of: that which packets take, and, in ns-2, one that is being repaired.
+    /// The route that the node advertises: that which packets take, and, in ns-2, one that is being repaired.
     pub(super) fn known(&self) -> Option<Hop> {
         match self.state {
             State::Up(hop) | State::Repairing(hop) => Some(hop),
@@ -82,7 +82,7 @@ impl Entry {
         self.expires = now + lifetime;
     }
 
-    /// Its end is to be found anew while the route is still told of.
+    /// Its end is to be found anew while the route is still advertised.
     pub(super) fn repair(&mut self) {
         if let Some(hop) = self.known() {
             self.state = State::Repairing(hop);

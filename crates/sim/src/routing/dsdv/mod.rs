@@ -9,7 +9,7 @@
 //! by its silence alone unless `use_mac` is set. One thing is not ns-2's: packets that wait for a route leave when the *table*
 //! has one. ns-2 lets them go when an update mentions one, and never stops trying if that update was not believed.
 
-mod entry;
+mod route;
 mod table;
 mod wire;
 
@@ -18,11 +18,11 @@ mod tests;
 
 pub(super) use wire::{CARRIER, LAYOUTS};
 
-use super::{Action, GivenUp, Message, Parcel, RoutingAgent, uniform};
+use super::{Action, GivenUp, Message, RoutedPacket, RoutingAgent, uniform};
 use crate::config::DsdvConfig;
 use crate::slab::Handle;
-use entry::{Entry, UNREACHABLE};
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};
+use route::{DsdvRoute, UNREACHABLE};
 use std::collections::{BTreeMap, VecDeque};
 use table::Table;
 use wire::Advert;
@@ -50,7 +50,7 @@ impl Dsdv {
     pub(super) fn new(id: NodeId, parameters: DsdvConfig, mut rng: Rng) -> Dsdv {
         let next_full = Time::ZERO + uniform(&mut rng, parameters.start_jitter);
         let mut table = Table::default();
-        table.insert(id, Entry::own(id, 0, Time::ZERO));
+        table.insert(id, DsdvRoute::own(id, 0, Time::ZERO));
         Dsdv {
             id,
             rng,
@@ -73,7 +73,7 @@ impl Dsdv {
         full |= changed * 3 > self.table.len() && changed > 3;
         if full {
             self.sequence += 2;
-            self.table.insert(self.id, Entry::own(self.id, self.sequence, now));
+            self.table.insert(self.id, DsdvRoute::own(self.id, self.sequence, now));
             self.schedule_full(now);
         } else if changed == 0 {
             return;
@@ -144,7 +144,7 @@ impl Dsdv {
             }
         });
         if !is_known {
-            let mut entry = Entry::new(&heard, from, self.parameters.settling_time, now);
+            let mut entry = DsdvRoute::new(&heard, from, self.parameters.settling_time, now);
             if metric < UNREACHABLE {
                 entry.new_metric = true;
                 entry.trigger = Some(entry.advertise_from);
@@ -159,7 +159,7 @@ impl Dsdv {
         // A hundred years, a million times over, are more than the clock has; no run sees the end of either.
         let silence = self.parameters.update_period.ns().saturating_mul(periods).min(Time::NEVER.ns());
         let settling = self.parameters.settling_time;
-        self.table.ensure(neighbour, || Entry::silent(neighbour, 1, settling, now));
+        self.table.ensure(neighbour, || DsdvRoute::silent(neighbour, 1, settling, now));
         self.table.change(neighbour, |entry| entry.lost_at = Some(now + Span::from_ns(silence)));
     }
 
@@ -191,9 +191,9 @@ impl RoutingAgent for Dsdv {
     }
 
     /// The last few packets wait.
-    fn on_no_route(&mut self, now: Time, Parcel { handle, destination, .. }: Parcel) {
+    fn on_no_route(&mut self, now: Time, RoutedPacket { handle, destination, .. }: RoutedPacket) {
         let settling = self.parameters.settling_time;
-        self.table.ensure(destination, || Entry::silent(destination, UNREACHABLE, settling, now));
+        self.table.ensure(destination, || DsdvRoute::silent(destination, UNREACHABLE, settling, now));
         let waiting = self.waiting.entry(destination).or_default();
         waiting.push_back(handle);
         while waiting.len() > self.parameters.buffer {
@@ -204,7 +204,7 @@ impl RoutingAgent for Dsdv {
 
     /// `use_mac` alone decides; what the next hop has breaks nothing.
     fn on_link_failure(&mut self, now: Time, next_hop: NodeId, _: bool, what: GivenUp) -> bool {
-        let GivenUp::Packet(Parcel { handle, .. }) = what else { return false };
+        let GivenUp::Packet(RoutedPacket { handle, .. }) = what else { return false };
         if self.parameters.use_mac {
             self.lose(now, next_hop);
             self.actions.push_back(Action::Route(handle));
@@ -229,7 +229,7 @@ impl RoutingAgent for Dsdv {
 
     fn on_timer(&mut self, now: Time) {
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        let chosen = |table: &Table, is_due: &dyn Fn(&Entry) -> bool| -> Vec<NodeId> {
+        let chosen = |table: &Table, is_due: &dyn Fn(&DsdvRoute) -> bool| -> Vec<NodeId> {
             table.iter().filter(|(_, entry)| is_due(entry)).map(|(destination, _)| destination).collect()
         };
         for neighbour in chosen(&self.table, &|entry| due(entry.lost_at)) {

@@ -1,13 +1,13 @@
 //! A node's routing table.
 
-use super::entry::Entry;
+use super::route::DsdvRoute;
 use multihop_core::{NodeId, Time};
 use std::ops::Index;
 
 /// Entries by destination, whose ids are dense: large networks look up and go through whole tables for each update that they hear.
 #[derive(Debug)]
 pub(super) struct Table {
-    entries: Vec<Option<Entry>>,
+    entries: Vec<Option<DsdvRoute>>,
     len: usize,
     /// When the first of the entries has something to do, as far as it is known; no entry is earlier.
     earliest: Time,
@@ -27,17 +27,17 @@ impl Table {
         self.len
     }
 
-    pub(super) fn get(&self, destination: NodeId) -> Option<&Entry> {
+    pub(super) fn get(&self, destination: NodeId) -> Option<&DsdvRoute> {
         self.entries.get(destination.index())?.as_ref()
     }
 
-    pub(super) fn get_mut(&mut self, destination: NodeId) -> Option<&mut Entry> {
+    pub(super) fn get_mut(&mut self, destination: NodeId) -> Option<&mut DsdvRoute> {
         self.is_stale = true;
         self.entries.get_mut(destination.index())?.as_mut()
     }
 
     /// Changes an entry, if there is one; whether there was one.
-    pub(super) fn change(&mut self, destination: NodeId, how: impl FnOnce(&mut Entry)) -> bool {
+    pub(super) fn change(&mut self, destination: NodeId, how: impl FnOnce(&mut DsdvRoute)) -> bool {
         let entry = self.entries.get_mut(destination.index()).and_then(Option::as_mut);
         let Some(entry) = entry else { return false };
         let before = entry.earliest();
@@ -48,7 +48,7 @@ impl Table {
     }
 
     /// Sets an entry.
-    pub(super) fn insert(&mut self, destination: NodeId, entry: Entry) {
+    pub(super) fn insert(&mut self, destination: NodeId, entry: DsdvRoute) {
         let after = entry.earliest();
         let before = self.slot(destination).replace(entry);
         self.len += usize::from(before.is_none());
@@ -78,24 +78,24 @@ impl Table {
     }
 
     /// Makes an entry if there is none.
-    pub(super) fn ensure(&mut self, destination: NodeId, make: impl FnOnce() -> Entry) {
+    pub(super) fn ensure(&mut self, destination: NodeId, make: impl FnOnce() -> DsdvRoute) {
         if self.get(destination).is_none() {
             self.insert(destination, make());
         }
     }
 
     /// Destinations and entries, in the order of destinations.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (NodeId, &Entry)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (NodeId, &DsdvRoute)> {
         (0..).map(NodeId).zip(&self.entries).filter_map(|(id, entry)| Some((id, entry.as_ref()?)))
     }
 
     /// The same, to change them.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (NodeId, &mut Entry)> {
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (NodeId, &mut DsdvRoute)> {
         self.is_stale = true;
         (0..).map(NodeId).zip(&mut self.entries).filter_map(|(id, entry)| Some((id, entry.as_mut()?)))
     }
 
-    fn slot(&mut self, destination: NodeId) -> &mut Option<Entry> {
+    fn slot(&mut self, destination: NodeId) -> &mut Option<DsdvRoute> {
         let index = destination.index();
         if index >= self.entries.len() {
             self.entries.resize_with(index + 1, || None);
@@ -105,9 +105,9 @@ impl Table {
 }
 
 impl Index<NodeId> for Table {
-    type Output = Entry;
+    type Output = DsdvRoute;
 
-    fn index(&self, destination: NodeId) -> &Entry {
+    fn index(&self, destination: NodeId) -> &DsdvRoute {
         self.get(destination).expect("there is an entry")
     }
 }

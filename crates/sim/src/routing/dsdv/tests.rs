@@ -58,7 +58,7 @@ fn run(dsdv: &mut Dsdv, until: Time) -> Vec<(Time, Update, u32)> {
 }
 
 fn given_up(handle: Handle) -> GivenUp {
-    GivenUp::Packet(Parcel { handle, source: ME, destination: FAR, hops: 0, route: None })
+    GivenUp::Packet(RoutedPacket { handle, source: ME, destination: FAR, hops: 0, route: None })
 }
 
 /// PROTOCOLS: without `use_mac` nothing happens before the last update is 45 s old.
@@ -273,7 +273,7 @@ fn five_packets_wait_for_a_route() {
     for (index, packet) in packets.iter().enumerate() {
         dsdv.on_no_route(
             at(1.0),
-            Parcel { handle: *packet, source: ME, destination: FAR, hops: 0, route: None },
+            RoutedPacket { handle: *packet, source: ME, destination: FAR, hops: 0, route: None },
         );
         let oldest = index.checked_sub(5).map(|oldest| Action::Drop(packets[oldest], DropCause::NoRoute));
         assert_eq!(dsdv.poll(at(1.0)), oldest);

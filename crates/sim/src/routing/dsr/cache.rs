@@ -63,7 +63,7 @@ impl RouteCache {
         }
     }
 
-    /// Somebody uses this route. If the node is on it, it knows a way to who comes after it.
+    /// Somebody uses this route. If the node is on it, it knows a route to the nodes after it.
     pub(super) fn learn(&mut self, route: &[NodeId]) {
         if let Some(at) = route.iter().position(|node| *node == self.id) {
             let rest = &route[at..route.len().min(at + self.longest)];

@@ -1,8 +1,8 @@
 //! Dynamic source routing (Johnson and Maltz; RFC 4728), close to ns-2.35's (dsr/dsragent.cc).
 //!
-//! A node that has no route floods a request; who relays it adds itself, and the target, or who knows the rest of the way, sends
+//! A node that has no route floods a request; a node that relays it adds itself, and the target, or a node that knows the rest of the route, sends
 //! what came together back. The source then writes the whole way into each packet. Where a link breaks, the node before it
-//! tells the source, and sends the packet on by another way if it knows one.
+//! sends an RERR to the source, and the packet on by another route if it knows one.
 //!
 //! * `wire`: messages, and their bytes. `cache`: the routes that a node knows.
 //! * `discovery`: when it asks for one.
@@ -22,7 +22,7 @@ pub(super) use wire::{CARRIER, LAYOUTS};
 pub(crate) use wire::{PROTOCOL as DSR_PROTOCOL, next_on, source_route_bytes, source_route_header};
 
 use super::buffer::SendBuffer;
-use super::{Action, GivenUp, Message, Overheard, Parcel, RoutingAgent, SourceRoute, Way, uniform};
+use super::{Action, GivenUp, Message, NextHop, Overheard, RoutedPacket, RoutingAgent, SourceRoute, uniform};
 use crate::config::DsrConfig;
 use cache::RouteCache;
 use discovery::{Discoveries, Turn};
@@ -33,9 +33,9 @@ use wire::{BrokenLink, DsrMessage, Path, Reply, Request, RouteError};
 
 /// Bytes of an IP header.
 const IP_HEADER: u32 = 20;
-/// A break that a node was told of goes along with its requests for so long (`max_err_hold`).
+/// A break that was reported to a node goes along with its requests for so long (`max_err_hold`).
 const TELLS_BREAKS_FOR: Span = Span::from_ms(1_000);
-/// A node does not tell of the same shorter route more often (`grat_hold_down_time`); of so many it remembers when it did
+/// A node does not report the same shorter route more often (`grat_hold_down_time`); of so many it remembers when it did
 /// (`RTREP_HOLDOFF_SIZE`).
 const TELLS_AGAIN_AFTER: Span = Span::from_ms(1_000);
 const TOLD_ROUTES: usize = 10;
@@ -52,9 +52,9 @@ pub(super) struct Dsr {
     buffer: SendBuffer,
     /// When the buffer is looked through next, if something is in it.
     next_check: Option<Time>,
-    /// The last break that it was told of, and when.
+    /// The last break that was reported to it, and when.
     told_of: Option<(Time, BrokenLink)>,
-    /// Routes that were found too long, and when their sources were told.
+    /// Routes that were found too long, and when that was reported to their sources.
     shortened: VecDeque<(Time, Arc<[NodeId]>)>,
     /// What is to be done later, and when.
     later: Vec<(Time, Action)>,
@@ -84,13 +84,13 @@ impl Dsr {
     // ---- looking for routes ----
 
     /// A packet waits for a route.
-    fn hold(&mut self, now: Time, parcel: Parcel) {
+    fn hold(&mut self, now: Time, packet: RoutedPacket) {
         if self.next_check.is_none() {
             // As if the buffer had always been looked through.
             let whole = self.check_after();
             self.next_check = Some(now + uniform(&mut self.rng, whole));
         }
-        if let Some(oldest) = self.buffer.hold(now, parcel) {
+        if let Some(oldest) = self.buffer.hold(now, packet) {
             self.actions.push_back(Action::Drop(oldest.handle, DropCause::NoRoute));
         }
     }
@@ -103,16 +103,16 @@ impl Dsr {
     fn check(&mut self, now: Time) {
         let mut buffer = std::mem::replace(&mut self.buffer, SendBuffer::new(0));
         buffer.sift(|held| {
-            let handle = held.parcel.handle;
+            let handle = held.packet.handle;
             if held.is_older(now, self.parameters.buffer_timeout) {
                 self.actions.push_back(Action::Drop(handle, DropCause::NoRoute));
                 return false;
             }
-            if let Some(way) = self.way_of(&held.parcel) {
+            if let Some(way) = self.way_of(&held.packet) {
                 self.actions.push_back(Action::SendAlong(handle, way));
                 return false;
             }
-            let stays = self.ask(now, held.destination(), held.parcel.source == self.id);
+            let stays = self.ask(now, held.destination(), held.packet.source == self.id);
             if !stays {
                 self.actions.push_back(Action::Drop(handle, DropCause::NoRoute));
             }
@@ -123,9 +123,9 @@ impl Dsr {
     }
 
     /// The way of a packet that waited, if one is known by now.
-    fn way_of(&mut self, parcel: &Parcel) -> Option<SourceRoute> {
-        let nodes = self.cache.take(parcel.destination)?;
-        Some(SourceRoute { nodes, salvaged: parcel.route.as_ref().map_or(0, |route| route.salvaged) })
+    fn way_of(&mut self, packet: &RoutedPacket) -> Option<SourceRoute> {
+        let nodes = self.cache.take(packet.destination)?;
+        Some(SourceRoute { nodes, salvaged: packet.route.as_ref().map_or(0, |route| route.salvaged) })
     }
 
     /// Sends a request if it is time for one. Returns whether it is worth waiting.
@@ -161,7 +161,7 @@ impl Dsr {
         self.later.push((due, Action::Broadcast(message, size)));
     }
 
-    /// A message goes on along its way, of which this node is neither the end nor a stranger.
+    /// A message goes on along its route, which this node is on, but not at the end of.
     fn unicast(&self, message: &DsrMessage) -> Action {
         let next = next_on(message.way(), self.id);
         let message = message.emit(self.id);
@@ -229,8 +229,8 @@ impl Dsr {
         let mut due = now;
         let mut buffer = std::mem::replace(&mut self.buffer, SendBuffer::new(0));
         buffer.sift(|held| {
-            let Some(way) = self.way_of(&held.parcel) else { return true };
-            self.later.push((due, Action::SendAlong(held.parcel.handle, way)));
+            let Some(way) = self.way_of(&held.packet) else { return true };
+            self.later.push((due, Action::SendAlong(held.packet.handle, way)));
             due += self.parameters.release_interval;
             false
         });
@@ -250,26 +250,26 @@ impl Dsr {
     // ---- breaks ----
 
     /// A link of a packet's way broke: it goes another way, waits, or is lost for this cause.
-    fn save(&mut self, now: Time, mut parcel: Parcel, cause: DropCause) {
-        let is_own = parcel.source == self.id;
-        let salvaged = parcel.route.as_ref().map_or(0, |route| route.salvaged);
+    fn save(&mut self, now: Time, mut packet: RoutedPacket, cause: DropCause) {
+        let is_own = packet.source == self.id;
+        let salvaged = packet.route.as_ref().map_or(0, |route| route.salvaged);
         if !is_own && salvaged >= self.parameters.salvage_limit {
-            self.actions.push_back(Action::Drop(parcel.handle, cause));
+            self.actions.push_back(Action::Drop(packet.handle, cause));
             return;
         }
         let salvaged = if is_own { salvaged } else { salvaged + 1 };
-        if let Some(nodes) = self.cache.take(parcel.destination) {
-            self.actions.push_back(Action::SendAlong(parcel.handle, SourceRoute { nodes, salvaged }));
+        if let Some(nodes) = self.cache.take(packet.destination) {
+            self.actions.push_back(Action::SendAlong(packet.handle, SourceRoute { nodes, salvaged }));
             return;
         }
-        if let Some(route) = &mut parcel.route {
+        if let Some(route) = &mut packet.route {
             route.salvaged = salvaged;
         }
         // For another's packet it asks when it next looks through the buffer: another link may be heard of until then.
         if is_own {
-            self.ask(now, parcel.destination, true);
+            self.ask(now, packet.destination, true);
         }
-        self.hold(now, parcel);
+        self.hold(now, packet);
     }
 
     /// The same for a message, unless it is a reply that says the broken link is good.
@@ -330,17 +330,17 @@ impl RoutingAgent for Dsr {
         self.cache.find(destination).map(|route| route[1])
     }
 
-    fn way(&mut self, _: Time, destination: NodeId) -> Option<Way> {
+    fn way(&mut self, _: Time, destination: NodeId) -> Option<NextHop> {
         let nodes = self.cache.take(destination)?;
-        Some(Way::Along(SourceRoute { nodes, salvaged: 0 }))
+        Some(NextHop::Along(SourceRoute { nodes, salvaged: 0 }))
     }
 
     fn on_forwarded(&mut self, way: &SourceRoute) {
         self.cache.learn(&way.nodes);
     }
 
-    /// The node's own packet: what it forwards has a way in it.
-    fn on_no_route(&mut self, now: Time, packet: Parcel) {
+    /// The node's own packet: what it forwards has a source route.
+    fn on_no_route(&mut self, now: Time, packet: RoutedPacket) {
         self.ask(now, packet.destination, true);
         self.hold(now, packet);
     }
@@ -351,13 +351,13 @@ impl RoutingAgent for Dsr {
             self.cache.cut(link);
         }
         match what {
-            GivenUp::Packet(parcel) if breaks => {
-                let way = parcel.route.clone();
-                self.save(now, parcel, DropCause::RetryLimit);
+            GivenUp::Packet(packet) if breaks => {
+                let way = packet.route.clone();
+                self.save(now, packet, DropCause::RetryLimit);
                 self.tell(&way.expect("it was sent along a way").nodes, link);
             }
-            GivenUp::Packet(parcel) => {
-                self.actions.push_back(Action::Drop(parcel.handle, DropCause::RetryLimit));
+            GivenUp::Packet(packet) => {
+                self.actions.push_back(Action::Drop(packet.handle, DropCause::RetryLimit));
             }
             GivenUp::Arrived { route: Some(way), .. } if breaks => self.tell(&way.nodes, link),
             GivenUp::Message(message) if breaks => {
@@ -372,7 +372,7 @@ impl RoutingAgent for Dsr {
         breaks
     }
 
-    fn on_stranded(&mut self, now: Time, packet: Parcel) {
+    fn on_stranded(&mut self, now: Time, packet: RoutedPacket) {
         self.save(now, packet, DropCause::LinkBroken);
     }
 

@@ -136,7 +136,7 @@ pub(super) struct Request {
     pub(super) reach: u16,
     /// Its source, and who relayed it so far.
     pub(super) nodes: Path,
-    /// A break that its source was told of lately: who answers should not answer with that.
+    /// A break that was reported to its source lately: a reply should not contain that link.
     pub(super) broken: Option<BrokenLink>,
 }
 

@@ -38,7 +38,7 @@ fn delivered(outcome: &Outcome, flow: u32, seconds: std::ops::Range<usize>) -> u
 
 fn windows_are_bounded(outcome: &Outcome) {
     for row in &outcome.series {
-        let window = row.window.unwrap();
+        let window = row.window_bytes.unwrap();
         assert!((1_460..=WINDOW).contains(&window), "{row:?}");
     }
 }
@@ -66,7 +66,7 @@ fn flows_of_one_set_have_equal_windows_or_equal_rates() {
     };
     for (law, psi, equal_windows) in [("windows", 0.11, true), ("rates", 0.44, false)] {
         let outcome = run(&bar(&json!({ "law": law, "psi": psi })));
-        let windows: Vec<f64> = outcome.flows.iter().map(|flow| flow.window_mean.unwrap()).collect();
+        let windows: Vec<f64> = outcome.flows.iter().map(|flow| flow.window_mean_bytes.unwrap()).collect();
         let rates: Vec<f64> = outcome.flows.iter().map(|flow| flow.delivered_bytes as f64).collect();
         let (equal, unequal) = if equal_windows { (&windows, &rates) } else { (&rates, &windows) };
         assert!(spread(equal) > 0.85, "{law}: windows {windows:?}, rates {rates:?}");
@@ -89,7 +89,7 @@ fn a_flow_over_two_links_of_a_set_has_half_the_window() {
     transfer(&mut config, 2, 4);
     let outcome = run(&config);
     assert_eq!((outcome.flows[0].hops, outcome.flows[1].hops), (1, 2));
-    let windows: Vec<f64> = outcome.flows.iter().map(|flow| flow.window_mean.unwrap()).collect();
+    let windows: Vec<f64> = outcome.flows.iter().map(|flow| flow.window_mean_bytes.unwrap()).collect();
     let ratio = windows[0] / windows[1];
     assert!((1.6..2.4).contains(&ratio), "{windows:?}");
 }

@@ -71,7 +71,7 @@ enum Repair {
     /// Nothing is lost.
     #[default]
     None,
-    /// Duplicate acknowledgements told of a loss just now.
+    /// Duplicate acknowledgements indicated a loss just now.
     Entering,
     /// For a round trip, as much is sent as is delivered.
     Conserving,

@@ -2,7 +2,7 @@
 
 use super::{Connection, Cut, SendTimes, TcpSender};
 use crate::tcp::recovery::{Advance, View};
-use crate::{Acked, Delivery, Heard, LossKind, Marked, Recovered, Returned};
+use crate::{AckInfo, Acked, Delivery, LossKind, Marked, Recovered, Returned};
 use multihop_core::{Segment, Span, Time};
 
 impl TcpSender {
@@ -114,7 +114,7 @@ impl TcpSender {
         if segment.ack > self.at.una {
             self.on_advance(now, segment, echo);
         } else if news && !updates_window && segment.payload == 0 && self.at.max > self.at.una {
-            // A duplicate acknowledgement: data is outstanding, nothing else is told (RFC 5681, section 2).
+            // A duplicate acknowledgement: data is outstanding, nothing else changes (RFC 5681, section 2).
             self.on_duplicate(now);
         }
     }
@@ -148,7 +148,7 @@ impl TcpSender {
         let acked = segment.ack - self.at.una;
         self.at.una = segment.ack;
         self.given_up.on_advance(segment.ack);
-        self.controller.on_heard(&Heard { now, advance: Some(acked) });
+        self.controller.on_ack(&AckInfo { now, advance: Some(acked) });
         let sent = self.send_times.as_mut().and_then(|times| times.on_acked(segment.ack));
         self.at.nxt = self.at.nxt.max(self.at.una);
         self.limited = 0;
@@ -183,7 +183,7 @@ impl TcpSender {
 
     fn on_duplicate(&mut self, now: Time) {
         self.at.duplicates += 1;
-        self.controller.on_heard(&Heard { now, advance: None });
+        self.controller.on_ack(&AckInfo { now, advance: None });
         if self.recovery.active() {
             self.recovery.on_duplicate(&View::new(&self.options, self.at, &*self.controller));
             return;

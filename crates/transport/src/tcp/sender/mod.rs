@@ -1,7 +1,7 @@
 //! The sending end of a TCP connection.
 //!
 //! Three parts share the work. The [`Controller`] says how much may be outstanding; [`LossRecovery`] says which bytes go next;
-//! [`TcpSender`] owns the sequence numbers, the timer and the counters, and tells the other two what happened.
+//! [`TcpSender`] owns the sequence numbers, the timer and the counters, and reports to the other two what happened.
 
 mod acks;
 mod given_up;

@@ -3,8 +3,8 @@
 use super::*;
 use crate::config::LocalRepair;
 
-fn given_up(aodv: &mut Aodv, seconds: f64, next: NodeId, parcel: Parcel) -> (bool, Vec<Action>) {
-    let strands = aodv.on_link_failure(at(seconds), next, true, GivenUp::Packet(parcel));
+fn given_up(aodv: &mut Aodv, seconds: f64, next: NodeId, packet: RoutedPacket) -> (bool, Vec<Action>) {
+    let strands = aodv.on_link_failure(at(seconds), next, true, GivenUp::Packet(packet));
     (strands, drain(aodv, at(seconds)))
 }
 

@@ -57,13 +57,13 @@ impl Net {
     fn travel(&mut self, source: NodeId, destination: NodeId) {
         let (mut here, mut hops) = (source, 0);
         while here != destination {
-            let parcel = Parcel { handle: self.packet, source, destination, hops, route: None };
-            let Some(Way::Hop(next)) = self.nodes[here.index()].way(self.now, destination) else {
-                self.nodes[here.index()].on_no_route(self.now, parcel);
+            let packet = RoutedPacket { handle: self.packet, source, destination, hops, route: None };
+            let Some(NextHop::Neighbour(next)) = self.nodes[here.index()].way(self.now, destination) else {
+                self.nodes[here.index()].on_no_route(self.now, packet);
                 return self.serve(here);
             };
             if !self.hear_each_other(here, next) || self.rng.unit() < 0.05 {
-                self.nodes[here.index()].on_link_failure(self.now, next, true, GivenUp::Packet(parcel));
+                self.nodes[here.index()].on_link_failure(self.now, next, true, GivenUp::Packet(packet));
                 return self.serve(here);
             }
             (here, hops) = (next, hops + 1);

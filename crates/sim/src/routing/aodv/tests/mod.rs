@@ -26,13 +26,13 @@ fn node(parameters: AodvConfig) -> Aodv {
 }
 
 /// A packet of the node's own.
-fn own(destination: NodeId, handle: Handle) -> Parcel {
-    Parcel { handle, source: ME, destination, hops: 0, route: None }
+fn own(destination: NodeId, handle: Handle) -> RoutedPacket {
+    RoutedPacket { handle, source: ME, destination, hops: 0, route: None }
 }
 
 /// A packet of A's, which took so many hops to this node.
-fn forwarded(destination: NodeId, handle: Handle, hops: u16) -> Parcel {
-    Parcel { handle, source: A, destination, hops, route: None }
+fn forwarded(destination: NodeId, handle: Handle, hops: u16) -> RoutedPacket {
+    RoutedPacket { handle, source: A, destination, hops, route: None }
 }
 
 /// What it asks for now.

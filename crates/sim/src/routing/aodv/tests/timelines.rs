@@ -106,7 +106,7 @@ fn a_reply_lets_packets_go_one_after_another() {
     assert_eq!(drain(&mut aodv, at(1.0)).len(), 1, "one request for all");
     let first = hear(&mut aodv, 1.2, B, AodvMessage::Reply(reply(6, 3)));
     assert_eq!(first, [Action::SendTo(packets[0], B)]);
-    assert_eq!(aodv.way(at(1.2), D), Some(Way::Hop(B)));
+    assert_eq!(aodv.way(at(1.2), D), Some(NextHop::Neighbour(B)));
     let rest = run(&mut aodv, 1.3);
     let expected = [(at(1.21), Action::SendTo(packets[1], B)), (at(1.22), Action::SendTo(packets[2], B))];
     assert_eq!(rest, expected, "10 ms apart, lest ARP drops them in ns-2");
@@ -265,7 +265,7 @@ fn routes_that_no_packet_takes_expire() {
     assert_eq!((aodv.next_hop(D), aodv.next_hop(C)), (Some(B), Some(A)));
     run(&mut aodv, 7.5);
     assert_eq!((aodv.next_hop(D), aodv.next_hop(C)), (Some(B), None));
-    assert_eq!(aodv.way(at(9.0), D), Some(Way::Hop(B)), "a packet takes it");
+    assert_eq!(aodv.way(at(9.0), D), Some(NextHop::Neighbour(B)), "a packet takes it");
     run(&mut aodv, 19.0);
     assert_eq!(aodv.next_hop(D), Some(B));
     run(&mut aodv, 19.5);

@@ -88,14 +88,14 @@ fn along(nodes: &[NodeId], salvaged: u8) -> SourceRoute {
 }
 
 /// A packet of A's on its way to D, which this node has.
-fn forwarded(handle: Handle, nodes: &[NodeId], salvaged: u8) -> Parcel {
+fn forwarded(handle: Handle, nodes: &[NodeId], salvaged: u8) -> RoutedPacket {
     let route = Some(along(nodes, salvaged));
-    Parcel { handle, source: A, destination: *nodes.last().unwrap(), hops: 1, route }
+    RoutedPacket { handle, source: A, destination: *nodes.last().unwrap(), hops: 1, route }
 }
 
 /// A packet of its own.
-fn own(destination: NodeId, handle: Handle) -> Parcel {
-    Parcel { handle, source: ME, destination, hops: 0, route: None }
+fn own(destination: NodeId, handle: Handle) -> RoutedPacket {
+    RoutedPacket { handle, source: ME, destination, hops: 0, route: None }
 }
 
 /// It knows a way to D, because it was told when it asked.
@@ -180,7 +180,7 @@ fn a_reply_lets_packets_go_one_after_another() {
     let expected: Vec<(Time, Action)> =
         left.iter().map(|(i, time, to)| (at(*time), Action::SendAlong(packets[*i], route(*to)))).collect();
     assert_eq!(sent, expected);
-    assert_eq!(dsr.way(at(0.0), D), Some(Way::Along(route(D))));
+    assert_eq!(dsr.way(at(0.0), D), Some(NextHop::Along(route(D))));
     assert_eq!((dsr.next_hop(C), dsr.next_hop(E)), (Some(A), None));
     // It begins anew when the route is lost.
     dsr.on_no_route(at(1.08), own(D, packets[0]));
@@ -224,7 +224,7 @@ fn the_target_answers_every_copy_over_the_way_that_it_came() {
     assert_eq!(answers, [unicast(reply(&[D, C, B, ME], &[ME, B, C, D]), B)]);
     let answers = hear(&mut dsr, 1.001, A, request(ME, 1, 15, &[D, A]));
     assert_eq!(answers, [unicast(reply(&[D, A, ME], &[ME, A, D]), A)]);
-    assert_eq!(dsr.way(at(0.0), D), Some(Way::Along(along(&[ME, A, D], 0))), "links work both ways");
+    assert_eq!(dsr.way(at(0.0), D), Some(NextHop::Along(along(&[ME, A, D], 0))), "links work both ways");
 }
 
 #[test]
@@ -281,8 +281,8 @@ fn replies_and_errors_are_passed_on_and_teach() {
     let mut dsr = node(prompt());
     let message = reply(&[C, B, ME, A, D], &[D, A, ME, B, C]);
     assert_eq!(hear(&mut dsr, 1.0, A, message.clone()), [unicast(message, B)]);
-    assert_eq!(dsr.way(at(0.0), D), Some(Way::Along(along(&[ME, A, D], 0))));
-    assert_eq!(dsr.way(at(0.0), C), Some(Way::Along(along(&[ME, B, C], 0))));
+    assert_eq!(dsr.way(at(0.0), D), Some(NextHop::Along(along(&[ME, A, D], 0))));
+    assert_eq!(dsr.way(at(0.0), C), Some(NextHop::Along(along(&[ME, B, C], 0))));
     let message = error(A, D, &[A, ME, B, C]);
     assert_eq!(hear(&mut dsr, 2.0, A, message.clone()), [unicast(message, B)]);
     assert_eq!((dsr.way(at(0.0), D), dsr.next_hop(A)), (None, Some(A)), "only the broken link is gone");
@@ -349,7 +349,7 @@ fn a_packet_goes_another_way_if_there_is_one() {
     ];
     assert_eq!(drain(&mut dsr, at(1.0)), expected, "fifteen times at most");
     // Its own is not salvaged: it just takes its new way.
-    let own = Parcel { source: ME, ..forwarded(packets[0], &[ME, C, E, D], 0) };
+    let own = RoutedPacket { source: ME, ..forwarded(packets[0], &[ME, C, E, D], 0) };
     knows(&mut dsr, &[ME, A, D]);
     dsr.on_link_failure(at(2.0), C, true, GivenUp::Packet(own));
     assert_eq!(drain(&mut dsr, at(2.0)), [Action::SendAlong(packets[0], along(&[ME, A, D], 0))]);
@@ -393,7 +393,7 @@ fn a_packet_without_another_way_waits_while_neighbours_are_asked() {
 fn its_own_packet_asks_at_once() {
     let mut dsr = node(prompt());
     knows(&mut dsr, &[ME, B, D]);
-    let own = Parcel { source: ME, ..forwarded(handle(), &[ME, B, D], 0) };
+    let own = RoutedPacket { source: ME, ..forwarded(handle(), &[ME, B, D], 0) };
     dsr.on_link_failure(at(1.0), B, true, GivenUp::Packet(own));
     let done: Vec<(Time, Action)> = drain(&mut dsr, at(1.0)).into_iter().map(|a| (at(1.0), a)).collect();
     assert_eq!(requests(&done), [(at(1.0), 0)]);
@@ -433,14 +433,14 @@ fn a_break_without_a_loss_is_told_as_well() {
 fn what_is_heard_teaches_a_way_through_the_neighbour() {
     let mut dsr = node(prompt());
     dsr.on_overheard(at(1.0), B, Overheard::Packet(A, &along(&[A, B, C, D], 0)));
-    assert_eq!(dsr.way(at(0.0), D), Some(Way::Along(along(&[ME, B, C, D], 0))));
+    assert_eq!(dsr.way(at(0.0), D), Some(NextHop::Along(along(&[ME, B, C, D], 0))));
     assert_eq!(dsr.way(at(0.0), A), None, "what lies behind the neighbour is not ahead of it");
     let told = error(B, C, &[B, A]).emit(B);
     dsr.on_overheard(at(2.0), B, Overheard::Message(&told));
     assert_eq!((dsr.way(at(0.0), D), dsr.next_hop(B)), (None, Some(B)));
     let told = reply(&[E, ME, C, D], &[D, C, A, E]).emit(C);
     dsr.on_overheard(at(3.0), C, Overheard::Message(&told));
-    assert_eq!(dsr.way(at(0.0), D), Some(Way::Along(along(&[ME, C, D], 0))));
+    assert_eq!(dsr.way(at(0.0), D), Some(NextHop::Along(along(&[ME, C, D], 0))));
     assert_eq!(drain(&mut dsr, at(3.0)), []);
     assert!(dsr.listens() && !node(DsrConfig { listen: false, ..prompt() }).listens());
 }

@@ -1,4 +1,4 @@
-"""`multihop reproduce`: papers as data, figures and tables made again, and what is said of a name that is none."""
+"""`multihop reproduce`: papers as data, reproduced figures and tables, and what is said of a name that is none."""
 
 import json
 import re

@@ -9,7 +9,7 @@ import pytest
 
 from multihop import measure
 
-BENCHES = Path(__file__).parent.parent / "benches"
+BENCHES = Path(__file__).parents[2] / "benches"
 
 
 def bench(*arguments: str | Path, program: str = "run.py") -> subprocess.CompletedProcess[str]:

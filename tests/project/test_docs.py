@@ -155,7 +155,7 @@ def test_pages_that_sources_name_exist():
     made = {f"docs/reference/generated/{name}" for name in generate.pages()}
     missing, seen = [], 0
     for path in files():
-        # Texts of papers are in the results, which change only when these are made again.
+        # Texts of papers are in the results, which change only when these are reproduced.
         if ROOT / "docs" / "results" in path.parents or path.suffix not in {".py", ".rs", ".md", ""}:
             continue
         for name in re.findall(r"\bdocs/[a-z/-]+\.md\b", path.read_text("utf-8", errors="replace")):

@@ -8,7 +8,7 @@ pub(super) const UNREACHABLE: u32 = 250;
 
 /// What a node knows of a destination.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct DsdvRoute {
     pub(super) next_hop: NodeId,
     /// Hops, or `UNREACHABLE`.
     pub(super) metric: u32,
@@ -30,11 +30,11 @@ pub(super) struct Entry {
     pub(super) lost_at: Option<Time>,
 }
 
-impl Entry {
+impl DsdvRoute {
     /// A route that was just heard of.
-    pub(super) fn new(heard: &Advert, from: NodeId, settling: Span, now: Time) -> Entry {
+    pub(super) fn new(heard: &Advert, from: NodeId, settling: Span, now: Time) -> DsdvRoute {
         let reachable = heard.metric != UNREACHABLE;
-        Entry {
+        DsdvRoute {
             next_hop: from,
             metric: heard.metric,
             sequence: heard.sequence,
@@ -51,15 +51,15 @@ impl Entry {
     }
 
     /// The node itself.
-    pub(super) fn own(id: NodeId, sequence: u32, now: Time) -> Entry {
+    pub(super) fn own(id: NodeId, sequence: u32, now: Time) -> DsdvRoute {
         let advert = Advert { destination: id, metric: 0, sequence };
-        Entry { new_sequence: true, ..Entry::new(&advert, id, Span::ZERO, now) }
+        DsdvRoute { new_sequence: true, ..DsdvRoute::new(&advert, id, Span::ZERO, now) }
     }
 
     /// A destination that nothing was heard of yet: never advertised.
-    pub(super) fn silent(destination: NodeId, metric: u32, settling: Span, now: Time) -> Entry {
+    pub(super) fn silent(destination: NodeId, metric: u32, settling: Span, now: Time) -> DsdvRoute {
         let advert = Advert { destination, metric, sequence: 0 };
-        Entry { advertise_from: Time::NEVER, ..Entry::new(&advert, destination, settling, now) }
+        DsdvRoute { advertise_from: Time::NEVER, ..DsdvRoute::new(&advert, destination, settling, now) }
     }
 
     /// When it has something to do: a triggered update is due, or the neighbour is lost.
@@ -108,7 +108,7 @@ impl Entry {
         self.changed_at = now;
     }
 
-    /// The route is worth to be told again, at once.
+    /// The route is to be advertised again at once.
     pub(super) fn assert_again(&mut self, now: Time) {
         self.advertise_from = now;
         self.new_metric = true;

@@ -85,7 +85,7 @@ def test_a_damaged_run_is_said_and_made_again(tmp_path, inline, whole, damage):
     assert done.code == 0
     assert "small: 1 runs made, 11 were there" in done.err
     assert f"damaged: {victim.relative_to(tmp_path)}" in done.err
-    assert "1 damaged file of a run was set aside as NAME.damaged, and these runs were made again" in done.err
+    assert "1 damaged file of a run was set aside as NAME.damaged, and these runs were repeated" in done.err
     damaged = victim.with_name(f"{victim.name}.damaged")
     damaged.unlink()
     assert tree(tmp_path / "s") == before
@@ -138,7 +138,7 @@ def test_a_damaged_run_of_a_comparison_is_made_again(tmp_path, inline):
     DAMAGES["half of the JSON"](runs(tmp_path / "a")[0])
     done = inline(*COMPARE, "--out", "a")
     assert "1 run made, 11 were there" in done.err
-    assert "1 damaged file of a run was set aside as NAME.damaged, and these runs were made again" in done.err
+    assert "1 damaged file of a run was set aside as NAME.damaged, and these runs were repeated" in done.err
     (damaged,) = (tmp_path / "a").rglob("*.damaged")
     damaged.unlink()
     assert contents(tmp_path / "a") == before

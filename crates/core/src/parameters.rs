@@ -1,0 +1,68 @@
+//! Tables of parameters: each parameter is written once, with its name in scenario files, its range, its default and its meaning.
+
+/// The engine's type of a parameter of this kind.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! parameter_kind {
+    (Bytes) => {
+        u32
+    };
+    ([$choice:ty]) => {
+        $choice
+    };
+    (($engine:ty as $written:ty = $default:expr)) => {
+        $engine
+    };
+    ($kind:ident) => {
+        $kind
+    };
+}
+
+/// A table of parameters: the struct that the engine reads, with its defaults, and a macro by which the crate of scenarios reads it
+/// from a file, with the same names, descriptions, ranges and defaults.
+///
+/// A row is `name: kind range = default;`. Kinds are whole numbers (`u32 [1, 1000]`), `f64 [0, 1]`, `bool`, times
+/// (`Span from "1 ms" to "10 s"`), sizes (`Bytes from "1 B" to "2304 B"`), enums that have names in files (`[Enum]`), and others, whose
+/// value in a file and its default stand in brackets (`(engine as written = default)`): those are resolved by hand. Bounds of
+/// quantities are written as in a file; a time without an upper bound may last as long as the clock.
+#[macro_export]
+macro_rules! parameters {
+    (
+        ($d:tt)
+        $(#[$doc:meta])*
+        $config:ident, listed by $list:ident:
+        $(
+            $(#[$about:meta])*
+            $name:ident: $kind:tt $([$low:literal, $high:literal])? $(from $least:literal $(to $most:literal)?)?
+                = $default:expr;
+        )*
+    ) => {
+        $(#[$doc])*
+        pub struct $config {
+            $( $(#[$about])* pub $name: $crate::parameter_kind!($kind), )*
+        }
+
+        impl $config {
+            /// All defaults.
+            pub const DEFAULT: $config = $config { $($name: $default,)* };
+        }
+
+        impl Default for $config {
+            fn default() -> $config {
+                $config::DEFAULT
+            }
+        }
+
+        /// Hands the rows of the table to a macro, after what is given.
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! $list {
+            ($d callback:ident! $d ($d before:tt)*) => {
+                $d callback! {
+                    $d ($d before)*
+                    $( $(#[$about])* $name: $kind [$($low, $high)?] [$($least $(, $most)?)?]; )*
+                }
+            };
+        }
+    };
+}
