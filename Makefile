@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python test-docs test-wheel wheel hunt fuzz fuzz-importers fuzz-store mutants mutants-mac faults audit bench bench-peers bench-capture bench-study validation results claims league when docs figures clean
+.PHONY: build demo test lint format test-rust test-python test-docs test-wheel wheel hunt fuzz fuzz-importers fuzz-store mutants mutants-mac faults audit bench bench-peers budget bench-capture bench-study validation results claims league when docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -145,6 +145,10 @@ bench: build
 
 bench-peers: build
 	$(BIN)/python benches/run.py --peers
+
+# Instructions per simulated second of six scenarios against the table of benches/budget.toml; BUDGET=--write writes it anew. Needs valgrind.
+budget: build
+	$(BIN)/python benches/budget.py $(BUDGET)
 
 # Speed and memory of `multihop measure` on captures of up to 1 GB; with tshark beside it where it is installed.
 bench-capture: build
