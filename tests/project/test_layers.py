@@ -17,6 +17,7 @@ PACKAGE = Path(multihop.__file__).parent
 LAYERS = [
     "_core",
     "base",
+    "examples",
     "results",
     "simulation",
     "optima",

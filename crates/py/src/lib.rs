@@ -10,6 +10,7 @@ mod models;
 mod panics;
 mod tables;
 
+use multihop_dot11::DcfRules;
 use multihop_scenario::{Overrides, Resolved, Setting, Step};
 use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
@@ -33,6 +34,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("CaptureError", module.py().get_type::<CaptureError>())?;
     module.add("InternalError", module.py().get_type::<InternalError>())?;
+    module.add("MAC_HEADER", DcfRules::IEEE.data_header)?;
     module.add_class::<Meter>()?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
@@ -40,6 +42,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(models::link_capacity, module)?)?;
     module.add_function(wrap_pyfunction!(models::contention_delay, module)?)?;
     module.add_function(wrap_pyfunction!(models::throughput_equation, module)?)?;
+    module.add_function(wrap_pyfunction!(models::snr_of_delivery, module)?)?;
     module.add_function(wrap_pyfunction!(measure::measure, module)?)?;
     module.add_function(wrap_pyfunction!(capacity, module)?)?;
     module.add_function(wrap_pyfunction!(locate, module)?)?;
@@ -191,7 +194,11 @@ fn capacity<'py>(
             entry.set_item("link", time.link)?;
             entry.set_item("data_s", time.data)?;
             entry.set_item("exchange_s", time.exchange)?;
+            entry.set_item("airtime_s", time.airtime)?;
             entry.set_item("access_s", time.access)?;
+            entry.set_item("delivery", time.delivery)?;
+            entry.set_item("transmissions", time.transmissions)?;
+            entry.set_item("lost", time.lost)?;
             Ok(entry)
         });
         PyList::new(py, entries.collect::<PyResult<Vec<_>>>()?)
@@ -214,6 +221,7 @@ fn capacity<'py>(
     made.set_item("exchange_conflicts", capacity.conflicts.exchange)?;
     made.set_item("sensing_conflicts", capacity.conflicts.sensing)?;
     made.set_item("interference_conflicts", capacity.conflicts.interference)?;
+    made.set_item("hidden", capacity.conflicts.hidden)?;
     made.set_item("changes", capacity.changes)?;
     Ok(made)
 }

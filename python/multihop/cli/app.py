@@ -6,6 +6,7 @@ import typer
 
 from multihop.cli import bounds, console, imports, inspect, runs, studies
 from multihop.cli.explain import explain
+from multihop.cli.init import init
 from multihop.cli.league import league
 from multihop.cli.measure import measure
 from multihop.cli.optimum import optimum
@@ -51,4 +52,5 @@ app.command("check")(inspect.check)
 app.command("list")(inspect.list_names)
 app.command("schema")(inspect.schema)
 app.command("dissector")(inspect.dissector)
+app.command("init")(init)
 app.command("doctor")(inspect.doctor)

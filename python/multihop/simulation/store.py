@@ -85,6 +85,11 @@ class Store:
         #: Keys of runs that this process has read or written whole.
         self._whole: set[str] = set()
 
+    @property
+    def kept(self) -> int:
+        """How many runs this process has found or written."""
+        return len(self._whole)
+
     @staticmethod
     def of(folder: Path) -> Store:
         """The store of a study's folder: the folder itself, or where its mark says that its runs are.

@@ -270,7 +270,10 @@ impl Mac {
 
     #[inline]
     fn turn_busy(&mut self, ctx: &mut Context) {
-        ctx.record.reserved(self.id, self.reserved(self.idle_since, ctx.now));
+        let reserved = self.reserved(self.idle_since, ctx.now);
+        if reserved.end > reserved.start {
+            ctx.record.reserved(self.id, reserved);
+        }
         self.busy = true;
         self.busy_since = ctx.now;
         ctx.stack.on_link(&LinkEvent::BusyFrom(ctx.now));

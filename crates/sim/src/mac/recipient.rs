@@ -7,16 +7,17 @@ use multihop_core::{DecodedFrame, FrameKind, LinkEvent, NodeId, Reported, Span, 
 use multihop_dot11::EifsRule;
 
 impl Mac {
-    /// A signal ended here.
-    pub fn on_signal_end(&mut self, ctx: &mut Context, frame: &Frame, finished: Finished) {
+    /// A signal ended here. Returns whether it may matter above the MAC, besides to those who watch the link.
+    pub fn on_signal_end(&mut self, ctx: &mut Context, frame: &Frame, finished: Finished) -> bool {
         if let Some(until) = finished.ignored_until
             && ctx.timing.rules.eifs == EifsRule::AsNav
         {
             // Of a signal that it ignored ns-2 keeps the NAV set until EIFS after its end.
             self.set_nav(ctx, until + ctx.timing.eifs);
         }
+        let overtime = self.receiving_at_timeout;
         match finished.reception {
-            Reception::NotSynchronised | Reception::Transmitting => {}
+            Reception::NotSynchronised | Reception::Transmitting => return false,
             Reception::Noise => {
                 self.fail_if_overtime(ctx);
                 self.after_noise(ctx);
@@ -25,8 +26,12 @@ impl Mac {
                 self.fail_if_overtime(ctx);
                 self.after_garbled(ctx);
             }
-            Reception::Decoded => self.on_frame(ctx, frame),
+            Reception::Decoded => {
+                self.on_frame(ctx, frame);
+                return overtime || frame.to.is_none_or(|to| to == self.id);
+            }
         }
+        overtime
     }
 
     /// What was heard beyond the deadline was not the awaited response.
@@ -38,18 +43,9 @@ impl Mac {
 
     fn on_frame(&mut self, ctx: &mut Context, frame: &Frame) {
         self.eifs_until = Time::ZERO;
-        let packet = frame.packet.map(|handle| &ctx.packets.get(handle).packet);
-        ctx.stack.on_link(&LinkEvent::Decoded(DecodedFrame {
-            node: self.id,
-            kind: frame.kind,
-            from: frame.from,
-            to: frame.to,
-            air: frame.air,
-            duration: frame.duration,
-            size: packet.map_or(0, |packet| packet.size),
-            flow: packet.map(|packet| packet.flow),
-            rate: ctx.timing.on(frame.rates).rate(frame.rate),
-        }));
+        if ctx.stack.observes() {
+            self.report_decoded(ctx, frame);
+        }
         if frame.to.is_some_and(|to| to != self.id) {
             self.fail_if_overtime(ctx);
             self.heed_duration(ctx, frame);
@@ -73,6 +69,21 @@ impl Mac {
             FrameKind::Data => self.on_data(ctx, frame),
         }
         self.fail_if_overtime(ctx);
+    }
+
+    fn report_decoded(&self, ctx: &mut Context, frame: &Frame) {
+        let packet = frame.packet.map(|handle| &ctx.packets.get(handle).packet);
+        ctx.stack.on_link(&LinkEvent::Decoded(DecodedFrame {
+            node: self.id,
+            kind: frame.kind,
+            from: frame.from,
+            to: frame.to,
+            air: frame.air,
+            duration: frame.duration,
+            size: packet.map_or(0, |packet| packet.size),
+            flow: packet.map(|packet| packet.flow),
+            rate: ctx.timing.on(frame.rates).rate(frame.rate),
+        }));
     }
 
     /// The NAV (9.3.2.4).

@@ -26,6 +26,8 @@ type Cell = [i32; 2];
 pub struct MovingLinks {
     propagation: Propagation,
     limit: f64,
+    /// Its square, and a little more than rounding may add to one.
+    limit_squared: f64,
     width: f64,
     motions: Vec<Motion>,
     /// By node: the leg that it is on, or was on last; none before the first.
@@ -35,6 +37,8 @@ pub struct MovingLinks {
     rows: Vec<Vec<Link>>,
     /// When each row was made.
     made: Vec<Option<Time>>,
+    /// Listeners and their distances, while a row is made.
+    near: Vec<(u32, f64)>,
     /// For how long rows are true enough.
     lasts: Span,
 }
@@ -60,6 +64,7 @@ impl MovingLinks {
         let mut links = MovingLinks {
             propagation,
             limit,
+            limit_squared: limit * limit * (1.0 + 1e-9),
             width: limit + MARGIN,
             motions,
             legs: vec![None; nodes],
@@ -67,6 +72,7 @@ impl MovingLinks {
             cells: BTreeMap::new(),
             rows: vec![Vec::new(); nodes],
             made: vec![None; nodes],
+            near: Vec::new(),
             lasts: Span::from_seconds(mobility.resolution / (2.0 * fastest)),
         };
         for node in (0..nodes).filter(has_radio) {
@@ -89,24 +95,28 @@ impl MovingLinks {
             return false;
         }
         self.made[index] = Some(now);
-        let mut row = std::mem::take(&mut self.rows[index]);
-        row.clear();
+        let mut found = std::mem::take(&mut self.near);
+        found.clear();
         let [x, y] = self.place(index, now);
         let [column, line] = self.cell_of[index];
         for near in (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| [column + dx, line + dy])) {
             for &to in self.cells.get(&near).into_iter().flatten() {
                 let [other_x, other_y] = self.place(to as usize, now);
-                let distance = (x - other_x).hypot(y - other_y);
-                if to != from.0
-                    && distance <= self.limit
-                    && let Some(link) = self.propagation.link(to, distance)
-                {
-                    row.push(link);
+                let [dx, dy] = [x - other_x, y - other_y];
+                if dx * dx + dy * dy > self.limit_squared || to == from.0 {
+                    continue;
+                }
+                let distance = dx.hypot(dy);
+                if distance <= self.limit {
+                    found.push((to, distance));
                 }
             }
         }
-        row.sort_unstable_by_key(|link| link.to);
-        self.rows[index] = row;
+        found.sort_unstable_by_key(|(to, _)| *to);
+        let row = &mut self.rows[index];
+        row.clear();
+        row.extend(found.iter().filter_map(|(to, distance)| self.propagation.link(*to, *distance)));
+        self.near = found;
         true
     }
 

@@ -1,8 +1,7 @@
 //! One node's receiver.
 
-use super::{Frame, Link};
+use super::{Frame, Link, RateErrors};
 use multihop_core::{FrameKind, Rng, Span, Time};
-use multihop_dot11::ErrorTable;
 
 /// What overlapping signals do to each other at a receiver.
 #[derive(Clone, Debug)]
@@ -21,16 +20,9 @@ pub enum Collisions {
         sensitivity: u64,
         /// Bit errors at each rate of the run, by [`super::RateSet::index`].
         errors: Box<[RateErrors]>,
+        /// What noise does to a link is in [`Link::ln_bit_success`], because it was measured: here only what interference adds.
+        measured: bool,
     },
-}
-
-/// Bit errors at a rate.
-#[derive(Clone, Debug)]
-pub struct RateErrors {
-    /// By SINR.
-    pub table: ErrorTable,
-    /// The rate in bits per second.
-    pub bps: f64,
 }
 
 /// What a receiver made of a signal that has just ended.
@@ -57,6 +49,14 @@ pub struct Finished {
     pub ignored_until: Option<Time>,
     /// The frame was received in full, and its own bits were wrong: it would have been lost alone as well.
     pub failed_alone: bool,
+}
+
+impl Finished {
+    /// Does it concern nobody but the radio?
+    pub fn is_nothing(&self) -> bool {
+        matches!(self.reception, Reception::NotSynchronised | Reception::Transmitting)
+            && self.ignored_until.is_none()
+    }
 }
 
 /// The signal that a receiver is locked on.
@@ -87,6 +87,8 @@ struct Lock {
     ln_success: f64,
     counted: Time,
     rate: usize,
+    /// Where bit errors without interference were measured: the noise that goes with them.
+    noise: f64,
 }
 
 impl Lock {
@@ -107,7 +109,10 @@ impl Lock {
 
     /// What `ln_success` would be without interference.
     fn ln_success_alone(&self, collisions: &Collisions, frame: &Frame) -> f64 {
-        let Collisions::Sinr { noise, errors, .. } = collisions else { return self.ln_success };
+        let Collisions::Sinr { noise, errors, measured, .. } = collisions else { return self.ln_success };
+        if *measured {
+            return 0.0; // what the link loses alone is in its own bit errors
+        }
         let RateErrors { table, bps } = &errors[self.rate];
         let bits = frame.airtime().saturating_sub(frame.overhead).seconds() * bps;
         bits * table.bit_success_ln(self.power / *noise as f64)
@@ -218,7 +223,7 @@ impl Radio {
                 self.energy += link.energy;
                 self.begin_pairwise(capture.unwrap_or(f64::INFINITY), link, frame, now);
             }
-            Collisions::Sinr { sensitivity, .. } => {
+            Collisions::Sinr { sensitivity, noise, errors, measured } => {
                 self.count_bits(collisions, now);
                 self.energy += link.energy;
                 // Of signals that begin at one instant the strongest is received; of equals, one that does not depend on order.
@@ -226,7 +231,11 @@ impl Radio {
                 let fresh = rank(link.power, frame.from.0);
                 let stronger = |lock: &Lock| lock.start == now && fresh > rank(lock.power, lock.from);
                 if link.energy >= *sensitivity && self.lock.as_ref().is_none_or(stronger) {
-                    self.lock = Some(self.locked(link, frame, now));
+                    let mut lock = self.locked(link, frame, now);
+                    if *measured {
+                        lock.noise = errors[lock.rate].noise_of(link, *noise as f64);
+                    }
+                    self.lock = Some(lock);
                 }
             }
         }
@@ -251,28 +260,18 @@ impl Radio {
             ln_success: 0.0,
             counted: now + frame.overhead,
             rate: frame.rate_index(),
+            noise: 0.0,
         }
     }
 
     fn begin_pairwise(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) {
-        let fresh = self.locked(link, frame, now);
+        let overlapped_by_own = self.transmitting || self.off;
         let Some(lock) = &mut self.lock else {
-            self.lock = Some(fresh);
+            self.lock = Some(self.locked(link, frame, now));
             return;
         };
         if lock.start == now {
-            // Signals that begin at one instant are compared as a set, so that their order does not matter: the strongest is
-            // received if it beats the runner-up.
-            let (strongest, weaker) = if fresh.power > lock.power { (fresh, *lock) } else { (*lock, fresh) };
-            let interferer = weaker.power.max(lock.interferer);
-            *lock = Lock {
-                any_decodable: fresh.decodable || lock.any_decodable,
-                beats_interferers: strongest.power > interferer && strongest.power / interferer >= ratio,
-                interferer,
-                interferers_end: weaker.end.max(lock.interferers_end),
-                ..strongest
-            };
-            return;
+            return self.begin_together(ratio, link, frame, now);
         }
         // Later signals that begin at one instant are all compared with what was there before that instant.
         let among_equals = lock.replaced == now;
@@ -282,13 +281,30 @@ impl Radio {
             return;
         }
         lock.collided = true;
-        lock.any_decodable |= fresh.decodable;
-        lock.overlapped_by_own |= fresh.overlapped_by_own;
-        let end = lock.end();
-        if fresh.end > end || (among_equals && fresh.end == end && fresh.power > lock.power) {
+        lock.any_decodable |= link.decodable;
+        lock.overlapped_by_own |= overlapped_by_own;
+        let (end, fresh_end) = (lock.end(), frame.end());
+        if fresh_end > end || (among_equals && fresh_end == end && link.power > lock.power) {
             (lock.replaced, lock.former_power) = (now, present);
-            (lock.from, lock.power, lock.end) = (fresh.from, fresh.power, fresh.end);
+            (lock.from, lock.power, lock.end) = (frame.from.0, link.power, fresh_end);
         }
+    }
+
+    /// Signals that begin at one instant are compared as a set, so that their order does not matter: the strongest is received if
+    /// it beats the runner-up.
+    #[cold]
+    fn begin_together(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) {
+        let fresh = self.locked(link, frame, now);
+        let Some(lock) = &mut self.lock else { return };
+        let (strongest, weaker) = if fresh.power > lock.power { (fresh, *lock) } else { (*lock, fresh) };
+        let interferer = weaker.power.max(lock.interferer);
+        *lock = Lock {
+            any_decodable: fresh.decodable || lock.any_decodable,
+            beats_interferers: strongest.power > interferer && strongest.power / interferer >= ratio,
+            interferer,
+            interferers_end: weaker.end.max(lock.interferers_end),
+            ..strongest
+        };
     }
 
     /// A signal ends.
@@ -321,66 +337,62 @@ impl Radio {
         loss: f64,
         now: Time,
     ) -> Finished {
-        let lost = |reception| Finished { reception, ignored_until: None, failed_alone: false };
         // A frame in good order ends with its own signal; anything else when the last of the signals in it does.
         let ends = |lock: &Lock| if lock.is_intact() { lock.from == frame.from.0 } else { lock.end() == now };
-        let Some(lock) = self.lock.take_if(|lock| ends(lock)) else {
-            return lost(Reception::NotSynchronised);
+        let Some(lock) = self.lock.as_ref().filter(|lock| ends(lock)) else {
+            let reception = Reception::NotSynchronised;
+            return Finished { reception, ignored_until: None, failed_alone: false };
         };
-        if self.off {
-            return lost(Reception::Transmitting);
-        }
+        let ignored_until = if self.off { None } else { lock.ignored_until() };
         let mut failed_alone = false;
-        let reception = if now < self.transmits_until {
+        let reception = if self.off || now < self.transmits_until {
             Reception::Transmitting
         } else if lock.is_intact() {
-            let (reception, alone) = self.decode(collisions, &lock, link, frame, loss);
-            failed_alone = alone;
-            reception
+            let of_link = link.ln_bit_success * f64::from(frame.bytes) * 8.0;
+            let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
+            match wrong(&mut self.rng, lock.ln_success + of_link, loss) {
+                None => Reception::Decoded,
+                Some(drawn) => {
+                    // The same draw decides what would have become of it alone.
+                    let alone = lock.ln_success_alone(collisions, frame) + of_link;
+                    failed_alone = drawn >= alone.exp() * (1.0 - loss);
+                    Reception::FcsError
+                }
+            }
         } else if lock.is_recognized() {
             Reception::FcsError
         } else {
             Reception::Noise
         };
-        Finished { reception, ignored_until: lock.ignored_until(), failed_alone }
-    }
-
-    /// Are all bits right, and if not, would they have been without interference?
-    fn decode(
-        &mut self,
-        collisions: &Collisions,
-        lock: &Lock,
-        link: &Link,
-        frame: &Frame,
-        loss: f64,
-    ) -> (Reception, bool) {
-        let of_link = link.ln_bit_success * f64::from(frame.bytes) * 8.0;
-        let ln_success = lock.ln_success + of_link;
-        let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
-        if ln_success >= 0.0 && loss <= 0.0 {
-            return (Reception::Decoded, false);
-        }
-        let drawn = self.rng.unit();
-        if drawn < ln_success.exp() * (1.0 - loss) {
-            return (Reception::Decoded, false);
-        }
-        // The same draw decides what would have become of it alone.
-        let alone = lock.ln_success_alone(collisions, frame) + of_link;
-        (Reception::FcsError, drawn >= alone.exp() * (1.0 - loss))
+        self.lock = None;
+        Finished { reception, ignored_until, failed_alone }
     }
 
     /// Adds the bits since the last change of interference to the chance that all are right.
     fn count_bits(&mut self, collisions: &Collisions, now: Time) {
-        let Collisions::Sinr { noise, errors, .. } = collisions else { return };
+        let Collisions::Sinr { noise, errors, measured, .. } = collisions else { return };
         let Some(lock) = &mut self.lock else { return };
         let length: Span = now.since(lock.counted);
         if length == Span::ZERO {
             return;
         }
         let interference = self.energy as f64 - lock.power;
-        let sinr = lock.power / (*noise as f64 + interference.max(0.0));
-        let RateErrors { table, bps } = &errors[lock.rate];
-        lock.ln_success += length.seconds() * bps * table.bit_success_ln(sinr);
+        let of_rate = &errors[lock.rate];
+        let per_bit = if *measured {
+            of_rate.due_to(interference, lock.power, lock.noise)
+        } else {
+            of_rate.table.bit_success_ln(lock.power / (*noise as f64 + interference.max(0.0)))
+        };
+        lock.ln_success += length.seconds() * of_rate.bps * per_bit;
         lock.counted = now;
     }
+}
+
+/// Are some bits wrong, where all are right with a probability of this logarithm and the frame is not lost besides? Then what was drawn.
+fn wrong(rng: &mut Rng, ln_success: f64, loss: f64) -> Option<f64> {
+    if ln_success >= 0.0 && loss <= 0.0 {
+        return None;
+    }
+    let drawn = rng.unit();
+    (drawn >= ln_success.exp() * (1.0 - loss)).then_some(drawn)
 }

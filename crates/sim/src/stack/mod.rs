@@ -212,6 +212,12 @@ impl Stack {
         }
     }
 
+    /// Does anybody here want to know of link events?
+    #[inline]
+    pub fn observes(&self) -> bool {
+        self.observed
+    }
+
     /// Something happened at the MAC.
     #[inline]
     pub fn on_link(&mut self, event: &LinkEvent) {

@@ -58,13 +58,12 @@ impl World {
         let links = self.listeners.of(frame.from);
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
             let link = &links[reached.map_or(index, |places| places[index].1 as usize)];
-            at_node!(self, link.to, self.now, |mac, ctx| {
-                let was_quiet = ctx.radio.is_quiet(self.now);
-                ctx.radio.begin(&self.timing.collisions, link, frame, self.now);
-                if was_quiet && !ctx.radio.is_quiet(self.now) {
-                    mac.on_busy(ctx);
-                }
-            });
+            let radio = &mut self.radios[link.to as usize];
+            let was_quiet = radio.is_quiet(self.now);
+            radio.begin(&self.timing.collisions, link, frame, self.now);
+            if was_quiet && !radio.is_quiet(self.now) {
+                at_node!(self, link.to, self.now, |mac, ctx| mac.on_busy(ctx));
+            }
         }
     }
 
@@ -132,23 +131,29 @@ impl World {
         let mut lost = None;
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
             let link = &arrives(&links[reached.map_or(index, |places| places[index].1 as usize)]);
+            let radio = &mut self.radios[link.to as usize];
+            let was_busy = radio.is_busy();
+            let finished = radio.finish(&self.timing.collisions, link, frame, loss.to(link.to), self.now);
+            if finished.reception == Reception::Decoded
+                && let Some(log) = &mut self.air_log
+            {
+                log.heard(frame, link);
+            }
+            let turns_idle = was_busy && !radio.is_busy();
+            if link.to == wanted && finished.reception != Reception::Decoded {
+                lost = Some((*link, finished));
+            }
+            if finished.is_nothing() && !turns_idle {
+                continue;
+            }
             at_node!(self, link.to, self.now, |mac, ctx| {
-                let was_busy = ctx.radio.is_busy();
-                let finished =
-                    ctx.radio.finish(&self.timing.collisions, link, frame, loss.to(link.to), self.now);
-                if finished.reception == Reception::Decoded
-                    && let Some(log) = &mut self.air_log
-                {
-                    log.heard(frame, link);
-                }
-                if link.to == wanted && finished.reception != Reception::Decoded {
-                    lost = Some((*link, finished));
-                }
-                mac.on_signal_end(ctx, frame, finished);
-                if was_busy && !ctx.radio.is_busy() {
+                let reaches_above = mac.on_signal_end(ctx, frame, finished);
+                if turns_idle {
                     mac.on_idle(ctx);
                 }
-                settle(mac, ctx, &self.network);
+                if reaches_above || ctx.stack.observes() {
+                    settle(mac, ctx, &self.network);
+                }
             });
         }
         if let Some((link, finished)) = lost {

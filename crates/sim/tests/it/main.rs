@@ -17,6 +17,7 @@ mod queues;
 mod regressions;
 mod routing;
 mod schemes;
+mod sensed;
 mod slotted;
 mod wire_loss;
 mod wires;

@@ -204,7 +204,7 @@ impl Script {
         let end = us(until);
         loop {
             let edge = self.heard.iter().map(Arriving::edge).min();
-            let due = self.agenda.clone().pop().map(|(time, _)| time);
+            let due = self.agenda.clone().pop_until(Time::NEVER).map(|(time, _)| time);
             let Some(next) = edge.into_iter().chain(due).min().filter(|next| *next <= end) else { break };
             self.now = next;
             // Frames of others end before timers, and begin after them.
@@ -253,10 +253,10 @@ impl Script {
 
     fn pops(&mut self) -> bool {
         let now = self.now;
-        if self.agenda.clone().pop().is_none_or(|(time, _)| time > now) {
+        if self.agenda.clone().pop_until(Time::NEVER).is_none_or(|(time, _)| time > now) {
             return false;
         }
-        let (_, slot) = self.agenda.pop().expect("seen above");
+        let (_, slot) = self.agenda.pop_until(Time::NEVER).expect("seen above");
         match slot {
             TIMER => self.with_mac(Mac::on_timer),
             AIR => {
@@ -346,6 +346,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         arp: false,
         measurements: Vec::new(),
         mobility: Mobility::default(),
+        link_rates: Vec::new(),
         wires: Vec::new(),
     }
 }

@@ -131,23 +131,25 @@ impl Dsdv {
         }
         let metric = if metric == UNREACHABLE { UNREACHABLE } else { (metric + 1).min(UNREACHABLE) };
         let heard = Advert { destination, metric, sequence };
-        let Some(known) = self.table.get_mut(destination) else {
+        let weight = self.parameters.settling_weight;
+        let is_known = self.table.change(destination, |known| {
+            if sequence == known.sequence {
+                if metric < known.metric {
+                    known.shorten(&heard, from, now);
+                }
+            } else if sequence > known.sequence {
+                known.refresh(&heard, from, weight, now);
+            } else if metric == UNREACHABLE && known.metric != UNREACHABLE {
+                known.assert_again(now); // the neighbour believes in a break that is over
+            }
+        });
+        if !is_known {
             let mut entry = DsdvRoute::new(&heard, from, self.parameters.settling_time, now);
             if metric < UNREACHABLE {
                 entry.new_metric = true;
                 entry.trigger = Some(entry.advertise_from);
             }
             self.table.insert(destination, entry);
-            return;
-        };
-        if sequence == known.sequence {
-            if metric < known.metric {
-                known.shorten(&heard, from, now);
-            }
-        } else if sequence > known.sequence {
-            known.refresh(&heard, from, self.parameters.settling_weight, now);
-        } else if metric == UNREACHABLE && known.metric != UNREACHABLE {
-            known.assert_again(now); // the neighbour believes in a break that is over
         }
     }
 
@@ -157,9 +159,8 @@ impl Dsdv {
         // A hundred years, a million times over, are more than the clock has; no run sees the end of either.
         let silence = self.parameters.update_period.ns().saturating_mul(periods).min(Time::NEVER.ns());
         let settling = self.parameters.settling_time;
-        let entry =
-            self.table.get_or_insert_with(neighbour, || DsdvRoute::silent(neighbour, 1, settling, now));
-        entry.lost_at = Some(now + Span::from_ns(silence));
+        self.table.ensure(neighbour, || DsdvRoute::silent(neighbour, 1, settling, now));
+        self.table.change(neighbour, |entry| entry.lost_at = Some(now + Span::from_ns(silence)));
     }
 
     /// Routes through this neighbour are broken.
@@ -192,8 +193,7 @@ impl RoutingAgent for Dsdv {
     /// The last few packets wait.
     fn on_no_route(&mut self, now: Time, RoutedPacket { handle, destination, .. }: RoutedPacket) {
         let settling = self.parameters.settling_time;
-        self.table
-            .get_or_insert_with(destination, || DsdvRoute::silent(destination, UNREACHABLE, settling, now));
+        self.table.ensure(destination, || DsdvRoute::silent(destination, UNREACHABLE, settling, now));
         let waiting = self.waiting.entry(destination).or_default();
         waiting.push_back(handle);
         while waiting.len() > self.parameters.buffer {
@@ -223,6 +223,7 @@ impl RoutingAgent for Dsdv {
             self.learn(now, from, advert);
         }
         self.keep_alive(now, from);
+        self.table.look();
         self.release();
     }
 
@@ -243,6 +244,7 @@ impl RoutingAgent for Dsdv {
                 self.trigger(now, destination);
             }
         }
+        self.table.look();
     }
 
     fn poll(&mut self, now: Time) -> Option<Action> {
@@ -254,8 +256,7 @@ impl RoutingAgent for Dsdv {
     }
 
     fn next_timer(&self) -> Option<Time> {
-        let entries = self.table.iter().flat_map(|(_, entry)| [entry.trigger, entry.lost_at]);
         let outgoing = self.outgoing.iter().map(|(due, _)| *due);
-        entries.flatten().chain(outgoing).chain([self.next_full]).min()
+        Some(outgoing.fold(self.next_full.min(self.table.earliest()), Time::min))
     }
 }

@@ -62,6 +62,12 @@ impl DsdvRoute {
         DsdvRoute { advertise_from: Time::NEVER, ..DsdvRoute::new(&advert, destination, settling, now) }
     }
 
+    /// When it has something to do: a triggered update is due, or the neighbour is lost.
+    pub(super) fn earliest(&self) -> Time {
+        let trigger = self.trigger.unwrap_or(Time::NEVER);
+        trigger.min(self.lost_at.unwrap_or(Time::NEVER))
+    }
+
     /// Is there something in it to advertise?
     pub(super) fn is_news(&self, now: Time) -> bool {
         (self.new_sequence || self.new_metric) && self.advertise_from <= now

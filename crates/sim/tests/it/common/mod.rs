@@ -101,6 +101,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         arp: false,
         measurements: Vec::new(),
         mobility: Mobility::default(),
+        link_rates: Vec::new(),
         wires: Vec::new(),
     }
 }

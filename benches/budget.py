@@ -1,0 +1,141 @@
+"""What a simulated second may cost, in instructions: a table that a later change cannot exceed unseen.
+
+    python benches/budget.py             counts, and compares with the table
+    python benches/budget.py --write     writes the table anew; the commit says why
+
+callgrind counts the instructions of the event loop alone. Unlike seconds they are the same on a busy machine, and
+nearly the same on another one; they do depend on the compiler, which the table names, and on how the engine was built:
+`make build`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from cases import Case
+
+from multihop import _core
+
+TABLE = Path(__file__).parent / "budget.toml"
+#: A scenario may cost this much more or less than the table says.
+TOLERANCE = 0.02
+#: Simulated seconds of each scenario: some ten thousand events, so that all of them take less than a minute.
+SCENARIOS = {"chain": 20.0, "chain-11": 5.0, "saturation": 4.0, "grid-10": 4.0, "grid-16": 1.2, "mobile-50": 25.0}
+
+#: What is counted: everything below this function of the engine.
+_EVENT_LOOP = "*World*process*"
+#: The engine without its package, which takes ten times as long to import under valgrind as the run.
+_CHILD = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("_core", sys.argv[1])
+core = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(core)
+with open(sys.argv[2]) as file:
+    core.run(file.read(), sys.argv[2], {"duration": sys.argv[3], "warmup": "1 s", "record_interval": "1 s", "seed": 1})
+"""
+
+
+class BudgetError(Exception):
+    """What stands in the way of counting."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Counts, and compares or writes; the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="write the table anew")
+    options = parser.parse_args(arguments)
+    try:
+        found = {name: instructions(name, seconds) / seconds for name, seconds in SCENARIOS.items()}
+    except BudgetError as error:
+        print(f"budget: {error}", file=sys.stderr)
+        return 2
+    if options.write:
+        write(found)
+        return 0
+    table = tomllib.loads(TABLE.read_text())
+    for name, count in found.items():
+        budget = f"the table has {allowed(table, name)}"
+        print(f"{name:<12}{count / 1e6:10.2f} million instructions per simulated second; {budget}")
+    wrong = differences(table, found)
+    for sentence in wrong:
+        print(f"budget: {sentence}", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+def missing() -> str | None:
+    """What is not there to count with, in a sentence; none if all is there."""
+    if shutil.which("valgrind") is None:
+        return "valgrind is not installed, so that no instructions can be counted"
+    return None
+
+
+def instructions(name: str, seconds: float) -> int:
+    """Instructions of the event loop in a run of a scenario.
+
+    Raises BudgetError if they cannot be counted.
+    """
+    if sentence := missing():
+        raise BudgetError(sentence)
+    with tempfile.TemporaryDirectory() as folder:
+        profile = f"--callgrind-out-file={folder}/profile"
+        count = ["valgrind", "--tool=callgrind", f"--toggle-collect={_EVENT_LOOP}", profile]
+        python = [os.path.realpath(sys.executable), "-I", "-S", "-c", _CHILD]
+        run = [str(_core.__file__), str(Case(name, 0, 0).file), f"{seconds} s"]
+        done = subprocess.run([*count, *python, *run], capture_output=True, text=True, check=False)
+    collected = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or collected is None or int(collected[1]) == 0:
+        raise BudgetError(f"{name}: callgrind counted nothing; it says:\n{done.stderr}")
+    return int(collected[1])
+
+
+def differences(table: Mapping[str, object], found: Mapping[str, float]) -> list[str]:
+    """What costs more or less than the table says, a sentence each."""
+    sentences = []
+    for name, count in found.items():
+        share = count / 1e6 / allowed(table, name) - 1.0
+        if abs(share) > TOLERANCE:
+            what = f"costs {abs(share):.1%} {'more' if share > 0 else 'less'} than the table says"
+            sentences.append(
+                f"{name} {what}; if that is meant, run benches/budget.py --write, and say why in the commit"
+            )
+    if sentences and table["compiler"] != compiler():
+        sentences.append(f"the table was made with {table['compiler']}, this is {compiler()}")
+    return sentences
+
+
+def allowed(table: Mapping[str, object], name: str) -> float:
+    """What the table has for a scenario, in million instructions per simulated second."""
+    counts = table["million_instructions_per_simulated_second"]
+    assert isinstance(counts, dict)
+    return float(counts[name])
+
+
+def write(found: Mapping[str, float]) -> None:
+    """Writes the table anew."""
+    lines = [
+        "# Written by `benches/budget.py --write`, which says what this is.",
+        f'compiler = "{compiler()}"',
+        "",
+        "[million_instructions_per_simulated_second]",
+        *(f"{name} = {count / 1e6:.2f}" for name, count in found.items()),
+    ]
+    TABLE.write_text("\n".join(lines) + "\n")
+
+
+def compiler() -> str:
+    """The compiler's name and version."""
+    done = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=False)
+    return " ".join(done.stdout.split()[:2])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
