@@ -55,6 +55,8 @@ pub struct Finished {
     pub reception: Reception,
     /// If this ended a frame that captured the receiver: when the last of the weaker signals ends, which it ignored.
     pub ignored_until: Option<Time>,
+    /// The medium is not busy here any more.
+    pub turns_idle: bool,
 }
 
 impl Finished {
@@ -62,6 +64,7 @@ impl Finished {
     pub fn is_nothing(&self) -> bool {
         matches!(self.reception, Reception::NotSynchronised | Reception::Transmitting)
             && self.ignored_until.is_none()
+            && !self.turns_idle
     }
 }
 
@@ -209,8 +212,10 @@ impl Radio {
         self.transmits_until.max(self.others_until)
     }
 
-    /// A signal begins.
-    pub fn begin(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, now: Time) {
+    /// A signal begins. Returns whether the medium turns busy here by it.
+    #[inline]
+    pub fn begin(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, now: Time) -> bool {
+        let was_quiet = self.is_quiet(now);
         match collisions {
             Collisions::Pairwise { capture } => {
                 self.energy += link.energy;
@@ -228,6 +233,7 @@ impl Radio {
                 }
             }
         }
+        was_quiet && self.senses_others()
     }
 
     fn locked(&self, link: &Link, frame: &Frame, now: Time) -> Lock {
@@ -252,6 +258,7 @@ impl Radio {
         }
     }
 
+    #[inline]
     fn begin_pairwise(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) {
         let overlapped_by_own = self.transmitting || self.off;
         let Some(lock) = &mut self.lock else {
@@ -296,6 +303,7 @@ impl Radio {
     }
 
     /// A signal ends.
+    #[inline]
     pub fn finish(
         &mut self,
         collisions: &Collisions,
@@ -309,19 +317,21 @@ impl Radio {
         }
         let sensed = self.senses_others();
         self.energy -= link.energy;
-        let finished = self.conclude(link, frame, loss, now);
-        if sensed && !self.senses_others() {
+        let (reception, ignored_until) = self.conclude(link, frame, loss, now);
+        let ceases = sensed && !self.senses_others();
+        if ceases {
             self.others_until = now;
         }
-        finished
+        Finished { reception, ignored_until, turns_idle: ceases && !self.transmitting && !self.off }
     }
 
     /// What became of the frame that it was locked on, if this was the end of it.
-    fn conclude(&mut self, link: &Link, frame: &Frame, loss: f64, now: Time) -> Finished {
+    #[inline]
+    fn conclude(&mut self, link: &Link, frame: &Frame, loss: f64, now: Time) -> (Reception, Option<Time>) {
         // A frame in good order ends with its own signal; anything else when the last of the signals in it does.
         let ends = |lock: &Lock| if lock.is_intact() { lock.from == frame.from.0 } else { lock.end() == now };
         let Some(lock) = self.lock.as_ref().filter(|lock| ends(lock)) else {
-            return Finished { reception: Reception::NotSynchronised, ignored_until: None };
+            return (Reception::NotSynchronised, None);
         };
         let ignored_until = if self.off { None } else { lock.ignored_until() };
         let reception = if self.off || now < self.transmits_until {
@@ -335,7 +345,7 @@ impl Radio {
             Reception::Noise
         };
         self.lock = None;
-        Finished { reception, ignored_until }
+        (reception, ignored_until)
     }
 
     /// Are all bits right, whose probability has this logarithm?
