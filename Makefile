@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python test-docs hunt fuzz fuzz-importers fuzz-store mutants mutants-mac faults audit bench bench-peers budget bench-capture bench-study validation results claims league when docs figures clean
+.PHONY: build demo test lint format test-rust test-python test-docs test-wheel wheel hunt fuzz fuzz-importers fuzz-store mutants mutants-mac faults audit bench bench-peers budget bench-capture bench-study validation results claims league when docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -27,7 +27,7 @@ demo: build
 	$(BIN)/multihop compare scenarios/mesh-demo.toml --schemes tcp-newreno,tcp-sack,recn --seeds 10 --out results/demo
 	@echo "Open results/demo/report.html"
 
-test: lint test-rust test-python test-docs
+test: lint test-rust test-python test-docs test-wheel
 
 lint: build
 	cargo fmt --check
@@ -46,6 +46,14 @@ test-rust:
 
 test-docs: docs
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+# What is in wheel and sdist, and the README's commands from the wheel: in front of what is installed here, or, with `make wheel`, in a
+# clean environment of its own, where the plain install has to stay small.
+test-wheel: build
+	$(BIN)/python tools/wheel.py --quick
+
+wheel: build
+	$(BIN)/python tools/wheel.py
 
 # Scenarios drawn from the schema, with overflow checks and debug assertions: HUNT of them from number HUNT_FROM on. What fails is left, made
 # small, in target/hunt.
@@ -99,12 +107,14 @@ mutants-mac:
 
 # The validation pages in docs/results: validation.md, from runs against closed forms and figures of ns-2 and ns-3;
 # measured-back.md, estimators in runs, on captures of them, and the truth; explicit-rates.md, XCP, RCP and what
-# derives from them over wires, beside ns-2's XCP, and over radio; link-capacity.md, the model of a link beside saturated stations.
+# derives from them over wires, beside ns-2's XCP, and over radio; link-capacity.md, the model of a link beside saturated stations; imports.md,
+# imported meshes beside the networks that they were measured on.
 validation: build
 	$(BIN)/python -m validation
 	$(BIN)/python -m validation.measured_back
 	$(BIN)/python -m validation.explicit_rates
 	$(BIN)/python -m validation.link_capacity
+	$(BIN)/python -m validation.imports
 
 # The pages of papers' results, docs/results/PAPER.md, from all runs of their studies; PAPERS=winf for one of them,
 # RESULTS=--quick for a quick look. Interrupted, it resumes.

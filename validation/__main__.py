@@ -7,6 +7,7 @@ from pathlib import Path
 
 from multihop import __version__
 from validation import checks, interference, page
+from validation.ns3 import sinr
 
 
 def main() -> None:
@@ -33,6 +34,7 @@ def main() -> None:
         ns3_chains=page.chains(checks.ns3_chains(effort), "ns-3", 0.10),
         xcp_chains=page.xcp(checks.ns2_xcp_chains(2 * effort.seeds)),
         interference=page.interference(interference.compared(2 * effort.seeds)),
+        erp=page.interference(interference.compared(2 * effort.seeds, sinr.ERP_CELLS)),
         recn_ns2=page.recn(checks.recn_chains(effort, "ns2")),
         recn_rfc=page.recn(checks.recn_chains(effort, "rfc")),
     )

@@ -1,4 +1,4 @@
-"""Cells of 802.11a in which interference decides, as ns-3 ran them: `ns3/sinr.py` has the cells and what ns-3 said."""
+"""802.11a where interference decides, and 802.11g, as ns-3 ran them: `ns3/sinr.py` has the cells and what it said."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from multihop.results.statistics import estimate
 from validation.measure import Against, Agreement, goodput_kbps, over, results
 from validation.ns3 import sinr
-from validation.scenarios import Scenario
+from validation.scenarios import Scenario, ns3_chain
 
 #: As `sinr.cc` has it: kT of 20 MHz at 290 K is -101 dBm, and a noise figure of 7 dB.
 MEDIUM = {
@@ -17,7 +17,6 @@ MEDIUM = {
     "propagation_delay": "100 ns",
     "transmit_power": "16 dBm",
     "noise": "-93.97 dBm",
-    "sensitivity": "-82 dBm",
     "carrier_sense": "-82 dBm",
     "path_loss": {"model": "log-distance", "exponent": 3.0, "reference_loss": "46.68 dB", "reference_distance": "1 m"},
 }
@@ -59,6 +58,26 @@ def movement(cell: sinr.Cell) -> str:
     return "\n".join(lines) + "\n"
 
 
+#: What carries flows here that is UDP or TCP there.
+SCHEMES = {"udp": "udp", "tcp": "tcp-newreno"}
+
+
+def _phy(cell: sinr.Cell) -> Scenario:
+    """ACKs by the standard's rule in both; RTS and CTS are the only frames of direct sequence that protection has."""
+    if cell.erp is None:
+        return {"standard": "802.11a", "data_rate": f"{cell.rate_mbps} Mb/s"}
+    phy = {"standard": "802.11g", "data_rate": f"{cell.rate_mbps} Mb/s", "slot": f"{cell.erp.slot_us} us"}
+    if cell.erp.protection_mbps:
+        phy |= {"control_rate": f"{cell.erp.protection_mbps} Mb/s", "ack_rate": "24 Mb/s"}
+    return phy
+
+
+def _scheme(cell: sinr.Cell) -> Scenario:
+    """TCP as in the chains beside ns-3."""
+    size = {"segment_size": f"{cell.payload} B"}
+    return size if cell.transport == "udp" else ns3_chain(1, 1)["schemes"]["tcp-newreno"] | size
+
+
 def scenario(cell: sinr.Cell, motion: Path) -> Scenario:
     """The cell; the file has what moves."""
     moves = any(vx or vy for *_, vx, vy in cell.nodes)
@@ -68,18 +87,18 @@ def scenario(cell: sinr.Cell, motion: Path) -> Scenario:
         "duration": f"{begin + sinr.WARMUP + cell.seconds} s",
         "warmup": f"{begin + sinr.WARMUP} s",
         "record_interval": "1 s",
-        "phy": {"standard": "802.11a", "data_rate": f"{cell.rate_mbps} Mb/s"},
-        "mac": {"rules": "ieee", "rts_threshold": "off"},
-        "medium": MEDIUM,
+        "phy": _phy(cell),
+        "mac": {"rules": "ieee", "rts_threshold": "0 B" if cell.erp and cell.erp.protection_mbps else "off"},
+        "medium": MEDIUM | {"sensitivity": f"{cell.taken_dbm} dBm"},
         "topology": {
             "nodes": [{"name": f"n{i}", "position": [f"{x} m", f"{y} m"]} for i, (x, y, *_) in enumerate(cell.nodes)]
         },
-        "schemes": {"udp": {"segment_size": f"{sinr.PAYLOAD} B"}},
+        "schemes": {SCHEMES[cell.transport]: _scheme(cell)},
         "flows": [
             {
                 "from": f"n{source}",
                 "to": f"n{sink}",
-                "scheme": "udp",
+                "scheme": SCHEMES[cell.transport],
                 "app": {"kind": "saturated"},
                 "start": f"{begin} s",
             }
@@ -93,15 +112,15 @@ def scenario(cell: sinr.Cell, motion: Path) -> Scenario:
     return found
 
 
-def compared(seeds: int) -> list[InterferenceRow]:
-    """Every cell against ns-3."""
+def compared(seeds: int, cells: tuple[sinr.Cell, ...] = sinr.CELLS) -> list[InterferenceRow]:
+    """Cells against ns-3."""
     facts = sinr.recorded()
-    return [_row(cell, facts[cell.name], seeds) for cell in sinr.CELLS]
+    return [_row(cell, facts[cell.name], seeds) for cell in cells]
 
 
 def _row(cell: sinr.Cell, peer: list[list[float]], seeds: int) -> InterferenceRow:
     with tempfile.TemporaryDirectory() as folder:
-        runs = results(scenario(cell, Path(folder) / "motion.tcl"), "udp", seeds)
+        runs = results(scenario(cell, Path(folder) / "motion.tcl"), SCHEMES[cell.transport], seeds)
     total, shares = estimate([sum(flows) for flows in peer]), estimate([jain(flows) for flows in peer])
     return InterferenceRow(
         cell.name,

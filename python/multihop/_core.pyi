@@ -66,16 +66,24 @@ class ScenarioView(TypedDict):
 class LinkTimeView(TypedDict):
     """Airtime on a link for one message of a flow, in seconds; of a wire, the time of sending.
 
-    `link` indexes the list of links.
+    `link` indexes the list of links. What the channel loses without interference is sent again.
 
-    `data_s`: DATA frames alone; `exchange_s`: whole exchanges, from the first bit to the last; `access_s`: what a
-    station that is alone spends besides, which is DIFS, the mean of the first back-off, and propagation.
+    The least that any MAC needs: `data_s`, DATA frames alone, and `exchange_s`, whole exchanges from the first bit to
+    the last. What DCF does: `airtime_s`, all frames of all tries until a packet is at the end of the path; `access_s`,
+    what a station that is alone waits besides, which is DIFS, the mean of back-offs, time-outs, and propagation.
+
+    `delivery`: share of the tries with a full packet that succeed; `transmissions`: DATA frames for each packet that
+    arrives at the end; `lost`: share of the packets that do not get across, as they are given up at the retry limit.
     """
 
     link: int
     data_s: float
     exchange_s: float
+    airtime_s: float
     access_s: float
+    delivery: float
+    transmissions: float
+    lost: float
 
 class DemandView(TypedDict):
     """What a flow needs of the channel for each message of `payload_bytes`.
@@ -83,8 +91,8 @@ class DemandView(TypedDict):
     `header_bytes` are the network and transport headers of each of its packets, the least that its transport uses.
 
     `offered_bps` is the payload rate of its application, `None` if that is without limit; `steady` whether it offers
-    that during all of the measured time. `forward` holds the links of the path, `feedback` those of what the receiver
-    sends back if nothing is lost.
+    that during all of the measured time. `forward` holds the links of the path, none if nothing gets across it;
+    `feedback` those of what the receiver sends back when every packet arrives once.
     """
 
     payload_bytes: int
@@ -100,7 +108,8 @@ class CapacityView(TypedDict):
     `links` holds the directed links in use as [from, to]; `demands` is in the order of the flows. The conflicts are
     pairs of indices of links: `data_conflicts`, whose DATA frames cannot both arrive if they overlap;
     `exchange_conflicts`, of which no two frames can; `sensing_conflicts`, which carrier sense or fatal interference
-    keeps apart; `interference_conflicts`, of which an endpoint senses an endpoint of the other.
+    keeps apart; `interference_conflicts`, of which an endpoint senses an endpoint of the other; `hidden`, whose DATA
+    frames exclude each other though neither sender senses the other.
     `changes` says whether nodes move or are switched off, so that all this is of the start only.
     """
 
@@ -110,6 +119,7 @@ class CapacityView(TypedDict):
     exchange_conflicts: list[tuple[int, int]]
     sensing_conflicts: list[tuple[int, int]]
     interference_conflicts: list[tuple[int, int]]
+    hidden: list[tuple[int, int]]
     changes: bool
 
 class AirtimesView(TypedDict):
@@ -137,7 +147,10 @@ class LinkCapacityView(TypedDict):
     goodput_bps: float
 
 class Output(TypedDict):
-    """The columns of a run's tables and its scalars. Wires, measurements and positions are there if it has some."""
+    """The columns of a run's tables and its scalars.
+
+    Wires, measurements and positions are there if it has some; hops, drops, losses and collisions if asked for.
+    """
 
     summary: dict[str, int | float | str]
     flows: dict[str, Column]
@@ -147,6 +160,13 @@ class Output(TypedDict):
     series: dict[str, Column]
     measurements: NotRequired[dict[str, Column]]
     positions: NotRequired[dict[str, Column]]
+    hops: NotRequired[dict[str, Column]]
+    drops: NotRequired[dict[str, Column]]
+    losses: NotRequired[dict[str, Column]]
+    collisions: NotRequired[dict[str, Column]]
+
+#: Bytes of MAC header and FCS of a DATA frame (802.11-2012, 8.2.3).
+MAC_HEADER: int
 
 class ScenarioError(ValueError):
     """A scenario that cannot be run. The message is `file:line: key: what was found; what would do`."""
@@ -178,6 +198,12 @@ def link_capacity(
 
     `frame` and `header` are bytes, `loss` and `others` shares; `backoff` is in seconds, `None` for the mean of the
     first one; `acknowledgement` is bytes of a frame that carries the transport's, and how many frames each answers.
+    """
+
+def snr_of_delivery(text: str, origin: str, shares: list[float]) -> list[float]:
+    """Signal over noise in dB at which probes arrive in such shares, at the data rate and probe size of a scenario.
+
+    Its medium is `matrix` with the quantity `delivery-and-rssi`.
     """
 
 def contention_delay(
@@ -230,10 +256,12 @@ def run(
     overrides: Mapping[str, Any] | None = None,
     meter: Meter | None = None,
     pcap: Path | None = None,
+    causes: bool = False,
 ) -> Output:
     """Runs a scenario with the GIL released.
 
     What each radio sees goes to the file `pcap`, if it is named; an `OSError` says why it cannot be written.
+    With `causes` there are the tables of causes as well (`multihop.results.causes`).
     """
 
 def schema() -> str:
@@ -242,8 +270,10 @@ def schema() -> str:
 def registry() -> str:
     """What a scenario can name, as JSON text: kind -> list of {name, summary, ...}."""
 
-def columns() -> list[tuple[str, str, list[tuple[str, str, str]]]]:
+def columns(causes: bool = False) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
     """Every table of a run: its name, what a row is, and name, unit and meaning of each column, in order.
+
+    With `causes`, the tables of causes instead.
 
     Outputs of `run` have all columns but those that `multihop.results.frames` derives from them.
     """

@@ -127,6 +127,16 @@ class Measurement:
             tables.append(pd.DataFrame({"interface": sniffer.interface, "time_s": time, "busy_ratio": ratio}))
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
+    def knows_airtime(self, sniffer: Sniffer) -> bool:
+        """Whether of any frame it is known for how long it was on the air."""
+        return bool(self.kinds(sniffer)["airtime_s"].sum() > 0)
+
+    def why_no_estimates(self, sniffer: Sniffer) -> str:
+        """The reason, where estimators said nothing."""
+        if sniffer.quality["unknown_airtime"] and not self.knows_airtime(sniffer):
+            return "no frame says at which rate it was sent"
+        return f"the capture is shorter than a bin of {sniffer.bin_s:g} s"
+
     @cached_property
     def stations(self) -> pd.DataFrame:
         """Who was heard: frames, retries, airtime_s, share, signal and service time.
@@ -149,6 +159,7 @@ class Measurement:
         `capacity_bps` is rt-Winf's as printed (Barreto 2015, Eqs. 6 and 12), the mean of batches of 16 exchanges, with
         its 95 % interval; `available_bps` is that times the share of time in which nothing was on the air. Its interval
         is of both: of the capacity's batches, and of that share over bins, taken as independent of each other.
+        `phy_rate_bps` is the bit rate of the fastest data that the capacity is from, which it is never above.
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
@@ -157,13 +168,14 @@ class Measurement:
             half = statistics.half_width(
                 table.pop("capacity_deviation_bps").to_numpy(), table["capacity_batches"].to_numpy()
             )
-            table["capacity_low_bps"] = table["capacity_bps"] - half
-            table["capacity_high_bps"] = table["capacity_bps"] + half
+            # No capacity is below zero or above the rate of the frames that it is from, whatever the spread of few.
+            table["capacity_low_bps"] = (table["capacity_bps"] - half).clip(lower=0.0)
+            table["capacity_high_bps"] = (table["capacity_bps"] + half).clip(upper=table["phy_rate_bps"])
             idle = 1.0 - self.busy_ratio(sniffer)
             table["available_bps"] = table["capacity_bps"] * idle
             either = np.hypot(half * idle, table["capacity_bps"] * self._busy_half_width(sniffer))
             table["available_low_bps"] = (table["available_bps"] - either).clip(lower=0.0)
-            table["available_high_bps"] = table["available_bps"] + either
+            table["available_high_bps"] = (table["available_bps"] + either).clip(upper=table["phy_rate_bps"])
             table["goodput_bps"] = table["bytes"] * 8 / sniffer.length_s if sniffer.length_s > 0 else np.nan
             tables.append(table)
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
@@ -301,19 +313,18 @@ def measure(
     return Measurement(path, found["records"], found["bytes"], found["broken"], sniffers, found["interfaces"])
 
 
+def sniffer_name(seen: Sequence[Measurement], found: Measurement, sniffer: Sniffer) -> str:
+    """What a sniffer is called among all: by its capture, its interface, or both where it takes both."""
+    if len(seen) == 1:
+        return sniffer.title
+    return f"{found.path.name}, {sniffer.title}" if len(found.sniffers) > 1 else found.path.name
+
+
 def side_by_side(seen: Sequence[Measurement]) -> pd.DataFrame:
     """Links that more than one sniffer saw: a row per sender and receiver, columns by sniffer of what `links` has."""
-    several = len(seen) > 1
     tables = []
     for found in seen:
-        names = {
-            sniffer.interface: f"{found.path.name}, {sniffer.title}"
-            if several and len(found.sniffers) > 1
-            else found.path.name
-            if several
-            else sniffer.title
-            for sniffer in found.sniffers
-        }
+        names = {sniffer.interface: sniffer_name(seen, found, sniffer) for sniffer in found.sniffers}
         tables.append(found.links.assign(sniffer=found.links["interface"].map(names)))
     links = pd.concat(tables, ignore_index=True)
     links = links[links["capacity_bps"].notna()]

@@ -307,7 +307,8 @@ def test_ctrl_c_is_clean_and_writes_no_results(chain, tmp_path):
     finally:
         process.kill()  # or it would run for hours
     assert process.returncode == 130
-    assert err == f"multihop: interrupted; finished runs are kept in {tmp_path / 'out'}, the same command goes on\n"
+    again = shlex.join(["multihop", *command[3:]])
+    assert err == f"multihop: interrupted; finished runs are kept in {tmp_path / 'out'}; to go on: {again}\n"
     assert out == ""
     assert [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()] == ["store.json"]
 

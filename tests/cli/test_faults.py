@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -109,18 +110,24 @@ def test_what_is_damaged_is_missing_in_every_look_at_a_study(tmp_path, inline, w
 COMPARE = ("compare", "chain.toml", "--schemes", "tcp-newreno,recn", "--seeds", "6", "--duration", "8 s")
 
 
+@pytest.mark.parametrize(
+    ("number", "code", "what"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
 @pytest.mark.usefixtures("chain")
-def test_an_interrupted_comparison_goes_on_to_the_same_bytes(tmp_path, multihop):
+def test_an_interrupted_comparison_goes_on_to_the_same_bytes(tmp_path, multihop, number, code, what):
     whole = multihop(*COMPARE, "--out", "a")
     assert whole.code == 0
     process = start(*COMPARE, "--jobs", 1, "--out", "b", cwd=tmp_path)
-    wait_for_runs(tmp_path / "b", 2, process)
-    process.send_signal(signal.SIGINT)
+    wait_for_runs(tmp_path / "b", 3, process)
+    process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, "")
-    assert err == "multihop: interrupted; finished runs are kept in b, the same command goes on\n"
+    assert (process.returncode, out) == (code, "")
     kept = len(runs(tmp_path / "b"))
-    assert kept < 12
+    assert 3 <= kept < 12
+    # One more may be finished while this is said.
+    again = shlex.join(["multihop", *COMPARE, "--jobs", "1", "--out", "b"])
+    said = [f"multihop: {what}; {n} finished runs are kept in b; to go on: {again}\n" for n in (kept - 1, kept)]
+    assert err in said
     assert {path.name for path in (tmp_path / "b").iterdir()} == {"store"}
     again = multihop(*COMPARE, "--out", "b")
     assert f"{12 - kept} runs made, {kept} were there" in again.err
@@ -129,6 +136,34 @@ def test_an_interrupted_comparison_goes_on_to_the_same_bytes(tmp_path, multihop)
     # More seeds are only those that are missing; a capture is of a run that is made.
     more = multihop(*COMPARE, "--seeds", "7", "--out", "b")
     assert "2 runs made, 12 were there" in more.err
+
+
+def test_a_comparison_that_is_kept_nowhere_says_how_it_would_have_been(inline, chain, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("multihop.cli.runs.run_variants", interrupt)
+    ended = inline("compare", chain, "--schemes", "udp")
+    assert (ended.code, ended.out) == (130, "")
+    assert ended.err == "multihop: interrupted; nothing was written; with --out DIR finished runs are kept\n"
+
+
+def test_another_scenario_in_the_same_folder_is_said_and_loses_no_run(tmp_path, inline, chain):
+    other = tmp_path / "other.toml"
+    other.write_text(chain.read_text().replace("small-chain", "other-chain").replace("200 m", "150 m"))
+    options = ("--schemes", "udp,recn", "--seeds", "2", "--out", "a")
+    assert inline("compare", chain, *options).code == 0
+    before = contents(tmp_path / "a")
+    said = "a: results of small-chain (udp, recn; 2 seeds) are replaced; their runs stay in a/store\n"
+    assert said in inline("compare", other, *options).err
+    more = inline("compare", other, *options, "--seeds", "3")
+    assert "are replaced" not in more.err, "the same scenario with more seeds is no other one"
+    assert "2 runs made, 4 were there" in more.err
+    back = inline("compare", chain, *options)
+    assert "results of other-chain (udp, recn; 3 seeds) are replaced" in back.err
+    assert "0 runs made, 4 were there" in back.err
+    after = contents(tmp_path / "a")
+    assert {name: after[name] for name in before} == before
 
 
 @pytest.mark.usefixtures("chain")

@@ -30,7 +30,14 @@ _COMMANDS = {
 
 #: Modules that the command imports, its own and others', from its first lines to its last import.
 _EARLY = ["multihop.cli", "typer", "multihop._core", "multihop.cli.app", "numpy", "pandas"]
-_EARLY += ["pandas._libs.lib", "pandas.core.frame", "rich.console", "scipy.special", "pydantic", "multihop.cli.when"]
+_EARLY += [
+    "pandas._libs.lib",
+    "pandas.core.frame",
+    "rich.console",
+    "multihop.results.student",
+    "pydantic",
+    "multihop.cli.when",
+]
 
 
 def _code(module, then, command="module"):

@@ -8,19 +8,10 @@ from pathlib import Path
 import pytest
 
 import multihop
-from meshes import links_of, names_of, scenario
+from meshes import links_of, meshviewer, names_of, scenario
 from multihop.base.errors import UserError
 from multihop.importers import Options, read, to_scenario
 from multihop.importers.to_scenario import Plan, write
-
-
-def meshviewer(links, nodes="abcd", **more):
-    return {
-        "nodes": [{"node_id": n, "is_online": True, **more.get(n, {})} for n in nodes],
-        "links": [
-            {"source": a, "target": b, "source_tq": s, "target_tq": t, "type": kind} for a, b, s, t, kind in links
-        ],
-    }
 
 
 class TestMeshviewer:

@@ -77,7 +77,7 @@ def test_airtime_adds_up(capture):
 
 def test_the_command_prints_writes_and_is_json(multihop, capture, tmp_path):
     path, _ = capture
-    said = multihop("measure", path, "--out", tmp_path / "m").out
+    said = multihop("measure", path, "--all", "--out", tmp_path / "m").out
     assert "capture quality: good" in said
     assert "02:00:00:00:00:00 > 02:00:00:00:00:01" in said
     written = {one.name for one in (tmp_path / "m").iterdir()}
@@ -97,7 +97,7 @@ def test_a_cut_capture_gives_what_came_before_and_says_so(multihop, capture, tmp
     content = capture[0].read_bytes()
     cut = tmp_path / "cut.pcapng.gz"
     cut.write_bytes(gzip.compress(content[: len(content) // 2 + 1]))
-    done = multihop("measure", cut)
+    done = multihop("measure", cut, "--all")
     assert done.code == 2
     assert "capture quality" in done.out
     assert "what was read before it is above" in done.err

@@ -105,7 +105,10 @@ def test_estimators_and_their_options_come_from_a_file(capture, inline, tmp_path
 
 
 def test_several_captures_are_put_side_by_side(capture, inline, tmp_path):
-    said = inline("measure", capture).out
+    short = inline("measure", capture).out
+    assert "as each sniffer saw it" in short
+    assert "estimates at" not in short
+    said = inline("measure", capture, "--all").out
     assert "as each sniffer saw it" in said
     assert "estimates at 02:00:00:00:00:02" in said
     second = tmp_path / "again.pcapng"

@@ -1,6 +1,7 @@
 """The league: every scheme on every network, and numbers that are those of the same runs made alone."""
 
 import json
+import re
 import subprocess
 import sys
 from importlib.resources import files
@@ -43,7 +44,8 @@ def found(tmp_path_factory):
     """A quick look at two schemes of each kind, without a mesh."""
     folder = tmp_path_factory.mktemp("league")
     compared = "recn,udp,rcp,tfrc"
-    command = [sys.executable, "-m", "multihop", "league", "--quick", "--schemes", compared, "--out", "out"]
+    command = [sys.executable, "-m", "multihop", "league", "--quick", "--seeds", "2", "--schemes", compared]
+    command += ["--out", "out"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=True)
     return folder / "out", done
 
@@ -233,6 +235,29 @@ def test_overhead_is_what_of_the_airtime_is_not_payload_that_arrived():
     assert alone.summary["overhead"] == pytest.approx(expected, abs=1e-3)
     lost = multihop.run(text, set={"medium": {"model": "ranges", "packet_error_rate": 0.5}})
     assert lost.summary["overhead"] > expected + 0.2
+
+
+# How much is decided
+
+
+def test_a_quick_look_has_as_many_seeds_as_can_decide():
+    assert study(networks()[0], ["recn", "udp"]).quick().plan.seeds == [1, 2, 3, 4, 5]
+
+
+def test_seeds_that_decide_nothing_are_said_to(inline, tmp_path, monkeypatch):
+    monkeypatch.setattr("multihop.cli.league.networks", lambda mesh: networks(mesh)[:1])
+    pair = ["league", "--quick", "--schemes", "tcp-newreno,tcp-sack", "--out"]
+    shown = inline(*pair, "two", "--seeds", "2")
+    nothing = "Nothing is decided: 2 seeds tell no two schemes apart on any network; use --seeds 10 or more."
+    assert shown.out.splitlines()[-1] == nothing
+    for name in ("league.md", "report.html"):
+        assert nothing in (tmp_path / "two" / name).read_text()
+    shown = inline("league", "--quick", "--schemes", "tcp-newreno,recn,xcp-winf", "--out", "five")
+    assert re.fullmatch(
+        r"5 seeds tell [1-3] of 3 pairs of schemes apart, over all networks\.", shown.out.splitlines()[-1]
+    )
+    assert "Nothing is decided" not in (tmp_path / "five" / "league.md").read_text()
+    assert "decide" not in inline("league", "--quick", "--schemes", "udp", "--seeds", "2", "--out", "one").out
 
 
 # The reader's own mesh

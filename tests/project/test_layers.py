@@ -17,6 +17,7 @@ PACKAGE = Path(multihop.__file__).parent
 LAYERS = [
     "_core",
     "base",
+    "examples",
     "results",
     "simulation",
     "optima",
@@ -24,6 +25,7 @@ LAYERS = [
     "importers",
     "measurement",
     "comparison",
+    "explanation",
     "study",
     "claims",
     "papers",

@@ -309,10 +309,10 @@ def test_the_papers_numbers_are_beside_the_points_that_they_are_about(result, ht
     for panel in made.panels:
         printed = {made.names[s.number]: [mark.printed for mark in s.marks] for s in panel.series}
         assert printed == {"<b>none</b>": [(), ()], "RECN": [(123.5,), (456.25,)]}
-    assert html.count('data-tip="RECN, spacing &lt;m&gt; 150: printed in the paper 123.5 kb/s"') == 2
+    assert html.count('data-tip="RECN, spacing &lt;m&gt; 150: claimed 123.5 kb/s"') == 2
     assert html.count('data-series="1 printed"') == 4
-    assert "printed in the paper</button>" in html
-    assert "(paper 123.5)" in html
+    assert "number of a claim</button>" in html
+    assert "(claimed 123.5)" in html
 
 
 def test_the_channels_bound_is_drawn_where_it_is_known(result, tmp_path, monkeypatch):
@@ -322,7 +322,7 @@ def test_the_channels_bound_is_drawn_where_it_is_known(result, tmp_path, monkeyp
     study.spec = study.spec.model_copy(update={"claims": [claim]})
     page = write_study([study.result(result.directory)], tmp_path / "report.html")[0].read_text()
     assert 'data-tip="most that the channel can carry: 200 kb/s"' in page
-    assert "The printed number is more than the channel can carry</b> in 2 of 4 cells" in page
+    assert "The claimed number is more than the channel can carry</b> in 2 of 4 cells" in page
     assert "most that the channel can carry</button>" in page
 
 

@@ -145,7 +145,8 @@ def test_ctrl_c_after_the_runs_says_that_they_are_kept(tmp_path, inline, monkeyp
         monkeypatch.setattr(f"multihop.cli.{module}.print_judgements", interrupt)
         ended = inline(*arguments)
         assert ended.code == 130
-        assert ended.err == f"multihop: interrupted; finished runs are kept in {kept}, the same command goes on\n"
+        again = " ".join(["multihop", *arguments])
+        assert ended.err == f"multihop: interrupted; finished runs are kept in {kept}; to go on: {again}\n"
     assert len(tree(tmp_path / "s")) == 12
 
 

@@ -435,7 +435,7 @@ def test_ctrl_c_is_one_message_and_keeps_finished_runs(tmp_path, whole, times):
         (line,) = err.splitlines()
         kept = len(tree(tmp_path / "s"))
         assert line.startswith(f"multihop: interrupted; {kept} finished runs are kept in s")
-        assert "the same command goes on" in line
+        assert line.endswith("to go on: multihop study run small.toml --out s")
     assert "Traceback" not in err
     assert not list((tmp_path / "s").rglob("*.part"))
     assert_same_where_both(tree(tmp_path / "s"), whole)

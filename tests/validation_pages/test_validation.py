@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from validation import checks, interference
 from validation.measure import Against, Agreement
+from validation.ns3 import sinr
 
 from multihop.results.statistics import Estimate
 
@@ -95,6 +96,27 @@ def test_cells_in_which_interference_decides_carry_what_ns3_says() -> None:
     for row in interference.compared(EFFORT.seeds):
         assert row.goodput.agreement(0.10) is not Agreement.NO, row
         assert row.jain.agreement(0.10) is not Agreement.NO, row
+
+
+#: Where an ACK 9 dB above interference decides, on which the programs' error rates differ: docs/results/validation.md.
+ACKS_DECIDE = {f"802.11g, chain at {rate} Mb/s, {transport}" for rate in (24, 36) for transport in ("udp", "tcp")}
+
+
+def test_80211g_carries_what_ns3_says_with_either_slot_and_with_protection() -> None:
+    cells = tuple(cell for cell in sinr.ERP_CELLS if cell.name not in ACKS_DECIDE)
+    assert len(cells) == 14
+    for row in interference.compared(EFFORT.seeds, cells):
+        assert row.agreement is Agreement.YES, row
+
+
+def test_a_cell_of_80211g_costs_what_its_slots_and_protection_cost() -> None:
+    """In ns-3: slots of 20 us cost 11 us each in every back-off, and RTS and CTS at 11 Mb/s nearly half of the time."""
+    of = {cell.name: sum(flows for run in sinr.recorded()[cell.name] for flows in run) for cell in sinr.ERP_CELLS}
+    short, long, protected = (
+        of[f"802.11g, {kind}, 1"] for kind in ("short slots", "long slots", "long slots, protected")
+    )
+    assert 0.75 * short < long < 0.85 * short
+    assert 0.5 * long < protected < 0.6 * long
 
 
 def test_recn_raises_the_transmission_efficiency_on_its_chain() -> None:

@@ -121,6 +121,24 @@ impl ErrorTable {
     }
 }
 
+impl ErrorTable {
+    /// The least SINR in the table at which bits are right as often as this [`bit_success_ln`] says: the inverse of
+    /// [`ErrorTable::bit_success_ln`]. It is never above that at which errors cease to matter, nor below -30 dB.
+    pub fn sinr_for(&self, bit_success_ln: f64) -> f64 {
+        let wanted = (-bit_success_ln).ln();
+        let above = self.log_hazard.partition_point(|hazard| *hazard > wanted);
+        let steps = match above {
+            0 => 0.0,
+            all if all == self.log_hazard.len() => return self.clean,
+            above => {
+                let (left, right) = (self.log_hazard[above - 1], self.log_hazard[above]);
+                (above - 1) as f64 + (left - wanted) / (left - right)
+            }
+        };
+        from_db(FIRST_DB + steps * STEP_DB)
+    }
+}
+
 fn from_db(db: f64) -> f64 {
     10f64.powf(db / 10.0)
 }
@@ -289,6 +307,18 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
+    #[test]
+    fn the_ratio_for_a_delivery_gives_that_delivery() {
+        let table = ErrorTable::new(Modulation::Cck11);
+        for delivery in [0.01, 0.3, 0.5, 0.9, 0.999] {
+            let ratio = table.sinr_for(success_from_delivery(delivery, 1500));
+            let found = frame_success(table.bit_success_ln(ratio), 1500);
+            assert!((found - delivery).abs() < 1e-9, "{delivery}: {found}");
+        }
+        assert_eq!(table.bit_success_ln(table.sinr_for(0.0)), 0.0);
+        assert!((10.0 * table.sinr_for(f64::NEG_INFINITY).log10() - FIRST_DB).abs() < 1e-9);
+    }
+
     fn parity(bits: usize) -> usize {
         bits.count_ones() as usize % 2
     }
@@ -404,5 +434,15 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// The table ends with the last hazard that counts: beyond it there is none.
+    #[test]
+    fn what_is_negligible_is_nothing() {
+        let table = ErrorTable::new(Modulation::Dqpsk);
+        let at = |step: f64| table.bit_success_ln(from_db(FIRST_DB + step * STEP_DB));
+        let last = (table.log_hazard.len() - 1) as f64;
+        assert!(at(last - 0.5) <= -NEGLIGIBLE);
+        assert_eq!((at(last + 0.5), at(last + 1.5)), (0.0, 0.0));
     }
 }

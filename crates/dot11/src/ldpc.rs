@@ -70,4 +70,22 @@ mod tests {
         assert!(!needs_extra_symbol(at_mcs_7(1619)));
         assert!(needs_extra_symbol(at_mcs_7(1622)));
     }
+
+    /// Table 19-16 at a rate of 5/6, either side of each of its bounds.
+    #[test]
+    fn words_are_as_long_as_the_table_says() {
+        for (payload, available, expected) in [
+            (496, 648, (1, 1_296)), // 6 * 648 = 6 * 496 + 912
+            (497, 648, (1, 648)),
+            (1_052, 1_296, (1, 1_944)), // 6 * 1296 = 6 * 1052 + 1464
+            (1_053, 1_296, (1, 1_296)),
+            (1_600, 1_944, (1, 1_944)),
+            (2_106, 2_592, (2, 1_944)), // 6 * 2592 = 6 * 2106 + 2916
+            (2_107, 2_592, (2, 1_296)),
+            (3_240, 2_593, (2, 1_944)), // 2 * 1944 * 5 / 6
+            (3_241, 2_593, (3, 1_944)),
+        ] {
+            assert_eq!(code_words(payload, available, 5, 6), expected, "{payload} bits in {available}");
+        }
+    }
 }

@@ -35,5 +35,5 @@ pub use models::{Contention, ContentionDelay, LinkCapacity, ServiceTimes, Succes
 pub use phy_times::PhyTimes;
 pub use policy::{Departure, EgressQueue, Hop, Notice, QueueEvent, RouterPolicy, Verdict};
 pub use queue::{
-    Arrival, CodelOptions, Discipline, FqCodelOptions, InterfaceQueue, Priority, StationsOptions, Taken,
+    Arrival, CodelOptions, Discipline, FqCodelOptions, InterfaceQueue, Priority, Queued, StationsOptions,
 };

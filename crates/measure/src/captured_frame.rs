@@ -111,9 +111,12 @@ impl CapturedFrame {
 }
 
 /// Bytes that the network layer asked the MAC to carry in a frame: the IP packet, where it can be read; otherwise what is left of the
-/// body without LLC and SNAP (8 bytes) and, if it is encrypted, CCMP's header and check (16 bytes; 12.5.3.2), the most common.
+/// body without LLC and SNAP (8 bytes) and, if it is encrypted, CCMP's header and check (16 bytes; 12.5.3.2), the most common. A
+/// packet that says it is longer than the body is a part of one.
 pub fn network_bytes(frame: &Frame) -> u32 {
     let overhead = if frame.protected { 8 + 16 } else { 8 };
     let network = frame.payload.and_then(|payload| payload.network);
-    network.map_or(frame.body_bytes.saturating_sub(overhead), |network| network.total_bytes)
+    network.map_or(frame.body_bytes.saturating_sub(overhead), |network| {
+        network.total_bytes.min(frame.body_bytes)
+    })
 }

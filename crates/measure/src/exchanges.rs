@@ -69,17 +69,31 @@ impl Seen {
         self.data.is_some() || self.rts.is_some()
     }
 
+    /// Could it have been as the stamps say? Each of its frames begins after the one before has ended; a host that stamps frames when
+    /// it gets around to it may say otherwise, and then nothing can be said of how long the exchange took.
+    pub fn is_possible(&self) -> bool {
+        let frames = [self.rts, self.cts, self.data, self.ack].into_iter().flatten();
+        frames.clone().zip(frames.skip(1)).all(|(before, after)| before.end <= after.start)
+    }
+
+    /// DATA and ACK were seen, and it is known for how long the DATA was on the air.
+    pub fn is_timed(&self) -> bool {
+        self.ack.is_some() && self.data.is_some_and(|data| data.length() > Span::ZERO)
+    }
+
     /// What the link carries of such packets while it does, in bits per second, by rt-Winf as printed: with RTS/CTS of Eq. 6, and
     /// without of Eq. 12 (Barreto 2015). An A-MPDU with its block
-    /// acknowledgement counts as one frame, all of which arrived. None unless DATA and ACK were seen.
+    /// acknowledgement counts as one frame, all of which arrived. None unless DATA and ACK were seen at times that are possible. It is
+    /// never above the bit rate of the DATA: what would be is not a capacity.
     pub fn capacity_bps(&self) -> Option<f64> {
         let (data, ack) = (self.data?, self.ack?);
         let transfer = match self.cts {
             Some(cts) => WinfReading::Printed.transfer(cts.end, ack, self.sifs),
             None => ack.end.since(data.start),
         };
-        let is_whole = (!self.block || self.aggregate) && data.length() > Span::ZERO;
-        capacity_bps(self.size, transfer, self.rate?, None).filter(|_| is_whole)
+        let is_whole = (!self.block || self.aggregate) && self.is_timed() && self.is_possible();
+        let rate = self.rate?;
+        capacity_bps(self.size, transfer, rate, None).filter(|&bps| is_whole && bps <= rate.bps() as f64)
     }
 }
 

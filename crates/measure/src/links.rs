@@ -1,7 +1,7 @@
 //! What became of data between two stations.
 
 use crate::{Seen, StationId};
-use multihop_core::Span;
+use multihop_core::{Rate, Span};
 use std::collections::BTreeMap;
 
 /// Number, mean and spread of what was measured.
@@ -49,6 +49,8 @@ pub struct Link {
     /// Capacity by rt-Winf, in bits per second: means of batches of consecutive exchanges, which depend less on each other than
     /// exchanges do.
     pub capacity_bps: Samples,
+    /// Bit rate of the fastest DATA among them, which the capacity cannot be above.
+    pub fastest: Option<Rate>,
     batch: Samples,
 }
 
@@ -68,6 +70,7 @@ impl Link {
             self.occupied += first.map_or(Span::ZERO, |air| ack.end.since(air.start));
         }
         if let Some(capacity) = seen.capacity_bps() {
+            self.fastest = self.fastest.max(seen.rate);
             self.batch.add(capacity);
             if self.batch.count == BATCH {
                 self.capacity_bps.add(std::mem::take(&mut self.batch).mean);

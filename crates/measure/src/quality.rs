@@ -33,6 +33,10 @@ pub struct Quality {
     pub block_acks: u64,
     /// Those that answer no data that was seen: the sniffer does not decode such data.
     pub orphan_block_acks: u64,
+    /// Exchanges of DATA and answer whose airtimes are known.
+    pub timed: u64,
+    /// Those of them that cannot have been as their stamps say: an answer begins before what it answers has ended.
+    pub impossible: u64,
     /// Times that the receiver's timer was set anew.
     pub timer_steps: u64,
     /// Times that the host's stamps went backwards.
@@ -111,7 +115,7 @@ impl Quality {
     }
 
     /// Parts that speak against it, of how many, and what they are.
-    fn shares(&self) -> [(u64, u64, &'static str); 9] {
+    fn shares(&self) -> [(u64, u64, &'static str); 10] {
         let frames = self.records - self.unreadable.min(self.records);
         [
             (self.unreadable - self.cut, self.records, "records have no frame that can be read"),
@@ -129,6 +133,11 @@ impl Quality {
             (self.missed, self.numbered, "frames are missing from sequence numbers"),
             (self.orphan_acks, self.acks, "ACKs to stations in range answer a frame that was not seen"),
             (self.orphan_block_acks, self.block_acks, "BlockAcks answer data that was not seen"),
+            (
+                self.impossible,
+                self.timed,
+                "exchanges have impossible time stamps (an ACK within its DATA) and are refused",
+            ),
             (self.cut, self.records, "records are cut within the frame's header"),
             (
                 self.unanswered,

@@ -237,6 +237,11 @@ impl Reconstruction {
             return;
         }
         self.give_up_another(seen, tell);
+        if !seen.is_possible() {
+            // It arrived, and nobody knows when.
+            self.trying = None;
+            return;
+        }
         let (node, peer) = (self.node(), seen.receiver.map_or(UNKNOWN_STATION, node_of));
         let Seen { rts, cts, data, ack, .. } = *seen;
         let (flow, cw, slots) = (FlowId(0), 0, 0);
@@ -353,6 +358,11 @@ fn kind(frame: &CapturedFrame, ended: Option<&Seen>) -> Option<FrameKind> {
     match frame.frame.kind {
         FrameType::Control(Control::Rts) => Some(FrameKind::Rts),
         FrameType::Control(Control::Cts) => Some(FrameKind::Cts),
+        FrameType::Control(Control::Ack | Control::BlockAck(_))
+            if ended.is_some_and(|seen| !seen.is_possible()) =>
+        {
+            None
+        }
         FrameType::Control(Control::Ack) if ended.is_none_or(|seen| seen.is_data) => Some(FrameKind::Ack),
         FrameType::Control(Control::BlockAck(_))
             if ended.is_some_and(|seen| seen.is_data && seen.aggregate) =>

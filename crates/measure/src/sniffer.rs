@@ -223,6 +223,8 @@ impl Sniffer {
         self.own = sender_of_own(&waiting).or_else(|| self.stamps.own());
         self.own_begins = self.options.marks.is_none() && self.stamps.own().is_some();
         self.at = self.asked_for();
+        // Of frames that do not say how fast they were, estimators would only repeat their defaults.
+        let say_rates = waiting.iter().any(|captured_frame| captured_frame.rate.is_some());
         if let Some(first) = waiting.first() {
             self.origin = origin(first.air(marks).start, self.options.bin);
             let start = first.after(self.origin).air(marks).start;
@@ -232,7 +234,8 @@ impl Sniffer {
             }
             let reconstruction = Reconstruction::new(self.at, self.options.station.is_none(), &profile);
             let bin = self.options.bin;
-            self.gauges = Some(Gauges::new(&self.options.gauges, reconstruction, &profile, start, bin));
+            let gauges = &self.options.gauges;
+            self.gauges = say_rates.then(|| Gauges::new(gauges, reconstruction, &profile, start, bin));
         }
         for captured_frame in waiting {
             self.account(&captured_frame, marks);
@@ -331,10 +334,13 @@ impl Sniffer {
     }
 
     fn exchange(&mut self, seen: &Seen) {
-        if let (Some(ack), Some(sender), true) = (seen.ack, seen.sender, seen.is_data)
-            && let Some(station) = self.stations.get_mut(sender)
-        {
-            station.acknowledged(ack.end);
+        let possible = seen.is_possible();
+        if let (Some(ack), Some(sender), true) = (seen.ack, seen.sender, seen.is_data) {
+            self.quality.timed += u64::from(seen.is_timed());
+            self.quality.impossible += u64::from(seen.is_timed() && !possible);
+            if let Some(station) = self.stations.get_mut(sender) {
+                station.acknowledged(Some(ack.end).filter(|_| seen.is_timed() && possible));
+            }
         }
         self.links.add(seen);
     }

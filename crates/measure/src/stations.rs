@@ -97,9 +97,9 @@ impl Station {
         }
     }
 
-    /// Its data frame was acknowledged.
-    pub(crate) fn acknowledged(&mut self, at: Time) {
-        if let Some((_, start)) = self.first_try.take() {
+    /// Its data frame was acknowledged, at an instant that may be unknown.
+    pub(crate) fn acknowledged(&mut self, at: Option<Time>) {
+        if let (Some((_, start)), Some(at)) = (self.first_try.take(), at) {
             self.service_s.add(at.since(start).seconds());
         }
     }

@@ -10,6 +10,7 @@ mod models;
 mod panics;
 mod tables;
 
+use multihop_dot11::DcfRules;
 use multihop_scenario::{Overrides, Resolved, Setting, Step};
 use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
@@ -33,6 +34,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("CaptureError", module.py().get_type::<CaptureError>())?;
     module.add("InternalError", module.py().get_type::<InternalError>())?;
+    module.add("MAC_HEADER", DcfRules::IEEE.data_header)?;
     module.add_class::<Meter>()?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
@@ -40,6 +42,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(models::link_capacity, module)?)?;
     module.add_function(wrap_pyfunction!(models::contention_delay, module)?)?;
     module.add_function(wrap_pyfunction!(models::throughput_equation, module)?)?;
+    module.add_function(wrap_pyfunction!(models::snr_of_delivery, module)?)?;
     module.add_function(wrap_pyfunction!(measure::measure, module)?)?;
     module.add_function(wrap_pyfunction!(capacity, module)?)?;
     module.add_function(wrap_pyfunction!(locate, module)?)?;
@@ -100,8 +103,9 @@ impl Meter {
 }
 
 /// Runs a scenario with the GIL released; what each radio sees goes to the file `pcap`, if it is named.
+/// With `causes` there are the tables of causes as well.
 #[pyfunction]
-#[pyo3(signature = (text, origin, overrides = None, meter = None, pcap = None))]
+#[pyo3(signature = (text, origin, overrides = None, meter = None, pcap = None, causes = false))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
 fn run<'py>(
     py: Python<'py>,
@@ -110,12 +114,14 @@ fn run<'py>(
     overrides: Option<&Bound<'py, PyDict>>,
     meter: Option<&Bound<'py, Meter>>,
     pcap: Option<PathBuf>,
+    causes: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let overrides = read_overrides(overrides)?;
     let meter = meter.map(Bound::get);
     let (config, outcome) = py.detach(|| {
         panics::caught(|| {
-            let config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+            let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+            config.causes = causes;
             let watch = |now: multihop_core::Time| {
                 if let Some(meter) = meter {
                     meter.simulated_ns.store(now.ns(), Ordering::Relaxed);
@@ -188,7 +194,11 @@ fn capacity<'py>(
             entry.set_item("link", time.link)?;
             entry.set_item("data_s", time.data)?;
             entry.set_item("exchange_s", time.exchange)?;
+            entry.set_item("airtime_s", time.airtime)?;
             entry.set_item("access_s", time.access)?;
+            entry.set_item("delivery", time.delivery)?;
+            entry.set_item("transmissions", time.transmissions)?;
+            entry.set_item("lost", time.lost)?;
             Ok(entry)
         });
         PyList::new(py, entries.collect::<PyResult<Vec<_>>>()?)
@@ -211,6 +221,7 @@ fn capacity<'py>(
     made.set_item("exchange_conflicts", capacity.conflicts.exchange)?;
     made.set_item("sensing_conflicts", capacity.conflicts.sensing)?;
     made.set_item("interference_conflicts", capacity.conflicts.interference)?;
+    made.set_item("hidden", capacity.conflicts.hidden)?;
     made.set_item("changes", capacity.changes)?;
     Ok(made)
 }

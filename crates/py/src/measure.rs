@@ -4,7 +4,9 @@ use crate::scenario_error;
 use crate::{CaptureError, panics};
 use multihop_capture::{Address, Capture};
 use multihop_core::{Span, Time};
-use multihop_measure::{Gauge, Kind, Marks, Options, Samples, SnifferReport, StationId, Survey, survey};
+use multihop_measure::{
+    Gauge, Kind, Link, Marks, Options, Samples, SnifferReport, StationId, Survey, survey,
+};
 use multihop_sim::outcome::ESTIMATES;
 use numpy::{Element, IntoPyArray};
 use pyo3::exceptions::PyValueError;
@@ -183,6 +185,8 @@ fn links<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, PyD
         "capacity_deviation_bps",
         array(py, all.iter().map(|(_, _, link)| deviation(&link.capacity_bps))),
     )?;
+    let fastest = |link: &Link| link.fastest.map_or(f64::NAN, |rate| rate.bps() as f64);
+    made.set_item("phy_rate_bps", array(py, all.iter().map(|(_, _, link)| fastest(link))))?;
     made.set_item("capacity_batches", array(py, all.iter().map(|(_, _, link)| link.capacity_bps.count)))?;
     Ok(made)
 }
@@ -209,6 +213,8 @@ fn quality<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, P
         ("unanswered", q.unanswered),
         ("block_acks", q.block_acks),
         ("orphan_block_acks", q.orphan_block_acks),
+        ("timed", q.timed),
+        ("impossible", q.impossible),
         ("timer_steps", q.timer_steps),
         ("backward", q.backward),
         ("stations_beyond", q.stations_beyond),

@@ -5,7 +5,9 @@ use multihop_core::Span;
 use multihop_link::{ContentionDelay, LinkCapacity, PhyTimes, ServiceTimes, SuccessProbability};
 use multihop_scenario::Overrides;
 use multihop_sim::capacity::phy_times;
+use multihop_sim::preflight::power_ratio_of_delivery;
 use multihop_transport::{Equation, Path};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -99,6 +101,19 @@ pub fn throughput_equation(
     let path = Path::new(packet_size, rtt);
     let p = loss_event_rate.unwrap_or_else(|| equation.loss_event_rate(&path, rate.unwrap_or(0.0)));
     (equation.rate(&path, p), p)
+}
+
+/// The ratio of signal to noise in dB at which probes of a scenario's medium, measured links with powers, arrive at its data rate in
+/// each of these shares, by the error model that runs use.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
+pub fn snr_of_delivery(text: &str, origin: &str, shares: Vec<f64>) -> PyResult<Vec<f64>> {
+    panics::caught(|| {
+        let config = multihop_scenario::load(text, origin, &Overrides::default()).map_err(scenario_error)?;
+        let ratios = power_ratio_of_delivery(&config, &shares);
+        let ratios = ratios.ok_or_else(|| PyValueError::new_err("the medium has no probes and powers"))?;
+        Ok(ratios.into_iter().map(|ratio| 10.0 * ratio.log10()).collect())
+    })
 }
 
 /// What models have to know of the PHY of a scenario.

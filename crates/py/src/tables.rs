@@ -2,7 +2,7 @@
 
 use multihop_sim::config::Config;
 use multihop_sim::mobility::places;
-use multihop_sim::outcome::{At, Outcome, Table, Value, Values, tables};
+use multihop_sim::outcome::{At, Outcome, Table, Value, Values, cause_tables, tables};
 use numpy::{Element, IntoPyArray};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -26,13 +26,22 @@ pub fn output<'py>(py: Python<'py>, config: &Config, outcome: &Outcome) -> PyRes
     if !places.is_empty() {
         run.table(&places)?;
     }
+    if config.causes {
+        run.table(&outcome.causes.hops)?;
+        run.table(&outcome.causes.drops)?;
+        run.table(&outcome.causes.losses)?;
+        run.table(&outcome.causes.collisions)?;
+    }
     Ok(run.made)
 }
 
-/// Name, what a row is, and name, unit and meaning of each column, of every table of a run.
+/// Name, what a row is, and name, unit and meaning of each column, of every table of a run; of those of causes instead, if
+/// they are asked for.
 #[pyfunction]
-pub fn columns(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    PyList::new(py, tables().into_iter().map(|table| (table.name, table.row, table.columns)))
+#[pyo3(signature = (causes = false))]
+pub fn columns(py: Python<'_>, causes: bool) -> PyResult<Bound<'_, PyList>> {
+    let described = if causes { cause_tables() } else { tables() };
+    PyList::new(py, described.into_iter().map(|table| (table.name, table.row, table.columns)))
 }
 
 /// The tables of a run in the making.

@@ -1,7 +1,6 @@
 //! What can be named in a scenario.
 
-use crate::flows::Pattern;
-use crate::flows::{App, Distribution};
+use crate::flows::{App, Distribution, Kind, Pattern, Way};
 use crate::generate::Generator;
 use crate::mac::RuleSet;
 use crate::measure::Measure;
@@ -21,7 +20,7 @@ use serde_json::{Map, Value, json};
 /// The lists are `schemes` (with `reference` and the JSON Schema of the `parameters`), `headers` (the layouts of their congestion headers, each
 /// with its `type`, and of messages of routing protocols, each with its `ip_protocol` or `udp_port`; bytes on the `air`, and `fields`), `phys` (with `rates_bps` and
 /// `basic_rates_bps`), `preambles`, `rules`, `media`, `path_losses`, `link_quantities`, `routing_protocols`, `metrics`, `link_failures`,
-/// `generators`, `traffic`, `apps`, `distributions`, `estimators`, `mobility`, `pauses` and `mobility_starts`. Where a name comes with keys of its own, `keys` maps each
+/// `generators`, `traffic`, `directions`, `mixes`, `apps`, `distributions`, `estimators`, `mobility`, `pauses` and `mobility_starts`. Where a name comes with keys of its own, `keys` maps each
 /// to what it means.
 pub fn catalogue() -> Value {
     let schemes = REGISTRY.iter().map(|entry| {
@@ -47,6 +46,8 @@ pub fn catalogue() -> Value {
         "link_failures": names::<OnLinkFailure>(),
         "generators": names::<Generator>(),
         "traffic": names::<Pattern>(),
+        "directions": names::<Way>(),
+        "mixes": names::<Kind>(),
         "apps": names::<App>(),
         "distributions": names::<Distribution>(),
         "estimators": names::<Measure>(),

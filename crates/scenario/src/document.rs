@@ -149,11 +149,11 @@ impl<'a> Document<'a> {
 
     /// Reads the whole document as a `T`.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
-        read(&self.root).map_err(|ReadError { path, offset, found, remedy }| ScenarioError {
+        read(&self.root).map_err(|ReadError { path, offset, found, wanted }| ScenarioError {
             place: self.place(offset.unwrap_or(0)),
             key: if path.0.is_empty() { "scenario".into() } else { path.to_string() },
-            found,
-            remedy,
+            found: found.to_string(),
+            remedy: wanted.to_string(),
         })
     }
 

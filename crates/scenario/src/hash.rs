@@ -36,6 +36,7 @@ pub(super) fn hash(
         discipline,
         medium,
         delays_by_distance,
+        causes: _,
         routing,
         schemes,
         flows,
@@ -43,6 +44,7 @@ pub(super) fn hash(
         arp,
         measurements,
         mobility: Mobility { motions: _, resolution, outages: _ },
+        link_rates,
     } = config;
     let mut nodes: Vec<NodeConfig> = nodes.clone();
     moved.nodes.iter().for_each(|index| nodes[*index].position = None);
@@ -68,6 +70,9 @@ pub(super) fn hash(
     }
     if !wires.is_empty() {
         write!(sink, " {wires:?}").expect("a digest takes all text");
+    }
+    if !link_rates.is_empty() {
+        write!(sink, " {link_rates:?}").expect("a digest takes all text");
     }
     if !moved.nodes.is_empty() || !moved.outages.is_empty() {
         write!(sink, " {resolution:?} {} {}", moved.outages, moved.identity)

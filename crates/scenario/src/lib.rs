@@ -22,7 +22,9 @@ mod generate;
 mod hash;
 mod mac;
 mod measure;
+mod measured;
 mod medium;
+mod misfit;
 mod mobility;
 mod parameters;
 mod phy;
@@ -46,7 +48,7 @@ pub use catalogue::catalogue;
 pub use discipline::{Codel, Discipline};
 pub use document::{Step, locate};
 pub use error::{Place, ScenarioError};
-pub use flows::{App, Distribution, Flow, Pattern, Traffic};
+pub use flows::{App, Distribution, Flow, Kind, Pattern, Traffic, Way};
 pub use generate::{
     Bar, Chain, Circle, Cross, Direction, Dumbbell, ExposedTerminal, Generator, Grid, ParkingLot,
     RandomGeometric, Server, Star, Wlan,
@@ -56,6 +58,7 @@ pub use measure::{
     AdHocProbe, BusyRatio, IdleGap, Measure, PacketThroughput, RtWinf, RtWinfProbe, ServiceDelay,
     TransmissionEfficiency, gauges,
 };
+pub use measured::Link;
 pub use medium::{LinkErrors, Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
 pub use mobility::{
     BonnMotion, Mobility, Outage, PauseDistribution, RandomWaypoint, Recorded, Script, Start, trace,
@@ -65,7 +68,7 @@ pub use resolve::{Overrides, Resolved, load, resolve, resolve_among};
 pub use routing::{Aodv, Dsdv, Dsr, Network, OnLinkFailure, Routing, StaticRoutes};
 pub use schemes::Parameters;
 pub use settings::Setting;
-pub use topology::{Link, Listed, Node, Topology};
+pub use topology::{Listed, Node, Topology};
 pub use values::{Limit, Switch, seconds};
 pub use wires::Wire;
 

@@ -2,7 +2,7 @@
 
 use crate::discipline::{Codel, Discipline};
 use crate::document::{Document, Result, key};
-use crate::parameters::overrides;
+use crate::parameters::{keys, overrides};
 use crate::values::{Limit, Switch};
 use multihop_core::Span;
 use multihop_dot11::{self as dot11, BackoffDraw, DcfRules, EifsRule, Microseconds};
@@ -11,38 +11,38 @@ use multihop_sim::config::MacConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The distributed coordination function.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Mac {
+keys! {
+    /// The distributed coordination function.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    Mac:
     /// The rule set.
-    pub rules: RuleSet,
+    rules: RuleSet = RuleSet::Ieee;
     /// DATA frames longer than this (MAC header and FCS included) use RTS/CTS: `"off"` for never, `"0 B"` for always.
-    pub rts_threshold: Switch<Size>,
-    /// Transmissions of an RTS, or of a DATA frame sent without RTS, before giving up.
-    pub short_retry_limit: Limit,
-    /// Transmissions of a DATA frame sent after RTS/CTS before giving up.
-    pub long_retry_limit: Limit,
+    rts_threshold: Switch<Size> = Switch::Off;
+    /// Transmissions of an RTS, or of a DATA frame sent without RTS, before giving up (`dot11ShortRetryLimit`; 802.11-2012, annex C).
+    short_retry_limit: Limit = Limit::At(7);
+    /// Transmissions of a DATA frame sent after RTS/CTS before giving up (`dot11LongRetryLimit`; 802.11-2012, annex C).
+    long_retry_limit: Limit = Limit::At(4);
     /// Coverage class, by which the slot is 3 us longer each, and with it DIFS, EIFS and the timeouts of CTS and ACK: 450 m of distance
     /// each, there and back (aAirPropagationTime; 802.11-2007, 7.3.2.9 and 17.3.8.6). A link that needs more than it has gets every
     /// ACK too late. The standard has classes up to 31 (14 km), Linux up to 255, as here. Not with
     /// `response_timeout = "whole-response"`, which has an allowance of its own.
     #[schemars(range(min = 0, max = 255))]
-    pub coverage_class: u32,
+    coverage_class: u32 = 0;
     /// Packets that the interface queue holds.
     #[schemars(range(min = 1, max = 1_000_000))]
-    pub queue: u32,
+    queue: u32 = 50;
     /// How they wait. `queue` is the limit of all disciplines: Linux has 10240 for `fq-codel` and 8192 for `stations`.
-    pub discipline: Discipline,
+    discipline: Discipline = Discipline::DropTail;
     /// Parameters of the discipline.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub codel: Option<Codel>,
+    codel: Option<Codel> = None;
     /// A packet that has waited in the interface queue for longer is dropped when its turn comes: `"off"` for never. ns-3 has
     /// 500 ms.
-    pub lifetime: Switch<Duration>,
+    lifetime: Switch<Duration> = Switch::Off;
     /// Single rules that differ from those of the rule set.
     #[serde(rename = "override")]
-    pub overrides: RuleOverrides,
+    overrides: RuleOverrides = RuleOverrides::default();
 }
 
 /// A rule set of the distributed coordination function.
@@ -76,23 +76,6 @@ pub enum ResponseTimeout {
     WholeResponse,
     /// As long as EIFS has others wait, less DIFS (`bianchi`).
     Eifs,
-}
-
-impl Default for Mac {
-    fn default() -> Mac {
-        Mac {
-            rules: RuleSet::Ieee,
-            rts_threshold: Switch::Off,
-            short_retry_limit: Limit::At(7), // dot11ShortRetryLimit and dot11LongRetryLimit, defaults of annex C
-            long_retry_limit: Limit::At(4),
-            coverage_class: 0,
-            queue: 50,
-            discipline: Discipline::DropTail,
-            codel: None,
-            lifetime: Switch::Off,
-            overrides: RuleOverrides::default(),
-        }
-    }
 }
 
 impl Mac {

@@ -255,48 +255,68 @@ impl Measure {
     }
 
     fn resolve(&self, table: &Table<'_, '_>, flows: &[Made]) -> Result<EstimatorConfig> {
-        const GAIN: f64 = 1.0 / 8.0;
         Ok(match self {
-            Measure::RtWinf(it) => EstimatorConfig::RtWinf(RtWinfOptions {
-                reading: table.reading(it)?,
-                elapsed: table.elapsed(it.window)?,
-                total_per_exchange: it.total_per_exchange.unwrap_or(false),
-                full_busy: it.full_busy.unwrap_or(false),
-                peers: it.ack_report.unwrap_or(false),
-                reference_size: table.size(it.reference_size)?,
-                gain: table.gain(it.smoothing.unwrap_or(GAIN))?,
-            }),
-            Measure::RtWinfProbe(it) => EstimatorConfig::RtWinfProbe(RtWinfProbeOptions {
-                reading: table.probe_reading(it)?,
-                elapsed: table.elapsed(it.window)?,
-                peers: it.ack_report.unwrap_or(false),
-                reference_size: table.size(it.reference_size)?,
-                gain: table.gain(it.smoothing.unwrap_or(GAIN))?,
-            }),
-            Measure::IdleGap(it) => EstimatorConfig::IdleGap { elapsed: table.elapsed(it.window)? },
+            Measure::RtWinf(it) => {
+                let preset = RtWinfOptions::default();
+                EstimatorConfig::RtWinf(RtWinfOptions {
+                    reading: table.reading(it)?,
+                    elapsed: table.elapsed(it.window, preset.elapsed)?,
+                    total_per_exchange: it.total_per_exchange.unwrap_or(preset.total_per_exchange),
+                    full_busy: it.full_busy.unwrap_or(preset.full_busy),
+                    peers: it.ack_report.unwrap_or(preset.peers),
+                    reference_size: table.size(it.reference_size)?,
+                    gain: table.gain(it.smoothing, preset.gain)?,
+                })
+            }
+            Measure::RtWinfProbe(it) => {
+                let preset = RtWinfProbeOptions::default();
+                EstimatorConfig::RtWinfProbe(RtWinfProbeOptions {
+                    reading: table.probe_reading(it)?,
+                    elapsed: table.elapsed(it.window, preset.elapsed)?,
+                    peers: it.ack_report.unwrap_or(preset.peers),
+                    reference_size: table.size(it.reference_size)?,
+                    gain: table.gain(it.smoothing, preset.gain)?,
+                })
+            }
+            Measure::IdleGap(it) => {
+                EstimatorConfig::IdleGap { elapsed: table.elapsed(it.window, Elapsed::Window(LATEST))? }
+            }
             Measure::AdHocProbe(it) => EstimatorConfig::AdHocProbe(AdHocProbeOptions {
                 flow: it.flow.as_deref().map(|flow| table.flow(flows, flow)).transpose()?,
-                pairs: table.count("pairs", it.pairs.unwrap_or(200))?,
+                pairs: table.count("pairs", it.pairs.unwrap_or(AdHocProbeOptions::default().pairs))?,
             }),
-            Measure::BusyRatio(it) => EstimatorConfig::BusyRatio {
-                window: table.span("window", it.window.unwrap_or(Duration(1.0)))?,
-            },
-            Measure::Fsd(it) => {
-                EstimatorConfig::ServiceDelay { gain: table.gain(it.smoothing.unwrap_or(GAIN))? }
+            Measure::BusyRatio(it) => {
+                EstimatorConfig::BusyRatio { window: table.span("window", it.window, LATEST)? }
             }
+            Measure::Fsd(it) => EstimatorConfig::ServiceDelay { gain: table.gain(it.smoothing, GAIN)? },
             Measure::Fte(_) => EstimatorConfig::TransmissionEfficiency,
-            Measure::PacketThroughput(it) => EstimatorConfig::PacketThroughput(PacketThroughputOptions {
-                interval: table.span("interval", it.interval.unwrap_or(Duration(0.2)))?,
-                gain: table.gain(it.smoothing.unwrap_or(GAIN))?,
-                normalise_over: it.normalise_over.map(|n| table.count("normalise_over", n)).transpose()?,
-            }),
-            Measure::ModelledCapacity(it) => EstimatorConfig::ModelledCapacity(ModelledCapacityOptions {
-                interval: table.span("interval", it.interval.unwrap_or(Duration(0.2)))?,
-                gain: table.gain(it.smoothing.unwrap_or(GAIN))?,
-            }),
+            Measure::PacketThroughput(it) => {
+                let preset = PacketThroughputOptions::default();
+                EstimatorConfig::PacketThroughput(PacketThroughputOptions {
+                    interval: table.span("interval", it.interval, preset.interval)?,
+                    gain: table.gain(it.smoothing, preset.gain)?,
+                    normalise_over: it
+                        .normalise_over
+                        .map(|n| table.count("normalise_over", n))
+                        .transpose()?,
+                })
+            }
+            Measure::ModelledCapacity(it) => {
+                let preset = ModelledCapacityOptions::default();
+                EstimatorConfig::ModelledCapacity(ModelledCapacityOptions {
+                    interval: table.span("interval", it.interval, preset.interval)?,
+                    gain: table.gain(it.smoothing, preset.gain)?,
+                })
+            }
         })
     }
 }
+
+/// How far back an estimator looks that has no options in the engine.
+const LATEST: Span = Span::from_ms(1_000);
+
+/// Weight of a new sample where the engine has none.
+const GAIN: f64 = 1.0 / 8.0;
 
 impl Table<'_, '_> {
     fn bad(&self, key: &str, why: &str, remedy: &str) -> super::ScenarioError {
@@ -356,14 +376,16 @@ impl Table<'_, '_> {
         Ok(reading.into())
     }
 
-    fn elapsed(&self, window: Option<Switch<Duration>>) -> Result<Elapsed> {
-        match window.unwrap_or(Switch::At(Duration(1.0))) {
-            Switch::Off => Ok(Elapsed::SinceStart),
-            Switch::At(window) => self.span("window", window).map(Elapsed::Window),
+    fn elapsed(&self, window: Option<Switch<Duration>>, preset: Elapsed) -> Result<Elapsed> {
+        match window {
+            None => Ok(preset),
+            Some(Switch::Off) => Ok(Elapsed::SinceStart),
+            Some(Switch::At(window)) => self.span("window", Some(window), Span::ZERO).map(Elapsed::Window),
         }
     }
 
-    fn span(&self, key: &str, time: Duration) -> Result<Span> {
+    fn span(&self, key: &str, time: Option<Duration>, preset: Span) -> Result<Span> {
+        let Some(time) = time else { return Ok(preset) };
         self.document.between(&self.at.join(key), time, "1 ms", "1 min").map(Duration::span)
     }
 
@@ -376,10 +398,10 @@ impl Table<'_, '_> {
         self.document.count(&self.at.join(key), count, 1, 10_000)
     }
 
-    fn gain(&self, gain: f64) -> Result<f64> {
-        if gain > 0.0 && gain <= 1.0 {
-            return Ok(gain);
+    fn gain(&self, given: Option<f64>, preset: f64) -> Result<f64> {
+        match given.unwrap_or(preset) {
+            gain if gain > 0.0 && gain <= 1.0 => Ok(gain),
+            _ => Err(self.bad("smoothing", "is out of range", "give a weight above 0, and at most 1")),
         }
-        Err(self.bad("smoothing", "is out of range", "give a weight above 0, and at most 1"))
     }
 }

@@ -1,6 +1,7 @@
 //! `[medium]`: who hears whom, and what survives.
 
 use crate::document::{Document, KeyPath, Result, key};
+use crate::parameters::keys;
 use crate::topology::Nodes;
 use crate::values::{Delay, Switch};
 use multihop_core::NodeId;
@@ -23,54 +24,54 @@ pub enum Medium {
     Matrix(Matrix),
 }
 
-/// Fixed ranges of reception and carrier sense.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Ranges {
+keys! {
+    /// Fixed ranges of reception and carrier sense.
+    #[derive(Clone, Debug, Deserialize, JsonSchema)]
+    Ranges:
     /// Propagation delay between any two nodes; `"distance"` for that of light over their distance when a frame begins.
-    pub propagation_delay: Delay,
+    propagation_delay: Delay = microsecond();
     /// Probability that a bit of a decodable frame is wrong.
     #[schemars(range(min = 0, max = 1))]
-    pub bit_error_rate: f64,
+    bit_error_rate: f64 = 0.0;
     /// Probability that a decodable DATA frame is lost, whatever its length.
     #[schemars(range(min = 0, max = 1))]
-    pub packet_error_rate: f64,
+    packet_error_rate: f64 = 0.0;
     /// The same of single links, on top of that.
-    pub errors: Vec<LinkErrors>,
-    /// Frames are decodable up to this distance.
-    pub receive_range: Length,
+    errors: Vec<LinkErrors> = Vec::new();
+    /// Frames are decodable up to this distance. ns-2's 914 MHz WaveLAN, and with it the literature, has 250 m.
+    receive_range: Length = Length(250.0);
     /// Frames are sensed up to this distance.
-    pub carrier_sense_range: Length,
+    carrier_sense_range: Length = Length(550.0);
     /// A frame survives a later one whose power is lower by at least this ratio; `"off"` for never.
-    pub capture: Switch<Decibel>,
+    capture: Switch<Decibel> = Switch::At(Decibel(10.0));
     /// How power falls with distance, which only matters for capture. Default: two-ray.
-    pub path_loss: Option<PathLossModel>,
+    path_loss: Option<PathLossModel> = None;
 }
 
-/// Path loss, cumulative interference, and error rates by SINR.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Sinr {
+keys! {
+    /// Path loss, cumulative interference, and error rates by SINR.
+    #[derive(Clone, Debug, Deserialize, JsonSchema)]
+    Sinr:
     /// Propagation delay between any two nodes; `"distance"` for that of light over their distance when a frame begins.
-    pub propagation_delay: Delay,
+    propagation_delay: Delay = microsecond();
     /// Probability that a bit of a decodable frame is wrong, on top of noise and interference.
     #[schemars(range(min = 0, max = 1))]
-    pub bit_error_rate: f64,
+    bit_error_rate: f64 = 0.0;
     /// Probability that a decodable DATA frame is lost, on top of noise and interference.
     #[schemars(range(min = 0, max = 1))]
-    pub packet_error_rate: f64,
+    packet_error_rate: f64 = 0.0;
     /// The same of single links, on top of that.
-    pub errors: Vec<LinkErrors>,
+    errors: Vec<LinkErrors> = Vec::new();
     /// Transmit power of every node.
-    pub transmit_power: Power,
+    transmit_power: Power = Power(20.0);
     /// Noise power at every node.
-    pub noise: Power,
+    noise: Power = NOISE;
     /// Frames below this power are not noticed as frames: they only add to the noise.
-    pub sensitivity: Power,
+    sensitivity: Power = SENSITIVITY;
     /// The medium is busy where the total received power is at least this, or a frame is being received.
-    pub carrier_sense: Power,
+    carrier_sense: Power = CARRIER_SENSE;
     /// How power falls with distance. Default: log-distance with exponent 3 and 40 dB at 1 m.
-    pub path_loss: Option<PathLossModel>,
+    path_loss: Option<PathLossModel> = None;
 }
 
 /// Measured links.
@@ -93,13 +94,14 @@ pub struct Matrix {
     pub errors: Vec<LinkErrors>,
     /// What was measured.
     pub quantity: Quantity,
-    /// `delivery` only: size of the probes that were counted; other sizes follow by equal bit error rates. Default: 1500 B.
+    /// `delivery` and `delivery-and-rssi`: size of the probes that were counted; other sizes follow by equal bit error rates. Default:
+    /// 1500 B.
     pub probe_size: Option<Size>,
-    /// `rssi` only: noise power. Default: -95 dBm.
+    /// `rssi` and `delivery-and-rssi`: noise power. Default: -95 dBm.
     pub noise: Option<Power>,
-    /// `rssi` only: frames below this power are not noticed as frames. Default: -92 dBm.
+    /// `rssi` and `delivery-and-rssi`: frames below this power are not noticed as frames. Default: -92 dBm.
     pub sensitivity: Option<Power>,
-    /// `rssi` only: the medium is busy where the received power is at least this. Default: -82 dBm.
+    /// `rssi` and `delivery-and-rssi`: the medium is busy where the received power is at least this. Default: -82 dBm.
     pub carrier_sense: Option<Power>,
 }
 
@@ -125,6 +127,9 @@ pub enum Quantity {
     Delivery,
     /// The received power. Errors and capture follow from the SINR.
     Rssi,
+    /// Both: what a link delivers while nobody else sends is as measured; carrier sense, interference and capture follow from the
+    /// received powers. A direction with a power alone is sensed, and never decoded.
+    DeliveryAndRssi,
 }
 
 /// How power falls with distance.
@@ -178,37 +183,6 @@ const NOISE: Power = Power(-95.0);
 const SENSITIVITY: Power = Power(-92.0); // what receivers do at 1 Mb/s; above it, error rates decide
 const CARRIER_SENSE: Power = Power(-82.0); // 802.11-2012, 18.3.10.6
 
-impl Default for Ranges {
-    fn default() -> Ranges {
-        Ranges {
-            propagation_delay: microsecond(),
-            bit_error_rate: 0.0,
-            packet_error_rate: 0.0,
-            errors: Vec::new(),
-            receive_range: Length(250.0), // ns-2's 914 MHz WaveLAN, and with it the literature's
-            carrier_sense_range: Length(550.0),
-            capture: Switch::At(Decibel(10.0)),
-            path_loss: None,
-        }
-    }
-}
-
-impl Default for Sinr {
-    fn default() -> Sinr {
-        Sinr {
-            propagation_delay: microsecond(),
-            bit_error_rate: 0.0,
-            packet_error_rate: 0.0,
-            errors: Vec::new(),
-            transmit_power: Power(20.0),
-            noise: NOISE,
-            sensitivity: SENSITIVITY,
-            carrier_sense: CARRIER_SENSE,
-            path_loss: None,
-        }
-    }
-}
-
 impl Default for Medium {
     fn default() -> Medium {
         Medium::Ranges(Ranges::default())
@@ -227,7 +201,8 @@ impl Medium {
             Delay::Same(delay) => delay,
             Delay::Distance => Duration::default(),
         };
-        document.within(&key!["medium", "propagation_delay"], delay.0, 0.0..=1e-3, ("0 s", "1 ms"))?;
+        let at = |key: &str| key!["medium", key];
+        document.between(&at("propagation_delay"), delay, "0 s", "1 ms")?;
         let model = match self {
             Medium::Ranges(ranges) => ranges.resolve(document)?,
             Medium::Sinr(sinr) => sinr.resolve(document)?,
@@ -235,13 +210,8 @@ impl Medium {
         };
         Ok(MediumConfig {
             propagation_delay: delay.span(),
-            bit_error_rate: document.within(&key!["medium", "bit_error_rate"], bit, 0.0..=1.0, ("0", "1"))?,
-            packet_error_rate: document.within(
-                &key!["medium", "packet_error_rate"],
-                packet,
-                0.0..=1.0,
-                ("0", "1"),
-            )?,
+            bit_error_rate: document.between(&at("bit_error_rate"), bit, "0", "1")?,
+            packet_error_rate: document.between(&at("packet_error_rate"), packet, "0", "1")?,
             link_errors: Vec::new(),
             model,
         })
@@ -297,7 +267,7 @@ impl Medium {
                     "keep one of the two; packet_error_rate_back is the other direction",
                 ));
             }
-            let rate = |key: &str, value: f64| document.within(&at.join(key), value, 0.0..=1.0, ("0", "1"));
+            let rate = |key: &str, value: f64| document.between(&at.join(key), value, "0", "1");
             let there = rate("packet_error_rate", entry.packet_error_rate)?;
             let back = entry.packet_error_rate_back;
             let back = back.map_or(Ok(there), |back| rate("packet_error_rate_back", back))?;
@@ -311,11 +281,9 @@ impl Medium {
 impl Ranges {
     fn resolve(&self, document: &Document<'_>) -> Result<MediumModel> {
         let at = |key: &str| key!["medium", key];
-        let bounds = ("0.01 m", "10000 km");
-        let receive_range =
-            document.within(&at("receive_range"), self.receive_range.0, 0.01..=1e7, bounds)?;
-        let carrier_sense_range =
-            document.within(&at("carrier_sense_range"), self.carrier_sense_range.0, 0.01..=1e7, bounds)?;
+        let length = |key, value: Length| document.between(&at(key), value, "0.01 m", "10000 km");
+        let receive_range = length("receive_range", self.receive_range)?.0;
+        let carrier_sense_range = length("carrier_sense_range", self.carrier_sense_range)?.0;
         if carrier_sense_range < receive_range {
             let key = if document.has(&at("carrier_sense_range")) {
                 "carrier_sense_range"
@@ -332,13 +300,8 @@ impl Ranges {
                 "what can be decoded is also sensed; make it at least as large",
             ));
         }
-        let capture_ratio = match self.capture {
-            Switch::Off => None,
-            Switch::At(ratio) => {
-                document.within(&at("capture"), ratio.0, 0.0..=100.0, ("0 dB", "100 dB (or \"off\")"))?;
-                Some(ratio.ratio())
-            }
-        };
+        let capture = |ratio| document.between(&at("capture"), ratio, "0 dB", "100 dB (or \"off\")");
+        let capture_ratio = self.capture.at().map(capture).transpose()?.map(Decibel::ratio);
         let two_ray = PathLossModel::TwoRay { frequency: ns2_frequency(), antenna_height: ns2_height() };
         let path_loss = self.path_loss.unwrap_or(two_ray).resolve(document, &at("path_loss"))?;
         Ok(MediumModel::Ranges { receive_range, carrier_sense_range, capture_ratio, path_loss })
@@ -377,30 +340,36 @@ impl Matrix {
         if let Some(key) = foreign {
             let (this, other) = match self.quantity {
                 Quantity::Delivery => ("delivery", "rssi"),
-                Quantity::Rssi => ("rssi", "delivery"),
+                _ => ("rssi", "delivery"),
             };
             let why = format!("has no meaning with quantity {this:?}");
-            return Err(document.bad(
-                &key!["medium", key],
-                why,
-                format!("remove it, or set quantity = {other:?}"),
-            ));
+            let remedy = format!("remove it, or set quantity = {other:?} or \"delivery-and-rssi\"");
+            return Err(document.bad(&key!["medium", key], why, remedy));
         }
+        let probe_size = || {
+            let size = self.probe_size.unwrap_or(Size(1500.0));
+            document.within(&key!["medium", "probe_size"], size.0, 1.0..=65_535.0, ("1 B", "65535 B"))?;
+            Ok(size.bytes() as u32)
+        };
+        let noise = || power(document, "noise", self.noise.unwrap_or(NOISE));
+        let sensitivity = || power(document, "sensitivity", self.sensitivity.unwrap_or(SENSITIVITY));
+        let carrier_sense = || power(document, "carrier_sense", self.carrier_sense.unwrap_or(CARRIER_SENSE));
         let quantity = match self.quantity {
-            Quantity::Delivery => {
-                let size = self.probe_size.unwrap_or(Size(1500.0));
-                document.within(&key!["medium", "probe_size"], size.0, 1.0..=65_535.0, ("1 B", "65535 B"))?;
-                MatrixQuantity::Delivery { probe_size: size.bytes() as u32 }
-            }
+            Quantity::Delivery => MatrixQuantity::Delivery { probe_size: probe_size()? },
             Quantity::Rssi => MatrixQuantity::Rssi {
-                noise_mw: power(document, "noise", self.noise.unwrap_or(NOISE))?,
-                sensitivity_mw: power(document, "sensitivity", self.sensitivity.unwrap_or(SENSITIVITY))?,
-                carrier_sense_mw: power(
-                    document,
-                    "carrier_sense",
-                    self.carrier_sense.unwrap_or(CARRIER_SENSE),
-                )?,
+                noise_mw: noise()?,
+                sensitivity_mw: sensitivity()?,
+                carrier_sense_mw: carrier_sense()?,
             },
+            Quantity::DeliveryAndRssi => {
+                return Ok(MediumModel::Sensed {
+                    links: Vec::new(),
+                    probe_size: probe_size()?,
+                    noise_mw: noise()?,
+                    sensitivity_mw: sensitivity()?,
+                    carrier_sense_mw: carrier_sense()?,
+                });
+            }
         };
         Ok(MediumModel::Matrix { links: Vec::new(), quantity })
     }
@@ -408,27 +377,19 @@ impl Matrix {
 
 impl PathLossModel {
     fn resolve(self, document: &Document<'_>, at: &KeyPath) -> Result<PathLoss> {
-        let check = |key: &str, value, bounds, names| document.within(&at.join(key), value, bounds, names);
+        let at = |key: &str| at.join(key);
         Ok(match self {
             PathLossModel::TwoRay { frequency, antenna_height } => PathLoss::TwoRayGround {
-                frequency_hz: check("frequency", frequency.0, 1e6..=1e12, ("1 MHz", "1000 GHz"))?,
-                antenna_height: check("antenna_height", antenna_height.0, 0.01..=1e4, ("0.01 m", "10 km"))?,
+                frequency_hz: document.between(&at("frequency"), frequency, "1 MHz", "1000 GHz")?.0,
+                antenna_height: document.between(&at("antenna_height"), antenna_height, "0.01 m", "10 km")?.0,
             },
-            PathLossModel::LogDistance { exponent, reference_loss, reference_distance } => {
+            PathLossModel::LogDistance { exponent, reference_loss: loss, reference_distance: distance } => {
                 PathLoss::LogDistance {
-                    exponent: check("exponent", exponent, 0.1..=10.0, ("0.1", "10"))?,
-                    reference_loss_db: check(
-                        "reference_loss",
-                        reference_loss.0,
-                        0.0..=300.0,
-                        ("0 dB", "300 dB"),
-                    )?,
-                    reference_distance: check(
-                        "reference_distance",
-                        reference_distance.0,
-                        0.01..=1e5,
-                        ("0.01 m", "100 km"),
-                    )?,
+                    exponent: document.between(&at("exponent"), exponent, "0.1", "10")?,
+                    reference_loss_db: document.between(&at("reference_loss"), loss, "0 dB", "300 dB")?.0,
+                    reference_distance: document
+                        .between(&at("reference_distance"), distance, "0.01 m", "100 km")?
+                        .0,
                 }
             }
         })
@@ -437,6 +398,5 @@ impl PathLossModel {
 
 /// A power in milliwatts. The engine adds powers up in whole femtowatts, of which 10 W are 10^16.
 fn power(document: &Document<'_>, key: &str, value: Power) -> Result<f64> {
-    document.within(&key!["medium", key], value.0, -150.0..=40.0, ("-150 dBm", "40 dBm"))?;
-    Ok(value.milliwatts())
+    document.between(&key!["medium", key], value, "-150 dBm", "40 dBm").map(Power::milliwatts)
 }

@@ -171,4 +171,26 @@ macro_rules! overrides {
     };
 }
 
-pub(crate) use {check, overrides, table, write, written};
+/// A table of a file whose keys are not the engine's parameters, or not one by one: each row is a key with its type, its default and
+/// its meaning.
+macro_rules! keys {
+    (
+        $(#[$doc:meta])*
+        $name:ident:
+        $( $(#[$about:meta])* $key:ident: $type:ty = $default:expr; )*
+    ) => {
+        $(#[$doc])*
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name {
+            $( $(#[$about])* pub $key: $type, )*
+        }
+
+        impl Default for $name {
+            fn default() -> $name {
+                $name { $($key: $default,)* }
+            }
+        }
+    };
+}
+
+pub(crate) use {check, keys, overrides, table, write, written};

@@ -214,7 +214,7 @@ pub(super) fn radius(config: &Config) -> Option<f64> {
             }
             Some(near)
         }
-        MediumModel::Matrix { .. } => None,
+        MediumModel::Matrix { .. } | MediumModel::Sensed { .. } => None,
     }
 }
 

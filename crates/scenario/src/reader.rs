@@ -7,7 +7,7 @@
 //! * from a table: the variant that the value of its tag names, see [`TAGS`], with the rest of the table as its fields.
 
 use crate::document::{KeyPath, Step};
-use crate::error::{instead_of, shorten};
+use crate::misfit::{Found, Kind, Wanted};
 use serde::Deserialize;
 use serde::de::value::StrDeserializer;
 use serde::de::{
@@ -42,9 +42,9 @@ pub(crate) struct ReadError {
     /// Byte offset into the text.
     pub(crate) offset: Option<usize>,
     /// What was found.
-    pub(crate) found: String,
+    pub(crate) found: Found,
     /// What would do.
-    pub(crate) remedy: String,
+    pub(crate) wanted: Wanted,
 }
 
 /// Reads a `T`.
@@ -58,8 +58,8 @@ pub(crate) fn read<T: DeserializeOwned>(root: &Spanned<DeTable<'_>>) -> Result<T
 }
 
 impl ReadError {
-    fn new(found: impl Into<String>, remedy: impl Into<String>) -> ReadError {
-        ReadError { path: KeyPath::default(), offset: None, found: found.into(), remedy: remedy.into() }
+    fn new(found: Found, wanted: Wanted) -> ReadError {
+        ReadError { path: KeyPath::default(), offset: None, found, wanted }
     }
 
     fn under(mut self, step: impl Into<Step>, offset: usize) -> ReadError {
@@ -71,103 +71,54 @@ impl ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", self.found, self.remedy)
+        write!(f, "{}; {}", self.found, self.wanted)
     }
 }
 
 impl std::error::Error for ReadError {}
 
+/// What visitors say. Those of serde are not asked unless the kind of the value is right: see [`Node::expect`]. What is left is said
+/// by the readers of quantities, whose words pass as they are.
 impl Error for ReadError {
     fn custom<T: fmt::Display>(message: T) -> ReadError {
-        // The messages of quantities already have the form "what was found; what would do".
-        let message = message.to_string();
-        let (found, remedy) = message.split_once("; ").unwrap_or((&message, "see `multihop schema`"));
-        ReadError::new(found, remedy)
+        ReadError::new(Found::Said(message.to_string()), Wanted::Schema)
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> ReadError {
         let found = match unexpected {
-            Unexpected::Str(text) => format!("found the text {:?}", shorten(text)),
-            Unexpected::Signed(n) => format!("found the number {n}"),
-            Unexpected::Unsigned(n) => format!("found the number {n}"),
-            Unexpected::Float(n) => format!("found the number {n}"),
-            Unexpected::Bool(b) => format!("found {b}"),
-            Unexpected::Map => "found a table".into(),
-            Unexpected::Seq => "found a list".into(),
-            other => format!("found {other}"),
+            Unexpected::Str(text) => Found::Text(text.to_owned()),
+            Unexpected::Signed(number) => Found::Signed(number),
+            Unexpected::Unsigned(number) => Found::Unsigned(number),
+            Unexpected::Float(number) => Found::Float(number),
+            Unexpected::Bool(value) => Found::Truth(value),
+            Unexpected::Map => Found::Table,
+            Unexpected::Seq => Found::List(0),
+            Unexpected::Other(said) => Found::Said(said.to_owned()),
+            other => Found::Said(format!("found {other}")),
         };
-        let expected = expected.to_string();
-        let expected = match expected.as_str() {
-            "u32" => "a whole number from 0 to 4294967295",
-            "u64" => "a whole number, not negative",
-            "f64" => "a number",
-            "a boolean" => "true or false",
-            "a string" => "text in quotes",
-            "a sequence" => "a list: [[name]] tables, or [...]",
-            "an array of length 2" => "a list of two",
-            other if other.starts_with("struct ") => "a table",
-            "a map" => "a table",
-            other => other,
-        };
-        ReadError::new(found, format!("expected {expected}"))
+        ReadError::new(found, Wanted::Value(Kind::Said(expected.to_string())))
     }
 
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> ReadError {
         ReadError::invalid_type(unexpected, expected)
     }
 
-    fn invalid_length(length: usize, expected: &dyn Expected) -> ReadError {
-        let error = ReadError::invalid_type(Unexpected::Seq, expected);
-        ReadError { found: format!("found a list of {length}"), ..error }
-    }
-
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> ReadError {
-        let _ = field; // the path ends with it
-        let remedy = match expected {
-            [] => "remove it: nothing may stand here".into(),
-            _ => instead_of(field, expected.iter().copied()),
+        let wanted = match expected {
+            [] => Wanted::NoKey,
+            _ => Wanted::Known(field.to_owned(), expected),
         };
-        ReadError::new("unknown key", remedy)
+        ReadError::new(Found::UnknownKey, wanted)
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> ReadError {
-        ReadError::new(
-            format!("unknown name {:?}", shorten(variant)),
-            instead_of(variant, expected.iter().copied()),
-        )
+        ReadError::new(Found::UnknownName(variant.to_owned()), Wanted::Known(variant.to_owned(), expected))
     }
 
     fn missing_field(field: &'static str) -> ReadError {
-        let mut error =
-            ReadError::new("missing", format!("add it, for example {field} = {}", example(field)));
+        let mut error = ReadError::new(Found::Missing, Wanted::Key(field));
         error.path.0.push(field.into());
         error
-    }
-}
-
-/// A value for the message about a key that is missing.
-fn example(field: &str) -> &'static str {
-    match field {
-        "duration" => "\"100 s\"",
-        "topology" => "{ generator = \"chain\", hops = 7 }",
-        "generator" => "\"chain\"",
-        "pattern" => "\"random-pairs\"",
-        "model" => "\"ranges\"",
-        "protocol" => "\"dsdv\"",
-        "kind" => "\"saturated\"",
-        "estimator" => "\"rt-winf\"",
-        "quantity" => "\"delivery\"",
-        "rate" => "\"500 kb/s\"",
-        "packet" => "\"1000 B\"",
-        "size" => "\"1 MB\"",
-        "side" => "\"1000 m\"",
-        "between" => "[\"n0\", \"n1\"]",
-        "delay" => "\"10 ms\"",
-        "deadline" => "\"400 ms\"",
-        "packet_error_rate" => "0.1",
-        "from" | "name" => "\"n0\"",
-        "to" => "\"n1\"",
-        _ => "5",
     }
 }
 
@@ -251,44 +202,104 @@ impl<'t, 'i> Node<'t, 'i> {
     fn table(&self, table: &'t DeTable<'i>, tag: Option<&str>) -> Table<'t, 'i> {
         Table(Fields::new(table, tag, self.0.span().start))
     }
+
+    /// The value, unless it is one that no key has.
+    fn found(&self) -> Result<Found, ReadError> {
+        Ok(match self.0.get_ref() {
+            DeValue::String(text) => Found::Text(text.to_string()),
+            DeValue::Integer(number) => {
+                let (digits, radix) = (number.as_str(), number.radix());
+                let unsigned = u64::from_str_radix(digits, radix).map(Found::Unsigned);
+                unsigned
+                    .or_else(|_| i64::from_str_radix(digits, radix).map(Found::Signed))
+                    .map_err(|_| ReadError::new(Found::TooLong(digits.to_owned()), Wanted::Bits))?
+            }
+            DeValue::Float(number) => {
+                let no_number = || Found::NoNumber(number.as_str().to_owned());
+                let value = number.as_str().parse();
+                Found::Float(value.map_err(|_| ReadError::new(no_number(), Wanted::PlainNumber))?)
+            }
+            DeValue::Boolean(value) => Found::Truth(*value),
+            DeValue::Datetime(value) => {
+                return Err(ReadError::new(Found::Date(value.to_string()), Wanted::Quotes));
+            }
+            DeValue::Array(elements) => Found::List(elements.len()),
+            DeValue::Table(_) => Found::Table,
+        })
+    }
+
+    /// Hands a value of this kind to the visitor.
+    fn expect<'de, V: Visitor<'de>>(self, kind: Kind, visitor: V) -> Result<V::Value, ReadError> {
+        match self.found()? {
+            found if kind.fits(&found) => self.deserialize_any(visitor),
+            Found::List(length) if matches!(kind, Kind::ListOf(_)) => {
+                Err(ReadError::new(Found::ListOf(length), Wanted::Value(kind)))
+            }
+            found => Err(ReadError::new(found, Wanted::Value(kind))),
+        }
+    }
+
+    /// The error that the value is of the wrong kind altogether.
+    fn wrong_kind(&self, wanted: Kind) -> ReadError {
+        ReadError::new(Found::Kind(self.0.get_ref().type_str()), Wanted::Value(wanted))
+    }
 }
 
 impl<'de> Deserializer<'de> for Node<'_, '_> {
     type Error = ReadError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        match self.0.get_ref() {
-            DeValue::String(text) => visitor.visit_str(text),
-            DeValue::Integer(number) => {
-                let digits = number.as_str();
-                if let Ok(value) = u64::from_str_radix(digits, number.radix()) {
-                    return visitor.visit_u64(value);
-                }
-                let value = i64::from_str_radix(digits, number.radix()).map_err(|_| {
-                    ReadError::new(
-                        format!("{} does not fit", shorten(digits)),
-                        "whole numbers have at most 64 bits",
-                    )
-                })?;
-                visitor.visit_i64(value)
-            }
-            DeValue::Float(number) => {
-                let value: f64 = number.as_str().parse().map_err(|_| {
-                    ReadError::new(
-                        format!("{} is not a number", shorten(number.as_str())),
-                        "write a number such as 0.5",
-                    )
-                })?;
-                visitor.visit_f64(value)
-            }
-            DeValue::Boolean(value) => visitor.visit_bool(*value),
-            DeValue::Datetime(value) => Err(ReadError::new(
-                format!("found the date {value}"),
-                "dates do not occur in scenarios; put text in quotes",
-            )),
-            DeValue::Array(elements) => visitor.visit_seq(Elements(elements.iter().enumerate())),
-            DeValue::Table(table) => self.table(table, None).deserialize_any(visitor),
+        match (self.found()?, self.0.get_ref()) {
+            (Found::Text(text), _) => visitor.visit_str(&text),
+            (Found::Unsigned(number), _) => visitor.visit_u64(number),
+            (Found::Signed(number), _) => visitor.visit_i64(number),
+            (Found::Float(number), _) => visitor.visit_f64(number),
+            (Found::Truth(value), _) => visitor.visit_bool(value),
+            (_, DeValue::Array(elements)) => visitor.visit_seq(Elements(elements.iter().enumerate())),
+            (_, DeValue::Table(table)) => self.table(table, None).deserialize_any(visitor),
+            (found, _) => Err(ReadError::new(found, Wanted::Schema)),
         }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        self.expect(Kind::Truth, visitor)
+    }
+
+    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        self.expect(Kind::Whole32, visitor)
+    }
+
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        self.expect(Kind::Whole64, visitor)
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        self.expect(Kind::Number, visitor)
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        self.expect(Kind::Text, visitor)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        self.expect(Kind::List, visitor)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, count: usize, visitor: V) -> Result<V::Value, ReadError> {
+        self.expect(Kind::ListOf(count), visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        self.expect(Kind::Table, visitor)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        self.expect(Kind::Table, visitor)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
@@ -325,10 +336,8 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
                 }
                 let lists = ["nodes", "links"].into_iter().filter_map(|key| table.get_key_value(key));
                 if let Some((key, _)) = lists.into_iter().find(|(_, value)| value.get_ref().is_array()) {
-                    let error = ReadError::new(
-                        format!("there are a generator and a list of {}", key.get_ref()),
-                        "remove one of the two",
-                    );
+                    let found = Found::GeneratorAnd(key.get_ref().to_string());
+                    let error = ReadError::new(found, Wanted::OneOfTwo);
                     return Err(error.under(key.get_ref().as_ref(), key.span().start));
                 }
                 visitor.visit_enum(Variant { name: "generator", key: None, content: Content::Whole(self) })
@@ -340,48 +349,28 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
                         let content = Content::Fields(self.table(table, None));
                         return visitor.visit_enum(Variant { name, key: None, content });
                     }
-                    let mut error = ReadError::new(
-                        "missing",
-                        format!(
-                            "add it, for example {tag} = {}; known: {}",
-                            example(tag),
-                            variants.join(", ")
-                        ),
-                    );
+                    let mut error = ReadError::new(Found::Missing, Wanted::Tag(tag, variants));
                     error.path.0.push(tag.into());
                     error.offset = Some(start);
                     return Err(error);
                 };
                 let key = (tag, key.span().start);
                 let DeValue::String(variant) = value.get_ref() else {
-                    let error =
-                        wrong_kind(value.get_ref(), &format!("one of the texts {}", variants.join(", ")));
+                    let error = Node(value).wrong_kind(Kind::OneOf(variants));
                     return Err(error.under(key.0, key.1));
                 };
                 let content = Content::Fields(self.table(table, Some(tag)));
                 visitor.visit_enum(Variant { name: variant, key: Some(key), content })
             }
-            (other, Some(tag)) => {
-                let known = variants.join(", ");
-                Err(wrong_kind(
-                    other,
-                    &format!("a table such as {{ {tag} = {} }} (known: {known})", example(tag)),
-                ))
-            }
-            (other, None) if name == TOPOLOGY => Err(wrong_kind(other, "a table")),
-            (other, None) => Err(wrong_kind(other, &format!("one of the texts {}", variants.join(", ")))),
+            (_, Some(tag)) => Err(self.wrong_kind(Kind::Tagged(tag, variants))),
+            (_, None) if name == TOPOLOGY => Err(self.wrong_kind(Kind::Table)),
+            (_, None) => Err(self.wrong_kind(Kind::OneOf(variants))),
         }
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf unit unit_struct seq
-        tuple tuple_struct map struct identifier ignored_any
+        i8 i16 i32 i64 u8 u16 f32 char str bytes byte_buf unit unit_struct tuple_struct identifier ignored_any
     }
-}
-
-/// The message that a value is of the wrong kind altogether.
-fn wrong_kind(value: &DeValue<'_>, expected: &str) -> ReadError {
-    ReadError::new(format!("found a value of the kind {}", value.type_str()), format!("expected {expected}"))
 }
 
 /// A variant of an enum, with what it holds.
@@ -431,7 +420,7 @@ impl<'de> VariantAccess<'de> for Content<'_, '_> {
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, ReadError> {
         match self {
-            Content::Nothing => Err(ReadError::new("found a text", "expected a table")),
+            Content::Nothing => Err(text_for_table()),
             Content::Fields(table) => seed.deserialize(table),
             Content::Whole(node) => seed.deserialize(node),
         }
@@ -447,11 +436,16 @@ impl<'de> VariantAccess<'de> for Content<'_, '_> {
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         match self {
-            Content::Nothing => Err(ReadError::new("found a text", "expected a table")),
+            Content::Nothing => Err(text_for_table()),
             Content::Fields(table) => table.deserialize_any(visitor),
             Content::Whole(node) => node.deserialize_any(visitor),
         }
     }
+}
+
+/// The error that a variant with fields is a text alone.
+fn text_for_table() -> ReadError {
+    ReadError::new(Found::Said("found a text".into()), Wanted::Value(Kind::Table))
 }
 
 /// The fields of a variant without fields.

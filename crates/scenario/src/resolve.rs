@@ -6,6 +6,7 @@ use crate::flows::{Flows, Made};
 use crate::hash::hash;
 use crate::mac::RuleSet;
 use crate::measure;
+use crate::misfit::{Kind, Wanted};
 use crate::mobility;
 use crate::reach;
 use crate::routing::Routing;
@@ -13,7 +14,7 @@ use crate::schemes::Schemes;
 use crate::settings::Setting;
 use crate::topology::Nodes;
 use multihop_core::Span;
-use multihop_schemes::quantity::{Duration, Length};
+use multihop_schemes::quantity::{Duration, Length, Misread};
 use multihop_schemes::{REGISTRY, SchemeEntry};
 use multihop_sim::config::Config;
 use multihop_sim::mobility::Mobility;
@@ -108,6 +109,7 @@ pub fn resolve_among(
         discipline: scenario.mac.discipline.resolve(&document, &key!["mac"], scenario.mac.codel.as_ref())?,
         medium: scenario.medium.resolve(&document)?,
         delays_by_distance: scenario.medium.delays_by_distance(),
+        causes: false,
         routing: scenario.routing.resolve(&document, &mac.rules)?,
         mac,
         schemes: Vec::new(),
@@ -116,6 +118,7 @@ pub fn resolve_among(
         arp: scenario.network.arp,
         measurements: Vec::new(),
         mobility: Mobility::default(),
+        link_rates: Vec::new(),
     };
     let nodes = scenario.topology.resolve(&document, &mut config, scenario.mobility.as_ref())?;
     config.nodes.clone_from(&nodes.list);
@@ -168,11 +171,10 @@ impl Overrides {
         for (key, option, text, time) in times {
             let Some(text) = text else { continue };
             document.note_override(key, option, text);
-            *time = Some(text.parse().map_err(|error: String| {
-                let (found, remedy) =
-                    error.split_once("; ").unwrap_or((&error, "give a time such as \"60 s\""));
-                document.fail(&key![key], found, remedy)
-            })?);
+            let misread = |Misread { found, wanted }| {
+                document.fail(&key![key], found, Wanted::Value(Kind::Said(wanted)).to_string())
+            };
+            *time = Some(text.parse().map_err(misread)?);
         }
         if let Some(scheme) = &self.scheme {
             document.note_override("scheme", "--scheme", scheme);
@@ -288,8 +290,7 @@ fn flows(
         Flows { document, nodes, scheme: overrides.scheme.as_deref(), duration, made: Vec::new() };
     flows.list(&scenario.flows, schemes)?;
     if let Some(traffic) = &scenario.traffic {
-        let pairs = traffic.pairs(document, nodes, config, &component)?;
-        flows.add(&traffic.offer(), None, &pairs, schemes)?;
+        traffic.add(&mut flows, config, &component, schemes)?;
     }
     flows.number_duplicates();
     if flows.made.is_empty() {

@@ -3,7 +3,7 @@
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::instead_of;
 use multihop_dot11::DcfRules;
-use multihop_schemes::{SchemeEntry, find_among};
+use multihop_schemes::{Misfit, SchemeEntry, find_among};
 use multihop_sim::config::SchemeConfig;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -107,13 +107,10 @@ impl<'a> Schemes<'a> {
         self.check_keys(&at, entry, &parameters)?;
         let given = Value::Object(parameters.clone());
         let built = entry.build(&given).and_then(|scheme| Ok((scheme, entry.resolve(&given)?)));
-        let (scheme, resolved) = built.map_err(|error| {
-            // The registry's messages begin with the parameter that they are about.
-            let culprit = parameters.keys().find(|key| error.starts_with(&format!("{key} is ")));
-            let at = culprit.map_or_else(|| at.clone(), |key| at.join(key));
-            let (found, remedy) =
-                error.split_once("; ").unwrap_or((&error, "see the parameters in `multihop list`"));
-            self.document.fail(&at, one_line(found), one_line(remedy))
+        let (scheme, resolved) = built.map_err(|Misfit { parameter, found, remedy }| {
+            let culprit = parameter.filter(|parameter| parameters.contains_key(parameter));
+            let at = culprit.map_or_else(|| at.clone(), |parameter| at.join(&parameter));
+            self.document.fail(&at, one_line(&found), one_line(&remedy))
         })?;
         Ok((SchemeConfig { name: name.to_owned(), scheme }, (entry.name, resolved)))
     }

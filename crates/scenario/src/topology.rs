@@ -3,16 +3,15 @@
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::instead_of;
 use crate::generate::{Generator, NODES_MAX};
+use crate::measured::{self, Link};
 use crate::mobility::Mobility;
 use crate::phy::rate_of;
 use crate::reach::radius;
 use crate::wires::{self, Wire};
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
-use multihop_schemes::quantity::{BitRate, Length, Power};
-use multihop_sim::config::{
-    Config, MatrixLink, MatrixQuantity, MediumModel, NodeConfig, RoutingProtocol, WireConfig,
-};
+use multihop_schemes::quantity::{BitRate, Length};
+use multihop_sim::config::{Config, MediumModel, NodeConfig, RoutingProtocol, WireConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,26 +61,6 @@ pub struct Node {
     pub data_rate: Option<BitRate>,
 }
 
-/// A measured link.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Link {
-    /// Name of the transmitter.
-    pub from: String,
-    /// Name of the receiver.
-    pub to: String,
-    /// Share of frames that arrive, for `quantity = "delivery"`. 0 means a signal that is sensed but never decoded.
-    #[schemars(range(min = 0, max = 1))]
-    pub delivery: Option<f64>,
-    /// The same in the other direction. Without it, `to` is not heard by `from`, unless another entry says so.
-    #[schemars(range(min = 0, max = 1))]
-    pub reverse: Option<f64>,
-    /// Received power, for `quantity = "rssi"`.
-    pub rssi: Option<Power>,
-    /// The same in the other direction.
-    pub reverse_rssi: Option<Power>,
-}
-
 /// Nodes with their names.
 pub(super) struct Nodes {
     /// The nodes.
@@ -128,7 +107,7 @@ impl Topology {
     ) -> Result<Nodes> {
         let radius = radius(config);
         let mut nodes = match (self, &mut config.medium.model) {
-            (Topology::Generated(_), MediumModel::Matrix { .. }) => Err(document.fail(
+            (Topology::Generated(_), MediumModel::Matrix { .. } | MediumModel::Sensed { .. }) => Err(document.fail(
                 &key!["topology", "generator"],
                 "a generator makes no measured links, which the medium \"matrix\" needs",
                 "list [[topology.nodes]] and [[topology.links]], or use the medium \"ranges\" or \"sinr\"",
@@ -154,11 +133,10 @@ impl Topology {
                 let mut nodes = listed.nodes(document, mobility)?;
                 listed.associate(document, &config.phy, &mut nodes)?;
                 config.wires = wires::resolve(document, &listed.wires, &nodes)?;
-                match model {
-                    MediumModel::Matrix { links, quantity } => {
-                        *links = listed.links(document, &nodes, quantity)?;
-                    }
-                    _ => listed.check_places(document, &config.wires, mobility)?,
+                if measured::resolve(document, &listed.links, &nodes, model)? {
+                    config.link_rates = measured::rates(document, &listed.links, &nodes, &config.phy)?;
+                } else {
+                    listed.check_places(document, &config.wires, mobility)?;
                 }
                 Ok(nodes)
             }
@@ -331,82 +309,5 @@ impl Listed {
             }
         }
         Ok(())
-    }
-
-    fn links(
-        &self,
-        document: &Document<'_>,
-        nodes: &Nodes,
-        quantity: &MatrixQuantity,
-    ) -> Result<Vec<MatrixLink>> {
-        let delivery = matches!(quantity, MatrixQuantity::Delivery { .. });
-        let mut links = Vec::new();
-        let mut known: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-        for (i, link) in self.links.iter().enumerate() {
-            let at = key!["topology", "links", i];
-            let from = nodes.find(document, &at.join("from"), &link.from)?;
-            let to = nodes.find(document, &at.join("to"), &link.to)?;
-            if from == to {
-                let found = format!("a link from {:?} to itself", link.from);
-                return Err(document.fail(&at, found, "remove it: links join two nodes"));
-            }
-            let there = link.value(document, &at, delivery, ["delivery", "rssi"])?;
-            let back = link.value(document, &at, delivery, ["reverse", "reverse_rssi"])?;
-            let Some(there) = there else {
-                let (key, example) = if delivery { ("delivery", "0.9") } else { ("rssi", "\"-70 dBm\"") };
-                return Err(document.fail(
-                    &at.join(key),
-                    "missing",
-                    format!("add it, for example {key} = {example}"),
-                ));
-            };
-            let directions = [Some((from, to, there)), back.map(|back| (to, from, back))];
-            for (from, to, value) in directions.into_iter().flatten() {
-                if let Some(first) = known.insert((from, to), i) {
-                    let [from, to] = [from, to].map(|node| &nodes.list[node].name);
-                    let found = format!(
-                        "the direction from {from:?} to {to:?} is already in topology.links[{first}]"
-                    );
-                    return Err(document.fail(&at, found, "list each direction of a link once"));
-                }
-                links.push(MatrixLink { from: NodeId(from as u32), to: NodeId(to as u32), value });
-            }
-        }
-        Ok(links)
-    }
-}
-
-impl Link {
-    /// The value of one direction, by the two keys that can hold it.
-    fn value(
-        &self,
-        document: &Document<'_>,
-        at: &KeyPath,
-        delivery: bool,
-        [delivery_key, rssi_key]: [&str; 2],
-    ) -> Result<Option<f64>> {
-        let forward = delivery_key == "delivery";
-        let (share, power) =
-            if forward { (self.delivery, self.rssi) } else { (self.reverse, self.reverse_rssi) };
-        let power = power.map(|power| power.0);
-        let (wrong, wrong_key, key, quantity) = if delivery {
-            (power, rssi_key, delivery_key, "delivery")
-        } else {
-            (share, delivery_key, rssi_key, "rssi")
-        };
-        if wrong.is_some() {
-            let why = format!("does not go with medium.quantity = {quantity:?}");
-            return Err(document.bad(
-                &at.join(wrong_key),
-                why,
-                format!("give {key} instead, or change the quantity"),
-            ));
-        }
-        let (value, bounds, names) = if delivery {
-            (share, 0.0..=1.0, ("0", "1"))
-        } else {
-            (power, -150.0..=40.0, ("-150 dBm", "40 dBm"))
-        };
-        value.map(|value| document.within(&at.join(key), value, bounds, names)).transpose()
     }
 }

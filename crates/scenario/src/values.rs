@@ -1,6 +1,6 @@
 //! Values that are either a word or a quantity.
 
-use multihop_schemes::quantity::Duration;
+use multihop_schemes::quantity::{Duration, Misread};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -41,24 +41,25 @@ pub enum Limit {
 /// # Errors
 /// A sentence, if it is none or has no unit.
 pub fn seconds(text: &str) -> Result<f64, String> {
-    text.parse().map(|Duration(seconds)| seconds)
+    text.parse().map(|Duration(seconds)| seconds).map_err(|misread: Misread| misread.to_string())
 }
 
 /// Reads a quantity, or this word: none.
 struct WordOr<T>(&'static str, PhantomData<T>);
 
-impl<T: FromStr<Err = String>> Visitor<'_> for WordOr<T> {
+impl<T: FromStr<Err = Misread>> Visitor<'_> for WordOr<T> {
     type Value = Option<T>;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = "x".parse::<T>().err().unwrap_or_default();
-        let unit = unit.split_once("expected ").map_or("a quantity with its unit", |(_, unit)| unit);
-        write!(f, "\"{}\", or as text {unit}", self.0)
+        let quantity = "x".parse::<T>().map_or_else(|misread| misread.wanted, |_| "a quantity".into());
+        write!(f, "\"{}\", or as text {quantity}", self.0)
     }
     fn visit_str<E: Error>(self, text: &str) -> Result<Option<T>, E> {
         if text == self.0 {
             return Ok(None);
         }
-        text.parse().map(Some).map_err(|error| E::custom(format!("{error}, or \"{}\"", self.0)))
+        text.parse().map(Some).map_err(|Misread { found, wanted }| {
+            Misread { found, wanted: format!("{wanted}, or \"{}\"", self.0) }.error()
+        })
     }
 }
 
@@ -72,7 +73,7 @@ impl<T> Switch<T> {
     }
 }
 
-impl<'de, T: FromStr<Err = String>> Deserialize<'de> for Switch<T> {
+impl<'de, T: FromStr<Err = Misread>> Deserialize<'de> for Switch<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Switch<T>, D::Error> {
         let value = deserializer.deserialize_str(WordOr("off", PhantomData))?;
         Ok(value.map_or(Switch::Off, Switch::At))

@@ -35,6 +35,7 @@ mod capacity;
 mod ewccp;
 mod load;
 mod maxnet;
+mod misfit;
 mod rcp;
 mod red;
 mod registry;
@@ -51,12 +52,14 @@ pub use ewccp::{Ewccp, OnTimeout, SharedLoad};
 pub use load::{Bmcc, Vcp};
 pub use marking::{Busyness, EcnBusy, EcnFsd, EcnRts, FrameEfficiency, Recn, RtsFailures, ServiceDelay};
 pub use maxnet::MaxNet;
+pub use misfit::Misfit;
 pub use rcp::{Input, Offer, Pacing, Rcp, RcpConnection, RcpControl, RcpWinf, Refresh, WindowLimit};
 pub use red::{Lred, Nred};
 pub use registry::{Parameters, REGISTRY, SchemeEntry, find, find_among};
 pub use scheme::{Scheme, SenderStation, TcpScheme};
 pub use tcp::{
-    DelayDispersion, Filter, ShortPaths, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood,
+    DelayDispersion, Filter, SackRecovery, ShortPaths, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpSack,
+    TcpVegas, TcpWestwood,
 };
 pub use tfrc::{Ceiling, CurrentRtt, ReTfrc, Success, Tfrc, TfrcCapped, TfrcParameters};
 pub use udp::Udp;

@@ -11,11 +11,35 @@ use std::str::FromStr;
 
 use multihop_core::{Rate, Span};
 
+/// Text that is no quantity: what is wrong with it, and what would do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Misread {
+    /// What is wrong, with the text.
+    pub found: String,
+    /// What would do.
+    pub wanted: String,
+}
+
+impl fmt::Display for Misread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; expected {}", self.found, self.wanted)
+    }
+}
+
+impl Misread {
+    /// The same as an error of whatever is being read.
+    pub fn error<E: Error>(&self) -> E {
+        E::invalid_value(Unexpected::Other(&self.found), &self.wanted.as_str())
+    }
+}
+
 /// Finds the number and the unit of `text` and scales the number to the base unit.
-fn parse(text: &str, kind: &str, units: &[(&str, f64)]) -> Result<f64, String> {
+fn parse(text: &str, kind: &str, units: &[(&str, f64)]) -> Result<f64, Misread> {
     let text = text.trim();
-    let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
-    let expected = || format!("expected {kind}: a number and one of the units {}", names.join(", "));
+    let misread = |found: String| {
+        let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+        Misread { found, wanted: format!("{kind}: a number and one of the units {}", names.join(", ")) }
+    };
     let split = text
         .char_indices()
         .find(|&(i, c)| {
@@ -26,20 +50,16 @@ fn parse(text: &str, kind: &str, units: &[(&str, f64)]) -> Result<f64, String> {
         .map_or(text.len(), |(i, _)| i);
     let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());
     let value: f64 =
-        number.parse().map_err(|_| format!("{text:?} has no number that can be read; {}", expected()))?;
+        number.parse().map_err(|_| misread(format!("{text:?} has no number that can be read")))?;
     if unit.is_empty() {
-        return Err(format!("{text:?} has no unit; {}", expected()));
+        return Err(misread(format!("{text:?} has no unit")));
     }
     let (_, scale) = units
         .iter()
         .find(|(name, _)| *name == unit)
-        .ok_or_else(|| format!("{unit:?} in {text:?} is not a unit of {kind}; {}", expected()))?;
+        .ok_or_else(|| misread(format!("{unit:?} in {text:?} is not a unit of {kind}")))?;
     let scaled = value * scale;
-    if scaled.is_finite() {
-        Ok(scaled)
-    } else {
-        Err(format!("{text:?} is not a finite number; {}", expected()))
-    }
+    if scaled.is_finite() { Ok(scaled) } else { Err(misread(format!("{text:?} is not a finite number"))) }
 }
 
 macro_rules! quantity {
@@ -53,8 +73,8 @@ macro_rules! quantity {
         }
 
         impl FromStr for $name {
-            type Err = String;
-            fn from_str(text: &str) -> Result<$name, String> {
+            type Err = Misread;
+            fn from_str(text: &str) -> Result<$name, Misread> {
                 parse(text, $kind, Self::UNITS).map($name)
             }
         }
@@ -81,7 +101,7 @@ macro_rules! quantity {
                         write!(f, "{} as text with a unit ({}), such as \"1 {}\"", $kind, names.join(", "), names[0])
                     }
                     fn visit_str<E: Error>(self, text: &str) -> Result<$name, E> {
-                        text.parse().map_err(E::custom)
+                        text.parse().map_err(|misread: Misread| misread.error())
                     }
                     fn visit_i64<E: Error>(self, v: i64) -> Result<$name, E> {
                         Err(E::invalid_type(Unexpected::Signed(v), &self))
@@ -205,13 +225,13 @@ mod tests {
         assert_eq!("1e3 m".parse(), Ok(Length(1000.0)));
         assert_eq!("-82 dBm".parse(), Ok(Power(-82.0)));
         assert_eq!("10 min".parse(), Ok(Duration(600.0)));
-        let error = "30".parse::<Duration>().unwrap_err();
+        let error = "30".parse::<Duration>().unwrap_err().to_string();
         assert!(error.contains("no unit") && error.contains("ms"), "{error}");
-        let error = "30 m".parse::<Duration>().unwrap_err();
+        let error = "30 m".parse::<Duration>().unwrap_err().to_string();
         assert!(error.contains("\"m\"") && error.contains("not a unit of a time"), "{error}");
-        assert!("fast".parse::<BitRate>().unwrap_err().contains("no number"));
+        assert!("fast".parse::<BitRate>().unwrap_err().found.contains("no number"));
         assert!("nan s".parse::<Duration>().is_err());
-        assert!("1e999 s".parse::<Duration>().unwrap_err().contains("finite"));
+        assert!("1e999 s".parse::<Duration>().unwrap_err().found.contains("finite"));
     }
 
     #[test]
@@ -222,6 +242,14 @@ mod tests {
         for text in ["100 us", "1.5 s", "10 min"] {
             let value: Duration = text.parse().unwrap();
             assert_eq!(value.to_string().parse::<Duration>().unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn ten_decibels_are_ten_times_the_power() {
+        for (db, ratio) in [(10.0, 10.0), (-20.0, 0.01), (0.0, 1.0)] {
+            assert!((Decibel(db).ratio() / ratio - 1.0).abs() < 1e-12);
+            assert!((Power(db).milliwatts() / ratio - 1.0).abs() < 1e-12);
         }
     }
 }

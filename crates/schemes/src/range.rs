@@ -1,29 +1,48 @@
-//! Is a parameter within its range? Each check answers with a sentence that names it, what was found, and what would do.
+//! Is a parameter within its range? Each check answers with its name, what was found, and what would do.
 
+use crate::Misfit;
 use crate::quantity::{BitRate, Duration, Size};
+use std::fmt::Display;
 
-/// Is `value`, if it was given, within `least..=most`?
+/// Is `value`, if it was given, within `least..=most`? `unit` follows the bounds in the message.
 ///
 /// # Errors
-/// A sentence that names the parameter, what was found, and what would do.
-pub fn in_range(name: &str, value: Option<u32>, least: u32, most: u32, unit: &str) -> Result<(), String> {
+/// The parameter, what was found, and what would do.
+pub(crate) fn between<V: Display + PartialOrd>(
+    name: &str,
+    value: Option<V>,
+    least: V,
+    most: V,
+    unit: &str,
+) -> Result<(), Misfit> {
+    let range = least..=most;
     match value {
-        Some(value) if !(least..=most).contains(&value) => {
-            Err(format!("{name} is {value}; it must be between {least} and {most} {unit}"))
+        Some(value) if !range.contains(&value) => {
+            let remedy = format!("it must be between {} and {}{unit}", range.start(), range.end());
+            Err(Misfit::of(name, value, remedy))
         }
         _ => Ok(()),
     }
 }
 
+/// Is `value`, if it was given, within `least..=most`?
+///
+/// # Errors
+/// The parameter, what was found, and what would do.
+pub fn in_range(name: &str, value: Option<u32>, least: u32, most: u32, unit: &str) -> Result<(), Misfit> {
+    between(name, value, least, most, &format!(" {unit}"))
+}
+
 /// Is `value`, if it was given, a whole number of bytes within `least..=most`?
 ///
 /// # Errors
-/// A sentence that names the parameter, what was found, and what would do.
-pub fn size_in_range(name: &str, value: Option<Size>, least: f64, most: f64) -> Result<(), String> {
+/// The parameter, what was found, and what would do.
+pub fn size_in_range(name: &str, value: Option<Size>, least: f64, most: f64) -> Result<(), Misfit> {
     match value {
         Some(value) if !(least..=most).contains(&value.0) || value.0.fract() != 0.0 => {
             let (least, most) = (Size(least), Size(most));
-            Err(format!("{name} is {value}; it must be a whole number of bytes between {least} and {most}"))
+            let remedy = format!("it must be a whole number of bytes between {least} and {most}");
+            Err(Misfit::of(name, value, remedy))
         }
         _ => Ok(()),
     }
@@ -37,53 +56,36 @@ pub(crate) fn bytes_per_second(rate: BitRate) -> f64 {
 /// Is `rate`, if it was given, one that 32 bits of bytes per second can hold?
 ///
 /// # Errors
-/// A sentence that names the parameter, what was found, and what would do.
-pub(crate) fn rate_in_range(name: &str, rate: Option<BitRate>) -> Result<(), String> {
-    const LEAST: BitRate = BitRate(8.0);
-    const MOST: BitRate = BitRate(16e9);
-    match rate {
-        Some(rate) if !(LEAST..=MOST).contains(&rate) => {
-            Err(format!("{name} is {rate}; it must be between {LEAST} and {MOST}"))
-        }
-        _ => Ok(()),
-    }
+/// The parameter, what was found, and what would do.
+pub(crate) fn rate_in_range(name: &str, rate: Option<BitRate>) -> Result<(), Misfit> {
+    between(name, rate, BitRate(8.0), BitRate(16e9), "")
 }
 
 /// Is `value`, if it was given, within `least..=most` seconds?
 ///
 /// # Errors
-/// A sentence that names the parameter, what was found, and what would do.
-pub fn span_in_range(name: &str, value: Option<Duration>, least: f64, most: f64) -> Result<(), String> {
-    match value {
-        Some(value) if !(least..=most).contains(&value.0) => {
-            let (least, most) = (Duration(least), Duration(most));
-            Err(format!("{name} is {value}; it must be between {least} and {most}"))
-        }
-        _ => Ok(()),
-    }
+/// The parameter, what was found, and what would do.
+pub fn span_in_range(name: &str, value: Option<Duration>, least: f64, most: f64) -> Result<(), Misfit> {
+    between(name, value, Duration(least), Duration(most), "")
 }
 
 /// Is `value` within `least..=most`?
 ///
 /// # Errors
-/// A sentence that names the parameter, what was found, and what would do.
-pub fn number_in_range(name: &str, value: f64, least: f64, most: f64) -> Result<(), String> {
-    if (least..=most).contains(&value) {
-        Ok(())
-    } else {
-        Err(format!("{name} is {value}; it must be between {least} and {most}"))
-    }
+/// The parameter, what was found, and what would do.
+pub fn number_in_range(name: &str, value: f64, least: f64, most: f64) -> Result<(), Misfit> {
+    between(name, Some(value), least, most, "")
 }
 
 /// Is a weight of the newest sample in a mean above 0, and at most 1?
 ///
 /// # Errors
-/// A sentence with its name, what was found, and what would do.
-pub(crate) fn check_weight(name: &str, weight: f64) -> Result<(), String> {
+/// The parameter, what was found, and what would do.
+pub(crate) fn check_weight(name: &str, weight: f64) -> Result<(), Misfit> {
     if weight > 0.0 && weight <= 1.0 {
         Ok(())
     } else {
-        Err(format!("{name} is {weight}; it must be above 0, and at most 1"))
+        Err(Misfit::of(name, weight, "it must be above 0, and at most 1"))
     }
 }
 

@@ -1,10 +1,10 @@
 //! The table of schemes, and how one is built from parameters.
 
-use crate::Scheme;
 use crate::{
     Abc, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, Rcp, RcpWinf, ReTfrc, Recn, TcpAp, TcpBbr,
     TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp, Xcp, XcpB, XcpWinf,
 };
+use crate::{Misfit, Scheme};
 use multihop_core::{Layout, nearest_name};
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
@@ -58,8 +58,8 @@ pub trait Parameters: DeserializeOwned + JsonSchema + Scheme + Serialize + 'stat
     /// Are all values in range?
     ///
     /// # Errors
-    /// A sentence that names the parameter, what was found, and what would do.
-    fn check(&self) -> Result<(), String>;
+    /// The parameter, what was found, and what would do.
+    fn check(&self) -> Result<(), Misfit>;
 }
 
 /// A scheme that can be named.
@@ -76,13 +76,13 @@ pub struct SchemeEntry {
     /// The layouts of its congestion headers.
     pub headers: &'static [Layout],
     schema: fn() -> Value,
-    build: fn(&Value) -> Result<Arc<dyn Scheme>, String>,
-    resolve: fn(&Value) -> Result<Value, String>,
+    build: fn(&Value) -> Result<Arc<dyn Scheme>, Misfit>,
+    resolve: fn(&Value) -> Result<Value, Misfit>,
 }
 
 impl SchemeEntry {
     /// The scheme with these parameters. One that is not in the [`REGISTRY`] can be built all the same, and be named by scenarios that
-    /// are signalled it.
+    /// are given it.
     pub const fn of<P: Parameters>() -> SchemeEntry {
         SchemeEntry {
             name: P::NAME,
@@ -104,8 +104,8 @@ impl SchemeEntry {
     /// The scheme with these parameters, an object; what is left out takes its default.
     ///
     /// # Errors
-    /// A sentence that names the parameter, what was found, and what would do.
-    pub fn build(&self, parameters: &Value) -> Result<Arc<dyn Scheme>, String> {
+    /// The parameter, what was found, and what would do.
+    pub fn build(&self, parameters: &Value) -> Result<Arc<dyn Scheme>, Misfit> {
         (self.build)(parameters)
     }
 
@@ -114,7 +114,7 @@ impl SchemeEntry {
     ///
     /// # Errors
     /// As [`SchemeEntry::build`].
-    pub fn resolve(&self, parameters: &Value) -> Result<Value, String> {
+    pub fn resolve(&self, parameters: &Value) -> Result<Value, Misfit> {
         (self.resolve)(parameters)
     }
 }
@@ -145,28 +145,33 @@ fn schema<P: Parameters>() -> Value {
     schema
 }
 
-fn parse<P: Parameters>(parameters: &Value) -> Result<P, String> {
+fn parse<P: Parameters>(parameters: &Value) -> Result<P, Misfit> {
     let Value::Object(given) = parameters else {
-        return Err(format!("parameters of {} must be a table, not {parameters}", P::NAME));
+        let found = format!("parameters of {} must be a table, not {parameters}", P::NAME);
+        return Err(Misfit::among(found, LISTED));
     };
     let schema = schema::<P>();
     let known = schema["properties"].as_object().expect("parameters are a struct");
     if let Some(unknown) = given.keys().find(|key| !known.contains_key(*key)) {
-        let near = suggestion(unknown, known.keys().map(String::as_str));
-        return Err(format!("{} has no parameter {unknown:?}; {near}", P::NAME));
+        let found = format!("{} has no parameter {unknown:?}", P::NAME);
+        return Err(Misfit::among(found, suggestion(unknown, known.keys().map(String::as_str))));
     }
     let parsed: P = serde_json::from_value(parameters.clone()).map_err(|error| blame::<P>(given, &error))?;
     parsed.check()?;
     Ok(parsed)
 }
 
+/// What to do where a message has no better advice.
+const LISTED: &str = "see the parameters in `multihop list`";
+
 /// serde does not say which key of a table it stumbled over; since every key has a default, each can be tried alone.
-fn blame<P: Parameters>(given: &Map<String, Value>, error: &serde_json::Error) -> String {
+fn blame<P: Parameters>(given: &Map<String, Value>, error: &serde_json::Error) -> Misfit {
     let alone = |(key, value): (&String, &Value)| {
         let table = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
-        serde_json::from_value::<P>(table).err().map(|error| format!("{key} is {value}: {error}"))
+        let error = serde_json::from_value::<P>(table).err()?;
+        Some(Misfit::of(key, format!("{value}: {error}"), LISTED))
     };
-    given.iter().find_map(alone).unwrap_or_else(|| error.to_string())
+    given.iter().find_map(alone).unwrap_or_else(|| Misfit::among(error.to_string(), LISTED))
 }
 
 fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
@@ -179,7 +184,7 @@ fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multihop_core::FieldKind;
+    use multihop_core::{FieldKind, NodeId};
 
     #[test]
     fn every_entry_is_documented_and_builds_from_nothing() {
@@ -424,8 +429,55 @@ mod tests {
 
     fn blamed(cases: &[(&str, Value, &str)]) {
         for (name, parameters, expected) in cases {
-            let error = find(name).unwrap().build(parameters).err().unwrap_or_default();
+            let error = find(name).unwrap().build(parameters).err().map(|misfit| misfit.to_string());
+            let error = error.unwrap_or_default();
             assert!(error.contains(expected), "{name} {parameters}: {error}");
         }
+    }
+
+    /// Which schemes ask something of nodes, and which of these measure the medium for it with an estimator, with defaults alone.
+    #[test]
+    fn what_each_scheme_asks_of_nodes() {
+        let asked = |entry: &SchemeEntry| {
+            let scheme = entry.build(&json!({})).unwrap();
+            let router = scheme.router(NodeId(0), &crate::testing::EGRESS)?;
+            Some((entry.name, router.estimators(&crate::testing::phy()).len()))
+        };
+        let found: Vec<(&str, usize)> = REGISTRY.iter().filter_map(asked).collect();
+        let expected = [
+            ("recn", 0),
+            ("ecn-rts", 0),
+            ("ecn-fsd", 0),
+            ("ecn-busy", 1), // how busy the medium is
+            ("lred", 0),
+            ("nred", 0),
+            ("xcp", 1), // from here on: what the link carries, where they are not told or do without
+            ("xcp-b", 0),
+            ("rcp", 1),
+            ("xcp-winf", 1),
+            ("rcp-winf", 1),
+            ("ewccp", 0),
+            ("vcp", 1),
+            ("abc", 1),
+            ("bmcc", 1),
+            ("maxnet", 1),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    /// Each parameter is stated, whatever was left out, and what was given is in it.
+    #[test]
+    fn resolved_parameters_are_all_of_the_scheme() {
+        for entry in REGISTRY {
+            let resolved = entry.resolve(&json!({})).unwrap();
+            for key in entry.schema()["properties"].as_object().unwrap().keys() {
+                assert!(resolved.get(key).is_some(), "{key} of {}", entry.name);
+            }
+        }
+        let size = |text| {
+            find("udp").unwrap().resolve(&json!({ "segment_size": text })).unwrap()["segment_size"].clone()
+        };
+        assert_eq!(size("1.5 kB"), size("1500 B"));
+        assert_ne!(size("1.5 kB"), size("1400 B"));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::quantity::Size;
 use crate::range::size_in_range;
-use crate::{Parameters, Scheme};
+use crate::{Misfit, Parameters, Scheme};
 use multihop_transport::{Endpoint, UdpOptions, UdpReceiver, UdpSender};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ impl Parameters for Udp {
     const REFERENCE: &str = "RFC 768";
     const RELIABLE: bool = false;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         size_in_range("segment_size", Some(self.segment_size), 1.0, 65_535.0)?;
         size_in_range("header", Some(self.header), 0.0, 65_535.0)
     }

@@ -50,6 +50,8 @@ pub struct Config {
     pub medium: MediumConfig,
     /// Frames reach each listener as late as light does; `medium.propagation_delay` is zero then.
     pub delays_by_distance: bool,
+    /// Are causes recorded ([`crate::outcome::Causes`])? It changes nothing else.
+    pub causes: bool,
     /// Routing.
     pub routing: RoutingConfig,
     /// The schemes in use; [`FlowConfig::scheme`] indexes this list.
@@ -64,6 +66,17 @@ pub struct Config {
     pub measurements: Vec<MeasurementConfig>,
     /// How nodes move, and when they are off.
     pub mobility: Mobility,
+    /// Rates of unicast DATA frames between two nodes, both ways, where it is none of the others; each pair at most once.
+    pub link_rates: Vec<LinkRate>,
+}
+
+/// The rate of a link, both ways.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkRate {
+    /// Its ends.
+    pub between: [NodeId; 2],
+    /// Rate of unicast DATA frames.
+    pub rate: Rate,
 }
 
 /// A node.
@@ -182,6 +195,20 @@ pub enum MediumModel {
         /// What was measured.
         quantity: MatrixQuantity,
     },
+    /// Measured links with received powers, and received powers of pairs that were not measured; what is not listed is not heard at
+    /// all. What a link delivers alone is what was measured; carrier sense, interference and capture are by SINR, as ADR 14 says.
+    Sensed {
+        /// The directed links.
+        links: Vec<SensedLink>,
+        /// Size of the probes that were counted.
+        probe_size: u32,
+        /// Noise power in milliwatts.
+        noise_mw: f64,
+        /// As in [`MediumModel::Sinr`].
+        sensitivity_mw: f64,
+        /// As in [`MediumModel::Sinr`].
+        carrier_sense_mw: f64,
+    },
 }
 
 /// How power falls with distance.
@@ -214,6 +241,19 @@ pub struct MatrixLink {
     pub to: NodeId,
     /// Delivery probability, or received power in dBm.
     pub value: f64,
+}
+
+/// A directed link of which the received power is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SensedLink {
+    /// Transmitter.
+    pub from: NodeId,
+    /// Receiver.
+    pub to: NodeId,
+    /// Probability that a probe is delivered; none of a signal that is sensed, but never decoded.
+    pub delivery: Option<f64>,
+    /// Received power in dBm.
+    pub rssi: f64,
 }
 
 /// What a link matrix holds.
@@ -399,6 +439,7 @@ impl MediumConfig {
     pub fn carrier_sense_mw(&self) -> f64 {
         match &self.model {
             MediumModel::Sinr { carrier_sense_mw, .. }
+            | MediumModel::Sensed { carrier_sense_mw, .. }
             | MediumModel::Matrix { quantity: MatrixQuantity::Rssi { carrier_sense_mw, .. }, .. } => {
                 *carrier_sense_mw
             }

@@ -2,11 +2,15 @@
 //!
 //! The columns of the tables are declared here, each beside the row that it is read off.
 
+mod causes;
 mod flow;
 mod node;
 mod series;
 mod table;
 
+pub use causes::{
+    Causes, CollisionOutcome, DropOutcome, HopOutcome, LossCause, LossOutcome, Overlap, cause_tables,
+};
 pub use flow::{FlowOutcome, RTS_COUNTS, VideoOutcome};
 pub use node::{ControlOutcome, LinkOutcome, NodeOutcome, WireOutcome};
 pub use series::{ESTIMATES, Estimate, MeasurementRow, SeriesRow};
@@ -84,6 +88,8 @@ table! {
     series: Vec<SeriesRow>;
     /// One row per step, node and measurement, from the start of the run.
     measurements: Vec<MeasurementRow>;
+    /// Why flows got what they got; empty unless [`crate::config::Config::causes`] asks for it.
+    causes: Causes;
 }
 
 /// Where every packet of the flows went, transport segments and acknowledgements alike, from the start of the run.

@@ -3,6 +3,7 @@
 //! Everything is added up per node and per flow in integers, so that the order of events at one instant changes no sum.
 //! Conservation is counted from the start of the run; everything else from the end of the warm-up.
 
+mod causes;
 mod media;
 mod occupancy;
 mod timely;
@@ -10,6 +11,8 @@ mod wires;
 
 use crate::medium::Frame;
 use crate::outcome::{Conservation, LinkOutcome, Quantiles, RTS_COUNTS};
+use causes::{CauseBook, FlowCauses};
+pub use causes::{Collision, Flown};
 use media::MediaBook;
 use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
 use multihop_transport::Delivered;
@@ -29,6 +32,8 @@ pub struct Recorder {
     media: Vec<MediaBook>,
     /// One per direction of a wire.
     wires: Vec<WireBook>,
+    /// Frames lost.
+    pub causes: CauseBook,
     /// Since the start of the run.
     pub conservation: Conservation,
 }
@@ -63,6 +68,7 @@ pub struct FlowBook {
     pub step_efficiency: Mean,
     /// Stations that sent its DATA frames, in the order of their first, and how many each.
     stations: Vec<(NodeId, u64)>,
+    causes: FlowCauses,
 }
 
 /// Unicast DATA frames that were acknowledged.
@@ -130,6 +136,7 @@ impl Recorder {
             nodes: vec![NodeBook::default(); nodes],
             media: vec![MediaBook::default(); flows],
             wires: Vec::new(),
+            causes: CauseBook::new(nodes),
             conservation: Conservation::default(),
         }
     }
@@ -205,10 +212,14 @@ impl Recorder {
         if self.counts(now) {
             self.nodes[node.index()].dropped[cause as usize] += 1;
             let flow = &mut self.flows[packet.flow.index()];
-            if packet.port == Port::Receiver && packet.carries_data() {
-                flow.dropped[cause as usize] += 1;
-            } else {
+            let feedback = !(packet.port == Port::Receiver && packet.carries_data());
+            if self.causes.are_kept() {
+                flow.causes.dropped(node, feedback, cause);
+            }
+            if feedback {
                 flow.feedback_dropped += 1;
+            } else {
+                flow.dropped[cause as usize] += 1;
             }
         }
     }
@@ -233,6 +244,11 @@ impl Recorder {
         }
         if !counts {
             return;
+        }
+        if self.causes.are_kept()
+            && let Some(flow) = self.flows.get_mut(exchange.flow.index())
+        {
+            flow.causes.exchange(exchange);
         }
         let node = &mut self.nodes[exchange.node.index()];
         node.frames.add(efficiency, service);

@@ -4,6 +4,7 @@
 
 mod air;
 mod build;
+mod losses;
 mod outcomes;
 mod wires;
 
@@ -183,6 +184,10 @@ impl World {
         let radio = |node: usize| {
             Radio::new(timing.busy_from, Rng::at(config.seed, &["node", &node.to_string(), "air"]))
         };
+        let record = Recorder::new(config.nodes.len(), config.flows.len(), from)
+            .with_wires(wires.len())
+            .with_media(config);
+        let record = if config.causes { record.with_causes(listeners.spread(config)) } else { record };
         World {
             agenda,
             purposes: plan.purposes,
@@ -190,9 +195,7 @@ impl World {
             listeners,
             outages,
             radios: (0..config.nodes.len()).map(radio).collect(),
-            record: Recorder::new(config.nodes.len(), config.flows.len(), from)
-                .with_wires(wires.len())
-                .with_media(config),
+            record,
             wires,
             packets: Slab::default(),
             network: Network {
@@ -424,6 +427,7 @@ impl World {
             wires,
             series: self.samples.series,
             measurements: self.measurements.into_rows(),
+            causes: self.record.causes_outcome(measured),
             conservation: books,
         }
     }

@@ -83,4 +83,14 @@ mod tests {
         messages.withdraw();
         assert_eq!((messages.take(), messages.backlog(), messages.taken()), (None, 0, 590));
     }
+
+    /// A source that always has full datagrams to send needs no room for each.
+    #[test]
+    fn full_datagrams_are_one_run() {
+        let mut messages = Messages::new(100);
+        for _ in 0..1000 {
+            messages.push(100);
+        }
+        assert_eq!((messages.waiting.len(), messages.backlog()), (1, 100_000));
+    }
 }

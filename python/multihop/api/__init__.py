@@ -52,7 +52,7 @@ def run(
     replaced = _overrides({**overrides, "set": set})
     if seed is not None:
         replaced["seed"] = seed_number(seed)
-    job = Job(source, replaced, source.check(replaced))
+    job = Job(source, replaced, source.check(replaced), causes=True)
     if pcap is None:
         return _result(job, run_all([job])[0])
     if not isinstance(pcap, str | os.PathLike):
@@ -122,7 +122,9 @@ def run_variants(
     views = [(name, _overrides(given)) for name, given in variants]
     checked = [(name, replaced, scenario.check(replaced)) for name, replaced in views]
     common = seed_list(seeds, checked[0][2]["seed"] if first_seed is None else first_seed)
-    jobs = [Job(scenario, {**replaced, "seed": seed}, view) for _, replaced, view in checked for seed in common]
+    jobs = [
+        Job(scenario, {**replaced, "seed": seed}, view, causes=True) for _, replaced, view in checked for seed in common
+    ]
     if store is not None:
         store.open()
 

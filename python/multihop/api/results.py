@@ -11,7 +11,7 @@ import pandas as pd
 from multihop.comparison.run import Run
 from multihop.comparison.runs import Runs
 from multihop.comparison.saving import save
-from multihop.comparison.verdict import sentences
+from multihop.comparison.verdict import about_optimum, sentences
 from multihop.results.words import with_interval
 
 
@@ -39,8 +39,12 @@ class Comparison(Runs):
     results: Mapping[str, tuple[Result, ...]] = field(repr=False)
 
     def verdict(self) -> list[str]:
-        """Who is better, in plain words, one sentence per question."""
+        """Which flows get nothing, and who is better, in plain words, one sentence per question."""
         return sentences(self)
+
+    def about_optimum(self) -> list[str]:
+        """What distance and gap to the optimum are, and why a gap is below zero, if one is."""
+        return about_optimum(self)
 
     def report(self, path: str | Path) -> Path:
         """Writes a self-contained HTML report and returns its path."""

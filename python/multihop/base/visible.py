@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.compute
-import pyarrow.csv
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # C0 but for line breaks and tabs, DEL, C1, separators of lines and paragraphs, and what reorders letters (Unicode's
 # bidirectional controls).
@@ -38,14 +38,25 @@ def write_csv(table: pa.Table, path: Path) -> None:
 
     That is text which begins with `=`, `+`, `-`, `@`, a tab or a carriage return, and is no number.
     """
+    import pyarrow as pa
+    import pyarrow.csv
+
     for index, field in enumerate(table.schema):
         if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
             table = table.set_column(index, field, _no_formulas(table.column(index)))
     pa.csv.write_csv(table, path)
 
 
+def no_formula(text: object) -> object:
+    """The value, as `write_csv` writes it: text that a spreadsheet would take for a formula with an apostrophe."""
+    is_formula = isinstance(text, str) and re.match(_FORMULA, text) and not re.match(_NUMBER, text)
+    return f"'{text}" if is_formula else text
+
+
 def _no_formulas(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    compute = pa.compute
+    import pyarrow as pa
+    from pyarrow import compute
+
     number = compute.match_substring_regex(column, _NUMBER)
     formula = compute.and_not(compute.match_substring_regex(column, _FORMULA), number)
     quoted = compute.binary_join_element_wise(pa.scalar("'", column.type), column, pa.scalar("", column.type))

@@ -12,9 +12,9 @@ from multihop.base.files import write_text
 from multihop.claims.judging import Judgement
 from multihop.claims.study import StudyResult
 from multihop.results.columns import TABLES
-from multihop.results.folders import results_directory, write_table
+from multihop.results.folders import results_directory, table_file, write_table
 from multihop.results.provenance import record
-from multihop.study.tables import described, differences, estimates
+from multihop.study.tables import definitions, differences, estimates
 
 _TABLE_NAMES = (*TABLES, "metrics", "estimates", "differences")
 
@@ -45,7 +45,7 @@ def export(result: StudyResult, directory: Path) -> list[Path]:
     paths = []
     with results_directory(directory, EXPORT_NAMES):
         for name, df in tables.items():
-            paths += write_table(directory, name, described(result, name, df, about))
+            paths += write_table(directory, name, df, about, definitions(result, name, df.columns))
         verdicts = [verdict_record(judgement) for judgement in result.judgements]
         paths.append(write_text(directory / "verdicts.json", _json(verdicts)))
         paths.append(write_text(directory / "manifest.json", _json(about)))
@@ -76,7 +76,7 @@ def manifest(result: StudyResult, tables: Sequence[str]) -> dict[str, Any]:
         ],
         # What a run died of may name files of the machine that it ran on.
         "failures": [{"point": dict(f.point), "seed": f.seed} for f in result.failures],
-        "tables": {name: f"{name}.parquet" for name in tables},
+        "tables": {name: table_file(name) for name in tables},
     }
 
 

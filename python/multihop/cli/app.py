@@ -5,6 +5,8 @@ from typing import Annotated
 import typer
 
 from multihop.cli import bounds, console, imports, inspect, runs, studies
+from multihop.cli.explain import explain
+from multihop.cli.init import init
 from multihop.cli.league import league
 from multihop.cli.measure import measure
 from multihop.cli.optimum import optimum
@@ -37,6 +39,7 @@ def _main(
 
 app.command("run")(runs.run)
 app.command("compare")(runs.compare)
+app.command("explain")(explain)
 app.add_typer(studies.app, name="study")
 app.command("reproduce")(reproduce)
 app.command("league")(league)
@@ -49,4 +52,5 @@ app.command("check")(inspect.check)
 app.command("list")(inspect.list_names)
 app.command("schema")(inspect.schema)
 app.command("dissector")(inspect.dissector)
+app.command("init")(init)
 app.command("doctor")(inspect.doctor)

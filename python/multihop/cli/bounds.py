@@ -8,15 +8,17 @@ from typing import Annotated
 import typer
 
 from multihop import api
-from multihop.cli import console
+from multihop.cli import completion, console
 from multihop.cli.settings import SetOption, read
-from multihop.optima.capacity import LEVELS, Bound
+from multihop.optima.capacity import LEVELS, Bound, not_counted
 
 
 def bound(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario (TOML).", show_default=False)],
     set: SetOption = None,
-    scheme: Annotated[str | None, typer.Option(help="Replaces the scheme of every flow.")] = None,
+    scheme: Annotated[
+        str | None, typer.Option(help="Replaces the scheme of every flow.", autocompletion=completion.scheme)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Compute an upper bound on what the channel of a scenario carries, without running it."""
@@ -28,6 +30,8 @@ def bound(
     _print_flows(found)
     for level in LEVELS:
         console.say(f"{level.name}: {level.meaning}")
+    for sentence in not_counted(found.capacity, found.view):
+        console.say(sentence)
     if found.of_start:
         console.say("nodes move: these are bounds for the network at the start, not for the run")
 

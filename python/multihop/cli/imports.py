@@ -10,7 +10,7 @@ import typer
 
 from multihop import importers
 from multihop.base.files import require_writable_file, write_text
-from multihop.cli import console
+from multihop.cli import completion, console
 from multihop.importers import to_scenario
 from multihop.simulation.scenario import Scenario
 
@@ -20,18 +20,65 @@ def import_mesh(
     out: Annotated[
         Path | None, typer.Option(help="Write the scenario to this file; standard output by default.")
     ] = None,
-    format: Annotated[str, typer.Option(help=f"auto, {', '.join(importers.FORMATS)}.")] = "auto",
+    format: Annotated[
+        str, typer.Option(help=f"auto, {', '.join(importers.FORMATS)}.", autocompletion=completion.format)
+    ] = "auto",
     nodes: Annotated[Path | None, typer.Option(help="A second file with nodes and positions.")] = None,
     component: Annotated[
-        str, typer.Option(help="largest: the largest set that two-way links connect; or all.")
+        str,
+        typer.Option(
+            help="largest: the largest set that two-way links connect; or all.",
+            autocompletion=completion.of("largest", "all"),
+        ),
     ] = "largest",
-    traffic: Annotated[str, typer.Option(help="to-gateway or random-pairs.")] = "to-gateway",
-    flows: Annotated[int, typer.Option(help="How many flows.")] = 10,
+    sensing: Annotated[
+        str,
+        typer.Option(
+            help="inferred: nodes sense beyond the links in the file; listed: they do not.",
+            autocompletion=completion.of("inferred", "listed"),
+        ),
+    ] = "inferred",
+    two_hops: Annotated[
+        bool,
+        typer.Option(
+            "--two-hops-sense/--no-two-hops-sense",
+            help="Nodes of which one has no position sense each other if they have a neighbour in common.",
+        ),
+    ] = True,
+    shadowing_seed: Annotated[
+        int, typer.Option(help="Seed of the shadowing that inferred pairs have; what differs between seeds is unknown.")
+    ] = 1,
+    traffic: Annotated[
+        str,
+        typer.Option(help="to-gateway, random-pairs or gateway.", autocompletion=completion.of(*to_scenario.TRAFFIC)),
+    ] = "to-gateway",
+    flows: Annotated[int, typer.Option(help="How many flows; with --traffic gateway, --clients says it.")] = 10,
     gateway: Annotated[
         str | None, typer.Option(help="Node that traffic goes to; a marked gateway or the best connected by default.")
     ] = None,
-    scheme: Annotated[str, typer.Option(help="Congestion control of every flow.")] = "tcp-newreno",
-    standard: Annotated[str, typer.Option(help="PHY: see multihop list.")] = "802.11b",
+    clients: Annotated[int | None, typer.Option(help="--traffic gateway: how many clients; 8 by default.")] = None,
+    gateways: Annotated[
+        str | None,
+        typer.Option(help="--traffic gateway: names, as in a,b; the marked or the best connected by default."),
+    ] = None,
+    gateway_count: Annotated[
+        int | None, typer.Option(help="--traffic gateway: so many best connected gateways.")
+    ] = None,
+    direction: Annotated[
+        str | None,
+        typer.Option(
+            help="--traffic gateway: downloads, uploads or both; downloads by default.",
+            autocompletion=completion.of("downloads", "uploads", "both"),
+        ),
+    ] = None,
+    mix: Annotated[
+        str | None,
+        typer.Option(help="--traffic gateway: what clients do in turn, as in web,video,call,download."),
+    ] = None,
+    scheme: Annotated[
+        str, typer.Option(help="Congestion control of every flow.", autocompletion=completion.scheme)
+    ] = "tcp-newreno",
+    standard: Annotated[str, typer.Option(help="PHY: see multihop list.", autocompletion=completion.phy)] = "802.11b",
     data_rate: Annotated[str | None, typer.Option(help='Rate of DATA frames, as in "11 Mb/s".')] = None,
     duration: Annotated[str, typer.Option(help="Duration of the scenario.")] = "60 s",
     warmup: Annotated[str, typer.Option(help="Warm-up of the scenario.")] = "10 s",
@@ -69,6 +116,14 @@ def import_mesh(
         warmup=warmup,
         probe_size=probe_size,
         min_delivery=min_delivery,
+        sensing=sensing,
+        two_hops=two_hops,
+        shadowing_seed=shadowing_seed,
+        clients=clients,
+        gateways=_names(gateways),
+        gateway_count=gateway_count,
+        direction=direction,
+        mix=_names(mix),
     )
     imported = to_scenario.write(mesh, plan, file.name)
     # The engine has the last word on what is a scenario: options that make none fail here, not at the first run.
@@ -87,7 +142,10 @@ def import_mesh(
                 "nodes": imported.nodes,
                 "links": imported.links,
                 "left_out": imported.left_out,
+                "parallel": imported.parallel,
                 "gateway": imported.gateway,
+                "gateways": imported.gateways,
+                "sensing": imported.sensed,
                 "scenario": str(out) if out else None,
                 "text": None if out else imported.text,
             }
@@ -96,3 +154,8 @@ def import_mesh(
     console.note("\n".join(imported.summary), quiet=quiet)
     if out is not None:
         console.note(f"scenario: {out}", quiet=quiet)
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    """What commas separate."""
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())

@@ -14,16 +14,14 @@ from typing import Annotated, Any
 import typer
 
 from multihop import api
+from multihop.base import extras
 from multihop.base.errors import UserError, did_you_mean
 from multihop.base.files import require_writable_directory
-from multihop.cli import console
+from multihop.cli import completion, console
 from multihop.cli.settings import SetOption, read
 from multihop.results.provenance import record
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
-
-#: What the documentation calls by one name, and the catalogue by several.
-_ALIASES = {"routing": ("routing_protocols", "metrics", "link_failures")}
 
 _SELF_TEST = """
 duration = "1 s"
@@ -66,16 +64,19 @@ def check(
 
 
 def list_names(
-    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="Only these, as in: list schemes.")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Argument(metavar="[KIND]", help="Only these, as in: list schemes.", autocompletion=completion.kind),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List names: schemes, PHYs, media, mobility, routing, apps, generators, estimators, models, papers, columns."""
     catalogue = api.catalogue()
     wanted = kind.lower() if kind is not None else None
-    if wanted is not None and wanted not in catalogue and wanted not in _ALIASES:
-        known = [*catalogue, *_ALIASES]
+    if wanted is not None and wanted not in catalogue and wanted not in completion.ALIASES:
+        known = [*catalogue, *completion.ALIASES]
         raise UserError(f"list: found {kind!r}; {did_you_mean(wanted, known)}what there is: {', '.join(known)}")
-    names = catalogue if wanted is None else _ALIASES.get(wanted, (wanted,))
+    names = catalogue if wanted is None else completion.ALIASES.get(wanted, (wanted,))
     chosen = {name: catalogue[name] for name in names}
     if as_json:
         console.print_json(chosen)
@@ -90,7 +91,14 @@ def list_names(
 
 
 def schema(
-    of: Annotated[str, typer.Argument(metavar="[KIND]", help="Of which files: scenario or study.")] = "scenario",
+    of: Annotated[
+        str,
+        typer.Argument(
+            metavar="[KIND]",
+            help="Of which files: scenario or study.",
+            autocompletion=completion.of("scenario", "study"),
+        ),
+    ] = "scenario",
 ) -> None:
     """Print the JSON Schema of scenarios or of studies, for editors and checkers."""
     console.print_json(api.schema(of))
@@ -107,7 +115,7 @@ def doctor(as_json: JsonOption = False) -> None:
     """Report what is installed and whether it works."""
     checks = {
         "engine runs": _try(_self_test),
-        "report can be drawn": _try(_draw_test),
+        **({"report can be drawn": _try(_draw_test)} if extras.has("report") else {}),
         "current directory can be written": _try(_write_test),
     }
     about = {
@@ -115,17 +123,32 @@ def doctor(as_json: JsonOption = False) -> None:
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cores": os.cpu_count(),
-        **{name: metadata.version(name) for name in ("numpy", "pandas", "pyarrow", "scipy", "matplotlib", "typer")},
+        **{name: metadata.version(name) for name in ("numpy", "pandas", "typer")},
+        **{name: _version(name) for modules in extras.EXTRAS.values() for name in modules},
     }
+    lacking = {name: extras.missing(name) for name in extras.EXTRAS}
     if as_json:
-        console.print_json({"about": about, "checks": {name: problem or "ok" for name, problem in checks.items()}})
+        there = {name: not modules for name, modules in lacking.items()}
+        found = {name: problem or "ok" for name, problem in checks.items()}
+        console.print_json({"about": about, "extras": there, "checks": found})
     else:
         for name, value in about.items():
             console.say(f"{name:<12} {value}")
+        for name, modules in lacking.items():
+            how = "installed" if not modules else f"lacks {', '.join(modules)}; {extras.install(name)}"
+            console.say(f"{'extra':<12} {name}: {how}")
         for name, problem in checks.items():
             console.say(f"{'ok' if problem is None else 'PROBLEM':<12} {name}" + (f": {problem}" if problem else ""))
     if any(checks.values()):
         raise typer.Exit(1)
+
+
+def _version(name: str) -> str:
+    """Of something that an extra brings."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def field_place(field: dict[str, Any]) -> str:

@@ -11,8 +11,8 @@ import typer
 
 from multihop.base.errors import UserError
 from multihop.claims.study import StudyResult
-from multihop.cli import console
-from multihop.cli.runs import JobsOption, JsonOption, QuietOption, runs_are_kept
+from multihop.cli import completion, console
+from multihop.cli.runs import JobsOption, JsonOption, QuietOption, report_in, runs_are_kept
 from multihop.cli.studies import DaskOption, QuickOption, simulate
 from multihop.league import League, networks, schemes, study
 from multihop.results.folders import require_results_directory
@@ -28,7 +28,10 @@ def league(
         ),
     ] = None,
     compared: Annotated[
-        str | None, typer.Option("--schemes", help="Only these, as in recn,ewccp; all by default.")
+        str | None,
+        typer.Option(
+            "--schemes", help="Only these, as in recn,ewccp; all by default.", autocompletion=completion.schemes
+        ),
     ] = None,
     seeds: Annotated[int | None, typer.Option(help="Runs of each scheme on each network.")] = None,
     quick: QuickOption = False,
@@ -62,6 +65,8 @@ def league(
         else:
             heads, rows = page.summary(found)
             console.out().print(console.table(heads, rows))
+            if said := page.decision(found):
+                console.say(f"\n{said}")
             if mesh is not None:
                 console.say("\n".join(["", f"{asked[-1].title}: who helps here", *words.said(results[-1])]))
         _report(found, out, command, quiet=quiet or as_json)
@@ -79,10 +84,14 @@ def _report(found: League, out: Path, command: str, *, quiet: bool) -> None:
     from multihop.report.markup import section, table
     from multihop.report.study import write_study
 
-    front = section("Who is better where", table(*page.summary(found)), page.RANK)
+    rank = " ".join(filter(None, (page.decision(found), page.RANK)))
+    front = section("Who is better where", table(*page.summary(found)), rank)
     title = "League of schemes"
-    written = write_study(found.results, out / "report.html", title=title, command=command, front=front)
     console.note(f"tables: {out}; page: {out / 'league.md'}", quiet=quiet)
+    target = report_in(out, quiet=quiet)
+    if target is None:
+        return
+    written = write_study(found.results, target, title=title, command=command, front=front)
     console.note(f"report: {written[0]}, with {len(written) - 1} charts as SVG beside it", quiet=quiet)
 
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pandas as pd
 import typer
 
 from multihop import measurement
 from multihop.base.errors import UserError
-from multihop.cli import console
+from multihop.cli import completion, console
 from multihop.cli.runs import JsonOption
 from multihop.measurement import Measurement, Sniffer
 
-#: Stations and links of each interface that are printed.
-_MOST_ROWS = 20
+#: Rows of a table, and reasons, that are printed: of one screen, and of all that `--all` has.
+_SCREEN, _SCREEN_REASONS, _SCREEN_SNIFFERS, _SCREEN_SIDES = 5, 3, 20, 4
+_ALL = 1_000_000
 
 
 def measure(
@@ -29,7 +31,11 @@ def measure(
     ],
     bin: Annotated[str, typer.Option(help="Width of the bins of time.")] = "1 s",
     stamps: Annotated[
-        str | None, typer.Option(help="What stamps mark: begin, mpdu or end of a frame; found out by default.")
+        str | None,
+        typer.Option(
+            help="What stamps mark: begin, mpdu or end of a frame; found out by default.",
+            autocompletion=completion.of("begin", "mpdu", "end"),
+        ),
     ] = None,
     station: Annotated[
         str | None, typer.Option(help="Address of the station whose estimators are run; that of the radio by default.")
@@ -39,6 +45,9 @@ def measure(
         typer.Option(help="A file with [[measure]] tables, as in scenarios: the estimators, and their options."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the tables (Parquet and CSV) into this folder.")] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Print every station, link, interface and reason; otherwise one screen.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Report airtime by station, link capacities and capture quality of monitor-mode captures."""
@@ -48,14 +57,18 @@ def measure(
     for capture in captures:
         found = measurement.measure(capture, bin=bin, stamps=stamps, station=station, estimators=estimators)  # type: ignore[arg-type]
         seen.append(found)
-        if not as_json:
+    several = sum(len(found.sniffers) for found in seen) > 1
+    if not as_json and several and not everything:
+        _print_sniffers(seen)
+    elif not as_json:
+        for found in seen:
             for sniffer in found.sniffers:
-                _print(found, sniffer, capture if len(captures) > 1 else None)
+                _print(found, sniffer, found.path if len(captures) > 1 else None, everything=everything)
     if as_json:
         records = [found.record() for found in seen]
         console.print_json(records if len(records) > 1 else records[0])
-    elif sum(len(found.sniffers) for found in seen) > 1:
-        _print_side_by_side(seen)
+    elif several:
+        _print_side_by_side(seen, everything=everything)
     if out is not None:
         from multihop.report.measurement_files import save
 
@@ -66,116 +79,190 @@ def measure(
         raise UserError("; ".join(broken) + "; what was read before it is above")
 
 
-def _print(found: Measurement, sniffer: Sniffer, capture: Path | None) -> None:
+def _print_sniffers(seen: list[Measurement]) -> None:
+    """A line for each interface of each capture."""
+    all_of_them = [(found, sniffer) for found in seen for sniffer in found.sniffers]
+    rows = [
+        [
+            f"{number}: {found.path.name}, {sniffer.title}" if len(seen) > 1 else f"{number}: {sniffer.title}",
+            str(sniffer.quality["records"]),
+            f"{sniffer.length_s:.3f}",
+            str(len(_of(found.stations, sniffer))),
+            _busy(found, sniffer),
+            sniffer.grade,
+        ]
+        for number, (found, sniffer) in enumerate(all_of_them[:_SCREEN_SNIFFERS], 1)
+    ]
+    console.out().print(console.table(["sniffer", "records", "length [s]", "stations", "busy", "quality"], rows))
+    _tell_more(len(all_of_them), _SCREEN_SNIFFERS, "sniffers")
+    console.say("each by itself: --all")
+    console.say()
+
+
+def _print(found: Measurement, sniffer: Sniffer, capture: Path | None, *, everything: bool) -> None:
     records, stations = sniffer.quality["records"], len(_of(found.stations, sniffer))
     where = f"{capture}, " if capture is not None else ""
     console.say(f"{where}{sniffer.title}: {records} records in {sniffer.length_s:.3f} s, {stations} stations")
     console.say(f"capture quality: {sniffer.grade}")
-    for reason in sniffer.reasons:
+    most = _ALL if everything else _SCREEN_REASONS
+    for reason in _reasons(sniffer, most):
         console.say(f"  {reason}")
     console.say()
+    rows = _ALL if everything else _SCREEN
     _print_kinds(found, sniffer)
-    _print_stations(found, sniffer)
-    _print_links(found, sniffer)
-    _print_estimates(found, sniffer)
+    _print_stations(found, sniffer, rows)
+    _print_links(found, sniffer, rows)
+    _print_estimates(found, sniffer, everything=everything)
+    if not everything:
+        console.say("more: --all prints everything, --out DIR writes tables and a page")
+
+
+def _reasons(sniffer: Sniffer, most: int) -> list[str]:
+    """The worst, and always what makes numbers of time doubtful."""
+    shown = sniffer.reasons[:most]
+    shown += [reason for reason in sniffer.reasons[most:] if "impossible time stamps" in reason]
+    rest = len(sniffer.reasons) - len(shown)
+    return [*shown, f"and {rest} more"] if rest else shown
+
+
+def _busy(found: Measurement, sniffer: Sniffer) -> str:
+    return _share(found.busy_ratio(sniffer)) if found.knows_airtime(sniffer) else "unknown"
 
 
 def _print_kinds(found: Measurement, sniffer: Sniffer) -> None:
     length = sniffer.length_s or float("nan")
     rows = [
-        [row["kind"], f"{row['frames']}", f"{row['bytes']}", _share(row["airtime_s"] / length)]
+        [row["kind"], f"{row['frames']}", f"{row['bytes']}", _airtime(row["airtime_s"], length)]
         for row in found.kinds(sniffer).to_dict("records")
     ]
-    rows.append(["nothing that was decoded", "", "", _share(1 - found.busy_ratio(sniffer))])
+    rest = _share(1 - found.busy_ratio(sniffer))
+    at_most = "at most " if sniffer.quality["unknown_airtime"] and rest else ""
+    rows.append(["nothing that was decoded", "", "", at_most + rest if found.knows_airtime(sniffer) else "unknown"])
     console.out().print(console.table(["airtime", "frames", "bytes", "share"], rows))
     console.say()
 
 
-def _print_stations(found: Measurement, sniffer: Sniffer) -> None:
+def _print_stations(found: Measurement, sniffer: Sniffer, most: int) -> None:
     table = _of(found.stations, sniffer).sort_values(["airtime_s", "frames"], ascending=False)
+    if table.empty:
+        return
     rows = [
         [
             str(row["station"]),
             str(row["frames"]),
-            _share(row["share"]),
+            _airtime(row["airtime_s"], sniffer.length_s or float("nan")),
             _share(row["retry_ratio"]),
             "" if row["signal_mean_dbm"] != row["signal_mean_dbm"] else f"{row['signal_mean_dbm']:.0f}",
             "" if row["service_mean_s"] != row["service_mean_s"] else f"{1e3 * row['service_mean_s']:.2f}",
         ]
-        for row in table.head(_MOST_ROWS).to_dict("records")
+        for row in table.head(most).to_dict("records")
     ]
     heads = ["station", "frames", "airtime", "retries", "signal [dBm]", "service [ms]"]
     console.out().print(console.table(heads, rows))
-    _tell_more(len(table))
+    _tell_more(len(table), most, "stations")
+    console.say()
 
 
-def _print_links(found: Measurement, sniffer: Sniffer) -> None:
+def _print_links(found: Measurement, sniffer: Sniffer, most: int) -> None:
     table = _of(found.links, sniffer).sort_values("bytes", ascending=False)
+    if table.empty:
+        return
     rows = [
         [
             f"{row['sender']} > {row['receiver']}",
-            str(row["exchanges"]),
-            str(row["answered"]),
+            f"{row['answered']} of {row['exchanges']}",
             _mbps(row["goodput_bps"]),
-            _mbps(row["capacity_bps"]) + _half(row["capacity_high_bps"] - row["capacity_bps"]),
-            _mbps(row["available_bps"]) + _half(row["available_high_bps"] - row["available_bps"]),
+            _interval(row, "capacity"),
+            _interval(row, "available"),
         ]
-        for row in table.head(_MOST_ROWS).to_dict("records")
+        for row in table.head(most).to_dict("records")
     ]
-    heads = ["link", "exchanges", "answered", "goodput [Mb/s]", "capacity [Mb/s]", "available [Mb/s]"]
+    heads = ["link [Mb/s]", "answered", "goodput", "capacity", "available"]
     console.out().print(console.table(heads, rows))
-    _tell_more(len(table))
+    _tell_more(len(table), most, "links")
+    console.say()
 
 
-def _print_side_by_side(seen: list[Measurement]) -> None:
+def _print_side_by_side(seen: list[Measurement], *, everything: bool) -> None:
     """Links as each sniffer saw them, for those that more than one saw."""
     table = measurement.side_by_side(seen)
     if table.empty:
         return
-    console.say("capacity / available [Mb/s] of each link, as each sniffer saw it")
+    most = _ALL if everything else 2 * _SCREEN
     sniffers = list(dict.fromkeys(table.columns.get_level_values(0)))
+    # A screen has room for few, by their numbers in the list above.
+    shown = sniffers if everything else sniffers[:_SCREEN_SIDES]
+    heads = shown if everything else _numbers(seen, shown)
+    left = f", the first {len(shown)} of {len(sniffers)}" if len(shown) < len(sniffers) else ""
+    console.say(f"capacity / available [Mb/s] of each link, as each sniffer saw it{left}")
     columns = []
-    for name in sniffers:
+    for name in shown:
         both = zip(table[name, "capacity_bps"], table[name, "available_bps"], strict=True)
         columns.append(
             ["" if capacity != capacity else f"{_mbps(capacity)} / {_mbps(left)}" for capacity, left in both]
         )
     links = [f"{sender} > {receiver}" for sender, receiver in table.index.tolist()]
     rows = [list(row) for row in zip(links, *columns, strict=True)]
-    console.out().print(console.table(["link", *sniffers], rows[:_MOST_ROWS]))
-    _tell_more(len(rows))
+    console.out().print(console.table(["link", *heads], rows[:most]))
+    _tell_more(len(rows), most, "links")
 
 
-def _print_estimates(found: Measurement, sniffer: Sniffer) -> None:
+def _numbers(seen: list[Measurement], names: list[str]) -> list[str]:
+    """What sniffers are called where they were listed by number: those of `side_by_side`, in its order."""
+    called = {}
+    pairs = [(found, sniffer) for found in seen for sniffer in found.sniffers]
+    for number, (found, sniffer) in enumerate(pairs, 1):
+        called[measurement.sniffer_name(seen, found, sniffer)] = f"{number}"
+    return [called[name] for name in names]
+
+
+def _print_estimates(found: Measurement, sniffer: Sniffer, *, everything: bool) -> None:
     from multihop.report.measurement import QUANTITIES
 
     rows = []
-    for row in _of(found.estimates_over_time, sniffer).to_dict("records"):
+    estimates = _of(found.estimates_over_time, sniffer)
+    # A capacity is in the tables; what is left of it is what was asked for.
+    available = set(estimates[estimates["quantity"] == "available_bps"]["estimator"])
+    for row in estimates.to_dict("records"):
+        if not everything and row["quantity"] == "capacity_bps" and row["estimator"] in available:
+            continue
         name, scale, decimals = QUANTITIES[str(row["quantity"])]
         values = (f"{scale * row[key]:.{decimals}f}" for key in ("mean", "q05", "q95"))
         rows.append([str(row["estimator"]), name, *values])
+    if not rows:
+        console.say(f"no estimates: {found.why_no_estimates(sniffer)}")
+        return
     where = f"estimates at {sniffer.at or 'a sniffer'}"
     console.out().print(console.table([where, "of", "mean", "5 %", "95 %"], rows))
-    console.say()
 
 
 def _of(table: pd.DataFrame, sniffer: Sniffer) -> pd.DataFrame:
     return table[table["interface"] == sniffer.interface]
 
 
-def _tell_more(rows: int) -> None:
-    if rows > _MOST_ROWS:
-        console.say(f"... and {rows - _MOST_ROWS} more: see --json or --out")
-    console.say()
+def _tell_more(rows: int, most: int, what: str) -> None:
+    if rows > most:
+        console.say(f"and {rows - most} more {what}")
 
 
 def _share(value: float) -> str:
-    return "" if value != value else f"{100 * value:.1f} %"
+    if value != value:
+        return ""
+    return "< 0.1 %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
+
+
+def _airtime(airtime_s: float, length_s: float) -> str:
+    """The share of time; there is none without a frame, so that no time at all is one that is not known."""
+    return _share(airtime_s / length_s) if airtime_s > 0 else "unknown"
 
 
 def _mbps(value: float) -> str:
-    return "" if value != value else f"{value / 1e6:.3f}"
+    if value != value:
+        return ""
+    return "< 0.001" if 0 < value < 500 else f"{value / 1e6:.3f}"
 
 
-def _half(value: float) -> str:
-    return "" if value != value else f" ± {value / 1e6:.3f}"
+def _interval(row: dict[Hashable, Any], what: str) -> str:
+    """A value with the ends of its interval, which need not be as far from it."""
+    value, low, high = (row[f"{what}{end}_bps"] for end in ("", "_low", "_high"))
+    return _mbps(value) if low != low else f"{_mbps(value)} ({low / 1e6:.1f}-{high / 1e6:.1f})"

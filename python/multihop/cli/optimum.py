@@ -9,9 +9,10 @@ import typer
 
 from multihop import api
 from multihop.base.errors import UserError
-from multihop.cli import console
+from multihop.cli import completion, console
 from multihop.cli.bounds import kbps
 from multihop.cli.settings import SetOption, read
+from multihop.optima.capacity import not_counted
 from multihop.optima.optimum import CONSTRAINTS, Constraints, Optimum
 
 #: Links of a constraint that a table shows.
@@ -20,11 +21,22 @@ _MOST_LINKS = 8
 
 def optimum(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario (TOML).", show_default=False)],
-    utility: Annotated[str, typer.Option(help="log, max-min, or alpha=A, as in alpha=2.")] = "log",
+    utility: Annotated[
+        str,
+        typer.Option(
+            help="log, max-min, or alpha=A, as in alpha=2.", autocompletion=completion.of("log", "max-min", "alpha=")
+        ),
+    ] = "log",
     constraints: Annotated[
         Constraints, typer.Option(help="Which sets of links share airtime: cliques, or EWCCP's sets.")
     ] = "cliques",
-    level: Annotated[str, typer.Option(help="What is charged: hard, carrier-sense or idle-channel.")] = "idle-channel",
+    level: Annotated[
+        str,
+        typer.Option(
+            help="What is charged: hard, carrier-sense or idle-channel.",
+            autocompletion=completion.of("hard", "carrier-sense", "idle-channel"),
+        ),
+    ] = "idle-channel",
     without_acks: Annotated[
         bool, typer.Option("--without-acks", help="Do not charge the transport's acknowledgements.")
     ] = False,
@@ -37,7 +49,9 @@ def optimum(
         ),
     ] = None,
     set: SetOption = None,
-    scheme: Annotated[str | None, typer.Option(help="Replaces the scheme of every flow.")] = None,
+    scheme: Annotated[
+        str | None, typer.Option(help="Replaces the scheme of every flow.", autocompletion=completion.scheme)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Compute the flow rates that maximise a sum of utilities, without running the scenario."""
@@ -59,6 +73,8 @@ def optimum(
     with_acks = found.question.feedback and any(demand["feedback"] for demand in found.capacity["demands"])
     charged = f"{found.question.level}{' with transport ACKs' if with_acks else ''}"
     console.say(f"{found.question.constraints}: {CONSTRAINTS[found.question.constraints]}; charged: {charged}")
+    for sentence in not_counted(found.capacity, found.view):
+        console.say(sentence)
     if not found.shares.complete:
         console.say("there are more cliques than were taken: the optimum may be lower")
     if found.without_path:

@@ -9,8 +9,8 @@ import typer
 
 from multihop.claims.export import verdict_record
 from multihop.claims.study import Study, StudyResult
-from multihop.cli import console
-from multihop.cli.runs import JobsOption, JsonOption, QuietOption, runs_are_kept
+from multihop.cli import completion, console
+from multihop.cli.runs import JobsOption, JsonOption, QuietOption, report_in, runs_are_kept
 from multihop.cli.studies import CellsOption, DaskOption, QuickOption, print_judgements, simulate
 from multihop.cli.summary import print_key, print_summary
 from multihop.papers import Paper, find, papers
@@ -21,7 +21,11 @@ from multihop.simulation.store import Failure
 def reproduce(
     what: Annotated[
         str | None,
-        typer.Argument(metavar="[PAPER[/ITEM]|all]", help="As in recn, or recn/table3; all papers by default."),
+        typer.Argument(
+            metavar="[PAPER[/ITEM]|all]",
+            help="As in recn, or recn/table3; all papers by default.",
+            autocompletion=completion.paper,
+        ),
     ] = None,
     quick: QuickOption = False,
     seeds: Annotated[
@@ -101,7 +105,9 @@ def _run(
 def _report(paper: Paper, results: list[StudyResult], folder: Path, *, is_whole: bool, quiet: bool) -> None:
     from multihop.report.study import write_study
 
-    target = folder / "report.html" if is_whole else results[0].directory / "report.html"
+    target = report_in(folder if is_whole else results[0].directory, quiet=quiet)
+    if target is None:
+        return
     about = f"{paper.authors}: {paper.title}. {paper.published}."
     written = write_study(results, target, title=f"{paper.name}: reproduction", about=about)
     console.note(f"report: {written[0]}, with {len(written) - 1} charts as SVG beside it", quiet=quiet)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,11 +13,13 @@ import typer
 
 from multihop.api import run_variants
 from multihop.api.results import Comparison
+from multihop.base import extras
 from multihop.base.errors import Interrupted, UserError
 from multihop.base.files import require_writable_file
-from multihop.cli import console
+from multihop.cli import completion, console
 from multihop.cli.progress import RunProgress
 from multihop.cli.settings import SetOption, read
+from multihop.comparison.saving import other_results
 from multihop.results.columns import Metric
 from multihop.results.folders import RESULT_NAMES, require_results_directory
 from multihop.results.provenance import record
@@ -23,6 +27,9 @@ from multihop.results.words import with_interval
 from multihop.simulation.scenario import Scenario, load
 from multihop.simulation.seeds import seed_list
 from multihop.simulation.store import Store
+
+#: A comparison prints no more flows than these.
+_MOST_FLOWS = 12
 
 #: Where finished runs are kept, in the folder of the results.
 STORE = "store"
@@ -54,7 +61,9 @@ def run(
     scenario: ScenarioArgument,
     seed: SeedOption = None,
     seeds: Annotated[int, typer.Option(help="How many seeds, counted up from the first.")] = 1,
-    scheme: Annotated[str | None, typer.Option(help="Replaces the scheme of every flow.")] = None,
+    scheme: Annotated[
+        str | None, typer.Option(help="Replaces the scheme of every flow.", autocompletion=completion.scheme)
+    ] = None,
     duration: DurationOption = None,
     warmup: WarmupOption = None,
     record_interval: StepOption = None,
@@ -82,7 +91,12 @@ def run(
 
 def compare(
     scenario: ScenarioArgument,
-    schemes: Annotated[list[str], typer.Option(help="Schemes to compare, with commas between.", show_default=False)],
+    schemes: Annotated[
+        list[str],
+        typer.Option(
+            help="Schemes to compare, with commas between.", show_default=False, autocompletion=completion.schemes
+        ),
+    ],
     seed: SeedOption = None,
     seeds: Annotated[int, typer.Option(help="How many seeds, counted up from the first.")] = 10,
     duration: DurationOption = None,
@@ -110,11 +124,10 @@ def compare(
     if as_json:
         console.print_json(_json(comparison))
     else:
+        _print_rates(comparison)
         _print_metrics(comparison, comparison.metrics)
-        for sentence in comparison.verdict():
+        for sentence in (*comparison.about_optimum(), "", *comparison.verdict()):
             console.say(sentence)
-        if comparison.not_comparable is not None:
-            console.say(f"Optimum: not drawn, as {comparison.not_comparable}.")
 
 
 def _simulate(
@@ -137,8 +150,10 @@ def _simulate(
         require_results_directory(out)
         if report is not None and report.name in RESULT_NAMES[:2] + RESULT_NAMES[3:] and _is_in(report, out):
             raise UserError(f"--report: found {report}, which --out writes as well; name another file")
-    if report is None and out is not None:
-        report = out / "report.html"
+    if report is not None:
+        extras.require("report", "--report")
+    elif out is not None:
+        report = report_in(out, quiet=quiet)
     if report is not None:
         require_writable_file(report, scenario.file)
     if pcap is not None:
@@ -148,7 +163,7 @@ def _simulate(
     store = Store(out / STORE) if out is not None and pcap is None else None
     if store is not None:
         store.check()
-    with runs_are_kept(out) if out is not None and store is not None else nullcontext():
+    with runs_are_kept(out, store) if out is not None and store is not None else _nothing_is_kept(pcap):
         with RunProgress(seeds * len(variants), quiet=quiet) as progress:
             comparison = run_variants(
                 scenario,
@@ -167,19 +182,52 @@ def _simulate(
         if pcap is not None:
             console.note(f"capture: {pcap}", quiet=quiet)
         if out is not None:
+            _report_replaced(comparison, out, quiet=quiet)
             console.note(f"tables: {comparison.save(out)}", quiet=quiet)
         if report is not None:
             console.note(f"report: {comparison.report(report)}", quiet=quiet)
     return comparison
 
 
+def report_in(out: Path, *, quiet: bool) -> Path | None:
+    """Where the report of results goes; in a plain install, which cannot draw one, nowhere, and that is said."""
+    if not extras.has("report"):
+        lacking = ", ".join(extras.missing("report"))
+        console.note(f"no report: {lacking} is not installed; {extras.install('report')}", quiet=quiet)
+        return None
+    return out / "report.html"
+
+
 @contextmanager
-def runs_are_kept(where: Path) -> Iterator[None]:
+def runs_are_kept(where: Path, store: Store | None = None) -> Iterator[None]:
     """Says so on Ctrl-C, where otherwise it would be said that nothing was written."""
     try:
         yield
     except KeyboardInterrupt as error:
-        raise Interrupted(f"finished runs are kept in {where}, the same command goes on") from error
+        raise Interrupted(what_is_kept(where, 0 if store is None else store.kept)) from error
+
+
+def what_is_kept(where: Path, runs: int) -> str:
+    """Where finished runs are, how many if that is known, and the command that goes on."""
+    count = "" if not runs else "1 finished run is" if runs == 1 else f"{runs} finished runs are"
+    return f"{count or 'finished runs are'} kept in {where}; to go on: {shlex.join(['multihop', *sys.argv[1:]])}"
+
+
+@contextmanager
+def _nothing_is_kept(pcap: Path | None) -> Iterator[None]:
+    """Says on Ctrl-C how it would have been otherwise."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        hint = "" if pcap is not None else "; with --out DIR finished runs are kept"
+        raise Interrupted(f"nothing was written{hint}") from error
+
+
+def _report_replaced(comparison: Comparison, out: Path, *, quiet: bool) -> None:
+    """Says whose results are replaced, where they were of another scenario."""
+    before = other_results(comparison, out)
+    if before is not None:
+        console.note(f"{out}: results of {before} are replaced; their runs stay in {out / STORE}", quiet=quiet)
 
 
 def report_damaged(store: Store, consequence: str, *, quiet: bool) -> None:
@@ -235,6 +283,26 @@ def _print_flows(comparison: Comparison) -> None:
         "repeated %",
     ]
     console.out().print(console.table(heads, rows))
+    console.say()
+
+
+def _print_rates(comparison: Comparison) -> None:
+    """Per flow and scheme: goodput and losses, means over seeds; of many flows, those that got least."""
+    flows = next(iter(comparison.results.values()))[0].view["flows"]
+    rates = {variant: comparison.rates(variant).mean(axis=0) for variant in comparison.variants}
+    lost = {variant: comparison.by_flow(variant, "loss_ratio") for variant in comparison.variants}
+    by_rate = sorted(range(len(flows)), key=lambda flow: max(of[flow] for of in rates.values()))
+    rows = [
+        [
+            flows[flow]["name"],
+            str(flows[flow]["hops"]),
+            *(f"{_cell(rates[v][flow] / 1e6, 3)} ({_cell(lost[v][flow] * 100, 1)} %)" for v in comparison.variants),
+        ]
+        for flow in sorted(by_rate[:_MOST_FLOWS])
+    ]
+    console.out().print(console.table(["goodput Mb/s (packets lost)", "hops", *comparison.variants], rows))
+    if len(flows) > _MOST_FLOWS:
+        console.say(f"these {_MOST_FLOWS} of {len(flows)} flows got least; --out and --json have all")
     console.say()
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from multihop.base import extras
 from multihop.base.errors import Interrupted, UserError
 from multihop.claims.export import export as export_tables
 from multihop.claims.export import verdict_record
@@ -19,7 +20,7 @@ from multihop.claims.judging import Judgement, Verdict
 from multihop.claims.study import Study, StudyResult
 from multihop.cli import console
 from multihop.cli.progress import StudyBar
-from multihop.cli.runs import JobsOption, JsonOption, QuietOption, report_damaged, runs_are_kept
+from multihop.cli.runs import JobsOption, JsonOption, QuietOption, report_damaged, runs_are_kept, what_is_kept
 from multihop.results.words import with_interval
 from multihop.simulation.store import Failure
 
@@ -126,6 +127,7 @@ def report(
     """Write the report of what is there: one HTML file, and each chart as SVG."""
     from multihop.report.study import write_study
 
+    extras.require("report", "study report")
     asked, folder = load(study, out, quick=quick)
     result = _with_runs(asked.result(folder, store=store), quiet=quiet)
     for path in write_study([result], to or folder / "report.html"):
@@ -177,8 +179,7 @@ def simulate(
             )
         except KeyboardInterrupt as error:
             # Before the first runs were counted there may be more of them than none.
-            count = f"{bar.kept()} finished runs" if bar.kept() else "finished runs"
-            raise Interrupted(f"{count} are kept in {store or folder}, the same command goes on") from error
+            raise Interrupted(what_is_kept(store or folder, bar.kept())) from error
         console.note(bar.summary(), quiet=quiet)
     report_damaged(result.store, "and these runs were repeated", quiet=quiet)
     return result
@@ -271,10 +272,9 @@ def _executor(address: str | None) -> Iterator[Executor | None]:
     if address is None:
         yield None
         return
-    try:
-        from dask.distributed import Client
-    except ImportError as error:
-        raise UserError('--dask: Dask is not installed; pip install "multihop[cluster]"') from error
+    extras.require("cluster", "--dask")
+    from dask.distributed import Client
+
     # Of a scheduler that went away they log tracebacks; we say it ourselves.
     for name in ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

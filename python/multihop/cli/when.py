@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from multihop.cli import console
+from multihop.cli import completion, console
 from multihop.cli.league import check_counts, command_of, exit_if_any_failed, listed
 from multihop.cli.runs import JobsOption, QuietOption, runs_are_kept
 from multihop.cli.studies import DaskOption, QuickOption, simulate
@@ -17,7 +17,12 @@ from multihop.results.folders import require_results_directory
 
 def when(
     compared: Annotated[
-        str | None, typer.Option("--schemes", help="Only these, as in recn,tcp-cubic; those of the study by default.")
+        str | None,
+        typer.Option(
+            "--schemes",
+            help="Only these, as in recn,tcp-cubic; those of the study by default.",
+            autocompletion=completion.schemes,
+        ),
     ] = None,
     seeds: Annotated[int | None, typer.Option(help="Runs of each scheme in each regime.")] = None,
     quick: QuickOption = False,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from multihop.base import extras
 from multihop.comparison.run import Run
 from multihop.optima.optimum import Optimum, optimum
 from multihop.results.columns import METRICS, OPTIMUM_METRICS, VIDEO_METRICS, Metric
@@ -89,9 +90,11 @@ class Runs:
     def optima(self) -> dict[str, Optimum]:
         """Variant -> its proportionally fair optimum, with the headers and acknowledgements of its own transport.
 
-        See `Optimum.not_comparable` for what runs cannot be held against it.
+        See `Optimum.not_comparable` for what runs cannot be held against it. Nothing where the extra is not installed.
         """
-        made = {}
+        made: dict[str, Optimum] = {}
+        if not extras.has("optimum"):
+            return made
         for variant, results in self.results.items():
             overrides = {name: value for name, value in results[0].overrides.items() if name != "seed"}
             made[variant] = optimum(self.scenario, overrides)
@@ -100,6 +103,9 @@ class Runs:
     @property
     def not_comparable(self) -> str | None:
         """Why these runs cannot be held against their optima; none if they can."""
+        lacking = extras.missing("optimum")
+        if lacking:
+            return f"it needs {', '.join(lacking)}: {extras.install('optimum')}"
         return next((why for found in self.optima.values() if (why := found.not_comparable) is not None), None)
 
     @property
@@ -117,10 +123,19 @@ class Runs:
         """One value per seed; `metric` is a column of the summary, `optimum_distance` or `optimum_gap`."""
         results = self.results[variant]
         if metric in {about.name for about in OPTIMUM_METRICS}:
-            rates = np.array([result.flows["goodput_bps"].to_numpy(dtype=float) for result in results])
-            best = self.optima[variant]
+            rates, best = self.rates(variant), self.optima[variant]
             return best.distance(rates) if metric == "optimum_distance" else best.gap(rates)
         return np.array([float(result.summary[metric]) for result in results])
+
+    def rates(self, variant: str) -> np.ndarray:
+        """Goodput of each flow in bit/s, of shape (seeds, flows)."""
+        return np.array([result.flows["goodput_bps"].to_numpy(dtype=float) for result in self.results[variant]])
+
+    def by_flow(self, variant: str, column: str) -> np.ndarray:
+        """Mean over seeds of a column of the table of flows, for each flow; missing (NaN) where no seed has a value."""
+        values = pd.concat([result.flows[column].reset_index(drop=True) for result in self.results[variant]], axis=1)
+        means: np.ndarray = values.mean(axis=1).to_numpy(dtype=float)
+        return means
 
     def estimate(self, variant: str, metric: str) -> Estimate | None:
         """Mean and 95 % interval over seeds; `None` if no seed has a value."""

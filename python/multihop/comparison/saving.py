@@ -8,12 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from multihop.base.files import replace_file, same_file
 from multihop.comparison.runs import Runs
 from multihop.results.columns import RUN_COLUMNS, TABLES
-from multihop.results.folders import MOTION_FILE, results_directory, write_table
+from multihop.results.folders import MOTION_FILE, manifest_of, results_directory, write_table
 from multihop.results.provenance import record
 
 MANIFEST_FORMAT = 1
@@ -30,8 +28,7 @@ def save(runs: Runs, directory: Path) -> Path:
     with results_directory(directory):
         about = manifest(runs)
         for name in TABLES:
-            table = arrow_table(runs, name, about)
-            write_table(directory, name, table)
+            write_table(directory, name, runs.table(name), about, RUN_COLUMNS | TABLES[name])
         # Results that are reproduced from their own copies of the scenario and of the file of motion leave these alone.
         copy = directory / "scenario.toml"
         if runs.scenario.file is None or not same_file(copy, runs.scenario.file):
@@ -44,17 +41,23 @@ def save(runs: Runs, directory: Path) -> Path:
     return directory
 
 
-def arrow_table(runs: Runs, name: str, about: dict[str, Any] | None = None) -> pa.Table:
-    """A table with unit and meaning in each field's metadata, and the manifest in the schema's."""
-    table = pa.Table.from_pandas(runs.table(name), preserve_index=False)
-    definitions = RUN_COLUMNS | TABLES[name]
-    fields = []
-    for column in table.schema:
-        meta = definitions[column.name]
-        fields.append(column.with_metadata({"unit": meta.unit, "meaning": meta.meaning}))
-    about = about or manifest(runs)
-    described = pa.schema(fields, metadata={"multihop": json.dumps(about)})
-    return table.cast(described)
+def other_results(runs: Runs, directory: Path) -> str | None:
+    """What finished results in a directory are of, in words, if it is another scenario; none if there are none.
+
+    Another scenario is one of which no variant is a variant of these runs, whatever their seeds.
+    """
+    about = manifest_of(directory)
+    if about is None:
+        return None
+    try:
+        hashes = {variant["scenario_hash"] for variant in about["variants"]}
+        name, variants = about["scenario"]["name"], [variant["name"] for variant in about["variants"]]
+        seeds = len(about["seeds"])
+    except (KeyError, TypeError):
+        return None
+    if hashes & {results[0].view["hash"] for results in runs.results.values()}:
+        return None
+    return f"{name} ({', '.join(variants)}; {seeds} {'seed' if seeds == 1 else 'seeds'})"
 
 
 def manifest(runs: Runs) -> dict[str, Any]:
@@ -82,5 +85,5 @@ def manifest(runs: Runs) -> dict[str, Any]:
             }
             for name, results in runs.results.items()
         ],
-        "tables": {name: f"{name}.parquet" for name in TABLES},
+        "tables": {name: table_file(name) for name in TABLES},
     }

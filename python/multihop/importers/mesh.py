@@ -14,6 +14,9 @@ Quantity = Literal["delivery", "rssi", "distance"]
 
 _EARTH_RADIUS_M = 6_371_000.0
 
+#: The engine's default noise, to which powers in a mesh refer.
+NOISE_DBM = -95.0
+
 
 @dataclass
 class Node:
@@ -41,6 +44,11 @@ class Mesh:
         left_out: what was not taken over, and why -> how many.
         nodes_listed: nodes in the file, taken over or not.
         reach_m: where links hold distances, how far nodes hear.
+        powers: (from, to) -> received power in dBm, with noise of `NOISE_DBM`, where the file has it as well.
+        rates: (from, to) -> rate of unicast frames in b/s, where the file has it.
+        parallel: (from, to) -> the values of all links of a direction with several, as nodes with several radios have.
+        assumed: the values of `links` are no measurement.
+        heard: pairs that the file lists, though nothing arrives in a direction: they know each other, so they sense.
     """
 
     format: str
@@ -51,6 +59,11 @@ class Mesh:
     left_out: Counter[str] = field(default_factory=Counter)
     nodes_listed: int = 0
     reach_m: float = 0.0
+    powers: dict[tuple[str, str], float] = field(default_factory=dict)
+    rates: dict[tuple[str, str], float] = field(default_factory=dict)
+    parallel: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    assumed: bool = False
+    heard: set[frozenset[str]] = field(default_factory=set)
 
     def add_node(self, node: Node) -> None:
         """Adds a node; the second one with an id is left out."""
@@ -66,8 +79,10 @@ class Mesh:
         self.nodes_listed += 1
         self.left_out[why] += 1
 
-    def add_link(self, source: str, target: str, value: float | None) -> None:
-        """Adds a directed link. Of several between the same two nodes, as parallel radios are, the best stays."""
+    def add_link(
+        self, source: str, target: str, value: float | None, power: float | None = None, rate: float | None = None
+    ) -> None:
+        """Adds a directed link. Of several between the same two nodes, as parallel radios are, `links` has the best."""
         if source == target:
             self.left_out["links from a node to itself"] += 1
             return
@@ -83,12 +98,18 @@ class Mesh:
                 return
             if value == 0.0:
                 self.left_out["directions that deliver nothing"] += 1
+                self.heard.add(frozenset((source, target)))
                 return
         known = self.links.get((source, target))
         if known is not None:
             self.left_out["parallel or repeated directions (the best one stays)"] += 1
-            value = max(value, known)
+            self.parallel.setdefault((source, target), [known]).append(value)
+            if value < known:
+                return
         self.links[source, target] = value
+        for table, told in ((self.powers, power), (self.rates, rate)):
+            if told is not None and math.isfinite(told):
+                table[source, target] = told
 
     def two_way_links(self) -> set[frozenset[str]]:
         """Pairs of nodes that hear each other, which an acknowledged exchange needs."""
@@ -115,8 +136,21 @@ class Mesh:
         """The same mesh with only these nodes, and only the links between them."""
         kept = set(keep)
         nodes = {id: node for id, node in self.nodes.items() if id in kept}
-        links = {pair: value for pair, value in self.links.items() if kept.issuperset(pair)}
-        return replace(self, nodes=nodes, links=links, left_out=Counter(self.left_out))
+        links, powers, rates = (
+            {pair: value for pair, value in table.items() if kept.issuperset(pair)}
+            for table in (self.links, self.powers, self.rates)
+        )
+        parallel = {pair: values for pair, values in self.parallel.items() if kept.issuperset(pair)}
+        return replace(
+            self,
+            nodes=nodes,
+            links=links,
+            left_out=Counter(self.left_out),
+            powers=powers,
+            rates=rates,
+            parallel=parallel,
+            heard={pair for pair in self.heard if kept.issuperset(pair)},
+        )
 
 
 def positions(nodes: dict[str, Node]) -> dict[str, tuple[float, float]]:

@@ -34,7 +34,7 @@ def read(data: dict[str, Any], origin: str, assume_delivery: float | None) -> Me
             f"{origin}: metric: found {metric or 'none'!r}, which says nothing about delivery; "
             "what can be read is ETX, or use --assume-delivery 0.9 to give every link the same"
         )
-    mesh = Mesh("netjson", _reading(scale, assume_delivery))
+    mesh = Mesh("netjson", _reading(scale, assume_delivery), assumed=scale is None)
     for index, record in enumerate(records(data.get("nodes"), origin, "nodes")):
         _node(mesh, record, f"{origin}: nodes[{index}]")
     for index, record in enumerate(links):

@@ -24,7 +24,7 @@ def read(data: list[Any], nodes: Any, origin: str, assume_delivery: float | None
         raise UserError(
             f"{origin}: links have no quality (found from, to, status); use --assume-delivery 0.9 to give all the same"
         )
-    mesh = Mesh("nycmesh", f"every link is assumed to deliver {assume_delivery:g} in both directions")
+    mesh = Mesh("nycmesh", f"every link is assumed to deliver {assume_delivery:g} in both directions", assumed=True)
     for index, record in enumerate(records(nodes, "--nodes", "nodes") if nodes is not None else []):
         id = text_id(record.get("id"))
         if id is None:

@@ -9,10 +9,13 @@ import re
 from typing import Any
 
 from multihop.base.errors import UserError
-from multihop.importers.mesh import Mesh, Node, number, records, text_id
-from multihop.importers.tables import Table
+from multihop.importers.mesh import NOISE_DBM, Mesh, Node, number, records, text_id
+from multihop.importers.tables import Row, Table
 
 READING = "OLSR link quality: NLQ is delivery towards the neighbour, LQ the way back"
+
+#: The rate of broadcasts at 2.4 GHz, which drivers name where a link is idle.
+_BROADCAST_KBPS = 1_000.0
 
 _WIRELESS = re.compile(r"^(wlan|wl|ath|wifi|mesh|radio|adhoc|ra)\d*", re.IGNORECASE)
 
@@ -65,7 +68,10 @@ def matches_csv(columns: tuple[str, ...]) -> bool:
 def read_csv(table: Table, nodes: Table | None) -> Mesh:
     """Reads links with `src, dst, lq, nlq`; `nodes` may give `node, lat, lon`.
 
-    If there is an `ifname`, links over an interface that is not wireless, or not named, are left out.
+    If there is an `ifname`, links over an interface that is not wireless, or not named, are left out. Of a row's
+    `signal_dbm` and `noise_dbm`, which `src` measures of what `dst` sends, the ratio is taken; `tx_rate_kbps` and
+    `rx_rate_kbps` are the rates of the latest frames, which of 1 Mb/s or less is that of a broadcast, not of the link.
+    MCS say the same as the rates and are not read.
 
     Raises:
         UserError: if a row has no ends.
@@ -92,10 +98,23 @@ def read_csv(table: Table, nodes: Table | None) -> Mesh:
             if not _WIRELESS.match(interface):
                 mesh.left_out["links over wires, bridges or tunnels"] += 1
                 continue
-        mesh.add_link(a, b, row.number("nlq"))
+        mesh.add_link(a, b, row.number("nlq"), rate=_rate(row, "tx_rate_kbps"))
         if a != b:
-            mesh.add_link(b, a, row.number("lq"))
+            mesh.add_link(b, a, row.number("lq"), _power(row), _rate(row, "rx_rate_kbps"))
     return mesh
+
+
+def _power(row: Row) -> float | None:
+    """Power of what arrives, with the engine's noise instead of that of the card."""
+    signal, noise = row.number("signal_dbm"), row.number("noise_dbm")
+    if signal is None or not -120.0 <= signal < 0.0:
+        return None
+    return signal + (NOISE_DBM - noise if noise is not None and -110.0 <= noise < signal else 0.0)
+
+
+def _rate(row: Row, column: str) -> float | None:
+    kbps = row.number(column)
+    return kbps * 1e3 if kbps is not None and kbps > _BROADCAST_KBPS else None
 
 
 def _main_addresses(data: dict[str, Any]) -> dict[str, str]:

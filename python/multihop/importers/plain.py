@@ -1,7 +1,8 @@
 """Plain CSV of links, with an optional CSV of nodes: the format for what no other importer reads.
 
 Links: `source,target` and either `delivery` (0 to 1, source to target) with an optional `reverse_delivery`, or
-`rssi_dbm` with an optional `reverse_rssi_dbm`. Nodes: `name` with `lat,lon` (degrees) or `x,y` (metres), and
+`rssi_dbm` with an optional `reverse_rssi_dbm`; both may
+be there, and `rate_mbps`, the rate of the link. Nodes: `name` with `lat,lon` (degrees) or `x,y` (metres), and
 optionally `gateway` (yes/no).
 """
 
@@ -37,7 +38,7 @@ def read(table: Table, nodes: Table | None, assume_delivery: float | None) -> Me
             f"{table.origin}:1: links have no quality: found columns {', '.join(table.columns)}; "
             "needs delivery or rssi_dbm, or use --assume-delivery 0.9"
         )
-    mesh = Mesh("csv", reading, quantity)
+    mesh = Mesh("csv", reading, quantity, assumed=not value)
     for row in nodes.rows if nodes else []:
         mesh.add_node(node(row))
     for row in table.rows:
@@ -48,10 +49,18 @@ def read(table: Table, nodes: Table | None, assume_delivery: float | None) -> Me
             for id in (a, b):
                 if id not in mesh.nodes:
                     mesh.add_node(Node(id, label=id))
-        mesh.add_link(a, b, row.number(value) if value else assume_delivery)
+        there, back = (_power(row, column, value) for column in ("rssi_dbm", "reverse_rssi_dbm"))
+        rate = row.number("rate_mbps")
+        rate = rate * 1e6 if rate is not None and rate > 0.0 else None
+        mesh.add_link(a, b, row.number(value) if value else assume_delivery, there, rate)
         if a != b and (not value or reverse in columns):
-            mesh.add_link(b, a, row.number(reverse) if reverse else assume_delivery)
+            mesh.add_link(b, a, row.number(reverse) if reverse else assume_delivery, back, rate)
     return mesh
+
+
+def _power(row: Row, column: str, value: str) -> float | None:
+    """A power beside the quality that is read."""
+    return row.number(column) if value != "rssi_dbm" else None
 
 
 def node(row: Row) -> Node:

@@ -1,13 +1,18 @@
-"""From a mesh to a scenario: choose nodes, place them, add traffic, write TOML that a person can edit."""
+"""From a mesh to a scenario: choose nodes, infer who senses whom, add traffic, write TOML that a person can edit."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from typing import Any
 
 from multihop.base.errors import UserError
+from multihop.importers import sensing
 from multihop.importers.mesh import Mesh, positions
+from multihop.importers.rates import link_rates
+from multihop.importers.text import quote
+from multihop.importers.traffic import Traffic, Wishes, require_traffic
+from multihop.importers.traffic import choose as _traffic
 from multihop.simulation import scenario
 
 #: Carrier sense of ns-2's WaveLAN, 550 m, beside its reception, 250 m.
@@ -16,20 +21,18 @@ _SENSE_RATIO = 2.2
 #: The most nodes that the engine takes; a test asks it.
 NODES_MAX = 100_000
 
-TRAFFIC = ("to-gateway", "random-pairs")
+TRAFFIC = ("to-gateway", "random-pairs", "gateway")
 COMPONENTS = ("largest", "all")
+SENSING = ("inferred", "listed")
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What the scenario should look like.
+class Plan(Wishes):
+    """What the scenario should look like; for its traffic see `Wishes`.
 
     Attributes:
         name: its name.
         component: `largest` or `all`.
-        traffic: `to-gateway` or `random-pairs`.
-        flows: how many.
-        gateway: id or label of the node that traffic goes to; `None` to choose one.
         scheme: congestion control of every flow.
         standard: PHY.
         data_rate: rate of unicast DATA frames; `None` for the highest of the PHY.
@@ -37,13 +40,13 @@ class Plan:
         warmup: with unit.
         probe_size: size of frames that deliver as measured, with unit.
         min_delivery: links that deliver less in either direction are left out.
+        sensing: `inferred` for powers, and pairs that sense each other beyond the list; `listed` for the list alone.
+        two_hops: where a place is missing, nodes with a neighbour in common sense each other.
+        shadowing_seed: of what pairs without a link have.
     """
 
     name: str = "imported mesh"
     component: str = "largest"
-    traffic: str = "to-gateway"
-    flows: int = 10
-    gateway: str | None = None
     scheme: str = "tcp-newreno"
     standard: str = "802.11b"
     data_rate: str | None = None
@@ -51,6 +54,9 @@ class Plan:
     warmup: str = "10 s"
     probe_size: str = "1500 B"
     min_delivery: float = 0.0
+    sensing: str = "inferred"
+    two_hops: bool = True
+    shadowing_seed: int = 1
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,9 @@ class Imported:
         links: how many directed links were kept.
         left_out: what -> how many.
         gateway: name of the node that traffic goes to, if it goes to one.
+        gateways: names of the gateways of clients.
+        sensed: what was inferred about sensing; `None` if nothing was to be.
+        parallel: how many directions had several links.
     """
 
     text: str
@@ -72,6 +81,9 @@ class Imported:
     links: int
     left_out: dict[str, int]
     gateway: str | None
+    gateways: list[str] = field(default_factory=list)
+    sensed: dict[str, Any] | None = None
+    parallel: int = 0
 
 
 def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
@@ -96,10 +108,17 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
     if lost:
         mesh.left_out["nodes outside of the largest component of two-way links"] += lost
     names = _names(mesh)
-    gateway = _gateway(mesh, plan, names) if plan.traffic == "to-gateway" else None
-    possible = len(kept) - 1 if gateway else len(kept) * (len(kept) - 1)
-    flows = min(plan.flows, possible)
     placed = positions(mesh.nodes)
+    traffic = _traffic(mesh, plan, names)
+    known = _Known(mesh, names, placed)
+    if plan.sensing == "inferred" and mesh.quantity != "distance":
+        phy = {"standard": plan.standard, **({"data_rate": plan.data_rate} if plan.data_rate else {})}
+        known.sensed = sensing.infer(
+            mesh, placed, phy, plan.probe_size, two_hops=plan.two_hops, seed=plan.shadowing_seed
+        )
+        known.rates, rates_line = link_rates(mesh, plan.standard, plan.data_rate)
+    else:
+        rates_line = None
     unplaced = sum(1 for id in mesh.nodes if id not in placed)
     one_way = sum(1 for a, b in mesh.links if (b, a) not in mesh.links)
     summary = [
@@ -108,10 +127,11 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
         *([f"of these, {unplaced} nodes have no position"] if unplaced else []),
         *(f"left out: {count} {what}" for what, count in mesh.left_out.most_common()),
         f"read as {mesh.format}: {mesh.reading}",
-        f"{flows} flows" + (f" to {names[gateway]}" if gateway else " between random pairs"),
-        *([f"(not {plan.flows}: so many would not have different ends)"] if flows < plan.flows else []),
+        *(known.sensed.words() if known.sensed else []),
+        *([rates_line] if rates_line else []),
+        *traffic.words,
     ]
-    text = _toml(mesh, replace(plan, flows=flows), names, gateway, placed, summary, origin)
+    text = _toml(known, plan, traffic, summary, origin)
     if len(text) > scenario.MAX_BYTES:
         raise UserError(
             f"{origin}: the scenario would have {len(text) / 1e6:.0f} MB, of {len(mesh.nodes)} nodes and "
@@ -119,7 +139,15 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
             "leave out weak links by --min-delivery, or give a part of the mesh"
         )
     return Imported(
-        text, summary, len(mesh.nodes), len(mesh.links), dict(mesh.left_out), names[gateway] if gateway else None
+        text,
+        summary,
+        len(mesh.nodes),
+        len(mesh.links),
+        dict(mesh.left_out),
+        traffic.gateway,
+        traffic.gateways,
+        known.sensed.view() if known.sensed else None,
+        len(mesh.parallel),
     )
 
 
@@ -128,6 +156,11 @@ def _require(plan: Plan) -> None:
         raise UserError(f"--component: found {plan.component!r}; what would do: {', '.join(COMPONENTS)}")
     if plan.traffic not in TRAFFIC:
         raise UserError(f"--traffic: found {plan.traffic!r}; what would do: {', '.join(TRAFFIC)}")
+    if plan.sensing not in SENSING:
+        raise UserError(f"--sensing: found {plan.sensing!r}; what would do: {', '.join(SENSING)}")
+    if plan.shadowing_seed < 0:
+        raise UserError(f"--shadowing-seed: found {plan.shadowing_seed}; needs 0 or more")
+    require_traffic(plan)
     if plan.flows < 1:
         raise UserError(f"--flows: found {plan.flows}; needs at least 1")
     if not 0.0 <= plan.min_delivery <= 1.0:
@@ -154,35 +187,19 @@ def _names(mesh: Mesh) -> dict[str, str]:
     return {id: node.label if labels[node.label] == 1 else id for id, node in mesh.nodes.items()}
 
 
-def _gateway(mesh: Mesh, plan: Plan, names: dict[str, str]) -> str:
-    if plan.gateway is not None:
-        match = [id for id in mesh.nodes if plan.gateway in (id, names[id])]
-        if not match:
-            raise UserError(
-                f"--gateway: {plan.gateway!r} is not among the {len(mesh.nodes)} nodes that were kept; "
-                f"best connected is {names[_best_connected(mesh, list(mesh.nodes))]!r}"
-            )
-        return match[0]
-    marked = [id for id, node in mesh.nodes.items() if node.gateway]
-    return _best_connected(mesh, marked or list(mesh.nodes))
+@dataclass
+class _Known:
+    """What there is to write."""
+
+    mesh: Mesh
+    names: dict[str, str]
+    placed: dict[str, tuple[float, float]]
+    sensed: sensing.Sensed | None = None
+    rates: dict[tuple[str, str], float] = field(default_factory=dict)
 
 
-def _best_connected(mesh: Mesh, among: list[str]) -> str:
-    """The node with most two-way links; of equal ones, the first in the file."""
-    degree = Counter(a for a, b in mesh.links if (b, a) in mesh.links)
-    return max(among, key=lambda id: degree[id])
-
-
-def _toml(
-    mesh: Mesh,
-    plan: Plan,
-    names: dict[str, str],
-    gateway: str | None,
-    placed: dict[str, tuple[float, float]],
-    summary: list[str],
-    origin: str,
-) -> str:
-    quote = _quote
+def _toml(known: _Known, plan: Plan, traffic: Traffic, summary: list[str], origin: str) -> str:
+    mesh, names = known.mesh, known.names
     lines = [
         *(f"# {line}" for line in _comment_lines([f"Imported from {origin} by `multihop import`.", *summary])),
         f"name = {quote(plan.name)}",
@@ -194,46 +211,47 @@ def _toml(
         *([f"data_rate = {quote(plan.data_rate)}"] if plan.data_rate else []),
         "",
         "[medium]",
-        *_medium_lines(mesh, plan),
+        *_medium_lines(known, plan),
         "",
         "[routing]",
         *(['metric = "etx"'] if mesh.quantity != "distance" else []),
         "",
         "[traffic]",
-        f"pattern = {quote(plan.traffic)}",
-        *([f"gateway = {quote(names[gateway])}"] if gateway else []),
-        f"flows = {plan.flows}",
+        *traffic.lines,
         f"scheme = {quote(plan.scheme)}",
-        'app = { kind = "saturated" }',
+        *([] if plan.mix else ['app = { kind = "saturated" }']),
         'start_jitter = "1 s"',
         "pairs_seed = 1",
         "",
         "[topology]",
         "nodes = [",
-        *(_node_line(names[id], placed.get(id)) for id in mesh.nodes),
+        *(_node_line(names[id], known.placed.get(id)) for id in mesh.nodes),
         "]",
-        *([] if mesh.quantity == "distance" else ["links = [", *_link_lines(mesh, names), "]"]),
+        *([] if mesh.quantity == "distance" else ["links = [", *_link_lines(known), *_sensed_lines(known), "]"]),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _medium_lines(mesh: Mesh, plan: Plan) -> list[str]:
+def _medium_lines(known: _Known, plan: Plan) -> list[str]:
+    mesh = known.mesh
     if mesh.quantity == "distance":
         # As in ns-2, nodes sense each other up to 2.2 times as far as they can decode.
         sense = _SENSE_RATIO * mesh.reach_m
         return ['model = "ranges"', f'receive_range = "{mesh.reach_m:g} m"', f'carrier_sense_range = "{sense:g} m"']
-    probe = [f"probe_size = {_quote(plan.probe_size)}"] if mesh.quantity == "delivery" else []
-    return ['model = "matrix"', f"quantity = {_quote(mesh.quantity)}", *probe]
+    probe = [f"probe_size = {quote(plan.probe_size)}"] if mesh.quantity == "delivery" else []
+    quantity = "delivery-and-rssi" if known.sensed and mesh.quantity == "delivery" else mesh.quantity
+    return ['model = "matrix"', f"quantity = {quote(quantity)}", *probe]
 
 
 def _node_line(name: str, position: tuple[float, float] | None) -> str:
     if position is None:
-        return f"  {{ name = {_quote(name)} }},"
-    return f'  {{ name = {_quote(name)}, position = ["{position[0]:.12g} m", "{position[1]:.12g} m"] }},'
+        return f"  {{ name = {quote(name)} }},"
+    return f'  {{ name = {quote(name)}, position = ["{position[0]:.12g} m", "{position[1]:.12g} m"] }},'
 
 
-def _link_lines(mesh: Mesh, names: dict[str, str]) -> list[str]:
+def _link_lines(known: _Known) -> list[str]:
     """One line per pair; the way back as `reverse` where it is heard."""
+    mesh, names, powers = known.mesh, known.names, known.sensed.powers if known.sensed else {}
     lines = []
     done: set[frozenset[str]] = set()
     for (a, b), value in mesh.links.items():
@@ -241,21 +259,36 @@ def _link_lines(mesh: Mesh, names: dict[str, str]) -> list[str]:
             continue
         done.add(frozenset((a, b)))
         back = mesh.links.get((b, a))
+        parts = []
         if mesh.quantity == "delivery":
-            quality = f"delivery = {_decimal(value)}" + (f", reverse = {_decimal(back)}" if back is not None else "")
+            parts += [f"delivery = {_decimal(value)}", *([f"reverse = {_decimal(back)}"] if back is not None else [])]
+            if powers:
+                # Shadowing is the same both ways: a direction that is not listed is as strong, and not decoded.
+                there = powers[a, b]
+                parts += [f'rssi = "{there:g} dBm"', f'reverse_rssi = "{powers.get((b, a), there):g} dBm"']
         else:
-            quality = f'rssi = "{value:g} dBm"' + (f', reverse_rssi = "{back:g} dBm"' if back is not None else "")
-        lines.append(f"  {{ from = {_quote(names[a])}, to = {_quote(names[b])}, {quality} }},")
+            parts += [f'rssi = "{value:g} dBm"', *([f'reverse_rssi = "{back:g} dBm"'] if back is not None else [])]
+        rate = known.rates.get((min(a, b), max(a, b)))
+        if rate is not None:
+            parts.append(f'data_rate = "{rate / 1e6:g} Mb/s"')
+        lines.append(f"  {{ from = {quote(names[a])}, to = {quote(names[b])}, {', '.join(parts)} }},")
+    return lines
+
+
+def _sensed_lines(known: _Known) -> list[str]:
+    """Pairs that sense each other, or interfere, and exchange nothing."""
+    if known.sensed is None:
+        return []
+    names = known.names
+    lines = []
+    for (a, b), power in known.sensed.inferred.items():
+        ends = f"from = {quote(names[a])}, to = {quote(names[b])}"
+        lines.append(f'  {{ {ends}, rssi = "{power:g} dBm", reverse_rssi = "{power:g} dBm" }},')
     return lines
 
 
 def _decimal(value: float) -> str:
     return repr(round(value, 4)) if value >= 1e-4 else repr(value)
-
-
-def _quote(text: str) -> str:
-    """A TOML basic string; JSON's escapes are a subset of TOML's but for the delete character."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _comment_lines(lines: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from multihop.claims.study import StudyResult
 from multihop.league import League, Network, headers, rules, settings
-from multihop.league.table import Standing, main_metric, standings
+from multihop.league.table import Standing, decided, main_metric, standings
 from multihop.report.study.provenance import spans
 from multihop.results.columns import Metric
 from multihop.results.provenance import build
@@ -86,6 +86,18 @@ def summary(league: League, table: Sequence[Standing] | None = None) -> tuple[li
     return ["kind", "scheme", *(network.title for network in league.networks), "better than", "worse than"], rows
 
 
+def decision(league: League, table: Sequence[Standing] | None = None) -> str:
+    """How much the seeds decide, in a sentence; nothing where there is no pair to decide."""
+    found, pairs = decided(league, standings(league) if table is None else table)
+    if not pairs:
+        return ""
+    seeds = max(len(seeds) for result in league.results for seeds in result.seeds.values())
+    if found:
+        return f"{seeds} seeds tell {found} of {pairs} pairs of schemes apart, over all networks."
+    few = "One seed tells" if seeds == 1 else f"{seeds} seeds tell"
+    return f"Nothing is decided: {few} no two schemes apart on any network; use --seeds 10 or more."
+
+
 def by_measure(league: League, table: Sequence[Standing]) -> tuple[list[str], list[list[str]]]:
     """Heads and rows: for each scheme and measure, of how many of its kind it is better and worse over all networks."""
     counts = {
@@ -134,6 +146,8 @@ def _exceptions(league: League, table: Sequence[Standing]) -> list[str]:
         lines += [f"There is no one optimum of: {', '.join(others)}. Ranks there are by the sum of what is useful.", ""]
     if any(standing.found.n < 2 for standing in table):
         lines += ["**One seed cannot tell schemes apart**; use `--seeds 10` or more.", ""]
+    elif not decided(league, table)[0] and (said := decision(league, table)):
+        lines += [f"**{said}**", ""]
     return lines
 
 

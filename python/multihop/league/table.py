@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet
 
 from multihop.base.files import write_text
 from multihop.claims.study import StudyResult
 from multihop.league import League, kind_of, rules
 from multihop.results.columns import Column
-from multihop.results.folders import results_directory, write_table
+from multihop.results.folders import results_directory, table_file, write_table
 from multihop.results.provenance import record as build_record
 from multihop.results.statistics import SIGNIFICANCE, Estimate
 
@@ -111,6 +110,18 @@ def main_metric(table: Sequence[Standing], network: str, kind: str) -> str:
     return next((name for name in by if name in there), by[-1])
 
 
+def decided(league: League, table: Sequence[Standing]) -> tuple[int, int]:
+    """Pairs of a kind that seeds tell apart by what the kind is ranked by, and all pairs; over all networks."""
+    found, pairs = 0, 0
+    for network in league.networks:
+        for kind in league.kinds:
+            main = main_metric(table, network.name, kind)
+            own = [one for one in table if (one.network, one.kind, one.metric) == (network.name, kind, main)]
+            found += sum(one.better_than for one in own)
+            pairs += math.comb(len(own), 2)
+    return found, pairs
+
+
 def record(league: League) -> list[dict[str, Any]]:
     """The standings as plain data (JSON), in SI units."""
     return [
@@ -145,7 +156,7 @@ def export(league: League, directory: Path, command: str, page: str) -> list[Pat
     paths = []
     with results_directory(directory, NAMES):
         for name in about["tables"]:
-            paths += write_table(directory, name, _described(tables[name], league, about))
+            paths += write_table(directory, name, tables[name], about, _definitions(league))
         # One seed has no differences; those of an earlier run would be taken for its own.
         for name in NAMES[3:]:
             if directory / name not in paths:
@@ -181,17 +192,11 @@ def _manifest(league: League, command: str, tables: Sequence[str]) -> dict[str, 
             {"name": network.name, "seeds": list(result.seeds.get(0, [])), "failures": len(result.failures)}
             for network, result in zip(league.networks, league.results, strict=True)
         ],
-        "tables": {name: f"{name}.parquet" for name in tables},
+        "tables": {name: table_file(name) for name in tables},
     }
 
 
-def _described(df: pd.DataFrame, league: League, about: dict[str, Any]) -> pa.Table:
-    """The table with unit and meaning in each field's metadata, and the manifest in the schema's."""
-    table = pa.Table.from_pandas(df, preserve_index=False)
+def _definitions(league: League) -> dict[str, Column]:
+    """Unit and meaning of each column."""
     first = league.results[0]
-    known = {name: Column("SI", first.metric(name).title) for name in first.metric_names} | _COLUMNS
-    fields = [
-        field.with_metadata({"unit": known[field.name].unit, "meaning": known[field.name].meaning})
-        for field in table.schema
-    ]
-    return table.cast(pa.schema(fields, metadata={"multihop": json.dumps(about)}))
+    return {name: Column("SI", first.metric(name).title) for name in first.metric_names} | _COLUMNS

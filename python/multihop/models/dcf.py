@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scipy.optimize import brentq
+from multihop.base import extras
 
 
 def attempt_probability(collision: float, window: int = 32, stages: int = 5) -> float:
@@ -23,6 +23,8 @@ def saturation(stations: int, window: int = 32, stages: int = 5) -> tuple[float,
     Returns:
         The probability that a station transmits in a slot, and the probability that a transmission collides.
     """
+    extras.require("optimum", "the fixed point of saturated stations")
+    from scipy.optimize import brentq
 
     def excess(collision: float) -> float:
         return 1 - (1 - attempt_probability(collision, window, stages)) ** (stations - 1) - collision

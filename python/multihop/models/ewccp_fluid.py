@@ -31,6 +31,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from multihop.base import extras
 from multihop.optima.capacity import interference, link_airtime
 from multihop.optima.optimum import distance, gap
 from multihop.optima.utility import LOG, allocate
@@ -119,6 +120,7 @@ def settle(
     Raises:
         ValueError: if the step is not above 0, or there is no such law.
     """
+    extras.require("optimum", "the fluid model")
     from scipy.integrate import solve_ivp
 
     if not 0 < step < math.inf:
@@ -194,6 +196,7 @@ def _network(places: np.ndarray, paths: list[list[int]]) -> Network:
 
 
 def _random(seed: int) -> tuple[np.ndarray, list[list[int]]]:
+    extras.require("optimum", "the fluid model")
     import networkx as nx
 
     rng = np.random.default_rng(seed)

@@ -25,14 +25,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from multihop import _core
 from multihop.models.airtimes import DSSS_1MBPS, Airtimes, airtimes
 
 Access = Literal["rts-cts", "basic"]
 Slots = Literal["all", "others"]
 Array = np.ndarray | float
 
-#: MAC header and FCS of a DATA frame (802.11-2012, 8.2.3).
-MAC_HEADER = 28
+#: MAC header and FCS of a DATA frame in bytes (802.11-2012, 8.2.3).
+MAC_HEADER: int = _core.MAC_HEADER
 #: Collisions of a frame at most: the standard's short retry limit.
 COLLISIONS = 7
 

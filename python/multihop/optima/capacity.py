@@ -4,12 +4,16 @@ Links that exclude each other share the airtime: the exchanges on the links of a
 together, at most all of the time. Under these constraints, one per maximal clique, the largest sum of goodputs is a
 linear programme (Jain, Padhye, Padmanabhan and Qiu, MobiCom 2003, section 4). See `LEVELS` for what is charged.
 
+What the channel loses by itself is sent again, by the engine's own delivery of each link for the frames that cross it;
+collisions are not counted.
+
 Routes are those of a scenario with static routes. A routing protocol may take others; then these are bounds for the
 shortest ones only.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,12 +24,19 @@ import numpy as np
 import pandas as pd
 
 from multihop import _core
+from multihop.base import extras
 from multihop.simulation.scenario import Scenario
 
 #: Cliques beyond this many are left out. With fewer constraints a bound is higher, but still a bound.
 MAX_CLIQUES = 20_000
 
-Charge = Literal["data", "exchange", "exchange and access"]
+#: Of links that lose a smaller share of their tries, or for good of their packets, nothing is said; of others, so many
+#: are named at most.
+_FEW_TRIES = 0.01
+_FEW_PACKETS = 0.001
+_MOST_LINKS = 6
+
+Charge = Literal["data", "exchange", "airtime", "airtime and access"]
 Conflicts = Literal["data_conflicts", "exchange_conflicts", "sensing_conflicts"]
 
 
@@ -53,13 +64,13 @@ LEVELS = (
     ),
     Level(
         "carrier-sense",
-        (("sensing_conflicts", "exchange"),),
-        "links that sense or destroy each other send one exchange after the other, without a gap",
+        (("sensing_conflicts", "airtime"),),
+        "links that sense or destroy each other send one exchange after the other, without a gap, and DCF's retries",
     ),
     Level(
         "idle-channel",
-        (("sensing_conflicts", "exchange and access"),),
-        "the same with DIFS and a mean first back-off before each exchange, as a station has that is alone",
+        (("sensing_conflicts", "airtime and access"),),
+        "the same with DIFS and a mean back-off before each try, as a station has that is alone",
     ),
 )
 
@@ -98,6 +109,7 @@ class Shares:
     def total_bps(self) -> float:
         """The largest sum of goodputs."""
         # Imported here, as networkx below: what only a bound needs would slow down the start of every command.
+        extras.require("optimum", "the largest sum of goodputs")
         from scipy.optimize import linprog
 
         # In units of what each flow gets alone, all numbers are near one.
@@ -182,6 +194,8 @@ class Bound:
             "complete": all(share.complete for share in (*self._plain.values(), *self._charged.values())),
             "totals": self.totals.to_dict("records"),
             "flows": self.flows.to_dict("records"),
+            "links": crossings(self.capacity, self.view).to_dict("records"),
+            "notes": not_counted(self.capacity, self.view),
         }
 
     @cached_property
@@ -255,6 +269,7 @@ def maximal_cliques(
 
     Beyond `limit` the rest is left out, but for each vertex as a clique of its own, so that every vertex is in one.
     """
+    extras.require("optimum", "finding cliques of links")
     import networkx as nx
 
     graph: nx.Graph[int] = nx.Graph()
@@ -264,6 +279,66 @@ def maximal_cliques(
     if len(found) <= limit:
         return sorted(found), True
     return sorted({*found[:limit], *((vertex,) for vertex in range(vertices))}), False
+
+
+def crossings(capacity: _core.CapacityView, view: _core.ScenarioView) -> pd.DataFrame:
+    """One row per link that packets of flows cross, the one with the most transmissions first.
+
+    `delivery` is the share of tries that succeed without interference, `transmissions` the DATA frames for each packet
+    that arrives at the end of its path, `lost` the share of packets that do not get across at all; of flows that share
+    a link, those of the one that needs the most.
+    """
+    names = [node["name"] for node in view["nodes"]]
+    used = [time for demand in capacity["demands"] for time in demand["forward"]]
+    worst = {time["link"]: time for time in sorted(used, key=lambda time: time["transmissions"])}
+    rows = [
+        {
+            "link": "{}>{}".format(*(names[node] for node in capacity["links"][link])),
+            "delivery": time["delivery"],
+            "transmissions": time["transmissions"],
+            "lost": time["lost"],
+        }
+        for link, time in sorted(worst.items())
+    ]
+    df = pd.DataFrame(rows, columns=["link", "delivery", "transmissions", "lost"])
+    return df.sort_values("transmissions", ascending=False, kind="stable", ignore_index=True)
+
+
+def not_counted(capacity: _core.CapacityView, view: _core.ScenarioView) -> list[str]:
+    """What bounds and optima count for losses, and what they leave out, as sentences; none without either."""
+    table = crossings(capacity, view)
+    said = []
+    lossy = table[table["delivery"] < 1.0 - _FEW_TRIES].to_dict("records")
+    if lossy:
+        each = [
+            f"{row['link']} {row['transmissions']:.3g} ({_percent(row['delivery'])} of tries succeed)" for row in lossy
+        ]
+        said.append(f"DATA frames for each packet that arrives: {_few(each)}")
+    losing = table[table["lost"] > _FEW_PACKETS].sort_values("lost", ascending=False).to_dict("records")
+    if losing:
+        each = [f"{row['link']} {_percent(row['lost'])}" for row in losing]
+        said.append(
+            f"packets lost for good by the channel alone: {_few(each)}; a transport that takes loss for congestion "
+            "carries far less than these bounds"
+        )
+    pairs = {frozenset(capacity["links"][link][0] for link in pair) for pair in capacity["hidden"]}
+    if pairs:
+        senders = len({sender for sender, _ in capacity["links"]})
+        what = f"{len(pairs)} of {math.comb(senders, 2)} pairs of senders"
+        said.append(
+            f"collisions are not counted: {what} do not sense each other and can destroy each other's DATA (hidden "
+            "terminals), so that a flow may carry far less than it could alone, or nothing"
+        )
+    return said
+
+
+def _few(said: list[str]) -> str:
+    more = [f"{len(said) - _MOST_LINKS} more"] if len(said) > _MOST_LINKS else []
+    return "; ".join([*said[:_MOST_LINKS], *more])
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
 
 
 def _per_link(capacity: _core.CapacityView, charge: Charge, *, feedback: bool) -> np.ndarray:
@@ -288,4 +363,6 @@ def _offered(demand: _core.DemandView) -> float:
 def _charged(time: _core.LinkTimeView, charge: Charge) -> float:
     if charge == "data":
         return time["data_s"]
-    return time["exchange_s"] + (time["access_s"] if charge == "exchange and access" else 0.0)
+    if charge == "exchange":
+        return time["exchange_s"]
+    return time["airtime_s"] + (time["access_s"] if charge == "airtime and access" else 0.0)

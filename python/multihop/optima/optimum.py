@@ -18,7 +18,7 @@ import pandas as pd
 
 from multihop import _core
 from multihop.base.errors import UserError
-from multihop.optima.capacity import LEVELS, Shares, interference_shares, shares
+from multihop.optima.capacity import LEVELS, Shares, crossings, interference_shares, not_counted, shares
 from multihop.optima.utility import LOG, Allocation, Utility, allocate
 from multihop.results.statistics import jain
 from multihop.simulation.scenario import Scenario
@@ -205,6 +205,8 @@ class Optimum:
             "residual": self.allocation.residual,
             "flows": _records(self.flows),
             "binding": _records(self.constraints),
+            "links": _records(crossings(self.capacity, self.view)),
+            "notes": not_counted(self.capacity, self.view),
         }
 
     @cached_property

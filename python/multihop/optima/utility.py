@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from multihop.base import extras
 from multihop.base.errors import UserError
 
 #: Beyond these, utilities of flows may differ by more powers of ten than numbers have digits.
@@ -301,6 +302,7 @@ def _newton_step(
     one of the least distance, which non-negative least squares solve exactly (Lawson and Hanson, Solving Least Squares
     Problems, section 23.4).
     """
+    extras.require("optimum", "an optimum")
     from scipy.optimize import nnls
 
     rates = np.minimum(rates, limits)
@@ -347,6 +349,7 @@ def _by_clarabel(usage: np.ndarray, limits: np.ndarray, alpha: float, weights: n
     alpha = 1, t >= x^(1 - alpha) above).
     """
     # Imported here, as SciPy elsewhere: what only an optimum needs would slow down the start of every command.
+    extras.require("optimum", "an optimum")
     import clarabel
     from scipy import sparse
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from multihop.base.files import write_text
 from multihop.comparison.runs import Runs
+from multihop.explanation.explain import Explanation
 from multihop.report import charts
 from multihop.report.document import page
 from multihop.report.svg import style
@@ -13,13 +14,13 @@ from multihop.report.svg import style
 __all__ = ["figures", "page", "write"]
 
 
-def write(comparison: Runs, path: Path) -> Path:
-    """Writes the report.
+def write(comparison: Runs, path: Path, explanation: Explanation | None = None) -> Path:
+    """Writes the report; what was explained of the runs is in it.
 
     Raises:
         UserError: if the file cannot be written, or is the scenario itself.
     """
-    return write_text(path, page(comparison), comparison.scenario.file)
+    return write_text(path, page(comparison, explanation), comparison.scenario.file)
 
 
 def figures(comparison: Runs, directory: Path) -> list[Path]:

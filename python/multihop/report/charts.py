@@ -10,13 +10,15 @@ import pandas as pd
 
 from multihop.comparison.runs import Runs
 from multihop.report.markup import estimate_words
-from multihop.report.svg import FAINT, INK, PAGE_WIDTH, PALETTE, Chart, colours
+from multihop.report.svg import FAINT, INK, PAGE_WIDTH, PALETTE, Chart, colours, legend_above
 from multihop.results.columns import DROP_CAUSES, METRIC, TABLES, Metric
 from multihop.results.statistics import estimate_or_none
 
 _MOST_FLOWS = 20
 _MOST_NODES = 100
 _MOST_LINES = 7
+#: Lines of single flows in all; beyond, those with the least and the most goodput and those between, evenly.
+_MOST_FLOW_LINES = 100
 
 _SHARES = {
     "transmitting": "#0072B2",
@@ -143,7 +145,7 @@ def over_time(comparison: Runs) -> Chart:
         if warmup > 0:
             chart.tip(axis.axvspan(0, warmup, color=FAINT, alpha=0.35, linewidth=0), "warm-up, not in the results")
     if top.lines:
-        top.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_MOST_LINES, borderaxespad=0)
+        legend_above(top, PAGE_WIDTH)
     return chart
 
 
@@ -258,21 +260,56 @@ def _band(chart: Chart, axis: Any, table: pd.DataFrame, colour: str, label: str)
 
 
 def _lines_per_flow(chart: Chart, axes: tuple[Any, Any], series: pd.DataFrame) -> None:
-    flows = list(dict.fromkeys(series["flow"]))[:_MOST_LINES]
-    for flow, colour in zip(flows, PALETTE, strict=False):
+    """All flows; of many, the extremes and those between in colour and the others faint."""
+    named, faint = flows_in_colour(series)
+    looks = [(flow, FAINT, 0.9, False) for flow in faint]
+    looks += [(flow, colour, 1.4, True) for flow, colour in zip(named, PALETTE, strict=False)]
+    for flow, colour, width, is_named in looks:
         mine = series[series["flow"] == flow]
         name = str(mine["name"].iloc[0])
         for axis, column, unit in ((axes[0], "goodput_bps", 1e-6), (axes[1], "window_bytes", 1e-3)):
             means = mine.groupby("time_s")[column].mean().dropna()
             if means.empty:
                 continue
-            (line,) = axis.plot(means.index, means.to_numpy() * unit, color=colour, linewidth=1.4, label=name)
+            (line,) = axis.plot(means.index, means.to_numpy() * unit, color=colour, linewidth=width)
+            if is_named:
+                line.set_label(name)
             chart.tip(line, name)
+
+
+def flows_in_colour(series: pd.DataFrame) -> tuple[list[int], list[int]]:
+    """Flows that are drawn in colour, and those that are drawn faint.
+
+    Of more than seven the first are those of the least, the most and between in equal steps of rank by goodput.
+    """
+    means = series.groupby("flow", sort=False)["goodput_bps"].mean().sort_values(kind="stable")
+    ranked = [int(flow) for flow in means.index]
+    if len(ranked) <= _MOST_LINES:
+        return [int(flow) for flow in dict.fromkeys(series["flow"])], []
+    drawn = _evenly(ranked, _MOST_FLOW_LINES)
+    named = _evenly(drawn, _MOST_LINES)
+    return named, [flow for flow in drawn if flow not in named]
+
+
+def flow_lines_note(flows: int) -> str:
+    """Which flows are drawn how, of so many."""
+    if flows <= _MOST_LINES:
+        return "One line per flow, means over seeds."
+    some = "" if flows <= _MOST_FLOW_LINES else f" {_MOST_FLOW_LINES} of {flows} flows."
+    ranks = f"In colour, from the least to the most goodput, {_MOST_LINES} in equal steps of rank; the rest is faint."
+    return f"One line per flow, means over seeds.{some} {ranks} Point at a line for its name."
+
+
+def _evenly(ranked: list[int], most: int) -> list[int]:
+    """So many of a list at most, with its ends."""
+    if len(ranked) <= most:
+        return ranked
+    return [ranked[round(index * (len(ranked) - 1) / (most - 1))] for index in range(most)]
 
 
 def _legend(axis: Any, comparison: Runs) -> None:  # noqa: ANN401 - an Axes
     if len(comparison.variants) > 1:
-        axis.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_MOST_LINES, borderaxespad=0)
+        legend_above(axis, PAGE_WIDTH)
 
 
 def _tilt(labels: list[str]) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from multihop.comparison.runs import Contrast, Runs
-from multihop.comparison.verdict import sentences
-from multihop.report import charts, topology
+from multihop.comparison.verdict import about_optimum, sentences
+from multihop.explanation.explain import Explanation
+from multihop.report import charts, explained, topology
 from multihop.report.markup import document, facts, paragraphs, remark, section, with_unit
 from multihop.report.markup import escape as _e
 from multihop.report.svg import colours, style
@@ -13,8 +14,8 @@ from multihop.results.provenance import build
 from multihop.results.words import with_interval
 
 
-def page(comparison: Runs) -> str:
-    """The report as HTML."""
+def page(comparison: Runs, explanation: Explanation | None = None) -> str:
+    """The report as HTML; what was explained of the runs is in it."""
     first = next(iter(comparison.results.values()))[0]
     title = first.view["name"]
     description = first.view.get("description") or ""
@@ -27,11 +28,12 @@ def page(comparison: Runs) -> str:
         section("Verdict", _verdict(comparison)),
         section(
             "Topology",
-            topology.picture(first.view, first.positions),
+            f'<div class="scroll" tabindex="0">{topology.picture(first.view, first.positions)}</div>',
             topology.caption(first.view, first.positions) + " " + _path_note(comparison),
         ),
         section("Throughput and fairness", drawn["metrics"], intervals),
         section("Goodput of each flow", drawn["flows"], _optimum_note(comparison)),
+        *explained.sections(comparison, explanation),
         section(
             "Where packets are lost",
             drawn["losses"],
@@ -45,7 +47,7 @@ def page(comparison: Runs) -> str:
             "Transmitting; receiving frames meant for the node; sensing anything else on the medium; idle. "
             "Means over seeds.",
         ),
-        section("Numbers", _metric_table(comparison) + _paired_table(comparison)),
+        section("Numbers", _metric_table(comparison) + _about_optimum(comparison) + _paired_table(comparison)),
         section("Provenance", _provenance(comparison)),
     ]
     return document(title, "\n".join(sections))
@@ -102,7 +104,7 @@ def _time_note(comparison: Runs) -> str:
     if len(comparison.variants) > 1:
         return "All flows together, means over seeds; bands are 95 % intervals." if len(comparison.seeds) > 1 else ""
     flows = len(next(iter(comparison.results.values()))[0].view["flows"])
-    return "One line per flow, means over seeds." + (" The first seven flows." if flows > 7 else "")
+    return charts.flow_lines_note(flows)
 
 
 def _metric_table(comparison: Runs) -> str:
@@ -115,6 +117,11 @@ def _metric_table(comparison: Runs) -> str:
         rows.append(f"<tr><th>{_e(with_unit(metric))}</th>{cells}</tr>")
     body = f"<thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
     return f'<div class="scroll"><table>{body}</table></div>'
+
+
+def _about_optimum(comparison: Runs) -> str:
+    """What the last rows of the table are, where it has them."""
+    return remark(" ".join(about_optimum(comparison))) if comparison.not_comparable is None else ""
 
 
 def _paired_table(comparison: Runs) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 
 from multihop.measurement import Measurement, Sniffer
 from multihop.report.markup import document, escape, facts, section, table
-from multihop.report.svg import Chart, style
+from multihop.report.svg import Chart, legend_above, style
 from multihop.results.provenance import build
 
 #: In the order in which they are stacked.
@@ -35,6 +36,7 @@ def page(found: Measurement) -> str:
     parts = [f"<header><h1>{escape(found.path.name)}</h1></header>"]
     if found.broken is not None:
         parts.append(section("Broken", f"<p>{escape(found.broken)}</p>"))
+    parts.append(section("Overview", _overview(found)))
     with style():
         for sniffer in found.sniffers:
             parts += _sniffer(found, sniffer)
@@ -48,13 +50,49 @@ def page(found: Measurement) -> str:
     return document(f"{found.path.name}: measured", "\n".join(parts))
 
 
+def _overview(found: Measurement) -> str:
+    """A line for each sniffer: how much it saw, how busy the channel was, and its link that carried most."""
+    heads = ["sniffer", "records", "length [s]", "stations", "on the air", "quality", "link with most bytes", "Mb/s"]
+    heads += ["capacity", "available"]
+    cells = []
+    for sniffer in found.sniffers[:_MOST_ROWS]:
+        links = found.links[found.links["interface"] == sniffer.interface].nlargest(1, "bytes").to_dict("records")
+        best = [
+            [
+                f"{link['sender']} to {link['receiver']}",
+                *(_number(link[f"{name}_bps"] / 1e6, 3) for name in ("goodput", "capacity", "available")),
+            ]
+            for link in links
+        ]
+        cells.append(
+            [
+                sniffer.title,
+                f"{sniffer.quality['records']}",
+                f"{sniffer.length_s:.3f}",
+                f"{(found.stations['interface'] == sniffer.interface).sum()}",
+                _on_the_air(found, sniffer),
+                sniffer.grade,
+                *(best[0] if best else ["none", "", "", ""]),
+            ]
+        )
+    more = len(found.sniffers) - _MOST_ROWS
+    return table(heads, cells) + (f"<p>... and {more} more</p>" if more > 0 else "")
+
+
+def _on_the_air(found: Measurement, sniffer: Sniffer) -> str:
+    if not found.knows_airtime(sniffer):
+        return "unknown"
+    at_least = "at least " if sniffer.quality["unknown_airtime"] else ""
+    return f"{at_least}{100 * found.busy_ratio(sniffer):.1f} %"
+
+
 def _sniffer(found: Measurement, sniffer: Sniffer) -> list[str]:
     reasons = "".join(f"<li>{escape(reason)}</li>" for reason in sniffer.reasons)
     stamps = {"begin": "the beginning of frames", "mpdu": "the first bit of their MAC header", "end": "their end"}
     about = [
         ("capture quality", sniffer.grade),
         ("length", f"{sniffer.length_s:.3f} s"),
-        ("on the air", f"{100 * found.busy_ratio(sniffer):.1f} % of the time, of what was decoded"),
+        ("on the air", f"{_on_the_air(found, sniffer)} of the time, of what was decoded"),
         ("stamps mark", f"{stamps[sniffer.stamps]}, by {sniffer.stamp_pairs} pairs of a frame and its answer"),
         *([("the sniffer is", sniffer.own)] if sniffer.own else []),
     ]
@@ -106,7 +144,7 @@ def _over_time(found: Measurement, sniffer: Sniffer) -> str:
     axis.set_ylabel("share of airtime")
     axis.set_ylim(0, max(1.0, float(under.max(initial=0.0))))
     if len(axis.patches) > 0:
-        axis.legend(ncols=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
+        legend_above(axis, 9.0)
     return chart.svg()
 
 
@@ -127,7 +165,7 @@ _MOST_POINTS = 600
 def _estimates(found: Measurement, sniffer: Sniffer) -> str:
     rows = found.estimates[found.estimates["interface"] == sniffer.interface]
     if rows.empty:
-        return "<p>The capture is shorter than a bin.</p>"
+        return f"<p>None: {escape(found.why_no_estimates(sniffer))}.</p>"
     chart = Chart(f"estimates{sniffer.interface}", f"Available bandwidth over time at {sniffer.title}", 9.0, 2.8)
     axis: Any = chart.figure.subplots()
     series = rows.dropna(subset="available_bps")
@@ -145,7 +183,7 @@ def _estimates(found: Measurement, sniffer: Sniffer) -> str:
     axis.set_ylabel("available [Mb/s]")
     axis.set_ylim(bottom=0)
     if axis.lines:
-        axis.legend(ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
+        legend_above(axis, 9.0)
     summary = found.estimates_over_time
     cells = []
     for row in summary[summary["interface"] == sniffer.interface].to_dict("records"):
@@ -162,7 +200,7 @@ def _stations(found: Measurement, sniffer: Sniffer) -> str:
         [
             row["station"],
             f"{row['frames']}",
-            _number(100 * row["share"], 1, " %"),
+            _number(100 * row["share"], 1, " %") if row["airtime_s"] > 0 else "unknown",
             _number(100 * row["retry_ratio"], 1, " %"),
             _number(row["signal_mean_dbm"], 0),
             _number(1e3 * row["service_mean_s"], 2),
@@ -182,19 +220,23 @@ def _links(found: Measurement, sniffer: Sniffer) -> str:
             f"{row['exchanges']}",
             f"{row['answered']}",
             _number(row["goodput_bps"] / 1e6, 3),
-            _number(row["capacity_bps"] / 1e6, 3)
-            + _number((row["capacity_high_bps"] - row["capacity_bps"]) / 1e6, 3, before=" ± "),
-            _number(row["available_bps"] / 1e6, 3)
-            + _number((row["available_high_bps"] - row["available_bps"]) / 1e6, 3, before=" ± "),
+            _number(row["capacity_bps"] / 1e6, 3) + _ends(row, "capacity"),
+            _number(row["available_bps"] / 1e6, 3) + _ends(row, "available"),
         ]
         for row in rows.head(_MOST_ROWS).to_dict("records")
     ]
     return table(heads, cells, names=2) + _rest(rows)
 
 
+def _ends(row: dict[Hashable, Any], what: str) -> str:
+    """The interval, whose ends need not be as far from the value."""
+    low, high = row[f"{what}_low_bps"] / 1e6, row[f"{what}_high_bps"] / 1e6
+    return "" if low != low else f" ({low:.3f}-{high:.3f})"
+
+
 def _rest(rows: pd.DataFrame) -> str:
     return f"<p>... and {len(rows) - _MOST_ROWS} more</p>" if len(rows) > _MOST_ROWS else ""
 
 
-def _number(value: float, decimals: int, after: str = "", before: str = "") -> str:
-    return "" if value != value else f"{before}{value:.{decimals}f}{after}"
+def _number(value: float, decimals: int, after: str = "") -> str:
+    return "" if value != value else f"{value:.{decimals}f}{after}"

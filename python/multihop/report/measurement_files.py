@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet
 
+from multihop.base import extras
 from multihop.base.files import write_text
 from multihop.measurement import Measurement
 from multihop.report.measurement import page
@@ -42,10 +41,8 @@ def save(found: Measurement, directory: Path) -> list[Path]:
     with results_directory(directory, _NAMES):
         for name in _TABLES:
             table: pd.DataFrame = getattr(found, name)
-            arrow = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(
-                {"multihop": json.dumps(about)}
-            )
-            written += write_table(directory, name, arrow)
-        written.append(write_text(directory / "report.html", page(found)))
+            written += write_table(directory, name, table, about, {})
+        if extras.has("report"):
+            written.append(write_text(directory / "report.html", page(found)))
         written.append(write_text(directory / "manifest.json", json.dumps(about, indent=2) + "\n"))
     return written

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
+from multihop.base import extras
 
 #: Okabe and Ito's palette, which people with any common colour blindness can distinguish. Yellow is too faint on white;
 #: the violet at the end is not theirs.
@@ -23,6 +22,9 @@ FAINT = "#040506"
 
 #: Width of a chart that fills the page, in inches: it sets the size of text.
 PAGE_WIDTH = 11.0
+
+#: Size of text in a chart at least, on the screen.
+_LEAST_TEXT_PX = 9.0
 
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 
@@ -62,6 +64,9 @@ class Chart:
     def __init__(self, key: str, label: str, width: float, height: float) -> None:
         self.key = key
         self.label = label
+        # Imported here, as below: whatever only reports need is not there in a plain install.
+        from matplotlib.figure import Figure
+
         self.figure = Figure(figsize=(width, height), layout="constrained")
         self._parts: dict[str, tuple[str, str]] = {}
 
@@ -90,12 +95,16 @@ class Chart:
         text = re.sub(r"font-family: [^;\"]*; ?", "", text)
         text = re.sub(r"\b(id=\"|url\(#|href=\"#)", rf"\g<1>{self.key}-", text)
         text = re.sub(rf'<g id="{self.key}-(part\d+)">', lambda match: self._opening(match[1]), text)
-        sizes = sizes or f"max-width: {100 * self.figure.get_figwidth() / PAGE_WIDTH:.0f}%"
+        alone, wide = sizes is None, self.figure.get_figwidth()
+        # On a phone a chart is scrolled instead of shrunk until nobody can read it.
+        least = _LEAST_TEXT_PX / _STYLE["font.size"] * 72 * wide
+        sizes = sizes or f"max-width: {100 * wide / PAGE_WIDTH:.0f}%; min-width: {least:.0f}px"
         label = html.escape(self.label, quote=True)
         opening = f'<svg class="chart" style="{sizes}" role="img" aria-label="{label}"'
         text = re.sub(r'(?<=\s)(width|height)="[\d.]+pt"\s*', "", text, count=2)
         text = re.sub(r' xmlns(:\w+)?="[^"]*"| version="1.1"', "", text)
-        return re.sub(r"\s*\n\s*", "\n", text.replace("<svg", opening, 1)).replace("xlink:href", "href")
+        text = re.sub(r"\s*\n\s*", "\n", text.replace("<svg", opening, 1)).replace("xlink:href", "href")
+        return f'<div class="scroll" tabindex="0">{text}</div>' if alone else text
 
     def _opening(self, name: str) -> str:
         """The tag that begins a part, with what the page's script looks for."""
@@ -113,10 +122,27 @@ class Chart:
 @contextmanager
 def style() -> Iterator[None]:
     """Matplotlib settings of the report, and of nothing else."""
+    extras.require("report", "a report")
+    import matplotlib as mpl
+
     with mpl.rc_context(_STYLE), warnings.catch_warnings():
         # Text stays text: the reader's fonts have the letters that matplotlib's own lack.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
+
+
+def legend_above(axis: Any, width: float) -> None:  # noqa: ANN401 - an Axes
+    """A legend above an axis that is so many inches wide, in as many columns as have room side by side."""
+    _, names = axis.get_legend_handles_labels()
+    if not names:
+        return
+    column = _LETTER * max(map(len, names)) + _HANDLE
+    columns = max(1, min(len(names), int(width / column)))
+    axis.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0)
+
+
+#: Inches that a letter takes, and a handle with the room around it.
+_LETTER, _HANDLE = 0.09, 0.6
 
 
 def colours(names: Sequence[str]) -> dict[str, str]:

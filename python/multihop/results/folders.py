@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet
+import pandas as pd
 
+from multihop.base import extras
 from multihop.base.errors import UserError
 from multihop.base.files import replace_file, require_writable_directory, require_writable_file
-from multihop.base.visible import write_csv
-from multihop.results.columns import TABLES
+from multihop.base.visible import no_formula, write_csv
+from multihop.results.columns import TABLES, Column
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: What the file of motion of a scenario is called beside its copy.
 MOTION_FILE = "motion"
@@ -43,7 +48,7 @@ def require_results_directory(directory: Path, names: Sequence[str] = RESULT_NAM
     there = [name for name in names if os.path.lexists(directory / name)]
     for name in there:
         require_writable_file(directory / name)
-    if there and not (_has_manifest(directory) or (directory / _UNFINISHED).exists()):
+    if there and not (manifest_of(directory) is not None or (directory / _UNFINISHED).exists()):
         raise UserError(
             f"{directory}: not a results folder of multihop, but it has a file {there[0]}, which would be replaced; "
             "choose another"
@@ -64,28 +69,62 @@ def results_directory(directory: Path, names: Sequence[str] = RESULT_NAMES) -> I
     try:
         yield
     finally:
-        if _has_manifest(directory) or not any((directory / name).exists() for name in names):
+        if manifest_of(directory) is not None or not any((directory / name).exists() for name in names):
             unfinished.unlink(missing_ok=True)
 
 
-def write_table(directory: Path, name: str, table: pa.Table) -> list[Path]:
-    """Writes a table as Parquet and as CSV, each whole; returns their paths.
+def table_file(name: str) -> str:
+    """What a table's file is called in a manifest: Parquet where that can be written, else CSV."""
+    return f"{name}.{'parquet' if extras.has('parquet') else 'csv'}"
+
+
+def write_table(
+    directory: Path, name: str, table: pd.DataFrame, about: Mapping[str, Any], columns: Mapping[str, Column]
+) -> list[Path]:
+    """Writes a table as Parquet and as CSV, each whole; returns their paths. Without PyArrow, as CSV alone.
+
+    In Parquet each column that `columns` defines has its unit and meaning in its field's metadata, and `about` is in
+    the schema's.
 
     Raises:
         OutputError: if the disk is full or broken.
         UserError: if the place cannot be written.
     """
-    paths = []
-    for kind, write in (("parquet", pa.parquet.write_table), ("csv", write_csv)):
-        path = directory / f"{name}.{kind}"
-        replace_file(path, partial(write, table))
-        paths.append(path)
-    return paths
+    parquet, text = directory / f"{name}.parquet", directory / f"{name}.csv"
+    if not extras.has("parquet"):
+        # One that was written with PyArrow before would be taken for the same table.
+        parquet.unlink(missing_ok=True)
+        replace_file(text, partial(_write_plain, table))
+        return [text]
+    import pyarrow.parquet
+
+    arrow = arrow_table(table, about, columns)
+    replace_file(parquet, partial(pyarrow.parquet.write_table, arrow))
+    replace_file(text, partial(write_csv, arrow))
+    return [parquet, text]
 
 
-def _has_manifest(directory: Path) -> bool:
+def arrow_table(table: pd.DataFrame, about: Mapping[str, Any], columns: Mapping[str, Column]) -> pa.Table:
+    """A table that describes itself."""
+    import pyarrow as pa
+
+    made = pa.Table.from_pandas(table, preserve_index=False)
+    fields = []
+    for field in made.schema:
+        meta = columns.get(field.name)
+        fields.append(field if meta is None else field.with_metadata({"unit": meta.unit, "meaning": meta.meaning}))
+    return made.cast(pa.schema(fields, metadata={"multihop": json.dumps(about)}))
+
+
+def _write_plain(table: pd.DataFrame, path: Path) -> None:
+    safe = table.map(no_formula)
+    safe.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+
+
+def manifest_of(directory: Path) -> dict[str, Any] | None:
+    """The manifest of results that are there; none if it is missing, or nobody's."""
     try:
         about = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(about, dict) and {"format", "multihop", "command", "tables"} <= about.keys()
+        return None
+    return about if isinstance(about, dict) and {"format", "multihop", "command", "tables"} <= about.keys() else None

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
-from scipy import special
+
+from multihop.results import student
 
 CONFIDENCE = 0.95
 
@@ -90,15 +91,17 @@ def paired_difference(
         # Identical in every seed, or a constant offset: the t statistic is 0/0 or infinite.
         return PairedDifference(mean, mean, mean, 1.0 if mean == 0.0 else 0.0, n)
     t = mean / (float(difference.std(ddof=1)) / math.sqrt(n))
-    p_value = 2.0 * float(special.stdtr(n - 1, -abs(t)))
+    p_value = student.two_sided(t, n - 1)
     return PairedDifference(mean, mean - half, mean + half, p_value, n)
 
 
 def half_width(deviation: np.ndarray, count: np.ndarray, confidence: float = CONFIDENCE) -> np.ndarray:
     """Half widths of Student-t intervals of means, by standard deviation and count; `nan` for fewer than two values."""
-    # scipy.stats has the same functions, and takes half a second to import.
+    counts = np.asarray(count)
+    quantiles = {n: student.quantile(confidence, n - 1) if n > 1 else math.nan for n in set(counts.ravel().tolist())}
+    of_each = np.array([quantiles[n] for n in counts.ravel().tolist()]).reshape(counts.shape)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(special.stdtrit(count - 1.0, (1 + confidence) / 2) * deviation / np.sqrt(count))
+        return np.asarray(of_each * deviation / np.sqrt(counts))
 
 
 def jain(values: Sequence[float] | np.ndarray) -> float:

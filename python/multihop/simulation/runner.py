@@ -17,12 +17,16 @@ from multihop.simulation.store import RunId, Store, encode
 
 @dataclass(frozen=True)
 class Job:
-    """One run: a scenario, what replaces its keys, the scenario resolved with that, and where its capture goes."""
+    """One run: a scenario, what replaces its keys, the scenario resolved with that, and where its capture goes.
+
+    With `causes`, its output has the tables of causes as well.
+    """
 
     scenario: Scenario
     overrides: Mapping[str, Any]
     view: _core.ScenarioView
     pcap: Path | None = None
+    causes: bool = False
 
     @property
     def id(self) -> RunId:
@@ -63,7 +67,8 @@ def _run(
     meters = [_core.Meter() for _ in jobs]
 
     def work(job: Job, meter: _core.Meter) -> _core.Output:
-        output = _core.run(job.scenario.text, job.scenario.origin, for_core(job.overrides), meter, job.pcap)
+        replaced = for_core(job.overrides)
+        output = _core.run(job.scenario.text, job.scenario.origin, replaced, meter, job.pcap, job.causes)
         if store is not None:
             store.write(job.id, encode(output, job.id))
         if on_done is not None:

@@ -19,6 +19,7 @@ import numpy as np
 from multihop import _core
 from multihop.base.errors import OutputError, UserError
 from multihop.base.files import clear_left_overs, is_part, part_of, require_writable_directory
+from multihop.results.causes import CAUSE_TABLES
 from multihop.results.columns import TABLES
 
 #: Of the folder: changes when an older multihop would not find its way in it, or the other way round.
@@ -83,6 +84,11 @@ class Store:
         self.damaged: list[Path] = []
         #: Keys of runs that this process has read or written whole.
         self._whole: set[str] = set()
+
+    @property
+    def kept(self) -> int:
+        """How many runs this process has found or written."""
+        return len(self._whole)
 
     @staticmethod
     def of(folder: Path) -> Store:
@@ -312,6 +318,9 @@ def decode(content: bytes, run: RunId) -> _core.Output:
 #: Tables that a run may be without.
 _OPTIONAL = {"measurements", "positions", "wires"}
 
+#: Tables that a run has if it was asked for them.
+_ASKED_FOR = tuple(CAUSE_TABLES)
+
 #: What a column of names is called among the types, which else are NumPy's.
 _TEXT = "text"
 
@@ -325,7 +334,7 @@ def _decoded(plain: dict[str, Any], run: RunId) -> _core.Output:
         raise ValueError("a summary that is not of single values")
     made = {
         name: {column: _untyped(typed) for column, typed in plain[name].items()}
-        for name in TABLES
+        for name in (*TABLES, *_ASKED_FOR)
         if name != "summary" and name in plain
     }
     return cast("_core.Output", {"summary": plain["summary"], **made})

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import combinations
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 
 from multihop.results.columns import RUN_COLUMNS, TABLES, Column
 from multihop.results.statistics import holm
@@ -137,12 +135,10 @@ def _made_how(metric: MetricSpec) -> str:
     return f"{metric.reduce} of {metric.column}{off}"
 
 
-def described(result: StudyRuns, name: str, df: pd.DataFrame, about: dict[str, Any]) -> pa.Table:
-    """The table with unit and meaning in each field's metadata, and the manifest in the schema's."""
+def definitions(result: StudyRuns, name: str, columns: Iterable[str]) -> dict[str, Column]:
+    """Unit and meaning of each of a table's columns; those that are not defined elsewhere are factors."""
     known = {"seed": RUN_COLUMNS["seed"], **_columns(result, name)}
-    table = pa.Table.from_pandas(df, preserve_index=False)
-    fields = []
-    for field in table.schema:
-        meta = known.get(field.name) or Column("", f"factor of the study: {field.name.removeprefix('factor_')}")
-        fields.append(field.with_metadata({"unit": meta.unit, "meaning": meta.meaning}))
-    return table.cast(pa.schema(fields, metadata={"multihop": json.dumps(about)}))
+    return {
+        column: known.get(column) or Column("", f"factor of the study: {column.removeprefix('factor_')}")
+        for column in columns
+    }

@@ -199,3 +199,35 @@ fn the_longest_frames_that_a_caller_can_name_do_not_overflow() {
         assert!(long < longer && longer < 3 * long, "{ppdu:?}");
     }
 }
+
+/// What precedes the MAC header, clause by clause; a space-time block code doubles the streams that are trained (table 21-18).
+#[test]
+fn the_overhead_is_preamble_and_signal_fields() {
+    let us = |ppdu: Ppdu| ppdu.overhead().ns() / 1_000;
+    assert_eq!(us(Ppdu::Dsss { rate: Rate::from_kbps(2_000), preamble: Preamble::Long }), 192);
+    assert_eq!(us(Ppdu::Dsss { rate: Rate::from_kbps(2_000), preamble: Preamble::Short }), 96);
+    assert_eq!(us(Ppdu::Ofdm { rate: Rate::from_kbps(3_000), clock: Clock::Half }), 40);
+    assert_eq!(us(Ppdu::Ht(ht(7))), 36);
+    assert_eq!(us(Ppdu::Vht(vht(0, 1, Bandwidth::Mhz80))), 20 + 8 + 4 + 4 + 4);
+    let coded = |streams| VhtPpdu { stbc: true, ..vht(0, streams, Bandwidth::Mhz80) };
+    assert_eq!(us(Ppdu::Vht(coded(1))), 20 + 8 + 4 + 4 * 2 + 4);
+    assert_eq!(us(Ppdu::Vht(coded(2))), 20 + 8 + 4 + 4 * 4 + 4);
+    assert!(us(Ppdu::He(he(0, 1, Bandwidth::Mhz20))) > 20 + 8);
+}
+
+/// 267 bytes are 2152 bits with the service field. A symbol of MCS 31 over 40 MHz has 2160: room for one tail of 6 bits, not for two.
+#[test]
+fn two_encoders_have_two_tails() {
+    let fast = Ppdu::Ht(HtPpdu { bandwidth: Bandwidth::Mhz40, ..ht(31) });
+    assert_eq!(ns(fast, 266), 48_000 + 4_000);
+    assert_eq!(ns(fast, 267), 48_000 + 8_000);
+}
+
+/// A space-time block code sends the bits of one stream over two.
+#[test]
+fn half_of_the_streams_of_he_carry_bits_where_they_are_coded() {
+    for (streams, carrying) in [(2, 1), (4, 2)] {
+        let coded = Ppdu::He(HePpdu { stbc: true, ..he(5, streams, Bandwidth::Mhz20) });
+        assert_eq!(kbps(coded), kbps(Ppdu::He(he(5, carrying, Bandwidth::Mhz20))));
+    }
+}

@@ -1,6 +1,6 @@
 //! `CoDel`: what waits too long for too long is lost, or marked, ever more often (RFC 8289).
 
-use super::line::{Line, Queued, Taken};
+use super::line::{Line, Queued};
 use multihop_core::{Span, Time};
 use std::collections::VecDeque;
 
@@ -43,7 +43,7 @@ impl Codel {
         largest: u32,
         line: &mut Line<T>,
         lost: &mut VecDeque<T>,
-    ) -> Option<Taken<T>> {
+    ) -> Option<Queued<T>> {
         let Some((mut packet, mut too_long)) = self.next(now, options, largest, line) else {
             self.dropping = false;
             return None;
@@ -57,13 +57,13 @@ impl Codel {
                 (packet, _) = self.next(now, options, largest, line)?; // more than one packet was left
             }
             self.begin(now, options.interval);
-            return Some(packet.taken(marked));
+            return Some(Queued { marked, ..packet });
         }
         while self.dropping && now >= self.drop_next {
             self.count = self.count.saturating_add(1);
             if options.ecn && packet.markable {
                 self.drop_next = self.after(self.drop_next, options.interval);
-                return Some(packet.taken(true));
+                return Some(Queued { marked: true, ..packet });
             }
             lost.push_back(packet.item);
             (packet, too_long) = self.next(now, options, largest, line)?;
@@ -73,7 +73,7 @@ impl Codel {
                 self.dropping = false;
             }
         }
-        Some(packet.taken(false))
+        Some(packet)
     }
 
     /// So many packets were lost because the queue was full, which is a reason to drop more often.
@@ -139,10 +139,12 @@ mod tests {
     impl Timeline {
         /// So many packets of 1000 bytes come.
         fn comes(&mut self, at: u64, packets: u64, markable: bool) {
-            (0..packets).for_each(|item| self.line.push(Queued { item, came: ms(at), size: 1000, markable }));
+            (0..packets).for_each(|item| {
+                self.line.push(Queued { item, came: ms(at), size: 1000, markable, marked: false })
+            });
         }
 
-        fn takes(&mut self, at: u64) -> Option<Taken<u64>> {
+        fn takes(&mut self, at: u64) -> Option<Queued<u64>> {
             self.codel.take(ms(at), &CodelOptions::default(), 1000, &mut self.line, &mut self.lost)
         }
 

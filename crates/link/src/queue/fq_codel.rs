@@ -1,7 +1,7 @@
 //! FQ-CoDel: a line for each flow, each under `CoDel`, served by deficit round robin, those that hold little first (RFC 8290).
 
 use super::codel::{Codel, CodelOptions};
-use super::line::{Line, Queued, Taken};
+use super::line::{Line, Queued};
 use multihop_core::Time;
 use std::collections::VecDeque;
 
@@ -107,7 +107,7 @@ impl<T> FqCodel<T> {
     }
 
     /// The next packet (RFC 8290, section 4.2); those that `CoDel` drops go to `lost`.
-    pub(super) fn pop(&mut self, now: Time, lost: &mut VecDeque<T>) -> Option<Taken<T>> {
+    pub(super) fn pop(&mut self, now: Time, lost: &mut VecDeque<T>) -> Option<Queued<T>> {
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     fn packet(flow: u64, size: u32) -> Queued<u64> {
-        Queued { item: flow, came: Time::ZERO, size, markable: false }
+        Queued { item: flow, came: Time::ZERO, size, markable: false, marked: false }
     }
 
     /// A set that never finds that packets wait too long, with packets of flows of these sizes.
@@ -206,7 +206,7 @@ mod tests {
         set
     }
 
-    fn take(set: &mut FqCodel<u64>) -> Taken<u64> {
+    fn take(set: &mut FqCodel<u64>) -> Queued<u64> {
         set.pop(Time::ZERO, &mut VecDeque::new()).unwrap()
     }
 
@@ -281,7 +281,7 @@ mod tests {
         let mut lost = VecDeque::new();
         for at in 10..400 {
             let now = Time::from_ns(at * 1_000_000);
-            set.push(2, Queued { item: 2, came: now, size: 1000, markable: false });
+            set.push(2, Queued { item: 2, came: now, size: 1000, markable: false, marked: false });
             set.pop(now, &mut lost).unwrap();
             set.pop(now, &mut lost).unwrap();
         }
@@ -300,5 +300,12 @@ mod tests {
         }
         let mean = counts.iter().sum::<usize>() as f64 / 20.0;
         assert!((94.0..97.0).contains(&mean), "{counts:?}");
+    }
+
+    /// The first two numbers of the generator with a seed of 0 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014).
+    #[test]
+    fn numbers_are_spread_as_splitmix_does() {
+        assert_eq!(mix(0), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(mix(0x9e37_79b9_7f4a_7c15), 0x6e78_9e6a_a1b9_65f4);
     }
 }

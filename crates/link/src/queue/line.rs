@@ -3,33 +3,19 @@
 use multihop_core::Time;
 use std::collections::VecDeque;
 
-/// A packet that left the queue.
+/// A packet that waits, or that left the queue.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Taken<T> {
+pub struct Queued<T> {
     /// The packet.
     pub item: T,
-    /// Its bytes.
-    pub size: u32,
     /// When it entered the queue.
     pub came: Time,
-    /// Congestion is to be marked on it.
-    pub marked: bool,
-}
-
-/// A packet that waits.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Queued<T> {
-    pub(super) item: T,
-    pub(super) came: Time,
-    pub(super) size: u32,
+    /// Its bytes.
+    pub size: u32,
     /// Its transport understands ECN.
-    pub(super) markable: bool,
-}
-
-impl<T> Queued<T> {
-    pub(super) fn taken(self, marked: bool) -> Taken<T> {
-        Taken { item: self.item, size: self.size, came: self.came, marked }
-    }
+    pub markable: bool,
+    /// Congestion is to be marked on it: the discipline says so when it leaves.
+    pub marked: bool,
 }
 
 /// Packets that wait in the order in which they came.

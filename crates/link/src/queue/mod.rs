@@ -17,11 +17,11 @@ mod tests;
 
 pub use codel::CodelOptions;
 pub use fq_codel::FqCodelOptions;
-pub use line::Taken;
+pub use line::Queued;
 pub use stations::StationsOptions;
 
 use fq_codel::FqCodel;
-use line::{Line, Queued};
+use line::Line;
 use multihop_core::{NodeId, Packet, Port, Span, Time};
 use stations::Stations;
 use std::collections::VecDeque;
@@ -119,7 +119,8 @@ impl<T> InterfaceQueue<T> {
     /// Takes a packet in. If it is one too many, data packets are lost, which ones is the discipline's choice; if there are none,
     /// the last routing packet.
     pub fn push(&mut self, arrival: &Arrival, item: T) {
-        let packet = Queued { item, came: arrival.at, size: arrival.size, markable: arrival.markable };
+        let packet =
+            Queued { item, came: arrival.at, size: arrival.size, markable: arrival.markable, marked: false };
         match arrival.priority {
             Priority::Routing => self.routing.push(packet),
             Priority::Data => match &mut self.data {
@@ -134,12 +135,12 @@ impl<T> InterfaceQueue<T> {
     }
 
     /// Takes the next packet out.
-    pub fn pop(&mut self, now: Time) -> Option<Taken<T>> {
+    pub fn pop(&mut self, now: Time) -> Option<Queued<T>> {
         if let Some(packet) = self.routing.pop() {
-            return Some(packet.taken(false));
+            return Some(packet);
         }
         match &mut self.data {
-            Data::DropTail(line) => line.pop().map(|packet| packet.taken(false)),
+            Data::DropTail(line) => line.pop(),
             Data::FqCodel(set) => set.pop(now, &mut self.lost),
             Data::Stations(stations) => stations.pop(now, &mut self.lost),
         }

@@ -6,7 +6,7 @@
 
 use super::codel::CodelOptions;
 use super::fq_codel::{FqCodel, FqCodelOptions};
-use super::line::{Queued, Taken};
+use super::line::Queued;
 use multihop_core::{NodeId, Span, Time};
 use std::collections::VecDeque;
 
@@ -106,7 +106,7 @@ impl<T> Stations<T> {
     }
 
     /// The next packet, of the station whose turn it is; those that `CoDel` drops go to `lost`.
-    pub(super) fn pop(&mut self, now: Time, lost: &mut VecDeque<T>) -> Option<Taken<T>> {
+    pub(super) fn pop(&mut self, now: Time, lost: &mut VecDeque<T>) -> Option<Queued<T>> {
         let mut moved = 0;
         loop {
             let is_new = !self.new.is_empty();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     fn join(queue: &mut Stations<u32>, station: u32) {
-        let packet = Queued { item: station, came: Time::ZERO, size: 1500, markable: false };
+        let packet = Queued { item: station, came: Time::ZERO, size: 1500, markable: false, marked: false };
         queue.push(NodeId(station), 0, packet);
     }
 

@@ -52,6 +52,8 @@ fn check(found: &SnifferReport) {
     assert_eq!(by_station, named.map(|row| row.cell.airtime.ns()).sum::<u64>());
     for (_, _, link) in &found.links {
         assert!(link.answered <= link.exchanges && link.capacity_bps.mean.is_finite());
+        let rate = link.fastest.map_or(0.0, |rate| rate.bps() as f64);
+        assert!(link.capacity_bps.mean <= rate * (1.0 + 1e-9), "{link:?}");
     }
     // Memory is bounded.
     assert!(found.busy.len() <= 100_000 && found.stations.len() <= 4_096 && found.rows.len() <= 400_000);

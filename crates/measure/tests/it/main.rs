@@ -7,4 +7,5 @@ mod common;
 mod estimates;
 mod frames;
 mod fuzz;
+mod sanity;
 mod timeline;

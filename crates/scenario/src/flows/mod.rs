@@ -1,8 +1,10 @@
 //! `[[flows]]`: who sends what to whom, and when.
 
+mod gateway;
 mod traffic;
 mod video;
 
+pub use gateway::{Kind, Way};
 pub use traffic::{Pattern, Traffic};
 
 use crate::document::{Document, KeyPath, Result, key, seconds};
@@ -134,6 +136,8 @@ pub(super) struct Offer<'a> {
     pub(super) scheme: Option<&'a str>,
     /// What it sends.
     pub(super) app: &'a App,
+    /// That is one of the things of `mix`.
+    pub(super) of_mix: bool,
     /// When it starts.
     pub(super) start: Duration,
     /// How much later each starts than the one before it.
@@ -211,6 +215,7 @@ impl Flows<'_> {
                 at,
                 scheme: flow.scheme.as_deref(),
                 app: &flow.app,
+                of_mix: false,
                 start: flow.start,
                 start_interval: Duration::default(),
                 start_jitter: flow.start_jitter,
@@ -244,11 +249,14 @@ impl Flows<'_> {
         };
         let app = offer.app.resolve(self.document, &offer.at.join("app"))?;
         if matches!(app, AppConfig::Transfers { .. }) && !schemes.used[scheme].scheme.reliable() {
-            return Err(self.document.bad(
-                &offer.at.join("app").join("kind"),
-                "datagrams are not acknowledged, so that a transfer would never end",
-                "use a TCP scheme, or app kind \"cbr\", \"poisson\" or \"video\"",
-            ));
+            let why = "datagrams are not acknowledged, so that a transfer would never end";
+            let (at, remedy) = if offer.of_mix {
+                (offer.at.join("mix"), "use a TCP scheme, or leave out \"web\"")
+            } else {
+                let remedy = "use a TCP scheme, or app kind \"cbr\", \"poisson\" or \"video\"";
+                (offer.at.join("app").join("kind"), remedy)
+            };
+            return Err(self.document.bad(&at, why, remedy));
         }
         let (start, interval, jitter, stop) = self.times(offer, pairs.len())?;
         for (place, &(source, destination)) in (0..).zip(pairs) {

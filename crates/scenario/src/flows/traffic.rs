@@ -1,8 +1,10 @@
-//! `[traffic]`: flows by pattern.
+//! `[traffic]`: flows by pattern. Those of gateways are in [`super::gateway`].
 
 use crate::document::{Document, Result, key};
 use crate::error::{ScenarioError, instead_of};
-use crate::flows::{App, Offer};
+use crate::flows::gateway::{self, Kind, Way};
+use crate::flows::{App, Flows, Offer};
+use crate::schemes::Schemes;
 use crate::settings::matches;
 use crate::topology::Nodes;
 use multihop_core::{NodeId, Rng};
@@ -24,14 +26,26 @@ pub struct Traffic {
     pub flows: Option<u32>,
     /// `to-gateway`, `all-to-one`: name of the node that receives.
     pub gateway: Option<String>,
-    /// `random-pairs`, `to-gateway`: only pairs whose shortest path has at least this many hops. Default: 1.
+    /// `random-pairs`, `to-gateway`, `gateway`: only pairs whose shortest path has at least this many hops. Default: 1.
     #[schemars(range(min = 1, max = 100_000))]
     pub min_hops: Option<u32>,
-    /// `random-pairs`, `to-gateway`: seed of the choice. It is not that of the run, so that all runs of a study share one
+    /// `random-pairs`, `to-gateway`, `gateway`: seed of the choice. It is not that of the run, so that all runs of a study share one
     /// choice. Default: 1.
     pub pairs_seed: Option<u64>,
     /// `random-pairs`: only between nodes of these names, in which `*` stands for any text, as in "m*". Default: all.
     pub among: Option<Vec<String>>,
+    /// `gateway`: names of the gateways. Default: `gateway_count` of the best connected.
+    pub gateways: Option<Vec<String>>,
+    /// `gateway`: so many gateways, of all nodes those with most two-way links, instead of names. Default: 1.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub gateway_count: Option<u32>,
+    /// `gateway`: how many clients, different random nodes that are no gateways. Default: all that can reach one.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub clients: Option<u32>,
+    /// `gateway`: which way the flows of a client go. Default: downloads.
+    pub direction: Option<Way>,
+    /// `gateway`: what clients do, instead of `app`: the first the first of these, and so on, over and over.
+    pub mix: Option<Vec<Kind>>,
     /// Name of the scheme of all flows: one of `multihop list`, or of `[schemes]`. It may be absent if the command line sets one.
     #[schemars(required)]
     pub scheme: Option<String>,
@@ -63,6 +77,8 @@ pub enum Pattern {
     ToGateway,
     /// From every other node to one.
     AllToOne,
+    /// Between random clients and the nearest of some gateways each, by the metric of `[routing]`.
+    Gateway,
 }
 
 /// The ordered pairs of different nodes of one component, numbered from 0.
@@ -76,7 +92,7 @@ struct Pairs {
 }
 
 /// Numbers below a total in random order, each once: the shuffle of Fisher and Yates, which only remembers what has moved.
-struct Shuffle {
+pub(super) struct Shuffle {
     rng: Rng,
     drawn: u64,
     total: u64,
@@ -87,12 +103,29 @@ struct Shuffle {
 const TRIES_MAX: u64 = 1_000_000;
 
 impl Traffic {
+    /// Adds the flows to those that are listed. The configuration lacks only schemes and flows; `component` is that of each node.
+    pub(crate) fn add(
+        &self,
+        flows: &mut Flows<'_>,
+        config: &Config,
+        component: &[u32],
+        schemes: &mut Schemes<'_>,
+    ) -> Result<()> {
+        if self.pattern == Pattern::Gateway {
+            self.check(flows.document, config)?;
+            return gateway::add(self, flows, config, component, schemes);
+        }
+        let pairs = self.pairs(flows.document, flows.nodes, config, component)?;
+        flows.add(&self.offer(), None, &pairs, schemes)
+    }
+
     /// What the flows send.
-    pub(crate) fn offer(&self) -> Offer<'_> {
+    pub(super) fn offer(&self) -> Offer<'_> {
         Offer {
             at: key!["traffic"],
             scheme: self.scheme.as_deref(),
             app: &self.app,
+            of_mix: false,
             start: self.start,
             start_interval: self.start_interval,
             start_jitter: self.start_jitter,
@@ -100,24 +133,37 @@ impl Traffic {
         }
     }
 
-    /// Source and destination of each flow. The configuration lacks only schemes and flows; `component` is that of each node.
-    pub(crate) fn pairs(
+    /// Refuses keys that the pattern does not use, and values out of range.
+    fn check(&self, document: &Document<'_>, config: &Config) -> Result<()> {
+        self.check_keys(document)?;
+        if self.min_hops() > 1 && !config.mobility.motions.is_empty() {
+            let why = "is unknown before the run, because nodes move";
+            return Err(document.bad(&key!["traffic", "min_hops"], why, "remove it, or list [[flows]]"));
+        }
+        let counts = [
+            ("flows", self.flows),
+            ("min_hops", self.min_hops),
+            ("gateway_count", self.gateway_count),
+            ("clients", self.clients),
+        ];
+        for (key, value) in counts {
+            let value = f64::from(value.unwrap_or(1));
+            document.within(&key!["traffic", key], value, 1.0..=1e5, ("1", "100000"))?;
+        }
+        Ok(())
+    }
+
+    /// Source and destination of each flow.
+    fn pairs(
         &self,
         document: &Document<'_>,
         nodes: &Nodes,
         config: &Config,
         component: &[u32],
     ) -> Result<Vec<(usize, usize)>> {
-        self.check_keys(document)?;
-        if self.min_hops() > 1 && !config.mobility.motions.is_empty() {
-            let why = "is unknown before the run, because nodes move";
-            return Err(document.bad(&key!["traffic", "min_hops"], why, "remove it, or list [[flows]]"));
-        }
-        for (key, value) in [("flows", self.flows), ("min_hops", self.min_hops)] {
-            let value = f64::from(value.unwrap_or(1));
-            document.within(&key!["traffic", key], value, 1.0..=1e5, ("1", "100000"))?;
-        }
+        self.check(document, config)?;
         match self.pattern {
+            Pattern::Gateway => unreachable!("its flows do not all send the same"),
             Pattern::Canonical => canonical(document, nodes),
             Pattern::RandomPairs => self.random_pairs(document, nodes, config, component),
             Pattern::ToGateway => self.to_gateway(document, nodes, config, component),
@@ -219,11 +265,11 @@ impl Traffic {
         Ok(chosen.into_iter().map(|source| (source, gateway)).collect())
     }
 
-    fn min_hops(&self) -> usize {
+    pub(super) fn min_hops(&self) -> usize {
         self.min_hops.unwrap_or(1) as usize
     }
 
-    fn shuffle(&self, total: u64) -> Shuffle {
+    pub(super) fn shuffle(&self, total: u64) -> Shuffle {
         let rng = Rng::at(self.pairs_seed.unwrap_or(1), &["traffic", "pairs"]);
         Shuffle { rng, drawn: 0, total, moved: BTreeMap::new() }
     }
@@ -241,6 +287,10 @@ impl Traffic {
             Pattern::RandomPairs => ("random-pairs", &["flows", "min_hops", "pairs_seed", "among"]),
             Pattern::ToGateway => ("to-gateway", &["flows", "gateway", "min_hops", "pairs_seed"]),
             Pattern::AllToOne => ("all-to-one", &["gateway"]),
+            Pattern::Gateway => (
+                "gateway",
+                &["min_hops", "pairs_seed", "gateways", "gateway_count", "clients", "direction", "mix"],
+            ),
         };
         let given = [
             ("flows", self.flows.is_some()),
@@ -248,6 +298,11 @@ impl Traffic {
             ("min_hops", self.min_hops.is_some()),
             ("pairs_seed", self.pairs_seed.is_some()),
             ("among", self.among.is_some()),
+            ("gateways", self.gateways.is_some()),
+            ("gateway_count", self.gateway_count.is_some()),
+            ("clients", self.clients.is_some()),
+            ("direction", self.direction.is_some()),
+            ("mix", self.mix.is_some()),
         ];
         match given.into_iter().find(|(key, given)| *given && !used.contains(key)) {
             None => Ok(()),
@@ -319,7 +374,7 @@ impl Iterator for Shuffle {
 }
 
 /// Hops of the route of a pair; none for no route.
-fn hops(routes: &Routes, (source, destination): (usize, usize)) -> usize {
+pub(super) fn hops(routes: &Routes, (source, destination): (usize, usize)) -> usize {
     let path = routes.path(NodeId(source as u32), NodeId(destination as u32));
     path.map_or(0, |path| path.len() - 1)
 }
@@ -330,7 +385,7 @@ fn canonical(document: &Document<'_>, nodes: &Nodes) -> Result<Vec<(usize, usize
         _ => Err(document.bad(
             &key!["traffic", "pattern"],
             "is unknown for this topology, which has no canonical flows",
-            "list [[flows]], or use \"random-pairs\", \"to-gateway\" or \"all-to-one\"",
+            "list [[flows]], or use \"random-pairs\", \"to-gateway\", \"gateway\" or \"all-to-one\"",
         )),
     }
 }

@@ -10,7 +10,7 @@ use crate::generate::NODES_MAX;
 use crate::topology::Nodes;
 use multihop_core::{NodeId, Rng, Span};
 use multihop_schemes::quantity::{Duration, Length, Speed};
-use multihop_sim::config::{Config, MediumModel, RoutingProtocol};
+use multihop_sim::config::{Config, RoutingProtocol};
 use multihop_sim::mobility::{self, Motion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -203,7 +203,7 @@ pub(super) fn resolve(
         config.mobility.outages.push(resolved);
     }
     let Some(mobility) = mobility else { return Ok(moved) };
-    if matches!(config.medium.model, MediumModel::Matrix { .. }) {
+    if !config.medium.model.needs_positions() {
         let found = "nodes move, but links are measured, wherever nodes are";
         return Err(document.fail(
             &key!["mobility", "model"],

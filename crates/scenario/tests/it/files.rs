@@ -161,7 +161,9 @@ fn the_catalogue_names_everything_with_a_summary() {
     assert_eq!(names("metrics"), ["hops", "etx"]);
     assert_eq!(names("link_failures"), ["ignore", "break"]);
     assert_eq!(names("apps"), ["saturated", "bulk", "cbr", "poisson", "transfers", "video"]);
-    assert_eq!(names("traffic"), ["canonical", "random-pairs", "to-gateway", "all-to-one"]);
+    assert_eq!(names("traffic"), ["canonical", "random-pairs", "to-gateway", "all-to-one", "gateway"]);
+    assert_eq!(names("directions"), ["downloads", "uploads", "both"]);
+    assert_eq!(names("mixes"), ["download", "web", "video", "call"]);
     assert_eq!(names("generators").len(), 11);
     let estimators = [
         "rt-winf",
@@ -176,7 +178,8 @@ fn the_catalogue_names_everything_with_a_summary() {
     ];
     assert_eq!(names("estimators"), estimators);
     assert!(catalogue["estimators"][0]["keys"]["full_busy"].as_str().unwrap().contains("NAVs"));
-    for list in ["preambles", "link_quantities", "distributions"] {
+    assert_eq!(names("link_quantities"), ["delivery", "rssi", "delivery-and-rssi"]);
+    for list in ["preambles", "distributions"] {
         assert_eq!(names(list).len(), 2, "{list}");
     }
     assert!(catalogue["generators"][0]["keys"]["hops"].as_str().unwrap().contains("Hops"));

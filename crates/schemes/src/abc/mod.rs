@@ -12,7 +12,7 @@ use crate::quantity::Duration;
 use crate::range::{number_in_range, span_in_range};
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use header::BrakeCounts;
 use header::BrakeEcho;
 use multihop_core::{Ecn, Header, Layout, NodeId};
@@ -65,7 +65,7 @@ impl Parameters for Abc {
     const REFERENCE: &str = "Goyal, Agarwal, Netravali, Alizadeh and Balakrishnan 2020; RFC 9438";
     const HEADERS: &[Layout] = &[BrakeCounts::LAYOUT];
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;
         number_in_range("utilization", self.utilization, 0.01, 2.0)?;
         span_in_range("drain_time", Some(self.drain_time), 1e-3, 60.0)?;

@@ -4,6 +4,7 @@ pub(crate) mod winf;
 
 pub use winf::{Reading, Watched, WinfParameters};
 
+use crate::Misfit;
 use crate::capacity::winf::Estimates;
 use crate::quantity::{BitRate, Duration};
 use crate::range::{bytes_per_second, check_weight, in_range, rate_in_range, span_in_range};
@@ -62,8 +63,8 @@ impl CapacityParameters {
     /// Are all values in range, and does each have an effect?
     ///
     /// # Errors
-    /// A sentence that names the parameter, what was found, and what would do.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    /// The parameter, what was found, and what would do.
+    pub(crate) fn check(&self) -> Result<(), Misfit> {
         if let Some(CapacitySource::Constant(rate)) = self.capacity {
             rate_in_range("capacity", Some(rate))?;
         }
@@ -80,8 +81,9 @@ impl CapacityParameters {
             ("normalise_over", self.normalise_over.is_some() && !is_packets),
         ];
         match idle.iter().find(|(_, idle)| *idle) {
-            Some((name, _)) => Err(format!(
-                "{name} has no effect with capacity = \"{source}\"; leave it out, or set capacity = \"packet-throughput\""
+            Some((name, _)) => Err(Misfit::among(
+                format!("{name} has no effect with capacity = \"{source}\""),
+                "leave it out, or set capacity = \"packet-throughput\"",
             )),
             None => Ok(()),
         }
@@ -209,7 +211,7 @@ mod tests {
 
     fn parameters(value: serde_json::Value) -> Result<CapacityParameters, String> {
         let parsed: CapacityParameters = serde_json::from_value(value).map_err(|error| error.to_string())?;
-        parsed.check().map(|()| parsed)
+        parsed.check().map(|()| parsed).map_err(|misfit| misfit.to_string())
     }
 
     /// In Mb/s: before there is an estimate, with one of packet throughput, and with one of the medium.

@@ -1,7 +1,8 @@
 //! What XCP-Winf and RCP-Winf share: rt-Winf's estimates, which each node has of its own links (Barreto 2015, section 3).
 
+use crate::Misfit;
 use crate::quantity::{Duration, Size};
-use crate::range::{size_in_range, span_in_range};
+use crate::range::{check_weight, size_in_range, span_in_range};
 use multihop_link::{
     EgressQueue, Elapsed, Estimator, LinkView, PhyTimes, RtWinf, RtWinfOptions, RtWinfProbe,
     RtWinfProbeOptions, WinfReading,
@@ -100,28 +101,21 @@ impl WinfParameters {
     /// Are all values in range?
     ///
     /// # Errors
-    /// A sentence that names the parameter, what was found, and what would do.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    /// The parameter, what was found, and what would do.
+    pub(crate) fn check(&self) -> Result<(), Misfit> {
         span_in_range("estimate_over", Some(self.estimate_over), 1e-3, 3600.0)?;
         size_in_range("reference_size", Some(self.reference_size), 0.0, 65_535.0)?;
         let printed = [("full_busy", self.full_busy), ("total_per_exchange", self.total_per_exchange)];
         if let Some((name, _)) = printed.iter().find(|(_, given)| *given && self.reading == Reading::Whole) {
-            return Err(format!(
-                "{name} is true; it has no effect with reading = \"whole\", and must be left out"
-            ));
+            let remedy = "it has no effect with reading = \"whole\", and must be left out";
+            return Err(Misfit::of(name, true, remedy));
         }
         if self.watched == Some(Watched::Probe) && self.reading == Reading::Strict {
-            return Err(
-                "reading is \"strict\"; with watched = \"probe\" it must be \"printed\", which is the same there, or \"whole\""
-                    .to_owned(),
-            );
+            let remedy =
+                "with watched = \"probe\" it must be \"printed\", which is the same there, or \"whole\"";
+            return Err(Misfit::of("reading", "\"strict\"", remedy));
         }
-        let smoothing = self.capacity_smoothing;
-        if smoothing > 0.0 && smoothing <= 1.0 {
-            Ok(())
-        } else {
-            Err(format!("capacity_smoothing is {smoothing}; it must be above 0, and at most 1"))
-        }
+        check_weight("capacity_smoothing", self.capacity_smoothing)
     }
 
     /// The estimates at a queue before `egress`, by which full packets of this size leave.
@@ -264,7 +258,7 @@ mod tests {
             ("full_busy", WinfParameters { full_busy: true, ..whole.clone() }),
             ("total_per_exchange", WinfParameters { total_per_exchange: true, ..whole.clone() }),
         ] {
-            let error = given.check().unwrap_err();
+            let error = given.check().unwrap_err().to_string();
             assert!(error.starts_with(&format!("{name} is true; it has no effect")), "{error}");
             assert_eq!(WinfParameters { reading: Reading::Strict, ..given }.check(), Ok(()));
         }
@@ -277,7 +271,7 @@ mod tests {
         };
         assert_eq!(probe(Reading::Printed), Ok(()));
         assert_eq!(probe(Reading::Whole), Ok(()));
-        let error = probe(Reading::Strict).unwrap_err();
+        let error = probe(Reading::Strict).unwrap_err().to_string();
         assert!(error.starts_with("reading is \"strict\"; with watched = \"probe\" it must be"), "{error}");
         for watched in [None, Some(Watched::RtsCts)] {
             let other = WinfParameters { watched, reading: Reading::Strict, ..WinfParameters::default() };

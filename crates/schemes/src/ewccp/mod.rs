@@ -29,7 +29,7 @@ use crate::range::{
 };
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use header::{EwccpEcho, EwccpHeader};
 use multihop_core::{Header, Layout, NodeId};
 use multihop_link::{EgressQueue, RouterPolicy};
@@ -202,7 +202,7 @@ impl Parameters for Ewccp {
     const REFERENCE: &str = "Tan, Jiang, Zhang and Shen, Congestion Control in Multi-hop Wireless Networks";
     const HEADERS: &[Layout] = &[EwccpHeader::LAYOUT];
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         rate_in_range("capacity", self.capacity)?;
         number_in_range("psi", self.psi, 1e-3, 10.0)?;
         number_in_range("alpha", self.alpha, 0.0, 1000.0)?;
@@ -217,11 +217,11 @@ impl Parameters for Ewccp {
         size_in_range("entry_size", Some(self.entry_size), 1.0, 100.0)?;
         in_range("summary_bits", Some(self.summary_bits), 32, Hashing::MOST_BITS, "bits")?;
         if !self.summary_bits.is_multiple_of(32) {
-            return Err(format!("summary_bits is {}; it must be a multiple of 32", self.summary_bits));
+            return Err(Misfit::of("summary_bits", self.summary_bits, "it must be a multiple of 32"));
         }
         number_in_range("least_window", self.least_window, 0.01, 1.0)?;
         if self.least_window < 1.0 && !self.pacing {
-            return Err(format!("least_window is {}; with pacing = false it must be 1", self.least_window));
+            return Err(Misfit::of("least_window", self.least_window, "with pacing = false it must be 1"));
         }
         in_range("summary_hashes", Some(self.summary_hashes), 1, 16, "hashes")?;
         no_ecn(&self.tcp)?;
@@ -297,7 +297,18 @@ mod tests {
             ),
         ] {
             let error = find("ewccp").unwrap().build(&parameters).err();
-            assert!(error.as_ref().is_some_and(|error| error.contains(message)), "{error:?}");
+            assert!(error.as_ref().is_some_and(|error| error.to_string().contains(message)), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_window_of_less_than_a_segment_needs_pacing() {
+        for parameters in [
+            json!({ "least_window": 1.0, "pacing": false }),
+            json!({ "least_window": 0.5, "pacing": true }),
+            json!({ "least_window": 1.0, "pacing": true }),
+        ] {
+            assert!(find("ewccp").unwrap().build(&parameters).is_ok(), "{parameters}");
         }
     }
 }

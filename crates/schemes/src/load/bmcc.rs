@@ -11,7 +11,7 @@ use crate::quantity::Duration;
 use crate::range::{number_in_range, span_in_range};
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use multihop_core::{Ecn, Header, Layout, NodeId};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, TcpOptions};
@@ -90,7 +90,7 @@ impl Parameters for Bmcc {
         "Qazi, Andrew and Znati 2009; Qazi, Znati and Mosse (capacity estimation, section III)";
     const HEADERS: &[Layout] = &[LoadHeader::LAYOUT];
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;
         span_in_range("interval", Some(self.interval), 0.01, 60.0)?;
         number_in_range("utilization", self.utilization, 0.01, 2.0)?;
@@ -102,7 +102,8 @@ impl Parameters for Bmcc {
         number_in_range("backoff_slope", self.backoff_slope, 0.0, 100.0)?;
         if let Some((node, weight)) = self.weights.iter().find(|(_, weight)| !(1e-3..=1e3).contains(*weight))
         {
-            return Err(format!("weights of node {node} is {weight}; it must be between 0.001 and 1000"));
+            let found = format!("weights of node {node} is {weight}");
+            return Err(Misfit::among(found, "it must be between 0.001 and 1000"));
         }
         no_ecn(&self.tcp)?;
         self.tcp.check()
@@ -188,7 +189,7 @@ mod tests {
             (json!({ "limit_addition": 0.1 }), "limit_addition is 0.1: invalid type: floating point `0.1`"),
             (json!({ "mark_ack": true }), "did you mean \"mark_acks\"?"),
         ] {
-            let message = find("bmcc").unwrap().build(&parameters).err().unwrap();
+            let message = find("bmcc").unwrap().build(&parameters).err().unwrap().to_string();
             assert!(message.contains(expected), "{message}");
         }
     }

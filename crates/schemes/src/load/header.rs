@@ -136,4 +136,12 @@ mod tests {
         assert_eq!(echo.take().parse(), Some(MarkHeader { mark }));
         assert!(echo.take().is_none());
     }
+
+    #[test]
+    fn before_the_first_mark_there_is_no_load() {
+        let mut echo = LoadEcho::default();
+        assert!(echo.load().is_none() && echo.take().is_none());
+        let load = returned(&mut echo, 0, 64, 0.4);
+        assert_eq!(echo.load(), Some((load * LoadHeader::UNIT).round() as u16));
+    }
 }

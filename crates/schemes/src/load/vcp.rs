@@ -9,7 +9,7 @@ use crate::load::sender::{LoadSender, LoadSenderOptions};
 use crate::range::number_in_range;
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use multihop_core::{Ecn, Header, Layout, NodeId, Span};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, TcpOptions};
@@ -47,7 +47,7 @@ impl Parameters for Vcp {
     const REFERENCE: &str = "Xia, Subramanian, Stoica and Kalyanaraman 2005; their code for ns-2";
     const HEADERS: &[Layout] = &[MarkHeader::LAYOUT];
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;
         number_in_range("utilization", self.utilization, 0.01, 2.0)?;
         no_ecn(&self.tcp)?;

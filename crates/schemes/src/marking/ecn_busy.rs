@@ -1,5 +1,6 @@
 //! ECN from the channel busyness ratio: the third rival of RECN (He et al. 2017, section 2, after Zhai, Chen and Fang 2007).
 
+use crate::Misfit;
 use crate::marking::{EcnTcp, Metric, check_share};
 use crate::quantity::Duration;
 use crate::range::span_in_range;
@@ -34,7 +35,7 @@ impl Metric for Busyness {
     const SUMMARY: &str = "TCP NewReno with ECN, marked by nodes while the channel busyness ratio is high";
     const REFERENCE: &str = "He et al. 2017, section 5.1; Zhai, Chen and Fang 2007; RFC 3168";
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         check_share(self.threshold)?;
         span_in_range("busy_window", Some(self.busy_window), 1e-3, 60.0)
     }

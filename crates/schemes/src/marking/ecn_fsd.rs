@@ -1,5 +1,6 @@
 //! ECN from the frame service delay: the second rival of RECN (He et al. 2017, section 2, after Yue et al. 2008).
 
+use crate::Misfit;
 use crate::marking::{EcnTcp, Metric};
 use crate::quantity::Duration;
 use crate::range::span_in_range;
@@ -32,7 +33,7 @@ impl Metric for ServiceDelay {
     const SUMMARY: &str = "TCP NewReno with ECN, marked by nodes from the service delay of each frame";
     const REFERENCE: &str = "He et al. 2017, section 5.1; Yue et al. 2008; RFC 3168";
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         span_in_range("threshold", Some(self.threshold), 0.0, 3600.0)
     }
 

@@ -1,6 +1,7 @@
 //! ECN from the count of RTS retransmissions: the first rival of RECN (He et al. 2017, section 2, after Raghunathan and Kumar
 //! 2007).
 
+use crate::Misfit;
 use crate::marking::{EcnTcp, Metric};
 use crate::range::in_range;
 use multihop_link::{Departure, LinkView};
@@ -32,7 +33,7 @@ impl Metric for RtsFailures {
     const SUMMARY: &str = "TCP NewReno with ECN, marked by nodes from the RTS retransmissions of each frame";
     const REFERENCE: &str = "He et al. 2017, section 5.1; Raghunathan and Kumar 2007; RFC 3168";
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         in_range("threshold", Some(self.threshold), 1, 1000, "unanswered RTS")
     }
 

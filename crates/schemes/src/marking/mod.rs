@@ -14,9 +14,9 @@ pub use ecn_fsd::{EcnFsd, ServiceDelay};
 pub use ecn_rts::{EcnRts, RtsFailures};
 pub use recn::{FrameEfficiency, Recn};
 
-use crate::range::check_weight;
+use crate::range::{check_weight, number_in_range};
 use crate::tcp::TcpParameters;
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use multihop_core::{NodeId, Packet};
 use multihop_link::{Departure, EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy, Verdict};
 use multihop_transport::{Controller, Recovery, TcpOptions};
@@ -38,8 +38,8 @@ pub trait Metric:
     /// Are all values in range?
     ///
     /// # Errors
-    /// A sentence that names the parameter, what was found, and what would do.
-    fn check(&self) -> Result<(), String>;
+    /// The parameter, what was found, and what would do.
+    fn check(&self) -> Result<(), Misfit>;
 
     /// The estimators that write what it reads in the view.
     fn estimators(&self) -> Vec<Box<dyn Estimator>> {
@@ -81,11 +81,11 @@ impl<M: Metric> Parameters for EcnTcp<M> {
     const SUMMARY: &str = M::SUMMARY;
     const REFERENCE: &str = M::REFERENCE;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         self.metric.check()?;
         check_weight("smoothing", self.smoothing)?;
         if self.tcp.ecn == Some(false) {
-            return Err(format!("ecn is false; {} needs it, so leave it out", M::NAME));
+            return Err(Misfit::of("ecn", false, format!("{} needs it, so leave it out", M::NAME)));
         }
         self.tcp.check()
     }
@@ -114,13 +114,9 @@ impl<M: Metric> EcnTcp<M> {
 /// Is a threshold that is a share within 0 and 1?
 ///
 /// # Errors
-/// A sentence with what was found, and what would do.
-pub(crate) fn check_share(threshold: f64) -> Result<(), String> {
-    if (0.0..=1.0).contains(&threshold) {
-        Ok(())
-    } else {
-        Err(format!("threshold is {threshold}; it must be between 0 and 1"))
-    }
+/// The parameter, what was found, and what would do.
+pub(crate) fn check_share(threshold: f64) -> Result<(), Misfit> {
+    number_in_range("threshold", threshold, 0.0, 1.0)
 }
 
 /// The node's part.

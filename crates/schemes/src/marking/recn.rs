@@ -1,5 +1,6 @@
 //! RECN (He et al. 2017): each node marks what it could hardly get onto the air, and unmodified ECN TCP backs off.
 
+use crate::Misfit;
 use crate::marking::{EcnTcp, Metric, check_share};
 use multihop_link::{Departure, LinkView, TransmissionEfficiency};
 use schemars::JsonSchema;
@@ -29,7 +30,7 @@ impl Metric for FrameEfficiency {
         "TCP NewReno with ECN, marked by nodes from the transmission efficiency of each frame";
     const REFERENCE: &str = "He et al. 2017; RFC 3168";
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         check_share(self.threshold)
     }
 

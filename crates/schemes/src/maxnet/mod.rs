@@ -12,7 +12,7 @@ use crate::range::{bytes_per_second, number_in_range, rate_in_range, span_in_ran
 use crate::round_trip::smoothed;
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use header::{PriceEcho, PriceHeader};
 use multihop_core::{Header, HeaderBytes, Layout, NodeId, Packet, Rate, Span, Time};
 use multihop_link::{EgressQueue, Estimator, Hop, LinkView, PhyTimes, QueueEvent, RouterPolicy, Verdict};
@@ -65,7 +65,7 @@ impl Parameters for MaxNet {
     const REFERENCE: &str = "Wydrowski, Andrew and Zukerman 2003";
     const HEADERS: &[Layout] = &[PriceHeader::LAYOUT];
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;
         span_in_range("interval", Some(self.interval), 0.01, 60.0)?;
         number_in_range("utilization", self.utilization, 0.01, 2.0)?;
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_time_constant_within_bounds() {
-        let error = |text| serde_json::from_str::<MaxNet>(text).unwrap().check().unwrap_err();
+        let error = |text| serde_json::from_str::<MaxNet>(text).unwrap().check().unwrap_err().to_string();
         let found = error(r#"{ "time_constant": "0 s" }"#);
         assert!(found.contains("time_constant is 0 s; it must be between"), "{found}");
     }

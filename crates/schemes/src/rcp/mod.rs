@@ -15,7 +15,7 @@ use crate::rcp::router::{Load, RateConstants, RcpRouter};
 use crate::rcp::sender::{RcpSender, RcpSenderOptions};
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use header::{RcpEcho, RcpHeader};
 use multihop_core::{Header, Layout, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
@@ -90,8 +90,8 @@ impl RcpControl {
     /// Are all values in range?
     ///
     /// # Errors
-    /// A sentence that names the parameter, what was found, and what would do.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    /// The parameter, what was found, and what would do.
+    pub(crate) fn check(&self) -> Result<(), Misfit> {
         number_in_range("alpha", self.alpha, 0.0, 10.0)?;
         number_in_range("beta", self.beta, 0.0, 10.0)?;
         span_in_range("slot", Some(self.slot), 1e-3, 60.0)?;
@@ -117,8 +117,8 @@ impl RcpConnection {
     /// Are all values in range?
     ///
     /// # Errors
-    /// A sentence that names the parameter, what was found, and what would do.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    /// The parameter, what was found, and what would do.
+    pub(crate) fn check(&self) -> Result<(), Misfit> {
         no_ecn(&self.tcp)?;
         rate_in_range("desired", self.desired)?;
         self.tcp.check()
@@ -160,8 +160,8 @@ impl RcpConnection {
 /// Are the share of the capacity and the least rate in range, if they were given?
 ///
 /// # Errors
-/// A sentence that names the parameter, what was found, and what would do.
-pub(crate) fn check_rates(utilization: Option<f64>, min_rate: Option<f64>) -> Result<(), String> {
+/// The parameter, what was found, and what would do.
+pub(crate) fn check_rates(utilization: Option<f64>, min_rate: Option<f64>) -> Result<(), Misfit> {
     utilization.map_or(Ok(()), |value| number_in_range("utilization", value, 0.01, 2.0))?;
     min_rate.map_or(Ok(()), |value| number_in_range("min_rate", value, 1e-6, 1e6))
 }
@@ -172,7 +172,7 @@ impl Parameters for Rcp {
     const REFERENCE: &str = "Dukkipati 2007; Dukkipati and Zhang's code for ns-2";
     const HEADERS: &[Layout] = &[RcpHeader::LAYOUT];
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;
         check_rates(self.utilization, self.min_rate)?;
         self.control.check()?;

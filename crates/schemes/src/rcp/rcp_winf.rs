@@ -9,7 +9,7 @@ use crate::range::size_in_range;
 use crate::rcp::router::{Load, RcpRouter};
 use crate::rcp::sender::{Pacing, WindowLimit};
 use crate::rcp::{RcpConnection, RcpControl, check_rates};
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use multihop_core::{Header, Layout, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
 use multihop_transport::{Controller, Echo, TcpOptions};
@@ -94,7 +94,7 @@ impl Parameters for RcpWinf {
     const REFERENCE: &str = "Barreto 2015, section 4.2";
     const HEADERS: &[Layout] = &[RcpHeader::LAYOUT];
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         check_rates(Some(self.utilization), Some(self.min_rate))?;
         size_in_range("mtu", Some(self.mtu), 1.0, 65_535.0)?;
         self.winf.check()?;

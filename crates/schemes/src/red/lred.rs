@@ -3,7 +3,7 @@
 use crate::range::{check_weight, in_range, number_in_range};
 use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use multihop_core::{Exchange, Fate, LinkEvent, NodeId, Packet, Span, Time};
 use multihop_link::{EgressQueue, Hop, LinkView, RouterPolicy, Verdict};
 use multihop_transport::{Controller, Recovery, TcpOptions};
@@ -59,7 +59,7 @@ impl Parameters for Lred {
         "TCP NewReno; nodes drop or mark, and pause, by the MAC's retransmissions (thresholds unverified)";
     const REFERENCE: &str = "Fu, Zerfos, Luo, Lu, Zhang and Gerla 2003 (INFOCOM); RFC 3168";
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         number_in_range("min_threshold", self.min_threshold, 0.0, 1000.0)?;
         number_in_range("max_threshold", self.max_threshold, 0.0, 1000.0)?;
         check_order(self.min_threshold, self.max_threshold)?;

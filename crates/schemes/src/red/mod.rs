@@ -6,6 +6,7 @@ mod nred;
 pub use lred::Lred;
 pub use nred::Nred;
 
+use crate::Misfit;
 use multihop_core::{Ecn, Packet, Rng};
 use multihop_link::{EgressQueue, Verdict};
 
@@ -38,12 +39,12 @@ impl EarlyDrop {
 /// Are the thresholds of a ramp in order?
 ///
 /// # Errors
-/// A sentence with what was found, and what would do.
-pub(crate) fn check_order(min: f64, max: f64) -> Result<(), String> {
+/// The parameter, what was found, and what would do.
+pub(crate) fn check_order(min: f64, max: f64) -> Result<(), Misfit> {
     if min < max {
         Ok(())
     } else {
-        Err(format!("max_threshold is {max}; it must be above min_threshold ({min})"))
+        Err(Misfit::of("max_threshold", max, format!("it must be above min_threshold ({min})")))
     }
 }
 

@@ -1,9 +1,9 @@
 //! TCP-AP: adaptive pacing.
 
 use crate::quantity::{BitRate, Duration, Size};
-use crate::range::{in_range, size_in_range, span_in_range};
+use crate::range::{between, in_range, size_in_range, span_in_range};
 use crate::tcp::{Flavour, TcpParameters};
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use multihop_transport::{
     AdaptivePacing, AdaptivePacingOptions, Controller, Dispersion, Recovery, RtoOptions, ShortPath,
     TcpOptions,
@@ -81,11 +81,8 @@ impl Parameters for TcpAp {
     const SUMMARY: &str = "TCP with adaptive pacing, by the delay over the hops that interfere";
     const REFERENCE: &str = "ElRakabawy, Klemm and Lindemann 2005; RFC 5681, RFC 6298, RFC 6582";
 
-    fn check(&self) -> Result<(), String> {
-        let (least, most) = (BitRate(1e3), BitRate(1e11));
-        if !(least..=most).contains(&self.rate) {
-            return Err(format!("rate is {}; it must be between {least} and {most}", self.rate));
-        }
+    fn check(&self) -> Result<(), Misfit> {
+        between("rate", Some(self.rate), BitRate(1e3), BitRate(1e11), "")?;
         size_in_range("overhead", Some(self.overhead), 0.0, 65_535.0)?;
         in_range("interfering_hops", Some(self.interfering_hops), 1, 1000, "hops")?;
         in_range("history", Some(self.history), 1, 10_000, "delays")?;

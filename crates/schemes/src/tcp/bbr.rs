@@ -3,7 +3,7 @@
 use crate::quantity::Duration;
 use crate::range::{number_in_range, span_in_range};
 use crate::tcp::TcpParameters;
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use multihop_transport::{Bbr, BbrOptions, Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ impl Parameters for TcpBbr {
     const REFERENCE: &str = "draft-cardwell-iccrg-bbr-congestion-control-00; \
         draft-cheng-iccrg-delivery-rate-estimation-00; RFC 2018, RFC 6298, RFC 6675";
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         number_in_range("window_gain", self.window_gain, 1.0, 100.0)?;
         span_in_range("round_trip_window", Some(self.round_trip_window), 0.1, 3600.0)?;
         self.tcp.check()

@@ -2,7 +2,7 @@
 
 use crate::range::number_in_range;
 use crate::tcp::{Flavour, TcpParameters};
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use multihop_transport::{Controller, Cubic, CubicOptions, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ impl Parameters for TcpCubic {
     const SUMMARY: &str = "TCP with the window of CUBIC, and recovery from selective acknowledgements";
     const REFERENCE: &str = "RFC 9438; RFC 2018, RFC 6298, RFC 6675, RFC 9406";
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         number_in_range("scale", self.scale, 1e-3, 1e3)?;
         number_in_range("beta", self.beta, 0.1, 1.0)?;
         number_in_range("beta_ecn", self.beta_ecn.unwrap_or(self.beta), 0.1, 1.0)?;

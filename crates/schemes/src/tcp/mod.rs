@@ -12,10 +12,11 @@ pub use ap::{DelayDispersion, ShortPaths, TcpAp};
 pub use bbr::TcpBbr;
 pub use cubic::TcpCubic;
 pub use newreno::TcpNewReno;
-pub use sack::TcpSack;
+pub use sack::{SackRecovery, TcpSack};
 pub use vegas::TcpVegas;
 pub use westwood::{Filter, TcpWestwood};
 
+use crate::Misfit;
 use crate::quantity::{Duration, Size};
 use crate::range::{in_range, size_in_range, span_in_range};
 use multihop_transport::{
@@ -99,8 +100,8 @@ impl TcpParameters {
     /// Are all values in range?
     ///
     /// # Errors
-    /// A sentence that names the parameter, what was found, and what would do.
-    pub fn check(&self) -> Result<(), String> {
+    /// The parameter, what was found, and what would do.
+    pub fn check(&self) -> Result<(), Misfit> {
         size_in_range("segment_size", self.segment_size, 1.0, 65_535.0)?;
         size_in_range("header", self.header, 0.0, 65_535.0)?;
         in_range("window", self.window, 1, 1 << 20, "segments")?;
@@ -118,7 +119,8 @@ impl TcpParameters {
         let rto = self.options(Recovery::NewReno).rto;
         if rto.min > rto.max {
             let (min, max) = (rto.min.ns() as f64 / 1e9, rto.max.ns() as f64 / 1e9);
-            return Err(format!("min_rto is {min} s, above max_rto ({max} s); make it at most {max} s"));
+            let value = format!("{min} s, above max_rto ({max} s)");
+            return Err(Misfit::of("min_rto", value, format!("make it at most {max} s")));
         }
         Ok(())
     }
@@ -223,7 +225,19 @@ mod tests {
         assert_eq!(check("1 s", "1 s"), Ok(()));
         assert_eq!(
             check("1001 ms", "1 s"),
-            Err("min_rto is 1.001 s, above max_rto (1 s); make it at most 1 s".to_owned())
+            Err(Misfit::of("min_rto", "1.001 s, above max_rto (1 s)", "make it at most 1 s"))
         );
+    }
+
+    #[test]
+    fn no_delay_and_no_tick_are_none() {
+        let options = |delayed_ack: &str, tick: &str| {
+            let parameters: TcpParameters =
+                serde_json::from_value(json!({ "delayed_ack": delayed_ack, "tick": tick })).unwrap();
+            let options = parameters.options(Recovery::Sack);
+            (options.delayed_ack.map(|span| span.ns()), options.rto.granularity.map(|span| span.ns()))
+        };
+        assert_eq!(options("0 s", "0 s"), (None, None));
+        assert_eq!(options("40 ms", "10 ms"), (Some(40_000_000), Some(10_000_000)));
     }
 }

@@ -1,7 +1,7 @@
 //! TCP with selective acknowledgements.
 
 use crate::tcp::TcpParameters;
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,21 @@ pub struct TcpSack {
     /// The connection.
     #[serde(flatten)]
     pub tcp: TcpParameters,
+    /// How losses are repaired: "rfc6675" (default, in both flavours), or "sack1", as ns-2.35's Agent/TCP/Sack1 does. That forgets what was
+    /// selectively acknowledged with each new acknowledgement outside recovery, lets one segment go for each of the first two
+    /// duplicates and none for others, is deaf to duplicates after a timeout until something new is acknowledged, and in recovery counts the
+    /// packets in the network by acknowledgements, however many are known to be lost.
+    pub recovery: Option<SackRecovery>,
+}
+
+/// How losses are repaired from selective acknowledgements.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SackRecovery {
+    /// RFC 6675.
+    Rfc6675,
+    /// ns-2.35's `Agent/TCP/Sack1`.
+    Sack1,
 }
 
 impl Parameters for TcpSack {
@@ -20,17 +35,48 @@ impl Parameters for TcpSack {
     const SUMMARY: &str = "TCP with loss recovery from selective acknowledgements";
     const REFERENCE: &str = "RFC 2018, RFC 5681, RFC 6298, RFC 6675";
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
+        if self.recovery == Some(SackRecovery::Sack1)
+            && let Some(keep) = self.tcp.keep_sacked
+        {
+            let remedy = "remove it: recovery = \"sack1\" sends everything again";
+            return Err(Misfit::of("keep_sacked", keep, remedy));
+        }
         self.tcp.check()
     }
 }
 
 impl TcpScheme for TcpSack {
     fn options(&self) -> TcpOptions {
-        self.tcp.options(Recovery::Sack)
+        self.tcp.options(match self.recovery {
+            None | Some(SackRecovery::Rfc6675) => Recovery::Sack,
+            Some(SackRecovery::Sack1) => Recovery::Sack1,
+        })
     }
 
     fn control(&self) -> Box<dyn Controller> {
         Box::new(self.tcp.reno())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn recovery_is_that_of_the_rfc_unless_ns2s_is_asked_for() {
+        let recovery = |parameters| {
+            let sack: TcpSack = serde_json::from_value(parameters).unwrap();
+            sack.check().map(|()| sack.options().recovery)
+        };
+        assert_eq!(recovery(json!({})), Ok(Recovery::Sack));
+        assert_eq!(recovery(json!({ "flavour": "ns2" })), Ok(Recovery::Sack));
+        assert_eq!(recovery(json!({ "recovery": "rfc6675", "keep_sacked": true })), Ok(Recovery::Sack));
+        assert_eq!(recovery(json!({ "recovery": "sack1" })), Ok(Recovery::Sack1));
+        assert_eq!(
+            recovery(json!({ "recovery": "sack1", "keep_sacked": false })),
+            Err(Misfit::of("keep_sacked", false, "remove it: recovery = \"sack1\" sends everything again"))
+        );
     }
 }

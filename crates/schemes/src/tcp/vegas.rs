@@ -2,7 +2,7 @@
 
 use crate::range::number_in_range;
 use crate::tcp::{Flavour, TcpParameters};
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use multihop_transport::{Controller, Recovery, RenoOptions, TcpOptions, Vegas, VegasOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,13 +40,14 @@ impl Parameters for TcpVegas {
     const SUMMARY: &str = "TCP that keeps few segments queued, by round-trip times";
     const REFERENCE: &str = "Brakmo and Peterson 1995; RFC 6298, RFC 6582";
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         for (name, value) in [("alpha", self.alpha), ("beta", self.beta), ("gamma", self.gamma)] {
             number_in_range(name, value, 0.0, 1e6)?;
         }
         if self.alpha > self.beta {
             let (alpha, beta) = (self.alpha, self.beta);
-            return Err(format!("alpha is {alpha}, above beta ({beta}); make it at most {beta}"));
+            let value = format!("{alpha}, above beta ({beta})");
+            return Err(Misfit::of("alpha", value, format!("make it at most {beta}")));
         }
         self.tcp.check()
     }

@@ -1,7 +1,7 @@
 //! TCP Westwood+.
 
 use crate::tcp::TcpParameters;
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use multihop_transport::{BandwidthFilter, Controller, Recovery, TcpOptions, Westwood, WestwoodOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ impl Parameters for TcpWestwood {
         "TCP Westwood+, which after a loss sets the window by the bandwidth that it measured";
     const REFERENCE: &str = "Grieco and Mascolo 2004; RFC 5681, RFC 6298, RFC 6582";
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         self.tcp.check()
     }
 }

@@ -3,7 +3,7 @@
 use crate::quantity::BitRate;
 use crate::range::{bytes_per_second, rate_in_range};
 use crate::tfrc::TfrcParameters;
-use crate::{Parameters, Scheme};
+use crate::{Misfit, Parameters, Scheme};
 use multihop_core::Layout;
 use multihop_transport::{Endpoint, RateCeiling, Report};
 use schemars::JsonSchema;
@@ -35,7 +35,7 @@ impl Parameters for TfrcCapped {
     const RELIABLE: bool = false;
     const HEADERS: &[Layout] = super::HEADERS;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         rate_in_range("cap", Some(self.cap))?;
         self.tfrc.check()
     }

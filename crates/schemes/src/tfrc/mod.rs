@@ -14,7 +14,7 @@ use crate::range::{
     bytes_per_second, check_weight, in_range, number_in_range, rate_in_range, size_in_range, span_in_range,
 };
 use crate::tcp::{Flavour, set};
-use crate::{Parameters, Scheme};
+use crate::{Misfit, Parameters, Scheme};
 use multihop_core::{Header, Layout};
 use multihop_transport::{
     Endpoint, EquationTimeout, FirstInterval, NoFeedback, RateCeiling, RateChange, Release, ReportTimer,
@@ -184,7 +184,7 @@ impl Parameters for Tfrc {
     const RELIABLE: bool = false;
     const HEADERS: &[Layout] = HEADERS;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         self.tfrc.check()
     }
 }
@@ -211,8 +211,8 @@ impl TfrcParameters {
     /// Are all values in range?
     ///
     /// # Errors
-    /// A sentence that names the parameter, what was found, and what would do.
-    pub fn check(&self) -> Result<(), String> {
+    /// The parameter, what was found, and what would do.
+    pub fn check(&self) -> Result<(), Misfit> {
         size_in_range("segment_size", self.segment_size, 1.0, 65_535.0)?;
         size_in_range("header", self.header, 0.0, 65_535.0)?;
         size_in_range("report_size", self.report_size, 0.0, 65_535.0)?;

@@ -5,7 +5,7 @@ use crate::range::{in_range, number_in_range, span_in_range};
 use crate::tfrc::airtime_ceiling::AirtimeCeiling;
 use crate::tfrc::rate_estimation::{CurrentRtt, RateEstimation, SaturatedChain};
 use crate::tfrc::{Change, TfrcParameters};
-use crate::{Parameters, Scheme, SenderStation};
+use crate::{Misfit, Parameters, Scheme, SenderStation};
 use multihop_core::{Layout, Span};
 use multihop_link::{ActiveFlows, ContentionDelay, ServiceTimes, SuccessProbability};
 use multihop_transport::{Endpoint, RateCeiling};
@@ -91,13 +91,12 @@ impl Parameters for ReTfrc {
     const RELIABLE: bool = false;
     const HEADERS: &[Layout] = super::HEADERS;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         if let Some(share) = self.airtime_share {
             number_in_range("airtime_share", share, 0.01, 1.0)?;
             if self.ceiling == Ceiling::RoundTrip {
-                return Err(
-                    "airtime_share is given; ceiling = \"round-trip\" has no share of the air".to_owned()
-                );
+                let remedy = "ceiling = \"round-trip\" has no share of the air";
+                return Err(Misfit::of("airtime_share", "given", remedy));
             }
         }
         span_in_range("flow_window", Some(self.flow_window), 1e-3, 3600.0)?;
@@ -199,7 +198,7 @@ mod tests {
             (json!({ "ceiling": "sky" }), "ceiling is \"sky\": unknown variant `sky`"),
         ];
         for (parameters, expected) in cases {
-            let found = crate::find("re-tfrc").unwrap().build(&parameters).err().unwrap_or_default();
+            let found = crate::find("re-tfrc").unwrap().build(&parameters).err().unwrap().to_string();
             assert!(found.contains(expected), "{found}");
         }
     }

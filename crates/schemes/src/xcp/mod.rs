@@ -15,7 +15,7 @@ use crate::range::{bytes_per_second, number_in_range, rate_in_range, span_in_ran
 use crate::tcp::{Flavour, TcpParameters};
 use crate::xcp::router::{Aggregate, Constants, Law, Seen, XcpRouter};
 use crate::xcp::sender::{XcpSender, XcpSenderOptions};
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use header::{XcpEcho, XcpHeader};
 use multihop_core::{Header, Layout, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
@@ -78,8 +78,8 @@ impl XcpControl {
     /// Are all values in range?
     ///
     /// # Errors
-    /// A sentence that names the parameter, what was found, and what would do.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    /// The parameter, what was found, and what would do.
+    pub(crate) fn check(&self) -> Result<(), Misfit> {
         number_in_range("alpha", self.alpha(), 0.0, 2.0)?;
         number_in_range("beta", self.beta, 0.0, 2.0)?;
         number_in_range("gamma", self.gamma, 0.0, 1.0)?;
@@ -101,8 +101,8 @@ impl XcpConnection {
     /// Are all values in range?
     ///
     /// # Errors
-    /// A sentence that names the parameter, what was found, and what would do.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    /// The parameter, what was found, and what would do.
+    pub(crate) fn check(&self) -> Result<(), Misfit> {
         no_ecn(&self.tcp)?;
         rate_in_range("desired", self.desired)?;
         self.tcp.check()
@@ -146,7 +146,7 @@ impl Parameters for Xcp {
     const REFERENCE: &str = "Katabi, Handley and Rohrs 2002; draft-falk-xcp-spec-03";
     const HEADERS: &[Layout] = &[XcpHeader::LAYOUT];
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;
         self.control.check()?;
         self.tcp.check()
@@ -204,10 +204,11 @@ impl Law for GivenCapacity {
 /// Routers that give feedback do not mark.
 ///
 /// # Errors
-/// A sentence with what was found, and what would do.
-pub(crate) fn no_ecn(tcp: &TcpParameters) -> Result<(), String> {
+/// The parameter, what was found, and what would do.
+pub(crate) fn no_ecn(tcp: &TcpParameters) -> Result<(), Misfit> {
     if tcp.ecn == Some(true) {
-        return Err("ecn is true; routers of this scheme have feedback of their own, so leave it out".into());
+        let remedy = "routers of this scheme have feedback of their own, so leave it out";
+        return Err(Misfit::of("ecn", true, remedy));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::quantity::Size;
 use crate::range::{number_in_range, size_in_range};
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter};
 use crate::xcp::{XcpConnection, XcpControl};
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use multihop_core::{Header, Layout, NodeId};
 use multihop_link::{EgressQueue, LinkView, RouterPolicy};
 use multihop_transport::{Controller, Echo, TcpOptions};
@@ -53,7 +53,7 @@ impl Parameters for XcpB {
     const REFERENCE: &str = "Abrantes and Ricardo 2006, 2007";
     const HEADERS: &[Layout] = &[XcpHeader::LAYOUT];
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         number_in_range("chi", self.chi, 0.0, 1.0)?;
         size_in_range("target_queue", self.target_queue, 0.0, 1e12)?;
         size_in_range("buffer", self.buffer, 1.0, 1e12)?;

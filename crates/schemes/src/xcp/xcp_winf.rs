@@ -8,7 +8,7 @@ use crate::capacity::winf::{Estimates, WinfParameters};
 use crate::range::{bytes_per_second, in_range};
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter, seconds};
 use crate::xcp::{XcpConnection, XcpControl};
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use multihop_core::{Header, Layout, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
 use multihop_transport::{Controller, Echo, TcpOptions};
@@ -127,7 +127,7 @@ impl Parameters for XcpWinf {
     const REFERENCE: &str = "Barreto 2015, section 4.1";
     const HEADERS: &[Layout] = &[XcpHeader::LAYOUT];
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         in_range("queue_allowed", Some(self.queue_allowed), 0, 10_000, "packets")?;
         self.winf.check()?;
         self.control.check()?;
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_is_too_long_to_be_allowed_is_said() {
-        let error = XcpWinf { queue_allowed: 10_001, ..XcpWinf::default() }.check().unwrap_err();
+        let error = XcpWinf { queue_allowed: 10_001, ..XcpWinf::default() }.check().unwrap_err().to_string();
         assert!(error.contains("queue_allowed is 10001"), "{error}");
     }
 

@@ -127,7 +127,7 @@ impl AirLog {
             timing,
             transports: config.flows.iter().map(transport).collect(),
             has_powers: match &config.medium.model {
-                MediumModel::Sinr { .. } => true,
+                MediumModel::Sinr { .. } | MediumModel::Sensed { .. } => true,
                 MediumModel::Matrix { quantity, .. } => matches!(quantity, MatrixQuantity::Rssi { .. }),
                 // Its powers only compare signals with each other.
                 MediumModel::Ranges { .. } => false,

@@ -6,7 +6,7 @@ use crate::routing::LEAST_DELIVERY;
 use multihop_core::NodeId;
 use multihop_dot11::ACK_BYTES;
 
-/// Four ways in which the exchanges of two links may exclude each other, each a list of pairs of indices into the list of links,
+/// Five ways in which the exchanges of two links may exclude each other, each a list of pairs of indices into the list of links,
 /// the smaller index first.
 ///
 /// A signal is *fatal* to a frame if the frame is lost whatever the two begin with: in a medium with capture, if the frame is
@@ -27,9 +27,11 @@ pub struct Conflicts {
     /// They are in each other's interference sets: the links share a node, or an endpoint of one senses an endpoint of the other
     /// (Tan, Jiang, Zhang and Shen, section II). Receivers count, whatever their frames would destroy.
     pub interference: Vec<(usize, usize)>,
+    /// Hidden senders: neither senses the other, and DATA of one and DATA of the other cannot both arrive if they overlap.
+    pub hidden: Vec<(usize, usize)>,
 }
 
-/// In which of the four ways two links exclude each other.
+/// In which of the ways two links exclude each other.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Conflict {
     /// See [`Conflicts::data`].
@@ -40,6 +42,8 @@ pub struct Conflict {
     pub sensing: bool,
     /// See [`Conflicts::interference`].
     pub interference: bool,
+    /// See [`Conflicts::hidden`].
+    pub hidden: bool,
 }
 
 impl Conflicts {
@@ -61,6 +65,7 @@ impl Conflicts {
                     (conflict.exchange, &mut made.exchange),
                     (conflict.sensing, &mut made.sensing),
                     (conflict.interference, &mut made.interference),
+                    (conflict.hidden, &mut made.hidden),
                 ];
                 for (_, list) in lists.into_iter().filter(|(applies, _)| *applies) {
                     list.push((a, b));
@@ -82,19 +87,23 @@ struct Air<'a> {
 
 impl Air<'_> {
     fn conflict(&self, a: (NodeId, NodeId), b: (NodeId, NodeId)) -> Conflict {
-        if a.0 == b.0 || a.0 == b.1 || a.1 == b.0 || a.1 == b.1 {
-            return Conflict { data: true, exchange: true, sensing: true, interference: true };
-        }
         let data = |(from, to): (NodeId, NodeId)| (from, to, RateClass::Data);
+        let excludes = self.exclude(data(a), data(b));
+        let senders_sense = a.0 == b.0 || self.either_senses(a.0, b.0);
+        let hidden = excludes && !senders_sense;
+        if a.0 == b.0 || a.0 == b.1 || a.1 == b.0 || a.1 == b.1 {
+            return Conflict { data: true, exchange: true, sensing: true, interference: true, hidden };
+        }
         let exclusive: Vec<bool> =
             frames(a).iter().flat_map(|one| frames(b).map(|other| self.exclude(*one, other))).collect();
         Conflict {
-            data: self.exclude(data(a), data(b)),
+            data: excludes,
             exchange: exclusive.iter().all(|exclusive| *exclusive),
-            sensing: exclusive.contains(&true) || self.either_senses(a.0, b.0),
+            sensing: exclusive.contains(&true) || senders_sense,
             interference: [a.0, a.1]
                 .iter()
                 .any(|one| [b.0, b.1].iter().any(|other| self.either_senses(*one, *other))),
+            hidden,
         }
     }
 
@@ -109,11 +118,16 @@ impl Air<'_> {
         let Some(noise) = self.links.between(source, to) else { return false };
         match &self.timing.collisions {
             Collisions::Pairwise { capture } => signal.power / noise.power < capture.unwrap_or(f64::INFINITY),
-            Collisions::Sinr { noise: floor, errors, .. } => {
-                let sinr = signal.power / (*floor as f64 + noise.power);
+            Collisions::Sinr { noise: floor, errors, measured, .. } => {
                 let bits = f64::from(ACK_BYTES) * 8.0;
-                let rate = self.timing.between(from, to).index(class);
-                (errors[rate].table.bit_success_ln(sinr) * bits).exp() < LEAST_DELIVERY
+                let errors = &errors[self.timing.between(from, to).index(class)];
+                let per_bit = if *measured {
+                    let floor = errors.noise_of(signal, *floor as f64);
+                    signal.ln_bit_success + errors.due_to(noise.power, signal.power, floor)
+                } else {
+                    errors.table.bit_success_ln(signal.power / (*floor as f64 + noise.power))
+                };
+                (per_bit * bits).exp() < LEAST_DELIVERY
             }
         }
     }

@@ -1,25 +1,37 @@
 //! What a flow needs of the channel.
 
-use crate::config::{AppConfig, Config, FlowConfig};
-use crate::mac::Timing;
-use crate::medium::{RateClass, RateSet};
-use crate::routing::Routes;
-use multihop_core::{NodeId, Rate, Segment, Span, Time};
+use super::tries::{Tries, ns};
+use crate::config::{AppConfig, Config, FlowConfig, WireConfig};
+use crate::medium::RateClass;
+use crate::routing::{Arrivals, LinkQuality, Routes};
+use multihop_core::{NodeId, Segment, Span, Time};
 use multihop_schemes::Scheme;
 
 /// Airtime on a link for one message of a flow, in seconds. A message may be several packets, or a share of one. On a wire it is
 /// the time of sending, in all respects.
+///
+/// Frames arrive as on an idle channel: what the channel loses by itself is sent again, and collisions, which take more, are not
+/// counted. The first two are the least that any MAC needs, the others what DCF does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkTime {
     /// Index into the list of links.
     pub link: usize,
-    /// Of DATA frames alone, preambles included.
+    /// Of DATA frames alone, preambles included, until each packet has arrived once.
     pub data: f64,
-    /// Of whole exchanges without errors, from the first bit to the last: RTS and CTS if they are used, DATA and ACK, with SIFS
-    /// between.
+    /// Of whole exchanges, from the first bit to the last: the same with RTS and CTS before each DATA frame, if they are used, and
+    /// one ACK, with SIFS between.
     pub exchange: f64,
-    /// What a station that is alone spends besides: DIFS, the mean of the first back-off, and propagation.
+    /// Of all frames that DCF sends: DATA whose ACK is lost again as well, a packet given up at the retry limit for nothing, and
+    /// packets that a later hop of the path will give up.
+    pub airtime: f64,
+    /// What a station that is alone waits besides: DIFS, the mean of back-offs, time-outs, and propagation.
     pub access: f64,
+    /// Share of the tries with a full packet that succeed, from RTS to ACK.
+    pub delivery: f64,
+    /// Expected DATA frames for each packet that arrives at the end of the path.
+    pub transmissions: f64,
+    /// Share of the packets that do not get across, as they are given up at the retry limit, or lost by a wire.
+    pub lost: f64,
 }
 
 /// What a flow needs of the channel for each of its messages: the payload that its transport sends as one, at best.
@@ -34,9 +46,9 @@ pub struct Demand {
     /// Whether the application offers that during all of the measured time: it starts within the warm-up, never stops, and makes
     /// no pauses.
     pub steady: bool,
-    /// On the links of the path.
+    /// On the links of the path; empty if there is none, or nothing gets across it.
     pub forward: Vec<LinkTime>,
-    /// Of what the receiver sends back when nothing is lost, on the links of the way back; empty for datagrams.
+    /// Of what the receiver sends back when every packet arrives once, on the links of the way back; empty for datagrams.
     pub feedback: Vec<LinkTime>,
 }
 
@@ -46,7 +58,7 @@ impl Demand {
         config: &Config,
         flow: &FlowConfig,
         routes: &Routes,
-        timing: &Timing,
+        quality: &LinkQuality,
         links: &mut Vec<(NodeId, NodeId)>,
     ) -> Demand {
         let scheme = config.schemes[flow.scheme].scheme.as_ref();
@@ -70,25 +82,31 @@ impl Demand {
             pieces.map(|piece| (1.0, piece + wire.header + config.extra_header)).collect();
         let feedback: Vec<(f64, u32)> =
             wire.feedback.iter().map(|(share, size)| (*share, size + config.extra_header)).collect();
-        let mut along = |from, to, packets: &[(f64, u32)]| -> Vec<LinkTime> {
+        let mut along = |from, to, packets: &[(f64, u32)], way: Way| -> Vec<LinkTime> {
             let path = routes.path(from, to).unwrap_or_default();
             let hops = path.windows(2).map(|hop| (hop[0], hop[1]));
-            hops.map(|hop| match config.wire(hop.0, hop.1) {
-                Some(wire) => wire_time(index_of(links, hop), packets, wire.rate),
-                None => link_time(index_of(links, hop), packets, timing, timing.between(hop.0, hop.1)),
-            })
-            .collect()
+            let crossings: Vec<Vec<Crossing>> = hops
+                .map(|hop| packets.iter().map(|packet| cross(hop, packet.1, config, quality)).collect())
+                .collect();
+            let begun = begun(&crossings, packets, way);
+            if begun.iter().flatten().any(|packets| *packets > MOST_BEGUN) {
+                return Vec::new();
+            }
+            let used = path.windows(2).map(|hop| index_of(links, (hop[0], hop[1])));
+            used.zip(crossings.iter().zip(&begun))
+                .map(|(link, (of, begun))| link_time(link, packets, of, begun))
+                .collect()
         };
         Demand {
             payload,
             header: wire.header + config.extra_header,
             offered_bps,
             steady: is_steady(config, flow),
-            forward: along(flow.source, flow.destination, &forward),
+            forward: along(flow.source, flow.destination, &forward, Way::Out),
             feedback: if feedback.is_empty() {
                 Vec::new()
             } else {
-                along(flow.destination, flow.source, &feedback)
+                along(flow.destination, flow.source, &feedback, Way::Back)
             },
         }
     }
@@ -119,26 +137,115 @@ fn index_of(links: &mut Vec<(NodeId, NodeId)>, link: (NodeId, NodeId)) -> usize 
     })
 }
 
-/// The time that packets take, each a number of them and network-layer bytes.
-fn link_time(link: usize, packets: &[(f64, u32)], timing: &Timing, rates: RateSet) -> LinkTime {
-    let mut made = LinkTime { link, data: 0.0, exchange: 0.0, access: 0.0 };
-    for (count, size) in packets {
-        let bytes = timing.data_bytes(*size);
-        let data = timing.on(rates).airtime(RateClass::Data, bytes);
-        let with_rts = timing.needs_rts(bytes);
-        let frames = if with_rts { 4 } else { 2 };
-        made.data += count * data.seconds();
-        made.exchange += count * timing.exchange(rates, data, with_rts).seconds();
-        made.access += count * (timing.mean_access() + timing.propagation * frames).seconds();
+/// A path that needs more packets than this at its first node for one at its last carries nothing.
+const MOST_BEGUN: f64 = 1e9;
+
+/// For what packets are counted.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// Each has to arrive at the end, however many do not.
+    Out,
+    /// Each is sent once by transport, and may get lost on its way.
+    Back,
+}
+
+/// A packet and a link, with times in nanoseconds.
+struct Crossing {
+    /// Of DATA frames, and of exchanges, for each packet across: the least.
+    data: f64,
+    exchange: f64,
+    /// Of all frames, and of waiting, for each packet that its sender begins with.
+    airtime: f64,
+    access: f64,
+    /// Chance that the packet is across in the end.
+    delivered: f64,
+    /// Share of tries that succeed, and DATA frames for each packet begun.
+    delivery: f64,
+    transmissions: f64,
+}
+
+/// How many packets of each kind are begun on each hop.
+fn begun(crossings: &[Vec<Crossing>], packets: &[(f64, u32)], way: Way) -> Vec<Vec<f64>> {
+    let mut made: Vec<Vec<f64>> = crossings.iter().map(|_| vec![1.0; packets.len()]).collect();
+    for kind in 0..packets.len() {
+        let mut before = 1.0;
+        match way {
+            Way::Out => {
+                for (hop, of) in crossings.iter().enumerate().rev() {
+                    before /= of[kind].delivered;
+                    made[hop][kind] = before;
+                }
+            }
+            Way::Back => {
+                for (hop, of) in crossings.iter().enumerate() {
+                    made[hop][kind] = before;
+                    before *= of[kind].delivered;
+                }
+            }
+        }
     }
     made
 }
 
-/// The time that a wire takes to send packets: all that a direction of it can do is to send one after the other.
-fn wire_time(link: usize, packets: &[(f64, u32)], rate: Rate) -> LinkTime {
-    let sending =
-        packets.iter().map(|(count, size)| count * rate.span_of_bytes(u64::from(*size)).seconds()).sum();
-    LinkTime { link, data: sending, exchange: sending, access: 0.0 }
+/// A packet of so many network-layer bytes, by wire or by air.
+fn cross(hop: (NodeId, NodeId), size: u32, config: &Config, quality: &LinkQuality) -> Crossing {
+    if let Some(wire) = config.wire(hop.0, hop.1) {
+        return across_wire(wire, size);
+    }
+    let (_, timing) = quality.parts();
+    let rates = timing.between(hop.0, hop.1);
+    let bytes = timing.data_bytes(size);
+    let with_rts = timing.needs_rts(bytes);
+    let nothing = Arrivals { rts: 0.0, cts: 0.0, data: 0.0, ack: 0.0 };
+    let arrivals = quality.arrivals(hop.0, hop.1, bytes).unwrap_or(nothing);
+    let (link, sifs) = (timing.on(rates), ns(timing.sifs));
+    let (rts, cts, ack) = (ns(link.rts), sifs + ns(link.cts), sifs + ns(link.ack));
+    let data = ns(link.airtime(RateClass::Data, bytes)) + if with_rts { sifs } else { 0.0 };
+    let handshake = if with_rts { rts / arrivals.rts / arrivals.cts + cts / arrivals.cts } else { 0.0 };
+    let tries = Tries::new(arrivals, with_rts, timing);
+    Crossing {
+        data: ns(link.airtime(RateClass::Data, bytes)) / arrivals.data,
+        exchange: (handshake + data) / arrivals.data + ack,
+        airtime: tries.rts * rts + tries.cts * cts + tries.data * data + tries.ack * ack,
+        access: tries.access(arrivals, timing, rates),
+        delivered: tries.delivered,
+        delivery: tries.succeed(),
+        transmissions: tries.data,
+    }
+}
+
+/// All that a direction of a wire can do is to send one packet after the other.
+fn across_wire(wire: &WireConfig, size: u32) -> Crossing {
+    let sending = ns(wire.rate.span_of_bytes(u64::from(size)));
+    let delivered = 1.0 - wire.loss;
+    let arrived = sending / delivered;
+    Crossing {
+        data: arrived,
+        exchange: arrived,
+        airtime: sending,
+        access: 0.0,
+        delivered,
+        delivery: delivered,
+        transmissions: 1.0,
+    }
+}
+
+/// The time that packets take on a link, each a number of them and network-layer bytes.
+fn link_time(link: usize, packets: &[(f64, u32)], crossings: &[Crossing], begun: &[f64]) -> LinkTime {
+    let all = |of: &dyn Fn(&Crossing, f64) -> f64| -> f64 {
+        let each = packets.iter().zip(crossings.iter().zip(begun));
+        each.map(|((count, _), (crossing, begun))| count * (of(crossing, *begun) * 1e-9)).sum()
+    };
+    LinkTime {
+        link,
+        data: all(&|crossing, _| crossing.data),
+        exchange: all(&|crossing, _| crossing.exchange),
+        airtime: all(&|crossing, begun| begun * crossing.airtime),
+        access: all(&|crossing, begun| begun * crossing.access),
+        delivery: crossings[0].delivery,
+        transmissions: begun[0] * crossings[0].transmissions,
+        lost: 1.0 - crossings[0].delivered,
+    }
 }
 
 /// What a scheme's transport puts on the wire in the steady state of a transfer without losses.

@@ -1,5 +1,5 @@
-//! What the stated channel can carry at all: the airtime that each flow needs on each link of its path, and which links cannot
-//! be used at once. Nothing runs; links, airtimes and static routes are those that a run would use. A routing protocol may find
+//! What the stated channel can carry at all: the airtime that each flow needs on each link of its path, with what the channel loses
+//! sent again, and which links cannot be used at once. Nothing runs; links, airtimes and static routes are those that a run would use. A routing protocol may find
 //! other routes, of which this knows nothing.
 //!
 //! From this a bound on goodput follows by linear programming over sets of links that exclude each other, which is left to the
@@ -8,6 +8,7 @@
 mod airtimes;
 mod conflict;
 mod demand;
+mod tries;
 
 pub use airtimes::{Airtimes, phy_times};
 pub use conflict::{Conflict, Conflicts};
@@ -35,12 +36,15 @@ impl Capacity {
     pub fn new(config: &Config) -> Capacity {
         let quality = LinkQuality::new(config);
         let routes = Routes::new(config, &quality);
-        let (table, timing) = quality.into_parts();
+        let (table, timing) = quality.parts();
         let mut links = Vec::new();
-        let demands: Vec<Demand> =
-            config.flows.iter().map(|flow| Demand::new(config, flow, &routes, &timing, &mut links)).collect();
+        let demands: Vec<Demand> = config
+            .flows
+            .iter()
+            .map(|flow| Demand::new(config, flow, &routes, &quality, &mut links))
+            .collect();
         let by_air = |link: &(NodeId, NodeId)| config.wire(link.0, link.1).is_none();
-        let conflicts = Conflicts::new(&links, by_air, &table, &timing);
+        let conflicts = Conflicts::new(&links, by_air, table, timing);
         let changes = config.mobility.moves() || !config.mobility.outages.is_empty();
         Capacity { links, demands, conflicts, changes }
     }

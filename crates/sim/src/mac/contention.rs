@@ -57,7 +57,7 @@ impl Mac {
 
     /// The window after a failure.
     pub(super) fn double_cw(&mut self, ctx: &Context) {
-        self.cw = (self.cw * 2 + 1).min(ctx.timing.cw_max);
+        self.cw = ctx.timing.next_cw(self.cw);
     }
 
     /// Lets the back-off run if nothing forbids it.

@@ -2,6 +2,8 @@
 
 use super::{Context, Mac, Outgoing, Phase, Try};
 use crate::medium::{Frame, RateClass, RateSet};
+use crate::outcome::LossCause;
+use crate::stack::Waiting;
 use multihop_core::{Attempt, Exchange, Fate, FrameKind, Interval, LinkEvent, NodeId, Span, Time};
 use multihop_dot11::ResponseTimeout;
 use multihop_link::Departure;
@@ -10,21 +12,22 @@ impl Mac {
     /// Takes the next packet from the queue, if the station has none. Returns whether it has one now.
     pub(super) fn take_next(&mut self, ctx: &mut Context) -> bool {
         let Some(next) = ctx.stack.next(ctx.now, ctx.packets, ctx.record) else { return false };
-        let packet = &ctx.packets.get(next.handle).packet;
+        let Waiting { handle, peer } = next.item;
+        let packet = &ctx.packets.get(handle).packet;
         let bytes = ctx.timing.data_bytes(packet.size);
-        let rate = if next.peer.is_some() { RateClass::Data } else { RateClass::Control };
-        let rates = next.peer.map_or(RateSet::NOMINAL, |peer| ctx.timing.between(self.id, peer));
+        let rate = if peer.is_some() { RateClass::Data } else { RateClass::Control };
+        let rates = peer.map_or(RateSet::NOMINAL, |peer| ctx.timing.between(self.id, peer));
         self.sequence = self.sequence.wrapping_add(1);
         self.current = Some(Outgoing {
-            handle: next.handle,
-            peer: next.peer,
+            handle,
+            peer,
             flow: packet.flow,
             size: packet.size,
             bytes,
             rates,
             data: ctx.timing.on(rates).airtime(rate, bytes),
-            with_rts: next.peer.is_some() && ctx.timing.needs_rts(bytes),
-            enqueued: next.enqueued,
+            with_rts: peer.is_some() && ctx.timing.needs_rts(bytes),
+            enqueued: next.came,
             head_of_line: ctx.now,
             rts_tries: 0,
             rts_failures: 0,
@@ -32,7 +35,7 @@ impl Mac {
             short_retries: 0,
             long_retries: 0,
             slots: 0,
-            extra_slots: ctx.timing.slots_of(next.extra_backoff),
+            extra_slots: ctx.timing.slots_of(peer.map_or(Span::ZERO, |_| ctx.stack.extra_backoff(packet))),
         });
         true
     }
@@ -60,6 +63,9 @@ impl Mac {
     pub(super) fn send_data_after_cts(&mut self, ctx: &mut Context) {
         self.expire_nav(ctx);
         if ctx.timing.rules.data_needs_idle_medium && (self.busy || self.nav > ctx.now) {
+            if let Some(peer) = self.current.as_ref().and_then(|out| out.peer) {
+                ctx.record.in_vain(FrameKind::Cts, [peer, self.id], LossCause::Late, ctx.now);
+            }
             self.double_cw(ctx);
             self.draw(ctx);
             self.end_attempt(ctx, None);
@@ -127,6 +133,7 @@ impl Mac {
     /// A CTS for this station.
     pub(super) fn on_cts(&mut self, ctx: &mut Context, frame: &Frame) {
         if self.phase != Phase::AwaitingCts || !self.is_answer(frame) {
+            ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Late, ctx.now);
             return;
         }
         self.receiving_at_timeout = false;
@@ -139,6 +146,7 @@ impl Mac {
     /// An ACK for this station.
     pub(super) fn on_ack(&mut self, ctx: &mut Context, frame: &Frame) {
         if self.phase != Phase::AwaitingAck || !self.is_answer(frame) {
+            ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Late, ctx.now);
             return;
         }
         self.receiving_at_timeout = false;

@@ -2,6 +2,7 @@
 
 use super::{Context, Mac, Phase};
 use crate::medium::{Finished, Frame, Reception};
+use crate::outcome::LossCause;
 use multihop_core::{DecodedFrame, FrameKind, LinkEvent, NodeId, Reported, Span, Time};
 use multihop_dot11::EifsRule;
 
@@ -105,6 +106,7 @@ impl Mac {
     fn on_rts(&mut self, ctx: &mut Context, frame: &Frame) {
         self.expire_nav(ctx);
         if !self.free_to_respond(ctx) || (self.nav > ctx.now && !ctx.timing.rules.cts_needs_idle_medium) {
+            ctx.record.in_vain(FrameKind::Rts, [frame.from, self.id], LossCause::Unanswered, ctx.now);
             return;
         }
         let rest = frame.duration.saturating_sub(ctx.timing.sifs + ctx.timing.on(frame.rates).cts);
@@ -117,6 +119,7 @@ impl Mac {
     pub(super) fn send_cts(&mut self, ctx: &mut Context, to: NodeId, sequence: u32, duration: Span) {
         self.expire_nav(ctx);
         if ctx.timing.rules.cts_needs_idle_medium && (self.busy || self.nav > ctx.now) {
+            ctx.record.in_vain(FrameKind::Rts, [to, self.id], LossCause::Unanswered, ctx.now);
             self.rest(ctx);
             return;
         }
@@ -138,6 +141,7 @@ impl Mac {
             let needs_cts = ctx.timing.rules.data_needs_own_cts && ctx.timing.needs_rts(frame.bytes);
             let accepted = if needs_cts { awaited } else { awaited || self.free_to_respond(ctx) };
             if !accepted {
+                ctx.record.in_vain(FrameKind::Data, [frame.from, self.id], LossCause::Unanswered, ctx.now);
                 return;
             }
             self.phase = Phase::AckDue { to: frame.from, sequence: frame.sequence };

@@ -37,6 +37,8 @@ pub struct Timing {
     others: Vec<LinkTiming>,
     /// By node: the rates of its link to its base station. Empty if all links have the same.
     set_of: Vec<RateSet>,
+    /// Pairs of nodes whose link has rates of its own, the lower first, in order.
+    set_between: Vec<([NodeId; 2], RateSet)>,
     /// Loss of DATA frames on top of everything else.
     pub data_loss: DataLoss,
     /// What overlapping signals do to each other.
@@ -70,7 +72,7 @@ impl Timing {
     /// The shared numbers of a configuration.
     pub fn new(config: &Config) -> Timing {
         let (phy, rules) = (&config.phy, config.mac.rules);
-        let (others, set_of) = links(config);
+        let OwnRates { rates: others, set_of, set_between } = OwnRates::new(config);
         let mut others: Vec<LinkTiming> =
             others.into_iter().map(|rate| LinkTiming::new(config, rate)).collect();
         let mut nominal = LinkTiming::new(config, config.data_rate);
@@ -97,6 +99,7 @@ impl Timing {
             nominal,
             others,
             set_of,
+            set_between,
             data_loss: DataLoss::new(&config.medium, config.nodes.len()),
             collisions,
             busy_from,
@@ -106,6 +109,12 @@ impl Timing {
 
     /// The rates of unicast frames between two nodes.
     pub fn between(&self, one: NodeId, other: NodeId) -> RateSet {
+        if !self.set_between.is_empty() {
+            let pair = [one.min(other), one.max(other)];
+            if let Ok(at) = self.set_between.binary_search_by_key(&pair, |(pair, _)| *pair) {
+                return self.set_between[at].1;
+            }
+        }
         if self.set_of.is_empty() {
             return RateSet::NOMINAL;
         }
@@ -158,11 +167,21 @@ impl Timing {
 
     /// What a station that is alone waits before each exchange, on average: DIFS and a back-off from the first window (9.3.4.2).
     pub fn mean_access(&self) -> Span {
+        self.difs + self.mean_backoff(self.cw_min)
+    }
+
+    /// The mean of a back-off from a contention window.
+    pub fn mean_backoff(&self, cw: u32) -> Span {
         let most = match self.rules.backoff_draw {
-            BackoffDraw::Inclusive => self.cw_min,
-            BackoffDraw::Exclusive => self.cw_min - 1,
+            BackoffDraw::Inclusive => cw,
+            BackoffDraw::Exclusive => cw - 1,
         };
-        self.difs + self.slot * u64::from(most) / 2
+        self.slot * u64::from(most) / 2
+    }
+
+    /// The contention window after a failure.
+    pub fn next_cw(&self, cw: u32) -> u32 {
+        (cw * 2 + 1).min(self.cw_max)
     }
 
     /// Within this after the last bit of a frame its sender neither begins another one nor parts with the packet in it.
@@ -294,27 +313,45 @@ fn equal_wait<'a>(config: &Config, links: impl Iterator<Item = &'a mut LinkTimin
     wait + config.phy.difs()
 }
 
-/// The DATA rates of links that have one of their own, each once, and which of them each node has; nothing at all if none has.
-fn links(config: &Config) -> (Vec<Rate>, Vec<RateSet>) {
-    let mut others: Vec<Rate> = Vec::new();
-    let mut set_of = vec![RateSet::NOMINAL; config.nodes.len()];
-    for (node, set) in config.nodes.iter().zip(&mut set_of) {
-        let Some(rate) = node.data_rate.filter(|rate| *rate != config.data_rate) else { continue };
-        let place = others.iter().position(|other| *other == rate).unwrap_or_else(|| {
-            others.push(rate);
-            others.len() - 1
-        });
-        *set = RateSet(place as u8 + 1); // a PHY has a dozen rates at most
+/// The DATA rates of links that have one of their own.
+struct OwnRates {
+    /// Each once.
+    rates: Vec<Rate>,
+    /// Which of them each node has; nothing at all if none has.
+    set_of: Vec<RateSet>,
+    /// Which of them pairs of nodes have, in order.
+    set_between: Vec<([NodeId; 2], RateSet)>,
+}
+
+impl OwnRates {
+    fn new(config: &Config) -> OwnRates {
+        let mut rates: Vec<Rate> = Vec::new();
+        let mut set = |rate: Rate| {
+            if rate == config.data_rate {
+                return RateSet::NOMINAL;
+            }
+            let place = rates.iter().position(|other| *other == rate).unwrap_or_else(|| {
+                rates.push(rate);
+                rates.len() - 1
+            });
+            RateSet(place as u8 + 1) // a PHY has a dozen rates at most
+        };
+        let of = |rate: Option<Rate>| rate.map_or(RateSet::NOMINAL, &mut set);
+        let mut set_of: Vec<RateSet> = config.nodes.iter().map(|node| node.data_rate).map(of).collect();
+        if set_of.iter().all(|set| *set == RateSet::NOMINAL) {
+            set_of.clear();
+        }
+        let ordered = |[one, other]: [NodeId; 2]| [one.min(other), one.max(other)];
+        let mut set_between: Vec<([NodeId; 2], RateSet)> =
+            config.link_rates.iter().map(|link| (ordered(link.between), set(link.rate))).collect();
+        set_between.sort_unstable_by_key(|(pair, _)| *pair);
+        OwnRates { rates, set_of, set_between }
     }
-    if others.is_empty() {
-        set_of.clear();
-    }
-    (others, set_of)
 }
 
 fn collisions<'a>(config: &Config, links: impl Iterator<Item = &'a LinkTiming>) -> Collisions {
     let rates: Vec<Rate> = links.flat_map(|link| link.rates).collect();
-    let sinr = |noise_mw: f64, sensitivity_mw: f64| {
+    let sinr = |noise_mw: f64, sensitivity_mw: f64, measured: bool| {
         let errors = |rate: &Rate| {
             let modulation = config.phy.modulation(*rate).expect("the rate belongs to the PHY");
             RateErrors { table: ErrorTable::new(modulation), bps: rate.bps() as f64 }
@@ -323,16 +360,18 @@ fn collisions<'a>(config: &Config, links: impl Iterator<Item = &'a LinkTiming>) 
             noise: femtowatts(noise_mw).max(1),
             sensitivity: femtowatts(sensitivity_mw),
             errors: rates.iter().map(errors).collect(),
+            measured,
         }
     };
     match &config.medium.model {
         MediumModel::Ranges { capture_ratio, .. } => Collisions::Pairwise { capture: *capture_ratio },
-        MediumModel::Sinr { noise_mw, sensitivity_mw, .. } => sinr(*noise_mw, *sensitivity_mw),
+        MediumModel::Sinr { noise_mw, sensitivity_mw, .. } => sinr(*noise_mw, *sensitivity_mw, false),
+        MediumModel::Sensed { noise_mw, sensitivity_mw, .. } => sinr(*noise_mw, *sensitivity_mw, true),
         MediumModel::Matrix { quantity: MatrixQuantity::Delivery { .. }, .. } => {
             Collisions::Pairwise { capture: None }
         }
         MediumModel::Matrix { quantity: MatrixQuantity::Rssi { noise_mw, sensitivity_mw, .. }, .. } => {
-            sinr(*noise_mw, *sensitivity_mw)
+            sinr(*noise_mw, *sensitivity_mw, false)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Who hears whom, as a table of directed links.
 
-use crate::config::{Config, MatrixQuantity, MediumModel, NodeConfig, PathLoss};
+use crate::config::{Config, MatrixQuantity, MediumModel, NodeConfig, PathLoss, SensedLink};
 use multihop_core::NodeId;
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ impl Propagation {
                 let floor_mw = noise_mw.min(carrier_sense_mw) * NEGLIGIBLE;
                 Some(Propagation::Powers { transmit_power_mw, sensitivity_mw, floor_mw, path_loss, ln_bit })
             }
-            MediumModel::Matrix { .. } => None,
+            MediumModel::Matrix { .. } | MediumModel::Sensed { .. } => None,
         }
     }
 
@@ -104,10 +104,14 @@ impl Links {
         if let Some(propagation) = Propagation::new(config) {
             return Links::by_distance(&config.nodes, &propagation);
         }
+        let ln_bit = (-config.medium.bit_error_rate).ln_1p();
+        if let MediumModel::Sensed { links, probe_size, sensitivity_mw, .. } = &config.medium.model {
+            let row = |link: &SensedLink| (link.from.0, sensed(link, *probe_size, *sensitivity_mw, ln_bit));
+            return Links::from_rows(config.nodes.len(), links.iter().map(row).collect());
+        }
         let MediumModel::Matrix { links, quantity } = &config.medium.model else {
             unreachable!("links that do not go by distance were measured")
         };
-        let ln_bit = (-config.medium.bit_error_rate).ln_1p();
         let rows = links.iter().map(|link| {
             let arrives = match quantity {
                 MatrixQuantity::Delivery { probe_size } => Link {
@@ -190,12 +194,17 @@ pub fn exceed(config: &Config, most: usize) -> bool {
 /// If a node has no position where links go by distance, which the scenario has refused.
 pub fn farthest(config: &Config) -> Result<f64, NodeId> {
     let longest = |distances: &mut dyn Iterator<Item = f64>| distances.fold(0.0, f64::max);
-    if let MediumModel::Matrix { links, .. } = &config.medium.model {
-        let ends = links.iter().flat_map(|link| [link.from, link.to]);
+    let measured: Option<Vec<(NodeId, NodeId)>> = match &config.medium.model {
+        MediumModel::Matrix { links, .. } => Some(links.iter().map(|link| (link.from, link.to)).collect()),
+        MediumModel::Sensed { links, .. } => Some(links.iter().map(|link| (link.from, link.to)).collect()),
+        MediumModel::Ranges { .. } | MediumModel::Sinr { .. } => None,
+    };
+    if let Some(links) = measured {
+        let ends = links.iter().flat_map(|(from, to)| [*from, *to]);
         let unknown = |node: &NodeId| config.nodes[node.index()].position.is_none();
         return match { ends }.find(unknown) {
             Some(node) => Err(node),
-            None => Ok(longest(&mut links.iter().map(|link| distance(&config.nodes, link.from, link.to)))),
+            None => Ok(longest(&mut links.iter().map(|(from, to)| distance(&config.nodes, *from, *to)))),
         };
     }
     let propagation = Propagation::new(config).expect("only measured links do not go by distance");
@@ -251,6 +260,15 @@ impl<'n> Squares<'n> {
 fn powered(power_mw: f64, sensitivity_mw: f64, ln_bit_success: f64) -> Link {
     let energy = femtowatts(power_mw);
     Link { to: 0, decodable: power_mw >= sensitivity_mw, energy, power: energy as f64, ln_bit_success }
+}
+
+/// A link with what it delivers alone, whatever its power. One that delivers is decodable, however weak.
+fn sensed(link: &SensedLink, probe_size: u32, sensitivity_mw: f64, ln_bit: f64) -> Link {
+    let delivery = link.delivery.unwrap_or(0.0);
+    let power_mw = 10f64.powf(link.rssi / 10.0);
+    let power_mw = if delivery > 0.0 { power_mw.max(sensitivity_mw) } else { power_mw };
+    let ln_success = ln_bit + multihop_dot11::success_from_delivery(delivery, probe_size);
+    Link { to: link.to.0, ..powered(power_mw, sensitivity_mw, ln_success) }
 }
 
 /// A power in milliwatts as whole femtowatts.

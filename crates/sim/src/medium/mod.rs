@@ -6,7 +6,8 @@
 //! * *ranges* (ns-2): a signal is audible up to one distance and decodable up to another; a receiver stays with the first
 //!   signal, which survives a later one only if it is stronger by the capture ratio;
 //! * *SINR*: powers add up, and bits fail by signal over interference and noise;
-//! * *link matrix*: measured delivery (any overlap destroys) or measured power (SINR).
+//! * *link matrix*: measured delivery (any overlap destroys), measured power (SINR), or both (what a link delivers alone as measured,
+//!   what interference does to it by SINR).
 //!
 //! With delays by distance, each of the two is a front that reaches one group of listeners after the other, see [`Front`].
 //!
@@ -14,6 +15,7 @@
 //!
 //! Beside it there are wires, each direction a [`Wire`]: they share nothing with the air, nor with each other.
 
+mod errors;
 mod frame;
 mod front;
 mod links;
@@ -22,10 +24,11 @@ mod moving;
 mod radio;
 mod wire;
 
+pub use errors::RateErrors;
 pub use frame::{Frame, RateClass, RateSet};
 pub use front::{Front, Group, light};
 pub use links::{Link, Links, exceed, farthest, femtowatts};
 pub use loss::DataLoss;
 pub use moving::Listeners;
-pub use radio::{Collisions, Finished, Radio, RateErrors, Reception};
+pub use radio::{Collisions, Finished, Radio, Reception};
 pub use wire::Wire;

@@ -6,8 +6,8 @@
 //! Nodes are sorted into squares a little wider than signals reach, so that only those of nine squares are looked at. A node
 //! changes its square by an event of its own ([`MovingLinks::step`]); what rounding makes of that instant, the margin covers.
 
-use super::Front;
-use super::links::{Link, Links, Propagation, distance};
+use super::links::{Link, Links, Propagation, distance, farthest};
+use super::{Front, light};
 use crate::config::Config;
 use crate::mobility::Motion;
 use multihop_core::{NodeId, Span, Time};
@@ -203,6 +203,18 @@ impl Listeners {
             Listeners::Fixed(links) => links.of(from),
             Listeners::Moving(moving) => moving.of(from),
         }
+    }
+
+    /// The link between two nodes, as it is for the transmitter's latest frame; none if there is none, or was no frame yet.
+    pub fn between(&self, from: NodeId, to: NodeId) -> Option<&Link> {
+        let row = self.of(from);
+        row.binary_search_by_key(&to.0, |link| link.to).ok().map(|at| &row[at])
+    }
+
+    /// How much later a frame may be at its farthest listener than at its nearest; nothing unless delays go by distance.
+    pub fn spread(&self, config: &Config) -> Span {
+        let farthest = || farthest(config).map_or(Span::ZERO, light);
+        if config.delays_by_distance { farthest() } else { Span::ZERO }
     }
 
     /// A transmitter begins a frame. `front` is its own, where delays go by distance.

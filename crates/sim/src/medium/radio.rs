@@ -1,8 +1,7 @@
 //! One node's receiver.
 
-use super::{Frame, Link};
+use super::{Frame, Link, RateErrors};
 use multihop_core::{FrameKind, Rng, Span, Time};
-use multihop_dot11::ErrorTable;
 
 /// What overlapping signals do to each other at a receiver.
 #[derive(Clone, Debug)]
@@ -21,16 +20,9 @@ pub enum Collisions {
         sensitivity: u64,
         /// Bit errors at each rate of the run, by [`super::RateSet::index`].
         errors: Box<[RateErrors]>,
+        /// What noise does to a link is in [`Link::ln_bit_success`], because it was measured: here only what interference adds.
+        measured: bool,
     },
-}
-
-/// Bit errors at a rate.
-#[derive(Clone, Debug)]
-pub struct RateErrors {
-    /// By SINR.
-    pub table: ErrorTable,
-    /// The rate in bits per second.
-    pub bps: f64,
 }
 
 /// What a receiver made of a signal that has just ended.
@@ -57,6 +49,8 @@ pub struct Finished {
     pub ignored_until: Option<Time>,
     /// The medium is not busy here any more.
     pub turns_idle: bool,
+    /// The frame was received in full, and its own bits were wrong: it would have been lost alone as well.
+    pub failed_alone: bool,
 }
 
 impl Finished {
@@ -96,6 +90,8 @@ struct Lock {
     ln_success: f64,
     counted: Time,
     rate: usize,
+    /// Where bit errors without interference were measured: the noise that goes with them.
+    noise: f64,
 }
 
 impl Lock {
@@ -112,6 +108,17 @@ impl Lock {
     /// When the last of the signals in it ends.
     fn end(&self) -> Time {
         if self.beats_interferers { self.end } else { self.end.max(self.interferers_end) }
+    }
+
+    /// What `ln_success` would be without interference.
+    fn ln_success_alone(&self, collisions: &Collisions, frame: &Frame) -> f64 {
+        let Collisions::Sinr { noise, errors, measured, .. } = collisions else { return self.ln_success };
+        if *measured {
+            return 0.0; // what the link loses alone is in its own bit errors
+        }
+        let RateErrors { table, bps } = &errors[self.rate];
+        let bits = frame.airtime().saturating_sub(frame.overhead).seconds() * bps;
+        bits * table.bit_success_ln(self.power / *noise as f64)
     }
 
     fn ignored_until(&self) -> Option<Time> {
@@ -221,7 +228,7 @@ impl Radio {
                 self.energy += link.energy;
                 self.begin_pairwise(capture.unwrap_or(f64::INFINITY), link, frame, now);
             }
-            Collisions::Sinr { sensitivity, .. } => {
+            Collisions::Sinr { sensitivity, noise, errors, measured } => {
                 self.count_bits(collisions, now);
                 self.energy += link.energy;
                 // Of signals that begin at one instant the strongest is received; of equals, one that does not depend on order.
@@ -229,7 +236,11 @@ impl Radio {
                 let fresh = rank(link.power, frame.from.0);
                 let stronger = |lock: &Lock| lock.start == now && fresh > rank(lock.power, lock.from);
                 if link.energy >= *sensitivity && self.lock.as_ref().is_none_or(stronger) {
-                    self.lock = Some(self.locked(link, frame, now));
+                    let mut lock = self.locked(link, frame, now);
+                    if *measured {
+                        lock.noise = errors[lock.rate].noise_of(link, *noise as f64);
+                    }
+                    self.lock = Some(lock);
                 }
             }
         }
@@ -255,6 +266,7 @@ impl Radio {
             ln_success: 0.0,
             counted: now + frame.overhead,
             rate: frame.rate_index(),
+            noise: 0.0,
         }
     }
 
@@ -317,62 +329,80 @@ impl Radio {
         }
         let sensed = self.senses_others();
         self.energy -= link.energy;
-        let (reception, ignored_until) = self.conclude(link, frame, loss, now);
+        let finished = self.conclude(collisions, link, frame, loss, now);
         let ceases = sensed && !self.senses_others();
         if ceases {
             self.others_until = now;
         }
-        Finished { reception, ignored_until, turns_idle: ceases && !self.transmitting && !self.off }
+        Finished { turns_idle: ceases && !self.transmitting && !self.off, ..finished }
     }
 
-    /// What became of the frame that it was locked on, if this was the end of it.
+    /// What became of the frame that it was locked on, if this was the end of it; not whether the medium turns idle.
     #[inline]
-    fn conclude(&mut self, link: &Link, frame: &Frame, loss: f64, now: Time) -> (Reception, Option<Time>) {
+    fn conclude(
+        &mut self,
+        collisions: &Collisions,
+        link: &Link,
+        frame: &Frame,
+        loss: f64,
+        now: Time,
+    ) -> Finished {
         // A frame in good order ends with its own signal; anything else when the last of the signals in it does.
         let ends = |lock: &Lock| if lock.is_intact() { lock.from == frame.from.0 } else { lock.end() == now };
         let Some(lock) = self.lock.as_ref().filter(|lock| ends(lock)) else {
-            return (Reception::NotSynchronised, None);
+            let reception = Reception::NotSynchronised;
+            return Finished { reception, ignored_until: None, turns_idle: false, failed_alone: false };
         };
         let ignored_until = if self.off { None } else { lock.ignored_until() };
+        let mut failed_alone = false;
         let reception = if self.off || now < self.transmits_until {
             Reception::Transmitting
         } else if lock.is_intact() {
-            let ln_success = lock.ln_success + link.ln_bit_success * f64::from(frame.bytes) * 8.0;
-            self.decode(ln_success, frame, loss)
+            let of_link = link.ln_bit_success * f64::from(frame.bytes) * 8.0;
+            let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
+            match wrong(&mut self.rng, lock.ln_success + of_link, loss) {
+                None => Reception::Decoded,
+                Some(drawn) => {
+                    // The same draw decides what would have become of it alone.
+                    let alone = lock.ln_success_alone(collisions, frame) + of_link;
+                    failed_alone = drawn >= alone.exp() * (1.0 - loss);
+                    Reception::FcsError
+                }
+            }
         } else if lock.is_recognized() {
             Reception::FcsError
         } else {
             Reception::Noise
         };
         self.lock = None;
-        (reception, ignored_until)
-    }
-
-    /// Are all bits right, whose probability has this logarithm?
-    fn decode(&mut self, ln_success: f64, frame: &Frame, loss: f64) -> Reception {
-        let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
-        if ln_success >= 0.0 && loss <= 0.0 {
-            return Reception::Decoded;
-        }
-        if self.rng.unit() < ln_success.exp() * (1.0 - loss) {
-            Reception::Decoded
-        } else {
-            Reception::FcsError
-        }
+        Finished { reception, ignored_until, turns_idle: false, failed_alone }
     }
 
     /// Adds the bits since the last change of interference to the chance that all are right.
     fn count_bits(&mut self, collisions: &Collisions, now: Time) {
-        let Collisions::Sinr { noise, errors, .. } = collisions else { return };
+        let Collisions::Sinr { noise, errors, measured, .. } = collisions else { return };
         let Some(lock) = &mut self.lock else { return };
         let length: Span = now.since(lock.counted);
         if length == Span::ZERO {
             return;
         }
         let interference = self.energy as f64 - lock.power;
-        let sinr = lock.power / (*noise as f64 + interference.max(0.0));
-        let RateErrors { table, bps } = &errors[lock.rate];
-        lock.ln_success += length.seconds() * bps * table.bit_success_ln(sinr);
+        let of_rate = &errors[lock.rate];
+        let per_bit = if *measured {
+            of_rate.due_to(interference, lock.power, lock.noise)
+        } else {
+            of_rate.table.bit_success_ln(lock.power / (*noise as f64 + interference.max(0.0)))
+        };
+        lock.ln_success += length.seconds() * of_rate.bps * per_bit;
         lock.counted = now;
     }
+}
+
+/// Are some bits wrong, where all are right with a probability of this logarithm and the frame is not lost besides? Then what was drawn.
+fn wrong(rng: &mut Rng, ln_success: f64, loss: f64) -> Option<f64> {
+    if ln_success >= 0.0 && loss <= 0.0 {
+        return None;
+    }
+    let drawn = rng.unit();
+    (drawn >= ln_success.exp() * (1.0 - loss)).then_some(drawn)
 }

@@ -19,7 +19,7 @@ mod static_routes;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use static_routes::{LinkQuality, Routes};
+pub use static_routes::{Arrivals, LinkQuality, Routes};
 
 pub(crate) use agent::{Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, SourceRoute};
 pub(crate) use dsr::{DSR_PROTOCOL, next_on, source_route_bytes, source_route_header};

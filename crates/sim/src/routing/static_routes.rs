@@ -4,6 +4,7 @@ use crate::config::{Config, MediumModel, RouteMetric};
 use crate::mac::Timing;
 use crate::medium::{Collisions, Link, Links, RateClass, RateSet};
 use multihop_core::NodeId;
+use multihop_dot11::{ACK_BYTES, CTS_BYTES, RTS_BYTES};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -22,6 +23,19 @@ pub struct Routes {
 }
 
 const NONE: u32 = u32::MAX;
+
+/// Shares of the frames of an exchange that arrive over a link without interference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrivals {
+    /// Of RTS.
+    pub rts: f64,
+    /// Of CTS, on the way back.
+    pub cts: f64,
+    /// Of DATA frames.
+    pub data: f64,
+    /// Of ACK, on the way back.
+    pub ack: f64,
+}
 
 /// What links are worth without interference.
 #[derive(Clone, Debug)]
@@ -48,11 +62,28 @@ impl LinkQuality {
         (self.links, self.timing)
     }
 
-    /// Share of the DATA frames of 1000 bytes that arrive over a link, without interference.
-    fn data(&self, from: NodeId, link: &Link) -> f64 {
+    /// The links and the shared numbers that it is judged by.
+    pub(crate) fn parts(&self) -> (&Links, &Timing) {
+        (&self.links, &self.timing)
+    }
+
+    /// Of the frames of an exchange over `from -> to` with a DATA frame of so many bytes; none if they have no link both ways.
+    pub fn arrivals(&self, from: NodeId, to: NodeId, bytes: u32) -> Option<Arrivals> {
+        let (there, back) = (self.links.between(from, to)?, self.links.between(to, from)?);
+        let rates = self.timing.between(from, to);
+        Some(Arrivals {
+            rts: self.delivery(there, rates, RateClass::Control, RTS_BYTES),
+            cts: self.delivery(back, rates, RateClass::Cts, CTS_BYTES),
+            data: self.data(from, there, bytes),
+            ack: self.delivery(back, rates, RateClass::Ack, ACK_BYTES),
+        })
+    }
+
+    /// Share of the DATA frames of so many bytes that arrive over a link, without interference.
+    fn data(&self, from: NodeId, link: &Link, bytes: u32) -> f64 {
         let lost = self.timing.data_loss.from(from).to(link.to);
         let rates = self.timing.between(from, NodeId(link.to));
-        self.delivery(link, rates, RateClass::Data, NOMINAL_BYTES) * (1.0 - lost)
+        self.delivery(link, rates, RateClass::Data, bytes) * (1.0 - lost)
     }
 
     fn delivery(&self, link: &Link, rates: RateSet, class: RateClass, bytes: u32) -> f64 {
@@ -61,7 +92,7 @@ impl LinkQuality {
         }
         let bits = f64::from(bytes) * 8.0;
         let noise = match &self.timing.collisions {
-            Collisions::Pairwise { .. } => 0.0,
+            Collisions::Pairwise { .. } | Collisions::Sinr { measured: true, .. } => 0.0,
             Collisions::Sinr { noise, errors, .. } => {
                 errors[rates.index(class)].table.bit_success_ln(link.power / *noise as f64)
             }
@@ -82,7 +113,7 @@ impl LinkQuality {
             return 0.0;
         };
         let rates = self.timing.between(from, to);
-        self.data(from, there) * self.delivery(back, rates, RateClass::Ack, multihop_dot11::ACK_BYTES)
+        self.data(from, there, NOMINAL_BYTES) * self.delivery(back, rates, RateClass::Ack, ACK_BYTES)
     }
 
     /// May they exchange unicast frames by radio, as far as associations go?
@@ -148,6 +179,15 @@ impl Routes {
     }
 }
 
+impl Routes {
+    /// What the route costs by the metric of the configuration; none if there is none.
+    pub fn cost(&self, ends: (NodeId, NodeId), config: &Config, quality: &LinkQuality) -> Option<f64> {
+        let path = self.path(ends.0, ends.1)?;
+        let hop = |pair: &[NodeId]| cost(config.routing.metric, quality.success(pair[0], pair[1]));
+        Some(path.windows(2).map(hop).sum())
+    }
+}
+
 /// Among paths of equal hops, the one with the fewest expected transmissions is taken.
 fn cost(metric: RouteMetric, success: f64) -> f64 {
     let etx = 1.0 / success;
@@ -204,6 +244,6 @@ fn shortest_paths(destination: NodeId, incoming: &[Vec<(u32, f64)>]) -> Vec<u32>
 impl MediumModel {
     /// Does this model need positions?
     pub fn needs_positions(&self) -> bool {
-        !matches!(self, MediumModel::Matrix { .. })
+        !matches!(self, MediumModel::Matrix { .. } | MediumModel::Sensed { .. })
     }
 }

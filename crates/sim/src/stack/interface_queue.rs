@@ -4,7 +4,7 @@ use super::{Stack, Surroundings};
 use crate::record::Recorder;
 use crate::slab::{Handle, Slab};
 use multihop_core::{DropCause, NodeId, Packet, Span, Time};
-use multihop_link::{Arrival, Hop, LinkView, QueueEvent, RouterPolicy, Taken, Verdict};
+use multihop_link::{Arrival, Hop, LinkView, QueueEvent, Queued, RouterPolicy, Verdict};
 
 /// A packet waiting in the interface queue, and where it goes; none for a broadcast.
 #[derive(Clone, Copy, Debug)]
@@ -15,26 +15,14 @@ pub struct Waiting {
     pub peer: Option<NodeId>,
 }
 
-/// A packet for the MAC.
-#[derive(Clone, Copy, Debug)]
-pub struct Next {
-    /// The packet.
-    pub handle: Handle,
-    /// Its next hop.
-    pub peer: Option<NodeId>,
-    /// When it entered the queue.
-    pub enqueued: Time,
-    /// By how much longer than usual the back-off before its first transmission is.
-    pub extra_backoff: Span,
-}
-
 impl Stack {
     /// The next packet for the MAC.
-    pub fn next(&mut self, now: Time, packets: &mut Slab, record: &mut Recorder) -> Option<Next> {
+    pub fn next(&mut self, now: Time, packets: &mut Slab, record: &mut Recorder) -> Option<Queued<Waiting>> {
         loop {
             let taken = self.queue.pop(now);
             self.lose_queued(now, DropCause::Aqm, packets, record);
-            let Taken { item: Waiting { handle, peer }, size, came: enqueued, marked } = taken?;
+            let taken = taken?;
+            let Queued { item: Waiting { handle, peer }, size, came: enqueued, marked, .. } = taken;
             if marked {
                 packets.get_mut(handle).packet.mark();
             }
@@ -59,10 +47,13 @@ impl Stack {
                 self.lose(now, handle, DropCause::Policy, packets, record);
                 continue;
             }
-            let extra_backoff =
-                peer.map_or(Span::ZERO, |_| self.policies.extra_backoff(&packets.get(handle).packet));
-            return Some(Next { handle, peer, enqueued, extra_backoff });
+            return Some(taken);
         }
+    }
+
+    /// By how much longer than usual the back-off before the first transmission of a packet with a next hop is.
+    pub fn extra_backoff(&self, packet: &Packet) -> Span {
+        self.policies.extra_backoff(packet)
     }
 
     /// Puts a packet with a next hop into the queue, if the policy lets it.

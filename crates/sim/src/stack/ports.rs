@@ -6,7 +6,7 @@ use crate::agenda::{Lane, Slot};
 use crate::config::WireConfig;
 use crate::slab::Handle;
 use multihop_core::{DropCause, Dropped, Interval, LinkEvent, NodeId, Rate, Span, Time};
-use multihop_link::{Arrival, Hop, InterfaceQueue, QueueEvent, Taken, Verdict};
+use multihop_link::{Arrival, Hop, InterfaceQueue, QueueEvent, Queued, Verdict};
 
 /// Where packets leave a node over a wire.
 pub struct Port {
@@ -161,7 +161,7 @@ impl Stack {
         loop {
             let taken = self.ports[port].queue.pop(now);
             self.lose_queued_at_port(around, port, DropCause::Aqm);
-            let Some(Taken { item: handle, marked, .. }) = taken else { return };
+            let Some(Queued { item: handle, marked, .. }) = taken else { return };
             let packet = &mut around.packets.get_mut(handle).packet;
             if marked {
                 packet.mark();

@@ -44,9 +44,13 @@ impl World {
         self.agenda.arm(Slot(slot.0 + 1), frame.end(), Lane::AirEnd);
         if self.radios[frame.from.index()].is_off() {
             self.outages.note(frame.from.0, Sent::Nothing);
+            self.book_unsent(frame);
             return false;
         }
         self.listeners.refresh(frame.from, front, self.now);
+        if self.record.causes.are_kept() {
+            self.book_begin(frame);
+        }
         true
     }
 
@@ -121,6 +125,8 @@ impl World {
             log.frame_ends(frame, &self.packets);
         }
         let links = self.listeners.of(frame.from);
+        let wanted = frame.to.filter(|_| self.record.causes.are_kept()).map_or(u32::MAX, |to| to.0);
+        let mut lost = None;
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
             let link = &arrives(&links[reached.map_or(index, |places| places[index].1 as usize)]);
             let radio = &mut self.radios[link.to as usize];
@@ -129,6 +135,9 @@ impl World {
                 && let Some(log) = &mut self.air_log
             {
                 log.heard(frame, link);
+            }
+            if link.to == wanted && finished.reception != Reception::Decoded {
+                lost = Some((*link, finished));
             }
             if finished.is_nothing() {
                 continue;
@@ -142,6 +151,9 @@ impl World {
                     settle(mac, ctx, &self.network);
                 }
             });
+        }
+        if let Some((link, finished)) = lost {
+            self.book_loss(frame, &link, finished);
         }
     }
 

@@ -14,6 +14,15 @@ pub enum Recovery {
     Reno,
     /// From selective acknowledgements (RFC 6675).
     Sack,
+    /// From selective acknowledgements as ns-2's `Agent/TCP/Sack1` has it, which counts packets and forgets more.
+    Sack1,
+}
+
+impl Recovery {
+    /// Does the receiver say which data it has?
+    pub const fn is_selective(self) -> bool {
+        matches!(self, Recovery::Sack | Recovery::Sack1)
+    }
 }
 
 /// The congestion window with which `NewReno` leaves fast recovery (RFC 6582, section 3.2, step 3).

@@ -1,7 +1,7 @@
 //! The receiving end of a TCP connection.
 
 use crate::tcp::ranges::Ranges;
-use crate::{Delivered, Echo, Endpoint, Progress, Recovery, TcpOptions};
+use crate::{Delivered, Echo, Endpoint, Progress, TcpOptions};
 use multihop_core::{Ecn, Flags, HeaderBytes, SackBlock, SackBlocks, Segment, Time};
 
 /// The data receiver of a TCP connection. The application takes what is delivered at once, so the advertised window is always
@@ -101,7 +101,7 @@ impl TcpReceiver {
 
     fn acknowledge(&mut self) {
         let mut sack = SackBlocks::default();
-        if self.options.recovery == Recovery::Sack {
+        if self.options.recovery.is_selective() {
             self.list_blocks(&mut sack);
         }
         self.reply = Some(Segment {
@@ -207,6 +207,7 @@ impl Endpoint for TcpReceiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Recovery;
     use multihop_core::Span;
 
     const NOW: Time = Time::ZERO;

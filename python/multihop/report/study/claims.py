@@ -50,7 +50,7 @@ def details(result: StudyResult, prefix: str) -> str:
 def _row(judgement: Judgement, key: str) -> str:
     claim = judgement.claim
     impossible = len(judgement.impossible)
-    beyond = f"{impossible} printed beyond the channel" if impossible else ""
+    beyond = f"{impossible} claimed beyond the channel" if impossible else ""
     numbers = ", ".join(part for part in (judgement.summary, beyond) if part)
     cells = (
         ("claim", f'<a href="#{key}">{escape(claim.id)}</a>'),
@@ -89,7 +89,7 @@ def _claim(judgement: Judgement, key: str) -> str:
     if impossible:
         printed = sum(cell.printed is not None for cell in judgement.cells)
         beyond = (
-            f'<p class="beyond"><b>The printed number is more than the channel can carry</b> in {impossible} of '
+            f'<p class="beyond"><b>The claimed number is more than the channel can carry</b> in {impossible} of '
             f"{printed} cells.</p>"
         )
     reason = paragraphs(claim.reason)
@@ -107,7 +107,7 @@ def _cells(judgement: Judgement) -> str:
     with_printed = any(cell.printed is not None for cell in cells)
     with_possible = any(cell.possible is not None for cell in cells)
     heads = ["what", "", "measured", "expected"]
-    heads += ["paper"] if with_printed else []
+    heads += ["claimed"] if with_printed else []
     heads += ["channel at most"] if with_possible else []
     rows = "".join(_cell(cell, with_printed=with_printed, with_possible=with_possible) for cell in cells)
     head = "".join(f'<th scope="col"{" class=name" if h == "what" else ""}>{h}</th>' for h in heads)
@@ -122,6 +122,6 @@ def _cell(cell: Cell, *, with_printed: bool, with_possible: bool) -> str:
     if with_possible:
         is_beyond = cell.printed is not None and cell.possible is not None and cell.printed > cell.possible
         bound = "" if cell.possible is None else f"{cell.possible:.4g}"
-        columns += f'<td class="beyond">{bound}, less than printed</td>' if is_beyond else f"<td>{bound}</td>"
+        columns += f'<td class="beyond">{bound}, less than claimed</td>' if is_beyond else f"<td>{bound}</td>"
     state = f'<span class="badge {_STATES[cell.state]}">{escape(str(cell.state))}</span>'
     return f'<tr><td class="name">{escape(cell.what)}</td><td class="name">{state}</td>{columns}</tr>'

@@ -9,16 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.ticker import LogLocator, NullLocator
 
 from multihop.report.markup import estimate_words
 from multihop.report.study.plots import Mark, Panel, Plot, Series
 from multihop.report.svg import FAINT, INK, PAGE_WIDTH, PALETTE, Chart
 
 #: What the extra entries of a legend say; also the names under which the page's script shows and hides them.
-EXTRAS = {"printed": "printed in the paper", "possible": "most that the channel can carry"}
+EXTRAS = {"printed": "number of a claim", "possible": "most that the channel can carry"}
 
 _MARKERS = "os^vPX"
 _DASHES = ("-", "--", ":")
@@ -111,6 +108,9 @@ def shows_legend(plot: Plot) -> bool:
 def _legend(plot: Plot) -> list[tuple[Any, str]]:
     if not shows_legend(plot):
         return []
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     entries: list[tuple[Any, str]] = []
     for number, name in enumerate(plot.names):
         how = look(number)
@@ -241,7 +241,7 @@ def _printed(chart: Chart, axis: Any, plot: Plot, panel: Panel) -> None:  # noqa
         )
         whose = f"{plot.names[series.number]}, " if is_own and plot.names[series.number] else ""
         at = f"{plot.x_label} {label}: " if label else ""
-        chart.part(diamond, f"{whose}{at}printed in the paper {value:g} {plot.unit}".rstrip(), tokens)
+        chart.part(diamond, f"{whose}{at}claimed {value:g} {plot.unit}".rstrip(), tokens)
 
 
 def _possible(chart: Chart, axis: Any, plot: Plot, panel: Panel) -> None:  # noqa: ANN401 - an Axes
@@ -307,6 +307,8 @@ def _values(plot: Plot) -> list[float]:
 
 def _make_log(axis: Any, direction: str) -> None:  # noqa: ANN401 - an Axes
     """A logarithmic axis whose ticks are plain numbers."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
     axis.set(**{f"{direction}scale": "log"})
     along = getattr(axis, f"{direction}axis")
     along.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))

@@ -162,7 +162,7 @@ def _cell(mark: Mark | None, metric: Metric) -> str:
     text = with_interval(mark.y, metric)
     if mark.across is not None:
         text += f" at {with_interval(mark.across, metric)}"
-    beside = [f"paper {value:g}" for value in mark.printed]
+    beside = [f"claimed {value:g}" for value in mark.printed]
     beside += [f"channel at most {mark.possible:.4g}"] if mark.possible is not None else []
     return f"{text} ({', '.join(beside)})" if beside else text
 

@@ -3,10 +3,13 @@
 //! The tables read `what is replaced => by what @ the text at whose line the message is -> key: parts of the message`, the parts
 //! separated by ` | `. Without `@` the message is at the line of the replacement. `\n` is a line break.
 
+mod measure;
 mod routing;
+mod settings;
 mod wires;
 
-use multihop_scenario::{Overrides, Setting, resolve};
+use measure::{BROKEN_OBSERVED, OBSERVED};
+use multihop_scenario::{Overrides, resolve};
 use routing::{ON_DEMAND, ROUTED, SOURCE_ROUTED};
 use wires::{DUMBBELL, WIRED};
 
@@ -157,6 +160,7 @@ capture = "10 dB" => path_loss = "two-ray" -> medium.path_loss: string | a table
 name = "b" => name = "a" -> topology.nodes[1].name: "a" is already the name of topology.nodes[0]
 name = "b" => name = " " -> topology.nodes[1].name: empty name
 ["200 m", "0 m"] => ["200 m"] -> topology.nodes[1].position: list of 1 | two
+["200 m", "0 m"] => ["200 m", "0 m", "5 m"] -> topology.nodes[1].position: list of 3 | two
 ["200 m", "0 m"] => ["200 m", 0] -> topology.nodes[1].position[1]: number 0 | a length
 ["200 m", "0 m"] => ["200 m", "1e9 km"] -> topology.nodes[1].position[1]: 10000 km
 ["200 m", "0 m"] => ["-0 m", "0 m"] -> topology.nodes[1].position: is where "a" stands
@@ -281,7 +285,7 @@ scheme = "udp"
 /// How to break it.
 const BROKEN_MEASURED: &str = r#"
 quantity = "delivery"\n =>  @ [medium] -> medium.quantity: missing | delivery
-quantity = "delivery" => quantity = "snr" @ quantity -> medium.quantity: delivery, rssi
+quantity = "delivery" => quantity = "snr" @ quantity -> medium.quantity: delivery, rssi, delivery-and-rssi
 quantity = "delivery" => quantity = "rssi" @ probe_size -> medium.probe_size: no meaning with quantity "rssi"
 probe_size = "1500 B" => noise = "-90 dBm" @ probe -> medium.noise: no meaning with quantity "delivery"
 probe_size = "1500 B" => probe_size = "0 B" @ probe -> medium.probe_size: 1 B
@@ -294,60 +298,54 @@ from = "c", to = "b" => from = "c", to = "x" @ { from = "c" -> topology.links[2]
 from = "c", to = "b" => from = "c", to = "c" @ { from = "c" -> topology.links[2]: from "c" to itself
 from = "c", to = "b" => from = "b", to = "a" @ { from = "c" -> topology.links[2]: from "b" to "a" is already in topology.links[0]
 delivery = 0.6 => delivery = 0.0 @ [[flows]] -> flows[0]: no path | c is in a component of 1 node (c)
+delivery = 0.6 => delivery = 0.6, data_rate = "3 Mb/s" @ { from = "c" -> topology.links[2].data_rate: is not a rate of "802.11b" | 5.5 Mb/s
 "#;
 
-const OBSERVED: &str = r#"duration = "10 s"
-record_interval = "1 s"
+/// The same with powers.
+const POWERED: &str = r#"duration = "10 s"
+[medium]
+model = "matrix"
+quantity = "delivery-and-rssi"
+noise = "-94 dBm"
 [topology]
-generator = "chain"
-hops = 2
+nodes = [{ name = "a" }, { name = "b" }, { name = "c" }]
+links = [
+  { from = "a", to = "b", delivery = 0.9, reverse = 0.8, rssi = "-70 dBm", reverse_rssi = "-71 dBm", data_rate = "2 Mb/s" },
+  { from = "b", to = "c", delivery = 0.7, rssi = "-80 dBm", reverse = 0.7, reverse_rssi = "-80 dBm" },
+  { from = "a", to = "c", rssi = "-90 dBm" },
+  { from = "c", to = "a", rssi = "-91 dBm" },
+]
 [traffic]
-pattern = "canonical"
-scheme = "udp"
-[[measure]]
-estimator = "rt-winf"
-at = ["n0", "n2"]
-reading = "strict"
-window = "1 s"
-full_busy = true
-reference_size = "1500 B"
-smoothing = 0.125
-[[measure]]
-estimator = "adhoc-probe"
-name = "probe"
-flow = "n0->n2"
-pairs = 200
-[[measure]]
-estimator = "packet-throughput"
-interval = "200 ms"
-normalise_over = 100
+pattern = "gateway"
+gateways = ["b"]
+clients = 2
+scheme = "tcp-sack"
 "#;
 
 /// How to break it.
-const BROKEN_OBSERVED: &str = r#"
-estimator = "rt-winf" => estimator = "rt-winff" -> measure[0].estimator: did you mean "rt-winf"? | fte
-estimator = "rt-winf" => estimator = 5 -> measure[0].estimator: integer | idlegap
-at = ["n0", "n2"] => at = [] -> measure[0].at: [] names no node | remove the key
-at = ["n0", "n2"] => at = ["n0", "n9"] -> measure[0].at[1]: "n9" is not a node | n0, n1, n2
-at = ["n0", "n2"] => at = ["n0", "n0"] -> measure[0].at[1]: "n0" is there twice
-at = ["n0", "n2"] => at = "n0" -> measure[0].at: "n0" | a list
-reading = "strict" => reading = "literal" -> measure[0].reading: "literal" | printed, strict
-window = "1 s" => window = "0 s" -> measure[0].window: "0 s" is out of range | from 1 ms
-window = "1 s" => window = "2 min" -> measure[0].window: "2 min" is out of range | 1 min
-window = "1 s" => window = 1 -> measure[0].window: 1 | "off"
-reading = "strict" => reading = "whole" @ full_busy -> measure[0].full_busy: true has no effect with reading = "whole" | leave it out
-estimator = "packet-throughput"\ninterval = "200 ms"\nnormalise_over = 100 => estimator = "rt-winf-probe"\nreading = "strict" @ interval = "200 -> measure[2].reading: "strict" is no reading of rt-winf-probe | printed | whole
-full_busy = true => full_bussy = true -> measure[0].full_bussy: unknown key | did you mean "full_busy"?
-reference_size = "1500 B" => reference_size = "0 B" -> measure[0].reference_size: "0 B" | 1 B
-smoothing = 0.125 => smoothing = 0 -> measure[0].smoothing: 0 is out of range | above 0
-smoothing = 0.125 => pairs = 3 -> measure[0].pairs: unknown key | total_per_exchange
-name = "probe" => name = "rt-winf" -> measure[1].name: "rt-winf" is already the name of measure[0] | another
-name = "probe" => name = " " -> measure[1].name: empty name
-flow = "n0->n2" => flow = "n0->n1" -> measure[1].flow: "n0->n1" is not a flow | n0->n2
-pairs = 200 => pairs = 0 -> measure[1].pairs: 0 is out of range | 1 to 10000
-interval = "200 ms" => interval = "1 us" -> measure[2].interval: "1 us" | 1 ms
-normalise_over = 100 => normalise_over = -1 -> measure[2].normalise_over: -1 | whole number
-record_interval = "1 s" => record_interval = "10 us" @ [[measure]] -> measure: 8 estimators make 8000000 rows | fewer nodes
+const BROKEN_POWERED: &str = r#"
+rssi = "-70 dBm",  =>  @ { from = "a", to = "b" -> topology.links[0].rssi: missing | every direction has a power
+ reverse_rssi = "-71 dBm", =>  @ { from = "a", to = "b" -> topology.links[0].reverse_rssi: missing | every direction has a power
+rssi = "-90 dBm" => reverse_rssi = "-90 dBm" @ { from = "a", to = "c" -> topology.links[2].rssi: missing | rssi = "-70 dBm"
+rssi = "-90 dBm" => rssi = "90 dBm" @ { from = "a", to = "c" -> topology.links[2].rssi: 90 | -150 dBm to 40 dBm
+rssi = "-90 dBm" => rssi = "-90 dBm", data_rate = "7 Mb/s" @ { from = "a", to = "c" -> topology.links[2].data_rate: is not a rate
+reverse_rssi = "-80 dBm" => reverse_rssi = "-80 dBm", data_rate = "1 Mb/s" }, { from = "c", to = "b", rssi = "-80 dBm" @ { from = "b" -> topology.links[2]: from "c" to "b" is already in topology.links[1]
+noise = "-94 dBm" => noise = "94 dBm" @ noise -> medium.noise: 94
+gateways = ["b"] => gateways = ["b", "x"] @ gateways -> traffic.gateways[1]: "x" is not a node | a, b, c
+gateways = ["b"] => gateways = ["b", "b"] @ gateways -> traffic.gateways[1]: already there | once
+gateways = ["b"] => gateways = [] @ gateways -> traffic.gateways: is empty | best connected
+clients = 2 => gateway_count = 1 @ clients -> traffic.gateway_count: no effect beside gateways
+gateways = ["b"] => gateway_count = 3 @ gateways -> traffic.gateway_count: leaves no clients | 3 nodes
+gateways = ["b"] => gateway = "b" @ gateways -> traffic.gateway: no effect with pattern "gateway"
+clients = 2 => clients = 3 @ clients -> traffic.clients: too many: 2 nodes
+clients = 2 => clients = 0 @ clients -> traffic.clients: 0 is out of range
+clients = 2 => flows = 2 @ clients -> traffic.flows: no effect with pattern "gateway"
+clients = 2 => direction = "down" @ clients -> traffic.direction: "down" | downloads
+clients = 2 => mix = ["vidio"] @ clients -> traffic.mix[0]: "vidio" | did you mean "video"?
+clients = 2 => mix = [] @ clients -> traffic.mix: is empty | download, web
+clients = 2 => mix = ["web"]\napp = { kind = "saturated" } @ scheme -> traffic.app: no effect beside mix
+clients = 2\nscheme = "tcp-sack" => mix = ["call", "web"]\nscheme = "udp" @ clients -> traffic.mix: not acknowledged | leave out "web"
+pattern = "gateway" => pattern = "gatway" @ pattern -> traffic.pattern: did you mean "gateway"?
 "#;
 
 #[test]
@@ -374,7 +372,9 @@ fn nodes_that_all_sense_each_other_are_limited() {
 
 #[test]
 fn the_scenarios_to_break_are_sound() {
-    for text in [SOUND, GENERATED, MEASURED, WIRED, DUMBBELL, ROUTED, SOURCE_ROUTED, ON_DEMAND, OBSERVED] {
+    for text in
+        [SOUND, GENERATED, MEASURED, POWERED, WIRED, DUMBBELL, ROUTED, SOURCE_ROUTED, ON_DEMAND, OBSERVED]
+    {
         assert_eq!(message(text, &Overrides::default()), "no error");
     }
 }
@@ -392,6 +392,7 @@ fn broken_generators() {
 #[test]
 fn broken_link_matrices() {
     check_all(MEASURED, BROKEN_MEASURED);
+    check_all(POWERED, BROKEN_POWERED);
 }
 
 #[test]
@@ -429,103 +430,6 @@ fn broken_files() {
         let message = message(text, &Overrides::default());
         assert!(message.starts_with(expected), "{text:?}:\n  expected {expected}\n  got      {message}");
     }
-}
-
-#[test]
-fn broken_overrides_name_their_option() {
-    let text = |value: &str| Some(value.to_owned());
-    let cases = [
-        (
-            Overrides { duration: text("60"), ..Overrides::default() },
-            "--duration: duration: \"60\" has no unit; expected a time",
-        ),
-        (
-            Overrides { duration: text("0 s"), ..Overrides::default() },
-            "--duration: duration: 0 s is out of range; give a value",
-        ),
-        (
-            Overrides { duration: text(""), ..Overrides::default() },
-            "--duration: duration: \"\" has no number",
-        ),
-        (
-            Overrides { warmup: text("3 h"), ..Overrides::default() },
-            "--warmup: warmup: 3 h leaves nothing of the duration",
-        ),
-        (
-            Overrides { duration: text("10 s"), ..Overrides::default() },
-            "case.toml:4: warmup: \"20 s\" leaves nothing of the duration, which is 10 s",
-        ),
-        (
-            Overrides { record_interval: text("1 ns"), ..Overrides::default() },
-            "--record-interval: record_interval: 1 ns makes",
-        ),
-        (
-            Overrides { scheme: text("recm"), ..Overrides::default() },
-            "--scheme: scheme: recm is not a scheme; did you mean \"recn\"?",
-        ),
-    ];
-    for (overrides, expected) in cases {
-        let message = message(SOUND, &overrides);
-        assert!(message.starts_with(expected), "expected {expected}\n  got      {message}");
-    }
-}
-
-/// Settings on top of [`SOUND`], separated by ` & `, and the beginning of the message.
-const BROKEN_SETTINGS: &str = r#"
-topology.hops = 0 & topology.generator = "chain" -> case.toml:34: topology.nodes: there are a generator and a list of nodes; remove
-topology = { generator = "chain", hops = 0 } -> --set topology: topology.hops: 0 is out of range; give a value from 1
-topology = { generator = "chain", hops = 3 } & topology.hops = "five" -> --set topology.hops: topology.hops: found the text "five"; expected
-topology = { generator = "chain", hops = 3 } & topology.hop = 5 -> --set topology.hop: topology.hop: unknown key; did you mean "hops"?
-mac.queue = 0 -> --set mac.queue: mac.queue: 0 is out of range
-mac.queue = 50.5 -> --set mac.queue: mac.queue: found the number 50.5; expected a whole number
-duration = "60" -> --set duration: duration: "60" has no unit; expected a time
-duration = "10 s" -> case.toml:4: warmup: "20 s" leaves nothing of the duration, which is 10 s
-warmup = "3 h" -> --set warmup: warmup: "3 h" leaves nothing
-traffic.flows = 3 -> --set traffic.flows: traffic.pattern: missing; add it
-flows[1].to = "x" -> --set flows[1].to: flows[1].to: "x" is not a node
-flows[*].stop = "1 s" -> --set flows[*].stop: flows[0].stop: "1 s"
-flows.length = 1 & flows[0].stop = "1 s" -> --set flows[0].stop: flows[0].stop: "1 s"
-flows.length = 0 -> case.toml:52: flows: there are no flows
-flows.length = 3 -> --set flows.length: flows.length: 3 entries are wanted, and the list has 2; give
-flows.length = -1 -> --set flows.length: flows.length: the length of a list is a whole number; give
-flows.length = "1" -> --set flows.length: flows.length: the length of a list is a whole number; give
-flows[2].start = "1 s" -> --set flows[2].start: flows[2]: there is no such entry; the list has 2; count from 0
-flows.start = "1 s" -> --set flows.start: flows: found a value of the kind array, not a table; correct
-topology[0].name = "a" -> --set topology[0].name: topology: found a value of the kind table, not a list; correct
-mac.queue.limit = 5 -> --set mac.queue.limit: mac.queue: found a value of the kind integer, not a table; correct
-nodes[0].name = "a" -> --set nodes[0].name: nodes: there is no such list; set the whole list
-routing.hold[*] = "a" -> --set routing.hold[*]: routing.hold: found a value of the kind string, not a list; correct
-flows = [] & flows[*].start = "1 s" -> --set flows[*].start: flows: the list is empty; set the whole list
-flows[*] = 5 -> --set flows[*]: flows[0]: found the number 5; expected a table
-schemes.recn-strict.treshold = 0.5 -> --set schemes.recn-strict.treshold: schemes.recn-strict.treshold: unknown parameter of recn; did you mean "threshold"?
-flow.length = 5 -> --set flow.length: flow: unknown key; did you mean "flows"?
-seed = 7 -> --set seed: seed: seeds are not set this way; give --seed
-scheme = "recn" -> --set scheme: scheme: not a key of scenarios; give --scheme
-mac..queue = 5 -> --set mac..queue: mac..queue: not a path to a key; write
- = 5 -> --set : set: not a path to a key; write
-mac.queue = -> --set mac.queue: mac.queue: not valid TOML: 
-mac.queue = 5\nother = 6 -> --set mac.queue: mac.queue: the value is not one value; give a TOML document
-"#;
-
-#[test]
-fn broken_settings_name_their_path() {
-    for case in BROKEN_SETTINGS.trim_matches('\n').lines() {
-        let (settings, expected) = case.split_once(" -> ").or_else(|| case.split_once("-> ")).expect(case);
-        let set = settings.split(" & ").map(|setting| {
-            let (path, value) = setting.split_once(" =").expect(case);
-            Setting { path: path.into(), value: format!("value = {}", value.trim()).replace("\\n", "\n") }
-        });
-        let message = message(SOUND, &Overrides { set: set.collect(), ..Overrides::default() });
-        assert!(message.starts_with(expected), "{case}\n  got      {message}");
-        assert!(message.contains("; ") && !message.contains('\n'), "{message:?}");
-    }
-}
-
-#[test]
-fn a_key_is_not_given_by_a_setting_and_an_option() {
-    let set = vec![Setting { path: "warmup".into(), value: "value = \"2 s\"".into() }];
-    let message = message(SOUND, &Overrides { warmup: Some("1 s".into()), set, ..Overrides::default() });
-    assert!(message.starts_with("--set warmup: warmup: given twice; remove --warmup"), "{message}");
 }
 
 fn message(text: &str, overrides: &Overrides) -> String {

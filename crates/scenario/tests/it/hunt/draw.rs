@@ -98,13 +98,19 @@ impl Draw {
             if !made["topology"]["generator"].is_null() {
                 made["topology"] = self.listed(rng);
             }
-            let key = if made["medium"]["quantity"] == "rssi" { "rssi" } else { "delivery" };
+            let quantity = made["medium"]["quantity"].as_str().unwrap_or_default().to_owned();
             let nodes = made["topology"]["nodes"].as_array().map_or(0, Vec::len);
             let link = |[from, to]: [usize; 2]| {
                 let (rssi, delivery) =
                     (pick(rng, &["-60 dBm", "-85 dBm", "-95 dBm"]), pick(rng, &[1.0, 0.9, 0.3]));
-                let value = if key == "rssi" { json!(rssi) } else { json!(delivery) };
-                json!({ "from": format!("n{from}"), "to": format!("n{to}"), key: value })
+                let mut link = json!({ "from": format!("n{from}"), "to": format!("n{to}") });
+                if quantity != "rssi" {
+                    link["delivery"] = json!(delivery);
+                }
+                if quantity != "delivery" {
+                    link["rssi"] = json!(rssi);
+                }
+                link
             };
             let both = |node: usize| [[node, node + 1], [node + 1, node]];
             made["topology"]["links"] = (0..nodes.saturating_sub(1)).flat_map(both).map(link).collect();

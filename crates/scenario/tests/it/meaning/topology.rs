@@ -2,7 +2,7 @@
 
 use super::{CANONICAL, config, hash, of};
 use multihop_scenario::{Overrides, resolve};
-use multihop_sim::config::{Config, WireConfig};
+use multihop_sim::config::{AppConfig, Config, WireConfig};
 
 fn positions(config: &Config) -> Vec<[f64; 2]> {
     config.nodes.iter().map(|node| node.position.unwrap()).collect()
@@ -212,4 +212,59 @@ fn gateways_receive_from_different_nodes_that_reach_them() {
     let all = pairs(&of(chain, "pattern = \"to-gateway\"\ngateway = \"n2\""));
     assert_eq!(all, pairs(&of(chain, "pattern = \"all-to-one\"\ngateway = \"n2\"")));
     assert_eq!(all.len(), 6);
+}
+
+/// Links of a line of seven nodes, with a branch at the second to a node of its own.
+const LINE: &str = "nodes = [{ name = \"n0\" }, { name = \"n1\" }, { name = \"n2\" }, { name = \"n3\" }, { name = \"n4\" }, \
+    { name = \"n5\" }, { name = \"n6\" }, { name = \"b\" }]\n\
+    links = [{ from = \"n0\", to = \"n1\", delivery = 1, reverse = 1 }, { from = \"n1\", to = \"n2\", delivery = 1, reverse = 1 }, \
+    { from = \"n2\", to = \"n3\", delivery = 1, reverse = 1 }, { from = \"n3\", to = \"n4\", delivery = 1, reverse = 1 }, \
+    { from = \"n4\", to = \"n5\", delivery = 1, reverse = 1 }, { from = \"n5\", to = \"n6\", delivery = 1, reverse = 1 }, \
+    { from = \"n1\", to = \"b\", delivery = 1, reverse = 1 }]\n[medium]\nmodel = \"matrix\"\nquantity = \"delivery\"";
+
+#[test]
+fn clients_exchange_with_the_nearest_gateway() {
+    let traffic = |more: &str| pairs(&of(LINE, &format!("pattern = \"gateway\"\n{more}")));
+    // The node of most links is n1, whose clients are all others.
+    let all = traffic("");
+    assert_eq!(all, [(1, 0), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (1, 7)]);
+    let two = "gateways = [\"n6\", \"n0\"]\n";
+    assert_eq!(traffic(two), [(0, 1), (0, 2), (6, 3), (6, 4), (6, 5), (0, 7)]);
+    assert_eq!(
+        traffic(&format!("{two}direction = \"uploads\"\nmin_hops = 2")),
+        [(2, 0), (3, 6), (4, 6), (7, 0)]
+    );
+    let both = traffic(&format!("{two}direction = \"both\"\nclients = 2"));
+    assert!(both.len() == 4 && both[0] == (both[1].1, both[1].0) && both[2] == (both[3].1, both[3].0));
+    assert_ne!(both, traffic(&format!("{two}direction = \"both\"\nclients = 2\npairs_seed = 3")));
+    // Of equal degree, the first in the file.
+    assert!(traffic("gateway_count = 2").iter().all(|(from, _)| [1, 2].contains(from)));
+}
+
+#[test]
+fn a_mix_gives_each_client_something_to_do() {
+    let traffic =
+        "pattern = \"gateway\"\nmix = [\"web\", \"video\", \"call\", \"download\"]\nscheme = \"tcp-sack\"";
+    let mixed = config(&format!("duration = \"10 s\"\n[topology]\n{LINE}\n[traffic]\n{traffic}\n"));
+    let names: Vec<&str> = mixed.flows.iter().map(|flow| flow.name.as_str()).collect();
+    let expected = [
+        "web n1->n0",
+        "video n1->n2",
+        "call n1->n3",
+        "call n3->n1",
+        "download n1->n4",
+        "web n1->n5",
+        "video n1->n6",
+        "call n1->b",
+        "call b->n1",
+    ];
+    assert_eq!(names, expected);
+    let AppConfig::Cbr { rate, packet, .. } = mixed.flows[2].app else {
+        panic!("a call is of equal packets")
+    };
+    assert_eq!((rate.bps(), packet), (68_800, 172));
+    assert!(matches!(mixed.flows[0].app, AppConfig::Transfers { bytes: 1_000_000, exponential: true, .. }));
+    assert!(
+        matches!(mixed.flows[1].app, AppConfig::Video(video) if video.rate_bps == 1.5e6 && video.gop == 50)
+    );
 }

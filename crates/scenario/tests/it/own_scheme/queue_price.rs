@@ -15,7 +15,7 @@ use multihop_link::{EgressQueue, Hop, LinkView, RouterPolicy, Verdict};
 use multihop_schemes::quantity::Size;
 use multihop_schemes::range::{number_in_range, size_in_range};
 use multihop_schemes::tcp::TcpParameters;
-use multihop_schemes::{Parameters, TcpScheme};
+use multihop_schemes::{Misfit, Parameters, TcpScheme};
 use multihop_transport::{
     Acked, Allowance, CongestionHeader, Controller, Echo, LossKind, Lost, Recovery, Returned, TcpOptions,
 };
@@ -50,7 +50,7 @@ impl Parameters for QueuePrice {
     const REFERENCE: &str = "after the primal algorithm of Kelly, Maulloo and Tan 1998";
     const HEADERS: &[Layout] = &[PriceTag::LAYOUT];
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         number_in_range("increase", self.increase, 0.01, 100.0)?;
         size_in_range("queue", Some(self.queue), 1.0, 1e9)?;
         self.tcp.check()

@@ -3,7 +3,7 @@ use super::*;
 
 use crate::testing;
 
-use multihop_core::{Bits, DecodedFrame, DropCause, Dropped, Ecn, FlowId, Interval, Rate};
+use multihop_core::{Bits, DecodedFrame, DropCause, Dropped, Ecn, Exchange, Fate, FlowId, Interval, Rate};
 
 /// Half a megabyte per second, rounds of 100 ms: at a round trip of 50 ms and 1000 bytes, one byte of feedback for 100 that wait.
 fn constants() -> Constants {
@@ -373,4 +373,33 @@ fn garbage_in_a_broadcast_does_no_harm() {
         Dropped { node: NodeId(0), flow: FlowId(0), size: 1, at: ms(1), cause: DropCause::QueueFull };
     router.on_link(&LinkEvent::Dropped(dropped));
     assert!(router.poll_notice(ms(400)).is_none_or(|notice| notice.size >= 28));
+}
+
+/// A measured capacity is what a node sends and what it hears sent to others; its own frames count once they are acknowledged.
+#[test]
+fn what_was_acknowledged_is_carried() {
+    let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
+    let exchange = |fate| {
+        LinkEvent::Exchange(Exchange {
+            node: NodeId(0),
+            peer: NodeId(1),
+            flow: FlowId(0),
+            size: 1_000,
+            rate: Rate::from_kbps(2_000),
+            payload: 960,
+            enqueued: ms(0),
+            head_of_line: ms(0),
+            done: ms(5),
+            fate,
+            rts_tries: 1,
+            rts_failures: 0,
+            data_tries: 1,
+            slots: 0,
+            airtime: Span::from_ms(4),
+        })
+    };
+    router.on_link(&exchange(Fate::GivenUp));
+    assert_eq!(router.carried, 0);
+    router.on_link(&exchange(Fate::Acknowledged));
+    assert_eq!(router.carried, 1_000);
 }

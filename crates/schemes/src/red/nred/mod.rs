@@ -10,7 +10,7 @@ use crate::quantity::Duration;
 use crate::range::{check_weight, number_in_range, span_in_range};
 use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
-use crate::{Parameters, TcpScheme};
+use crate::{Misfit, Parameters, TcpScheme};
 use multihop_core::{LinkEvent, NodeId, Packet, Rng, Span, Time};
 use multihop_link::{EgressQueue, Hop, LinkView, Notice, RouterPolicy, Verdict};
 use multihop_transport::{Controller, Recovery, TcpOptions};
@@ -77,7 +77,7 @@ impl Parameters for Nred {
     const SUMMARY: &str = "TCP NewReno; nodes drop or mark by how busy their neighbourhood finds the medium (constants unverified)";
     const REFERENCE: &str = "Xu, Gerla, Qi and Shu 2003 (MobiCom); RFC 3168";
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Misfit> {
         span_in_range("interval", Some(self.interval), 1e-3, 60.0)?;
         number_in_range("busy_index", self.busy_index, 0.0, 1e9)?;
         check_weight("index_weight", self.index_weight)?;

@@ -334,6 +334,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
             model,
         },
         delays_by_distance: false,
+        causes: false,
         routing: RoutingConfig {
             protocol: RoutingProtocol::Static,
             metric: RouteMetric::Hops,
@@ -345,6 +346,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         arp: false,
         measurements: Vec::new(),
         mobility: Mobility::default(),
+        link_rates: Vec::new(),
         wires: Vec::new(),
     }
 }

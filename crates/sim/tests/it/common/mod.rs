@@ -86,6 +86,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
             },
         },
         delays_by_distance: false,
+        causes: true,
         routing: RoutingConfig {
             protocol: RoutingProtocol::Static,
             metric: RouteMetric::Hops,
@@ -100,6 +101,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         arp: false,
         measurements: Vec::new(),
         mobility: Mobility::default(),
+        link_rates: Vec::new(),
         wires: Vec::new(),
     }
 }

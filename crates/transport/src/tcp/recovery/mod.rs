@@ -2,9 +2,11 @@
 
 mod newreno;
 mod sack;
+mod sack1;
 
 pub(crate) use newreno::NewReno;
 pub(crate) use sack::Sack;
+pub(crate) use sack1::Sack1;
 
 use crate::{Controller, TcpOptions};
 use multihop_core::SackBlock;
@@ -94,11 +96,12 @@ impl View<'_> {
     }
 }
 
-/// One of the two ways to recover.
+/// One of the ways to recover.
 #[derive(Clone, Debug)]
 pub(crate) enum LossRecovery {
     NewReno(NewReno),
     Sack(Sack),
+    Sack1(Sack1),
 }
 
 impl LossRecovery {
@@ -106,6 +109,7 @@ impl LossRecovery {
         match options.recovery {
             crate::Recovery::NewReno | crate::Recovery::Reno => LossRecovery::NewReno(NewReno::default()),
             crate::Recovery::Sack => LossRecovery::Sack(Sack::default()),
+            crate::Recovery::Sack1 => LossRecovery::Sack1(Sack1::default()),
         }
     }
 
@@ -113,6 +117,7 @@ impl LossRecovery {
         match self {
             LossRecovery::NewReno(newreno) => newreno.active(),
             LossRecovery::Sack(sack) => sack.active(),
+            LossRecovery::Sack1(sack) => sack.active(),
         }
     }
 
@@ -122,6 +127,7 @@ impl LossRecovery {
         match self {
             LossRecovery::NewReno(_) => true,
             LossRecovery::Sack(sack) => sack.on_blocks(una, max, blocks),
+            LossRecovery::Sack1(sack) => sack.on_blocks(una, max, blocks),
         }
     }
 
@@ -130,6 +136,7 @@ impl LossRecovery {
         match self {
             LossRecovery::NewReno(newreno) => newreno.on_advance(view, acked),
             LossRecovery::Sack(sack) => sack.on_advance(view),
+            LossRecovery::Sack1(sack) => sack.on_advance(view),
         }
     }
 
@@ -138,6 +145,7 @@ impl LossRecovery {
         match self {
             LossRecovery::NewReno(newreno) => newreno.on_duplicate(view),
             LossRecovery::Sack(sack) => sack.set_pipe(view),
+            LossRecovery::Sack1(_) => {} // each acknowledgement was counted with its blocks
         }
     }
 
@@ -153,6 +161,9 @@ impl LossRecovery {
             LossRecovery::Sack(sack) => {
                 sack.detects_loss(view) && recover.is_none_or(|recover| view.una >= recover)
             }
+            LossRecovery::Sack1(sack) => {
+                sack.detects_loss(view) && recover.is_none_or(|recover| view.una >= recover)
+            }
         }
     }
 
@@ -161,6 +172,7 @@ impl LossRecovery {
         match self {
             LossRecovery::NewReno(newreno) => newreno.enter(view),
             LossRecovery::Sack(sack) => sack.enter(view),
+            LossRecovery::Sack1(sack) => sack.enter(view),
         }
     }
 
@@ -169,6 +181,7 @@ impl LossRecovery {
         match self {
             LossRecovery::NewReno(newreno) => *newreno = NewReno::default(),
             LossRecovery::Sack(sack) => sack.on_timeout(view),
+            LossRecovery::Sack1(sack) => sack.on_timeout(view),
         }
     }
 
@@ -177,6 +190,7 @@ impl LossRecovery {
         match self {
             LossRecovery::NewReno(newreno) => newreno.plan(view),
             LossRecovery::Sack(sack) => sack.plan(view),
+            LossRecovery::Sack1(sack) => sack.plan(view),
         }
     }
 
@@ -185,6 +199,7 @@ impl LossRecovery {
         match self {
             LossRecovery::NewReno(newreno) => newreno.on_sent(),
             LossRecovery::Sack(sack) => sack.on_sent(view, sent),
+            LossRecovery::Sack1(sack) => sack.on_sent(sent),
         }
     }
 
@@ -194,6 +209,7 @@ impl LossRecovery {
         match self {
             LossRecovery::NewReno(newreno) => newreno.gone(),
             LossRecovery::Sack(sack) => sack.gone(view),
+            LossRecovery::Sack1(sack) => (view.nxt - view.una) - sack.pipe(view),
         }
     }
 
@@ -203,6 +219,7 @@ impl LossRecovery {
         match self {
             LossRecovery::NewReno(newreno) => (view.nxt - view.una).saturating_sub(newreno.gone()),
             LossRecovery::Sack(sack) => sack.pipe(view),
+            LossRecovery::Sack1(sack) => sack.pipe(view),
         }
     }
 
@@ -210,7 +227,7 @@ impl LossRecovery {
     pub fn window(&self, view: &View) -> u64 {
         match self {
             LossRecovery::NewReno(newreno) => newreno.window(view),
-            LossRecovery::Sack(_) => view.window,
+            LossRecovery::Sack(_) | LossRecovery::Sack1(_) => view.window,
         }
     }
 }

@@ -1,0 +1,226 @@
+//! `[traffic] pattern = "gateway"`: what the users of a mesh do, each by the nearest gateway.
+
+use super::traffic::{Traffic, hops};
+use super::{App, Distribution, Flows, Offer};
+use crate::document::{Document, Result, key};
+use crate::schemes::Schemes;
+use multihop_core::NodeId;
+use multihop_schemes::quantity::{BitRate, Duration, Size};
+use multihop_sim::config::Config;
+use multihop_sim::routing::{LinkQuality, Routes};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which way the flows of a client go.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// From the gateway to the client.
+    #[default]
+    Downloads,
+    /// From the client to the gateway.
+    Uploads,
+    /// One flow each way.
+    Both,
+}
+
+/// What a client does.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Saturated: always more to send.
+    Download,
+    /// Pages one after another: exponential sizes, 1 MB in the mean, and exponential pauses of 10 s in the mean from the end of one to
+    /// the next.
+    Web,
+    /// A video of 1.5 Mb/s in the mean: 25 frames per second, each to be shown 2 s after it was made, a key frame of four times the
+    /// size of others every 2 s, sizes that vary by 20 %.
+    Video,
+    /// A call: 160 B of G.711 speech and 12 B of RTP header (RFC 3550, RFC 3551) every 20 ms, both ways whatever `direction` says.
+    Call,
+}
+
+/// From one node to another.
+type Pair = (usize, usize);
+
+impl Kind {
+    fn app(self) -> App {
+        match self {
+            Kind::Download => App::Saturated,
+            Kind::Web => App::Transfers {
+                size: Size(1e6),
+                pause: Duration(10.0),
+                distribution: Distribution::Exponential,
+                count: None,
+            },
+            Kind::Video => App::Video {
+                frame_rate: 25.0,
+                rate: BitRate(1.5e6),
+                deadline: Duration(2.0),
+                gop: 50,
+                key_ratio: None,
+                variation: 0.2,
+                buffer: None,
+            },
+            Kind::Call => App::Cbr { rate: BitRate(172.0 * 8.0 / 20e-3), packet: Size(172.0), jitter: 0.0 },
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Download => "download",
+            Kind::Web => "web",
+            Kind::Video => "video",
+            Kind::Call => "call",
+        }
+    }
+}
+
+/// Adds the flows of all clients.
+pub(super) fn add(
+    traffic: &Traffic,
+    flows: &mut Flows<'_>,
+    config: &Config,
+    component: &[u32],
+    schemes: &mut Schemes<'_>,
+) -> Result<()> {
+    let (document, nodes) = (flows.document, flows.nodes);
+    if !config.mobility.motions.is_empty() {
+        let why =
+            "has clients at their nearest gateways, which nobody knows before the run, because nodes move";
+        let remedy = "use \"to-gateway\", or list [[flows]]";
+        return Err(document.bad(&key!["traffic", "pattern"], why, remedy));
+    }
+    if traffic.mix.as_ref().is_some_and(Vec::is_empty) {
+        let remedy = "name at least one of download, web, video, call, or remove the key";
+        return Err(document.bad(&key!["traffic", "mix"], "is empty", remedy));
+    }
+    if traffic.mix.is_some() && document.has(&key!["traffic", "app"]) {
+        let why = "has no effect beside mix, which says what clients do";
+        return Err(document.bad(&key!["traffic", "app"], why, "remove one of the two"));
+    }
+    let quality = LinkQuality::new(config);
+    let gateways = gateways(traffic, flows, &quality)?;
+    let served = nearest(&gateways, traffic.min_hops(), config, component, &quality);
+    let clients = chosen(traffic, document, served)?;
+    let Some(mix) = &traffic.mix else {
+        let pairs: Vec<Pair> = clients.iter().flat_map(|client| ways(*client, traffic.direction)).collect();
+        return flows.add(&traffic.offer(), None, &pairs, schemes);
+    };
+    let doing = clients.into_iter().zip(mix.iter().cycle());
+    let all = doing.flat_map(|(client, kind)| {
+        let way = if *kind == Kind::Call { Some(Way::Both) } else { traffic.direction };
+        ways(client, way).into_iter().map(|pair| (*kind, pair))
+    });
+    for (place, (kind, pair)) in all.enumerate() {
+        let app = kind.app();
+        let start = Duration(traffic.start.0 + traffic.start_interval.0 * place as f64);
+        let offer = Offer { app: &app, of_mix: true, start, ..traffic.offer() };
+        let [from, to] = [pair.0, pair.1].map(|node| &nodes.list[node].name);
+        flows.add(&offer, Some(&format!("{} {from}->{to}", kind.name())), &[pair], schemes)?;
+    }
+    Ok(())
+}
+
+/// The gateways: named, or the best connected.
+fn gateways(traffic: &Traffic, flows: &Flows<'_>, quality: &LinkQuality) -> Result<Vec<usize>> {
+    let (document, nodes) = (flows.document, flows.nodes);
+    let at = key!["traffic", "gateways"];
+    let Some(names) = &traffic.gateways else {
+        let wanted = traffic.gateway_count.unwrap_or(1) as usize;
+        if wanted >= nodes.list.len() {
+            let why = format!("leaves no clients: there are {} nodes", nodes.list.len());
+            return Err(document.bad(&key!["traffic", "gateway_count"], why, "ask for fewer gateways"));
+        }
+        return Ok(best_connected(nodes.list.len(), wanted, quality));
+    };
+    if traffic.gateway_count.is_some() {
+        let why = "has no effect beside gateways, which names them";
+        return Err(document.bad(&key!["traffic", "gateway_count"], why, "remove one of the two"));
+    }
+    if names.is_empty() {
+        let remedy = "name at least one node, or remove the key for the best connected";
+        return Err(document.bad(&at, "is empty", remedy));
+    }
+    let mut found = Vec::with_capacity(names.len());
+    for (i, name) in names.iter().enumerate() {
+        let node = nodes.find(document, &at.join(i), name)?;
+        if found.contains(&node) {
+            let why = format!("is already there: {name:?}");
+            return Err(document.bad(&at.join(i), why, "name each gateway once"));
+        }
+        found.push(node);
+    }
+    Ok(found)
+}
+
+/// Those with most two-way links; of equal ones, the first.
+fn best_connected(nodes: usize, wanted: usize, quality: &LinkQuality) -> Vec<usize> {
+    let usable: BTreeSet<(NodeId, NodeId)> =
+        quality.usable().into_iter().map(|(from, to, _)| (from, to)).collect();
+    let mut degrees = vec![0_usize; nodes];
+    for (from, _) in usable.iter().filter(|(from, to)| usable.contains(&(*to, *from))) {
+        degrees[from.index()] += 1;
+    }
+    let mut ranked: Vec<usize> = (0..nodes).collect();
+    ranked.sort_by_key(|node| Reverse(degrees[*node]));
+    ranked.truncate(wanted);
+    ranked
+}
+
+/// Each node that can reach a gateway over enough hops, with the one to which its route costs least; of equal ones, the first.
+fn nearest(
+    gateways: &[usize],
+    min_hops: usize,
+    config: &Config,
+    component: &[u32],
+    quality: &LinkQuality,
+) -> Vec<Pair> {
+    let ids = gateways.iter().map(|gateway| NodeId(*gateway as u32));
+    let routes = Routes::towards(ids, config, quality);
+    let mut served: BTreeMap<usize, (f64, usize)> = BTreeMap::new();
+    for client in (0..component.len()).filter(|node| !gateways.contains(node)) {
+        for &gateway in gateways.iter().filter(|gateway| component[**gateway] == component[client]) {
+            let ends = (NodeId(client as u32), NodeId(gateway as u32));
+            let Some(cost) = routes.cost(ends, config, quality) else { continue };
+            if served.get(&client).is_none_or(|(best, _)| cost < *best) {
+                served.insert(client, (cost, gateway));
+            }
+        }
+    }
+    let pairs = served.into_iter().map(|(client, (_, gateway))| (client, gateway));
+    pairs.filter(|pair| hops(&routes, *pair) >= min_hops).collect()
+}
+
+/// So many of them at random, or all.
+fn chosen(traffic: &Traffic, document: &Document<'_>, served: Vec<Pair>) -> Result<Vec<Pair>> {
+    let over = format!("over at least {} hops", traffic.min_hops());
+    match traffic.clients {
+        Some(wanted) if wanted as usize > served.len() => {
+            let found = served.len();
+            let why = format!("clients are too many: {found} nodes can reach a gateway {over}");
+            Err(document.bad(&key!["traffic", "clients"], why, "ask for fewer clients, or lower min_hops"))
+        }
+        Some(wanted) => {
+            let ranks = traffic.shuffle(served.len() as u64).take(wanted as usize);
+            Ok(ranks.map(|rank| served[rank as usize]).collect())
+        }
+        None if served.is_empty() => {
+            let found = format!("no node can reach a gateway {over}");
+            let remedy = "choose other gateways, or lower min_hops";
+            Err(document.fail(&key!["traffic", "gateways"], found, remedy))
+        }
+        None => Ok(served),
+    }
+}
+
+/// The flows of a client and its gateway, from their sources.
+fn ways((client, gateway): Pair, way: Option<Way>) -> Vec<Pair> {
+    match way.unwrap_or_default() {
+        Way::Downloads => vec![(gateway, client)],
+        Way::Uploads => vec![(client, gateway)],
+        Way::Both => vec![(gateway, client), (client, gateway)],
+    }
+}

@@ -1,0 +1,197 @@
+//! `topology.links`: measured links, for the medium "matrix".
+
+use crate::document::{Document, KeyPath, Result, key};
+use crate::phy::rate_of;
+use crate::topology::Nodes;
+use multihop_core::NodeId;
+use multihop_dot11::Phy;
+use multihop_schemes::quantity::{BitRate, Power};
+use multihop_sim::config::{LinkRate, MatrixLink, MatrixQuantity, MediumModel, SensedLink};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A measured link.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Name of the transmitter.
+    pub from: String,
+    /// Name of the receiver.
+    pub to: String,
+    /// Share of frames that arrive, for `quantity = "delivery"` and `"delivery-and-rssi"`. 0 means a signal that is sensed but never
+    /// decoded.
+    #[schemars(range(min = 0, max = 1))]
+    pub delivery: Option<f64>,
+    /// The same in the other direction. Absent means that `from` does not hear `to`, unless another entry says so.
+    #[schemars(range(min = 0, max = 1))]
+    pub reverse: Option<f64>,
+    /// Received power, for `quantity = "rssi"` and `"delivery-and-rssi"`.
+    pub rssi: Option<Power>,
+    /// The same in the other direction.
+    pub reverse_rssi: Option<Power>,
+    /// Rate of DATA frames over this link, both ways. ACKs, RTS and CTS follow by the rules of `[phy]`. Default: `phy.data_rate`.
+    pub data_rate: Option<BitRate>,
+}
+
+/// Keys of one direction.
+type Keys = [&'static str; 2];
+
+const THERE: Keys = ["delivery", "rssi"];
+const BACK: Keys = ["reverse", "reverse_rssi"];
+
+/// What a direction has.
+#[derive(Clone, Copy)]
+struct Values {
+    delivery: Option<f64>,
+    rssi: Option<f64>,
+}
+
+/// Puts links into a medium; says whether it has any.
+pub(super) fn resolve(
+    document: &Document<'_>,
+    listed: &[Link],
+    nodes: &Nodes,
+    model: &mut MediumModel,
+) -> Result<bool> {
+    match model {
+        MediumModel::Matrix { links, quantity } => {
+            let delivery = matches!(quantity, MatrixQuantity::Delivery { .. });
+            let known = |link: &Link, at: &KeyPath, keys| link.value(document, at, delivery, keys);
+            let (key, example) = if delivery { ("delivery", "0.9") } else { ("rssi", "\"-70 dBm\"") };
+            *links = directions(document, listed, nodes, (key, example), known)?
+                .into_iter()
+                .map(|(from, to, value)| MatrixLink { from, to, value })
+                .collect();
+        }
+        MediumModel::Sensed { links, .. } => {
+            let known = |link: &Link, at: &KeyPath, keys| link.both(document, at, keys);
+            *links = directions(document, listed, nodes, ("rssi", "\"-70 dBm\""), known)?
+                .into_iter()
+                .map(|(from, to, (delivery, rssi))| SensedLink { from, to, delivery, rssi })
+                .collect();
+        }
+        MediumModel::Ranges { .. } | MediumModel::Sinr { .. } => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// The rates of links that have one of their own.
+pub(super) fn rates(
+    document: &Document<'_>,
+    links: &[Link],
+    nodes: &Nodes,
+    phy: &Phy,
+) -> Result<Vec<LinkRate>> {
+    let mut made = Vec::new();
+    let mut known: BTreeMap<[usize; 2], usize> = BTreeMap::new();
+    for (i, link) in links.iter().enumerate() {
+        let Some(rate) = link.data_rate else { continue };
+        let at = key!["topology", "links", i, "data_rate"];
+        let rate = rate_of(document, &at, phy, rate)?;
+        let [from, to] = [&link.from, &link.to].map(|name| nodes.find(document, &at, name));
+        let (from, to) = (from?, to?);
+        if let Some(first) = known.insert([from.min(to), from.max(to)], i) {
+            let why = format!("is a second rate of this link: topology.links[{first}] has one");
+            return Err(document.bad(&at, why, "give it once: it holds both ways"));
+        }
+        made.push(LinkRate { between: [NodeId(from as u32), NodeId(to as u32)], rate });
+    }
+    Ok(made)
+}
+
+/// Each direction with what is known of it. The direction of an entry has something; the way back may have nothing.
+fn directions<T>(
+    document: &Document<'_>,
+    links: &[Link],
+    nodes: &Nodes,
+    (needed, example): (&str, &str),
+    known: impl Fn(&Link, &KeyPath, Keys) -> Result<Option<T>>,
+) -> Result<Vec<(NodeId, NodeId, T)>> {
+    let mut made = Vec::new();
+    let mut places: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for (i, link) in links.iter().enumerate() {
+        let at = key!["topology", "links", i];
+        let from = nodes.find(document, &at.join("from"), &link.from)?;
+        let to = nodes.find(document, &at.join("to"), &link.to)?;
+        if from == to {
+            let found = format!("a link from {:?} to itself", link.from);
+            return Err(document.fail(&at, found, "remove it: links join two nodes"));
+        }
+        let there = known(link, &at, THERE)?;
+        let back = known(link, &at, BACK)?;
+        let Some(there) = there else {
+            let remedy = format!("add it, for example {needed} = {example}");
+            return Err(document.fail(&at.join(needed), "missing", remedy));
+        };
+        let both = [Some((from, to, there)), back.map(|back| (to, from, back))];
+        for (from, to, value) in both.into_iter().flatten() {
+            if let Some(first) = places.insert((from, to), i) {
+                let [from, to] = [from, to].map(|node| &nodes.list[node].name);
+                let found =
+                    format!("the direction from {from:?} to {to:?} is already in topology.links[{first}]");
+                return Err(document.fail(&at, found, "list each direction of a link once"));
+            }
+            made.push((NodeId(from as u32), NodeId(to as u32), value));
+        }
+    }
+    Ok(made)
+}
+
+impl Link {
+    /// What a direction has, within bounds.
+    fn values(&self, document: &Document<'_>, at: &KeyPath, [delivery, rssi]: Keys) -> Result<Values> {
+        let (share, power) =
+            if delivery == THERE[0] { (self.delivery, self.rssi) } else { (self.reverse, self.reverse_rssi) };
+        let share = share.map(|share| document.within(&at.join(delivery), share, 0.0..=1.0, ("0", "1")));
+        let power = power
+            .map(|power| document.within(&at.join(rssi), power.0, -150.0..=40.0, ("-150 dBm", "40 dBm")));
+        Ok(Values { delivery: share.transpose()?, rssi: power.transpose()? })
+    }
+
+    /// The value of one direction where only one quantity was measured.
+    fn value(
+        &self,
+        document: &Document<'_>,
+        at: &KeyPath,
+        delivery: bool,
+        keys: Keys,
+    ) -> Result<Option<f64>> {
+        let (wrong, wrong_key, key, quantity) = if delivery {
+            (self.has(keys[1]), keys[1], keys[0], "delivery")
+        } else {
+            (self.has(keys[0]), keys[0], keys[1], "rssi")
+        };
+        if wrong {
+            let why = format!("does not go with medium.quantity = {quantity:?}");
+            let remedy = format!("give {key} instead, or set the quantity to \"delivery-and-rssi\" for both");
+            return Err(document.bad(&at.join(wrong_key), why, remedy));
+        }
+        let Values { delivery: share, rssi } = self.values(document, at, keys)?;
+        Ok(if delivery { share } else { rssi })
+    }
+
+    /// Delivery, if there is any, and power of one direction.
+    fn both(&self, document: &Document<'_>, at: &KeyPath, keys: Keys) -> Result<Option<(Option<f64>, f64)>> {
+        match self.values(document, at, keys)? {
+            Values { delivery, rssi: Some(rssi) } => Ok(Some((delivery, rssi))),
+            Values { delivery: None, rssi: None } => Ok(None),
+            Values { delivery: Some(_), rssi: None } => {
+                let remedy = format!(
+                    "with quantity \"delivery-and-rssi\" every direction has a power, for example {} = \"-70 dBm\"",
+                    keys[1]
+                );
+                Err(document.fail(&at.join(keys[1]), "missing", remedy))
+            }
+        }
+    }
+
+    fn has(&self, key: &str) -> bool {
+        match key {
+            "delivery" => self.delivery.is_some(),
+            "reverse" => self.reverse.is_some(),
+            "rssi" => self.rssi.is_some(),
+            _ => self.reverse_rssi.is_some(),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! How often the frames of an exchange are sent until a packet is across a link, and how long the sender waits between, where the
+//! channel loses some of them. Nobody else sends.
+
+use crate::mac::Timing;
+use crate::medium::RateSet;
+use crate::routing::Arrivals;
+use multihop_core::Span;
+use multihop_dot11::{EifsRule, ResponseTimeout};
+use std::collections::BTreeMap;
+
+/// What DCF is expected to do for each packet that it begins with, until the packet is acknowledged or given up (9.3.2.8, 9.3.4.4).
+/// Every frame arrives with its share of [`Arrivals`], independently of all others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Tries {
+    /// RTS sent; 0 without RTS/CTS.
+    pub rts: f64,
+    /// CTS sent.
+    pub cts: f64,
+    /// DATA sent.
+    pub data: f64,
+    /// ACK sent.
+    pub ack: f64,
+    /// Chance that the receiver has the packet in the end.
+    pub delivered: f64,
+    /// Chance that the first handshake of a try succeeds, and that DATA and ACK arrive: 1 without RTS/CTS.
+    handshake: f64,
+    answered: f64,
+    /// Consecutive failures of the handshake, and of what follows it, after which the packet is given up.
+    limits: [u32; 2],
+}
+
+impl Tries {
+    /// Over a link where frames arrive with these shares.
+    pub fn new(arrivals: Arrivals, with_rts: bool, timing: &Timing) -> Tries {
+        let handshake = if with_rts { arrivals.rts * arrivals.cts } else { 1.0 };
+        let answered = arrivals.data * arrivals.ack;
+        // Without RTS it is the short limit that counts failures of DATA (9.3.4.4).
+        let limits = [
+            timing.short_retry_limit,
+            if with_rts { timing.long_retry_limit } else { timing.short_retry_limit },
+        ];
+        let rts_per_data = geometric(1.0 - handshake, limits[0]);
+        // Chance that DATA is sent before so many RTS in a row failed.
+        let gets_through = handshake * rts_per_data;
+        let rounds = geometric(gets_through * (1.0 - answered), limits[1]);
+        let unseen = geometric(gets_through * (1.0 - arrivals.data), limits[1]);
+        let data = gets_through * rounds;
+        let rts = if with_rts { rounds * rts_per_data } else { 0.0 };
+        Tries {
+            rts,
+            cts: rts * arrivals.rts,
+            data,
+            ack: data * arrivals.data,
+            delivered: gets_through * arrivals.data * unseen,
+            handshake,
+            answered,
+            limits,
+        }
+    }
+
+    /// Share of the tries that succeed.
+    pub fn succeed(&self) -> f64 {
+        self.handshake * self.answered
+    }
+
+    /// What the sender waits besides frames and SIFS, in nanoseconds: DIFS and back-off before each try, from a window that
+    /// doubles with each failure, propagation, and the time-outs of what nobody answers or what arrives broken.
+    pub fn access(&self, arrivals: Arrivals, timing: &Timing, rates: RateSet) -> f64 {
+        let link = timing.on(rates);
+        let tries = if self.rts > 0.0 { self.rts } else { self.data };
+        let frames = self.rts + self.cts + self.data + self.ack;
+        let silent = |timeout: Span| ns(timing.pause_after(None, timeout));
+        let broken = |response: Span, timeout: Span| ns(timing.pause_after(Some(response), timeout));
+        tries * ns(timing.difs)
+            + self.backoff(tries, timing)
+            + frames * ns(timing.propagation)
+            + lost(self.rts, arrivals.rts) * silent(link.cts_timeout)
+            + lost(self.cts, arrivals.cts) * broken(link.cts, link.cts_timeout)
+            + lost(self.data, arrivals.data) * silent(link.ack_timeout)
+            + lost(self.ack, arrivals.ack) * broken(link.ack, link.ack_timeout)
+    }
+
+    /// Back-off before all tries, in nanoseconds: until the window is largest, by the chance of each number of failures.
+    fn backoff(&self, tries: f64, timing: &Timing) -> f64 {
+        let largest = ns(timing.mean_backoff(timing.cw_max));
+        let mut waited = tries * largest;
+        let mut window = timing.cw_min;
+        // Chance of being at a try after so many failures in a row of the handshake, and so many of what follows.
+        let mut at = BTreeMap::from([([0, 0], 1.0)]);
+        while window < timing.cw_max {
+            waited += at.values().sum::<f64>() * (ns(timing.mean_backoff(window)) - largest);
+            let mut next = BTreeMap::new();
+            for ([short, long], chance) in at {
+                let failures = [
+                    ([short + 1, long], 1.0 - self.handshake),
+                    ([0, long + 1], self.handshake * (1.0 - self.answered)),
+                ];
+                let goes_on = |failed: &[u32; 2]| failed[0] < self.limits[0] && failed[1] < self.limits[1];
+                for (failed, share) in failures.into_iter().filter(|(failed, _)| goes_on(failed)) {
+                    *next.entry(failed).or_insert(0.0) += chance * share;
+                }
+            }
+            at = next;
+            window = timing.next_cw(window);
+        }
+        waited
+    }
+}
+
+impl Timing {
+    /// How much longer than DIFS after the last bit on the air a station waits before its back-off, where its frame was not answered
+    /// within the time-out, or where this response to it was broken.
+    fn pause_after(&self, response: Option<Span>, timeout: Span) -> Span {
+        let last_bit = response.map_or(Span::ZERO, |response| self.sifs + response);
+        let waits_for_end = response.is_some() && self.rules.response_timeout == ResponseTimeout::FirstBit;
+        let failed = if waits_for_end { last_bit } else { timeout.max(last_bit) };
+        let eifs = if response.is_some() { self.eifs } else { Span::ZERO };
+        let as_nav = self.rules.eifs == EifsRule::AsNav;
+        let idle_from = last_bit + if as_nav { eifs } else { Span::ZERO };
+        let after_difs = if self.rules.fresh_difs {
+            idle_from.max(failed) + self.difs
+        } else {
+            (idle_from + self.difs).max(failed)
+        };
+        let until_correct = self.rules.eifs == EifsRule::UntilCorrectFrame;
+        let start = if until_correct { after_difs.max(last_bit + eifs) } else { after_difs };
+        start.saturating_sub(last_bit + self.difs)
+    }
+}
+
+/// `1 + x + x² + ...`, so many terms.
+fn geometric(x: f64, terms: u32) -> f64 {
+    if x < 1.0 { (1.0 - x.powf(f64::from(terms))) / (1.0 - x) } else { f64::from(terms) }
+}
+
+fn lost(sent: f64, arrive: f64) -> f64 {
+    sent * (1.0 - arrive)
+}
+
+/// As a number that adds up without rounding where nothing is lost.
+pub(super) fn ns(span: Span) -> f64 {
+    span.ns() as f64
+}

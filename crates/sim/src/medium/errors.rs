@@ -1,0 +1,94 @@
+//! Bit errors at a rate, by powers, and where those without interference were measured.
+
+use super::Link;
+use multihop_dot11::ErrorTable;
+
+/// Bit errors at a rate.
+#[derive(Clone, Debug)]
+pub struct RateErrors {
+    /// By SINR.
+    pub table: ErrorTable,
+    /// The rate in bits per second.
+    pub bps: f64,
+}
+
+/// Bit errors rarer than this, one frame of 1500 bytes in a thousand, are told from none by no measurement.
+const DISTINCT: f64 = 1e-7;
+
+impl RateErrors {
+    /// The noise at the listener of a link whose errors without interference were measured, where `noise` is the medium's: less than that
+    /// if the link does better than its power admits. Otherwise such a link would not mind interference, as it does not mind noise.
+    pub fn noise_of(&self, link: &Link, noise: f64) -> f64 {
+        let measured = link.ln_bit_success.min(-DISTINCT);
+        noise.min(link.power / self.table.sinr_for(measured))
+    }
+
+    /// What interference adds to the ln of the chance of a bit: nothing without it.
+    pub fn due_to(&self, interference: f64, power: f64, noise: f64) -> f64 {
+        if interference <= 0.0 {
+            return 0.0;
+        }
+        self.table.bit_success_ln(power / (noise + interference)) - self.table.bit_success_ln(power / noise)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multihop_dot11::{Modulation, bit_success_ln, success_from_delivery};
+
+    const NOISE: f64 = 316.0; // -95 dBm
+
+    fn errors() -> RateErrors {
+        RateErrors { table: ErrorTable::new(Modulation::Cck11), bps: 11e6 }
+    }
+
+    fn link(snr_db: f64, delivery: f64) -> Link {
+        let power = NOISE * 10f64.powf(snr_db / 10.0);
+        let ln_bit_success = success_from_delivery(delivery, 1500);
+        Link { to: 0, decodable: true, energy: power as u64, power, ln_bit_success }
+    }
+
+    #[test]
+    fn without_interference_nothing_is_added() {
+        for snr in [-5.0, 6.0, 9.0, 30.0] {
+            let link = link(snr, 0.7);
+            let noise = errors().noise_of(&link, NOISE);
+            assert!(errors().due_to(0.0, link.power, noise).abs() <= 0.0);
+        }
+    }
+
+    /// A link as good as its power says: noise is the medium's, and with interference bits fail as by SINR alone.
+    #[test]
+    fn where_the_power_explains_the_errors_interference_acts_as_by_sinr() {
+        let snr_db = 8.0_f64;
+        let alone = bit_success_ln(Modulation::Cck11, 10f64.powf(snr_db / 10.0));
+        let link = Link { ln_bit_success: alone, ..link(snr_db, 1.0) };
+        let noise = errors().noise_of(&link, NOISE);
+        assert!((noise / NOISE - 1.0).abs() < 0.01, "{noise}");
+        let interference = 2.0 * NOISE;
+        let both = alone + errors().due_to(interference, link.power, noise);
+        let by_sinr = bit_success_ln(Modulation::Cck11, 10f64.powf(snr_db / 10.0) / 3.0);
+        assert!((both / by_sinr - 1.0).abs() < 0.02, "{both} {by_sinr}");
+    }
+
+    /// A link that delivers all, 20 dB below what its power admits: interference as strong as the signal still destroys frames.
+    #[test]
+    fn a_link_better_than_its_power_is_not_immune() {
+        let link = link(-10.0, 1.0);
+        let noise = errors().noise_of(&link, NOISE);
+        assert!(noise < NOISE / 10.0, "{noise}");
+        let frame = |interference: f64| (errors().due_to(interference, link.power, noise) * 12_000.0).exp();
+        assert!(frame(link.power) < 1e-3, "{}", frame(link.power));
+        assert!(frame(link.power / 100.0) > 0.9, "{}", frame(link.power / 100.0));
+    }
+
+    /// A strong link with losses of another cause: they stay, and weak interference adds none.
+    #[test]
+    fn losses_of_other_causes_stay() {
+        let link = link(40.0, 0.5);
+        let noise = errors().noise_of(&link, NOISE);
+        assert!((noise - NOISE).abs() < 1e-9);
+        assert!((errors().due_to(NOISE, link.power, noise) * 12_000.0).exp() > 0.999);
+    }
+}

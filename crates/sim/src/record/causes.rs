@@ -1,0 +1,271 @@
+//! The books of causes: what hops did for flows, why frames were lost, and who collided with whom.
+//!
+//! Rows are kept in sorted lists of their receiver or flow, which grow with the number of different rows and not with that of
+//! frames. What the air holds is written down once per frame; everything else is looked up only when a frame was lost.
+
+use super::Recorder;
+use crate::medium::Frame;
+use crate::outcome::{Causes, CollisionOutcome, DropOutcome, HopOutcome, LossCause, LossOutcome, Overlap};
+use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Span, Time};
+use std::collections::VecDeque;
+
+const KINDS: [FrameKind; 4] = [FrameKind::Rts, FrameKind::Cts, FrameKind::Data, FrameKind::Ack];
+
+/// A frame that is on the air, or was lately.
+#[derive(Clone, Copy, Debug)]
+pub struct Flown {
+    pub from: NodeId,
+    pub to: Option<NodeId>,
+    pub kind: FrameKind,
+    /// When it is at listeners: from its first bit at the nearest to its last at the farthest.
+    pub air: Interval,
+}
+
+/// A collision, but for how often it happened.
+#[derive(Clone, Copy, Debug)]
+pub struct Collision {
+    pub with: Flown,
+    pub overlap: Overlap,
+    pub warned: bool,
+}
+
+/// Sender, frame, interferer, its frame, whom that was for, how, and whether the receiver's frames are decoded there.
+type CollisionKey = (u32, u8, u32, u8, u32, Overlap, bool);
+
+/// Sender and frame.
+type LossKey = (u32, u8);
+
+/// The books of frames lost.
+#[derive(Clone, Debug, Default)]
+pub struct CauseBook {
+    on: bool,
+    /// How much later than at the nearest listener a frame may be at the farthest.
+    spread: Span,
+    /// In the order of their beginnings.
+    lately: VecDeque<Flown>,
+    longest: Span,
+    /// By receiver.
+    losses: Vec<Vec<(LossKey, [u64; LossCause::ALL.len()])>>,
+    /// By receiver.
+    collisions: Vec<Vec<(CollisionKey, u64)>>,
+}
+
+/// What a directed link did for a flow, by feedback, sender and receiver.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HopBook {
+    rts: u64,
+    data: u64,
+    acknowledged: u64,
+    given_up: u64,
+    wait: Span,
+    service: Span,
+    airtime: Span,
+}
+
+/// A flow's books of causes.
+#[derive(Clone, Debug, Default)]
+pub struct FlowCauses {
+    hops: Vec<((bool, u32, u32), HopBook)>,
+    drops: Vec<((bool, u32), [u64; DropCause::ALL.len()])>,
+}
+
+/// The value of a key in a sorted list, which gets one if it has none.
+fn entry<K: Ord + Copy, V: Default>(rows: &mut Vec<(K, V)>, key: K) -> &mut V {
+    let at = rows.binary_search_by(|(known, _)| known.cmp(&key)).unwrap_or_else(|at| {
+        rows.insert(at, (key, V::default()));
+        at
+    });
+    &mut rows[at].1
+}
+
+impl CauseBook {
+    /// Empty books of so many nodes.
+    pub fn new(nodes: usize) -> CauseBook {
+        CauseBook {
+            losses: vec![Vec::new(); nodes],
+            collisions: vec![Vec::new(); nodes],
+            ..CauseBook::default()
+        }
+    }
+
+    /// Are there such books?
+    pub fn are_kept(&self) -> bool {
+        self.on
+    }
+
+    /// A frame begins.
+    pub fn begins(&mut self, frame: &Frame) {
+        let Interval { start, end } = frame.air;
+        self.longest = self.longest.max(frame.airtime());
+        let reach = self.longest + self.spread;
+        while self.lately.front().is_some_and(|first| first.air.end + reach < start) {
+            self.lately.pop_front();
+        }
+        let air = Interval { start, end: end + self.spread };
+        self.lately.push_back(Flown { from: frame.from, to: frame.to, kind: frame.kind, air });
+    }
+
+    /// Frames of others than its sender that were on the air during this one.
+    pub fn during(&self, frame: &Frame) -> impl Iterator<Item = &Flown> {
+        let (from, air) = (frame.from, frame.air);
+        self.lately
+            .iter()
+            .filter(move |other| other.air.start < air.end && other.air.end > air.start && other.from != from)
+    }
+
+    /// By how much two beginnings may differ besides what carrier sense takes.
+    pub fn spread(&self) -> Span {
+        self.spread
+    }
+}
+
+impl Recorder {
+    /// The same with books of causes; a frame may be at its farthest listener this much later than at its nearest.
+    #[must_use]
+    pub fn with_causes(mut self, spread: Span) -> Recorder {
+        self.causes.on = true;
+        self.causes.spread = spread;
+        self
+    }
+
+    /// A unicast frame did not do what it was sent for.
+    pub fn in_vain(&mut self, kind: FrameKind, [from, to]: [NodeId; 2], cause: LossCause, now: Time) {
+        if self.causes.on && self.counts(now) {
+            entry(&mut self.causes.losses[to.index()], (from.0, kind as u8))[cause as usize] += 1;
+        }
+    }
+
+    /// A unicast frame collided with another one at the node that it was for.
+    pub fn collided(&mut self, frame: &Frame, to: NodeId, collision: &Collision, now: Time) {
+        self.in_vain(frame.kind, [frame.from, to], LossCause::Collision, now);
+        if self.counts(now) {
+            let Collision { with, overlap, warned } = *collision;
+            let for_whom = with.to.map_or(u32::MAX, |node| node.0);
+            let key =
+                (frame.from.0, frame.kind as u8, with.from.0, with.kind as u8, for_whom, overlap, warned);
+            *entry(&mut self.causes.collisions[to.index()], key) += 1;
+        }
+    }
+
+    /// What all this says after so long a time.
+    pub fn causes_outcome(&self, measured: Span) -> Causes {
+        let mut made = Causes::default();
+        for (flow, book) in (0..).zip(&self.flows) {
+            made.hops.extend(book.causes.hops.iter().map(|(key, hop)| hop.outcome(flow, *key, measured)));
+            let drop = |((feedback, node), dropped): &((bool, u32), _)| DropOutcome {
+                flow,
+                feedback: *feedback,
+                node: *node,
+                dropped: *dropped,
+            };
+            made.drops.extend(book.causes.drops.iter().map(drop));
+        }
+        for (to, rows) in (0..).zip(&self.causes.losses) {
+            made.losses.extend(rows.iter().map(|&((from, kind), lost)| LossOutcome {
+                from,
+                to,
+                kind: KINDS[usize::from(kind)],
+                lost,
+            }));
+        }
+        for (receiver, rows) in (0..).zip(&self.causes.collisions) {
+            made.collisions.extend(rows.iter().map(|&(key, lost)| {
+                let (sender, kind, interferer, interferer_kind, for_whom, overlap, warned) = key;
+                CollisionOutcome {
+                    receiver,
+                    sender,
+                    kind: KINDS[usize::from(kind)],
+                    interferer,
+                    interferer_kind: KINDS[usize::from(interferer_kind)],
+                    interferer_node: (for_whom != u32::MAX).then_some(for_whom),
+                    how: overlap,
+                    warned,
+                    lost,
+                }
+            }));
+        }
+        made
+    }
+}
+
+impl FlowCauses {
+    /// A frame of the flow ended, after the warm-up.
+    pub fn exchange(&mut self, exchange: &Exchange) {
+        let hop = entry(&mut self.hops, (exchange.payload == 0, exchange.node.0, exchange.peer.0));
+        hop.rts += u64::from(exchange.rts_tries);
+        hop.data += u64::from(exchange.data_tries);
+        hop.acknowledged += u64::from(exchange.fate == Fate::Acknowledged);
+        hop.given_up += u64::from(exchange.fate == Fate::GivenUp);
+        hop.wait += exchange.head_of_line.since(exchange.enqueued);
+        hop.service += exchange.done.since(exchange.head_of_line);
+        hop.airtime += exchange.airtime * u64::from(exchange.data_tries);
+    }
+
+    /// A packet of the flow was dropped at a node, after the warm-up.
+    pub fn dropped(&mut self, node: NodeId, feedback: bool, cause: DropCause) {
+        entry(&mut self.drops, (feedback, node.0))[cause as usize] += 1;
+    }
+}
+
+impl HopBook {
+    fn outcome(&self, flow: u32, (feedback, from, to): (bool, u32, u32), measured: Span) -> HopOutcome {
+        let ended = (self.acknowledged + self.given_up).max(1) as f64;
+        HopOutcome {
+            flow,
+            feedback,
+            from,
+            to,
+            rts: self.rts,
+            data: self.data,
+            acknowledged: self.acknowledged,
+            given_up: self.given_up,
+            wait_mean_s: self.wait.seconds() / ended,
+            service_mean_s: self.service.seconds() / ended,
+            airtime: self.airtime.seconds() / measured.seconds(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::medium::{RateClass, RateSet};
+
+    fn frame(from: u32, start_us: u64, end_us: u64) -> Frame {
+        let at = |us: u64| Time::from_ns(us * 1_000);
+        Frame {
+            kind: FrameKind::Data,
+            from: NodeId(from),
+            to: Some(NodeId(9)),
+            duration: Span::ZERO,
+            bytes: 100,
+            rate: RateClass::Data,
+            rates: RateSet::NOMINAL,
+            packet: None,
+            sequence: 0,
+            report: None,
+            retry: false,
+            overhead: Span::ZERO,
+            air: Interval { start: at(start_us), end: at(end_us) },
+        }
+    }
+
+    /// On the air: 1 from 0 to 100, 2 from 90 to 300, 3 from 300 to 310, 4 from 250 to 260 (all in microseconds).
+    #[test]
+    fn frames_overlap_if_they_share_time_and_not_if_they_touch() {
+        let mut book = CauseBook::new(10);
+        let flown = [frame(1, 0, 100), frame(2, 90, 300), frame(4, 250, 260), frame(3, 300, 310)];
+        flown.iter().for_each(|frame| book.begins(frame));
+        let with = |frame: &Frame| book.during(frame).map(|other| other.from.0).collect::<Vec<_>>();
+        assert_eq!(with(&flown[0]), [2]);
+        assert_eq!(with(&flown[1]), [1, 4]);
+        assert_eq!(with(&flown[3]), [] as [u32; 0]);
+    }
+
+    #[test]
+    fn what_can_overlap_nothing_any_more_is_forgotten() {
+        let mut book = CauseBook::new(10);
+        (0..1_000).for_each(|n| book.begins(&frame(n % 5, 1_000 * n as u64, 1_000 * n as u64 + 900)));
+        assert!(book.lately.len() <= 3, "{}", book.lately.len());
+    }
+}

@@ -1,0 +1,81 @@
+//! Why frames do not reach whom they are for. It looks on, and changes nothing in the run.
+
+use super::World;
+use crate::medium::{Finished, Frame, Link, Reception};
+use crate::outages::Sent;
+use crate::outcome::{LossCause, Overlap};
+use crate::record::{Collision, Flown};
+use multihop_core::NodeId;
+
+impl World {
+    /// A frame begins, which its sender's links are those of.
+    pub(super) fn book_begin(&mut self, frame: &Frame) {
+        self.record.causes.begins(frame);
+        if let Some(to) = frame.to
+            && self.listeners.between(frame.from, to).is_none()
+        {
+            self.record.in_vain(frame.kind, [frame.from, to], LossCause::Weak, self.now);
+        }
+    }
+
+    /// There is nothing of a frame, for its sender's radio is off.
+    pub(super) fn book_unsent(&mut self, frame: &Frame) {
+        if let Some(to) = frame.to {
+            self.record.in_vain(frame.kind, [frame.from, to], LossCause::Off, self.now);
+        }
+    }
+
+    /// A frame ended at the node that it was for, which did not decode it.
+    pub(super) fn book_loss(&mut self, frame: &Frame, link: &Link, finished: Finished) {
+        let to = NodeId(link.to);
+        let own = || self.record.causes.during(frame).any(|other| other.from == to);
+        let cause = if self.outages.sent(frame.from.0) != Sent::Whole || self.radios[to.index()].is_off() {
+            LossCause::Off
+        } else if !link.decodable {
+            LossCause::Weak
+        } else if finished.reception == Reception::Transmitting || own() {
+            LossCause::Sending
+        } else if finished.failed_alone {
+            LossCause::Channel
+        } else {
+            match self.interferer(frame, to) {
+                Some(with) => {
+                    let collision = self.collision(frame, to, with);
+                    return self.record.collided(frame, to, &collision, self.now);
+                }
+                // The radio was switched on, or its own transmission over, when the frame had begun.
+                None if finished.reception == Reception::NotSynchronised => LossCause::Off,
+                None => LossCause::Sending,
+            }
+        };
+        self.record.in_vain(frame.kind, [frame.from, to], cause, self.now);
+    }
+
+    /// Of the frames that overlapped this one at a receiver, the strongest there; of equals the first, and then the lowest index.
+    fn interferer(&self, frame: &Frame, to: NodeId) -> Option<Flown> {
+        let there = |other: &Flown| self.listeners.between(other.from, to).map(|link| (link.power, *other));
+        let overlapping = self.record.causes.during(frame).filter_map(there);
+        let strongest = overlapping.max_by(|(power, a), (other, b)| {
+            let earlier = (b.air.start, b.from).cmp(&(a.air.start, a.from));
+            power.total_cmp(other).then(earlier)
+        });
+        strongest.map(|(_, with)| with)
+    }
+
+    fn collision(&self, frame: &Frame, to: NodeId, with: Flown) -> Collision {
+        let sensed = self
+            .listeners
+            .between(with.from, frame.from)
+            .is_some_and(|link| link.energy >= self.timing.busy_from);
+        let apart = with.air.start.since(frame.air.start) + frame.air.start.since(with.air.start);
+        let overlap = if !sensed {
+            Overlap::Hidden
+        } else if apart < self.timing.slot + self.record.causes.spread() {
+            Overlap::Simultaneous
+        } else {
+            Overlap::Sensed
+        };
+        let warned = self.listeners.between(to, with.from).is_some_and(|link| link.decodable);
+        Collision { with, overlap, warned }
+    }
+}

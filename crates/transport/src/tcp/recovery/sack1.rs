@@ -1,0 +1,219 @@
+//! Loss recovery with selective acknowledgements as ns-2.35's `Agent/TCP/Sack1` has it.
+//!
+//! It is older than RFC 6675, and counts packets where that estimates bytes. Outside recovery what was selectively acknowledged is
+//! forgotten with each new acknowledgement, and lets nothing go: the first two duplicates let one segment go each, and no more do. After a
+//! timeout duplicates count for nothing until something new is acknowledged, and everything is sent again. In recovery `pipe` begins at
+//! what is outstanding less three, and loses one with each acknowledgement and a second one with a partial one; it does not
+//! know that what is missing has left the network.
+
+use super::{Advance, Planned, View};
+use crate::tcp::scoreboard::Scoreboard;
+use multihop_core::SackBlock;
+
+/// The scoreboard, and the state of an episode of recovery.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sack1 {
+    board: Scoreboard,
+    episode: Option<Episode>,
+    /// The timer expired and nothing new was acknowledged since.
+    deaf: bool,
+    /// `recover_` as a timeout left it: fast retransmit waits for an acknowledgement beyond.
+    recover: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Episode {
+    /// An acknowledgement up to here ends it.
+    point: u64,
+    /// Everything missing below was sent again.
+    high_rxt: u64,
+    /// The first retransmission, which `pipe` does not count, is still to be made.
+    first: bool,
+    /// Segments that are believed to be in the network; below zero where more acknowledgements came than were.
+    pipe: i64,
+}
+
+impl Sack1 {
+    pub fn active(&self) -> bool {
+        self.episode.is_some()
+    }
+
+    pub fn on_blocks(&mut self, una: u64, max: u64, blocks: &[SackBlock]) -> bool {
+        if let Some(episode) = &mut self.episode {
+            episode.pipe -= 1;
+        }
+        !self.deaf && self.board.update(una, max, blocks) > 0
+    }
+
+    pub fn detects_loss(&self, view: &View) -> bool {
+        view.duplicates == view.options.duplicate_threshold
+            && self.recover.is_none_or(|recover| view.una > recover)
+    }
+
+    pub fn enter(&mut self, view: &View) {
+        let outstanding = (view.max - view.una).div_ceil(view.mss()) as i64;
+        let pipe = outstanding - i64::from(view.options.duplicate_threshold);
+        self.episode = Some(Episode { point: view.max, high_rxt: view.una, first: true, pipe });
+    }
+
+    pub fn on_advance(&mut self, view: &View) -> Advance {
+        self.deaf = false;
+        match &mut self.episode {
+            Some(episode) if view.una < episode.point => {
+                episode.pipe -= 1;
+                episode.high_rxt = episode.high_rxt.max(view.una);
+                return Advance::Partial { restart_timer: true };
+            }
+            Some(_) => self.recover = None,
+            None => {}
+        }
+        self.board.clear();
+        match self.episode.take() {
+            Some(_) => Advance::Recovered { window: view.window, opens: false },
+            None => Advance::Usual,
+        }
+    }
+
+    pub fn on_timeout(&mut self, view: &View) {
+        *self = Sack1 { deaf: true, recover: Some(view.max), ..Sack1::default() };
+    }
+
+    pub fn plan(&self, view: &View) -> Option<Planned> {
+        let Some(episode) = &self.episode else {
+            let few = if view.options.limited_transmit { view.duplicates } else { 0 };
+            let few = u64::from(few.min(view.options.duplicate_threshold - 1));
+            return view.usual(view.nxt - view.una, view.window + few * view.mss());
+        };
+        if episode.first {
+            return Some(Planned { start: view.una, end: view.max.min(view.una + view.mss()) });
+        }
+        if episode.pipe.max(0) as u64 * view.mss() + view.mss() > view.window {
+            return None;
+        }
+        self.hole(view, episode).or_else(|| view.segment(view.nxt, view.pushed, 0, u64::MAX))
+    }
+
+    pub fn on_sent(&mut self, sent: Planned) {
+        let Some(episode) = &mut self.episode else { return };
+        episode.pipe += i64::from(!episode.first);
+        if episode.first || sent.start < self.board.top(0) {
+            episode.high_rxt = sent.end;
+        }
+        episode.first = false;
+    }
+
+    /// Bytes that are believed to be in the network.
+    pub fn pipe(&self, view: &View) -> u64 {
+        let outstanding = view.nxt - view.una;
+        self.episode.map_or(outstanding, |episode| (episode.pipe.max(0) as u64 * view.mss()).min(outstanding))
+    }
+
+    /// The next segment below what was selectively acknowledged that is missing and was not sent again.
+    fn hole(&self, view: &View, episode: &Episode) -> Option<Planned> {
+        let holes = self.board.holes(view.una, view.max, view.options.duplicate_threshold, view.mss());
+        let mut below =
+            holes.filter(|hole| hole.end > episode.high_rxt && hole.end <= self.board.top(view.una));
+        below.next().map(|hole| {
+            let start = hole.start.max(episode.high_rxt);
+            Planned { start, end: hole.end.min(start + view.mss()) }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::recovery::Sequence;
+    use crate::{Recovery, TcpOptions};
+
+    const MSS: u64 = 1_000;
+
+    fn view(options: &TcpOptions, una: u64, nxt: u64, window: u64, duplicates: u32) -> View<'_> {
+        let sequence =
+            Sequence { una, nxt, max: 20_000, pushed: 50_000, peer_window: 32_000, duplicates, burst: 0 };
+        View { options, window, sequence }
+    }
+
+    fn segment(start: u64) -> Option<Planned> {
+        Some(Planned { start, end: start + MSS })
+    }
+
+    fn sacked(start: u64, end: u64) -> [SackBlock; 1] {
+        [SackBlock { start, end }]
+    }
+
+    /// A window of four segments, after a timeout at 2: the receiver has 3 to 14. Nothing that it says lets a segment go; two duplicates do.
+    #[test]
+    fn what_is_sent_again_is_limited_by_the_window_and_two_duplicates() {
+        let options = TcpOptions::ns2(Recovery::Sack1, 1000, 32);
+        let view = |nxt, duplicates| view(&options, 2_000, nxt, 4_000, duplicates);
+        let mut sack = Sack1::default();
+        assert!(sack.on_blocks(2_000, 20_000, &sacked(3_000, 15_000)));
+        assert_eq!(sack.plan(&view(5_000, 0)), segment(5_000));
+        assert_eq!(sack.plan(&view(6_000, 0)), None);
+        assert_eq!(sack.plan(&view(6_000, 1)), segment(6_000));
+        assert_eq!(sack.plan(&view(7_000, 1)), None);
+        assert_eq!(sack.plan(&view(7_000, 2)), segment(7_000));
+        assert_eq!(sack.plan(&view(8_000, 5)), None);
+        let without = TcpOptions { limited_transmit: false, ..options.clone() };
+        assert_eq!(sack.plan(&View { options: &without, ..view(6_000, 2) }), None);
+    }
+
+    /// Until something new is acknowledged duplicates say nothing; then each acknowledgement begins anew.
+    #[test]
+    fn after_a_timeout_duplicates_wait_for_what_is_new() {
+        let options = TcpOptions::ns2(Recovery::Sack1, 1000, 32);
+        let view = |una, duplicates| view(&options, una, 20_000, 4_000, duplicates);
+        let mut sack = Sack1::default();
+        sack.on_timeout(&view(2_000, 0));
+        let block = sacked(5_000, 16_000);
+        assert!(!sack.on_blocks(2_000, 20_000, &block));
+        assert_eq!(sack.on_advance(&view(3_000, 0)), Advance::Usual);
+        assert!(sack.on_blocks(3_000, 20_000, &block) && !sack.on_blocks(3_000, 20_000, &block));
+        sack.on_advance(&view(4_000, 0));
+        assert!(sack.on_blocks(4_000, 20_000, &block));
+        // `bugFix_`: no fast retransmit of what was outstanding at the timeout, nor at its very end.
+        assert!(!sack.detects_loss(&view(4_000, 3)) && !sack.detects_loss(&view(20_000, 3)));
+        assert!(sack.detects_loss(&view(21_000, 3)));
+        assert!(
+            !sack.detects_loss(&view(21_000, 2)) && !sack.detects_loss(&view(21_000, 4)),
+            "the third alone"
+        );
+    }
+
+    /// 18 outstanding, the first and the fifth lost, and a window of 9 after the cut: `pipe` is 15, and seven acknowledgements let one go.
+    #[test]
+    fn pipe_counts_acknowledgements() {
+        let options = TcpOptions::ns2(Recovery::Sack1, 1000, 32);
+        let view = |una, nxt| view(&options, una, nxt, 9_000, 3);
+        let mut sack = Sack1::default();
+        sack.on_blocks(2_000, 20_000, &[SackBlock { start: 3_000, end: 6_000 }]);
+        sack.enter(&view(2_000, 20_000));
+        assert_eq!(sack.plan(&view(2_000, 20_000)), segment(2_000));
+        sack.on_sent(segment(2_000).unwrap());
+        assert_eq!(sack.pipe(&view(2_000, 20_000)), 15_000, "the first retransmission does not count");
+        for end in 8..14 {
+            assert_eq!(sack.plan(&view(2_000, 20_000)), None);
+            sack.on_blocks(2_000, 20_000, &sacked(7_000, end * MSS));
+        }
+        assert_eq!((sack.pipe(&view(2_000, 20_000)), sack.plan(&view(2_000, 20_000))), (9_000, None));
+        // One that says nothing new counts as well.
+        assert!(!sack.on_blocks(2_000, 20_000, &[]));
+        assert_eq!(sack.plan(&view(2_000, 20_000)), segment(6_000), "the hole before new data");
+        sack.on_sent(segment(6_000).unwrap());
+        assert_eq!(sack.plan(&view(2_000, 20_000)), None);
+        // A partial acknowledgement counts twice.
+        sack.on_blocks(6_000, 20_000, &[]);
+        assert_eq!(sack.on_advance(&view(6_000, 20_000)), Advance::Partial { restart_timer: true });
+        assert_eq!(sack.pipe(&view(6_000, 20_000)), 7_000);
+        assert_eq!(sack.plan(&view(6_000, 20_000)), segment(20_000), "new data, as the hole was filled");
+        // What ends recovery leaves the window as it is, and forgets.
+        sack.on_blocks(20_000, 20_000, &[]);
+        assert_eq!(
+            sack.on_advance(&view(20_000, 20_000)),
+            Advance::Recovered { window: 9_000, opens: false }
+        );
+        assert!(!sack.active());
+        assert!(sack.detects_loss(&view(20_000, 20_000)), "the next loss may follow at once");
+    }
+}

@@ -1,0 +1,86 @@
+"""`explain`: why a flow starves or is slow, and what would help."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multihop.base.errors import UserError
+from multihop.cli import console
+from multihop.cli.runs import JobsOption, JsonOption, QuietOption
+
+
+def explain(
+    results: Annotated[
+        Path,
+        typer.Argument(metavar="RESULTS", help="A folder that run --out or compare --out wrote.", show_default=False),
+    ],
+    flow: Annotated[
+        str | None,
+        typer.Argument(metavar="[FLOW]", help="The flow to explain; all that starve or are slow by default."),
+    ] = None,
+    variant: Annotated[
+        str | None, typer.Option(help="The scheme, of a comparison's, that is explained; the first by default.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(help="How many seeds; those of the results by default, or 5 if these are fewer.")
+    ] = None,
+    no_try: Annotated[bool, typer.Option("--no-try", help="Do not run what may help.")] = False,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report with this in it to this file.")] = None,
+    jobs: JobsOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Say why flows starve or are slow, and try what would help."""
+    from multihop.explanation.explain import explain as explained
+
+    if jobs is not None and jobs < 1:
+        raise UserError(f"--jobs: found {jobs}; needs at least 1")
+    said: list[str] = []
+
+    def tick(what: str, _: float) -> None:
+        if what not in said and not (quiet or as_json) and sys.stderr.isatty():
+            said.append(what)
+            console.note(f"running {what} ...")
+
+    found = explained(results, flow, variant=variant, seeds=seeds, try_remedies=not no_try, threads=jobs, on_tick=tick)
+    if report is not None:
+        from multihop.api.results import Comparison, Result
+        from multihop.report import write
+
+        runs = tuple(Result(run.scenario, run.view, run.overrides, run.output) for run in found.runs)
+        written = write(Comparison(runs[0].scenario, {found.variant: runs}), report, found)
+        console.note(f"report: {written}", quiet=quiet)
+    if as_json:
+        console.print_json(found.record())
+        return
+    console.say(found.headline())
+    if (remark := found.remark()) is not None:
+        console.say(remark)
+    if found.others:
+        others = ", ".join(found.others)
+        console.say(f"This is of {found.variant}; --variant explains another: {others}.")
+    for index in found.explained:
+        console.say()
+        console.say(found.flows[index].name)
+        for heading, sentences in found.paragraphs(index):
+            if heading:
+                console.say(f"  {heading}")
+            for sentence in sentences:
+                console.say(_wrapped(sentence, "    " if heading else "  "))
+    fine = [account.name for account in found.flows if account.status == "fine" and account.flow not in found.explained]
+    if fine and found.explained:
+        console.say()
+        verb = "is" if len(fine) == 1 else "are"
+        console.say(
+            f"{', '.join(fine[:20])}{' and more' if len(fine) > 20 else ''} {verb} fine: half of the fair share or more"
+        )
+
+
+def _wrapped(text: str, indent: str) -> str:
+    """A sentence on lines that fit, the following ones further in."""
+    return textwrap.fill(text, 110, initial_indent=indent, subsequent_indent=f"{indent}  ", break_long_words=False)

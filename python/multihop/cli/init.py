@@ -1,0 +1,26 @@
+"""`init`: scenarios and studies to start from."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multihop import examples
+from multihop.cli import console
+from multihop.cli.runs import QuietOption
+
+
+def init(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Where they go: DIR/scenarios and DIR/studies.", show_default=False)
+    ],
+    quiet: QuietOption = False,
+) -> None:
+    """Write scenarios and studies to start from into a directory. No file that is there is replaced."""
+    for path in examples.write(directory):
+        console.say(str(path))
+    first = shlex.join(["multihop", "run", str(directory / "scenarios" / "chain.toml")])
+    console.note(f"try: {first}", quiet=quiet)

@@ -1,0 +1,151 @@
+"""The tables of causes of several runs, added up."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, cast
+
+import pandas as pd
+
+from multihop import _core
+from multihop.comparison.run import Run
+from multihop.results.causes import CAUSE_TABLES, LOSS_CAUSES
+from multihop.results.columns import DROP_CAUSES
+
+#: Frames that ask for an answer, and their answers.
+ASKING, ANSWERING = ("rts", "data"), ("cts", "ack")
+
+#: What the causes of lost frames are called here; those of collisions are called by how the frames came to overlap.
+FRAME_KINDS = {
+    "lost_receiver_sending": "receiver-sending",
+    "lost_channel": "channel",
+    "lost_weak": "weak",
+    "lost_off": "off",
+    "unanswered": "unanswered",
+    "late": "late",
+}
+_OVERLAPS = {"hidden": "hidden", "simultaneous": "together", "sensed": "sensed"}
+
+
+class Blame(NamedTuple):
+    """Why a frame was lost: the kind of cause, and of collisions the index of the interferer."""
+
+    kind: str
+    interferer: int | None = None
+
+
+@dataclass
+class Failures:
+    """Frames on a directed link that failed for one reason."""
+
+    frames: int = 0
+    #: Those of them of which only an RTS or a CTS was lost, which takes little time.
+    short: int = 0
+    #: Those of which the answer was lost, at the sender.
+    answers: int = 0
+    #: What the interferer was sending, and to whom (an index; none for broadcasts): how often each.
+    doing: Counter[tuple[str, int | None]] = field(default_factory=Counter)
+    #: Collisions whose interferer decodes the receiver's frames.
+    warned: int = 0
+
+
+@dataclass(frozen=True)
+class HopBook:
+    """What a directed link did for a flow in all runs."""
+
+    rts: int
+    data: int
+    acknowledged: int
+    given_up: int
+    wait_s: float
+    service_s: float
+    airtime: float
+
+    @property
+    def frames(self) -> int:
+        """Frames that ended, acknowledged or given up."""
+        return self.acknowledged + self.given_up
+
+
+def has_causes(runs: Sequence[Run]) -> bool:
+    """Were the runs asked for the tables of causes?"""
+    return all(name in run.output for run in runs for name in CAUSE_TABLES)
+
+
+class Books:
+    """Sums over runs of one scenario, by indices of flows and nodes."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self.view = runs[0].view
+        self.runs = len(runs)
+        self.measured_s = float(runs[0].output["summary"]["measured_s"])
+        outputs = [run.output for run in runs]
+        self.flows = pd.concat([run.flows for run in runs])
+        self.nodes = pd.concat([run.nodes for run in runs]).groupby("node").mean(numeric_only=True).to_dict("index")
+        self.wires = pd.concat([run.wires for run in runs])
+        links = _rows("links", outputs).groupby(["sender", "receiver"]).sum()
+        self.links: dict[Any, dict[Any, Any]] = dict(zip(links.index, links.to_dict("records"), strict=True))
+        self.hops = self._hops(_rows("hops", outputs))
+        self.drops = self._drops(_rows("drops", outputs))
+        self.failures = self._failures(_rows("losses", outputs), _rows("collisions", outputs))
+
+    def name(self, node: int) -> str:
+        """A node's name."""
+        return self.view["nodes"][node]["name"]
+
+    def _hops(self, rows: pd.DataFrame) -> dict[tuple[int, bool, int, int], HopBook]:
+        made = {}
+        for key, group in rows.groupby(["flow", "feedback", "sender", "receiver"]):
+            flow, feedback, sender, receiver = cast("tuple[int, int, int, int]", key)
+            ended = group["acknowledged"] + group["given_up"]
+            rts, data, acknowledged, given_up = (
+                int(group[name].sum()) for name in ("rts", "data", "acknowledged", "given_up")
+            )
+            wait, service = (
+                float((group[name] * ended).sum() / max(ended.sum(), 1)) for name in ("wait_mean_s", "service_mean_s")
+            )
+            airtime = float(group["airtime"].sum()) / self.runs
+            book = HopBook(rts, data, acknowledged, given_up, wait, service, airtime)
+            made[int(flow), bool(feedback), int(sender), int(receiver)] = book
+        return made
+
+    def _drops(self, rows: pd.DataFrame) -> dict[tuple[int, bool, int], dict[str, int]]:
+        names = [f"dropped_{cause}" for cause in DROP_CAUSES]
+        made = {}
+        for key, group in rows.groupby(["flow", "feedback", "node"]):
+            flow, feedback, node = cast("tuple[int, int, int]", key)
+            sums = group[names].sum()
+            counts = {cause: int(sums[f"dropped_{cause}"]) for cause in DROP_CAUSES}
+            made[int(flow), bool(feedback), int(node)] = {cause: count for cause, count in counts.items() if count}
+        return made
+
+    def _failures(self, losses: pd.DataFrame, collisions: pd.DataFrame) -> dict[tuple[int, int], dict[Blame, Failures]]:
+        """By directed link: why its frames, or their answers, failed."""
+        made: dict[tuple[int, int], dict[Blame, Failures]] = defaultdict(lambda: defaultdict(Failures))
+
+        def add(row: dict[Any, Any], blame: Blame, count: int) -> Failures:
+            asks = row["frame"] in ASKING
+            link = (row["sender"], row["receiver"]) if asks else (row["receiver"], row["sender"])
+            found = made[link][blame]
+            found.frames += count
+            found.short += count if row["frame"] in {"rts", "cts"} else 0
+            found.answers += 0 if asks else count
+            return found
+
+        for row in losses.to_dict("records"):
+            for column in LOSS_CAUSES:
+                if column in FRAME_KINDS and row[column]:
+                    add(row, Blame(FRAME_KINDS[column]), int(row[column]))
+        for row in collisions.to_dict("records"):
+            found = add(row, Blame(_OVERLAPS[row["overlap"]], int(row["interferer"])), int(row["lost"]))
+            whom = None if pd.isna(row["interferer_to"]) else int(row["interferer_to"])
+            found.doing[row["interferer_frame"], whom] += int(row["lost"])
+            found.warned += int(row["lost"]) if row["warned"] else 0
+        return made
+
+
+def _rows(name: str, outputs: Sequence[_core.Output]) -> pd.DataFrame:
+    tables: list[dict[str, Any]] = [output[name] for output in outputs]  # type: ignore[literal-required]
+    return pd.concat([pd.DataFrame(table) for table in tables])

@@ -1,0 +1,388 @@
+"""What holds a flow back, and which part of it each cause is.
+
+A flow that is slow either keeps a hop of its path occupied, or does not. Where it does, the time that a frame takes at
+the head of that hop's queue is what counts, split into the exchange itself, tries that failed (by why they failed), and
+waiting for a medium that others use. Where it does not, its packets were lost and its transport waits, or its packets
+did not come so far: then the packets that were dropped count, split by where and why. The share of time that the flow
+occupies its busiest hop weighs the two.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from multihop import _core
+from multihop.comparison.run import Run
+from multihop.explanation.books import Blame, Books, Failures, HopBook
+from multihop.optima.optimum import Optimum
+
+#: A flow that gets less than this share of what is fair and possible is dead, starving, or slow.
+DEAD, STARVING, SLOW = 0.01, 0.1, 0.5
+
+#: Causes smaller than this part of what holds a flow back are not named.
+LEAST_SCORE = 0.05
+
+#: From this loss rate on a window-limited transport is taken to be held back by losses alone: the window of TCP goes
+#: with one over the root of the loss rate, and is of one to two segments here, too few for a fast retransmit.
+_CRIPPLING_LOSS = 0.1
+
+#: What the causes of dropped packets are called here; the others are those of frames, and `contention`, `transport`.
+DROP_KINDS = {
+    "queue_full": "queue",
+    "no_route": "no-route",
+    "policy": "policy",
+    "link_broken": "broken",
+    "hop_limit": "hop-limit",
+    "lifetime": "lifetime",
+    "aqm": "aqm",
+    "wire_loss": "wire-loss",
+}
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One thing that holds a flow back.
+
+    Attributes:
+        kind: which: see `multihop.explanation.words`.
+        score: which part it is of what holds the flow back, from 0 to 1.
+        sender: index of the node that sends on the hop, or where packets are dropped; none where it is no hop's.
+        receiver: index of the other end of the hop.
+        interferer: index of the node that collided, if that is it.
+        facts: numbers and names for the sentence about it.
+    """
+
+    kind: str
+    score: float
+    sender: int | None = None
+    receiver: int | None = None
+    interferer: int | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def place(self) -> tuple[str, int | None, int | None, int | None]:
+        """What it is apart from how much: causes of two flows with one place are one cause."""
+        return self.kind, self.sender, self.receiver, self.interferer
+
+
+@dataclass(frozen=True)
+class Hop:
+    """A hop of a flow's path, with what it did for the flow.
+
+    Attributes:
+        sender, receiver: indices of its ends.
+        feedback: does it carry the flow's acknowledgements rather than its data?
+        wire: is it a wire?
+        book: what it did for the flow; none for a wire, or where nothing came.
+        alone_bps: the goodput that it would carry with nothing else on the air, without the channel's errors.
+        occupied: the share of time during which a frame of the flow was at the head of its queue.
+        failures: why tries failed on this link, per frame that ended there, of all flows.
+        tries: tries per frame that ended there, of all flows.
+    """
+
+    sender: int
+    receiver: int
+    feedback: bool
+    wire: bool
+    book: HopBook | None
+    alone_bps: float | None
+    occupied: float
+    failures: dict[Blame, Failures]
+    ended: int
+    tries: float
+
+    def share(self, failures: int) -> float:
+        """So many failures as a share of the tries."""
+        return failures / max(self.tries * self.ended, 1.0)
+
+
+@dataclass(frozen=True)
+class FlowAccount:
+    """A flow, what it got, and what holds it back.
+
+    Attributes:
+        flow: index.
+        goodput_bps: by run.
+        fair_bps: what it would get in proportional fairness, with no more than it offers; none without a path.
+        alone_bps: what it could get alone.
+        payload_bytes: of its packets.
+        hops: of its data, then of its acknowledgements.
+        causes: the greatest first.
+        clique: links of its path and others that cannot be used at once, which limit it: pairs of indices.
+        clique_airtime: the share of time during which their exchanges took the air in the runs.
+    """
+
+    flow: int
+    view: _core.FlowView = field(repr=False)
+    goodput_bps: np.ndarray
+    fair_bps: float
+    alone_bps: float
+    payload_bytes: int
+    hops: tuple[Hop, ...] = field(repr=False)
+    causes: tuple[Cause, ...]
+    clique: tuple[tuple[int, int], ...]
+    clique_airtime: float
+
+    @property
+    def name(self) -> str:
+        """The flow's name."""
+        return self.view["name"]
+
+    @property
+    def goodput_mean_bps(self) -> float:
+        """Mean over runs."""
+        return float(self.goodput_bps.mean())
+
+    @property
+    def share(self) -> float:
+        """Goodput over what would be fair; 0 without a path."""
+        return self.goodput_mean_bps / self.fair_bps if self.fair_bps > 0 else 0.0
+
+    @property
+    def status(self) -> str:
+        """`dead`, `starving`, `slow` or `fine`."""
+        limits = (("dead", DEAD), ("starving", STARVING), ("slow", SLOW))
+        return next((status for status, limit in limits if self.share < limit), "fine")
+
+
+def accounts(runs: Sequence[Run], best: Optimum) -> list[FlowAccount]:
+    """Every flow of runs of one scenario, which have the tables of causes; `best` is the scenario's optimum."""
+    books = Books(runs)
+    return [_Accountant(books, best, flow).account() for flow in range(len(books.view["flows"]))]
+
+
+class _Accountant:
+    """What is known of one flow."""
+
+    def __init__(self, books: Books, best: Optimum, flow: int) -> None:
+        self.books, self.best, self.flow = books, best, flow
+        self.view = books.view["flows"][flow]
+        self.demand = best.capacity["demands"][flow]
+        self.rows = books.flows[books.flows["flow"] == flow]
+        self.hops = [*self._path(feedback=False), *self._path(feedback=True)]
+
+    def account(self) -> FlowAccount:
+        clique, airtime = self._clique()
+        return FlowAccount(
+            self.flow,
+            self.view,
+            self.rows["goodput_bps"].to_numpy(dtype=float),
+            float(min(self.best.rates_bps[self.flow], self.best.shares.offered_bps[self.flow])),
+            float(self.best.shares.alone_bps[self.flow]),
+            self.demand["payload_bytes"],
+            tuple(self.hops),
+            tuple(self._causes()),
+            clique,
+            airtime,
+        )
+
+    def _path(self, *, feedback: bool) -> list[Hop]:
+        """The hops of the shortest path, and those that a routing protocol took besides for a part of the frames."""
+        path = self.view["path"][::-1] if feedback else self.view["path"]
+        pairs = list(pairwise(path))
+        used = {(s, r): hop for (f, back, s, r), hop in self.books.hops.items() if (f, back) == (self.flow, feedback)}
+        most = max((hop.frames for hop in used.values()), default=0)
+        pairs += [pair for pair, hop in used.items() if pair not in pairs and hop.frames > 0.05 * most]
+        if feedback and not used:
+            return []
+        return [self._hop(sender, receiver, used.get((sender, receiver)), feedback) for sender, receiver in pairs]
+
+    def _hop(self, sender: int, receiver: int, book: HopBook | None, feedback: bool) -> Hop:
+        link = self.books.links.get((sender, receiver), {})
+        failures = dict(self.books.failures.get((sender, receiver), {}))
+        ended = int(link.get("acknowledged", 0) + link.get("given_up", 0))
+        failed = sum(failure.frames for failure in failures.values())
+        wire = any({wire["sender"], wire["receiver"]} == {sender, receiver} for wire in self.books.view["wires"])
+        occupied = 0.0
+        if book is not None:
+            occupied = book.service_s * book.frames / (self.books.runs * self.books.measured_s)
+        tries = (link.get("acknowledged", 0) + failed) / max(ended, 1)
+        alone = None if feedback else self._alone(sender, receiver)
+        return Hop(sender, receiver, feedback, wire, book, alone, min(occupied, 1.0), failures, ended, tries)
+
+    def _alone(self, sender: int, receiver: int) -> float | None:
+        for time in self.demand["forward"]:
+            if tuple(self.best.capacity["links"][time["link"]]) == (sender, receiver):
+                return self.demand["payload_bytes"] * 8 / (time["exchange_s"] + time["access_s"])
+        return None
+
+    def _loss(self) -> float:
+        """The share of its data packets that were lost, of those whose fate was decided."""
+        lost, arrived = float(self.rows["packets_lost"].sum()), float(self.rows["packets_delivered"].sum())
+        return lost / (lost + arrived) if lost + arrived else 0.0
+
+    def _causes(self) -> list[Cause]:
+        """All causes, the greatest first; together they are one."""
+        busiest = max((hop for hop in self.hops if not hop.wire), key=lambda hop: hop.occupied, default=None)
+        of_time = [] if busiest is None else self._of_time(busiest)
+        weight = busiest.occupied if busiest is not None and of_time else 0.0
+        parts = [(weight, cause) for cause in of_time]
+        dropped = self._of_drops()
+        severity = self._severity()
+        parts += [((1.0 - weight) * severity, cause) for cause in dropped]
+        parts.append(((1.0 - weight) * (1.0 - severity if dropped else 1.0), Cause("transport", 1.0)))
+        merged: dict[Any, Cause] = {}
+        for part, cause in parts:
+            before = merged.get(cause.place)
+            score = part * cause.score + (before.score if before else 0.0)
+            facts = {**cause.facts, **(before.facts if before else {})}
+            merged[cause.place] = Cause(cause.kind, score, cause.sender, cause.receiver, cause.interferer, facts)
+        return sorted(merged.values(), key=lambda cause: -cause.score)
+
+    def _severity(self) -> float:
+        """How much of the goodput losses take that a transport does not pay for by occupying a hop, from 0 to 1."""
+        lost = self._loss()
+        sent = float(self.rows["packets_sent"].sum())
+        backward = sum(
+            sum(drops.values()) for (f, back, _), drops in self.books.drops.items() if f == self.flow and back
+        )
+        lost = max(lost, backward / max(backward + float(self.rows["packets_delivered"].sum()), 1.0))
+        if not self.demand["feedback"]:
+            return lost
+        if sent == 0:
+            return 0.0
+        return float(min(1.0, (lost / _CRIPPLING_LOSS) ** 0.5))
+
+    def _of_time(self, hop: Hop) -> list[Cause]:
+        """The time of a frame at the head of a hop's queue, by what it is spent on."""
+        book = hop.book
+        if book is None or book.data + book.rts == 0 or book.service_s <= 0:
+            return []
+        exchange = book.airtime * self.books.measured_s * self.books.runs / max(book.data, 1)
+        access = next((time["access_s"] for time in self.demand["forward"]), 0.0)
+        # The contention window doubles with each failure, up to 32 times its first length: what failed n times in a row
+        # waits for 2^n times the first back-off before it is sent again.
+        failed = sum(failure.frames for failure in hop.failures.values())
+        failing = hop.share(failed)
+        backoff = access * sum(failing**n * min(2**n, 32) for n in range(1, 7))
+        spent: dict[Blame, float] = {}
+        for blame, failure in hop.failures.items():
+            whole = (failure.frames - failure.short) * exchange + failure.short * 0.2 * exchange
+            spent[blame] = whole / max(hop.ended, 1) + backoff * failure.frames / max(failed, 1)
+        own = exchange + access
+        node = self.books.nodes[hop.sender]
+        busy = min(float(node["sensing"] + node["receiving"] + node["nav_only"]), 1.0)
+        deferral = min(max(book.service_s - own - sum(spent.values()), 0.0), busy * book.service_s)
+        # Without what the exchange itself takes: that holds nothing back.
+        lost = deferral + sum(spent.values())
+        if lost <= 0:
+            return []
+        times = {"own_s": own, "service_s": book.service_s}
+        made = [self._frames(hop, blame, time / lost, {**times, "time_s": time}) for blame, time in spent.items()]
+        facts = {**self._contention(hop), **times, "time_s": deferral}
+        made.append(Cause("contention", deferral / lost, hop.sender, hop.receiver, None, facts))
+        return made
+
+    def _of_drops(self) -> list[Cause]:
+        """The packets that were dropped, by where and why. Those given up are split by why tries failed on the hop."""
+        weights: dict[Any, list[Any]] = defaultdict(lambda: [0.0, None])
+        total = 0
+        for (flow, feedback, node), drops in self.books.drops.items():
+            if flow != self.flow:
+                continue
+            for cause, count in drops.items():
+                total += count
+                made = self._given_up(node, feedback) if cause == "retry_limit" else [self._dropped(node, cause, count)]
+                for each in made:
+                    found = weights[each.place]
+                    found[0], found[1] = found[0] + count * each.score, each
+        return [
+            Cause(c.kind, weight / total, c.sender, c.receiver, c.interferer, c.facts) for weight, c in weights.values()
+        ]
+
+    def _given_up(self, node: int, feedback: bool) -> list[Cause]:
+        hops = [hop for hop in self.hops if hop.sender == node and hop.feedback == feedback and hop.failures]
+        failed = sum(failure.frames for hop in hops for failure in hop.failures.values())
+        if not failed:
+            return [Cause("given-up", 1.0, node)]
+        return [
+            self._frames(hop, blame, failure.frames / failed) for hop in hops for blame, failure in hop.failures.items()
+        ]
+
+    def _dropped(self, node: int, cause: str, count: int) -> Cause:
+        kind = DROP_KINDS[cause]
+        facts: dict[str, Any] = {"packets": count / self.books.runs}
+        if kind in {"queue", "aqm"}:
+            others: Counter[int] = Counter()
+            for (flow, _, sender, _), hop in self.books.hops.items():
+                if sender == node:
+                    others[flow] += hop.frames
+            for (flow, _, at), drops in self.books.drops.items():
+                if at == node:
+                    others[flow] += drops.get(cause, 0)
+            offered = max(others.total(), 1)
+            rows = self.books.nodes[node]
+            facts |= {
+                "lost_share": count / max(others[self.flow], 1),
+                "own_share": others[self.flow] / offered,
+                "others": [(flow, n / offered) for flow, n in others.most_common() if flow != self.flow][:2],
+                "queue_mean": float(rows["queue_mean"]),
+            }
+        return Cause(kind, 1.0, node, None, None, facts)
+
+    def _frames(self, hop: Hop, blame: Blame, score: float, more: Mapping[str, Any] | None = None) -> Cause:
+        """Tries that failed on a hop for one reason."""
+        failure = hop.failures[blame]
+        facts: dict[str, Any] = {
+            **(more or {}),
+            "frames": failure.frames / self.books.runs,
+            "share": hop.share(failure.frames),
+            "answers": failure.answers / max(failure.frames, 1),
+            "short": failure.short / max(failure.frames, 1),
+            "feedback": hop.feedback,
+        }
+        if failure.doing:
+            (frame, whom), count = failure.doing.most_common(1)[0]
+            facts |= {
+                "doing": frame,
+                "whom": None if whom is None else self.books.name(whom),
+                "whom_node": whom,
+                "doing_share": count / failure.frames,
+                "warned": failure.warned / failure.frames,
+            }
+        return Cause(blame.kind, score, hop.sender, hop.receiver, blame.interferer, facts)
+
+    def _contention(self, hop: Hop) -> dict[str, Any]:
+        """Who else uses the medium around a hop."""
+        node = self.books.nodes[hop.sender]
+        links = [tuple(link) for link in self.best.capacity["links"]]
+        pair = (hop.sender, hop.receiver)
+        near: set[Any] = set()
+        if pair in links:
+            index = links.index(pair)
+            for a, b in self.best.capacity["sensing_conflicts"]:
+                near |= {links[b]} if a == index else {links[a]} if b == index else set()
+        used: Counter[tuple[int, tuple[int, int]]] = Counter()
+        for (flow, _, sender, receiver), book in self.books.hops.items():
+            if (sender, receiver) in near:
+                used[flow, (sender, receiver)] += book.airtime  # type: ignore[assignment]
+        own = sum(share for (flow, _), share in used.items() if flow == self.flow)
+        return {
+            "busy": float(node["sensing"] + node["receiving"]),
+            "own_hops": float(own),
+            "others": [
+                (flow, self.books.name(link[0]), self.books.name(link[1]), float(share))
+                for (flow, link), share in used.most_common()
+                if flow != self.flow
+            ][:3],
+        }
+
+    def _clique(self) -> tuple[tuple[tuple[int, int], ...], float]:
+        """Of the cliques with a link of the path, the one whose links took most of the time in the runs."""
+        used: Counter[tuple[int, int]] = Counter()
+        for (_, _, sender, receiver), book in self.books.hops.items():
+            used[sender, receiver] += book.airtime  # type: ignore[assignment]
+        links: list[tuple[int, int]] = [(a, b) for a, b in self.best.capacity["links"]]
+        own = {time["link"] for time in self.demand["forward"]}
+        cliques = [clique for clique in self.best.shares.cliques if own & set(clique)]
+        airtime = [(sum(used[links[link]] for link in clique), clique) for clique in cliques]
+        if not airtime:
+            return (), 0.0
+        most, clique = max(airtime)
+        return tuple(links[link] for link in clique), float(most)

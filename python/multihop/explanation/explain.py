@@ -1,0 +1,342 @@
+"""An explanation of a variant of results: its flows, what holds them back, and what was tried."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from multihop.base.errors import UserError
+from multihop.comparison.run import Run
+from multihop.explanation import remedies, source, words
+from multihop.explanation.books import Blame, has_causes
+from multihop.explanation.causes import Cause, FlowAccount, Hop, accounts
+from multihop.explanation.remedies import Trial
+from multihop.optima.optimum import optimum
+from multihop.results.provenance import record
+from multihop.results.statistics import PairedDifference
+from multihop.simulation.runner import Job, run_all
+from multihop.simulation.seeds import seed_list
+
+#: Seeds that remedies are tried with, unless it is said: fewer make wide intervals.
+SEEDS = 5
+
+OnTick = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why flows get what they get.
+
+    Attributes:
+        runs: of the variant, with the tables of causes.
+        variant: its name; `others` are those of the same results.
+        flows: all flows of the scenario.
+        explained: indices of those that are explained: the one that was asked for, or all that are not fine.
+        trials: by index of a flow, what was tried for it; none if nothing was to be tried.
+    """
+
+    runs: tuple[Run, ...] = field(repr=False)
+    variant: str
+    others: tuple[str, ...]
+    flows: tuple[FlowAccount, ...]
+    explained: tuple[int, ...]
+    trials: dict[int, list[Trial]] | None = field(repr=False)
+
+    def name(self, node: int) -> str:
+        """A node's name."""
+        return self.runs[0].view["nodes"][node]["name"]
+
+    @property
+    def seeds(self) -> list[int]:
+        """Seeds of the runs."""
+        return [run.seed for run in self.runs]
+
+    @property
+    def main_cause(self) -> tuple[Cause, float, list[int]] | None:
+        """Of the kind of cause that costs flows most: where it costs most, its share, and whom it holds back.
+
+        None if nothing holds back. Each flow's causes count by what the flow lacks to its fair share.
+        """
+        kinds: Counter[str] = Counter()
+        places: Counter[Any] = Counter()
+        found: dict[Any, Cause] = {}
+        held: dict[str, list[int]] = {}
+        for index in self.explained:
+            account = self.flows[index]
+            lacks = max(account.fair_bps - account.goodput_mean_bps, 0.01 * account.fair_bps, 1.0)
+            for cause in words.main_causes(account):
+                kinds[cause.kind] += cause.score * lacks  # type: ignore[assignment]
+                places[cause.place] += cause.score * lacks  # type: ignore[assignment]
+                found.setdefault(cause.place, cause)
+                if index not in held.setdefault(cause.kind, []):
+                    held[cause.kind].append(index)
+        if not kinds:
+            return None
+        kind = max(kinds, key=lambda each: kinds[each])
+        place = max((place for place in places if place[0] == kind), key=lambda each: places[each])
+        shares = [sum(c.score for c in self.flows[index].causes if c.kind == kind) for index in held[kind]]
+        return found[place], sum(shares) / len(shares), held[kind]
+
+    def headline(self) -> str:
+        """The cause that matters most, in one sentence."""
+        flows = [flow.name for flow in self.flows]
+        slow = [flow for flow in self.flows if flow.status != "fine"]
+        main = self.main_cause
+        if not slow and len(self.explained) != 1:
+            return f"No flow starves or is slow: all {len(flows)} have at least half of their fair share."
+        if main is None:
+            return "Nothing is seen to hold back what is slow."
+        cause, share, held = main
+        return words.headline(cause.kind, share, cause, [flows[index] for index in held], self.name)
+
+    def remark(self) -> str | None:
+        """What to bear in mind; none if there is nothing."""
+        main = self.main_cause
+        if self.measured_links and main is not None and main[0].kind == "hidden":
+            return (
+                "The links of this scenario are a measured table: nodes between which it has none do not sense each "
+                "other here. If they do in reality, these collisions are the table's and not the mesh's."
+            )
+        return None
+
+    @property
+    def measured_links(self) -> bool:
+        """Is the medium a matrix of links?"""
+        scenario, overrides = self.runs[0].scenario, self.runs[0].overrides
+        settings = remedies.Settings(scenario, overrides, self.runs[0].view["flows"])
+        return bool(settings.get("medium.model") == "matrix")
+
+    def paragraphs(self, index: int) -> list[tuple[str, list[str]]]:
+        """A flow in parts, each a heading (or none) with its sentences."""
+        account = self.flows[index]
+        flows = [flow.name for flow in self.flows]
+        airtime = self._airtime()
+        path = " > ".join(self.name(node) for node in account.view["path"]) or "no path"
+        made = [("", [words.status(account), f"Path: {path}; scheme {account.view['scheme']}."])]
+        causes = [
+            f"{words.percent(cause.score)}: {words.sentence(cause, self.name, flows)}{self._without(account, cause)}"
+            for cause in words.main_causes(account)
+        ]
+        if causes:
+            made.append(("What holds it back" if account.status != "fine" else "What limits it", causes))
+        hops = [words.hop_sentence(hop, self.name, airtime.get(hop.sender)) for hop in account.hops]
+        limit = words.clique(account, self.name)
+        made.append(("Hop by hop", [*hops, *([limit] if limit else [])]))
+        made += self._tried(index)
+        return made
+
+    def _without(self, account: FlowAccount, cause: Cause) -> str:
+        """What the flow would have without a cause, where its time is all that limits it."""
+        rate = without_bps(account, cause)
+        return "" if rate is None else f" Without that it would carry about {words.bits(rate)}."
+
+    def _tried(self, index: int) -> list[tuple[str, list[str]]]:
+        if self.trials is None or index not in self.trials:
+            return []
+        tried, fair = self.trials[index], self.flows[index].fair_bps
+        helps = sorted((t for t in tried if t.verdict == "helps"), key=lambda t: -(t.gain.mean if t.gain else 0.0))
+        rest = [t for t in tried if t not in helps]
+        made = []
+        if helps:
+            made.append(("What helps", [words.trial(each, fair) for each in helps]))
+        if not helps and tried:
+            undecided = any(each.verdict == "undecided" for each in tried)
+            made.append(
+                ("What helps", ["One seed decides nothing; use --seeds 5." if undecided else "Nothing that was tried."])
+            )
+        if not tried:
+            made.append(("What helps", ["Nothing is known here that could be tried against this."]))
+        if rest:
+            made.append(("Tried without gain", [words.trial(each, fair) for each in rest]))
+        return made
+
+    def _airtime(self) -> dict[int, tuple[float, float, float]]:
+        """By node: the share of time that it sends, finds the medium busy with others, and idle."""
+        made: dict[int, tuple[float, float, float]] = {}
+        count = len(self.runs)
+        for run in self.runs:
+            for row in run.nodes.to_dict("records"):
+                sums = made.get(int(row["node"]), (0.0, 0.0, 0.0))
+                add = (row["transmitting"], row["sensing"] + row["receiving"], row["idle"])
+                made[int(row["node"])] = (
+                    sums[0] + add[0] / count,
+                    sums[1] + add[1] / count,
+                    sums[2] + add[2] / count,
+                )
+        return made
+
+    def record(self) -> dict[str, Any]:
+        """Everything as plain data (JSON), rates in bit/s."""
+        view = self.runs[0].view
+        return {
+            **record(),
+            "scenario": {"name": view["name"], "hash": view["hash"]},
+            "variant": self.variant,
+            "seeds": self.seeds,
+            "headline": self.headline(),
+            "remark": self.remark(),
+            "flows": [
+                {"flow": account.flow, "name": account.name, "status": account.status, "share": account.share}
+                for account in self.flows
+            ],
+            "explained": [self._flow_record(index) for index in self.explained],
+        }
+
+    def _flow_record(self, index: int) -> dict[str, Any]:
+        account = self.flows[index]
+        trials = None if self.trials is None else [self._trial_record(each) for each in self.trials.get(index, [])]
+        return {
+            "flow": index,
+            "name": account.name,
+            "status": account.status,
+            "goodput_bps": account.goodput_bps.tolist(),
+            "fair_bps": account.fair_bps,
+            "alone_bps": account.alone_bps if math.isfinite(account.alone_bps) else None,
+            "path": [self.name(node) for node in account.view["path"]],
+            "causes": [self._cause_record(account, cause) for cause in account.causes],
+            "hops": [self._hop_record(hop) for hop in account.hops],
+            "clique": [[self.name(a), self.name(b)] for a, b in account.clique],
+            "clique_airtime": account.clique_airtime,
+            "remedies": trials,
+            "sentences": [{"heading": head, "sentences": said} for head, said in self.paragraphs(index)],
+        }
+
+    def _cause_record(self, account: FlowAccount, cause: Cause) -> dict[str, Any]:
+        names = {"sender": cause.sender, "receiver": cause.receiver, "interferer": cause.interferer}
+        return {
+            "kind": cause.kind,
+            "score": cause.score,
+            **{what: None if node is None else self.name(node) for what, node in names.items()},
+            "without_bps": without_bps(account, cause),
+            **cause.facts,
+        }
+
+    def _hop_record(self, hop: Hop) -> dict[str, Any]:
+        def lost(blame: Blame, frames: int) -> dict[str, Any]:
+            who = None if blame.interferer is None else self.name(blame.interferer)
+            return {"kind": blame.kind, "interferer": who, "share": hop.share(frames)}
+
+        return {
+            "sender": self.name(hop.sender),
+            "receiver": self.name(hop.receiver),
+            "feedback": hop.feedback,
+            "wire": hop.wire,
+            "frames": 0 if hop.book is None else hop.book.frames / len(self.runs),
+            "given_up": 0 if hop.book is None else hop.book.given_up / len(self.runs),
+            "airtime": 0.0 if hop.book is None else hop.book.airtime,
+            "tries": hop.tries,
+            "occupied": hop.occupied,
+            "alone_bps": hop.alone_bps,
+            "lost": [lost(blame, failure.frames) for blame, failure in hop.failures.items()],
+        }
+
+    @staticmethod
+    def _trial_record(tried: Trial) -> dict[str, Any]:
+        def plain(difference: PairedDifference | None) -> dict[str, Any] | None:
+            return None if difference is None else {**difference.__dict__}
+
+        return {
+            "remedy": tried.remedy.words,
+            "set": dict(tried.remedy.set),
+            "scheme": tried.remedy.scheme,
+            "verdict": tried.verdict,
+            "gain_bps": plain(tried.gain),
+            "total_bps": plain(tried.total),
+            "problem": tried.problem,
+        }
+
+
+def without_bps(account: FlowAccount, cause: Cause) -> float | None:
+    """What a flow would carry without a cause; none unless it keeps the hop of the cause occupied all the time."""
+    hops = [hop for hop in account.hops if (hop.sender, hop.receiver) == (cause.sender, cause.receiver)]
+    if "time_s" not in cause.facts or not any(hop.occupied > 0.9 and not hop.feedback for hop in hops):
+        return None
+    left = max(cause.facts["service_s"] - cause.facts["time_s"], cause.facts["own_s"])
+    return float(min(account.payload_bytes * 8 / left, account.alone_bps))
+
+
+def of_runs(runs: Sequence[Run], variant: str, others: Sequence[str] = ()) -> Explanation | None:
+    """An explanation without remedies of runs that were made before; none if they have no tables of causes."""
+    if not runs or not has_causes(runs):
+        return None
+    overrides = {name: value for name, value in runs[0].overrides.items() if name != "seed"}
+    flows = accounts(runs, optimum(runs[0].scenario, overrides))
+    explained = tuple(account.flow for account in flows if account.status != "fine")
+    return Explanation(tuple(runs), variant, tuple(others), tuple(flows), explained, None)
+
+
+def explain(
+    directory: Path,
+    flow: str | None = None,
+    *,
+    variant: str | None = None,
+    seeds: int | None = None,
+    try_remedies: bool = True,
+    threads: int | None = None,
+    on_tick: OnTick | None = None,
+) -> Explanation:
+    """Runs a variant of results again, says what holds its flows back, and tries what may help.
+
+    Args:
+        directory: what `run --out` or `compare --out` wrote.
+        flow: the flow to explain; all that are not fine by default.
+        variant: of a comparison; the first by default.
+        seeds: how many, from the first of the results; by default those of the results, or 5 if these are fewer.
+        try_remedies: are remedies run as well?
+        threads: runs at once; all cores by default.
+        on_tick: told now and then what is run, and which share of it is done.
+
+    Raises:
+        UserError: if this is no folder of results, or of another engine, or has no such variant or flow.
+    """
+    found = source.read(directory, variant)
+    first = found.seeds[0]
+    wanted = max(len(found.seeds), SEEDS if try_remedies else 1) if seeds is None else seeds
+    common = seed_list(wanted, first)
+    common = [*found.seeds[:wanted], *(seed for seed in common if seed not in found.seeds)][:wanted]
+    view = found.scenario.check(found.overrides)
+    chosen = None if flow is None else source.flow_index(view, flow)
+    jobs = [Job(found.scenario, {**found.overrides, "seed": seed}, view, causes=True) for seed in common]
+    tick = None if on_tick is None else lambda share: on_tick("runs of the results", share)
+    outputs = run_all(jobs, threads, on_tick=tick)
+    runs = [Run(job.scenario, job.view, job.overrides, output) for job, output in zip(jobs, outputs, strict=True)]
+    for run in runs:
+        before = found.fingerprints.get(str(run.seed))
+        if before is not None and before != run.summary["fingerprint"]:
+            raise UserError(f"{directory}: seed {run.seed} ran otherwise than these results say; make them again")
+    made = of_runs(runs, found.variant, found.others)
+    if made is None:
+        raise RuntimeError("the runs were asked for their causes")
+    explained = made.explained if chosen is None else (chosen,)
+    trials = None
+    if try_remedies:
+        settings = remedies.Settings(found.scenario, found.overrides, view["flows"])
+        trials = _try(made, explained, settings, found, threads, on_tick)
+    return Explanation(made.runs, made.variant, made.others, made.flows, explained, trials)
+
+
+def _try(
+    made: Explanation,
+    explained: Sequence[int],
+    settings: remedies.Settings,
+    found: source.Source,
+    threads: int | None,
+    on_tick: OnTick | None,
+) -> dict[int, list[Trial]]:
+    """Each remedy is run once, for all flows that it may help."""
+    names = [node["name"] for node in made.runs[0].view["nodes"]]
+    wanted = {index: remedies.candidates(made.flows[index], names, settings) for index in explained}
+    each = {remedy.key: remedy for candidates in wanted.values() for remedy in candidates}
+    tick = None if on_tick is None else lambda share: on_tick(f"{len(each)} remedies", share)
+    runs = remedies.try_all(found.scenario, found.overrides, made.runs, list(each.values()), threads, tick)
+    return {
+        index: [remedies.trial(remedy, index, made.runs, runs[remedy.key]) for remedy in candidates]
+        for index, candidates in wanted.items()
+    }
+
+
+__all__ = ["Explanation", "explain", "of_runs", "without_bps"]

@@ -1,0 +1,244 @@
+"""What may help, chosen by cause, and tried by runs of the same seeds."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multihop import _core
+from multihop._core import ScenarioError
+from multihop.base.errors import UserError
+from multihop.comparison.run import Run
+from multihop.explanation.causes import LEAST_SCORE, Cause, FlowAccount
+from multihop.results.statistics import PairedDifference, paired_difference
+from multihop.simulation.runner import Job, run_all
+from multihop.simulation.scenario import Scenario
+
+#: Causes that say that frames of others destroyed the flow's.
+_COLLISIONS = {"hidden", "sensed", "together", "receiver-sending"}
+
+#: Tried of one flow at most.
+MOST_REMEDIES = 5
+
+#: Rates below which a channel's rate is not lowered, and steps down from a rate in Mb/s: those of 802.11b and of OFDM.
+_RATES = ((1.0, 2.0, 5.5, 11.0), (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0))
+
+#: What schemes are tried in place of others: of the same kind of transport, with another signal of congestion.
+_SCHEMES = ("tcp-vegas", "recn", "xcp-winf")
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A change of the scenario: its words, and the keys that make it."""
+
+    words: str
+    set: Mapping[str, Any]
+    scheme: str | None = None
+
+    @property
+    def key(self) -> str:
+        """Equal for equal changes."""
+        return repr((sorted(self.set.items(), key=lambda item: item[0]), self.scheme))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A remedy that was run: what a flow, and all flows together, gained, in bit/s; or why it could not be run."""
+
+    remedy: Remedy
+    gain: PairedDifference | None
+    total: PairedDifference | None
+    mean_bps: float
+    problem: str | None = None
+
+    @property
+    def verdict(self) -> str:
+        """`helps`, `harms`, `no effect`, `undecided` with one seed, or `impossible`."""
+        if self.gain is None:
+            return "impossible"
+        if self.gain.low is None or self.gain.high is None:
+            return "undecided"
+        if self.gain.low > 0:
+            return "helps"
+        return "harms" if self.gain.high < 0 else "no effect"
+
+
+class Settings:
+    """What a scenario and its overrides say of single keys."""
+
+    def __init__(self, scenario: Scenario, overrides: Mapping[str, Any], flows: Sequence[_core.FlowView]) -> None:
+        self._document = tomllib.loads(scenario.text)
+        self._set: Mapping[str, Any] = overrides.get("set", {})
+        #: Has every flow the same scheme?
+        self.same_scheme = len({flow["scheme"] for flow in flows}) == 1
+
+    def get(self, path: str, default: Any = None) -> Any:  # noqa: ANN401 - any TOML value
+        """The value of a key."""
+        if path in self._set:
+            return self._set[path]
+        found: Any = self._document
+        for key in path.split("."):
+            found = found.get(key) if isinstance(found, dict) else None
+        return default if found is None else found
+
+
+def candidates(account: FlowAccount, names: Sequence[str], settings: Settings) -> list[Remedy]:
+    """What may help a flow, by its greatest causes; each change once."""
+    made: dict[str, Remedy] = {}
+    for cause in account.causes:
+        if cause.score < LEAST_SCORE:
+            break
+        for remedy in _for(cause, account, names, settings):
+            made.setdefault(remedy.key, remedy)
+    return list(made.values())[:MOST_REMEDIES]
+
+
+def _for(cause: Cause, account: FlowAccount, names: Sequence[str], settings: Settings) -> list[Remedy]:
+    """What may help against one cause, the likeliest first."""
+    channel = _channel(cause.sender, cause.receiver, account, names, settings)
+    match cause.kind:
+        case kind if kind in _COLLISIONS:
+            interferer = _interferer_channel(cause, account, names, settings)
+            return [*_rts(settings, on=True), *interferer, *channel, *_etx(settings)]
+        case "channel" | "weak":
+            return [*_etx(settings), *_rate(settings), *_retries(settings)]
+        case "unanswered" | "late":
+            return [*_rts(settings, on=False), *channel]
+        case "queue" | "aqm" | "lifetime":
+            return [*_queue(settings), *_schemes(account, settings)]
+        case "contention":
+            return [*channel, *_rts(settings, on=False), *_schemes(account, settings)]
+        case "policy" | "transport":
+            return [*_queue(settings)[1:], *_schemes(account, settings)]
+        case "no-route" | "broken" | "off" | "hop-limit":
+            return _etx(settings)
+    return []
+
+
+def _rts(settings: Settings, *, on: bool) -> list[Remedy]:
+    is_on = settings.get("mac.rts_threshold", "off") != "off"
+    if is_on == on:
+        return []
+    words = "RTS/CTS before every DATA frame" if on else "no RTS/CTS"
+    return [Remedy(words, {"mac.rts_threshold": "0 B" if on else "off"})]
+
+
+def _etx(settings: Settings) -> list[Remedy]:
+    if settings.get("routing.protocol", "static") != "static":
+        return []
+    metric = settings.get("routing.metric", "hops")
+    other = "etx" if metric == "hops" else "hops"
+    words = "routes of fewest expected transmissions (ETX)" if other == "etx" else "routes of fewest hops"
+    return [Remedy(words, {"routing.metric": other})]
+
+
+def _rate(settings: Settings) -> list[Remedy]:
+    text = settings.get("phy.data_rate")
+    try:
+        rate = float(str(text).removesuffix("Mb/s"))
+    except ValueError:
+        return []
+    lower = next((rates[rates.index(rate) - 1] for rates in _RATES if rate in rates and rate > rates[0]), None)
+    return [] if lower is None else [Remedy(f"a data rate of {lower:g} Mb/s", {"phy.data_rate": f"{lower:g} Mb/s"})]
+
+
+def _retries(settings: Settings) -> list[Remedy]:
+    limits = [settings.get(f"mac.{which}_retry_limit", default) for which, default in (("short", 7), ("long", 4))]
+    if not all(isinstance(limit, int) for limit in limits):
+        return []
+    keys = {"mac.short_retry_limit": 3 * limits[0], "mac.long_retry_limit": 3 * limits[1]}
+    return [Remedy(f"retry limits of {3 * limits[0]} and {3 * limits[1]}", keys)]
+
+
+def _queue(settings: Settings) -> list[Remedy]:
+    packets = int(settings.get("mac.queue", 50))
+    longer = Remedy(f"queues of {max(4 * packets, 50)} packets", {"mac.queue": max(4 * packets, 50)})
+    if settings.get("mac.discipline", "drop-tail") != "drop-tail":
+        return [longer]
+    return [longer, Remedy('discipline "fq-codel"', {"mac.discipline": "fq-codel", "mac.queue": 1024})]
+
+
+def _schemes(account: FlowAccount, settings: Settings) -> list[Remedy]:
+    """Another scheme, for all flows if they have the same; datagrams send what they are given, whatever the scheme."""
+    present = account.view["scheme"]
+    names = [name for name in _SCHEMES if name != present][:2]
+    if present.startswith("udp"):
+        return []
+    if settings.same_scheme:
+        return [Remedy(f"scheme {name} for every flow", {}, name) for name in names]
+    key = f"flows[{account.flow}].scheme"
+    return [Remedy(f"scheme {name} for {account.name}", {key: name}) for name in names]
+
+
+def _interferer_channel(cause: Cause, account: FlowAccount, names: Sequence[str], settings: Settings) -> list[Remedy]:
+    whom = cause.facts.get("whom_node")
+    if cause.interferer is None or whom is None:
+        return []
+    return _channel(cause.interferer, whom, account, names, settings)
+
+
+def _channel(
+    a: int | None, b: int | None, account: FlowAccount, names: Sequence[str], settings: Settings
+) -> list[Remedy]:
+    """Another channel for one hop, that is a second radio at both ends: a wire as fast as the hop is alone."""
+    if a is None or b is None:
+        return []
+    rates = [hop.alone_bps for hop in account.hops if hop.alone_bps]
+    own = next((hop.alone_bps for hop in account.hops if {hop.sender, hop.receiver} == {a, b} and hop.alone_bps), None)
+    if not rates:
+        return []
+    wire = {"between": [names[a], names[b]], "rate": f"{round(own or max(rates))} b/s", "delay": "1 ms"}
+    there = list(settings.get("topology.wires", []))
+    if any(set(wire["between"]) == set(old["between"]) for old in there):
+        return []
+    words = f"another channel, on radios of their own, for {names[a]}-{names[b]}"
+    return [Remedy(words, {"topology.wires": [*there, wire]})]
+
+
+def try_all(
+    scenario: Scenario,
+    overrides: Mapping[str, Any],
+    base: Sequence[Run],
+    remedies: Sequence[Remedy],
+    threads: int | None = None,
+    on_tick: Callable[[float], None] | None = None,
+) -> dict[str, list[Run] | str]:
+    """By key of a remedy: its runs, with the seeds of `base`, or why it cannot be run."""
+    made: dict[str, list[Run] | str] = {}
+    jobs: list[Job] = []
+    for remedy in remedies:
+        replaced = {**overrides, "set": {**overrides.get("set", {}), **remedy.set}}
+        if remedy.scheme is not None:
+            replaced["scheme"] = remedy.scheme
+        try:
+            view = scenario.check(replaced)
+        except (ScenarioError, UserError) as error:
+            made[remedy.key] = str(error)
+            continue
+        made[remedy.key] = []
+        jobs += [Job(scenario, {**replaced, "seed": run.seed}, view) for run in base]
+    outputs = iter(zip(jobs, run_all(jobs, threads, on_tick=on_tick), strict=True)) if jobs else iter(())
+    for runs in made.values():
+        if isinstance(runs, list):
+            for _ in base:
+                job, output = next(outputs)
+                runs.append(Run(job.scenario, job.view, job.overrides, output))
+    return made
+
+
+def trial(remedy: Remedy, flow: int, base: Sequence[Run], runs: list[Run] | str) -> Trial:
+    """What a remedy did for one flow, seed by seed."""
+    if isinstance(runs, str):
+        return Trial(remedy, None, None, float("nan"), runs)
+
+    def goodputs(of: Sequence[Run]) -> np.ndarray:
+        return np.array([run.flows["goodput_bps"].to_numpy(dtype=float) for run in of])
+
+    after, before = goodputs(runs), goodputs(base)
+    gain = paired_difference(after[:, flow], before[:, flow])
+    total = paired_difference(after.sum(axis=1), before.sum(axis=1))
+    return Trial(remedy, gain, total, float(after[:, flow].mean()))

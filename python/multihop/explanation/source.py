@@ -1,0 +1,95 @@
+"""What `run` and `compare` wrote, read back as what has to be run to have it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from multihop import _core
+from multihop.base.errors import UserError
+from multihop.results.folders import MOTION_FILE
+from multihop.results.provenance import engine
+from multihop.simulation.scenario import Scenario, load, read_text
+
+
+@dataclass(frozen=True)
+class Source:
+    """A variant of results: its scenario, what replaces keys of it, its seeds, and the fingerprints of its runs."""
+
+    scenario: Scenario
+    variant: str
+    others: tuple[str, ...]
+    overrides: Mapping[str, Any]
+    seeds: tuple[int, ...]
+    fingerprints: Mapping[str, str]
+
+
+def read(directory: Path, variant: str | None = None) -> Source:
+    """Reads a folder that `run --out` or `compare --out` wrote.
+
+    Raises:
+        UserError: if it is none, is of another version of the engine, or has no such variant.
+    """
+    about = _manifest(directory)
+    if about["engine"] != engine():
+        raise UserError(
+            f"{directory}: written by engine {about['engine']}, while this is {engine()}, whose runs may differ; "
+            f"make the results again: cd {directory} && {about['command']} --out ."
+        )
+    variants = {str(each["name"]): each for each in about["variants"]}
+    chosen = next(iter(variants)) if variant is None else variant
+    if chosen not in variants:
+        raise UserError(f"--variant: {_unknown(chosen, list(variants), 'variant')}")
+    scenario = load(directory / "scenario.toml")
+    overrides = dict(variants[chosen]["overrides"])
+    if (directory / MOTION_FILE).exists():
+        overrides["set"] = {**overrides.get("set", {}), "mobility.file": MOTION_FILE}
+    found = scenario.check(overrides)["hash"]
+    if found != variants[chosen]["scenario_hash"] and not (directory / MOTION_FILE).exists():
+        raise UserError(f"{directory / 'scenario.toml'}: not the scenario that was run; it was changed since")
+    others = tuple(name for name in variants if name != chosen)
+    return Source(scenario, chosen, others, overrides, tuple(about["seeds"]), dict(variants[chosen]["fingerprints"]))
+
+
+def flow_index(view: _core.ScenarioView, name: str) -> int:
+    """The index of the flow of that name.
+
+    Raises:
+        UserError: if there is none.
+    """
+    names = [flow["name"] for flow in view["flows"]]
+    if name not in names:
+        raise UserError(_unknown(name, names, "flow"))
+    return names.index(name)
+
+
+def _unknown(name: str, known: list[str], what: str) -> str:
+    near = _core.nearest_name(name, known)
+    hint = f"did you mean {near}?" if near else f"there are: {', '.join(known[:20])}"
+    return f"no {what} is called {name!r}; {hint}"
+
+
+def _manifest(directory: Path) -> dict[str, Any]:
+    wanted = "needs a folder that run --out or compare --out wrote"
+    if not directory.exists():
+        raise UserError(f"{directory}: no such folder; explain {wanted}")
+    if not directory.is_dir():
+        raise UserError(f"{directory}: a file; explain {wanted}")
+    path = directory / "manifest.json"
+    if not path.exists():
+        raise UserError(f"{directory}: has no manifest.json, so it is no folder of results; explain {wanted}")
+    try:
+        about = json.loads(read_text(path, "a manifest"))
+        complete = {"engine", "command", "seeds", "variants"} <= about.keys()
+        complete = complete and all(
+            {"name", "scenario_hash", "overrides", "fingerprints"} <= variant.keys() for variant in about["variants"]
+        )
+    except (ValueError, RecursionError, AttributeError, TypeError) as error:
+        raise UserError(f"{path}: cannot be read as the manifest of results ({error}); explain {wanted}") from error
+    if not complete or not about["variants"] or not about["seeds"]:
+        raise UserError(f"{path}: not the manifest of results of run or compare; explain {wanted}")
+    found: dict[str, Any] = about
+    return found

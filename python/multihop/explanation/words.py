@@ -1,0 +1,264 @@
+"""Causes, hops and remedies in sentences with numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from multihop.explanation.causes import LEAST_SCORE, STARVING, Cause, FlowAccount, Hop
+from multihop.results.statistics import estimate
+
+if TYPE_CHECKING:
+    from multihop.explanation.remedies import Trial
+
+Names = Callable[[int], str]
+
+#: What each kind of cause is called in a few words.
+TITLES = {
+    "hidden": "collisions with a hidden sender",
+    "together": "collisions of stations that began in the same slot",
+    "sensed": "collisions with frames sent despite carrier sense",
+    "receiver-sending": "a receiver that was itself sending",
+    "channel": "a lossy link",
+    "weak": "a link below the receiver's sensitivity",
+    "off": "a radio that was off",
+    "unanswered": "a receiver that may not answer",
+    "late": "answers that come too late",
+    "queue": "a full queue",
+    "aqm": "drops of a queue discipline",
+    "policy": "drops of a router policy",
+    "lifetime": "packets too old for the queue",
+    "no-route": "no route",
+    "broken": "a broken next hop",
+    "hop-limit": "packets that went in circles",
+    "wire-loss": "a lossy wire",
+    "given-up": "frames given up after the retry limit",
+    "contention": "a medium that others use",
+    "transport": "the transport, which leaves the path unused",
+}
+
+_FRAMES = {"rts": "an RTS", "cts": "a CTS", "data": "a DATA frame", "ack": "an ACK"}
+
+
+def bits(value: float) -> str:
+    """A rate with its unit."""
+    if abs(value) < 0.5:
+        return "0"
+    unit, scale = next(((u, s) for u, s in (("Mb/s", 1e6), ("kb/s", 1e3)) if abs(value) >= s), ("b/s", 1.0))
+    return f"{value / scale:.3g} {unit}"
+
+
+def percent(share: float) -> str:
+    """A share in percent."""
+    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.2g} %"
+
+
+def count(frames: float) -> str:
+    """A number of frames or packets per run."""
+    return f"{frames:.0f}" if frames >= 10 else f"{frames:.2g}"
+
+
+def place(cause: Cause, names: Names) -> str:
+    """Where a cause is."""
+    if cause.sender is None:
+        return ""
+    return names(cause.sender) if cause.receiver is None else f"{names(cause.sender)} to {names(cause.receiver)}"
+
+
+def title(cause: Cause, names: Names) -> str:
+    """A cause in a few words, with its place and who did it."""
+    where = place(cause, names)
+    if cause.kind == "hidden" and cause.interferer is not None:
+        return f"{TITLES[cause.kind]}, {names(cause.interferer)}, on {where}"
+    preposition = "on" if cause.receiver is not None else "at"
+    return f"{TITLES[cause.kind]} {preposition} {where}" if where else TITLES[cause.kind]
+
+
+def sentence(cause: Cause, names: Names, flows: Sequence[str]) -> str:
+    """One cause, with its numbers."""
+    facts, where = cause.facts, place(cause, names)
+    frames = f"{percent(facts['share'])} of the tries ({count(facts['frames'])} per run)" if "share" in facts else ""
+    match cause.kind:
+        case "hidden" | "together" | "sensed" if cause.interferer is not None:
+            return _collision(cause, names, frames)
+        case "receiver-sending":
+            return f"On {where}, {frames} came while {names(cause.receiver or 0)} was itself sending."
+        case "channel":
+            return f"On {where}, {frames} were lost to the channel alone, without anybody's interference."
+        case "weak":
+            return f"On {where}, {frames} were too weak to be decoded at all."
+        case "off":
+            return f"On {where}, {frames} failed as a radio was off."
+        case "unanswered":
+            return (
+                f"On {where}, {frames} were decoded, but {names(cause.receiver or 0)} gave no answer: its NAV was set "
+                "by frames of others, or it was at something else."
+            )
+        case "late":
+            return f"On {where}, {frames} were answered when the sender no longer waited for it."
+        case "queue":
+            return _queue(cause, names, flows)
+        case "contention":
+            return _contention(cause, names, flows)
+        case "transport":
+            return (
+                "Its transport sends less than its path would take: what limits it is its window, rate or application."
+            )
+        case "no-route":
+            return f"{count(facts['packets'])} packets per run were dropped at {where}, which had no route."
+    packets = f"{count(facts['packets'])} packets per run" if "packets" in facts else "Packets"
+    return f"{packets} were lost to {TITLES[cause.kind]}{f' at {where}' if where else ''}."
+
+
+def _collision(cause: Cause, names: Names, frames: str) -> str:
+    facts = cause.facts
+    sender, receiver, who = names(cause.sender or 0), names(cause.receiver or 0), names(cause.interferer or 0)
+    at = sender if facts.get("answers", 0) > 0.5 else receiver
+    to = f" to {facts['whom']}" if facts.get("whom") else ""
+    doing = _FRAMES.get(str(facts.get("doing")), "a frame")
+    busy = f"{who} was sending {doing}{to} ({percent(facts.get('doing_share', 0.0))} of the cases)"
+    lost = f"On {sender} to {receiver}, {frames} were destroyed at {at} by {who}"
+    match cause.kind:
+        case "hidden":
+            deaf = (
+                ""
+                if facts.get("warned", 1.0) >= 0.5
+                else f" {who} cannot decode what {receiver} sends, its CTS neither."
+            )
+            return (
+                f"{lost}, which {receiver if at == sender else sender} does not sense (a hidden sender): {busy}.{deaf}"
+            )
+        case "together":
+            return f"{lost}, which began in the same slot: {busy}."
+    return f"{lost}, although the two sense each other: {busy}."
+
+
+def _queue(cause: Cause, names: Names, flows: Sequence[str]) -> str:
+    facts = cause.facts
+    node = names(cause.sender or 0)
+    others = ", ".join(
+        f"{flows[flow]} with {percent(share)}" for flow, share in facts.get("others", []) if share >= 0.02
+    )
+    whose = f"the flow is {percent(facts['own_share'])} of what comes to it" + (
+        f", others are {others}" if others else ""
+    )
+    return (
+        f"The queue of {node} was full for {percent(facts['lost_share'])} of the flow's packets that came there "
+        f"({count(facts['packets'])} per run); {whose}; {facts['queue_mean']:.3g} packets wait in it on average."
+    )
+
+
+def _contention(cause: Cause, names: Names, flows: Sequence[str]) -> str:
+    facts = cause.facts
+    others = ", ".join(f"{a} to {b} of {flows[flow]} ({percent(share)})" for flow, a, b, share in facts["others"])
+    own = f" Other hops of the flow itself take {percent(facts['own_hops'])}." if facts["own_hops"] >= 0.02 else ""
+    most = f" Most of the air near it goes to {others}." if others else ""
+    where = names(cause.sender or 0)
+    busy = percent(facts["busy"])
+    return f"{where} waits for the medium, which it finds busy with others {busy} of the time.{most}{own}"
+
+
+def status(account: FlowAccount) -> str:
+    """What a flow got, beside what would be fair."""
+    got = estimate(account.goodput_bps)
+    interval = f" ± {bits(got.half_width)}" if got.half_width is not None else ""
+    fair = f"{bits(account.fair_bps)} would be its proportionally fair share of the airtime"
+    head = f"{bits(got.mean)}{interval}"
+    if not account.view["path"]:
+        return f"{head}: it has no path."
+    match account.status:
+        case "dead":
+            return f"{head}: it delivers {'nothing' if got.mean == 0 else 'next to nothing'}; {fair}."
+        case "starving":
+            return f"{head}: it starves; {fair}."
+        case "slow":
+            return f"{head}: it is slow; {fair}."
+    return f"{head}: this flow is fine; {fair}, and alone it could have {bits(account.alone_bps)}."
+
+
+def hop_sentence(hop: Hop, names: Names, airtime: tuple[float, float, float] | None) -> str:
+    """A hop with its numbers."""
+    of = " (acknowledgements)" if hop.feedback else ""
+    head = f"{names(hop.sender)} to {names(hop.receiver)}{of}: "
+    if hop.wire:
+        return f"{head}a wire."
+    if hop.book is None or hop.book.frames == 0:
+        return f"{head}nothing of the flow ended here."
+    book = hop.book
+    parts = [f"{hop.tries:.3g} tries per frame"]
+    lost = sorted(_by_kind(hop).items(), key=lambda item: -item[1])
+    parts += [
+        f"{percent(hop.share(frames))} lost to {TITLES[kind]}" for kind, frames in lost if hop.share(frames) >= 0.01
+    ]
+    if book.given_up:
+        parts.append(f"{percent(book.given_up / book.frames)} of its frames given up")
+    parts.append(f"{book.wait_s * 1e3:.3g} ms in the queue and {book.service_s * 1e3:.3g} ms at its head")
+    if hop.alone_bps:
+        parts.append(f"alone it would carry {bits(hop.alone_bps)}")
+    text = head + "; ".join(parts) + "."
+    if airtime is not None:
+        own, busy, idle = airtime
+        text += f" {names(hop.sender)} sends {percent(own)} of the time, finds the medium busy {percent(busy)},"
+        text += f" idle {percent(idle)}."
+    return text
+
+
+def _by_kind(hop: Hop) -> dict[str, int]:
+    made: dict[str, int] = {}
+    for blame, failure in hop.failures.items():
+        made[blame.kind] = made.get(blame.kind, 0) + failure.frames
+    return made
+
+
+def headline(kind: str, share: float, cause: Cause, held: Sequence[str], names: Names) -> str:
+    """The kind of cause that matters most, where it is greatest, and whom it holds back."""
+    whom = ", ".join(held[:4]) + (f" and {len(held) - 4} more" if len(held) > 4 else "")
+    if len(held) == 1:
+        return f"What matters most: {title(cause, names)}: {percent(share)} of what holds {whom} back."
+    return (
+        f"What matters most: {TITLES[kind]}: {percent(share)} of what holds back {len(held)} flows ({whom}); "
+        f"above all {title(cause, names)}."
+    )
+
+
+def clique(account: FlowAccount, names: Names) -> str:
+    """Which links limit a flow together."""
+    if not account.clique:
+        return ""
+    shown = [f"{names(a)}>{names(b)}" for a, b in account.clique[:8]]
+    more = f" and {len(account.clique) - 8} more" if len(account.clique) > 8 else ""
+    if len(account.clique) == 1:
+        took = percent(account.clique_airtime)
+        return f"No other link in use excludes {shown[0]}, whose exchanges took {took} of the time."
+    over = "; more than all of it, as they overlapped" if account.clique_airtime > 1 else ""
+    return (
+        f"Links that cannot be used at once limit it: {', '.join(shown)}{more}; their exchanges took "
+        f"{percent(account.clique_airtime)} of the time, without back-off{over}."
+    )
+
+
+def trial(tried: Trial, fair_bps: float) -> str:
+    """What a remedy did for a flow whose fair share is that."""
+    words = tried.remedy.words
+    if tried.gain is None:
+        return f"{words}: cannot be tried here ({tried.problem})."
+    gain, total = tried.gain, tried.total
+    text = f"{words}: {_signed(gain.mean)}"
+    if gain.low is not None and gain.high is not None:
+        text += f" (95 % interval {_signed(gain.low)} to {_signed(gain.high)}, {gain.n} seeds)"
+    still = ", which still starves it" if gain.mean > 0 and tried.mean_bps < STARVING * fair_bps else ""
+    text += f", to {bits(tried.mean_bps)}{still}"
+    if total is not None and total.high is not None and total.high < 0:
+        text += f"; it costs all flows together {bits(-total.mean)}"
+    elif total is not None and abs(total.mean) >= 0.5:
+        text += f"; all flows together {_signed(total.mean)}"
+    return text + "."
+
+
+def _signed(value: float) -> str:
+    return f"{'-' if value < 0 else '+'}{bits(abs(value))}"
+
+
+def main_causes(account: FlowAccount) -> list[Cause]:
+    """The causes that are named: the greatest, and others that are not small beside it, five at most."""
+    return [cause for cause in account.causes if cause.score >= LEAST_SCORE][:5]

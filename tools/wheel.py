@@ -1,0 +1,158 @@
+"""Builds wheel and sdist, looks into them, and tries the README's commands from the wheel elsewhere.
+
+python tools/wheel.py            in a clean environment, as pip makes one: the plain install, and how large it is
+python tools/wheel.py --quick    with the wheel unpacked in front of what is installed here: no network
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import venv
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+#: The plain install, as `du` counts it, without pip's own packages.
+MOST_BYTES = 250_000_000
+
+#: What every installation has to bring, below the package, besides its modules.
+EXAMPLES = sorted(
+    path.relative_to(ROOT).as_posix() for folder in ("scenarios", "studies") for path in (ROOT / folder).iterdir()
+)
+
+
+class MissingError(Exception):
+    """Something that the README promises is not there, or does not work."""
+
+
+def main() -> int:
+    """Exit code 0 if all is in order."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--quick", action="store_true", help="no clean environment, no network")
+    parser.add_argument("--profile", default="release", help="of Cargo")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="multihop-wheel-") as name:
+        place = Path(name)
+        try:
+            wheel, sdist = build(place / "dist", asked.profile)
+            check_contents(wheel, sdist)
+            environment = beside(wheel, place) if asked.quick else clean(wheel, place)
+            try_commands(place / "elsewhere", environment)
+        except MissingError as problem:
+            print(f"wheel: {problem}")
+            return 1
+    print("wheel and sdist are in order, and the README's commands work from the wheel")
+    return 0
+
+
+def build(to: Path, profile: str) -> tuple[Path, Path]:
+    """The wheel and the sdist."""
+    maturin = shutil.which("maturin", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if maturin is None:
+        raise MissingError("maturin is not installed; make build installs it")
+    run([maturin, "build", "--quiet", "--profile", profile, "--out", str(to)], ROOT)
+    run([maturin, "sdist", "--out", str(to)], ROOT)
+    return next(to.glob("*.whl")), next(to.glob("*.tar.gz"))
+
+
+def check_contents(wheel: Path, sdist: Path) -> None:
+    """Examples, licences and types are in the wheel, as files; the sdist has what the wheel is built from."""
+    with zipfile.ZipFile(wheel) as archive:
+        there = set(archive.namelist())
+        wanted = {f"multihop/examples/{name}" for name in EXAMPLES} | {"multihop/py.typed", "multihop/report/style.css"}
+        lacking = sorted(wanted - there)
+        for name in EXAMPLES:
+            if not lacking and archive.read(f"multihop/examples/{name}") != (ROOT / name).read_bytes():
+                raise MissingError(f"{wheel.name}: examples/{name} is not that of the repository")
+    if lacking:
+        raise MissingError(f"{wheel.name} lacks {', '.join(lacking)}")
+    with tarfile.open(sdist) as tar:
+        names = {member.name.partition("/")[2] for member in tar if member.isfile()}
+    wanted = {f"python/multihop/examples/{name}" for name in EXAMPLES} | {"pyproject.toml", "Cargo.lock", "README.md"}
+    if not wanted <= names:
+        raise MissingError(f"{sdist.name} lacks {', '.join(sorted(wanted - names))}")
+
+
+def beside(wheel: Path, place: Path) -> Mapping[str, str]:
+    """The wheel in front of everything that is installed here."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(place / "unpacked")
+    return {**os.environ, "PYTHONPATH": str(place / "unpacked"), "MULTIHOP_TRIED": sys.executable}
+
+
+def clean(wheel: Path, place: Path) -> Mapping[str, str]:
+    """An environment of its own with the plain install, whose size is told."""
+    venv.create(place / "venv", with_pip=True)
+    python = str(place / "venv" / "bin" / "python")
+    before = size(place / "venv")
+    run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel)], place)
+    taken = size(place / "venv") - before
+    print(f"plain install: {taken / 1e6:.0f} MB")
+    if taken > MOST_BYTES:
+        raise MissingError(f"the plain install takes {taken / 1e6:.0f} MB, more than {MOST_BYTES / 1e6:.0f}")
+    variables = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    return {**variables, "MULTIHOP_TRIED": python}
+
+
+def size(folder: Path) -> int:
+    """Bytes on disk."""
+    return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def readme() -> tuple[dict[str, str], list[list[str]], str]:
+    """The README's scenario files by name, its commands of `multihop`, and its Python."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    files = dict(re.findall(r"```toml\n# (\S+\.toml)\n(.*?)```", text, re.DOTALL))
+    shell = "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
+    lines = [line.partition("#")[0].split() for line in shell.splitlines()]
+    commands = [words[1:] for words in lines if words and Path(words[0]).name == "multihop"]
+    return files, commands, "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
+
+
+def try_commands(place: Path, environment: Mapping[str, str]) -> None:
+    """Every command of the README, its Python, and a scenario that `init` writes, away from the checkout."""
+    place.mkdir()
+    files, commands, script = readme()
+    if not files or not commands or not script:
+        raise MissingError("README.md: no scenario, no command or no Python to try")
+    for name, text in files.items():
+        (place / name).write_text(text, encoding="utf-8")
+    python = environment["MULTIHOP_TRIED"]
+    where = run([python, "-P", "-c", "import multihop; print(multihop.__file__)"], place, environment)
+    if ROOT.resolve() in Path(where.strip()).resolve().parents:
+        raise MissingError(f"the checkout is tried instead of the wheel: {where.strip()}")
+    made = [
+        ["doctor"],
+        ["init", "examples"],
+        ["run", "examples/scenarios/chain.toml", "--duration", "2 s", "--warmup", "1 s"],
+    ]
+    for words in [*made, *commands]:
+        run([python, "-P", "-m", "multihop", *words], place, environment)
+    run([python, "-P", "-c", script], place, environment)
+
+
+def run(command: list[str], place: Path, environment: Mapping[str, str] | None = None) -> str:
+    """What it prints.
+
+    Raises:
+        MissingError: if it fails.
+    """
+    done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise MissingError(
+            f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        )
+    return done.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
