@@ -47,6 +47,8 @@ pub struct Finished {
     pub reception: Reception,
     /// If this ended a frame that captured the receiver: when the last of the weaker signals ends, which it ignored.
     pub ignored_until: Option<Time>,
+    /// The medium is not busy here any more.
+    pub turns_idle: bool,
     /// The frame was received in full, and its own bits were wrong: it would have been lost alone as well.
     pub failed_alone: bool,
 }
@@ -56,6 +58,7 @@ impl Finished {
     pub fn is_nothing(&self) -> bool {
         matches!(self.reception, Reception::NotSynchronised | Reception::Transmitting)
             && self.ignored_until.is_none()
+            && !self.turns_idle
     }
 }
 
@@ -216,8 +219,10 @@ impl Radio {
         self.transmits_until.max(self.others_until)
     }
 
-    /// A signal begins.
-    pub fn begin(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, now: Time) {
+    /// A signal begins. Returns whether the medium turns busy here by it.
+    #[inline]
+    pub fn begin(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, now: Time) -> bool {
+        let was_quiet = self.is_quiet(now);
         match collisions {
             Collisions::Pairwise { capture } => {
                 self.energy += link.energy;
@@ -239,6 +244,7 @@ impl Radio {
                 }
             }
         }
+        was_quiet && self.senses_others()
     }
 
     fn locked(&self, link: &Link, frame: &Frame, now: Time) -> Lock {
@@ -264,6 +270,7 @@ impl Radio {
         }
     }
 
+    #[inline]
     fn begin_pairwise(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) {
         let overlapped_by_own = self.transmitting || self.off;
         let Some(lock) = &mut self.lock else {
@@ -308,6 +315,7 @@ impl Radio {
     }
 
     /// A signal ends.
+    #[inline]
     pub fn finish(
         &mut self,
         collisions: &Collisions,
@@ -322,13 +330,15 @@ impl Radio {
         let sensed = self.senses_others();
         self.energy -= link.energy;
         let finished = self.conclude(collisions, link, frame, loss, now);
-        if sensed && !self.senses_others() {
+        let ceases = sensed && !self.senses_others();
+        if ceases {
             self.others_until = now;
         }
-        finished
+        Finished { turns_idle: ceases && !self.transmitting && !self.off, ..finished }
     }
 
-    /// What became of the frame that it was locked on, if this was the end of it.
+    /// What became of the frame that it was locked on, if this was the end of it; not whether the medium turns idle.
+    #[inline]
     fn conclude(
         &mut self,
         collisions: &Collisions,
@@ -341,7 +351,7 @@ impl Radio {
         let ends = |lock: &Lock| if lock.is_intact() { lock.from == frame.from.0 } else { lock.end() == now };
         let Some(lock) = self.lock.as_ref().filter(|lock| ends(lock)) else {
             let reception = Reception::NotSynchronised;
-            return Finished { reception, ignored_until: None, failed_alone: false };
+            return Finished { reception, ignored_until: None, turns_idle: false, failed_alone: false };
         };
         let ignored_until = if self.off { None } else { lock.ignored_until() };
         let mut failed_alone = false;
@@ -365,7 +375,7 @@ impl Radio {
             Reception::Noise
         };
         self.lock = None;
-        Finished { reception, ignored_until, failed_alone }
+        Finished { reception, ignored_until, turns_idle: false, failed_alone }
     }
 
     /// Adds the bits since the last change of interference to the chance that all are right.

@@ -59,9 +59,7 @@ impl World {
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
             let link = &links[reached.map_or(index, |places| places[index].1 as usize)];
             let radio = &mut self.radios[link.to as usize];
-            let was_quiet = radio.is_quiet(self.now);
-            radio.begin(&self.timing.collisions, link, frame, self.now);
-            if was_quiet && !radio.is_quiet(self.now) {
+            if radio.begin(&self.timing.collisions, link, frame, self.now) {
                 at_node!(self, link.to, self.now, |mac, ctx| mac.on_busy(ctx));
             }
         }
@@ -132,23 +130,21 @@ impl World {
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
             let link = &arrives(&links[reached.map_or(index, |places| places[index].1 as usize)]);
             let radio = &mut self.radios[link.to as usize];
-            let was_busy = radio.is_busy();
             let finished = radio.finish(&self.timing.collisions, link, frame, loss.to(link.to), self.now);
             if finished.reception == Reception::Decoded
                 && let Some(log) = &mut self.air_log
             {
                 log.heard(frame, link);
             }
-            let turns_idle = was_busy && !radio.is_busy();
             if link.to == wanted && finished.reception != Reception::Decoded {
                 lost = Some((*link, finished));
             }
-            if finished.is_nothing() && !turns_idle {
+            if finished.is_nothing() {
                 continue;
             }
             at_node!(self, link.to, self.now, |mac, ctx| {
                 let reaches_above = mac.on_signal_end(ctx, frame, finished);
-                if turns_idle {
+                if finished.turns_idle {
                     mac.on_idle(ctx);
                 }
                 if reaches_above || ctx.stack.observes() {
