@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint format test-rust test-python test-docs test-wheel wheel hunt fuzz fuzz-importers fuzz-store mutants mutants-mac faults audit bench bench-peers budget bench-capture bench-study validation results claims league when docs figures clean
+.PHONY: build demo test lint format test-rust test-python test-docs test-wheel wheel hunt fuzz fuzz-importers fuzz-store mutants faults audit bench bench-peers budget bench-capture bench-study validation results claims league when docs figures clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -88,22 +88,17 @@ FUZZ_EXAMPLES ?= 5000
 fuzz-importers fuzz-store: build
 	MULTIHOP_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/pytest -q -n auto tests/*/test_$(@:fuzz-%=%)_fuzz.py
 
-# Mutation testing: does a test of meaning notice each changed operator and replaced function? A full run takes days; a shard of it,
-# spread over all mutants, is a sample: MUTANTS="--shard 7/60". Golden results do not count: of the simulator only MAC and tests of it.
-# Needs cargo-mutants from crates.io. What survived, and why it may: docs/explanation/mutants.md.
-MUTANTS ?= --shard 0/60
-MUTATED ?= dot11 link transport schemes
-MUTATED_MAC_TESTS ?= --lib --test it -- --skip golden:: --skip fuzz::
-MUTATING := CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_DEBUG=0 CARGO_INCREMENTAL=1 cargo mutants --sharding round-robin \
-    --timeout 600 --cap-lints true --no-times $(MUTANTS)
+# Mutation testing: does a test of meaning notice each changed operator and replaced function? All mutants of a crate are woven into one
+# build, so that a sample of MUTANTS of each costs minutes; MUTANTS=all for every one, MUTANTS_SEED for another sample. Golden results do
+# not count; of the simulator it is the MAC. Needs cargo-mutants from crates.io, for its list. What survived, and why it may:
+# docs/explanation/mutants.md.
+MUTANTS ?= 60
+MUTANTS_SEED ?= 1
+MUTATED ?= dot11 link transport schemes sim
 
 mutants:
 	cargo mutants --version > /dev/null || cargo install --locked cargo-mutants
-	$(MUTATING) $(MUTATED:%=-p multihop-%) --output target/mutants
-
-mutants-mac:
-	cargo mutants --version > /dev/null || cargo install --locked cargo-mutants
-	$(MUTATING) -p multihop-sim -f 'crates/sim/src/mac/**' --output target/mutants-mac -- $(MUTATED_MAC_TESTS)
+	$(PYTHON) tools/mutants.py $(MUTATED) $(if $(filter all,$(MUTANTS)),,--sample $(MUTANTS)) --seed $(MUTANTS_SEED)
 
 # The validation pages in docs/results: validation.md, from runs against closed forms and figures of ns-2 and ns-3;
 # measured-back.md, estimators in runs, on captures of them, and the truth; explicit-rates.md, XCP, RCP and what

@@ -259,3 +259,15 @@ fn rates_of_another_phy_are_unknown() {
     assert_eq!(Phy::new(Standard::Dsss, Preamble::Long).modulation(Rate::from_kbps(11_000)), None);
     assert_eq!(Phy::new(Standard::Fhss, Preamble::Long).modulation(Rate::from_kbps(5_500)), None);
 }
+
+/// 17.2.2.3: a short preamble exists from 2 Mb/s on, and for direct sequence alone.
+#[test]
+fn who_has_a_short_preamble() {
+    let of = |preamble, mbps| {
+        Phy::new(Standard::Dot11g, preamble).has_short_preamble(Rate::from_kbps(1_000 * mbps))
+    };
+    for (mbps, short) in [(1, false), (2, true), (11, true), (6, false), (54, false)] {
+        assert_eq!(of(Preamble::Short, mbps), short, "{mbps} Mb/s");
+        assert!(!of(Preamble::Long, mbps), "{mbps} Mb/s");
+    }
+}

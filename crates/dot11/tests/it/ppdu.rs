@@ -231,3 +231,23 @@ fn half_of_the_streams_of_he_carry_bits_where_they_are_coded() {
         assert_eq!(kbps(coded), kbps(Ppdu::He(he(5, carrying, Bandwidth::Mhz20))));
     }
 }
+
+/// At MCS 7, 1619 bytes fit into 50 symbols and 1622 need another (equations 19-37 to 19-41, worked in `ldpc.rs`), or two where symbols go in
+/// pairs. At VHT's MCS 4 two full symbols have one word of 648 bits too many punctured, and three have not.
+#[test]
+fn punctured_words_are_sent_longer() {
+    let coded = HtPpdu { ldpc: true, ..ht(7) };
+    assert_eq!(ns(Ppdu::Ht(coded), 1_619), 36_000 + 50 * 4_000);
+    assert_eq!(ns(Ppdu::Ht(coded), 1_622), 36_000 + 51 * 4_000);
+    assert_eq!(ns(Ppdu::Ht(HtPpdu { stbc: 1, ..coded }), 1_622), 40_000 + 52 * 4_000);
+    let vht = Ppdu::Vht(VhtPpdu { ldpc: true, ..vht(4, 1, Bandwidth::Mhz20) });
+    assert_eq!(ns(vht, 37), 40_000 + 3 * 4_000);
+    assert_eq!(ns(vht, 56), 40_000 + 3 * 4_000);
+}
+
+#[test]
+fn he_ends_at_mcs_11_and_eight_streams() {
+    assert!(kbps(Ppdu::He(he(11, 8, Bandwidth::Mhz20))).is_some());
+    assert_eq!(kbps(Ppdu::He(he(12, 8, Bandwidth::Mhz20))), None);
+    assert_eq!(kbps(Ppdu::He(he(11, 9, Bandwidth::Mhz20))), None);
+}
