@@ -94,6 +94,7 @@ def test_no_report_is_said_in_one_line(scenario, tmp_path):
         ("report", ["run", "s.toml", "--report", "r.html"], "--report needs matplotlib, which is not installed"),
         ("optimum", ["optimum", "s.toml"], "needs scipy, clarabel, networkx, which are not installed"),
         ("optimum", ["bound", "s.toml"], "needs scipy, clarabel, networkx, which are not installed"),
+        ("mesh", ["import", "mesh.csv"], "import without --sensing listed needs scipy, which is not installed"),
         (
             "cluster",
             ["study", "run", str(ROOT / "studies" / "loss-table.toml"), "--dask", "tcp://127.0.0.1:1", "--out", "o"],
@@ -102,6 +103,7 @@ def test_no_report_is_said_in_one_line(scenario, tmp_path):
     ],
 )
 def test_what_needs_an_extra_names_it(hidden, arguments, message, scenario, tmp_path):
+    (tmp_path / "mesh.csv").write_text("from,to,delivery\na,b,0.9\nb,a,0.9\n")
     done = without((hidden,), *arguments, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
@@ -116,7 +118,7 @@ def test_doctor_says_which_extras_are_there(tmp_path):
     assert "extra        report: installed\n" in done.stdout
     assert 'extra        parquet: lacks pyarrow; pip install "multihop[parquet]"\n' in done.stdout
     found = json.loads(without(("parquet",), "doctor", "--json", cwd=tmp_path).stdout)
-    assert found["extras"] == {"report": True, "parquet": False, "optimum": True, "cluster": True}
+    assert found["extras"] == {"report": True, "parquet": False, "mesh": True, "optimum": True, "cluster": True}
 
 
 def test_list_and_help_need_no_extra(tmp_path):

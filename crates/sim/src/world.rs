@@ -187,7 +187,7 @@ impl World {
         let record = Recorder::new(config.nodes.len(), config.flows.len(), from)
             .with_wires(wires.len())
             .with_media(config);
-        let record = if config.causes { record.with_causes(listeners.spread(config)) } else { record };
+        let record = if config.causes { record.with_causes(Listeners::spread(config)) } else { record };
         World {
             agenda,
             purposes: plan.purposes,

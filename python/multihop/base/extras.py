@@ -10,6 +10,7 @@ from multihop.base.errors import UserError
 EXTRAS: dict[str, tuple[str, ...]] = {
     "report": ("matplotlib",),
     "parquet": ("pyarrow",),
+    "mesh": ("scipy",),
     "optimum": ("scipy", "clarabel", "networkx"),
     "cluster": ("distributed",),
 }

@@ -75,10 +75,8 @@ def explain(
     fine = [account.name for account in found.flows if account.status == "fine" and account.flow not in found.explained]
     if fine and found.explained:
         console.say()
-        verb = "is" if len(fine) == 1 else "are"
-        console.say(
-            f"{', '.join(fine[:20])}{' and more' if len(fine) > 20 else ''} {verb} fine: half of the fair share or more"
-        )
+        names = f"{', '.join(fine[:20])}{' and more' if len(fine) > 20 else ''}"
+        console.say(f"{names} {'is' if len(fine) == 1 else 'are'} fine: half of the fair share or more.")
 
 
 def _wrapped(text: str, indent: str) -> str:

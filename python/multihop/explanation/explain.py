@@ -328,8 +328,8 @@ def _try(
     on_tick: OnTick | None,
 ) -> dict[int, list[Trial]]:
     """Each remedy is run once, for all flows that it may help."""
-    names = [node["name"] for node in made.runs[0].view["nodes"]]
-    wanted = {index: remedies.candidates(made.flows[index], names, settings) for index in explained}
+    nodes = made.runs[0].view["nodes"]
+    wanted = {index: remedies.candidates(made.flows[index], nodes, settings) for index in explained}
     each = {remedy.key: remedy for candidates in wanted.values() for remedy in candidates}
     tick = None if on_tick is None else lambda share: on_tick(f"{len(each)} remedies", share)
     runs = remedies.try_all(found.scenario, found.overrides, made.runs, list(each.values()), threads, tick)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,8 +18,14 @@ from multihop.results.statistics import PairedDifference, paired_difference
 from multihop.simulation.runner import Job, run_all
 from multihop.simulation.scenario import Scenario
 
+if TYPE_CHECKING:
+    Nodes = Sequence[_core.NodeView]
+
 #: Causes that say that frames of others destroyed the flow's.
 _COLLISIONS = {"hidden", "sensed", "together", "receiver-sending"}
+
+#: Generators that make the same nodes with every seed, and no wires.
+_FIXED = {"chain", "star", "cross", "exposed-terminal", "bar", "parking-lot", "circle"}
 
 #: Tried of one flow at most.
 MOST_REMEDIES = 5
@@ -86,23 +92,23 @@ class Settings:
         return default if found is None else found
 
 
-def candidates(account: FlowAccount, names: Sequence[str], settings: Settings) -> list[Remedy]:
+def candidates(account: FlowAccount, nodes: Nodes, settings: Settings) -> list[Remedy]:
     """What may help a flow, by its greatest causes; each change once."""
     made: dict[str, Remedy] = {}
     for cause in account.causes:
         if cause.score < LEAST_SCORE:
             break
-        for remedy in _for(cause, account, names, settings):
+        for remedy in _for(cause, account, nodes, settings):
             made.setdefault(remedy.key, remedy)
     return list(made.values())[:MOST_REMEDIES]
 
 
-def _for(cause: Cause, account: FlowAccount, names: Sequence[str], settings: Settings) -> list[Remedy]:
+def _for(cause: Cause, account: FlowAccount, nodes: Nodes, settings: Settings) -> list[Remedy]:
     """What may help against one cause, the likeliest first."""
-    channel = _channel(cause.sender, cause.receiver, account, names, settings)
+    channel = _channel(cause.sender, cause.receiver, account, nodes, settings)
     match cause.kind:
         case kind if kind in _COLLISIONS:
-            interferer = _interferer_channel(cause, account, names, settings)
+            interferer = _interferer_channel(cause, account, nodes, settings)
             return [*_rts(settings, on=True), *interferer, *channel, *_etx(settings)]
         case "channel" | "weak":
             return [*_etx(settings), *_rate(settings), *_retries(settings)]
@@ -174,16 +180,14 @@ def _schemes(account: FlowAccount, settings: Settings) -> list[Remedy]:
     return [Remedy(f"scheme {name} for {account.name}", {key: name}) for name in names]
 
 
-def _interferer_channel(cause: Cause, account: FlowAccount, names: Sequence[str], settings: Settings) -> list[Remedy]:
+def _interferer_channel(cause: Cause, account: FlowAccount, nodes: Nodes, settings: Settings) -> list[Remedy]:
     whom = cause.facts.get("whom_node")
     if cause.interferer is None or whom is None:
         return []
-    return _channel(cause.interferer, whom, account, names, settings)
+    return _channel(cause.interferer, whom, account, nodes, settings)
 
 
-def _channel(
-    a: int | None, b: int | None, account: FlowAccount, names: Sequence[str], settings: Settings
-) -> list[Remedy]:
+def _channel(a: int | None, b: int | None, account: FlowAccount, nodes: Nodes, settings: Settings) -> list[Remedy]:
     """Another channel for one hop, that is a second radio at both ends: a wire as fast as the hop is alone."""
     if a is None or b is None:
         return []
@@ -191,12 +195,22 @@ def _channel(
     own = next((hop.alone_bps for hop in account.hops if {hop.sender, hop.receiver} == {a, b} and hop.alone_bps), None)
     if not rates:
         return []
-    wire = {"between": [names[a], names[b]], "rate": f"{round(own or max(rates))} b/s", "delay": "1 ms"}
+    ends = [nodes[a]["name"], nodes[b]["name"]]
     there = list(settings.get("topology.wires", []))
-    if any(set(wire["between"]) == set(old["between"]) for old in there):
+    if any(set(ends) == set(old["between"]) for old in there):
         return []
-    words = f"another channel, on radios of their own, for {names[a]}-{names[b]}"
-    return [Remedy(words, {"topology.wires": [*there, wire]})]
+    wires = [*there, {"between": ends, "rate": f"{round(own or max(rates))} b/s", "delay": "1 ms"}]
+    # Generated nodes have no wires: the same are listed instead.
+    changes: dict[str, Any] = {"topology.wires": wires}
+    if settings.get("topology.generator") in _FIXED:
+        changes = {"topology": {"nodes": [_listed(node) for node in nodes], "wires": wires}}
+    return [Remedy(f"another channel, on radios of their own, for {ends[0]}-{ends[1]}", changes)]
+
+
+def _listed(node: _core.NodeView) -> dict[str, Any]:
+    if node["x"] is None or node["y"] is None:
+        return {"name": node["name"]}
+    return {"name": node["name"], "position": [f"{node['x']!r} m", f"{node['y']!r} m"]}
 
 
 def try_all(

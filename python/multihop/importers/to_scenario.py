@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from multihop.base import extras
 from multihop.base.errors import UserError
-from multihop.importers import sensing
 from multihop.importers.mesh import Mesh, positions
 from multihop.importers.rates import link_rates
 from multihop.importers.text import quote
 from multihop.importers.traffic import Traffic, Wishes, require_traffic
 from multihop.importers.traffic import choose as _traffic
 from multihop.simulation import scenario
+
+if TYPE_CHECKING:
+    from multihop.importers.sensing import Sensed
 
 #: Carrier sense of ns-2's WaveLAN, 550 m, beside its reception, 250 m.
 _SENSE_RATIO = 2.2
@@ -113,9 +116,10 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
     known = _Known(mesh, names, placed)
     if plan.sensing == "inferred" and mesh.quantity != "distance":
         phy = {"standard": plan.standard, **({"data_rate": plan.data_rate} if plan.data_rate else {})}
-        known.sensed = sensing.infer(
-            mesh, placed, phy, plan.probe_size, two_hops=plan.two_hops, seed=plan.shadowing_seed
-        )
+        extras.require("mesh", "import without --sensing listed")
+        from multihop.importers.sensing import infer
+
+        known.sensed = infer(mesh, placed, phy, plan.probe_size, two_hops=plan.two_hops, seed=plan.shadowing_seed)
         known.rates, rates_line = link_rates(mesh, plan.standard, plan.data_rate)
     else:
         rates_line = None
@@ -194,7 +198,7 @@ class _Known:
     mesh: Mesh
     names: dict[str, str]
     placed: dict[str, tuple[float, float]]
-    sensed: sensing.Sensed | None = None
+    sensed: Sensed | None = None
     rates: dict[tuple[str, str], float] = field(default_factory=dict)
 
 

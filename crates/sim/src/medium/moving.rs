@@ -212,7 +212,7 @@ impl Listeners {
     }
 
     /// How much later a frame may be at its farthest listener than at its nearest; nothing unless delays go by distance.
-    pub fn spread(&self, config: &Config) -> Span {
+    pub fn spread(config: &Config) -> Span {
         let farthest = || farthest(config).map_or(Span::ZERO, light);
         if config.delays_by_distance { farthest() } else { Span::ZERO }
     }
