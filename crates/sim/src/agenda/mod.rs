@@ -51,8 +51,8 @@ const LANE_BITS: u32 = 3;
 /// which SSE2 has a minimum, as it has none of `u64`.
 const NORMAL: u64 = 1 << 62;
 /// So many events at most are before the horizon, unless more are at one instant, and so many are left or brought there.
-const NEAR_MOST: usize = 128;
-const NEAR_AGAIN: usize = 48;
+const NEAR_MOST: usize = 384;
+const NEAR_AGAIN: usize = 96;
 
 /// The future-event set; see the module's documentation.
 #[derive(Clone, Debug)]
