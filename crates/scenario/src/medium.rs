@@ -38,7 +38,7 @@ keys! {
     packet_error_rate: f64 = 0.0;
     /// The same of single links, on top of that.
     errors: Vec<LinkErrors> = Vec::new();
-    /// Frames are decodable up to this distance. ns-2's 914 MHz WaveLAN, and with it the literature, has 250 m.
+    /// Frames are decodable up to this distance. ns-2's 914 MHz `WaveLAN`, and with it the literature, has 250 m.
     receive_range: Length = Length(250.0);
     /// Frames are sensed up to this distance.
     carrier_sense_range: Length = Length(550.0);
