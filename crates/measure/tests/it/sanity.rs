@@ -84,7 +84,7 @@ fn an_ack_before_the_end_of_its_data_is_refused_and_counted() {
     assert_eq!((found.quality.timed, found.quality.impossible), (20, 10));
     let capacity = 12_000.0 / ((DATA + 10 + CTS) as f64 * 1e-6);
     assert!((link.capacity_bps.mean - capacity).abs() < 1.0, "{}", link.capacity_bps.mean);
-    assert_eq!(link.fastest.map(|rate| rate.bps()), Some(11_000_000));
+    assert_eq!(link.fastest.map(multihop_core::Rate::bps), Some(11_000_000));
     let sender = &found.stations[0];
     assert_eq!((sender.address, sender.service_s.count), (Address(A), 10));
     let (_, said) = found.quality.verdict();
