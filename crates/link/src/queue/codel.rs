@@ -140,7 +140,7 @@ mod tests {
         /// So many packets of 1000 bytes come.
         fn comes(&mut self, at: u64, packets: u64, markable: bool) {
             (0..packets).for_each(|item| {
-                self.line.push(Queued { item, came: ms(at), size: 1000, markable, marked: false })
+                self.line.push(Queued { item, came: ms(at), size: 1000, markable, marked: false });
             });
         }
 

@@ -235,7 +235,10 @@ mod tests {
             let parameters: TcpParameters =
                 serde_json::from_value(json!({ "delayed_ack": delayed_ack, "tick": tick })).unwrap();
             let options = parameters.options(Recovery::Sack);
-            (options.delayed_ack.map(|span| span.ns()), options.rto.granularity.map(|span| span.ns()))
+            (
+                options.delayed_ack.map(multihop_core::Span::ns),
+                options.rto.granularity.map(multihop_core::Span::ns),
+            )
         };
         assert_eq!(options("0 s", "0 s"), (None, None));
         assert_eq!(options("40 ms", "10 ms"), (Some(40_000_000), Some(10_000_000)));

@@ -255,7 +255,9 @@ mod tests {
     fn frames_overlap_if_they_share_time_and_not_if_they_touch() {
         let mut book = CauseBook::new(10);
         let flown = [frame(1, 0, 100), frame(2, 90, 300), frame(4, 250, 260), frame(3, 300, 310)];
-        flown.iter().for_each(|frame| book.begins(frame));
+        for frame in flown {
+            book.begins(frame);
+        }
         let with = |frame: &Frame| book.during(frame).map(|other| other.from.0).collect::<Vec<_>>();
         assert_eq!(with(&flown[0]), [2]);
         assert_eq!(with(&flown[1]), [1, 4]);
@@ -265,7 +267,10 @@ mod tests {
     #[test]
     fn what_can_overlap_nothing_any_more_is_forgotten() {
         let mut book = CauseBook::new(10);
-        (0..1_000).for_each(|n| book.begins(&frame(n % 5, 1_000 * n as u64, 1_000 * n as u64 + 900)));
+        for n in 0..1_000 {
+            let start = 1_000 * u64::from(n);
+            book.begins(&frame(n % 5, start, start + 900));
+        }
         assert!(book.lately.len() <= 3, "{}", book.lately.len());
     }
 }
