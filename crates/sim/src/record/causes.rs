@@ -255,7 +255,7 @@ mod tests {
     fn frames_overlap_if_they_share_time_and_not_if_they_touch() {
         let mut book = CauseBook::new(10);
         let flown = [frame(1, 0, 100), frame(2, 90, 300), frame(4, 250, 260), frame(3, 300, 310)];
-        for frame in flown {
+        for frame in &flown {
             book.begins(frame);
         }
         let with = |frame: &Frame| book.during(frame).map(|other| other.from.0).collect::<Vec<_>>();
