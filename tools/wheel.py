@@ -39,11 +39,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="no clean environment, no network")
     parser.add_argument("--profile", default="release", help="of Cargo")
+    parser.add_argument("--pgo", action="store_true", help="optimise by profile: see make build-pgo")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="multihop-wheel-") as name:
         place = Path(name)
         try:
-            wheel, sdist = build(place / "dist", asked.profile)
+            wheel, sdist = build(place / "dist", asked.profile, pgo=asked.pgo)
             check_contents(wheel, sdist)
             environment = beside(wheel, place) if asked.quick else clean(wheel, place)
             try_commands(place / "elsewhere", environment)
@@ -54,12 +55,13 @@ def main() -> int:
     return 0
 
 
-def build(to: Path, profile: str) -> tuple[Path, Path]:
+def build(to: Path, profile: str, *, pgo: bool) -> tuple[Path, Path]:
     """The wheel and the sdist."""
     maturin = shutil.which("maturin", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if maturin is None:
         raise MissingError("maturin is not installed; make build installs it")
-    run([maturin, "build", "--quiet", "--profile", profile, "--out", str(to)], ROOT)
+    by_profile = ["--pgo", "--interpreter", sys.executable] if pgo else []
+    run([maturin, "build", "--quiet", "--profile", profile, *by_profile, "--out", str(to)], ROOT)
     run([maturin, "sdist", "--out", str(to)], ROOT)
     return next(to.glob("*.whl")), next(to.glob("*.tar.gz"))
 

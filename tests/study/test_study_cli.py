@@ -1,6 +1,5 @@
 """`multihop study` as a stranger uses it: what goes well, and one clear message for whatever does not."""
 
-import builtins
 import errno
 import resource
 import subprocess
@@ -421,19 +420,6 @@ def test_a_limit_on_the_size_of_files(tmp_path):
     process = start("study", "run", "small.toml", "--out", "s", cwd=tmp_path, preexec_fn=limit)
     out, err = process.communicate(timeout=60)
     assert_full_disk(Outcome(process.returncode, out, err), tmp_path / "s", "File too large")
-
-
-def test_without_dask_it_is_said_how_to_get_it(command, monkeypatch):
-    load = builtins.__import__
-
-    def without(name, *arguments, **options):
-        if name.startswith(("dask", "distributed")):
-            raise ImportError(name)
-        return load(name, *arguments, **options)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    message = command("study", "run", "small.toml", "--dask", "127.0.0.1:8786").fails_cleanly()
-    assert "--dask: Dask is not installed; pip install" in message
 
 
 # Large and odd

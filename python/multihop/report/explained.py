@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from multihop.base import extras
 from multihop.comparison.runs import Runs
 from multihop.explanation.explain import Explanation, of_runs
 from multihop.report.markup import disclosure, escape, section
@@ -22,6 +23,8 @@ def sections(comparison: Runs, explanation: Explanation | None) -> list[str]:
 
 
 def _of_runs(comparison: Runs) -> list[Explanation]:
+    if not extras.has("optimum"):
+        return []  # what a flow's fair share is, is not known
     found = (of_runs(results, variant) for variant, results in comparison.results.items())
     return [each for each in found if each is not None]
 
