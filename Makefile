@@ -58,7 +58,7 @@ test-docs: docs
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 # What is in wheel and sdist, and the README's commands from the wheel: in front of what is installed here, or, with `make wheel`, in a
-# clean environment of its own, where the plain install has to stay small.
+# clean environment of its own, where the plain install has to stay small; WHEEL=--pgo for one as `make build-pgo` makes it.
 test-wheel: build
 	$(BIN)/python tools/wheel.py --quick
 

@@ -349,7 +349,8 @@ fn slow_links_reach_further() {
     assert_eq!(far(11), (0, None), "no route");
     let (delivered, data) = far(1);
     let (expected, _) = data_and_ack(&at_rates(&[1]), Rate::from_kbps(1_000));
-    assert_eq!(data, Some(expected));
+    let tries = data.expect("a route") / expected;
+    assert!((1.0..1.001).contains(&tries), "{tries} transmissions of each frame at 2 dB");
     assert!(delivered > 450_000, "{delivered} bytes of 200 kb/s for 20 s");
 }
 
