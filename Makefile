@@ -20,7 +20,7 @@ $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("multihop needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.16,<2"
-	$(BIN)/maturin develop --quiet --release --extras dev
+	$(BIN)/maturin develop --quiet --release --extras report,parquet,mesh,optimum,cluster,dev
 	touch $(READY)
 
 # The same by what runs of the shipped scenarios take (profile-guided optimisation), 1.1 to 1.4 times as fast. Two builds, some minutes;
