@@ -96,19 +96,22 @@ class Explanation:
     def remark(self) -> str | None:
         """What to bear in mind; none if there is nothing."""
         main = self.main_cause
-        if self.measured_links and main is not None and main[0].kind == "hidden":
+        if main is None or main[0].kind != "hidden" or self._medium("model") != "matrix":
+            return None
+        if self._medium("quantity") == "delivery-and-rssi":
             return (
-                "The links of this scenario are a measured table: nodes between which it has none do not sense each "
-                "other here. If they do in reality, these collisions are the table's and not the mesh's."
+                "Who senses whom beyond the listed links was inferred: see whether these collisions remain with "
+                "another draw of shadowing (multihop import --shadowing-seed)."
             )
-        return None
+        return (
+            "The links of this scenario are a measured table: nodes between which it has none do not sense each "
+            "other here. If they do in reality, these collisions are the table's and not the mesh's."
+        )
 
-    @property
-    def measured_links(self) -> bool:
-        """Is the medium a matrix of links?"""
+    def _medium(self, key: str) -> object:
+        """What the scenario says of its medium."""
         scenario, overrides = self.runs[0].scenario, self.runs[0].overrides
-        settings = remedies.Settings(scenario, overrides, self.runs[0].view["flows"])
-        return bool(settings.get("medium.model") == "matrix")
+        return remedies.Settings(scenario, overrides, self.runs[0].view["flows"]).get(f"medium.{key}")
 
     def paragraphs(self, index: int) -> list[tuple[str, list[str]]]:
         """A flow in parts, each a heading (or none) with its sentences."""
