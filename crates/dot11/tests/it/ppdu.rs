@@ -182,6 +182,7 @@ fn more_streams_than_antennas_do_not_exist() {
     none(Ppdu::Vht(vht(0, 255, Bandwidth::Mhz20)));
     none(Ppdu::He(HePpdu { stbc: true, ..he(0, 255, Bandwidth::Mhz20) }));
     none(Ppdu::He(he(0, 9, Bandwidth::Mhz20)));
+    none(Ppdu::He(HePpdu { stbc: true, ..he(0, 10, Bandwidth::Mhz20) }));
 }
 
 #[test]

@@ -140,7 +140,7 @@ mod tests {
         /// So many packets of 1000 bytes come.
         fn comes(&mut self, at: u64, packets: u64, markable: bool) {
             (0..packets).for_each(|item| {
-                self.line.push(Queued { item, came: ms(at), size: 1000, markable, marked: false })
+                self.line.push(Queued { item, came: ms(at), size: 1000, markable, marked: false });
             });
         }
 
@@ -239,5 +239,17 @@ mod tests {
         assert!(timeline.lost.is_empty());
         timeline.takes(260);
         assert_eq!(timeline.lost.len(), 1);
+    }
+
+    /// RFC 8289, section 5: `bytes() <= maxpacket()` is left alone, however long it waits.
+    #[test]
+    fn a_line_of_just_the_largest_packet_is_left_alone() {
+        let mut timeline = Timeline::default();
+        timeline.comes(0, 1, false);
+        for at in (50..2_000).step_by(50) {
+            timeline.comes(at - 50, 1, false);
+            timeline.takes(at);
+            assert_eq!((timeline.line.bytes(), timeline.lost.len()), (1_000, 0), "at {at} ms");
+        }
     }
 }

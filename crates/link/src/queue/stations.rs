@@ -261,8 +261,8 @@ mod tests {
     #[test]
     fn deep_debts_are_paid_at_once_if_nobody_else_waits() {
         let mut queue = filled(&[]);
-        queue.charge(NodeId(0), Span::from_ms(3_600_000));
-        queue.charge(NodeId(1), Span::from_ms(3_600_100));
+        queue.charge(NodeId(0), Span::from_ms(360_000_000_000));
+        queue.charge(NodeId(1), Span::from_ms(360_000_000_100));
         (0..200).for_each(|_| join(&mut queue, 0));
         (0..200).for_each(|_| join(&mut queue, 1));
         let alone = (0..200).position(|_| serve(&mut queue, |_| 2_000) == 1).unwrap();

@@ -205,3 +205,20 @@ fn directions_and_ends_of_flows_are_different_flows() {
     let broadcast = Arrival::of(&routing, None, at(0));
     assert_eq!((broadcast.priority, broadcast.next_hop), (Priority::Routing, NodeId::BROADCAST));
 }
+
+/// Airtime is a station's debt where stations share it; elsewhere packets leave in their order.
+#[test]
+fn who_was_charged_waits_where_stations_share_airtime() {
+    for discipline in disciplines() {
+        let shares = matches!(discipline, Discipline::Stations(_));
+        let mut queue = InterfaceQueue::new(&discipline, 10, 0);
+        assert!(queue.is_empty() && queue.limit() == 10);
+        assert_eq!(queue.shares_airtime(), shares, "{discipline:?}");
+        queue.charge(NodeId(1), Span::from_ms(10));
+        queue.push(&arrival(at(0), Priority::Data, 1), 1);
+        queue.push(&arrival(at(0), Priority::Data, 2), 2);
+        assert!(!queue.is_empty());
+        let first = queue.pop(at(1)).map(|taken| taken.item);
+        assert_eq!(first, Some(if shares { 2 } else { 1 }), "{discipline:?}");
+    }
+}
