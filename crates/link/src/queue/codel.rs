@@ -252,4 +252,13 @@ mod tests {
             assert_eq!((timeline.line.bytes(), timeline.lost.len()), (1_000, 0), "at {at} ms");
         }
     }
+
+    /// Five packets were lost as the queue was full: dropping begins at the rate of the fifth, 44.7 ms to the next and 40.8 to that after.
+    #[test]
+    fn what_overflowed_makes_it_drop_more_often() {
+        let mut timeline = Timeline::default();
+        timeline.comes(0, 1000, false);
+        timeline.codel.overflowed(5);
+        assert_eq!(timeline.signals(10, 200), (vec![110, 155, 196], 0));
+    }
 }

@@ -269,4 +269,12 @@ mod tests {
         // The second is 100 ms behind: 50 packets of 2 ms.
         assert!((49..=52).contains(&alone), "{alone}");
     }
+
+    #[test]
+    fn a_deep_debt_is_paid_at_once_by_who_is_alone() {
+        let mut queue = filled(&[]);
+        queue.charge(NodeId(0), Span::from_ms(360_000_000_000));
+        join(&mut queue, 0);
+        assert_eq!(serve(&mut queue, |_| 2_000), 0);
+    }
 }

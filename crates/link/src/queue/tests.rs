@@ -222,3 +222,23 @@ fn who_was_charged_waits_where_stations_share_airtime() {
         assert_eq!(first, Some(if shares { 2 } else { 1 }), "{discipline:?}");
     }
 }
+
+/// No two of 64 flows among eight nodes, in both directions, have the same key.
+#[test]
+fn keys_of_flows_are_unique() {
+    let mut keys = std::collections::BTreeSet::new();
+    for number in 0..64 * 8 * 8 * 2 {
+        let packet = Packet {
+            segment: Segment::default(),
+            flow: FlowId(number / 128),
+            port: if number % 2 == 0 { Port::Sender } else { Port::Receiver },
+            source: NodeId(number / 2 % 8),
+            destination: NodeId(number / 16 % 8),
+            size: 40,
+            number: 0,
+            created: at(0),
+            hops: 0,
+        };
+        assert!(keys.insert(Arrival::of(&packet, None, at(0)).flow), "{packet:?}");
+    }
+}
