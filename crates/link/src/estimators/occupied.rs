@@ -241,6 +241,7 @@ mod tests {
             assert_eq!(count(&occupied, 1_350), (cut.0, Span::from_us(cut.1)));
             assert_eq!(count(&occupied, 1_400), (left.0, Span::from_us(left.1)));
             occupied.add(period(600, 700));
+            assert_eq!(count(&occupied, 1_000), (3, Span::from_us(400)), "500-700 is one");
             occupied.add(period(450, 500));
             assert_eq!(count(&occupied, 1_000), (3, Span::from_us(450)), "450-700 is one");
             assert_eq!(occupied.end(), us(2_600));
