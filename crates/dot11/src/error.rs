@@ -445,4 +445,46 @@ mod tests {
         assert!(at(last - 0.5) <= -NEGLIGIBLE);
         assert_eq!((at(last + 0.5), at(last + 1.5)), (0.0, 0.0));
     }
+
+    /// The last step of the table is one of those that are interpolated, however its end is rounded.
+    #[test]
+    fn the_last_step_belongs_to_the_table() {
+        let ofdm = |bits, code| Modulation::Ofdm { bits, code };
+        for modulation in [
+            Modulation::Gfsk2,
+            Modulation::Gfsk4,
+            Modulation::Dbpsk,
+            Modulation::Dqpsk,
+            Modulation::Cck5_5,
+            Modulation::Cck11,
+            ofdm(1, (1, 2)),
+            ofdm(2, (3, 4)),
+            ofdm(4, (1, 2)),
+            ofdm(6, (2, 3)),
+            ofdm(6, (3, 4)),
+        ] {
+            let table = ErrorTable::new(modulation);
+            let last = table.log_hazard.last().unwrap().exp();
+            let before = table.bit_success_ln(f64::from_bits(table.clean.to_bits() - 1));
+            assert!((before / -last - 1.0).abs() < 1e-6, "{modulation:?}: {before} {last}");
+            assert_eq!(modulation.is_gfsk(), matches!(modulation, Modulation::Gfsk2 | Modulation::Gfsk4));
+        }
+    }
+
+    /// Of 4 and of 8 bits two lie in the phase (17.4.6.5). Orthogonal words are confused as often as `exp(-energy / 2) / 2` says.
+    #[test]
+    fn two_bits_of_a_code_word_lie_in_its_phase() {
+        for sinr in [0.5, 1.0, 2.0] {
+            let (energy, phase) = (8.0 * sinr, dqpsk(8.0 * sinr));
+            let orthogonal = 0.5 * (-0.5 * energy).exp();
+            let expected = 0.5 * phase + 0.5 * 3.0 * orthogonal;
+            assert!((bit_error_rate(Modulation::Cck5_5, sinr) / expected - 1.0).abs() < 1e-9, "{sinr}");
+            let near: f64 = [(6.0, 0.5f64.sqrt()), (12.0, 0.5), (8.0, 0.125f64.sqrt())]
+                .iter()
+                .map(|(words, correlation)| words * confusion_by_series(energy, *correlation))
+                .sum();
+            let expected = (0.25 * phase + 0.5 * (near + 37.0 * orthogonal)).min(0.5);
+            assert!((bit_error_rate(Modulation::Cck11, sinr) / expected - 1.0).abs() < 1e-9, "{sinr}");
+        }
+    }
 }

@@ -80,6 +80,8 @@ mod tests {
             (1_052, 1_296, (1, 1_944)), // 6 * 1296 = 6 * 1052 + 1464
             (1_053, 1_296, (1, 1_296)),
             (1_600, 1_944, (1, 1_944)),
+            (1_621, 1_297, (1, 1_944)), // one word, whatever the payload
+            (1_621, 1_944, (1, 1_944)),
             (2_106, 2_592, (2, 1_944)), // 6 * 2592 = 6 * 2106 + 2916
             (2_107, 2_592, (2, 1_296)),
             (3_240, 2_593, (2, 1_944)), // 2 * 1944 * 5 / 6
@@ -87,5 +89,16 @@ mod tests {
         ] {
             assert_eq!(code_words(payload, available, 5, 6), expected, "{payload} bits in {available}");
         }
+    }
+
+    /// Equation 19-41 has strict inequalities. Five words of 1944 bits at 5/6 have 1620 bits of parity: a tenth of them may be left out.
+    /// One word of 648 at 1/2, shortened by 42 = 1.2 * 35 bits, may leave out 35, though they are more than a tenth of 324.
+    #[test]
+    fn what_may_just_be_left_out() {
+        let needs = |payload, available, code| needs_extra_symbol(Codewords { payload, available, code });
+        assert!(!needs(8_100, 9_720 - 162, (5, 6)));
+        assert!(needs(8_100, 9_720 - 163, (5, 6)));
+        assert!(!needs(324 - 42, 648 - 42 - 35, (1, 2)));
+        assert!(needs(324 - 42, 648 - 42 - 36, (1, 2)));
     }
 }

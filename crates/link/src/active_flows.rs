@@ -219,4 +219,13 @@ mod tests {
         assert!(flows.seen.iter().all(|seen| seen.flow.0 >= 36));
         assert_eq!(flows.seen.capacity(), MOST, "nothing was allocated");
     }
+
+    /// Two of 1500 bytes, while the own flow sent four.
+    #[test]
+    fn what_is_seen_of_a_flow_adds_up() {
+        let mut flows = flows();
+        (1..=4).for_each(|packet| sends(&mut flows, FlowId(0), 100 * packet));
+        (5..=6).for_each(|at| flows.on_link(&heard(FrameKind::Data, B, C, (100 * at - 50, 100 * at), 0)));
+        close(flows.sharers(us(600)), 1.5);
+    }
 }

@@ -110,5 +110,9 @@ mod tests {
             assert_eq!(phy.size_of(phy.data(size)), size);
         }
         assert_eq!(phy.size_of(Span::from_us(100)), 0, "shorter than a preamble");
+        for bytes in 0..=28 {
+            let part = phy.data_overhead + phy.data_rate.span_of_bytes(bytes);
+            assert_eq!(phy.size_of(part), 0, "no more than a header");
+        }
     }
 }

@@ -271,3 +271,25 @@ fn who_has_a_short_preamble() {
         assert!(!of(Preamble::Long, mbps), "{mbps} Mb/s");
     }
 }
+
+/// Rates that all stations of a network have, in Mb/s: the mandatory ones of each PHY, and those of 802.11-1999 for direct sequence.
+#[test]
+fn basic_rates_are_those_that_every_station_has() {
+    let basic = |phy: Phy| phy.basic_rates().iter().map(|rate| rate.bps() / 100_000).collect::<Vec<_>>();
+    let new = |standard| basic(Phy::new(standard, Preamble::Long));
+    assert_eq!(new(Standard::Fhss), [10]);
+    assert_eq!(new(Standard::Dsss), [10, 20]);
+    assert_eq!(new(Standard::Dot11b), [10, 20]);
+    assert_eq!(new(Standard::Dot11a), [60, 120, 240]);
+    assert_eq!(new(Standard::Dot11g), [60, 120, 240]);
+    assert_eq!(basic(Phy::mixed(Preamble::Long)), [10, 20, 55, 110]);
+}
+
+/// 3 us of a slot for each coverage class.
+#[test]
+fn slots_grow_by_coverage_class() {
+    for (class, us) in [(0, 9), (1, 12), (31, 102)] {
+        let phy = Phy::new(Standard::Dot11a, Preamble::Long).with_coverage_class(class);
+        assert_eq!((phy.slot, phy.standard()), (Span::from_us(us), Standard::Dot11a));
+    }
+}

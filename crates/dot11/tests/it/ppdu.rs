@@ -182,6 +182,7 @@ fn more_streams_than_antennas_do_not_exist() {
     none(Ppdu::Vht(vht(0, 255, Bandwidth::Mhz20)));
     none(Ppdu::He(HePpdu { stbc: true, ..he(0, 255, Bandwidth::Mhz20) }));
     none(Ppdu::He(he(0, 9, Bandwidth::Mhz20)));
+    none(Ppdu::He(HePpdu { stbc: true, ..he(0, 10, Bandwidth::Mhz20) }));
 }
 
 #[test]
@@ -250,4 +251,219 @@ fn he_ends_at_mcs_11_and_eight_streams() {
     assert!(kbps(Ppdu::He(he(11, 8, Bandwidth::Mhz20))).is_some());
     assert_eq!(kbps(Ppdu::He(he(12, 8, Bandwidth::Mhz20))), None);
     assert_eq!(kbps(Ppdu::He(he(11, 9, Bandwidth::Mhz20))), None);
+}
+
+/// Mb/s of one stream at long guard intervals (tables 19-27, 19-31, 21-30, 21-38, 21-46 and 21-54), in kb/s.
+const STREAM_20: [u64; 9] = [6_500, 13_000, 19_500, 26_000, 39_000, 52_000, 58_500, 65_000, 78_000];
+const STREAM_40: [u64; 10] =
+    [13_500, 27_000, 40_500, 54_000, 81_000, 108_000, 121_500, 135_000, 162_000, 180_000];
+const STREAM_80: [u64; 10] =
+    [29_250, 58_500, 87_750, 117_000, 175_500, 234_000, 263_250, 292_500, 351_000, 390_000];
+/// Code rates of these schemes.
+const CODES: [(u64, u64); 10] =
+    [(1, 2), (1, 2), (3, 4), (1, 2), (3, 4), (2, 3), (3, 4), (5, 6), (3, 4), (5, 6)];
+/// Long training symbols by space-time streams (tables 19-13, 21-13).
+const TRAINING: [u64; 8] = [1, 2, 4, 4, 6, 6, 8, 8];
+
+fn sizes() -> impl Iterator<Item = u64> {
+    (0..300).chain((300..4_000).step_by(37)).chain([65_535])
+}
+
+/// Symbols by equations 19-32 and 21-62 with convolutional codes: blocks of `block` symbols of `bits` bits each.
+fn convolutional(bytes: u64, encoders: u64, bits: u64, block: u64) -> u64 {
+    (16 + 8 * bytes + 6 * encoders).div_ceil(bits * block) * block
+}
+
+/// Is a symbol more sent? Table 19-16 and equations 19-37 to 19-41, in real numbers; `payload` and `available` are their `N_pld` and
+/// `N_avbits`.
+fn more_by_ldpc(payload: u64, available: u64, (k, n): (u64, u64)) -> bool {
+    let (payload, available, rate) = (payload as f64, available as f64, k as f64 / n as f64);
+    let exceeds = |more: f64, less: f64| more > less + 1e-6;
+    let has_room = |bits: f64| !exceeds(payload + bits * (1.0 - rate), available);
+    let (words, length) = if available <= 648.0 {
+        (1.0, if has_room(912.0) { 1_296.0 } else { 648.0 })
+    } else if available <= 1_296.0 {
+        (1.0, if has_room(1_464.0) { 1_944.0 } else { 1_296.0 })
+    } else if available <= 1_944.0 {
+        (1.0, 1_944.0)
+    } else if available <= 2_592.0 {
+        (2.0, if has_room(2_916.0) { 1_944.0 } else { 1_296.0 })
+    } else {
+        ((payload / (1_944.0 * rate) - 1e-9).ceil(), 1_944.0)
+    };
+    let shortened = (words * length * rate - payload).max(0.0);
+    let punctured = (words * length - available - shortened).max(0.0);
+    let parity = words * length * (1.0 - rate);
+    (exceeds(punctured, 0.1 * parity) && exceeds(1.2 * punctured * rate / (1.0 - rate), shortened))
+        || exceeds(punctured, 0.3 * parity)
+}
+
+/// Whether the law above has cases of both kinds that it was asked for.
+#[derive(Default)]
+struct Both {
+    more: u64,
+    no_more: u64,
+}
+
+impl Both {
+    fn count(&mut self, more: bool) -> u64 {
+        if more {
+            self.more += 1;
+        } else {
+            self.no_more += 1;
+        }
+        u64::from(more)
+    }
+}
+
+/// 19.4.3: every scheme of one to four streams, in both widths and formats, with all guard intervals and codes.
+#[test]
+fn high_throughput_takes_what_its_rate_says() {
+    let mut both = Both::default();
+    for (mcs, scheme) in (0..32).map(|mcs: u8| (mcs, usize::from(mcs % 8))) {
+        let streams = u64::from(mcs / 8 + 1);
+        for (bandwidth, one) in [(Bandwidth::Mhz20, STREAM_20[scheme]), (Bandwidth::Mhz40, STREAM_40[scheme])]
+        {
+            let rate = one * streams;
+            let bits = rate * 4 / 1_000;
+            for stbc in 0..=(4 - streams).min(2) as u8 {
+                let block = if stbc == 0 { 1 } else { 2 };
+                let trained = TRAINING[usize::from(mcs / 8 + stbc)];
+                for bytes in sizes() {
+                    let plain = convolutional(bytes, if rate > 300_000 { 2 } else { 1 }, bits, block);
+                    let blocks = (16 + 8 * bytes).div_ceil(bits * block) * block;
+                    let (k, n) = CODES[scheme];
+                    let more = more_by_ldpc(16 + 8 * bytes, blocks * bits * n / k, (k, n));
+                    let dense = blocks + block * both.count(more);
+                    for (ldpc, symbols) in [(false, plain), (true, dense)] {
+                        let long = HtPpdu { bandwidth, stbc, ldpc, ..ht(mcs) };
+                        let short = HtPpdu { short_gi: true, ..long };
+                        let mixed = 32_000 + 4_000 * trained;
+                        let greenfield = 20_000 + 4_000 * trained;
+                        let name = format!("{long:?}, {bytes} bytes");
+                        let of = |ppdu: HtPpdu| ns(Ppdu::Ht(ppdu), bytes as u32);
+                        assert_eq!(of(long), mixed + 4_000 * symbols, "{name}");
+                        let rounded = (3_600 * symbols).div_ceil(4_000) * 4_000;
+                        assert_eq!(of(short), mixed + rounded, "{name}");
+                        let green = |ppdu| HtPpdu { greenfield: true, ..ppdu };
+                        assert_eq!(of(green(long)), greenfield + 4_000 * symbols, "{name}");
+                        assert_eq!(of(green(short)), greenfield + 3_600 * symbols, "{name}");
+                    }
+                }
+            }
+            assert_eq!(kbps(Ppdu::Ht(HtPpdu { bandwidth, ..ht(mcs) })), Some(rate));
+            let short = HtPpdu { bandwidth, short_gi: true, ..ht(mcs) };
+            assert_eq!(kbps(Ppdu::Ht(short)), Some(rate * 10 / 9));
+        }
+    }
+    assert!(both.more > 1_000 && both.no_more > 1_000);
+}
+
+/// 21.4.3: every scheme of one to eight streams that carries whole bits at each encoder. An encoder serves 540 Mb/s at most.
+#[test]
+fn very_high_throughput_takes_what_its_rate_says() {
+    let mut both = Both::default();
+    let widths = [
+        (Bandwidth::Mhz20, &STREAM_20[..], 1),
+        (Bandwidth::Mhz40, &STREAM_40[..], 1),
+        (Bandwidth::Mhz80, &STREAM_80[..], 1),
+        (Bandwidth::Mhz160, &STREAM_80[..], 2),
+    ];
+    for ((bandwidth, table, wider), streams) in
+        widths.into_iter().flat_map(|width| (1..=8).map(move |streams: u8| (width, streams)))
+    {
+        for (mcs, one) in (0..).zip(table) {
+            let rate = one * wider * u64::from(streams);
+            let bits = rate * 4 / 1_000;
+            let (k, n) = CODES[usize::from(mcs)];
+            for bytes in sizes().step_by(5) {
+                let stbc = streams <= 4 && bytes % 2 == 1;
+                let (block, spatial) = if stbc { (2, 2 * streams) } else { (1, streams) };
+                let blocks = (16 + 8 * bytes).div_ceil(bits * block) * block;
+                let more = more_by_ldpc(blocks * bits, blocks * bits * n / k, (k, n));
+                let dense = blocks + block * both.count(more);
+                let plain = convolutional(bytes, rate.div_ceil(540_000), bits, block);
+                for (ldpc, symbols) in [(false, plain), (true, dense)] {
+                    let long = VhtPpdu { stbc, ldpc, ..vht(mcs, streams, bandwidth) };
+                    let preamble = 36_000 + 4_000 * TRAINING[usize::from(spatial) - 1];
+                    let name = format!("{long:?}, {bytes} bytes");
+                    let of = |ppdu: VhtPpdu| ns(Ppdu::Vht(ppdu), bytes as u32);
+                    assert_eq!(of(long), preamble + 4_000 * symbols, "{name}");
+                    let rounded = (3_600 * symbols).div_ceil(4_000) * 4_000;
+                    assert_eq!(of(VhtPpdu { short_gi: true, ..long }), preamble + rounded, "{name}");
+                }
+            }
+            assert_eq!(kbps(Ppdu::Vht(vht(mcs, streams, bandwidth))), Some(rate));
+        }
+    }
+    assert!(both.more > 100 && both.no_more > 100);
+}
+
+/// 27.4.3: carriers of data by width, bits of a carrier by scheme, and symbols of 12.8 us with their guard interval.
+#[test]
+fn high_efficiency_takes_what_its_carriers_hold() {
+    let widths = [
+        (Bandwidth::Tones26, 24),
+        (Bandwidth::Tones52, 48),
+        (Bandwidth::Tones106, 102),
+        (Bandwidth::Mhz20, 234),
+        (Bandwidth::Mhz40, 468),
+        (Bandwidth::Mhz80, 980),
+        (Bandwidth::Mhz160, 1_960),
+    ];
+    let bits_of = [1, 2, 2, 4, 4, 6, 6, 6, 8, 8, 10, 10];
+    let codes = [CODES.as_slice(), &[(3, 4), (5, 6)]].concat();
+    for ((bandwidth, carriers), streams) in
+        widths.into_iter().flat_map(|width| (1..=8).map(move |streams: u8| (width, streams)))
+    {
+        for (mcs, (bits, (k, n))) in (0..).zip(bits_of.into_iter().zip(codes.clone())) {
+            for (guard, training) in [(800, 3_200), (1_600, 6_400), (3_200, 12_800)] {
+                let data_bits = carriers * bits * u64::from(streams) * k / n;
+                let plain = HePpdu {
+                    guard: Span::from_ns(guard),
+                    training: Span::from_ns(training),
+                    ldpc: false,
+                    ..he(mcs, streams, bandwidth)
+                };
+                let symbol = 12_800 + guard;
+                let trained = TRAINING[usize::from(streams) - 1] * (training + guard);
+                for bytes in sizes().step_by(7) {
+                    for (ldpc, tail) in [(false, 6), (true, 0)] {
+                        let ppdu = HePpdu { ldpc, ..plain };
+                        let symbols = (16 + 8 * bytes + tail).div_ceil(data_bits);
+                        let expected = 36_000 + trained + symbol * symbols;
+                        assert_eq!(ns(Ppdu::He(ppdu), bytes as u32), expected, "{ppdu:?}, {bytes} bytes");
+                    }
+                }
+                assert_eq!(
+                    Ppdu::He(plain).rate(),
+                    Some(Rate::from_bps(data_bits * 1_000_000_000 / symbol)),
+                    "{plain:?}"
+                );
+            }
+        }
+    }
+    // In pairs of symbols where a stream is coded over two: 16 + 8 * 27 + 6 bits are three symbols of 117.
+    let coded = HePpdu { stbc: true, ldpc: false, ..he(0, 2, Bandwidth::Mhz20) };
+    assert_eq!(ns(Ppdu::He(coded), 27), 36_000 + 14_400 + 4 * 13_600);
+}
+
+/// Four antennas at most in HT, eight space-time streams in VHT and HE: all of them are used.
+#[test]
+fn as_many_streams_as_antennas_exist() {
+    let some = |ppdu: Ppdu| assert!(ppdu.airtime(100, Band::Other).is_some(), "{ppdu:?}");
+    some(Ppdu::Ht(HtPpdu { stbc: 2, ..ht(15) }));
+    some(Ppdu::Ht(HtPpdu { stbc: 1, extension_streams: 1, ..ht(15) }));
+    some(Ppdu::Ht(HtPpdu { extension_streams: 3, ..ht(7) }));
+    some(Ppdu::Vht(VhtPpdu { stbc: true, ..vht(0, 4, Bandwidth::Mhz20) }));
+    let duplicate = HtPpdu { bandwidth: Bandwidth::Mhz40, ..ht(32) };
+    some(Ppdu::Ht(HtPpdu { extension_streams: 3, ..duplicate }));
+    assert_eq!(Ppdu::Ht(HtPpdu { bandwidth: Bandwidth::Mhz80, ..ht(0) }).rate(), None);
+    assert_eq!(Ppdu::Vht(vht(0, 1, Bandwidth::Tones26)).rate(), None);
+    // 19.3.9.4.6: extension streams have 1, 2 or 4 training symbols.
+    for (extension_streams, symbols) in [(0, 0), (1, 1), (2, 2), (3, 4)] {
+        let ppdu = Ppdu::Ht(HtPpdu { extension_streams, ..ht(0) });
+        assert_eq!(ppdu.overhead(), Span::from_us(36 + 4 * symbols));
+    }
+    assert_eq!(Ppdu::Fhss { rate: Rate::from_kbps(2_000) }.overhead(), Span::from_us(128));
 }

@@ -84,4 +84,20 @@ mod tests {
         estimator.on_link(&LinkEvent::NavReset(us(600)));
         assert!((estimator.available_bps(us(1_000)) - 11e6 * 0.5).abs() < 1.0);
     }
+
+    /// Its own frames have a rate as those of others have; broadcasts, which have the basic rate, do not count.
+    #[test]
+    fn the_rate_is_that_of_its_own_exchanges_too() {
+        use multihop_core::{Exchange, Fate, NodeId};
+        let mut estimator = IdleGap::new(Elapsed::SinceStart, Rate::from_kbps(2_000));
+        let own = crate::testing::exchange(1500, 0, 1_000, Fate::Acknowledged);
+        let rate = Rate::from_kbps(1_000);
+        let broadcast = Exchange { peer: NodeId::BROADCAST, fate: Fate::Broadcast, rate, ..own };
+        estimator.on_link(&LinkEvent::Exchange(broadcast));
+        assert_eq!(estimator.capacity_bps(), 2e6);
+        estimator.on_link(&LinkEvent::Exchange(own));
+        assert_eq!(estimator.capacity_bps(), 11e6);
+        estimator.on_link(&LinkEvent::Exchange(broadcast));
+        assert_eq!(estimator.capacity_bps(), 11e6);
+    }
 }

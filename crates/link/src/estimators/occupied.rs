@@ -218,4 +218,37 @@ mod tests {
         assert!((occupied.share(us(1_000_000)) - 0.4).abs() < 1e-12);
         assert_eq!(occupied.periods.iter().map(|period| period.length()).sum::<Span>(), occupied.total);
     }
+
+    /// Those that have left the window and those that are yet to come are none; those that it cuts are; those that touch are one.
+    #[test]
+    fn periods_are_counted_as_the_window_holds_them() {
+        let count = |occupied: &Occupied, now| {
+            let within = occupied.within(us(now));
+            (within.periods, within.time)
+        };
+        for elapsed in [Elapsed::Window(Span::from_ms(1)), Elapsed::SinceStart] {
+            let mut occupied = Occupied::new(elapsed);
+            for start in [100, 300, 500, 2_500] {
+                occupied.add(period(start, start + 100));
+            }
+            assert_eq!(count(&occupied, 50), (0, Span::ZERO));
+            assert_eq!(count(&occupied, 100), (0, Span::ZERO));
+            assert_eq!(count(&occupied, 350), (2, Span::from_us(150)));
+            assert_eq!(count(&occupied, 400), (2, Span::from_us(200)));
+            assert_eq!(count(&occupied, 1_000), (3, Span::from_us(300)));
+            let all = elapsed == Elapsed::SinceStart;
+            let [cut, left] = if all { [(3, 300), (3, 300)] } else { [(2, 150), (1, 100)] };
+            assert_eq!(count(&occupied, 1_350), (cut.0, Span::from_us(cut.1)));
+            assert_eq!(count(&occupied, 1_400), (left.0, Span::from_us(left.1)));
+            occupied.add(period(600, 700));
+            assert_eq!(count(&occupied, 1_000), (3, Span::from_us(400)), "500-700 is one");
+            occupied.add(period(450, 500));
+            assert_eq!(count(&occupied, 1_000), (3, Span::from_us(450)), "450-700 is one");
+            assert_eq!(occupied.end(), us(2_600));
+        }
+        // Those that are forgotten count on where there is no window.
+        let mut occupied = Occupied::new(Elapsed::SinceStart);
+        (0..100).for_each(|n| occupied.add(period(100 * n, 100 * n + 10)));
+        assert_eq!(count(&occupied, 10_000), (100, Span::from_us(1_000)));
+    }
 }

@@ -198,4 +198,17 @@ mod tests {
         plain.on_link(&LinkEvent::Exchange(one(500)));
         assert_eq!(kbps(&plain, 200), Some(2_667.0), "one of 500 bytes alone is slower");
     }
+
+    /// One of 1500 bytes is given up after 1 ms, one of 500 is delivered in 1.5 ms: as 1000 bytes, in 2 ms at 8 Mb/s.
+    #[test]
+    fn what_is_given_up_has_a_size_too() {
+        let alike = PacketThroughputOptions { normalise_over: Some(2), ..PacketThroughputOptions::default() };
+        let mut estimator = PacketThroughput::new(alike);
+        let rate = multihop_core::Rate::from_kbps(8_000);
+        let lost = Exchange { rate, ..exchange(1500, 0, 1_000, Fate::GivenUp) };
+        let sent = Exchange { rate, ..exchange(500, 1_000, 2_500, Fate::Acknowledged) };
+        estimator.on_link(&LinkEvent::Exchange(lost));
+        estimator.on_link(&LinkEvent::Exchange(sent));
+        assert_eq!(kbps(&estimator, 200), Some(2_667.0), "8000 bits in 1 + 2 ms");
+    }
 }

@@ -240,4 +240,25 @@ mod tests {
         timeline.takes(260);
         assert_eq!(timeline.lost.len(), 1);
     }
+
+    /// RFC 8289, section 5: `bytes() <= maxpacket()` is left alone, however long it waits.
+    #[test]
+    fn a_line_of_just_the_largest_packet_is_left_alone() {
+        let mut timeline = Timeline::default();
+        timeline.comes(0, 1, false);
+        for at in (50..2_000).step_by(50) {
+            timeline.comes(at - 50, 1, false);
+            timeline.takes(at);
+            assert_eq!((timeline.line.bytes(), timeline.lost.len()), (1_000, 0), "at {at} ms");
+        }
+    }
+
+    /// Five packets were lost as the queue was full: dropping begins at the rate of the fifth, 44.7 ms to the next and 40.8 to that after.
+    #[test]
+    fn what_overflowed_makes_it_drop_more_often() {
+        let mut timeline = Timeline::default();
+        timeline.comes(0, 1000, false);
+        timeline.codel.overflowed(5);
+        assert_eq!(timeline.signals(10, 200), (vec![110, 155, 196], 0));
+    }
 }

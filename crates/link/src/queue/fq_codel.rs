@@ -308,4 +308,15 @@ mod tests {
         assert_eq!(mix(0), 0xe220_a839_7b1d_cdaf);
         assert_eq!(mix(0x9e37_79b9_7f4a_7c15), 0x6e78_9e6a_a1b9_65f4);
     }
+
+    /// RFC 8290, section 4.2: a new line that ran empty goes to the end of the old ones, so that its next packet does not overtake them.
+    #[test]
+    fn a_line_that_ran_empty_is_not_new_before_the_others_had_their_turn() {
+        let mut set = filled(FqCodelOptions::default(), &[(1, 100, 100)]);
+        (0..20).for_each(|_| assert_eq!(take(&mut set).item, 1)); // 16 of them are a quantum
+        set.push(3, packet(3, 100));
+        assert_eq!((take(&mut set).item, take(&mut set).item), (3, 1));
+        set.push(3, packet(3, 100));
+        assert_eq!(take(&mut set).item, 1);
+    }
 }

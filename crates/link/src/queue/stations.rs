@@ -261,12 +261,20 @@ mod tests {
     #[test]
     fn deep_debts_are_paid_at_once_if_nobody_else_waits() {
         let mut queue = filled(&[]);
-        queue.charge(NodeId(0), Span::from_ms(3_600_000));
-        queue.charge(NodeId(1), Span::from_ms(3_600_100));
+        queue.charge(NodeId(0), Span::from_ms(360_000_000_000));
+        queue.charge(NodeId(1), Span::from_ms(360_000_000_100));
         (0..200).for_each(|_| join(&mut queue, 0));
         (0..200).for_each(|_| join(&mut queue, 1));
         let alone = (0..200).position(|_| serve(&mut queue, |_| 2_000) == 1).unwrap();
         // The second is 100 ms behind: 50 packets of 2 ms.
         assert!((49..=52).contains(&alone), "{alone}");
+    }
+
+    #[test]
+    fn a_deep_debt_is_paid_at_once_by_who_is_alone() {
+        let mut queue = filled(&[]);
+        queue.charge(NodeId(0), Span::from_ms(360_000_000_000));
+        join(&mut queue, 0);
+        assert_eq!(serve(&mut queue, |_| 2_000), 0);
     }
 }

@@ -205,3 +205,40 @@ fn directions_and_ends_of_flows_are_different_flows() {
     let broadcast = Arrival::of(&routing, None, at(0));
     assert_eq!((broadcast.priority, broadcast.next_hop), (Priority::Routing, NodeId::BROADCAST));
 }
+
+/// Airtime is a station's debt where stations share it; elsewhere packets leave in their order.
+#[test]
+fn who_was_charged_waits_where_stations_share_airtime() {
+    for discipline in disciplines() {
+        let shares = matches!(discipline, Discipline::Stations(_));
+        let mut queue = InterfaceQueue::new(&discipline, 10, 0);
+        assert!(queue.is_empty() && queue.limit() == 10);
+        assert_eq!(queue.shares_airtime(), shares, "{discipline:?}");
+        queue.charge(NodeId(1), Span::from_ms(10));
+        queue.push(&arrival(at(0), Priority::Data, 1), 1);
+        queue.push(&arrival(at(0), Priority::Data, 2), 2);
+        assert!(!queue.is_empty());
+        let first = queue.pop(at(1)).map(|taken| taken.item);
+        assert_eq!(first, Some(if shares { 2 } else { 1 }), "{discipline:?}");
+    }
+}
+
+/// No two of 64 flows among eight nodes, in both directions, have the same key.
+#[test]
+fn keys_of_flows_are_unique() {
+    let mut keys = std::collections::BTreeSet::new();
+    for number in 0..64 * 8 * 8 * 2 {
+        let packet = Packet {
+            segment: Segment::default(),
+            flow: FlowId(number / 128),
+            port: if number % 2 == 0 { Port::Sender } else { Port::Receiver },
+            source: NodeId(number / 2 % 8),
+            destination: NodeId(number / 16 % 8),
+            size: 40,
+            number: 0,
+            created: at(0),
+            hops: 0,
+        };
+        assert!(keys.insert(Arrival::of(&packet, None, at(0)).flow), "{packet:?}");
+    }
+}

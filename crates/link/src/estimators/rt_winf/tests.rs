@@ -314,3 +314,64 @@ fn a_reference_size_makes_small_packets_like_large_ones() {
         assert_eq!(mbps(&own), expected);
     }
 }
+
+/// DATA of 1500 bytes at 5.5 Mb/s takes 192 + 2222.545 us. Who decodes it knows its size, which the NAV alone makes twice as large; a
+/// frame of another station says nothing of it.
+#[test]
+fn an_onlooker_takes_the_size_of_the_data_that_it_decodes() {
+    let slow = Rate::from_kbps(5_500);
+    let Frames { cts, .. } = frames(us(1_000));
+    let after = |at: Time, ns: u64| Interval { start: at, end: at + Span::from_ns(ns) };
+    let data = after(cts.end + Span::from_us(10), 2_414_545);
+    let ack = after(data.end + Span::from_us(10), 304_000);
+    let sent = |from| {
+        let LinkEvent::Decoded(frame) = hears(FrameKind::Data, from, C, data, NAV_DATA) else {
+            unreachable!()
+        };
+        LinkEvent::Decoded(DecodedFrame { rate: slow, ..frame })
+    };
+    let seen = |data: Option<LinkEvent>| {
+        let mut onlooker = estimator(last_sample(WinfReading::Printed));
+        onlooker.on_link(&hears(FrameKind::Cts, C, B, cts, 2_739));
+        if let Some(data) = &data {
+            onlooker.on_link(data);
+        }
+        onlooker.on_link(&hears(FrameKind::Ack, C, B, ack, 0));
+        mbps(&onlooker)
+    };
+    // 12000 bits in 2414.545 + 304 us; and 2415 us less the preamble are 3056.6 bytes at 11 Mb/s, of which 28 are the header.
+    assert_eq!(seen(Some(sent(B))), 4.414);
+    assert_eq!(seen(None), 8.914);
+    assert_eq!(seen(Some(sent(NodeId(7)))), seen(None));
+}
+
+/// What answers its own frames is not overheard: without an exchange of its own they are no sample.
+#[test]
+fn answers_to_its_own_frames_are_not_those_of_others() {
+    let mut own = estimator(last_sample(WinfReading::Printed));
+    let Frames { cts, ack, .. } = frames(us(1_000));
+    own.on_link(&hears(FrameKind::Cts, B, A, cts, NAV_CTS));
+    own.on_link(&hears(FrameKind::Ack, B, A, ack, 0));
+    assert_eq!(mbps(&own), 11.0);
+}
+
+/// An ACK may end a SIFS beyond what the CTS reserved, and DATA with what the RTS did, and not a nanosecond later.
+#[test]
+fn frames_beyond_the_reservation_belong_to_no_exchange() {
+    for (late, is_sample) in [(0, true), (1, false)] {
+        let Frames { rts, cts, .. } = frames(us(1_000));
+        let mut onlooker = estimator(last_sample(WinfReading::Printed));
+        onlooker.on_link(&hears(FrameKind::Cts, C, B, cts, NAV_CTS));
+        let end = cts.end + Span::from_ns(1_637_000 + late);
+        let ack = Interval { start: cts.end + Span::from_us(1_333), end };
+        onlooker.on_link(&hears(FrameKind::Ack, C, B, ack, 0));
+        assert_eq!(mbps(&onlooker) != 11.0, is_sample, "{late} ns");
+
+        let mut receiver = estimator(last_sample(WinfReading::Printed));
+        receiver.on_link(&hears(FrameKind::Rts, B, A, rts, NAV_RTS));
+        let end = rts.end + Span::from_ns(1_941_000 + late);
+        let data = Interval { start: rts.end + Span::from_us(324), end };
+        receiver.on_link(&hears(FrameKind::Data, B, A, data, NAV_DATA));
+        assert_eq!(mbps(&receiver) != 11.0, is_sample, "{late} ns");
+    }
+}
