@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from multihop.comparison.runs import Contrast, Runs
 from multihop.comparison.verdict import about_optimum, sentences
 from multihop.explanation.explain import Explanation
@@ -68,7 +70,8 @@ def _verdict(comparison: Runs) -> str:
     items = []
     for sentence in sentences(comparison):
         head, _, rest = sentence.partition(":")
-        items.append(f"<li><b>{_e(head)}.</b>{_e(rest)}</li>")
+        commands = re.sub(r"`([^`]+)`", r"<code>\1</code>", _e(rest))
+        items.append(f"<li><b>{_e(head)}.</b>{commands}</li>")
     note = (
         "Schemes are compared seed by seed (paired t-test, adjusted by Holm's method for several pairs); "
         "a difference counts as significant if p is below 0.05."
