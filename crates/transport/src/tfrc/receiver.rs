@@ -305,3 +305,41 @@ impl Endpoint for TfrcReceiver {
         Progress::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gives(length: f64, path: &Path, rate: f64) {
+        let found = Equation { most: f64::INFINITY, ..Equation::ns2() }.rate(path, 1.0 / length);
+        assert!((found / rate - 1.0).abs() < 1e-6, "{length}: {found} instead of {rate}");
+    }
+
+    /// The interval is the inverse of the equation, above 25 MB/s as well, where ns-2 cuts the equation off.
+    #[test]
+    fn the_first_interval_inverts_the_equation() {
+        let path = Path::new(1_000.0, 1e-3);
+        for rate in [1e6, 20e6, 30e6] {
+            gives(interval_of(&TfrcOptions::ns2(1_000), &path, rate), &path, rate);
+        }
+    }
+
+    /// RFC 5348, section 6.3.1: of the highest receive rate, or ns-2's latest; if nothing was received, of half a packet per round trip.
+    #[test]
+    fn rfc_5348_6_3_1_what_the_first_interval_is_made_of() {
+        let header = TfrcDataHeader { rtt: TfrcDataHeader::units(0.1), ..TfrcDataHeader::default() };
+        let path = Path::new(1_000.0, 0.1);
+        let mut receiver = TfrcReceiver::new(TfrcOptions::ns2(1_000));
+        let now = Time::ZERO + Span::from_ms(500);
+        for (first_interval, highest, expected) in [
+            (FirstInterval::Largest, 80_000.0, 80_000.0),
+            (FirstInterval::HalfOfLargest, 80_000.0, 40_000.0),
+            (FirstInterval::Latest, 80_000.0, 5_000.0),
+            (FirstInterval::Largest, 0.0, 5_000.0),
+        ] {
+            receiver.rates.highest = highest;
+            let options = TfrcOptions { first_interval, ..TfrcOptions::ns2(1_000) };
+            gives(first_length(&options, &receiver.rates, now, header), &path, expected);
+        }
+    }
+}
