@@ -362,3 +362,31 @@ fn round_trips_are_counted_and_added_up() {
     assert_eq!((progress.rtt_samples, progress.rtt_sum), (2, Span::from_ms(400)));
     assert_eq!(progress.rtt, Some(Span::from_ms(300)));
 }
+
+/// Never faster than 20 kB/s.
+struct AtAnyTime;
+
+impl RateCeiling for AtAnyTime {
+    fn at_start(&self) -> f64 {
+        f64::INFINITY
+    }
+    fn on_report(&mut self, _: &Report) -> f64 {
+        f64::INFINITY
+    }
+    fn at_any_time(&self) -> f64 {
+        20_000.0
+    }
+}
+
+/// ns-2 lets a packet go at once when a report of slow start comes; but 50 ms after the last one if no more is allowed at any time.
+#[test]
+fn a_report_lets_a_packet_go_no_sooner_than_is_allowed_at_any_time() {
+    for (ceiling, expected) in
+        [(Box::new(Unlimited) as Box<dyn RateCeiling>, 10.0), (Box::new(AtAnyTime), 50.0)]
+    {
+        let mut script = Script::under(TfrcOptions::ns2(SIZE), ceiling);
+        script.report(10, 5, 0, 0.0);
+        script.wait(60);
+        assert_eq!((script.left[0].0, script.left[1].0), (0.0, expected));
+    }
+}

@@ -338,4 +338,20 @@ mod tests {
         assert_eq!(of(20_000, 50_000, 18_999).usual(0, 9_000), None, "beyond what the receiver takes");
         assert_eq!(of(19_500, 50_000, 64_000).usual(0, 9_000), planned(19_500, 20_000), "not across `max`");
     }
+
+    /// The third duplicate alone, from where the last episode ended on (ns-2's `recover_`).
+    #[test]
+    fn sack1_takes_the_third_duplicate() {
+        let options = options(Recovery::Sack1);
+        for (duplicates, recover, expected) in [
+            (2, None, false),
+            (3, None, true),
+            (4, None, false),
+            (3, Some(2_000), true),
+            (3, Some(2_001), false),
+        ] {
+            let found = LossRecovery::new(&options).detects_loss(&view(&options, duplicates), recover);
+            assert_eq!(found, expected, "{duplicates} {recover:?}");
+        }
+    }
 }
