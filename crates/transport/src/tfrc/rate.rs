@@ -437,4 +437,26 @@ mod tests {
             assert_eq!(wait(&control, Some(0.1)), Span::from_ms(2_000));
         }
     }
+
+    /// RFC 5348, section 4.4, once something was lost: within what was received, or half the rate of the equation, and half of that next
+    /// time; an idle sender that received less than the initial rate of 40 kB/s is left alone.
+    #[test]
+    fn rfc_5348_4_4_without_reports_after_a_loss() {
+        for (target, received, idle, rates) in [
+            (1e6, 60_000.0, false, [60_000.0, 30_000.0]),
+            (100_000.0, 60_000.0, false, [50_000.0, 25_000.0]),
+            (1e6, 60_000.0, true, [60_000.0, 60_000.0]),
+            (1e6, 30_000.0, false, [30_000.0, 15_000.0]),
+        ] {
+            let mut control = RateControl::new(&TfrcOptions::rfc(1_000), f64::INFINITY);
+            for ms in [0, 1_000] {
+                let loss_event_rate = 0.01;
+                control.on_report(&Feedback { loss_event_rate, target, ..feedback(ms, received) });
+            }
+            for rate in rates {
+                control.on_silence(&Silence { loss_event_rate: 0.01, idle, ..silence(Some(0.1)) });
+                assert_eq!(control.rate(), rate, "{target} {received} {idle}");
+            }
+        }
+    }
 }
