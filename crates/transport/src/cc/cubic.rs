@@ -375,4 +375,22 @@ mod tests {
         avoid(&mut idle, 11.01, 12.0);
         assert!((idle.cwnd() - busy.cwnd()).abs() < 0.2, "{} {}", idle.cwnd(), busy.cwnd());
     }
+
+    /// With nothing outstanding a timeout is no sign of congestion: the threshold stays.
+    #[test]
+    fn a_timeout_with_nothing_outstanding_leaves_the_threshold() {
+        let mut cubic = cubic(40, 40);
+        cubic.on_lost(&Lost { kind: LossKind::Timeout { again: false }, ..lost(0) });
+        assert_eq!((cubic.cwnd(), cubic.slow_start_threshold()), (1.0, Some(40 * MSS)));
+    }
+
+    /// Fast convergence is for a window below the last plateau, "if cwnd < `W_max`"; one that came back to it yields nothing.
+    #[test]
+    fn rfc_9438_4_7_a_window_at_the_plateau_yields_nothing() {
+        let mut cubic = cubic(100, 100);
+        cubic.on_lost(&lost(100));
+        cubic.reno.window = 100.0 * MSS as f64;
+        cubic.on_lost(&lost(100));
+        assert_eq!((cubic.w_max, cubic.cwnd()), (100.0, 70.0));
+    }
 }

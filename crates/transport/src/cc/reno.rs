@@ -288,4 +288,56 @@ mod tests {
         reno.on_acked(&limited);
         assert_eq!(window(&reno), 3_000);
     }
+
+    /// ns-2.35: two segments at first, one for each acknowledgement, and the window is halved.
+    #[test]
+    fn ns2_has_its_own_defaults() {
+        let ns2 = RenoOptions::ns2(1000, 20_000);
+        assert_eq!((ns2.segment_size, ns2.max_window, ns2.initial_window), (1000, 20_000, Some(2_000)));
+        assert_eq!((ns2.growth, ns2.halving), (Growth::PerAck, Halving::Window));
+        assert!(ns2.grow_when_app_limited);
+        let rfc = RenoOptions::rfc(1000, 20_000);
+        assert_eq!((rfc.growth, rfc.halving), (Growth::PerByte { limit: 1 }, Halving::FlightSize));
+    }
+
+    /// Step 3: "set cwnd to either min (ssthresh, max(FlightSize, SMSS) + SMSS) or ssthresh"; never more than it is, nor less than a segment.
+    #[test]
+    fn rfc_6582_3_2_the_end_of_recovery_bounds_the_window() {
+        for (asked, expected) in [(3_000, 3_000), (9_000, 8_000), (500, 1_000)] {
+            let options = RenoOptions { initial_window: Some(8_000), ..RenoOptions::rfc(1000, 64_000) };
+            let mut reno = Reno::new(options);
+            reno.on_recovered(&Recovered { now: NOW, in_flight: 2_000, window: asked });
+            assert_eq!(window(&reno), expected, "{asked}");
+        }
+    }
+
+    /// RFC 5681, section 4.1: RW = min(IW, cwnd).
+    #[test]
+    fn rfc_5681_4_1_after_a_silence_the_window_is_the_first_one_at_most() {
+        let mut reno = Reno::new(RenoOptions::rfc(1000, 64_000));
+        (0..6).for_each(|_| reno.on_acked(&acked(1_000)));
+        assert_eq!(window(&reno), 10_000);
+        reno.on_idle(NOW);
+        assert_eq!(window(&reno), 4_000);
+        reno.on_lost(&lost(LossKind::Timeout { again: false }, 4_000));
+        reno.on_idle(NOW);
+        assert_eq!(window(&reno), 1_000);
+    }
+
+    /// One segment squared over the window for each acknowledgement (ns-2), or in proportion to the bytes (RFC 3465).
+    #[test]
+    fn avoidance_adds_by_acknowledgement_or_by_byte() {
+        for (growth, size, expected) in [
+            (Growth::PerAck, 2_000, 10_100),
+            (Growth::PerByte { limit: 1 }, 2_000, 10_200),
+            (Growth::PerByte { limit: 1 }, 50_000, 11_000),
+        ] {
+            let first = Some(10_000);
+            let rfc = RenoOptions::rfc(1000, 64_000);
+            let mut reno =
+                Reno::new(RenoOptions { initial_window: first, initial_threshold: first, growth, ..rfc });
+            reno.on_acked(&acked(size));
+            assert_eq!(window(&reno), expected, "{growth:?} {size}");
+        }
+    }
 }

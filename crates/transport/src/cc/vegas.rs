@@ -377,4 +377,34 @@ mod tests {
         };
         assert_eq!(vegas.queued(&acked, 0.125), Some(3.0));
     }
+
+    /// RFC 5681, section 4.1, for whom it is Reno below: the first window at most, and no growth before a round trip was seen.
+    #[test]
+    fn after_a_silence_the_window_is_the_first_one() {
+        let mut vegas = vegas(10, 2);
+        vegas.reno.window = 30.0 * MSS as f64;
+        vegas.course = Course::Avoidance;
+        vegas.on_idle(Time::ZERO);
+        assert_eq!((segments(&vegas), vegas.course), (10.0, Course::Hold));
+    }
+
+    /// A round trip that the application limits, or of which no sample is known, says nothing of the path.
+    #[test]
+    fn without_a_sample_or_without_data_the_window_stays() {
+        for (samples, app_limited, expected) in [
+            (0, false, Course::Hold),
+            (1, true, Course::Hold),
+            (0, true, Course::Hold),
+            (1, false, Course::Avoidance),
+        ] {
+            let mut vegas = vegas(20, 2);
+            vegas.base = Some(0.1);
+            vegas.course = Course::Avoidance;
+            vegas.round = Round { samples, sum: 0.1 * f64::from(samples), ..Round::default() };
+            let (now, size, hops) = (Time::ZERO, MSS, 1);
+            let (rtt, srtt, in_flight, ecn_echo) = (None, None, 19 * MSS, false);
+            vegas.decide(&Acked { now, size, rtt, srtt, in_flight, app_limited, ecn_echo, hops });
+            assert_eq!((segments(&vegas), vegas.course), (20.0, expected), "{samples} {app_limited}");
+        }
+    }
 }

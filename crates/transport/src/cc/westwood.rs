@@ -237,4 +237,15 @@ mod tests {
         ack(&mut westwood, 100, 10, None);
         assert_eq!(bandwidth(&westwood), 100_000.0);
     }
+
+    /// Nine duplicates stood for what two acknowledgements of five segments cover: ten segments in 100 ms.
+    #[test]
+    fn what_duplicates_stood_for_is_taken_off_bit_by_bit() {
+        let mut westwood = westwood(BandwidthFilter::Exponential);
+        ack(&mut westwood, 0, 0, Some(100));
+        (1..=9).for_each(|i| duplicate(&mut westwood, 10 * i));
+        ack(&mut westwood, 95, 5, None);
+        ack(&mut westwood, 100, 5, None);
+        assert_eq!(bandwidth(&westwood), 100_000.0);
+    }
 }

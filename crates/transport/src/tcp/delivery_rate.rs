@@ -272,4 +272,16 @@ mod tests {
         assert_eq!((sample.size, sample.delivered), (200, 200));
         assert_eq!(sample.rtt, Some(Span::from_ms(50)), "of the new part");
     }
+
+    /// Only the first of two segments is sent again: the second one keeps its time, and gives a sample (Karn).
+    #[test]
+    fn what_follows_a_repeated_segment_was_sent_once() {
+        let mut rates = DeliveryRate::default();
+        let ms = |ms| Time::ZERO + Span::from_ms(ms);
+        rates.on_sent(ms(0), 0, 10, 0);
+        rates.on_sent(ms(1), 10, 20, 10);
+        rates.on_sent(ms(5), 0, 10, 10);
+        assert_eq!(rates.on_ack(ms(50), 10, &[]).unwrap().rtt, None);
+        assert_eq!(rates.on_ack(ms(60), 20, &[]).unwrap().rtt, Some(Span::from_ms(59)));
+    }
 }

@@ -224,3 +224,60 @@ impl TcpOptions {
         u64::from(self.segment_size)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What ns-2.35 does that the RFCs do not, option by option, as the field of each says.
+    #[test]
+    fn ns2_has_its_own_defaults() {
+        let ns2 = TcpOptions::ns2(Recovery::NewReno, 1000, 20);
+        assert_eq!((ns2.segment_size, ns2.header), (1000, 40), "packetSize_, tcpip_base_hdr_size_");
+        assert_eq!(ns2.receive_window, 20_000, "window_ 20");
+        assert_eq!(ns2.recovery, Recovery::NewReno);
+        assert_eq!(ns2.sack_option, 0, "blocks take no room but their own");
+        assert!(ns2.ecn_on_retransmissions && ns2.echo_backs_off);
+        assert!(ns2.limited_transmit && ns2.limited_transmit_repeats, "singledup_ 1");
+        assert!(ns2.holes_first);
+        assert_eq!(ns2.exit_window, ExitWindow::Deflated, "exit_recovery_fix_ 0");
+        assert_eq!(ns2.recovery_burst, Some(2), "two segments for an acknowledgement");
+        assert_eq!(ns2.sacked_at_timeout, SackedAtTimeout::SentAgain);
+        assert!(!ns2.idle_restart, "a silence changes nothing");
+        assert_eq!(ns2.delayed_ack, None, "Agent/TCPSink, not DelAck");
+        assert_eq!(ns2.rto, RtoOptions::ns2());
+        assert_eq!(TcpOptions::ns2(Recovery::Sack1, 1000, 20).recovery_burst, None);
+        assert_eq!(TcpOptions::ns2(Recovery::Sack1, 1000, 20).recovery, Recovery::Sack1);
+    }
+
+    /// The RFCs named with each option.
+    #[test]
+    fn the_default_is_as_the_rfcs_have_it() {
+        let rfc = TcpOptions::default();
+        assert_eq!((rfc.segment_size + rfc.header, rfc.sack_option), (1500, 4));
+        assert!(!rfc.ecn_on_retransmissions, "RFC 3168, section 6.1.5");
+        assert!(rfc.limited_transmit && !rfc.limited_transmit_repeats, "RFC 3042");
+        assert!(rfc.idle_restart, "RFC 5681, section 4.1");
+        assert_eq!((rfc.duplicate_threshold, rfc.exit_window), (3, ExitWindow::Flight));
+        assert_eq!(rfc.sacked_at_timeout, SackedAtTimeout::Forgotten, "RFC 2018, section 8");
+    }
+
+    #[test]
+    fn sack_is_selective_and_reno_is_not() {
+        let all = [Recovery::NewReno, Recovery::Reno, Recovery::Sack, Recovery::Sack1];
+        assert_eq!(all.map(Recovery::is_selective), [false, false, true, true]);
+    }
+
+    /// RFC 2018, section 3: two bytes of padding, kind and length, and 8 for each block. RFC 7323, appendix A: 12 for timestamps.
+    #[test]
+    fn header_bytes_add_up() {
+        let header = CongestionHeader { bytes_with_data: 7, ..CongestionHeader::of(20) };
+        let options = TcpOptions { timestamps: true, congestion_header: header, ..TcpOptions::default() };
+        assert_eq!(options.header_with(0), 40 + 20 + 12);
+        assert_eq!(options.header_with(3), 40 + 20 + 12 + 4 + 24);
+        assert_eq!(options.header_with_data(), 40 + 12 + 7);
+        assert_eq!((options.packet_size(), options.mss()), (1460 + 59, 1460));
+        let marks = CongestionHeader::marks(Ecn::Ect1, 4);
+        assert_eq!((marks.bytes, marks.bytes_with_data, marks.codepoint), (4, 0, Some(Ecn::Ect1)));
+    }
+}

@@ -293,4 +293,12 @@ mod tests {
         let ack = reply(&mut receiver, &at(1, 20)).unwrap();
         assert_eq!((ack.echo, ack.header), (Some(NOW + Span::from_ms(10)), 52));
     }
+
+    #[test]
+    fn a_receiver_has_nothing_to_send() {
+        let mut receiver = receiver(None);
+        receiver.push(NOW, 1_000);
+        assert_eq!((receiver.backlog(), receiver.progress()), (0, Progress::default()));
+        assert_eq!((receiver.poll_segment(NOW), receiver.poll_timeout()), (None, None));
+    }
 }

@@ -177,3 +177,36 @@ impl TfrcOptions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `Agent/TFRC` and `Agent/TFRCSink` of ns-2.35, option by option.
+    #[test]
+    fn ns2_has_its_own_defaults() {
+        let ns2 = TfrcOptions::ns2(1000);
+        assert_eq!((ns2.segment_size, ns2.header, ns2.report), (1000, 32, 40));
+        assert_eq!((ns2.equation, ns2.rtt_weight), (Equation::ns2(), 0.05), "df_ 0.95");
+        assert_eq!(ns2.timeout, EquationTimeout::Tcp { tick: Span::from_ms(100) }, "tcp_tick_ 0.1");
+        assert_eq!(ns2.initial_rate, Some(300.0), "InitRate_ 300");
+        assert_eq!(ns2.slow_start, SlowStart::Gradual { factor: 2.0 }, "ssmult_ 2");
+        assert_eq!(ns2.rate_change, RateChange::Incremental);
+        assert_eq!((ns2.no_feedback, ns2.release), (NoFeedback::Halving, Release::Timer));
+        assert_eq!(ns2.duplicate_threshold, 1, "a gap is a loss");
+        assert!(ns2.by_timestamps && ns2.new_round);
+        assert_eq!(ns2.report_timer, ReportTimer::Ns2);
+        assert_eq!(ns2.first_interval, FirstInterval::Latest);
+        assert_eq!(ns2.averaging, Averaging { discounting: true, ns2: true });
+    }
+
+    /// RFC 5348, sections 3.1, 4.3, 4.5, 5.1, 6.3.1.
+    #[test]
+    fn the_rfc_has_its_own() {
+        let rfc = TfrcOptions::rfc(1000);
+        assert_eq!((rfc.rtt_weight, rfc.oscillation_reduction, rfc.duplicate_threshold), (0.1, true, 3));
+        assert_eq!((rfc.slow_start, rfc.rate_change), (SlowStart::Doubling, RateChange::AtOnce));
+        assert_eq!((rfc.initial_rate, rfc.first_interval), (None, FirstInterval::Largest));
+        assert!(!rfc.by_timestamps && !rfc.new_round && !rfc.ecn);
+    }
+}

@@ -313,4 +313,150 @@ mod tests {
         );
         assert_eq!(report(1_300, 40_000.0, true, false), 80_000.0, "without a loss twice the highest");
     }
+
+    fn feedback(ms: u64, receive_rate: f64) -> Feedback {
+        Feedback {
+            now: Time::ZERO + Span::from_ms(ms),
+            rtt: 0.1,
+            packet_size: 1_000.0,
+            loss_event_rate: 0.0,
+            rose: false,
+            receive_rate,
+            data_limited: false,
+            limited_lately: false,
+            target: f64::INFINITY,
+            ceiling: f64::INFINITY,
+        }
+    }
+
+    fn silence(rtt: Option<f64>) -> Silence {
+        let (now, packet_size, loss_event_rate) = (Time::ZERO + Span::from_ms(9_000), 1_000.0, 0.0);
+        Silence { now, rtt, packet_size, loss_event_rate, idle: false, data_limited: false }
+    }
+
+    /// RFC 5348, section 4.2: `W_init` = min(4 MSS, max(2 MSS, 4380)), in a round-trip time of 100 ms.
+    #[test]
+    fn rfc_5348_4_2_the_initial_window() {
+        for (size, window) in [(512, 2_048.0), (1_000, 4_000.0), (1_460, 4_380.0), (2_300, 4_600.0)] {
+            let control = RateControl::new(&TfrcOptions::rfc(size), f64::INFINITY);
+            assert!((control.initial(0.1) - 10.0 * window).abs() < 1e-6, "{size}");
+        }
+    }
+
+    /// ns-2's first two rounds have no estimate of the receive rate: a nofeedback timer that expires is one of them. After a report and a
+    /// silence the third round doubles; after a report alone the second only goes to the initial rate.
+    #[test]
+    fn ns2_counts_a_silence_as_a_round() {
+        let after = |silent: bool| {
+            let mut control = RateControl::new(&TfrcOptions::ns2(1_000), f64::INFINITY);
+            control.on_report(&feedback(0, 0.0));
+            assert_eq!(control.rate(), 40_000.0);
+            if silent {
+                control.on_silence(&silence(Some(0.1)));
+                assert_eq!(control.rate(), 20_000.0);
+            }
+            control.on_report(&feedback(200, 1e6));
+            control.rate()
+        };
+        assert_eq!((after(false), after(true)), (40_000.0, 40_000.0));
+        let mut control = RateControl::new(&TfrcOptions::ns2(1_000), f64::INFINITY);
+        control.on_report(&feedback(0, 0.0));
+        control.rate = 50_000.0;
+        control.on_silence(&Silence { data_limited: true, ..silence(Some(0.1)) });
+        assert_eq!(control.rate(), 40_000.0);
+        control.on_report(&feedback(200, 1e6));
+        assert_eq!(control.rate(), 80_000.0, "the third round");
+    }
+
+    /// ns-2 halves, unless it has nothing to send: then only what is above twice the initial rate, 80 kB/s, and else down to that rate.
+    #[test]
+    fn ns2_without_reports() {
+        for (rate, data_limited, expected) in [
+            (60_000.0, false, 30_000.0),
+            (60_000.0, true, 40_000.0),
+            (80_000.0, true, 40_000.0),
+            (90_000.0, true, 45_000.0),
+            (30_000.0, true, 30_000.0),
+            (15.625, false, 15.625), // a packet in 64 s
+        ] {
+            let mut control = RateControl::new(&TfrcOptions::ns2(1_000), f64::INFINITY);
+            control.rate = rate;
+            control.on_silence(&Silence { data_limited, ..silence(Some(0.1)) });
+            assert_eq!(control.rate(), expected, "{rate} {data_limited}");
+        }
+    }
+
+    /// RFC 5348, section 4.4: without a round-trip time, or without losses, the rate is halved; not if the sender was idle at a low one.
+    #[test]
+    fn rfc_5348_4_4_without_reports() {
+        for (rtt, rate, idle, expected) in [
+            (None, 1_000.0, false, 500.0),
+            (None, 1_000.0, true, 1_000.0),
+            (Some(0.1), 60_000.0, false, 30_000.0),
+            (Some(0.1), 79_999.0, true, 79_999.0),
+            (Some(0.1), 80_000.0, true, 40_000.0),
+        ] {
+            let mut control = RateControl::new(&TfrcOptions::rfc(1_000), f64::INFINITY);
+            control.rate = rate;
+            control.on_silence(&Silence { idle, ..silence(rtt) });
+            assert_eq!(control.rate(), expected, "{rtt:?} {rate} {idle}");
+        }
+    }
+
+    /// ns-2's slow start from the third round on: it doubles within twice what arrived, goes down to what arrived where it is above, and
+    /// does not fall below the initial rate, 40 kB/s, if the application was silent and less than that was allowed.
+    #[test]
+    fn ns2_slow_start() {
+        for (rate, receive_rate, limited_lately, expected) in [
+            (30_000.0, 40_000.0, false, 60_000.0),
+            (50_000.0, 40_000.0, false, 80_000.0),
+            (80_000.0, 40_000.0, false, 80_000.0),
+            (90_000.0, 40_000.0, false, 40_000.0),
+            (90_000.0, 0.0, false, 10_000.0),
+            (30_000.0, 10_000.0, true, 40_000.0),
+            (50_000.0, 20_000.0, true, 20_000.0), // exactly the initial rate is allowed
+            (50_000.0, 19_000.0, true, 50_000.0),
+        ] {
+            let mut control = RateControl::new(&TfrcOptions::ns2(1_000), f64::INFINITY);
+            (control.rounds, control.reports, control.rate) = (2, 2, rate);
+            control.on_report(&Feedback { limited_lately, ..feedback(200, receive_rate) });
+            assert_eq!(control.rate(), expected, "{rate} {receive_rate} {limited_lately}");
+        }
+    }
+
+    /// Four round-trip times (RFC 5348) or two (ns-2), and at least two packets at the present rate.
+    #[test]
+    fn how_long_to_wait_for_a_report() {
+        for (options, times) in [(TfrcOptions::rfc(1_000), 4), (TfrcOptions::ns2(1_000), 2)] {
+            let mut control = RateControl::new(&options, f64::INFINITY);
+            control.rate = 100_000.0;
+            let wait = |control: &RateControl, rtt| control.no_feedback_interval(rtt, 1_000.0);
+            assert_eq!(wait(&control, Some(0.1)), Span::from_ms(100 * times));
+            assert_eq!(wait(&control, None), Span::from_ms(20));
+            control.rate = 1_000.0;
+            assert_eq!(wait(&control, Some(0.1)), Span::from_ms(2_000));
+        }
+    }
+
+    /// RFC 5348, section 4.4, once something was lost: within what was received, or half the rate of the equation, and half of that next
+    /// time; an idle sender that received less than the initial rate of 40 kB/s is left alone.
+    #[test]
+    fn rfc_5348_4_4_without_reports_after_a_loss() {
+        for (target, received, idle, rates) in [
+            (1e6, 60_000.0, false, [60_000.0, 30_000.0]),
+            (100_000.0, 60_000.0, false, [50_000.0, 25_000.0]),
+            (1e6, 60_000.0, true, [60_000.0, 60_000.0]),
+            (1e6, 30_000.0, false, [30_000.0, 15_000.0]),
+        ] {
+            let mut control = RateControl::new(&TfrcOptions::rfc(1_000), f64::INFINITY);
+            for ms in [0, 1_000] {
+                let loss_event_rate = 0.01;
+                control.on_report(&Feedback { loss_event_rate, target, ..feedback(ms, received) });
+            }
+            for rate in rates {
+                control.on_silence(&Silence { loss_event_rate: 0.01, idle, ..silence(Some(0.1)) });
+                assert_eq!(control.rate(), rate, "{target} {received} {idle}");
+            }
+        }
+    }
 }

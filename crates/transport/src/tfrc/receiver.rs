@@ -305,3 +305,76 @@ impl Endpoint for TfrcReceiver {
         Progress::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gives(length: f64, path: &Path, rate: f64) {
+        let found = Equation { most: f64::INFINITY, ..Equation::ns2() }.rate(path, 1.0 / length);
+        assert!((found / rate - 1.0).abs() < 1e-6, "{length}: {found} instead of {rate}");
+    }
+
+    /// The interval is the inverse of the equation, above 25 MB/s as well, where ns-2 cuts the equation off.
+    #[test]
+    fn the_first_interval_inverts_the_equation() {
+        let path = Path::new(1_000.0, 1e-3);
+        for rate in [1e6, 20e6, 30e6] {
+            gives(interval_of(&TfrcOptions::ns2(1_000), &path, rate), &path, rate);
+        }
+    }
+
+    /// RFC 5348, section 6.3.1: of the highest receive rate, or ns-2's latest; if nothing was received, of half a packet per round trip.
+    #[test]
+    fn rfc_5348_6_3_1_what_the_first_interval_is_made_of() {
+        let header = TfrcDataHeader { rtt: TfrcDataHeader::units(0.1), ..TfrcDataHeader::default() };
+        let path = Path::new(1_000.0, 0.1);
+        let mut receiver = TfrcReceiver::new(TfrcOptions::ns2(1_000));
+        let now = Time::ZERO + Span::from_ms(500);
+        for (first_interval, highest, expected) in [
+            (FirstInterval::Largest, 80_000.0, 80_000.0),
+            (FirstInterval::HalfOfLargest, 80_000.0, 40_000.0),
+            (FirstInterval::Latest, 80_000.0, 5_000.0),
+            (FirstInterval::Largest, 0.0, 5_000.0),
+        ] {
+            receiver.rates.highest = highest;
+            let options = TfrcOptions { first_interval, ..TfrcOptions::ns2(1_000) };
+            gives(first_length(&options, &receiver.rates, now, header), &path, expected);
+        }
+    }
+
+    #[test]
+    fn a_receiver_has_nothing_to_send() {
+        let mut receiver = TfrcReceiver::new(TfrcOptions::rfc(1_000));
+        receiver.push(Time::ZERO, 1_000);
+        assert_eq!((receiver.backlog(), receiver.poll_segment(Time::ZERO)), (0, None));
+    }
+
+    /// Microseconds in 32 bits, in order or not, across the wrap after 4294.967296 s.
+    #[test]
+    fn the_senders_clock_is_in_seconds() {
+        let mut clock = SenderClock::default();
+        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-9, "{found}");
+        close(clock.read(4_294_000_000), 4_294.0);
+        close(clock.read(4_293_500_000), 4_293.5);
+        close(clock.read(1_032_704), 4_296.0);
+        close(clock.read(4_294_500_000), 4_294.5);
+    }
+
+    /// What came since the last report, or in the last round-trip time of 100 ms if that is longer; nothing in no time.
+    #[test]
+    fn rfc_5348_6_2_the_receive_rate() {
+        let ms = |ms| Time::ZERO + Span::from_ms(ms);
+        let mut rates = TfrcReceiver::new(TfrcOptions::rfc(1_000)).rates;
+        assert_eq!(rates.rate(ms(0), None), 0.0, "no report yet");
+        (0..=9).for_each(|i| rates.add(ms(20 * i), 1_000, Some(0.1)));
+        assert_eq!(rates.arrivals.len(), 10, "all are kept for the first report");
+        (rates.last_report, rates.since_report) = (Some(ms(180)), 0);
+        assert_eq!(rates.rate(ms(180), None), 0.0);
+        rates.add(ms(200), 1_000, Some(0.1));
+        assert_eq!(rates.arrivals.front().unwrap().0, ms(100), "a round-trip time is kept");
+        assert_eq!(rates.rate(ms(200), Some(0.1)), 50_000.0, "120 to 200 ms");
+        assert_eq!(rates.rate(ms(200), None), 50_000.0, "since 180 ms");
+        assert_eq!(rates.rate(ms(380), Some(0.1)), 5_000.0);
+    }
+}

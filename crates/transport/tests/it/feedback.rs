@@ -241,3 +241,12 @@ fn a_handshake_asks_too() {
     assert_eq!(returned.lock().unwrap()[0].rtt, Some(Span::from_ms(100)));
     assert_eq!(pipe.log[0].1.header, 52);
 }
+
+/// Who has nothing to send asks nobody, however long pacing would hold it back.
+#[test]
+fn a_sender_without_data_does_not_ask() {
+    let (mut pipe, returned) = connection(Scheme::Follows, None, Router { lost: vec![], rate: |_| 100 });
+    pipe.push(MSS);
+    pipe.run_until(ms(60_000));
+    assert_eq!((pipe.log.len(), returned.lock().unwrap().len()), (1, 1));
+}

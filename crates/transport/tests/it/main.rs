@@ -4,6 +4,7 @@ mod feedback;
 mod given_up;
 mod grants;
 mod pipe;
+mod sender_alone;
 mod tcp_recovery;
 mod tfrc_receiver;
 mod tfrc_sender;

@@ -447,3 +447,18 @@ fn a_paced_sender_spaces_its_segments() {
     let times: Vec<Time> = pipe.log.iter().map(|(at, _)| *at).collect();
     assert_eq!(times, [ms(0), ms(10), ms(20), ms(30), ms(40)]);
 }
+
+/// What Limited Transmit sent "MUST NOT" count as outstanding when the threshold is set (RFC 5681, section 3.2, step 2): half of ten, not of
+/// twelve.
+#[test]
+fn rfc_5681_3_2_limited_transmit_does_not_raise_the_threshold() {
+    for recovery in [Recovery::NewReno, Recovery::Sack] {
+        let options = TcpOptions { limited_transmit: true, ..options(recovery) };
+        let mut pipe = connection(&options, 10, losing(&[1]));
+        pipe.push(1000 * MSS);
+        pipe.run_until(ms(100));
+        assert!(pipe.log.iter().any(|(_, segment)| number(segment) == 12), "{recovery:?}");
+        let progress = progress(&pipe);
+        assert_eq!((progress.recoveries, progress.slow_start_threshold), (1, Some(5 * MSS)), "{recovery:?}");
+    }
+}

@@ -338,3 +338,55 @@ fn ns2_halves_without_a_report_and_asks_for_one() {
     let last = script.left.last().unwrap();
     assert!(last.0 == 300.0 && last.1.urgent && last.1.round == 2, "{last:?}");
 }
+
+/// Packets are numbered from 0, whatever they carry, and say where in the data they are.
+#[test]
+fn packets_are_numbered_one_by_one() {
+    let mut sender = TfrcSender::new(plain(), Box::new(Unlimited));
+    sender.push(ms(0), 2_500);
+    assert_eq!(sender.backlog(), 2_500);
+    for (at, expected) in [(0, (0, 0, 1_000)), (1_000, (1, 1_000, 1_000)), (2_000, (2, 2_000, 500))] {
+        let segment = sender.poll_segment(ms(at)).unwrap();
+        assert_eq!((segment.seq, segment.offset, segment.payload), expected);
+        assert_eq!(sender.poll_segment(ms(at)), None, "one at a time");
+    }
+    assert_eq!((sender.backlog(), sender.progress().sent), (0, 2_500));
+}
+
+#[test]
+fn round_trips_are_counted_and_added_up() {
+    let mut script = Script::new(plain());
+    script.report(1_000, 100, 0, 0.0);
+    script.report(2_000, 300, 40_000, 0.0);
+    let progress = script.sender.progress();
+    assert_eq!((progress.rtt_samples, progress.rtt_sum), (2, Span::from_ms(400)));
+    assert_eq!(progress.rtt, Some(Span::from_ms(300)));
+}
+
+/// Never faster than 20 kB/s.
+struct AtAnyTime;
+
+impl RateCeiling for AtAnyTime {
+    fn at_start(&self) -> f64 {
+        f64::INFINITY
+    }
+    fn on_report(&mut self, _: &Report) -> f64 {
+        f64::INFINITY
+    }
+    fn at_any_time(&self) -> f64 {
+        20_000.0
+    }
+}
+
+/// ns-2 lets a packet go at once when a report of slow start comes; but 50 ms after the last one if no more is allowed at any time.
+#[test]
+fn a_report_lets_a_packet_go_no_sooner_than_is_allowed_at_any_time() {
+    for (ceiling, expected) in
+        [(Box::new(Unlimited) as Box<dyn RateCeiling>, 10.0), (Box::new(AtAnyTime), 50.0)]
+    {
+        let mut script = Script::under(TfrcOptions::ns2(SIZE), ceiling);
+        script.report(10, 5, 0, 0.0);
+        script.wait(60);
+        assert_eq!((script.left[0].0, script.left[1].0), (0.0, expected));
+    }
+}

@@ -133,4 +133,16 @@ mod tests {
         filter.update(ms(31_000), None);
         assert!(filter.expired() && filter.value() == Some(Span::from_ms(60)));
     }
+
+    #[test]
+    fn what_is_confirmed_holds_for_another_window() {
+        let mut filter = MinFilter::new(Span::from_ms(10_000));
+        let ms = |ms| Time::ZERO + Span::from_ms(ms);
+        filter.update(ms(0), Some(Span::from_ms(50)));
+        filter.confirm(ms(9_000));
+        for (now, expired) in [(10_001, false), (19_000, false), (19_001, true)] {
+            filter.update(ms(now), None);
+            assert_eq!(filter.expired(), expired, "{now} ms");
+        }
+    }
 }

@@ -333,3 +333,40 @@ fn after_a_silence_the_pace_is_the_bandwidth() {
     assert!(!script.bbr.state.is_probe_rtt());
     assert_eq!(script.bbr.round_trip.value(), Some(Span::from_ms(110)));
 }
+
+/// Section 4.2.2: one segment below 1.2 Mb/s, two below 24 Mb/s, then a millisecond's worth, and 64 KB at most.
+#[test]
+fn the_quantum_grows_with_the_pace() {
+    for (pace, quantum) in [
+        (1_000.0, 1_000.0),
+        (149_999.0, 1_000.0),
+        (150_000.0, 2_000.0),
+        (2_999_999.0, 2_000.0),
+        (3e6, 3_000.0),
+        (10e6, 10_000.0),
+        (65.536e6, 65_536.0),
+        (1e9, 65_536.0),
+    ] {
+        let mut bbr = bbr();
+        bbr.pacing_rate = pace;
+        assert!((bbr.quantum() - quantum).abs() < 1e-6, "{pace}: {}", bbr.quantum());
+    }
+}
+
+/// Section 4.2.3.6: until the pipe is full the window grows with what is delivered while it is below the target, and in any case until an
+/// initial window is delivered. At 10 segments per second and 100 ms the target is 2.885 and three
+/// quanta of two segments, below the first window of 10; at 100 it is 34.85.
+#[test]
+fn the_window_of_start_up_grows_to_the_target_or_by_an_initial_window() {
+    for (rate, windows) in [(10.0, [11, 15, 19, 19, 19]), (100.0, [11, 15, 19, 22, 26])] {
+        let mut script = Script::new();
+        script.bbr.on_opened(Span::from_ms(100));
+        let mut seen = Vec::new();
+        for _ in 0..16 {
+            let told = script.told(script.now + 100, rate, 100);
+            script.bbr.on_delivered(&Delivery { app_limited: true, ..told });
+            seen.push(script.window() / MSS);
+        }
+        assert_eq!([0, 4, 8, 11, 15].map(|at: usize| seen[at]), windows, "{rate}");
+    }
+}

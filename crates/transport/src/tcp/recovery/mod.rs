@@ -231,3 +231,127 @@ impl LossRecovery {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::Recovery;
+
+    const MSS: u64 = 1_000;
+
+    fn view(options: &TcpOptions, duplicates: u32) -> View<'_> {
+        let sequence = Sequence {
+            una: 2_000,
+            nxt: 20_000,
+            max: 20_000,
+            pushed: 50_000,
+            peer_window: 64_000,
+            duplicates,
+            burst: 0,
+        };
+        View { options, window: 9_000, sequence }
+    }
+
+    fn options(recovery: Recovery) -> TcpOptions {
+        TcpOptions { recovery, segment_size: MSS as u32, ..TcpOptions::default() }
+    }
+
+    /// The third duplicate alone, and only for what lies beyond the last episode (RFC 6582, section 3.2, step 2).
+    #[test]
+    fn rfc_6582_3_2_new_reno_takes_the_third_duplicate_beyond_the_last_episode() {
+        let options = options(Recovery::NewReno);
+        let recovery = LossRecovery::new(&options);
+        for (duplicates, recover, expected) in [
+            (2, None, false),
+            (3, None, true),
+            (4, None, false),
+            (3, Some(1_999), true),
+            (3, Some(2_000), false),
+            (2, Some(1_999), false),
+        ] {
+            let found = recovery.detects_loss(&view(&options, duplicates), recover);
+            assert_eq!(found, expected, "{duplicates} {recover:?}");
+        }
+    }
+
+    /// Three duplicates, or `IsLost(una)`: more than two segments were selectively acknowledged above (RFC 6675, section 5).
+    #[test]
+    fn rfc_6675_5_sack_takes_duplicates_or_what_lies_above() {
+        let options = options(Recovery::Sack);
+        for (duplicates, above, recover, expected) in [
+            (2, 2, None, false),
+            (0, 3, None, true),
+            (3, 0, None, true),
+            (4, 0, None, true),
+            (3, 0, Some(2_000), true),
+            (3, 0, Some(2_001), false),
+            (0, 3, Some(2_001), false),
+        ] {
+            let mut recovery = LossRecovery::new(&options);
+            if above > 0 {
+                recovery.on_blocks(2_000, 20_000, &[SackBlock { start: 3_000, end: 3_000 + above * MSS }]);
+            }
+            let found = recovery.detects_loss(&view(&options, duplicates), recover);
+            assert_eq!(found, expected, "{duplicates} {above} {recover:?}");
+        }
+    }
+
+    /// 18 segments are outstanding and three of them arrived: 15 are in the network as SACK knows, and 18 as long as nobody counts.
+    #[test]
+    fn what_is_in_the_network_and_what_is_gone_are_what_is_outstanding() {
+        for (recovery, outside, inside) in [
+            // Each duplicate is a segment.
+            (Recovery::NewReno, 18, 15),
+            // One segment is lost besides.
+            (Recovery::Sack, 15, 14),
+            (Recovery::Sack1, 18, 15),
+        ] {
+            let options = options(recovery);
+            let view = view(&options, 3);
+            let mut loss = LossRecovery::new(&options);
+            loss.on_blocks(2_000, 20_000, &[SackBlock { start: 3_000, end: 6_000 }]);
+            assert_eq!(loss.pipe(&view), outside * MSS, "{recovery:?}");
+            assert_eq!(loss.gone(&view), 0, "{recovery:?}: nothing counts outside recovery");
+            loss.enter(&view);
+            assert!(loss.active());
+            assert_eq!(loss.pipe(&view), inside * MSS, "{recovery:?}");
+            assert_eq!(loss.gone(&view), (18 - inside) * MSS, "{recovery:?}");
+        }
+    }
+
+    /// A segment, or what there is of it, if it fits into the window and into the receiver's.
+    #[test]
+    fn a_segment_fits_into_both_windows() {
+        let options = options(Recovery::NewReno);
+        let of = |nxt, pushed, peer_window| View {
+            sequence: Sequence { nxt, pushed, peer_window, ..view(&options, 0).sequence },
+            ..view(&options, 0)
+        };
+        let planned = |start, end| Some(Planned { start, end });
+        let new = of(20_000, 50_000, 64_000);
+        assert_eq!(new.usual(8_000, 9_000), planned(20_000, 21_000), "exactly the window");
+        assert_eq!(new.usual(8_001, 9_000), None);
+        assert_eq!(of(20_000, 20_300, 64_000).usual(8_700, 9_000), planned(20_000, 20_300));
+        assert_eq!(of(20_000, 20_000, 64_000).usual(0, 9_000), None, "nothing to send");
+        assert_eq!(of(20_000, 50_000, 19_000).usual(0, 9_000), planned(20_000, 21_000));
+        assert_eq!(of(20_000, 50_000, 18_999).usual(0, 9_000), None, "beyond what the receiver takes");
+        assert_eq!(of(19_500, 50_000, 64_000).usual(0, 9_000), planned(19_500, 20_000), "not across `max`");
+    }
+
+    /// The third duplicate alone, from where the last episode ended on (ns-2's `recover_`).
+    #[test]
+    fn sack1_takes_the_third_duplicate() {
+        let options = options(Recovery::Sack1);
+        for (duplicates, recover, expected) in [
+            (2, None, false),
+            (3, None, true),
+            (4, None, false),
+            (3, Some(2_000), true),
+            (3, Some(2_001), false),
+        ] {
+            let found = LossRecovery::new(&options).detects_loss(&view(&options, duplicates), recover);
+            assert_eq!(found, expected, "{duplicates} {recover:?}");
+        }
+    }
+}
