@@ -1,9 +1,9 @@
 //! What the station does with what it did not wait for, and when it may act at once.
 
 use super::script::{A, B, C, Script, Signal, config, us};
-use crate::mac::Phase;
+use crate::mac::{Mac, Phase};
 use multihop_core::FrameKind::{Ack, Cts, Data, Rts};
-use multihop_core::Span;
+use multihop_core::{Interval, Span};
 use multihop_dot11::DcfRules;
 
 const RTS_US: u64 = 352;
@@ -150,7 +150,7 @@ fn a_radio_that_is_switched_off_ends_a_wait_beyond_the_deadline() {
     s.hears(1_000 + RTS_US + 200, cts, Signal::Clear);
     s.runs_until(1_000 + RTS_US + 230);
     assert_eq!((s.mac.phase, s.mac.cw), (Phase::AwaitingCts, 0));
-    s.with_mac(|mac, ctx| mac.on_switched_off(ctx));
+    s.with_mac(Mac::on_switched_off);
     assert_eq!((s.mac.phase, s.mac.cw), (Phase::Contending, 1));
 }
 
@@ -165,7 +165,7 @@ fn time_is_unusable_while_busy_and_then_while_reserved() {
     {
         s.runs_until(now);
         s.with_mac(|mac, ctx| {
-            let lengths = mac.unusable(ctx.radio, ctx.now).map(|interval| interval.length());
+            let lengths = mac.unusable(ctx.radio, ctx.now).map(Interval::length);
             assert_eq!(lengths, [busy, reserved].map(Span::from_us), "{now}");
         });
     }
