@@ -44,6 +44,8 @@ mod scheme;
 #[cfg(test)]
 mod testing;
 mod udp;
+#[cfg(test)]
+mod wiring;
 mod xcp;
 
 pub use abc::Abc;

@@ -78,3 +78,14 @@ impl RateCeiling for Constant {
         self.rate
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_below_the_cap_from_the_start_on() {
+        let cap = Constant { rate: bytes_per_second(BitRate(300e3)) };
+        assert_eq!((cap.at_start(), cap.at_any_time()), (37_500.0, 37_500.0));
+    }
+}

@@ -187,4 +187,12 @@ mod tests {
         assert!((change(&mut law, 7_500.0) + 12_000.0).abs() < 1e-9);
         assert!(change(&mut law, 7_500.0).abs() < 1e-9);
     }
+
+    /// `beta (kappa - Q) / d`: 0.226 of 6000 bytes in 100 ms.
+    #[test]
+    fn a_queue_that_stands_still_below_the_target_is_filled() {
+        let mut law = QueueChange { before: 1_500.0, ..law() };
+        assert!((change(&mut law, 1_500.0) - 13_560.0).abs() < 1e-9);
+        assert_eq!(law.capacity(&LinkView::default()), 1e6);
+    }
 }

@@ -249,7 +249,7 @@ impl Mac {
 }
 
 /// How long the medium was in use for a frame: all its RTS and DATA, what answered them, and the SIFS between.
-fn airtime_used(out: &Outgoing, fate: Fate, ctx: &Context) -> Span {
+pub(super) fn airtime_used(out: &Outgoing, fate: Fate, ctx: &Context) -> Span {
     let (sifs, link) = (ctx.timing.sifs, ctx.timing.on(out.rates));
     let answered = u64::from(out.rts_tries - out.rts_failures);
     let acknowledged = u64::from(fate == Fate::Acknowledged);

@@ -7,5 +7,7 @@ mod distant;
 mod events;
 mod ns2;
 mod pauses;
+mod reactions;
 mod script;
 mod standard;
+mod timing;

@@ -1,0 +1,94 @@
+//! What schemes hand to the transport: options and headers by hand, and what parameters mean.
+
+use crate::ewccp::Ewccp;
+use crate::maxnet::MaxNet;
+use crate::rcp::Rcp;
+use crate::tcp::TcpParameters;
+use crate::tfrc::TfrcParameters;
+use crate::xcp::{XcpB, XcpWinf};
+use crate::{Scheme, TcpScheme, find};
+use multihop_core::Span;
+use multihop_transport::{
+    CongestionHeader, EquationTimeout, FirstInterval, ReportTimer, SackedAtTimeout, TcpOptions,
+};
+use serde_json::{from_value, json};
+
+/// 8 bytes end to end; with data 4 of the link, and its summary of 128 or 32 bits.
+#[test]
+fn headers_of_ewccp_grow_with_the_summary_of_links() {
+    for (bits, with_data) in [(128, 8 + 4 + 16), (32, 8 + 4 + 4)] {
+        let scheme = Ewccp { summary_bits: bits, ..Ewccp::default() };
+        let header = TcpScheme::options(&scheme).congestion_header;
+        assert_eq!((header.bytes, header.bytes_with_data), (8, with_data));
+    }
+}
+
+/// Timestamps time every segment themselves.
+#[test]
+fn ewccp_times_every_segment_unless_timestamps_do() {
+    for timestamps in [false, true] {
+        let scheme: Ewccp =
+            from_value(json!({ "timestamps": timestamps, "segment_size": "1000 B" })).unwrap();
+        let options = TcpScheme::options(&scheme);
+        assert_eq!((options.time_every_segment, options.segment_size), (!timestamps, 1_000));
+        assert_eq!((options.delayed_ack, options.local_repairs), (None, 10));
+        assert_eq!(scheme.segment_size(), 1_000);
+    }
+}
+
+#[test]
+fn what_routers_assist_keeps_sacked_data_and_times_every_segment_unless_told_otherwise() {
+    for (given, kept) in [(json!({}), true), (json!({ "keep_sacked": false }), false)] {
+        let tcp: TcpParameters = from_value(given).unwrap();
+        let options = tcp.router_assisted(CongestionHeader::of(4));
+        assert!(options.time_every_segment);
+        let expected = if kept { SackedAtTimeout::Kept } else { SackedAtTimeout::Forgotten };
+        assert_eq!(options.sacked_at_timeout, expected);
+        assert_eq!(options.receive_window, u64::from(TcpOptions::OPEN_WINDOW) * 1_460);
+    }
+    assert!(TcpScheme::options(&MaxNet::default()).time_every_segment);
+}
+
+#[test]
+fn receivers_return_what_routers_wrote() {
+    assert!(Rcp::default().echo().is_some());
+    assert!(XcpB::default().echo().is_some() && XcpWinf::default().echo().is_some());
+}
+
+#[test]
+fn datagrams_are_not_reliable_and_have_the_size_that_was_given() {
+    for name in ["tfrc", "tfrc-capped", "re-tfrc"] {
+        let scheme = find(name).unwrap().build(&json!({ "segment_size": "700 B" })).unwrap();
+        assert_eq!((scheme.segment_size(), scheme.reliable()), (700, false), "{name}");
+    }
+}
+
+#[test]
+fn options_of_the_receiver_of_tfrc_are_those_that_were_given() {
+    let options = |given| from_value::<TfrcParameters>(given).unwrap().options();
+    for (reports, timer) in [("round-trip", ReportTimer::RoundTrip), ("ns2", ReportTimer::Ns2)] {
+        assert_eq!(options(json!({ "reports": reports })).report_timer, timer);
+    }
+    for (rate, first) in [
+        ("highest", FirstInterval::Largest),
+        ("half-of-highest", FirstInterval::HalfOfLargest),
+        ("latest", FirstInterval::Latest),
+    ] {
+        assert_eq!(options(json!({ "first_rate": rate })).first_interval, first);
+    }
+    let given = options(json!({ "duplicate_threshold": 5, "new_round": true, "discounting": false }));
+    assert_eq!((given.duplicate_threshold, given.new_round, given.averaging.discounting), (5, true, false));
+}
+
+/// The equation's timeout is four round trips, but at least what is given (RFC 5348, section 3.1), or TCP's with a tick of 100 ms.
+#[test]
+fn the_timeout_of_the_equation_is_of_the_flavour_or_as_given() {
+    let timeout = |given| from_value::<TfrcParameters>(given).unwrap().options().timeout;
+    let round_trips = |ms| EquationTimeout::RoundTrips { least: Span::from_ms(ms) };
+    let tcp = EquationTimeout::Tcp { tick: Span::from_ms(100) };
+    assert_eq!(timeout(json!({})), round_trips(0));
+    assert_eq!(timeout(json!({ "min_timeout": "200 ms" })), round_trips(200));
+    assert_eq!(timeout(json!({ "timeout": "tcp" })), tcp);
+    assert_eq!(timeout(json!({ "flavour": "ns2" })), tcp);
+    assert_eq!(timeout(json!({ "flavour": "ns2", "timeout": "round-trips" })), round_trips(0));
+}

@@ -1,0 +1,201 @@
+//! What the station does with what it did not wait for, and when it may act at once.
+
+use super::script::{A, B, C, Script, Signal, config, us};
+use crate::mac::{Mac, Phase};
+use multihop_core::FrameKind::{Ack, Cts, Data, Rts};
+use multihop_core::{Interval, Span};
+use multihop_dot11::DcfRules;
+
+const RTS_US: u64 = 352;
+const CTS_US: u64 = 304;
+const DATA_US: u64 = 946;
+
+fn with_windows(rules: DcfRules, rts_threshold: Option<u32>) -> Script {
+    Script::with(&config(rules, rts_threshold))
+}
+
+fn kinds(s: &mut Script, until: u64) -> Vec<multihop_core::FrameKind> {
+    s.runs_until(until).iter().map(|(_, kind, ..)| *kind).collect()
+}
+
+/// Only the receiver of the RTS grants DATA (9.3.2.6).
+#[test]
+fn a_cts_from_somebody_else_is_no_answer() {
+    for (from, then) in [(B, vec![Rts, Data]), (C, vec![Rts])] {
+        let mut s = Script::new(DcfRules::IEEE, Some(0));
+        s.queues(1_000, Some(B));
+        let cts = s.control(Cts, from, A, 1_300);
+        let end = s.hears(1_000 + RTS_US + 10, cts, Signal::Clear);
+        assert_eq!(kinds(&mut s, end + 10), then);
+    }
+}
+
+/// By ns-2's rules, whose DATA leaves after DIFS and takes 944 us; the ACK is overdue 318 us later.
+#[test]
+fn a_cts_while_an_ack_is_awaited_changes_nothing() {
+    let mut setup = config(DcfRules::NS2, None);
+    setup.mac.cw_min = 1;
+    let mut s = Script::with(&setup);
+    s.queues(1_000, Some(B));
+    let cts = s.control(Cts, B, A, 1_300);
+    let end = s.hears(1_000 + 50 + 944 + 10, cts, Signal::Clear);
+    s.runs_until(end);
+    assert_eq!(s.mac.phase, Phase::AwaitingAck);
+}
+
+#[test]
+fn an_ack_from_somebody_else_is_no_answer() {
+    for (from, acknowledged) in [(B, 1), (C, 0)] {
+        let mut s = Script::new(DcfRules::IEEE, None);
+        s.queues(1_000, Some(B));
+        let ack = s.control(Ack, from, A, 0);
+        let end = s.hears(1_000 + DATA_US + 10, ack, Signal::Clear);
+        s.runs_until(end);
+        let links = s.record.nodes[A.index()].links();
+        assert_eq!(links.first().map_or(0, |book| book.acknowledged), acknowledged);
+    }
+}
+
+/// An idle medium, no NAV, and nothing owed: then there is no back-off (9.3.4.2). A NAV that ends now is none.
+#[test]
+fn a_back_off_is_drawn_unless_the_station_may_begin_at_once() {
+    for (nav, drawn) in [(0, false), (1_000, false), (1_001, true)] {
+        let mut s = with_windows(DcfRules::IEEE, None);
+        s.runs_until(1_000);
+        s.mac.nav = us(nav);
+        s.queues(1_000, Some(B));
+        assert_eq!(s.mac.drawn, drawn, "{nav}");
+        assert!(drawn || s.mac.backoff == Some(0));
+    }
+    // A CTS is owed, and the medium idle.
+    let mut s = with_windows(DcfRules::IEEE, None);
+    let rts = s.control(Rts, B, A, 2_000);
+    let end = s.hears(100, rts, Signal::Clear);
+    s.queues(end + 5, Some(B));
+    assert!(matches!(s.mac.phase, Phase::CtsDue { .. }) && s.mac.drawn);
+}
+
+/// ns-2 senses the medium before DATA: a NAV up to that instant does no harm, one beyond it does.
+#[test]
+fn data_is_withheld_while_the_nav_is_set() {
+    for (beyond, sent) in [(0, vec![Rts, Data]), (1, vec![Rts])] {
+        let mut s = Script::new(DcfRules { data_needs_idle_medium: true, ..DcfRules::IEEE }, Some(0));
+        s.queues(1_000, Some(B));
+        let cts = s.control(Cts, B, A, 1_300);
+        let end = s.hears(1_000 + RTS_US + 10, cts, Signal::Clear);
+        let mut kinds_sent = kinds(&mut s, end + 5);
+        s.mac.nav = us(end + 10 + beyond);
+        kinds_sent.extend(kinds(&mut s, end + 10));
+        assert_eq!(kinds_sent, sent);
+    }
+}
+
+/// The same before a CTS, and by the standard a NAV forbids it from the start (9.3.2.6).
+#[test]
+fn a_cts_is_withheld_while_the_nav_is_set() {
+    let at_sending = DcfRules { cts_needs_idle_medium: true, ..DcfRules::IEEE };
+    for (rules, from_end, sent) in [
+        (at_sending, 10, vec![Cts]),
+        (at_sending, 11, vec![]),
+        (DcfRules::IEEE, 0, vec![Cts]),
+        (DcfRules::IEEE, 1, vec![]),
+    ] {
+        let mut s = Script::new(rules, None);
+        let rts = s.control(Rts, B, A, 2_000);
+        let end = s.hears(100, rts, Signal::Clear);
+        s.runs_until(end - 1);
+        s.mac.nav = us(end + from_end);
+        assert_eq!(kinds(&mut s, end + 10), sent, "{from_end}");
+    }
+}
+
+/// ns-2 waits for DATA after its CTS: CTS 304, SIFS 10, DATA 944 and 4 us.
+#[test]
+fn after_its_cts_a_station_of_ns2_waits_for_data_and_no_longer() {
+    let mut s = Script::with(&config(DcfRules::NS2, Some(0)));
+    let rts = s.control(Rts, B, A, 3 * 10 + CTS_US + 944 + 304);
+    let start = s.hears(100, rts, Signal::Clear) + 10;
+    let over = start + CTS_US + 10 + 944 + 4;
+    s.runs_until(over - 1);
+    assert_eq!(s.mac.phase, Phase::CtsSent);
+    s.runs_until(over);
+    assert_eq!(s.mac.phase, Phase::Contending);
+}
+
+#[test]
+fn a_station_is_stuck_if_nothing_will_ever_wake_it() {
+    let stuck = |s: &mut Script| {
+        let mut found = (false, false);
+        s.with_mac(|mac, ctx| found = (mac.is_stuck(ctx.agenda), mac.holds_packet()));
+        found
+    };
+    let mut s = Script::new(DcfRules::IEEE, None);
+    assert_eq!(stuck(&mut s), (false, false), "nothing to do");
+    let broadcast = s.data(C, None, 1);
+    let end = s.hears(100, broadcast, Signal::Clear);
+    s.queues(200, Some(B));
+    assert_eq!(stuck(&mut s), (false, true), "the medium will be idle");
+    s.runs_until(end + 10);
+    assert_eq!(stuck(&mut s), (false, true), "a timer runs");
+    s.with_mac(|mac, ctx| ctx.agenda.disarm(mac.timer));
+    assert_eq!(stuck(&mut s), (true, true));
+}
+
+/// What it heard beyond the deadline cannot be the response any more when its radio is off.
+#[test]
+fn a_radio_that_is_switched_off_ends_a_wait_beyond_the_deadline() {
+    let mut s = Script::new(DcfRules::IEEE, Some(0));
+    s.queues(1_000, Some(B));
+    let cts = s.control(Cts, B, A, 1_300);
+    s.hears(1_000 + RTS_US + 200, cts, Signal::Clear);
+    s.runs_until(1_000 + RTS_US + 230);
+    assert_eq!((s.mac.phase, s.mac.cw), (Phase::AwaitingCts, 0));
+    s.with_mac(Mac::on_switched_off);
+    assert_eq!((s.mac.phase, s.mac.cw), (Phase::Contending, 1));
+}
+
+/// Busy counts from the first bit; the NAV where the medium is idle under it.
+#[test]
+fn time_is_unusable_while_busy_and_then_while_reserved() {
+    let mut s = Script::new(DcfRules::IEEE, None);
+    let cts = s.control(Cts, B, C, 3_000);
+    let end = s.hears(100, cts, Signal::Clear);
+    for (now, busy, reserved) in
+        [(200, 100, 0), (end + 7, 0, 7), (end + 3_000, 0, 3_000), (end + 4_000, 0, 3_000)]
+    {
+        s.runs_until(now);
+        s.with_mac(|mac, ctx| {
+            let lengths = mac.unusable(ctx.radio, ctx.now).map(Interval::length);
+            assert_eq!(lengths, [busy, reserved].map(Span::from_us), "{now}");
+        });
+    }
+}
+
+/// In Bianchi's model the slot in which the medium turns busy is used up; in the standard it is counted anew.
+#[test]
+fn a_busy_slot_counts_where_the_model_says_so() {
+    for (counts, left) in [(false, 4), (true, 3)] {
+        let mut s = Script::new(DcfRules { busy_period_counts_as_slot: counts, ..DcfRules::IEEE }, None);
+        let first = s.data(C, None, 1);
+        let end = s.hears(100, first, Signal::Clear);
+        s.queues(200, Some(B));
+        s.mac.backoff = Some(7);
+        let second = s.data(C, None, 2);
+        let at = end + 50 + 3 * 20 + 11;
+        s.hears(at, second, Signal::Clear);
+        s.runs_until(at + 1);
+        assert_eq!(s.mac.backoff, Some(left));
+    }
+}
+
+#[test]
+fn numbers_of_frames_are_kept_for_each_neighbour() {
+    let mut s = Script::new(DcfRules::IEEE, None);
+    let mut at = 100;
+    for (from, sequence) in [(B, 7), (C, 7), (B, 7), (C, 8), (B, 8), (C, 8)] {
+        let data = s.data(from, Some(A), sequence);
+        at = s.hears(at, data, Signal::Clear) + 1_000;
+    }
+    s.runs_until(at);
+    assert_eq!(s.stack.inbox(), 4);
+}
