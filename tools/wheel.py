@@ -92,7 +92,7 @@ def beside(wheel: Path, place: Path) -> Mapping[str, str]:
 
 
 def clean(wheel: Path, place: Path) -> Mapping[str, str]:
-    """An environment of its own with the plain install, whose size is told."""
+    """An environment of its own with the plain install, whose size is printed."""
     venv.create(place / "venv", with_pip=True)
     python = str(place / "venv" / "bin" / "python")
     before = size(place / "venv")

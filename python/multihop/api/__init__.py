@@ -17,7 +17,7 @@ from multihop.optima import capacity
 from multihop.optima import optimum as optima
 from multihop.optima.utility import Utility
 from multihop.simulation.runner import Job, run_all
-from multihop.simulation.scenario import Scenario, ScenarioLike, load, settings
+from multihop.simulation.scenario import Scenario, ScenarioLike, load, registered, settings
 from multihop.simulation.seeds import is_whole, seed_list, seed_number
 from multihop.simulation.store import Store
 
@@ -228,9 +228,8 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
     from multihop.results import columns
     from multihop.study.spec import REDUCTIONS
 
-    loaded: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
     made = {"tables": columns.catalogue(), "reductions": [{"name": n, "summary": s} for n, s in REDUCTIONS.items()]}
-    return {**loaded, **made, "models": models.catalogue(), "papers": papers.catalogue()}
+    return {**registered(), **made, "models": models.catalogue(), "papers": papers.catalogue()}
 
 
 def _result(job: Job, output: _core.Output) -> Result:

@@ -16,7 +16,7 @@ from multihop.comparison.run import Run
 from multihop.explanation.causes import LEAST_SCORE, Cause, FlowAccount
 from multihop.results.statistics import PairedDifference, paired_difference
 from multihop.simulation.runner import Job, run_all
-from multihop.simulation.scenario import Scenario
+from multihop.simulation.scenario import Scenario, registered
 
 if TYPE_CHECKING:
     Nodes = Sequence[_core.NodeView]
@@ -30,8 +30,8 @@ _FIXED = {"chain", "star", "cross", "exposed-terminal", "bar", "parking-lot", "c
 #: Tried of one flow at most.
 MOST_REMEDIES = 5
 
-#: Rates below which a channel's rate is not lowered, and steps down from a rate in Mb/s: those of 802.11b and of OFDM.
-_RATES = ((1.0, 2.0, 5.5, 11.0), (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0))
+#: The PHYs whose rates are stepped down one by one: those of direct sequence, and of OFDM.
+_STEPPED = ("802.11b", "802.11a")
 
 #: What schemes are tried in place of others: of the same kind of transport, with another signal of congestion.
 _SCHEMES = ("tcp-vegas", "recn", "xcp-winf")
@@ -148,7 +148,8 @@ def _rate(settings: Settings) -> list[Remedy]:
         rate = float(str(text).removesuffix("Mb/s"))
     except ValueError:
         return []
-    lower = next((rates[rates.index(rate) - 1] for rates in _RATES if rate in rates and rate > rates[0]), None)
+    rows = (sorted(bps / 1e6 for bps in phy["rates_bps"]) for phy in registered()["phys"] if phy["name"] in _STEPPED)
+    lower = next((rates[rates.index(rate) - 1] for rates in rows if rate in rates and rate > rates[0]), None)
     return [] if lower is None else [Remedy(f"a data rate of {lower:g} Mb/s", {"phy.data_rate": f"{lower:g} Mb/s"})]
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any
 
-from multihop import _core
 from multihop.importers.mesh import Mesh
+from multihop.simulation.scenario import registered
 
 _UNITS = {"b": 1.0, "kb": 1e3, "Mb": 1e6, "Gb": 1e9}
 _RATE = re.compile(r"\s*([0-9.]+)\s*(b|kb|Mb|Gb)/s\s*")
@@ -20,7 +18,7 @@ def link_rates(mesh: Mesh, standard: str, data_rate: str | None) -> tuple[dict[t
     than the data rate stays at that.
     """
     told = sorted({(min(pair), max(pair)) for pair in mesh.rates if pair in mesh.links})
-    phy = next((phy for phy in _phys() if phy["name"] == standard), None)
+    phy = next((phy for phy in registered()["phys"] if phy["name"] == standard), None)
     if not told or phy is None:
         return {}, None
     known = sorted(phy["rates_bps"])
@@ -40,8 +38,3 @@ def link_rates(mesh: Mesh, standard: str, data_rate: str | None) -> tuple[dict[t
 def _bps(text: str | None) -> float | None:
     match = _RATE.fullmatch(text or "")
     return float(match[1]) * _UNITS[match[2]] if match else None
-
-
-def _phys() -> list[dict[str, Any]]:
-    phys: list[dict[str, Any]] = json.loads(_core.registry())["phys"]
-    return phys

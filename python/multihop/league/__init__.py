@@ -9,7 +9,6 @@ page        the same as Markdown
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,11 +18,11 @@ from typing import Any
 
 import pandas as pd
 
-from multihop import _core, importers
+from multihop import importers
 from multihop.base.errors import UserError, did_you_mean
 from multihop.claims.study import Study, StudyResult
 from multihop.importers import to_scenario
-from multihop.simulation.scenario import load
+from multihop.simulation.scenario import load, registered
 from multihop.study.tables import differences
 
 _FOLDER = Path(__file__).parent
@@ -202,7 +201,7 @@ def headers(scheme: str) -> int:
 
 def _schemes() -> dict[str, dict[str, Any]]:
     """Every scheme of the engine by name, as its registry has it."""
-    return {entry["name"]: entry for entry in json.loads(_core.registry())["schemes"]}
+    return {entry["name"]: entry for entry in registered()["schemes"]}
 
 
 def _community(mesh: Path) -> Network:

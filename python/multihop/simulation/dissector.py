@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from multihop import _core
+from multihop.simulation.scenario import registered
 
 #: IP protocols of a congestion header, "use for experimentation and testing" (RFC 3692), and that of what follows it.
 _PROTOCOLS = {253: 6, 254: 17}
@@ -53,7 +52,7 @@ end
 
 def lua() -> str:
     """The script: `multihop.NAME.FIELD` for each field of each header that is on the air, unless Wireshark knows it."""
-    headers = json.loads(_core.registry())["headers"]
+    headers = registered()["headers"]
     layouts = [_layout(header) for header in headers if "type" in header and header["air"] > 0]
     protocols = [_protocol(protocol, follows) for protocol, follows in _PROTOCOLS.items()]
     rows = [_rows(header) for header in headers if "type" not in header and not _KNOWN & header.items()]

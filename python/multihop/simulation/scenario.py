@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import tomllib
 from collections.abc import Mapping
@@ -81,6 +82,12 @@ def settings(given: Mapping[str, Any] | None) -> dict[str, Any]:
     if not isinstance(given, Mapping) or not all(isinstance(path, str) for path in given):
         raise UserError(f'set: found {given!r}; needs paths of keys with values, as in {{"topology.hops": 5}}')
     return {path: tomllib.loads(_document(path, value))["value"] for path, value in given.items()}
+
+
+def registered() -> dict[str, list[dict[str, Any]]]:
+    """What scenarios can name, as the engine has it: kind -> entries, each with at least a name and a summary."""
+    loaded: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
+    return loaded
 
 
 def for_core(overrides: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ pub struct RateErrors {
     pub bps: f64,
 }
 
-/// Bit errors rarer than this, one frame of 1500 bytes in a thousand, are told from none by no measurement.
+/// Bit errors rarer than this, one frame of 1500 bytes in a thousand, are distinguished from none by no measurement.
 const DISTINCT: f64 = 1e-7;
 
 impl RateErrors {

@@ -14,7 +14,7 @@ fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_ms(ms)
 }
 
-/// Four segments, and a segment is overdue after 200 ms. Notes what it is told.
+/// Four segments, and a segment is overdue after 200 ms. Notes what is reported to it.
 struct Noting(Notes, u64, Arc<Mutex<Option<Delivery>>>);
 
 impl Noting {
@@ -100,7 +100,7 @@ fn rfc_5681_4_1_a_silence_is_longer_than_the_timeout() {
     }
 }
 
-/// Of acknowledgements without a header nothing is told, nor of those of what was never sent.
+/// Of acknowledgements without a header nothing is reported, nor of those of what was never sent.
 #[test]
 fn feedback_is_what_a_valid_acknowledgement_brings() {
     let feedback = HeaderBytes::of(&Grant { change: 0, granted: 100 });
