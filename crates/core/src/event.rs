@@ -11,6 +11,18 @@
 //! * [`DecodedFrame`] is every frame that the node decoded, those that were for it included, and none that it sent.
 //! * The node's own RTS and DATA are in its attempts; its own CTS and ACK show in nothing but the busy medium.
 //! * Times are those at the node: of what it hears, after propagation.
+//!
+//! With aggregation there are two views of one thing:
+//!
+//! * Per exchange: a PPDU of many MPDUs is one DATA frame, and the block acknowledgement its ACK. An [`Attempt`] is one try of that, a
+//!   [`DecodedFrame`] one PPDU of which an MPDU at least was decoded, with the bytes of all that were. An [`Exchange`] follows each
+//!   block acknowledgement, with the bytes of the MPDUs that it acknowledged; another one has those that were given up. Its delays are the
+//!   means of theirs, so that one MPDU of 32 that was sent twice hardly changes them, and a PPDU of which all were lost counts in full.
+//!   RTS, DATA and slots of tries that were in vain are in the next exchange with that neighbour. Bytes by service delay
+//!   (packet throughput) and airtime by service delay (transmission efficiency) mean what they mean without aggregation. Requests for
+//!   block acknowledgements are no attempts: they carry no data.
+//! * Per MPDU: [`LinkEvent::Mpdu`], before that, for who counts packets, flows or retries. Its airtime is that of the whole
+//!   exchange, which it shared with [`Exchange::mpdus`].
 
 use crate::{DropCause, FlowId, NodeId, Rate, Span, Time};
 
@@ -98,6 +110,8 @@ pub struct Exchange {
     /// Time that a successful exchange of this frame takes on the air, from the first bit of the RTS (or of the DATA, without
     /// RTS) to the last bit of the ACK: `T_SL` of RECN.
     pub airtime: Span,
+    /// MPDUs that the last DATA frame of the exchange carried: one without aggregation.
+    pub mpdus: u32,
 }
 
 impl Exchange {
@@ -129,6 +143,10 @@ pub enum FrameKind {
     Data,
     /// Acknowledgement.
     Ack,
+    /// Request for a block acknowledgement.
+    BlockAckRequest,
+    /// Block acknowledgement. Estimators see it as [`FrameKind::Ack`], which ends an exchange as it does.
+    BlockAck,
 }
 
 /// A frame that was decoded, whoever it was for.
@@ -212,6 +230,9 @@ pub struct Reported {
 pub enum LinkEvent {
     /// A try ended.
     Attempt(Attempt),
+    /// The life of one MPDU of an aggregate ended, which was or will be a part of the [`LinkEvent::Exchange`] that follows at once. Not
+    /// without aggregation.
+    Mpdu(Exchange),
     /// A frame's life ended.
     Exchange(Exchange),
     /// A frame was decoded.
@@ -258,6 +279,7 @@ mod tests {
             data_tries: 1,
             slots: 15,
             airtime: Span::from_us(9_406),
+            mpdus: 1,
         };
         let efficiency = exchange.transmission_efficiency().unwrap();
         assert!((efficiency - 0.963).abs() < 5e-4, "{efficiency}");

@@ -214,11 +214,13 @@ pub enum DropCause {
     Aqm,
     /// A wire lost it, at random.
     WireLoss,
+    /// It came to a next hop that had given it up, and passed later packets on: the time-out of its reordering buffer was over.
+    Reordering,
 }
 
 impl DropCause {
     /// All causes, in the order of the results' columns.
-    pub const ALL: [DropCause; 9] = [
+    pub const ALL: [DropCause; 10] = [
         DropCause::QueueFull,
         DropCause::RetryLimit,
         DropCause::NoRoute,
@@ -228,6 +230,7 @@ impl DropCause {
         DropCause::Lifetime,
         DropCause::Aqm,
         DropCause::WireLoss,
+        DropCause::Reordering,
     ];
 
     /// The name of its column in the results.
@@ -242,6 +245,7 @@ impl DropCause {
             DropCause::Lifetime => "lifetime",
             DropCause::Aqm => "aqm",
             DropCause::WireLoss => "wire_loss",
+            DropCause::Reordering => "reordering",
         }
     }
 
@@ -265,6 +269,9 @@ impl DropCause {
                 "the queue discipline, `fq-codel` or `stations`, found that packets wait too long"
             }
             DropCause::WireLoss => "a wire lost it at random, with the probability `loss`",
+            DropCause::Reordering => {
+                "it came when the next hop had given it up and passed later packets on (`mac.aggregation.reordering_timeout`)"
+            }
         }
     }
 }

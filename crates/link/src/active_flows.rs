@@ -59,7 +59,9 @@ impl ActiveFlows {
     /// Something happened at the node's MAC.
     pub fn on_link(&mut self, event: &LinkEvent) {
         match event {
-            LinkEvent::Exchange(exchange) => {
+            // Of an aggregate each packet counts for its own flow, and the whole for none.
+            LinkEvent::Exchange(exchange) if exchange.mpdus > 1 => {}
+            LinkEvent::Mpdu(exchange) | LinkEvent::Exchange(exchange) => {
                 self.see(exchange.flow, exchange.done, exchange.size);
                 if exchange.flow == self.own {
                     self.sent = Some(exchange.done);

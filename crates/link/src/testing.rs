@@ -56,5 +56,6 @@ pub(crate) fn exchange(size: u32, start: u64, end: u64, fate: Fate) -> Exchange 
         data_tries: 1,
         slots: 0,
         airtime: Span::from_us(1_000),
+        mpdus: 1,
     }
 }

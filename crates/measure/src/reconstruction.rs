@@ -341,6 +341,7 @@ impl Reconstruction {
             data_tries: trying.data_tries,
             slots: 0,
             airtime,
+            mpdus: 1, // an A-MPDU is one frame here
         }));
     }
 }

@@ -133,6 +133,33 @@ pub struct MacConfig {
     /// A packet that has waited in the interface queue for longer is not sent any more; none for no limit (9.19.2.6,
     /// `dot11EDCATableMSDULifetime`).
     pub lifetime: Option<Span>,
+    /// Aggregation under block acknowledgement agreements; none for one packet and one ACK at a time.
+    pub aggregation: Option<AggregationConfig>,
+}
+
+/// Aggregation (802.11-2016, 10.12, 10.13 and 10.24), under agreements that are taken to exist from the beginning.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct AggregationConfig {
+    /// MPDUs of an A-MPDU at most; one for none.
+    pub mpdus: u32,
+    /// Sequence numbers that an agreement covers at a time: at least `mpdus`, at most 256. Beyond 64 block acknowledgements are longer.
+    pub window: u32,
+    /// Bytes of an A-MPDU at most.
+    pub a_mpdu: u32,
+    /// Bytes of an A-MSDU at most; none for one packet per MPDU.
+    pub a_msdu: Option<u32>,
+    /// Bytes of an MPDU in an A-MPDU at most, where it is of several packets.
+    pub mpdu: u32,
+    /// Airtime of an A-MPDU at most.
+    pub max_duration: Span,
+    /// Least time between the beginnings of two MPDUs of an A-MPDU.
+    pub spacing: Span,
+    /// A receiver passes on what it holds when an MPDU has been missing for so long.
+    pub reordering_timeout: Span,
+    /// A-MPDUs of more than one MPDU are sent after RTS/CTS, however long they are.
+    pub rts: bool,
+    /// A single MPDU is sent as an A-MPDU of one, as in VHT and HE PPDUs (10.13.8).
+    pub single_delimited: bool,
 }
 
 /// The medium: who hears whom, and what survives.

@@ -23,6 +23,7 @@ macro_rules! at_node {
             agenda: &mut $world.agenda,
             timing: &$world.timing,
             packets: &mut $world.packets,
+            loads: &mut $world.loads,
             radio: &mut $world.radios[$id as usize],
             stack: &mut node.stack,
             record: &mut $world.record,

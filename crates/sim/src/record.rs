@@ -416,6 +416,7 @@ mod tests {
             data_tries: rts[0] - rts[1],
             slots: 0,
             airtime: Span::from_ms(9),
+            mpdus: 1,
         }
     }
 

@@ -30,6 +30,8 @@ pub struct Slab {
     messages: BTreeMap<u32, Message>,
     /// The ways that packets have in them, by place: as many places as were ever needed for one.
     routes: Vec<Option<SourceRoute>>,
+    /// The packet that follows in the same A-MSDU, by place: as many places as were ever needed.
+    followers: Vec<Option<Handle>>,
 }
 
 impl Slab {
@@ -83,6 +85,20 @@ impl Slab {
         self.routes[index] = Some(route);
     }
 
+    /// The packet that follows one in the same A-MSDU.
+    pub fn follower(&self, handle: Handle) -> Option<Handle> {
+        *self.followers.get(handle.0 as usize)?
+    }
+
+    /// Puts a packet behind one in the same A-MSDU, or nothing.
+    pub fn set_follower(&mut self, handle: Handle, follower: Option<Handle>) {
+        let index = handle.0 as usize;
+        if index >= self.followers.len() {
+            self.followers.resize(self.entries.len(), None);
+        }
+        self.followers[index] = follower;
+    }
+
     /// A packet as a routing agent is handed it.
     pub fn routed(&self, handle: Handle) -> RoutedPacket {
         let packet = &self.get(handle).packet;
@@ -126,6 +142,9 @@ impl Slab {
         }
         if let Some(route) = self.routes.get_mut(index) {
             *route = None;
+        }
+        if let Some(follower) = self.followers.get_mut(index) {
+            *follower = None;
         }
         self.entries[index]
     }

@@ -13,7 +13,7 @@ use crate::airlog::{AirLog, AirLogError};
 use crate::config::{Config, FlowConfig};
 use crate::mac::Timing;
 use crate::measure::Measurements;
-use crate::medium::{Front, Listeners, Radio};
+use crate::medium::{Front, Listeners, Loads, Radio};
 use crate::node::{Node, at_node, settle};
 use crate::outages::{Outages, Sent};
 use crate::outcome::{NodeOutcome, Outcome, SeriesRow};
@@ -42,6 +42,7 @@ enum Purpose {
     MacTimer(u32),
     AirStart(u32),
     AirEnd(u32),
+    Reordering(u32),
     LinkLayer(u32),
     Routing(u32),
     Notice(u32),
@@ -68,6 +69,7 @@ pub struct World {
     wires: Vec<Wired>,
     nodes: Vec<Node>,
     packets: Slab,
+    loads: Loads,
     record: Recorder,
     network: Network,
     config: Config,
@@ -151,6 +153,7 @@ impl World {
         let mut nodes = build::nodes(config, &timing, &mut plan);
         let agents = build::routing_agents(config, &mut plan);
         let notices = build::notices(&nodes.0, &mut plan);
+        let loads = build::aggregation(config, &mut nodes.0, &mut plan);
         let wires = wires::build(config, &mut nodes.0, &mut plan);
         let measurements = Measurements::new(config, &timing, &mut nodes.0);
         let samples = Samples::new(config, &mut plan);
@@ -198,6 +201,7 @@ impl World {
             record,
             wires,
             packets: Slab::default(),
+            loads,
             network: Network {
                 routes,
                 flows: nodes.1,
@@ -278,6 +282,10 @@ impl World {
         match self.purposes[slot.0 as usize] {
             Purpose::MacTimer(id) => at_node!(self, id, self.now, |mac, ctx| {
                 mac.on_timer(ctx);
+                settle(mac, ctx, &self.network);
+            }),
+            Purpose::Reordering(id) => at_node!(self, id, self.now, |mac, ctx| {
+                mac.on_reordering_due(ctx);
                 settle(mac, ctx, &self.network);
             }),
             Purpose::AirStart(from) => self.air_starts(slot, from),

@@ -57,6 +57,7 @@ mod tests {
             data_tries: 1,
             slots: 0,
             airtime: Span::from_us(9_406),
+            mpdus: 1,
         })
     }
 

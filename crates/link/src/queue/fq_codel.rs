@@ -138,6 +138,39 @@ impl<T> FqCodel<T> {
         }
     }
 
+    /// The next packet of those lines that begin with one for which `wanted` holds, of no more than so many bytes. The lines take turns
+    /// as in [`FqCodel::pop`]. Where flows share a line, `CoDel` may drop such a packet and leave another one, which is returned as well.
+    pub(super) fn pop_wanted(
+        &mut self,
+        now: Time,
+        wanted: &impl Fn(&T) -> bool,
+        most: u32,
+        lost: &mut VecDeque<T>,
+    ) -> Option<Queued<T>> {
+        loop {
+            let offers = |index: &u32| self.flows[*index as usize].line.offers(wanted, most);
+            let new = self.new.iter().position(offers);
+            let at = new.or_else(|| self.old.iter().position(offers))?;
+            let list = if new.is_some() { &mut self.new } else { &mut self.old };
+            let index = list[at];
+            let flow = &mut self.flows[index as usize];
+            if flow.deficit <= 0 {
+                flow.deficit += i64::from(self.options.quantum);
+                list.remove(at);
+                self.old.push_back(index);
+                continue;
+            }
+            let (packets, bytes) = (flow.line.len(), flow.line.bytes());
+            let taken = flow.codel.take(now, &self.options.codel, self.largest, &mut flow.line, lost);
+            self.packets -= packets - flow.line.len();
+            self.bytes -= bytes - flow.line.bytes();
+            if let Some(taken) = taken {
+                flow.deficit -= i64::from(taken.size);
+                return Some(taken);
+            }
+        }
+    }
+
     /// The fattest line loses packets from its head: half of its bytes, but no more than a batch (RFC 8290, section 4.1).
     pub(super) fn shed(&mut self, lost: &mut VecDeque<T>) {
         let bytes = self.fattest();

@@ -43,6 +43,22 @@ impl<T> Line<T> {
         Some(packet)
     }
 
+    /// Takes out the first packet of those for which `wanted` holds, if it has no more than so many bytes.
+    pub(super) fn pop_wanted(&mut self, wanted: &impl Fn(&T) -> bool, most: u32) -> Option<Queued<T>> {
+        let place = self.packets.iter().position(|packet| wanted(&packet.item))?;
+        if self.packets[place].size > most {
+            return None;
+        }
+        let packet = self.packets.remove(place)?;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    /// Does the first packet satisfy `wanted`, and has no more than so many bytes?
+    pub(super) fn offers(&self, wanted: &impl Fn(&T) -> bool, most: u32) -> bool {
+        self.packets.front().is_some_and(|first| first.size <= most && wanted(&first.item))
+    }
+
     pub(super) fn pop_last(&mut self) -> Option<Queued<T>> {
         let packet = self.packets.pop_back()?;
         self.bytes -= u64::from(packet.size);

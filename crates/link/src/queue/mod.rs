@@ -88,7 +88,7 @@ impl Arrival {
 /// A queue of packets in front of a radio or a wire. `T` is the packet, or a handle to it.
 ///
 /// What is lost is asked for afterwards: after [`push`](InterfaceQueue::push), what found no room; after
-/// [`pop`](InterfaceQueue::pop), what the discipline dropped.
+/// [`pop`](InterfaceQueue::pop) or [`pop_for`](InterfaceQueue::pop_for), what the discipline dropped.
 #[derive(Clone, Debug)]
 pub struct InterfaceQueue<T> {
     routing: Line<T>,
@@ -143,6 +143,25 @@ impl<T> InterfaceQueue<T> {
             Data::DropTail(line) => line.pop(),
             Data::FqCodel(set) => set.pop(now, &mut self.lost),
             Data::Stations(stations) => stations.pop(now, &mut self.lost),
+        }
+    }
+
+    /// Takes the next packet for one neighbour out, where one can go with others to it in one frame: the first for which `wanted` holds,
+    /// if it has no more than `most` bytes. A discipline may have none although one waits, where it is the turn of others.
+    pub fn pop_for(
+        &mut self,
+        now: Time,
+        neighbour: NodeId,
+        wanted: &impl Fn(&T) -> bool,
+        most: u32,
+    ) -> Option<Queued<T>> {
+        if self.routing.offers(wanted, most) {
+            return self.routing.pop();
+        }
+        match &mut self.data {
+            Data::DropTail(line) => line.pop_wanted(wanted, most),
+            Data::FqCodel(set) => set.pop_wanted(now, wanted, most, &mut self.lost),
+            Data::Stations(stations) => stations.pop_for(now, neighbour, most, &mut self.lost),
         }
     }
 

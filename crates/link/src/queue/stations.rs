@@ -140,6 +140,26 @@ impl<T> Stations<T> {
         }
     }
 
+    /// One more packet for a station that has credit, or that alone has packets waiting, of no more than so many bytes.
+    pub(super) fn pop_for(
+        &mut self,
+        now: Time,
+        station: NodeId,
+        most: u32,
+        lost: &mut VecDeque<T>,
+    ) -> Option<Queued<T>> {
+        let index = self.station(station);
+        let station = &mut self.known[index as usize];
+        let (packets, bytes) = (station.lines.len(), station.lines.bytes());
+        if station.deficit <= 0 && packets < self.packets {
+            return None;
+        }
+        let taken = station.lines.pop_wanted(now, &|_| true, most, lost);
+        self.packets -= packets - station.lines.len();
+        self.bytes -= bytes - station.lines.bytes();
+        taken
+    }
+
     /// The fattest line of all stations loses packets from its head.
     pub(super) fn shed(&mut self, lost: &mut VecDeque<T>) {
         // Of equals the first, as within a station.

@@ -170,6 +170,7 @@ mod tests {
             data_tries,
             slots: 0,
             airtime: AIRTIME,
+            mpdus: 1,
         })
     }
 

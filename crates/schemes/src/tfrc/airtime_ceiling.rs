@@ -215,6 +215,7 @@ mod tests {
             data_tries: 1,
             slots: 0,
             airtime: Span::ZERO,
+            mpdus: 1,
         }));
     }
 

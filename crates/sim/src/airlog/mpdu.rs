@@ -18,6 +18,8 @@ pub(super) const LONGEST: usize = 24 + 8 + 65_535 + FCS as usize;
 const RTS: u8 = 0xb4;
 const CTS: u8 = 0xc4;
 const ACK: u8 = 0xd4;
+const BLOCK_ACK_REQUEST: u8 = 0x84;
+const BLOCK_ACK: u8 = 0x94;
 const DATA: u8 = 0x08;
 /// Of DATA without a body, or with one that is too short for any.
 const NULL: u8 = 0x48;
@@ -50,6 +52,8 @@ pub(super) fn put(out: &mut Vec<u8>, frame: &Frame, contents: Option<&Contents>)
         FrameKind::Rts => RTS,
         FrameKind::Cts => CTS,
         FrameKind::Ack => ACK,
+        FrameKind::BlockAckRequest => BLOCK_ACK_REQUEST,
+        FrameKind::BlockAck => BLOCK_ACK,
         FrameKind::Data if body < datagram::SHORTEST => NULL,
         FrameKind::Data => DATA,
     };
@@ -91,6 +95,7 @@ mod tests {
             packet: None,
             sequence: 4096 + 0xabc,
             report: None,
+            load: None,
             retry: kind == FrameKind::Data,
             overhead: Span::ZERO,
             air: Interval { start: Time::ZERO, end: Time::ZERO },

@@ -4,10 +4,12 @@
 //! * `contention`: when the station may transmit: IFS, NAV, back-off.
 //! * `originator`: getting its own frame across: RTS, CTS, DATA, ACK, retries.
 //! * `recipient`: what it does with frames of others: NAV, CTS, ACK, duplicates.
+//! * `aggregation`: A-MPDUs and block acknowledgements in place of single frames and ACKs, where the station has them.
 //!
 //! One timer serves all of them, because a station waits for one thing at a time: while it owes or awaits a response, its
 //! back-off does not run. [`Phase`] says what the timer is for.
 
+mod aggregation;
 mod contention;
 mod originator;
 mod recipient;
@@ -19,7 +21,7 @@ mod tests;
 pub use timing::Timing;
 
 use crate::agenda::{Agenda, Lane, Slot};
-use crate::medium::{Frame, Radio, RateSet};
+use crate::medium::{Frame, Loads, Radio, RateSet};
 use crate::record::Recorder;
 use crate::slab::{Handle, Slab};
 use crate::stack::Stack;
@@ -44,14 +46,36 @@ enum Phase {
     CtsSent,
     /// It owes an ACK after SIFS. Timer: SIFS.
     AckDue { to: NodeId, sequence: u32 },
-    /// Its ACK is on the air. No timer.
+    /// It owes a block acknowledgement after SIFS. Timer: SIFS.
+    BlockAckDue { to: NodeId, sequence: u32 },
+    /// Its ACK, or block acknowledgement, is on the air. No timer.
     AckSent,
+}
+
+/// What a station wants to get across.
+#[derive(Clone, Copy, Debug)]
+enum Cargo {
+    /// This packet.
+    Packet(Handle),
+    /// MPDUs of the window of this index: `several`, or one.
+    Block { window: u32, several: bool },
+    /// A request for a block acknowledgement, for the window of this index.
+    Request { window: u32 },
+}
+
+impl Cargo {
+    fn window(self) -> Option<u32> {
+        match self {
+            Cargo::Packet(_) => None,
+            Cargo::Block { window, .. } | Cargo::Request { window } => Some(window),
+        }
+    }
 }
 
 /// The frame that the station wants to get across.
 #[derive(Clone, Copy, Debug)]
 struct Outgoing {
-    handle: Handle,
+    cargo: Cargo,
     peer: Option<NodeId>,
     flow: FlowId,
     /// Network-layer bytes, and MAC bytes with header and FCS.
@@ -73,6 +97,26 @@ struct Outgoing {
     slots: u32,
     /// By how much its first back-off is longer than the rules have it.
     extra_slots: u32,
+}
+
+impl Outgoing {
+    /// Is it answered by a block acknowledgement?
+    fn wants_block_ack(&self) -> bool {
+        matches!(self.cargo, Cargo::Block { several: true, .. } | Cargo::Request { .. })
+    }
+
+    fn is_request(&self) -> bool {
+        matches!(self.cargo, Cargo::Request { .. })
+    }
+
+    /// Airtime of the answer to it, and when that is overdue.
+    fn response(&self, link: &timing::LinkTiming) -> (Span, Span) {
+        if self.wants_block_ack() {
+            (link.block_ack, link.block_ack_timeout)
+        } else {
+            (link.ack, link.ack_timeout)
+        }
+    }
 }
 
 /// The try that is under way, for [`multihop_core::Attempt`].
@@ -117,6 +161,8 @@ pub struct Mac {
     rng: Rng,
     /// Sequence number of the last DATA frame from each neighbour (9.3.2.10).
     heard_last: Vec<(NodeId, u32)>,
+    /// None without aggregation.
+    agreements: Option<Box<aggregation::Agreements>>,
 }
 
 /// What a MAC may touch while it handles an event: its own node's things and the run's shared books.
@@ -125,6 +171,7 @@ pub struct Context<'a> {
     pub agenda: &'a mut Agenda,
     pub timing: &'a Timing,
     pub packets: &'a mut Slab,
+    pub loads: &'a mut Loads,
     pub radio: &'a mut Radio,
     pub stack: &'a mut Stack,
     pub record: &'a mut Recorder,
@@ -155,6 +202,7 @@ impl Mac {
             frame: None,
             sequence: 0,
             heard_last: Vec::new(),
+            agreements: None,
         }
     }
 
@@ -207,6 +255,7 @@ impl Mac {
             Phase::DataDue => self.send_data_after_cts(ctx),
             Phase::CtsDue { to, sequence, duration } => self.send_cts(ctx, to, sequence, duration),
             Phase::AckDue { to, sequence } => self.send_ack(ctx, to, sequence),
+            Phase::BlockAckDue { to, sequence } => self.send_block_ack(ctx, to, sequence),
             Phase::CtsSent => self.rest(ctx),
             Phase::Broadcasting | Phase::AckSent => unreachable!("no timer runs in {:?}", self.phase),
         }

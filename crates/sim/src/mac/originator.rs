@@ -1,17 +1,26 @@
 //! Getting the station's own frame across (9.3.2.8, 9.3.4.4).
 
-use super::{Context, Mac, Outgoing, Phase, Try};
+use super::{Cargo, Context, Mac, Outgoing, Phase, Try};
 use crate::medium::{Frame, RateClass, RateSet};
 use crate::outcome::LossCause;
 use crate::stack::Waiting;
 use multihop_core::{Attempt, Exchange, Fate, FrameKind, Interval, LinkEvent, NodeId, Span, Time};
 use multihop_dot11::ResponseTimeout;
-use multihop_link::Departure;
+use multihop_link::{Departure, Queued};
 
 impl Mac {
     /// Takes the next packet from the queue, if the station has none. Returns whether it has one now.
     pub(super) fn take_next(&mut self, ctx: &mut Context) -> bool {
+        if self.agreements.is_some() {
+            return self.take_block(ctx);
+        }
         let Some(next) = ctx.stack.next(ctx.now, ctx.packets, ctx.record) else { return false };
+        self.take_packet(ctx, &next);
+        true
+    }
+
+    /// This packet is sent next, in a frame of its own.
+    pub(super) fn take_packet(&mut self, ctx: &mut Context, next: &Queued<Waiting>) {
         let Waiting { handle, peer } = next.item;
         let packet = &ctx.packets.get(handle).packet;
         let bytes = ctx.timing.data_bytes(packet.size);
@@ -19,7 +28,7 @@ impl Mac {
         let rates = peer.map_or(RateSet::NOMINAL, |peer| ctx.timing.between(self.id, peer));
         self.sequence = self.sequence.wrapping_add(1);
         self.current = Some(Outgoing {
-            handle,
+            cargo: Cargo::Packet(handle),
             peer,
             flow: packet.flow,
             size: packet.size,
@@ -37,11 +46,13 @@ impl Mac {
             slots: 0,
             extra_slots: ctx.timing.slots_of(peer.map_or(Span::ZERO, |_| ctx.stack.extra_backoff(packet))),
         });
-        true
     }
 
     /// The access was won: RTS, or DATA at once.
     pub(super) fn begin_exchange(&mut self, ctx: &mut Context) {
+        if self.agreements.is_some() && self.begin_block(ctx) {
+            return;
+        }
         let out = self.current.as_mut().expect("access is used only with a frame to send");
         let Some(peer) = out.peer.filter(|_| out.with_rts) else {
             self.send_data(ctx);
@@ -49,7 +60,8 @@ impl Mac {
         };
         out.rts_tries += 1;
         let link = ctx.timing.on(out.rates);
-        let exchange = ctx.timing.exchange(out.rates, out.data, true) - link.rts;
+        let (response, _) = out.response(link);
+        let exchange = ctx.timing.exchange_with(out.rates, out.data, response, true) - link.rts;
         let duration = ctx.timing.rules.duration_field.apply(exchange);
         let between = [self.id, peer];
         let frame = ctx.timing.control_frame(FrameKind::Rts, between, self.sequence, duration, ctx.now);
@@ -77,6 +89,11 @@ impl Mac {
 
     fn send_data(&mut self, ctx: &mut Context) {
         let out = *self.current.as_ref().expect("DATA is sent only with a frame to send");
+        let handle = match out.cargo {
+            Cargo::Packet(handle) => handle,
+            Cargo::Block { window, several } => return self.send_block(ctx, window, several),
+            Cargo::Request { .. } => unreachable!("a request is no DATA"),
+        };
         let link = ctx.timing.on(out.rates);
         let departure = Departure {
             now: ctx.now,
@@ -90,7 +107,7 @@ impl Mac {
             rts_failures: out.rts_failures,
             data_tries: out.data_tries,
         };
-        ctx.stack.on_departure(&departure, &mut ctx.packets.get_mut(out.handle).packet);
+        ctx.stack.on_departure(&departure, &mut ctx.packets.get_mut(handle).packet);
         self.current.as_mut().expect("it was there").data_tries += 1;
         let rate = if out.peer.is_some() { RateClass::Data } else { RateClass::Control };
         let after = if out.peer.is_some() { ctx.timing.sifs + link.ack } else { Span::ZERO };
@@ -103,9 +120,10 @@ impl Mac {
             bytes: out.bytes,
             rate,
             rates: out.rates,
-            packet: Some(out.handle),
+            packet: Some(handle),
             sequence: self.sequence,
             report: None,
+            load: None,
             retry: out.data_tries > 0,
             overhead: link.overhead(rate),
             air: Interval { start, end: start + out.data },
@@ -145,20 +163,24 @@ impl Mac {
 
     /// An ACK for this station.
     pub(super) fn on_ack(&mut self, ctx: &mut Context, frame: &Frame) {
-        if self.phase != Phase::AwaitingAck || !self.is_answer(frame) {
+        let awaited = self.phase == Phase::AwaitingAck && !self.current.is_some_and(|out| out.wants_block_ack());
+        if !awaited || !self.is_answer(frame) {
             ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Late, ctx.now);
             return;
         }
         self.receiving_at_timeout = false;
         ctx.agenda.disarm(self.timer);
         self.end_attempt(ctx, Some(frame.air));
+        if self.agreements.is_some() {
+            return self.on_ack_of_block(ctx);
+        }
         self.finish(ctx, Fate::Acknowledged);
     }
 
     /// Does a CTS or an ACK answer a try of the present frame? On the air it does not say which frame it answers, and where
     /// propagation takes longer than the timeout a station may take a late one for an answer to its next frame: that would then
     /// be lost without a cause.
-    fn is_answer(&self, frame: &Frame) -> bool {
+    pub(super) fn is_answer(&self, frame: &Frame) -> bool {
         frame.sequence == self.sequence && self.current.is_some_and(|out| out.peer == Some(frame.from))
     }
 
@@ -170,6 +192,9 @@ impl Mac {
         self.end_attempt(ctx, None);
         let out = self.current.as_mut().expect("a response was awaited for a frame");
         out.rts_failures += u32::from(awaited_cts);
+        if self.agreements.is_some() {
+            return self.fail_block(ctx, awaited_cts);
+        }
         let exhausted = if awaited_cts || !out.with_rts {
             out.short_retries += 1;
             out.short_retries >= ctx.timing.short_retry_limit
@@ -194,6 +219,7 @@ impl Mac {
             self.end_attempt(ctx, None);
             self.current = None;
         }
+        let Cargo::Packet(handle) = out.cargo else { unreachable!("MPDUs have lives of their own") };
         let class = if out.peer.is_some() { RateClass::Data } else { RateClass::Control };
         let exchange = Exchange {
             node: self.id,
@@ -201,7 +227,7 @@ impl Mac {
             flow: out.flow,
             size: out.size,
             rate: ctx.timing.on(out.rates).rate(class),
-            payload: ctx.packets.get(out.handle).packet.segment.payload,
+            payload: ctx.packets.get(handle).packet.segment.payload,
             enqueued: out.enqueued,
             head_of_line: out.head_of_line,
             done: ctx.now,
@@ -211,6 +237,7 @@ impl Mac {
             data_tries: out.data_tries,
             slots: out.slots + self.attempt.slots,
             airtime: ctx.timing.exchange(out.rates, out.data, out.with_rts),
+            mpdus: 1,
         };
         ctx.record.exchange(&exchange, ctx.now);
         ctx.stack.on_link(&LinkEvent::Exchange(exchange));
@@ -221,15 +248,20 @@ impl Mac {
         }
         match out.peer {
             Some(peer) if fate == Fate::GivenUp => {
-                ctx.stack.on_given_up(ctx.now, peer, out.handle, ctx.packets, ctx.record);
+                ctx.stack.on_given_up(ctx.now, peer, handle, ctx.packets, ctx.record);
             }
             Some(peer) => {
-                ctx.packets.remove(out.handle);
+                ctx.packets.remove(handle);
                 ctx.stack.on_delivered(peer);
             }
-            None => drop(ctx.packets.remove(out.handle)),
+            None => drop(ctx.packets.remove(handle)),
         }
         self.cw = ctx.timing.cw_min;
+        self.take_turn(ctx);
+    }
+
+    /// What was sent is done with: a back-off from the present window begins, and the next packet is taken.
+    pub(super) fn take_turn(&mut self, ctx: &mut Context) {
         self.draw(ctx);
         self.phase = Phase::Contending;
         if self.take_next(ctx) {
@@ -237,11 +269,11 @@ impl Mac {
         }
     }
 
-    fn end_attempt(&mut self, ctx: &mut Context, ack: Option<Interval>) {
+    pub(super) fn end_attempt(&mut self, ctx: &mut Context, ack: Option<Interval>) {
         let Try { slots, rts, cts, data } = std::mem::take(&mut self.attempt);
         let out = self.current.as_mut().expect("a try belongs to a frame");
         out.slots += slots;
-        let Some(peer) = out.peer else { return };
+        let Some(peer) = out.peer.filter(|_| !out.is_request()) else { return };
         let attempt =
             Attempt { node: self.id, peer, flow: out.flow, cw: self.cw, slots, rts, cts, data, ack };
         ctx.stack.on_link(&LinkEvent::Attempt(attempt));
@@ -256,11 +288,11 @@ pub(super) fn airtime_used(out: &Outgoing, fate: Fate, ctx: &Context) -> Span {
     link.rts * u64::from(out.rts_tries)
         + (sifs + link.cts + sifs) * answered
         + out.data * u64::from(out.data_tries)
-        + (sifs + link.ack) * acknowledged
+        + (sifs + out.response(link).0) * acknowledged
 }
 
 /// When a frame that starts now is on the air at its sender.
-fn sent(frame: &Frame, ctx: &Context) -> Interval {
+pub(super) fn sent(frame: &Frame, ctx: &Context) -> Interval {
     let start: Time = ctx.now;
     Interval { start, end: start + frame.airtime() }
 }

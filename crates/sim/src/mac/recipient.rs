@@ -3,6 +3,7 @@
 use super::{Context, Mac, Phase};
 use crate::medium::{Finished, Frame, Reception};
 use crate::outcome::LossCause;
+use crate::slab::Handle;
 use multihop_core::{DecodedFrame, FrameKind, LinkEvent, NodeId, Reported, Span, Time};
 use multihop_dot11::EifsRule;
 
@@ -50,7 +51,7 @@ impl Mac {
             self.fail_if_overtime(ctx);
             self.heed_duration(ctx, frame);
             if let Some(handle) = frame.packet {
-                ctx.stack.on_overheard(ctx.now, frame.from, handle, ctx.packets, ctx.agenda);
+                self.overhear(ctx, frame, handle);
             }
             return;
         }
@@ -67,20 +68,35 @@ impl Mac {
             FrameKind::Ack => self.on_ack(ctx, frame),
             FrameKind::Rts => self.on_rts(ctx, frame),
             FrameKind::Data => self.on_data(ctx, frame),
+            FrameKind::BlockAckRequest => self.on_request(ctx, frame),
+            FrameKind::BlockAck => self.on_block_ack(ctx, frame),
         }
         self.fail_if_overtime(ctx);
+    }
+
+    /// Packets for somebody else were decoded, of which this is the first in the frame.
+    fn overhear(&self, ctx: &mut Context, frame: &Frame, first: Handle) {
+        if ctx.loads.mpdus(frame.load).len() < 2 {
+            return ctx.stack.on_overheard(ctx.now, frame.from, first, ctx.packets, ctx.agenda);
+        }
+        for (place, mpdu) in ctx.loads.mpdus(frame.load).iter().enumerate() {
+            if ctx.radio.arrived().has(place) {
+                ctx.stack.on_overheard(ctx.now, frame.from, mpdu.packet, ctx.packets, ctx.agenda);
+            }
+        }
     }
 
     fn report_decoded(&self, ctx: &mut Context, frame: &Frame) {
         let packet = frame.packet.map(|handle| &ctx.packets.get(handle).packet);
         ctx.stack.on_link(&LinkEvent::Decoded(DecodedFrame {
             node: self.id,
-            kind: frame.kind,
+            // It ends an exchange as an ACK does.
+            kind: if frame.kind == FrameKind::BlockAck { FrameKind::Ack } else { frame.kind },
             from: frame.from,
             to: frame.to,
             air: frame.air,
             duration: frame.duration,
-            size: packet.map_or(0, |packet| packet.size),
+            size: decoded_size(ctx, frame),
             flow: packet.map(|packet| packet.flow),
             rate: ctx.timing.on(frame.rates).rate(frame.rate),
         }));
@@ -135,14 +151,24 @@ impl Mac {
         self.transmit(ctx, frame);
     }
 
+    /// Can a frame be answered?
+    pub(super) fn accepts(&mut self, ctx: &mut Context, frame: &Frame) -> bool {
+        let awaited = self.phase == Phase::CtsSent;
+        let needs_cts = ctx.timing.rules.data_needs_own_cts && ctx.timing.needs_rts(frame.bytes);
+        let accepted = if needs_cts { awaited } else { awaited || self.free_to_respond(ctx) };
+        if !accepted {
+            ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Unanswered, ctx.now);
+        }
+        accepted
+    }
+
     fn on_data(&mut self, ctx: &mut Context, frame: &Frame) {
         if frame.to.is_some() {
-            let awaited = self.phase == Phase::CtsSent;
-            let needs_cts = ctx.timing.rules.data_needs_own_cts && ctx.timing.needs_rts(frame.bytes);
-            let accepted = if needs_cts { awaited } else { awaited || self.free_to_respond(ctx) };
-            if !accepted {
-                ctx.record.in_vain(FrameKind::Data, [frame.from, self.id], LossCause::Unanswered, ctx.now);
+            if !self.accepts(ctx, frame) {
                 return;
+            }
+            if frame.load.is_some() {
+                return self.on_block(ctx, frame);
             }
             self.phase = Phase::AckDue { to: frame.from, sequence: frame.sequence };
             self.arm(ctx, ctx.now + ctx.timing.sifs);
@@ -175,4 +201,18 @@ impl Mac {
         self.heard_last.push((frame.from, frame.sequence));
         false
     }
+}
+
+/// Network-layer bytes of the packets of a frame that were decoded.
+fn decoded_size(ctx: &Context, frame: &Frame) -> u32 {
+    if frame.load.is_none() {
+        return frame.packet.map_or(0, |handle| ctx.packets.get(handle).packet.size);
+    }
+    let mpdus = ctx.loads.mpdus(frame.load);
+    let decoded = |place: usize| mpdus.len() < 2 || ctx.radio.arrived().has(place);
+    let sizes = mpdus.iter().enumerate().filter(|(place, _)| decoded(*place)).map(|(_, mpdu)| {
+        let packets = std::iter::successors(Some(mpdu.packet), |packet| ctx.packets.follower(*packet));
+        packets.map(|packet| ctx.packets.get(packet).packet.size).sum::<u32>()
+    });
+    sizes.sum()
 }

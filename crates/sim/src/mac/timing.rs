@@ -1,6 +1,6 @@
 //! The numbers that every station of a run shares.
 
-use crate::config::{Config, MatrixQuantity, MediumModel};
+use crate::config::{AggregationConfig, Config, MatrixQuantity, MediumModel};
 use crate::medium::{Collisions, DataLoss, Frame, RateClass, RateErrors, RateSet, femtowatts};
 use multihop_core::{FrameKind, Interval, NodeId, Rate, Span, Time};
 use multihop_dot11::{
@@ -45,7 +45,11 @@ pub struct Timing {
     pub collisions: Collisions,
     /// The medium is busy where the energy of all signals is at least this.
     pub busy_from: u64,
+    /// Aggregation, if stations have it.
+    pub aggregation: Option<AggregationConfig>,
     rts_threshold: Option<u32>,
+    /// LLC and MAC header and FCS of a DATA frame.
+    data_header: u32,
 }
 
 /// Rates of frames on a link, and the times that follow from them.
@@ -61,6 +65,14 @@ pub struct LinkTiming {
     pub cts_timeout: Span,
     /// From the end of DATA until its ACK is overdue; never before the DATA is over at its listeners.
     pub ack_timeout: Span,
+    /// Airtime of a block acknowledgement, at the rate of an ACK; zero without aggregation.
+    pub block_ack: Span,
+    /// The same as `ack_timeout` for one of those.
+    pub block_ack_timeout: Span,
+    /// Bytes of the longest A-MPDU, by the limits on its length and its airtime.
+    pub longest_psdu: u32,
+    /// Bytes from one beginning of an MPDU to the next, at least.
+    pub mpdu_spacing: u32,
     /// How long an overheard RTS keeps the NAV if nothing follows (9.3.2.4).
     pub nav_reset: Span,
     /// By [`RateClass`].
@@ -103,7 +115,9 @@ impl Timing {
             data_loss: DataLoss::new(&config.medium, config.nodes.len()),
             collisions,
             busy_from,
+            aggregation: config.mac.aggregation,
             rts_threshold: config.mac.rts_threshold,
+            data_header: rules.llc_header + rules.data_header + if config.mac.aggregation.is_some() { QOS_CONTROL_BYTES } else { 0 },
         }
     }
 
@@ -138,7 +152,7 @@ impl Timing {
 
     /// MAC bytes of a DATA frame that carries `size` network-layer bytes.
     pub fn data_bytes(&self, size: u32) -> u32 {
-        size + self.rules.llc_header + self.rules.data_header
+        size + self.data_header
     }
 
     /// Slots that last at least this long.
@@ -160,9 +174,14 @@ impl Timing {
 
     /// Airtime of a successful exchange, from the first to the last bit.
     pub fn exchange(&self, set: RateSet, data: Span, with_rts: bool) -> Span {
+        self.exchange_with(set, data, self.on(set).ack, with_rts)
+    }
+
+    /// The same with a response of this airtime.
+    pub fn exchange_with(&self, set: RateSet, data: Span, response: Span, with_rts: bool) -> Span {
         let link = self.on(set);
         let handshake = if with_rts { link.rts + link.cts + self.sifs * 2 } else { Span::ZERO };
-        handshake + data + self.sifs + link.ack
+        handshake + data + self.sifs + response
     }
 
     /// What a station that is alone waits before each exchange, on average: DIFS and a back-off from the first window (9.3.4.2).
@@ -228,6 +247,11 @@ impl Timing {
             FrameKind::Rts => (RateClass::Control, RTS_BYTES, link.rts),
             FrameKind::Cts => (RateClass::Cts, CTS_BYTES, link.cts),
             FrameKind::Ack => (RateClass::Ack, ACK_BYTES, link.ack),
+            FrameKind::BlockAckRequest => {
+                let class = RateClass::Control;
+                (class, BLOCK_ACK_REQUEST_BYTES, link.airtime(class, BLOCK_ACK_REQUEST_BYTES))
+            }
+            FrameKind::BlockAck => (RateClass::Ack, block_ack_bytes(self.aggregation.as_ref()), link.block_ack),
             FrameKind::Data => unreachable!("DATA is not a control frame"),
         };
         let start = now + self.propagation;
@@ -242,6 +266,7 @@ impl Timing {
             packet: None,
             sequence,
             report: None,
+            load: None,
             retry: false,
             overhead: link.overhead(rate),
             air: Interval { start, end: start + airtime },
@@ -272,7 +297,20 @@ impl LinkTiming {
             // station could not do anything before that anyway.
             rule.max(config.medium.propagation_delay)
         };
+        let aggregation = config.mac.aggregation.as_ref();
+        let block_ack = aggregation.map_or(Span::ZERO, |_| timings[2].airtime(block_ack_bytes(aggregation)));
+        let longest = |limits: &AggregationConfig| {
+            let within = |bytes: u32| timings[3].airtime(bytes) <= limits.max_duration;
+            largest(limits.a_mpdu, within)
+        };
+        let spacing = |limits: &AggregationConfig| {
+            (limits.spacing.ns() * data_rate.bps()).div_ceil(8_000_000_000) as u32
+        };
         LinkTiming {
+            block_ack,
+            block_ack_timeout: timeout(ack_rate, block_ack),
+            longest_psdu: aggregation.map_or(0, longest),
+            mpdu_spacing: aggregation.map_or(0, spacing),
             rts,
             cts,
             ack,
@@ -300,15 +338,35 @@ impl LinkTiming {
     }
 }
 
+/// In the MAC header of DATA under an agreement (802.11-2016, 9.2.4.5).
+const QOS_CONTROL_BYTES: u32 = 2;
+/// A compressed request (9.3.1.8).
+pub(super) const BLOCK_ACK_REQUEST_BYTES: u32 = 24;
+
+/// Bytes of a compressed block acknowledgement: of 64 MPDUs (9.3.1.9), or of 256 (802.11ax-2021, 9.3.1.8.2).
+fn block_ack_bytes(limits: Option<&AggregationConfig>) -> u32 {
+    if limits.is_some_and(|limits| limits.window > 64) { 56 } else { 32 }
+}
+
+/// The largest number up to `most` for which `holds`, which holds for all below it as well.
+fn largest(most: u32, holds: impl Fn(u32) -> bool) -> u32 {
+    let (mut low, mut high) = (0, most);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if holds(middle) { low = middle } else { high = middle - 1 }
+    }
+    low
+}
+
 /// Under [`ResponseTimeout::Eifs`]: the timeouts of all links become one, long enough for every response. Returns EIFS, which is that
 /// and DIFS.
 fn equal_wait<'a>(config: &Config, links: impl Iterator<Item = &'a mut LinkTiming>) -> Span {
     let links: Vec<&mut LinkTiming> = links.collect();
-    let responses = links.iter().map(|link| config.phy.sifs + link.cts.max(link.ack));
+    let responses = links.iter().map(|link| config.phy.sifs + link.cts.max(link.ack).max(link.block_ack));
     let least = (config.phy.eifs() - config.phy.difs()).max(config.medium.propagation_delay);
     let wait = responses.fold(least, Span::max);
     for link in links {
-        (link.cts_timeout, link.ack_timeout) = (wait, wait);
+        (link.cts_timeout, link.ack_timeout, link.block_ack_timeout) = (wait, wait, wait);
     }
     wait + config.phy.difs()
 }

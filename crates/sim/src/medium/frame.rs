@@ -1,5 +1,6 @@
 //! A frame on the air.
 
+use super::LoadId;
 use crate::slab::Handle;
 use multihop_core::{FrameKind, Interval, NodeId, Report, Span, Time};
 
@@ -59,6 +60,9 @@ pub struct Frame {
     pub sequence: u32,
     /// What the sender of an ACK says of its links. It takes no airtime.
     pub report: Option<Report>,
+    /// What it carries besides, if its DATA is part of a block acknowledgement agreement, or it is about one. Its sequence number
+    /// counts exchanges then, and `packet` is the first of its packets.
+    pub load: Option<LoadId>,
     /// It is DATA that was sent before (8.2.4.1.6).
     pub retry: bool,
     /// Preamble and PLCP header.

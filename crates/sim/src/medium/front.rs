@@ -102,6 +102,7 @@ mod tests {
             packet: None,
             sequence: 0,
             report: None,
+            load: None,
             retry: false,
             overhead: Span::ZERO,
             air: Interval { start: Time::from_ns(start), end: Time::from_ns(end) },

@@ -1,6 +1,6 @@
 //! One node's receiver.
 
-use super::{Frame, Link, RateErrors};
+use super::{Bitmap, Frame, Link, Mpdu, RateErrors};
 use multihop_core::{FrameKind, Rng, Span, Time};
 
 /// What overlapping signals do to each other at a receiver.
@@ -141,6 +141,8 @@ pub struct Radio {
     others_until: Time,
     lock: Option<Lock>,
     rng: Rng,
+    /// Of the A-MPDU that was decoded last: those of its MPDUs that were.
+    arrived: Bitmap,
 }
 
 impl Radio {
@@ -155,6 +157,7 @@ impl Radio {
             transmits_until: Time::ZERO,
             others_until: Time::ZERO,
             rng,
+            arrived: Bitmap::default(),
         }
     }
 
@@ -176,6 +179,11 @@ impl Radio {
     /// Is a frame being received whose preamble was recognized?
     pub fn is_receiving(&self) -> bool {
         self.lock.as_ref().is_some_and(Lock::is_recognized)
+    }
+
+    /// Which MPDUs of the A-MPDU were decoded whose end was the last to be received.
+    pub fn arrived(&self) -> &Bitmap {
+        &self.arrived
     }
 
     /// The node starts to transmit: whatever it was receiving is lost.
@@ -324,6 +332,7 @@ impl Radio {
         link: &Link,
         frame: &Frame,
         loss: f64,
+        mpdus: &[Mpdu],
         now: Time,
     ) -> Finished {
         if matches!(collisions, Collisions::Sinr { .. }) {
@@ -331,7 +340,7 @@ impl Radio {
         }
         let sensed = self.senses_others();
         self.energy -= link.energy;
-        let finished = self.conclude(collisions, link, frame, loss, now);
+        let finished = self.conclude(collisions, link, frame, loss, mpdus, now);
         let ceases = sensed && !self.senses_others();
         if ceases {
             self.others_until = now;
@@ -347,6 +356,7 @@ impl Radio {
         link: &Link,
         frame: &Frame,
         loss: f64,
+        mpdus: &[Mpdu],
         now: Time,
     ) -> Finished {
         // A frame in good order ends with its own signal; anything else when the last of the signals in it does.
@@ -360,16 +370,36 @@ impl Radio {
         let reception = if self.off || now < self.transmits_until {
             Reception::Transmitting
         } else if lock.is_intact() {
-            let of_link = link.ln_bit_success * f64::from(frame.bytes) * 8.0;
             let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
-            match wrong(&mut self.rng, lock.ln_success + of_link, loss) {
-                None => Reception::Decoded,
-                Some(drawn) => {
-                    // The same draw decides what would have become of it alone.
-                    let alone = lock.ln_success_alone(collisions, frame) + of_link;
-                    failed_alone = drawn >= alone.exp() * (1.0 - loss);
-                    Reception::FcsError
+            // Of an A-MPDU, each MPDU has its share by bytes.
+            let arrives = |rng: &mut Rng, bytes: u32, share: f64| {
+                let of_link = link.ln_bit_success * f64::from(bytes) * 8.0;
+                let drawn = wrong(rng, lock.ln_success * share + of_link, loss)?;
+                // The same draw decides what would have become of it alone.
+                let alone = lock.ln_success_alone(collisions, frame) * share + of_link;
+                Some(drawn >= alone.exp() * (1.0 - loss))
+            };
+            if mpdus.len() < 2 {
+                match arrives(&mut self.rng, frame.bytes, 1.0) {
+                    None => Reception::Decoded,
+                    Some(alone) => {
+                        failed_alone = alone;
+                        Reception::FcsError
+                    }
                 }
+            } else {
+                self.arrived = Bitmap::default();
+                failed_alone = true;
+                for (place, mpdu) in mpdus.iter().enumerate() {
+                    let share = f64::from(mpdu.bytes) / f64::from(frame.bytes);
+                    match arrives(&mut self.rng, mpdu.bytes, share) {
+                        None => self.arrived.set(place),
+                        Some(alone) => failed_alone &= alone,
+                    }
+                }
+                let decoded = self.arrived.count() > 0;
+                failed_alone &= !decoded;
+                if decoded { Reception::Decoded } else { Reception::FcsError }
             }
         } else if lock.is_recognized() {
             Reception::FcsError

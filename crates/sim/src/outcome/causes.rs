@@ -176,6 +176,8 @@ fn name(kind: FrameKind) -> &'static str {
         FrameKind::Cts => "cts",
         FrameKind::Data => "data",
         FrameKind::Ack => "ack",
+        FrameKind::BlockAckRequest => "block-ack-request",
+        FrameKind::BlockAck => "block-ack",
     }
 }
 

@@ -9,7 +9,14 @@ use crate::outcome::{Causes, CollisionOutcome, DropOutcome, HopOutcome, LossCaus
 use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Span, Time};
 use std::collections::VecDeque;
 
-const KINDS: [FrameKind; 4] = [FrameKind::Rts, FrameKind::Cts, FrameKind::Data, FrameKind::Ack];
+const KINDS: [FrameKind; 6] = [
+    FrameKind::Rts,
+    FrameKind::Cts,
+    FrameKind::Data,
+    FrameKind::Ack,
+    FrameKind::BlockAckRequest,
+    FrameKind::BlockAck,
+];
 
 /// A frame that is on the air, or was lately.
 #[derive(Clone, Copy, Debug)]
@@ -198,7 +205,7 @@ impl FlowCauses {
         hop.given_up += u64::from(exchange.fate == Fate::GivenUp);
         hop.wait += exchange.head_of_line.since(exchange.enqueued);
         hop.service += exchange.done.since(exchange.head_of_line);
-        hop.airtime += exchange.airtime * u64::from(exchange.data_tries);
+        hop.airtime += exchange.airtime * u64::from(exchange.data_tries) / u64::from(exchange.mpdus);
     }
 
     /// A packet of the flow was dropped at a node, after the warm-up.
@@ -244,6 +251,7 @@ mod tests {
             packet: None,
             sequence: 0,
             report: None,
+            load: None,
             retry: false,
             overhead: Span::ZERO,
             air: Interval { start: at(start_us), end: at(end_us) },

@@ -4,7 +4,7 @@ use super::{Stack, Surroundings};
 use crate::agenda::Lane;
 use multihop_core::{NodeId, Span, Time};
 
-/// A queue runs low when it holds fewer packets than this.
+/// A queue runs low when it holds fewer packets than this, or than the MAC can put into one frame.
 const LOW: usize = 2;
 
 /// A source whose datagram was lost tries again after this.
@@ -99,11 +99,11 @@ impl Stack {
     }
 
     fn runs_low(&self, output: Output) -> bool {
-        let room = match output {
-            Output::Radio => self.queue.limit(),
+        let low = match output {
+            Output::Radio => LOW.max(self.frame_takes).min(self.queue.limit()),
             Output::Wire(_) => LOW, // one is being sent, and the queue has room for one at least
         };
-        self.waiting(output) < LOW.min(room)
+        self.waiting(output) < low
     }
 
     /// Packets in the queue, or on their way to it; on a wire, also the one that is being sent.

@@ -4,7 +4,7 @@ use super::{Stack, Surroundings};
 use crate::record::Recorder;
 use crate::slab::{Handle, Slab};
 use multihop_core::{DropCause, NodeId, Packet, Span, Time};
-use multihop_link::{Arrival, Hop, LinkView, QueueEvent, Queued, RouterPolicy, Verdict};
+use multihop_link::{Arrival, Hop, InterfaceQueue, LinkView, QueueEvent, Queued, RouterPolicy, Verdict};
 
 /// A packet waiting in the interface queue, and where it goes; none for a broadcast.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +18,37 @@ pub struct Waiting {
 impl Stack {
     /// The next packet for the MAC.
     pub fn next(&mut self, now: Time, packets: &mut Slab, record: &mut Recorder) -> Option<Queued<Waiting>> {
+        self.take(now, packets, record, |queue| queue.pop(now))
+    }
+
+    /// The next packet of no more than so many bytes for the MAC that can go to this next hop in one frame with others.
+    pub fn next_for(
+        &mut self,
+        now: Time,
+        peer: NodeId,
+        most: u32,
+        packets: &mut Slab,
+        record: &mut Recorder,
+    ) -> Option<Queued<Waiting>> {
+        let to_peer = |waiting: &Waiting| waiting.peer == Some(peer);
+        self.take(now, packets, record, |queue| queue.pop_for(now, peer, &to_peer, most))
+    }
+
+    /// Would a packet that entered the queue then be dropped for its age now?
+    pub fn is_expired(&self, now: Time, enqueued: Time) -> bool {
+        self.lifetime.is_some_and(|limit| now.since(enqueued) > limit)
+    }
+
+    #[inline]
+    fn take(
+        &mut self,
+        now: Time,
+        packets: &mut Slab,
+        record: &mut Recorder,
+        pop: impl Fn(&mut InterfaceQueue<Waiting>) -> Option<Queued<Waiting>>,
+    ) -> Option<Queued<Waiting>> {
         loop {
-            let taken = self.queue.pop(now);
+            let taken = pop(&mut self.queue);
             self.lose_queued(now, DropCause::Aqm, packets, record);
             let taken = taken?;
             let Queued { item: Waiting { handle, peer }, size, came: enqueued, marked, .. } = taken;
@@ -28,7 +57,7 @@ impl Stack {
             }
             self.policies.taken(size);
             record.queue(self.id, self.queue.len(), now);
-            if self.lifetime.is_some_and(|limit| now.since(enqueued) > limit) {
+            if self.is_expired(now, enqueued) {
                 self.policies.done(now, peer, size);
                 self.lose(now, handle, DropCause::Lifetime, packets, record);
                 continue;

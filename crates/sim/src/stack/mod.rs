@@ -95,6 +95,8 @@ pub struct Stack {
     gauges: Vec<(u32, Box<dyn Estimator>)>,
     /// Somebody here wants to know of link events.
     observed: bool,
+    /// Packets that the MAC can put into one frame.
+    frame_takes: usize,
     /// The ends that want to know what the MAC saw.
     observing_ends: Vec<u32>,
 }
@@ -127,9 +129,15 @@ impl Stack {
             gauges: Vec::new(),
             observed: !policies.is_empty(),
             observing_ends: Vec::new(),
+            frame_takes: 1,
             policies,
             notices: None,
         }
+    }
+
+    /// The MAC can put so many packets into one frame.
+    pub fn keep_waiting(&mut self, packets: usize) {
+        self.frame_takes = packets;
     }
 
     /// Adds an end of a flow; returns its index.

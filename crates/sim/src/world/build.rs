@@ -5,7 +5,7 @@ use crate::agenda::Slot;
 use crate::apps::App;
 use crate::config::Config;
 use crate::mac::{Mac, Timing};
-use crate::medium::Listeners;
+use crate::medium::{Listeners, Loads};
 use crate::node::Node;
 use crate::outages::Outages;
 use crate::routing::{self, RoutingAgent};
@@ -119,6 +119,18 @@ pub(super) fn routing_agents(config: &Config, plan: &mut SlotPlan) -> Vec<(Box<d
         Some((agent, plan.add(index, Purpose::Routing(index))))
     });
     agents.collect()
+}
+
+/// Lets the nodes aggregate, if they are to; what their frames carry then.
+pub(super) fn aggregation(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) -> Loads {
+    let mut loads = Loads::default();
+    if let Some(limits) = config.mac.aggregation {
+        for (index, node) in (0..).zip(nodes) {
+            node.mac.aggregate(loads.add(), plan.add(index, Purpose::Reordering(index)));
+            node.stack.keep_waiting(limits.mpdus as usize);
+        }
+    }
+    loads
 }
 
 /// Slots of the nodes whose router policies may have something to signal.

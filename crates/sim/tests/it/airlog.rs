@@ -84,6 +84,7 @@ fn kind(kind: FrameKind) -> Kind {
         FrameKind::Rts => Kind::Rts,
         FrameKind::Cts => Kind::Cts,
         FrameKind::Ack => Kind::Ack,
+        FrameKind::BlockAckRequest | FrameKind::BlockAck => unreachable!("nothing is aggregated here"),
         FrameKind::Data => Kind::Data,
     }
 }

@@ -396,6 +396,7 @@ fn what_was_acknowledged_is_carried() {
             data_tries: 1,
             slots: 0,
             airtime: Span::from_ms(4),
+            mpdus: 1,
         })
     };
     router.on_link(&exchange(Fate::GivenUp));

@@ -64,7 +64,7 @@ impl Usage {
                 let before = self.asked.take().map(|rts| answered(&rts, heard));
                 self.own += before.unwrap_or(Span::ZERO) + heard.air.length() + heard.duration;
             }
-            FrameKind::Cts | FrameKind::Ack => {}
+            FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAckRequest | FrameKind::BlockAck => {}
         }
     }
 }

@@ -6,11 +6,11 @@
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::config::{
-    Config, LinkFailureRule, MacConfig, MediumConfig, MediumModel, NodeConfig, PathLoss, RouteMetric,
+    AggregationConfig, Config, LinkFailureRule, MacConfig, MediumConfig, MediumModel, NodeConfig, PathLoss, RouteMetric,
     RoutingConfig, RoutingProtocol,
 };
 use crate::mac::{Context, Mac, Timing};
-use crate::medium::{Collisions, Frame, Link, Radio, RateClass, RateSet};
+use crate::medium::{Bitmap, Collisions, Frame, Link, LoadId, Loads, Mpdu, Radio, RateClass, RateSet};
 use crate::mobility::Mobility;
 use crate::record::Recorder;
 use crate::slab::Slab;
@@ -46,6 +46,9 @@ pub struct Script {
     pub timing: Timing,
     agenda: Agenda,
     packets: Slab,
+    loads: Loads,
+    /// What the station's own frames carry, with aggregation.
+    own_load: Option<LoadId>,
     radio: Radio,
     pub stack: Stack,
     pub record: Recorder,
@@ -100,6 +103,7 @@ impl Arriving {
 const NO_CAPTURE: Collisions = Collisions::Pairwise { capture: None };
 const TIMER: Slot = Slot(0);
 const AIR: Slot = Slot(1);
+const REORDERING: Slot = Slot(2);
 
 impl Script {
     pub fn new(rules: DcfRules, rts_threshold: Option<u32>) -> Script {
@@ -118,13 +122,15 @@ impl Script {
         let failures = Failures::new(LinkFailureRule::Ignore, [].into());
         let queue = InterfaceQueue::new(&config.discipline, config.mac.queue_limit, 0);
         let stack = Stack::new(A, queue, config.mac.lifetime, policies, Slot(3), failures);
-        Script {
+        let mut script = Script {
             seen,
             pause,
             mac: Mac::new(A, TIMER, AIR, &timing, Rng::at(1, &["script"])),
             timing,
             agenda,
             packets: Slab::default(),
+            loads: Loads::default(),
+            own_load: None,
             radio: Radio::new(1, Rng::at(1, &["air"])),
             stack,
             record: Recorder::new(3, 1, Time::ZERO),
@@ -132,7 +138,62 @@ impl Script {
             sent: Vec::new(),
             heard: Vec::new(),
             serial: 0,
+        };
+        if config.mac.aggregation.is_some() {
+            let load = script.loads.add();
+            script.mac.aggregate(load, REORDERING);
+            script.own_load = Some(load);
         }
+        script
+    }
+
+    /// DATA of someone else that carries MPDUs of 1000 network-layer bytes with these sequence numbers.
+    pub fn aggregate(&mut self, from: NodeId, to: NodeId, sequences: &[u16]) -> Frame {
+        let bytes = self.timing.data_bytes(1000);
+        let load = self.loads.add();
+        for sequence in sequences {
+            let packet = self.packet(from, to);
+            let packet = self.packets.insert(packet);
+            let mpdu = Mpdu { packet, sequence: *sequence, bytes, retry: false };
+            self.loads.get_mut(load).mpdus.push(mpdu);
+        }
+        let all = bytes.next_multiple_of(4) + 4;
+        let psdu = if sequences.len() > 1 { all * sequences.len() as u32 - 2 } else { bytes };
+        let airtime = self.timing.nominal.airtime(RateClass::Data, psdu);
+        Frame {
+            load: Some(load),
+            bytes: psdu,
+            packet: Some(self.loads.get(load).mpdus[0].packet),
+            air: Interval { start: Time::ZERO, end: Time::ZERO + airtime },
+            ..self.data(from, Some(to), u32::MAX)
+        }
+    }
+
+    /// A block acknowledgement of someone else, about these from `start` on.
+    pub fn block_ack(&mut self, from: NodeId, start: u16, places: &[usize]) -> Frame {
+        let load = self.loads.add();
+        self.loads.get_mut(load).start = start;
+        places.iter().for_each(|place| self.loads.get_mut(load).arrived.set(*place));
+        Frame { load: Some(load), ..self.control(FrameKind::BlockAck, from, A, 0) }
+    }
+
+    /// A request of someone else for a block acknowledgement, from `start` on.
+    pub fn request(&mut self, from: NodeId, start: u16) -> Frame {
+        let load = self.loads.add();
+        self.loads.get_mut(load).start = start;
+        Frame { load: Some(load), ..self.control(FrameKind::BlockAckRequest, from, A, 458) }
+    }
+
+    /// The last block acknowledgement that the station sent.
+    pub fn acknowledged(&self) -> (u16, Bitmap) {
+        let load = self.loads.get(self.own_load.expect("it aggregates"));
+        (load.start, load.arrived)
+    }
+
+    /// The sequence numbers of the MPDUs that the station sent last.
+    pub fn sent_sequences(&self) -> Vec<u16> {
+        let load = self.loads.get(self.own_load.expect("it aggregates"));
+        load.mpdus.iter().map(|mpdu| mpdu.sequence).collect()
     }
 
     /// From now on the router policy wants frames to wait for so long besides.
@@ -169,6 +230,7 @@ impl Script {
             packet: Some(self.packets.insert(packet)),
             sequence,
             report: None,
+            load: None,
             retry: false,
             overhead: self.timing.nominal.overhead(RateClass::Data),
             air: Interval { start: Time::ZERO, end: Time::ZERO + airtime },
@@ -222,7 +284,7 @@ impl Script {
         let heard = self.heard.remove(at);
         let now = self.now;
         self.with_mac(|mac, ctx| {
-            let finished = ctx.radio.finish(&NO_CAPTURE, &heard.link(), &heard.frame, 0.0, now);
+            let finished = ctx.radio.finish(&NO_CAPTURE, &heard.link(), &heard.frame, 0.0, ctx.loads.mpdus(heard.frame.load), now);
             mac.on_signal_end(ctx, &heard.frame, finished);
             if !ctx.radio.is_busy() {
                 mac.on_idle(ctx);
@@ -237,7 +299,7 @@ impl Script {
         };
         self.heard[at].begun = true;
         let frame = &mut self.heard[at].frame;
-        if matches!(frame.kind, FrameKind::Cts | FrameKind::Ack) && frame.sequence == 0 {
+        if matches!(frame.kind, FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck) && frame.sequence == 0 {
             frame.sequence = self.mac.sequence; // it answers the present frame, unless the test says otherwise
         }
         let (heard, now) = (self.heard[at], self.now);
@@ -259,6 +321,7 @@ impl Script {
         let (_, slot) = self.agenda.pop_until(Time::NEVER).expect("seen above");
         match slot {
             TIMER => self.with_mac(Mac::on_timer),
+            REORDERING => self.with_mac(Mac::on_reordering_due),
             AIR => {
                 let frame = self.mac.on_air();
                 if now < frame.end() {
@@ -290,6 +353,7 @@ impl Script {
             agenda: &mut self.agenda,
             timing: &self.timing,
             packets: &mut self.packets,
+            loads: &mut self.loads,
             radio: &mut self.radio,
             stack: &mut self.stack,
             record: &mut self.record,
@@ -297,6 +361,20 @@ impl Script {
         what(&mut self.mac, &mut ctx);
     }
 }
+
+/// What stations aggregate in tests, but for the limits that these are about.
+pub const AGGREGATION: AggregationConfig = AggregationConfig {
+    mpdus: 64,
+    window: 64,
+    a_mpdu: 65_535,
+    a_msdu: None,
+    mpdu: 4_095,
+    max_duration: Span::from_ms(100),
+    spacing: Span::ZERO,
+    reordering_timeout: Span::from_ms(100),
+    rts: false,
+    single_delimited: false,
+};
 
 /// Two nodes that the medium's own model never gets to see; only PHY and MAC parameters matter.
 pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
@@ -324,6 +402,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
             cw_max: 1023,
             queue_limit: 50,
             lifetime: None,
+            aggregation: None,
         },
         discipline: Discipline::DropTail,
         medium: MediumConfig {

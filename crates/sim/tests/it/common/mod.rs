@@ -71,6 +71,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
             cw_max: phy.cw_max,
             queue_limit: 50,
             lifetime: None,
+            aggregation: None,
         },
         discipline: Discipline::DropTail,
         medium: MediumConfig {

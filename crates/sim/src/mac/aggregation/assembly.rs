@@ -1,0 +1,206 @@
+//! Which neighbour is served, and what goes into its next frame.
+
+use super::psdu::{Psdu, a_msdu_with};
+use super::window::{Held, State, Window};
+use super::Agreements;
+use crate::config::AggregationConfig;
+use crate::mac::{Cargo, Context, Mac, Outgoing};
+use crate::medium::{Mpdu, RateClass};
+use crate::stack::Waiting;
+use multihop_core::{FlowId, NodeId, Span, Time};
+use multihop_link::Queued;
+
+/// Who is served.
+enum Choice {
+    /// The neighbour of this window.
+    Window(usize),
+    /// Everyone: a broadcast.
+    Broadcast(Queued<Waiting>),
+}
+
+impl Agreements {
+    /// Who is served next: the one for whom the queue has a packet, and one who has waited here in turns.
+    fn choose(&mut self, ctx: &mut Context, size: u32) -> Option<Choice> {
+        let waiting = self.waiting();
+        if waiting.is_none() || std::mem::take(&mut self.queue_next) {
+            let next = self.set_aside.pop_front();
+            if let Some(next) = next.or_else(|| ctx.stack.next(ctx.now, ctx.packets, ctx.record)) {
+                let Some(peer) = next.item.peer else { return Some(Choice::Broadcast(next)) };
+                let index = self.window(peer, size);
+                if self.windows[index].has_room() {
+                    self.windows[index].push(held(&next, ctx, ctx.now));
+                    return Some(Choice::Window(index));
+                }
+                self.set_aside.push_front(next);
+            }
+        }
+        self.queue_next = true;
+        let index = waiting?;
+        self.served = index;
+        Some(Choice::Window(index))
+    }
+
+    /// The window that has something to send and was served least lately.
+    fn waiting(&self) -> Option<usize> {
+        let count = self.windows.len();
+        (1..=count).map(|step| (self.served + step) % count).find(|index| self.windows[*index].is_pending())
+    }
+
+    fn window(&mut self, peer: NodeId, size: u32) -> usize {
+        self.windows.iter().position(|window| window.peer == peer).unwrap_or_else(|| {
+            self.windows.push(Window::new(peer, size));
+            self.windows.len() - 1
+        })
+    }
+
+    /// One more packet of no more than so many bytes for a neighbour.
+    fn next_for(&mut self, ctx: &mut Context, peer: NodeId, most: u32) -> Option<Queued<Waiting>> {
+        let fits = |next: &Queued<Waiting>| next.item.peer == Some(peer) && next.size <= most;
+        if let Some(at) = self.set_aside.iter().position(fits) {
+            return self.set_aside.remove(at);
+        }
+        let next = ctx.stack.next_for(ctx.now, peer, most, ctx.packets, ctx.record)?;
+        if !fits(&next) {
+            self.set_aside.push_back(next);
+            return None;
+        }
+        Some(next)
+    }
+
+    /// Makes an A-MSDU of an MPDU and packets that wait, of no more than so many bytes from its header to its FCS.
+    fn bundle(&mut self, ctx: &mut Context, peer: NodeId, limits: &AggregationConfig, held: &mut Held, most: u32) {
+        let Some(a_msdu) = limits.a_msdu else { return };
+        let llc = ctx.timing.rules.llc_header;
+        let around = ctx.timing.data_bytes(0) - llc;
+        let most = a_msdu.min(most.min(limits.mpdu).saturating_sub(around));
+        let mut bytes = a_msdu_with(0, held.size + llc);
+        let mut last = held.packet;
+        loop {
+            let room = most.saturating_sub(a_msdu_with(bytes, llc));
+            let Some(next) = self.next_for(ctx, peer, room) else { return };
+            let more = self::held(&next, ctx, held.head_of_line);
+            ctx.packets.set_follower(last, Some(more.packet));
+            last = more.packet;
+            bytes = a_msdu_with(bytes, more.size + llc);
+            held.size += more.size;
+            held.payload += more.payload;
+            held.bytes = around + bytes;
+        }
+    }
+}
+
+/// A packet from the queue as an MPDU.
+fn held(next: &Queued<Waiting>, ctx: &Context, head_of_line: Time) -> Held {
+    let packet = &ctx.packets.get(next.item.handle).packet;
+    Held {
+        packet: next.item.handle,
+        flow: packet.flow,
+        size: packet.size,
+        payload: packet.segment.payload,
+        bytes: ctx.timing.data_bytes(packet.size),
+        enqueued: next.came,
+        head_of_line: head_of_line.max(next.came),
+        tries: 0,
+        flying: false,
+        state: State::Waiting,
+    }
+}
+
+impl Mac {
+    /// Takes what is to be sent next. Returns whether there is anything.
+    pub(in crate::mac) fn take_block(&mut self, ctx: &mut Context) -> bool {
+        let limits = ctx.timing.aggregation.expect("the station aggregates");
+        let mut agreements = self.agreements();
+        let choice = agreements.choose(ctx, limits.window);
+        match &choice {
+            Some(Choice::Window(index)) => self.take_window(ctx, *index, &agreements.windows[*index]),
+            Some(Choice::Broadcast(next)) => self.take_packet(ctx, next),
+            None => {}
+        }
+        self.agreements = Some(agreements);
+        choice.is_some()
+    }
+
+    /// Wants to send what is in a window; what that is, is decided when the station may.
+    fn take_window(&mut self, ctx: &mut Context, index: usize, window: &Window) {
+        self.sequence = self.sequence.wrapping_add(1);
+        let first = (0..window.len()).map(|place| window.get(place)).find(|held| held.state == State::Waiting);
+        let fresh = first.filter(|held| held.tries == 0);
+        let extra = fresh.map_or(Span::ZERO, |held| ctx.stack.extra_backoff(&ctx.packets.get(held.packet).packet));
+        let window_index = index as u32;
+        self.current = Some(Outgoing {
+            cargo: if window.request {
+                Cargo::Request { window: window_index }
+            } else {
+                Cargo::Block { window: window_index, several: false }
+            },
+            peer: Some(window.peer),
+            flow: first.map_or(FlowId::ROUTING, |held| held.flow),
+            size: 0,
+            bytes: 0,
+            rates: ctx.timing.between(self.id, window.peer),
+            data: Span::ZERO,
+            with_rts: false,
+            enqueued: ctx.now,
+            head_of_line: ctx.now,
+            rts_tries: 0,
+            rts_failures: 0,
+            data_tries: 0,
+            short_retries: 0,
+            long_retries: 0,
+            slots: 0,
+            extra_slots: ctx.timing.slots_of(extra),
+        });
+    }
+
+    /// Puts the frame together, of what was sent before and then of what waits in the queue.
+    pub(super) fn assemble(&mut self, ctx: &mut Context, index: u32) {
+        let limits = ctx.timing.aggregation.expect("the station aggregates");
+        let mut agreements = self.agreements();
+        let out = self.current.as_mut().expect("a window is served");
+        let (peer, since) = (agreements.windows[index as usize].peer, out.head_of_line);
+        let link = ctx.timing.on(out.rates);
+        let mut psdu = Psdu::new(&limits, link.longest_psdu, link.mpdu_spacing);
+        let mut window = std::mem::replace(&mut agreements.windows[index as usize], Window::new(peer, 0));
+        ctx.loads.get_mut(agreements.load).mpdus.clear();
+        (0..window.len()).for_each(|place| window.get_mut(place).flying = false);
+        out.size = 0;
+        let mut place = 0;
+        loop {
+            if place == window.len() {
+                let most = psdu.room().saturating_sub(ctx.timing.data_bytes(0));
+                let next = if window.has_room() && most > 0 { agreements.next_for(ctx, peer, most) } else { None };
+                let Some(next) = next else { break };
+                window.push(held(&next, ctx, since));
+            }
+            let is_last = place + 1 == window.len();
+            let held = window.get_mut(place);
+            place += 1;
+            if held.state != State::Waiting {
+                continue;
+            }
+            if is_last && held.tries == 0 && ctx.packets.follower(held.packet).is_none() {
+                agreements.bundle(ctx, peer, &limits, held, psdu.room());
+            }
+            if !psdu.add(held.bytes) {
+                break;
+            }
+            held.flying = true;
+            out.size += held.size;
+            let mpdu = Mpdu {
+                packet: held.packet,
+                sequence: window.sequence(place - 1),
+                bytes: window.get(place - 1).bytes,
+                retry: window.get(place - 1).tries > 0,
+            };
+            ctx.loads.get_mut(agreements.load).mpdus.push(mpdu);
+        }
+        let several = ctx.loads.get(agreements.load).mpdus.len() > 1;
+        out.cargo = Cargo::Block { window: index, several };
+        out.bytes = psdu.bytes();
+        out.data = link.airtime(RateClass::Data, out.bytes);
+        out.with_rts = (several && limits.rts) || ctx.timing.needs_rts(out.bytes);
+        agreements.windows[index as usize] = window;
+        self.agreements = Some(agreements);
+    }
+}

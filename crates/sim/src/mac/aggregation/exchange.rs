@@ -1,0 +1,348 @@
+//! Sending what was put together, and what becomes of each MPDU.
+
+use super::window::{Held, Spent, State, Window};
+use crate::mac::originator::{airtime_used, sent};
+use crate::mac::{Cargo, Context, Mac, Outgoing, Phase};
+use crate::medium::{Bitmap, Frame, RateClass};
+use crate::outcome::LossCause;
+use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, LinkEvent, Span};
+use multihop_link::Departure;
+
+use super::sequence::ahead;
+
+/// What the recipient said.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Answer {
+    /// The one MPDU of the frame arrived.
+    Ack,
+    /// These arrived, from a sequence number on.
+    BlockAck(u16, Bitmap),
+    /// Nothing.
+    None,
+    /// Nothing, as often as it may be asked whether it can receive.
+    Unreachable,
+}
+
+/// What an exchange did for several MPDUs of one fate.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    mpdus: u64,
+    size: u32,
+    payload: u32,
+    /// Of all together.
+    queueing: Span,
+    service: Span,
+}
+
+impl Sum {
+    fn add(&mut self, held: &Held, exchange: &Exchange) {
+        self.mpdus += 1;
+        self.size += held.size;
+        self.payload += held.payload;
+        self.queueing += exchange.queueing_delay();
+        self.service += exchange.service_delay();
+    }
+}
+
+impl Mac {
+    /// The access was won for what the station has to say to one neighbour. Returns whether that was said, so that no data follow.
+    pub(in crate::mac) fn begin_block(&mut self, ctx: &mut Context) -> bool {
+        match self.current.as_ref().expect("access is used only with a frame to send").cargo {
+            Cargo::Packet(_) => false,
+            Cargo::Block { window, .. } => {
+                self.assemble(ctx, window);
+                false
+            }
+            Cargo::Request { window } => {
+                self.send_request(ctx, window);
+                true
+            }
+        }
+    }
+
+    fn send_request(&mut self, ctx: &mut Context, index: u32) {
+        let out = self.current.as_mut().expect("a request is to be sent");
+        let peer = out.peer.expect("agreements are with one neighbour");
+        out.data_tries += 1;
+        let link = ctx.timing.on(out.rates);
+        let duration = ctx.timing.rules.duration_field.apply(ctx.timing.sifs + link.block_ack);
+        let (between, sequence) = ([self.id, peer], self.sequence);
+        let kind = FrameKind::BlockAckRequest;
+        let frame = ctx.timing.control_frame(kind, between, sequence, duration, ctx.now);
+        let agreements = self.agreements.as_ref().expect("the station aggregates");
+        let load = ctx.loads.get_mut(agreements.load);
+        load.mpdus.clear();
+        load.start = agreements.windows[index as usize].start();
+        let frame = Frame { load: Some(agreements.load), ..frame };
+        out.data = frame.airtime();
+        self.phase = Phase::AwaitingAck;
+        self.arm(ctx, ctx.now + frame.airtime() + link.block_ack_timeout);
+        self.transmit(ctx, frame);
+    }
+
+    /// Sends the frame that was put together.
+    pub(in crate::mac) fn send_block(&mut self, ctx: &mut Context, index: u32, several: bool) {
+        let agreements = self.agreements.as_mut().expect("the station aggregates");
+        let load = agreements.load;
+        let out = self.current.as_mut().expect("DATA is sent only with a frame to send");
+        out.data_tries += 1;
+        let out = *out;
+        let link = ctx.timing.on(out.rates);
+        let (response, timeout) = out.response(link);
+        let exchange = ctx.timing.exchange_with(out.rates, out.data, response, out.with_rts);
+        let window = &mut agreements.windows[index as usize];
+        window.airtime = exchange;
+        window.mpdus = ctx.loads.get(load).mpdus.len() as u32;
+        for place in 0..window.len() {
+            let held = window.get_mut(place);
+            if !held.flying {
+                continue;
+            }
+            let departure = Departure {
+                now: ctx.now,
+                service_so_far: ctx.now.since(held.head_of_line),
+                data: out.data,
+                ack: response,
+                sifs: ctx.timing.sifs,
+                propagation: ctx.timing.propagation,
+                exchange,
+                rts_tries: out.rts_tries,
+                rts_failures: out.rts_failures,
+                data_tries: held.tries,
+            };
+            held.tries += 1;
+            let mut packet = Some(held.packet);
+            while let Some(handle) = packet {
+                ctx.stack.on_departure(&departure, &mut ctx.packets.get_mut(handle).packet);
+                packet = ctx.packets.follower(handle);
+            }
+        }
+        let first = ctx.loads.get(load).mpdus[0];
+        let start = ctx.now + ctx.timing.propagation;
+        let frame = Frame {
+            kind: FrameKind::Data,
+            from: self.id,
+            to: out.peer,
+            duration: ctx.timing.rules.duration_field.apply(ctx.timing.sifs + response),
+            bytes: out.bytes,
+            rate: RateClass::Data,
+            rates: out.rates,
+            packet: Some(first.packet),
+            sequence: self.sequence,
+            report: None,
+            load: Some(load),
+            retry: !several && first.retry,
+            overhead: link.overhead(RateClass::Data),
+            air: Interval { start, end: start + out.data },
+        };
+        self.attempt.data = Some(sent(&frame, ctx));
+        self.phase = Phase::AwaitingAck;
+        self.arm(ctx, ctx.now + out.data + timeout);
+        self.transmit(ctx, frame);
+    }
+
+    /// A block acknowledgement for this station.
+    pub(in crate::mac) fn on_block_ack(&mut self, ctx: &mut Context, frame: &Frame) {
+        let awaited = self.current.as_ref().is_some_and(Outgoing::wants_block_ack);
+        let Some(load) = frame.load.filter(|_| awaited && self.phase == Phase::AwaitingAck && self.is_answer(frame))
+        else {
+            ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Late, ctx.now);
+            return;
+        };
+        self.receiving_at_timeout = false;
+        ctx.agenda.disarm(self.timer);
+        self.end_attempt(ctx, Some(frame.air));
+        let load = ctx.loads.get(load);
+        self.conclude(ctx, Answer::BlockAck(load.start, load.arrived));
+    }
+
+    /// The ACK of a single MPDU.
+    pub(in crate::mac) fn on_ack_of_block(&mut self, ctx: &mut Context) {
+        self.conclude(ctx, Answer::Ack);
+    }
+
+    /// A try failed, of which everyone knows by now.
+    pub(in crate::mac) fn fail_block(&mut self, ctx: &mut Context, awaited_cts: bool) {
+        if !awaited_cts {
+            return self.conclude(ctx, Answer::None);
+        }
+        let out = self.current.as_mut().expect("a CTS was awaited for a frame");
+        out.short_retries += 1;
+        if out.short_retries >= ctx.timing.short_retry_limit {
+            return self.conclude(ctx, Answer::Unreachable);
+        }
+        self.double_cw(ctx);
+        self.draw(ctx);
+        self.phase = Phase::Contending;
+    }
+
+    /// The exchange is over: what became of each MPDU, and what is done next.
+    fn conclude(&mut self, ctx: &mut Context, answer: Answer) {
+        let mut agreements = self.agreements();
+        let out = self.current.take().expect("an exchange is over");
+        let index = out.cargo.window().expect("it was one of an agreement");
+        let window = &mut agreements.windows[index as usize];
+        decide(window, &out, answer, ctx);
+        self.report_block(ctx, &out, window, answer);
+        let gave_up = part_with_packets(window, ctx);
+        let answered = matches!(answer, Answer::Ack | Answer::BlockAck(..));
+        if answered {
+            ctx.stack.on_delivered(window.peer);
+            window.request_tries = 0;
+            window.request = gave_up;
+        } else if out.wants_block_ack() || gave_up {
+            window.request_tries += u32::from(out.is_request());
+            window.request = gave_up || window.request_tries < ctx.timing.short_retry_limit;
+            if gave_up || !window.request {
+                window.request_tries = 0;
+            }
+        }
+        let failed = (0..window.len()).any(|place| window.get(place).state == State::Waiting && window.get(place).tries > 0);
+        if answered || !failed {
+            self.cw = ctx.timing.cw_min;
+        } else {
+            self.double_cw(ctx);
+        }
+        window.advance();
+        self.agreements = Some(agreements);
+        self.take_turn(ctx);
+    }
+
+    /// Tells everyone who counts.
+    fn report_block(&self, ctx: &mut Context, out: &Outgoing, window: &mut Window, answer: Answer) {
+        let sent_data = u32::from(!out.is_request()) * out.data_tries;
+        let spent = &mut window.spent;
+        spent.rts_tries += out.rts_tries;
+        spent.rts_failures += out.rts_failures;
+        spent.data_tries += sent_data;
+        spent.slots += out.slots;
+        let template = Exchange {
+            node: self.id,
+            peer: window.peer,
+            flow: out.flow,
+            size: 0,
+            rate: ctx.timing.on(out.rates).rate(RateClass::Data),
+            payload: 0,
+            enqueued: ctx.now,
+            head_of_line: ctx.now,
+            done: ctx.now,
+            fate: Fate::Acknowledged,
+            rts_tries: 0,
+            rts_failures: 0,
+            data_tries: 0,
+            slots: 0,
+            airtime: window.airtime,
+            mpdus: window.mpdus,
+        };
+        for fate in [Fate::Acknowledged, Fate::GivenUp] {
+            let Some(exchange) = report_mpdus(ctx, window, &template, fate) else { continue };
+            ctx.stack.on_link(&LinkEvent::Exchange(exchange));
+        }
+        (0..window.len()).for_each(|place| window.get_mut(place).flying = false);
+        if ctx.stack.shares_airtime() {
+            let fate = if matches!(answer, Answer::Ack | Answer::BlockAck(..)) {
+                Fate::Acknowledged
+            } else {
+                Fate::GivenUp
+            };
+            ctx.stack.on_airtime(window.peer, airtime_used(out, fate, ctx));
+        }
+    }
+}
+
+/// Reports the MPDUs of a fate one by one; what they were together, if there were any.
+fn report_mpdus(ctx: &mut Context, window: &mut Window, template: &Exchange, fate: Fate) -> Option<Exchange> {
+    let (mut sum, mut flow) = (Sum::default(), None);
+    for place in 0..window.len() {
+        let held = *window.get(place);
+        let is_so = match held.state {
+            State::Acknowledged => fate == Fate::Acknowledged,
+            State::GivenUp | State::Expired => fate == Fate::GivenUp,
+            State::Waiting | State::Gone => false,
+        };
+        if !is_so {
+            continue;
+        }
+        // What the exchange took besides is the first one's.
+        let spent = if flow.is_none() { std::mem::take(&mut window.spent) } else { Spent::default() };
+        let mpdu = Exchange {
+            flow: held.flow,
+            size: held.size,
+            payload: held.payload,
+            enqueued: held.enqueued,
+            head_of_line: held.head_of_line,
+            fate,
+            rts_tries: spent.rts_tries,
+            rts_failures: spent.rts_failures,
+            data_tries: held.tries,
+            slots: spent.slots,
+            ..*template
+        };
+        flow.get_or_insert(Exchange { data_tries: spent.data_tries, ..mpdu });
+        sum.add(&held, &mpdu);
+        ctx.record.exchange(&mpdu, ctx.now);
+        ctx.stack.on_link(&LinkEvent::Mpdu(mpdu));
+    }
+    let head_of_line = template.done - sum.service / sum.mpdus.max(1);
+    flow.map(|first| Exchange {
+        size: sum.size,
+        payload: sum.payload,
+        head_of_line,
+        enqueued: head_of_line - sum.queueing / sum.mpdus,
+        ..first
+    })
+}
+
+/// What the answer means for each MPDU.
+fn decide(window: &mut Window, out: &Outgoing, answer: Answer, ctx: &Context) {
+    for place in 0..window.len() {
+        let sequence = window.sequence(place);
+        let held = window.get_mut(place);
+        if held.state != State::Waiting || !(held.flying || held.tries > 0) {
+            continue;
+        }
+        let arrived = match answer {
+            Answer::Ack => held.flying,
+            Answer::BlockAck(start, bitmap) => bitmap.has(usize::from(ahead(start, sequence))),
+            Answer::None | Answer::Unreachable => false,
+        };
+        if answer == Answer::None && out.is_request() {
+            held.tries += 1;
+        }
+        let exhausted = held.tries >= ctx.timing.short_retry_limit;
+        if arrived {
+            held.state = State::Acknowledged;
+        } else if exhausted || (answer == Answer::Unreachable && held.flying) {
+            held.state = State::GivenUp;
+        } else if ctx.stack.is_expired(ctx.now, held.enqueued) {
+            held.state = State::Expired;
+        }
+    }
+}
+
+/// The packets of MPDUs that are done with leave; returns whether any was not acknowledged.
+fn part_with_packets(window: &mut Window, ctx: &mut Context) -> bool {
+    let mut gave_up = false;
+    for place in 0..window.len() {
+        let state = std::mem::replace(&mut window.get_mut(place).state, State::Gone);
+        if state == State::Waiting {
+            window.get_mut(place).state = state;
+            continue;
+        }
+        gave_up |= matches!(state, State::GivenUp | State::Expired);
+        let mut packet = Some(window.get(place).packet).filter(|_| state != State::Gone);
+        while let Some(handle) = packet {
+            packet = ctx.packets.follower(handle);
+            match state {
+                State::GivenUp => {
+                    ctx.stack.on_given_up(ctx.now, window.peer, handle, ctx.packets, ctx.record);
+                }
+                State::Expired if !ctx.packets.get(handle).passed_on => {
+                    ctx.stack.lose(ctx.now, handle, DropCause::Lifetime, ctx.packets, ctx.record);
+                }
+                _ => drop(ctx.packets.remove(handle)),
+            }
+        }
+    }
+    gave_up
+}

@@ -1,0 +1,73 @@
+//! Aggregation under block acknowledgement agreements (802.11-2016, 10.12, 10.13, 10.24).
+//!
+//! * `assembly`: which neighbour is served, and what goes into its next frame.
+//! * `exchange`: A-MPDU and block acknowledgement, requests for one, what becomes of each MPDU.
+//! * `reception`: what arrives, the answer, and passing it on in order.
+//! * `window` and `reordering`: the state of an agreement at its two ends; `psdu`, `sequence`: lengths and numbers.
+//!
+//! Agreements are taken to exist: two action frames with each neighbour, once, would set one up, and change no result of a run that is
+//! longer than milliseconds. Every unicast packet belongs to the one agreement with its next hop.
+//!
+//! A single MPDU is answered by an ACK, several by a compressed block acknowledgement. If that is lost, one is asked for, and nothing is
+//! sent again that had arrived. One is asked for too when an MPDU is given up, so that the recipient passes on what waits behind it.
+//! An MPDU has as many tries as a frame without RTS (`dot11ShortRetryLimit`); a request without answer counts as a try of each MPDU
+//! that it is about.
+
+mod assembly;
+mod exchange;
+mod psdu;
+mod reception;
+mod reordering;
+mod sequence;
+mod window;
+
+use super::Mac;
+use crate::agenda::Slot;
+use crate::medium::LoadId;
+use crate::slab::Handle;
+use crate::stack::Waiting;
+use multihop_link::Queued;
+use reordering::Reordering;
+use std::collections::VecDeque;
+use window::Window;
+
+/// What a station keeps about its agreements.
+#[derive(Clone, Debug)]
+pub(super) struct Agreements {
+    /// As originator, in the order of their first packets.
+    windows: Vec<Window>,
+    /// As recipient, in the order of their first frames.
+    reorderings: Vec<Reordering>,
+    /// Packets from the queue for which there was no room in their window.
+    set_aside: VecDeque<Queued<Waiting>>,
+    /// The queue decides who is served next, not who has waited here.
+    queue_next: bool,
+    /// The window that was served last.
+    served: usize,
+    /// What can be passed on, while it is.
+    ready: VecDeque<Handle>,
+    /// What its frames carry.
+    load: LoadId,
+    /// When a reordering buffer is given up.
+    timer: Slot,
+}
+
+impl Mac {
+    /// The station aggregates from now on. `timer` is a slot of the agenda.
+    pub fn aggregate(&mut self, load: LoadId, timer: Slot) {
+        self.agreements = Some(Box::new(Agreements {
+            windows: Vec::new(),
+            reorderings: Vec::new(),
+            set_aside: VecDeque::new(),
+            queue_next: true,
+            served: 0,
+            ready: VecDeque::new(),
+            load,
+            timer,
+        }));
+    }
+
+    fn agreements(&mut self) -> Box<Agreements> {
+        self.agreements.take().expect("the station aggregates")
+    }
+}

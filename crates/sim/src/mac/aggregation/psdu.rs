@@ -1,0 +1,123 @@
+//! How long a PSDU of several MPDUs is (802.11-2016, 9.7.1), and an MPDU of several packets (9.3.2.2).
+
+use crate::config::AggregationConfig;
+
+/// In front of each MPDU of an A-MPDU (9.7.1).
+const DELIMITER: u32 = 4;
+/// MPDUs of an A-MPDU begin at multiples of this, packets of an A-MSDU too.
+const ALIGNMENT: u32 = 4;
+/// In front of each packet of an A-MSDU: two addresses and a length.
+const SUBFRAME_HEADER: u32 = 14;
+
+/// A PSDU that grows MPDU by MPDU.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Psdu {
+    /// Bytes that it may have, and from one beginning of an MPDU to the next at least.
+    limit: u32,
+    spacing: u32,
+    most: u32,
+    single_delimited: bool,
+    count: u32,
+    /// Where the last MPDU begins, with its delimiter, and ends.
+    last: u32,
+    end: u32,
+}
+
+impl Psdu {
+    /// An empty one, of at most `limit` bytes, with MPDUs that begin at least `spacing` bytes apart.
+    pub(super) fn new(limits: &AggregationConfig, limit: u32, spacing: u32) -> Psdu {
+        let single_delimited = limits.single_delimited;
+        Psdu { limit, spacing, most: limits.mpdus, single_delimited, count: 0, last: 0, end: 0 }
+    }
+
+    fn next(&self) -> u32 {
+        if self.count == 0 { 0 } else { self.end.max(self.last + self.spacing).next_multiple_of(ALIGNMENT) }
+    }
+
+    /// Bytes that one more MPDU can have; the first can have any.
+    pub(super) fn room(&self) -> u32 {
+        match self.count {
+            0 => u32::MAX,
+            count if count >= self.most => 0,
+            _ => self.limit.saturating_sub(self.next() + DELIMITER),
+        }
+    }
+
+    /// Adds an MPDU of so many bytes, if it fits.
+    pub(super) fn add(&mut self, bytes: u32) -> bool {
+        let fits = bytes <= self.room();
+        if fits {
+            self.last = self.next();
+            self.end = self.last + DELIMITER + bytes;
+            self.count += 1;
+        }
+        fits
+    }
+
+    /// Bytes of all that, without padding behind the last MPDU.
+    pub(super) fn bytes(&self) -> u32 {
+        if self.count == 1 && !self.single_delimited { self.end - DELIMITER } else { self.end }
+    }
+}
+
+/// Bytes of an A-MSDU of `bytes` bytes with one more subframe, of a packet of `msdu` bytes with its LLC header.
+pub(super) fn a_msdu_with(bytes: u32, msdu: u32) -> u32 {
+    bytes.next_multiple_of(ALIGNMENT) + SUBFRAME_HEADER + msdu
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multihop_core::Span;
+
+    const LIMITS: AggregationConfig = AggregationConfig {
+        mpdus: 3,
+        window: 64,
+        a_mpdu: 65_535,
+        a_msdu: None,
+        mpdu: 4_095,
+        max_duration: Span::from_us(5_484),
+        spacing: Span::ZERO,
+        reordering_timeout: Span::from_ms(100),
+        rts: false,
+        single_delimited: false,
+    };
+
+    /// 4 + 1538, padded to 1544, twice, and 4 + 101 without padding.
+    #[test]
+    fn delimiters_and_padding_count_but_for_the_last() {
+        let mut psdu = Psdu::new(&LIMITS, 65_535, 0);
+        assert!(psdu.add(1_538));
+        assert_eq!(psdu.bytes(), 1_538, "alone it has no delimiter");
+        assert!(psdu.add(1_538) && psdu.add(101) && !psdu.add(1));
+        assert_eq!(psdu.bytes(), 1_544 + 1_544 + 105);
+        let mut single = Psdu::new(&AggregationConfig { single_delimited: true, ..LIMITS }, 65_535, 0);
+        single.add(1_538);
+        assert_eq!(single.bytes(), 1_542);
+    }
+
+    #[test]
+    fn what_does_not_fit_stays_out_but_for_the_first() {
+        let mut psdu = Psdu::new(&LIMITS, 3_000, 0);
+        assert!(psdu.add(4_000) && !psdu.add(10));
+        let mut psdu = Psdu::new(&LIMITS, 3_000, 0);
+        assert!(psdu.add(1_000));
+        assert_eq!(psdu.room(), 3_000 - 1_004 - 4);
+        assert!(!psdu.add(1_993) && psdu.add(1_992));
+        assert_eq!(psdu.bytes(), 3_000);
+    }
+
+    /// 8 us at 65 Mb/s are 65 bytes.
+    #[test]
+    fn small_mpdus_are_spaced() {
+        let mut psdu = Psdu::new(&LIMITS, 65_535, 65);
+        assert!(psdu.add(30) && psdu.add(30) && psdu.add(30));
+        assert_eq!(psdu.bytes(), 68 + 136 - 68 + 34, "each begins 68 bytes after the one before");
+    }
+
+    /// Two packets of 1500 bytes with LLC headers: 14 + 1508 = 1522, padded to 1524, and 1522.
+    #[test]
+    fn subframes_are_padded_but_for_the_last() {
+        assert_eq!(a_msdu_with(a_msdu_with(0, 1_508), 1_508), 1_524 + 1_522);
+    }
+}

@@ -1,0 +1,148 @@
+//! What arrives under an agreement, the answer to it, and passing it on in order.
+
+use super::Agreements;
+use super::reordering::{Arrival, Reordering};
+use crate::agenda::Lane;
+use crate::mac::{Context, Mac, Phase};
+use crate::medium::{Frame, Mpdu};
+use crate::slab::Handle;
+use multihop_core::{DropCause, FrameKind, NodeId, Span};
+
+impl Agreements {
+    fn reordering(&mut self, from: NodeId, size: u32) -> usize {
+        self.reorderings.iter().position(|known| known.from == from).unwrap_or_else(|| {
+            self.reorderings.push(Reordering::new(from, size));
+            self.reorderings.len() - 1
+        })
+    }
+}
+
+impl Mac {
+    /// DATA of an agreement with this station.
+    pub(in crate::mac) fn on_block(&mut self, ctx: &mut Context, frame: &Frame) {
+        let load = frame.load.expect("the caller has seen it");
+        let several = ctx.loads.get(load).mpdus.len() > 1;
+        self.phase = if several {
+            Phase::BlockAckDue { to: frame.from, sequence: frame.sequence }
+        } else {
+            Phase::AckDue { to: frame.from, sequence: frame.sequence }
+        };
+        self.arm(ctx, ctx.now + ctx.timing.sifs);
+        let mut agreements = self.agreements();
+        let index = agreements.reordering(frame.from, ctx.timing.aggregation.map_or(0, |limits| limits.window));
+        for place in 0..ctx.loads.get(load).mpdus.len() {
+            if several && !ctx.radio.arrived().has(place) {
+                continue;
+            }
+            let mpdu = ctx.loads.get(load).mpdus[place];
+            self.take_mpdu(ctx, &mut agreements, index, frame, &mpdu);
+        }
+        self.pass_on(ctx, &mut agreements, index);
+        self.agreements = Some(agreements);
+    }
+
+    fn take_mpdu(
+        &self,
+        ctx: &mut Context,
+        agreements: &mut Agreements,
+        index: usize,
+        frame: &Frame,
+        mpdu: &Mpdu,
+    ) {
+        let arrival = agreements.reorderings[index].arrives(mpdu.sequence);
+        if arrival == Arrival::Repeated || (arrival == Arrival::Late && ctx.packets.get(mpdu.packet).passed_on) {
+            return;
+        }
+        let copy = copy(ctx, frame, mpdu.packet);
+        if arrival == Arrival::Fresh {
+            agreements.reorderings[index].keep(mpdu.sequence, copy, ctx.now, &mut agreements.ready);
+            return;
+        }
+        let mut late = Some(copy);
+        while let Some(handle) = late {
+            late = ctx.packets.follower(handle);
+            ctx.stack.lose(ctx.now, handle, DropCause::Reordering, ctx.packets, ctx.record);
+        }
+    }
+
+    /// Passes on what is in order, and sees to it that the rest does not wait for ever.
+    fn pass_on(&self, ctx: &mut Context, agreements: &mut Agreements, index: usize) {
+        let from = agreements.reorderings[index].from;
+        while let Some(first) = agreements.ready.pop_front() {
+            let mut packet = Some(first);
+            while let Some(handle) = packet {
+                packet = ctx.packets.follower(handle);
+                ctx.packets.set_follower(handle, None);
+                ctx.stack.on_received(ctx.now, from, handle, ctx.packets, ctx.record);
+            }
+        }
+        let timeout = ctx.timing.aggregation.map_or(Span::ZERO, |limits| limits.reordering_timeout);
+        let due = agreements.reorderings.iter().filter_map(|known| known.due(timeout)).min();
+        match due {
+            Some(due) if !ctx.agenda.is_armed(agreements.timer) => {
+                ctx.agenda.arm(agreements.timer, due.max(ctx.now), Lane::Upper);
+            }
+            _ => {} // that it goes off too early does no harm
+        }
+    }
+
+    /// A reordering buffer may have waited for too long.
+    pub fn on_reordering_due(&mut self, ctx: &mut Context) {
+        let timeout = ctx.timing.aggregation.map_or(Span::ZERO, |limits| limits.reordering_timeout);
+        let mut agreements = self.agreements();
+        for index in 0..agreements.reorderings.len() {
+            if agreements.reorderings[index].due(timeout).is_some_and(|due| due <= ctx.now) {
+                agreements.reorderings[index].give_up_first(ctx.now, &mut agreements.ready);
+            }
+            self.pass_on(ctx, &mut agreements, index);
+        }
+        self.agreements = Some(agreements);
+    }
+
+    /// Someone asks which MPDUs have arrived.
+    pub(in crate::mac) fn on_request(&mut self, ctx: &mut Context, frame: &Frame) {
+        let Some(load) = frame.load.filter(|_| self.accepts(ctx, frame)) else { return };
+        let start = ctx.loads.get(load).start;
+        self.phase = Phase::BlockAckDue { to: frame.from, sequence: frame.sequence };
+        self.arm(ctx, ctx.now + ctx.timing.sifs);
+        let mut agreements = self.agreements();
+        let index = agreements.reordering(frame.from, ctx.timing.aggregation.map_or(0, |limits| limits.window));
+        agreements.reorderings[index].move_to(start, ctx.now, &mut agreements.ready);
+        self.pass_on(ctx, &mut agreements, index);
+        self.agreements = Some(agreements);
+    }
+
+    /// SIFS after the frame that is answered, whatever the medium does.
+    pub(in crate::mac) fn send_block_ack(&mut self, ctx: &mut Context, to: NodeId, sequence: u32) {
+        let frame =
+            ctx.timing.control_frame(FrameKind::BlockAck, [self.id, to], sequence, Span::ZERO, ctx.now);
+        let mut agreements = self.agreements();
+        let index = agreements.reordering(to, ctx.timing.aggregation.map_or(0, |limits| limits.window));
+        let load = ctx.loads.get_mut(agreements.load);
+        load.mpdus.clear();
+        (load.start, load.arrived) = agreements.reorderings[index].scoreboard();
+        let frame = Frame { report: ctx.stack.report(ctx.now), load: Some(agreements.load), ..frame };
+        self.agreements = Some(agreements);
+        self.phase = Phase::AckSent;
+        self.transmit(ctx, frame);
+    }
+}
+
+/// This station's own packets of an MPDU. Its sender's are not needed any more.
+fn copy(ctx: &mut Context, frame: &Frame, first: Handle) -> Handle {
+    let (mut packet, mut last, mut head) = (Some(first), None, None);
+    while let Some(handle) = packet {
+        let entry = ctx.packets.get_mut(handle);
+        entry.passed_on = true;
+        let payload = entry.packet.segment.payload;
+        let copy = ctx.packets.copy(handle);
+        ctx.packets.get_mut(copy).payload_air += frame.airtime_of(payload);
+        if let Some(before) = last {
+            ctx.packets.set_follower(before, Some(copy));
+        }
+        head = head.or(Some(copy));
+        last = Some(copy);
+        packet = ctx.packets.follower(handle);
+    }
+    head.expect("an MPDU has a packet")
+}

@@ -1,0 +1,135 @@
+//! The originator's side of an agreement: the MPDUs that it has sent, or is about to, and that were not acknowledged.
+
+use super::sequence::after;
+use crate::slab::Handle;
+use multihop_core::{FlowId, NodeId, Span, Time};
+use std::collections::VecDeque;
+
+/// What is known of an MPDU.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum State {
+    /// To be sent, or sent and not acknowledged.
+    Waiting,
+    /// Acknowledged.
+    Acknowledged,
+    /// Sent as often as it may be.
+    GivenUp,
+    /// Older than packets may get.
+    Expired,
+    /// Its packets are not here any more.
+    Gone,
+}
+
+/// An MPDU.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    /// Its packet, or the first of an A-MSDU.
+    pub(super) packet: Handle,
+    /// The flow of that.
+    pub(super) flow: FlowId,
+    /// Network-layer bytes of all of its packets, and payload bytes of the transport.
+    pub(super) size: u32,
+    pub(super) payload: u32,
+    /// From its header to its FCS.
+    pub(super) bytes: u32,
+    pub(super) enqueued: Time,
+    pub(super) head_of_line: Time,
+    /// Transmissions, and requests for a block acknowledgement of it that nobody answered.
+    pub(super) tries: u32,
+    /// It is in the frame that is being sent.
+    pub(super) flying: bool,
+    pub(super) state: State,
+}
+
+/// Frames that were sent in vain since the last exchange that was reported.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spent {
+    pub(super) rts_tries: u32,
+    pub(super) rts_failures: u32,
+    pub(super) data_tries: u32,
+    pub(super) slots: u32,
+}
+
+/// The transmit window of an agreement (10.24.7.7: `WinStartO` and `WinSizeO`).
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    pub(super) peer: NodeId,
+    /// A block acknowledgement is to be asked for before anything else is sent: one was lost, or the window moved on over an MPDU that
+    /// was given up.
+    pub(super) request: bool,
+    /// Requests in a row that nobody answered.
+    pub(super) request_tries: u32,
+    pub(super) spent: Spent,
+    /// Of the last DATA frame: airtime of a successful exchange of it, and its MPDUs.
+    pub(super) airtime: Span,
+    pub(super) mpdus: u32,
+    start: u16,
+    size: usize,
+    held: VecDeque<Held>,
+}
+
+impl Window {
+    /// That of an agreement about `size` MPDUs.
+    pub(super) fn new(peer: NodeId, size: u32) -> Window {
+        Window {
+            peer,
+            request: false,
+            request_tries: 0,
+            spent: Spent::default(),
+            airtime: Span::ZERO,
+            mpdus: 1,
+            start: 0,
+            size: size as usize,
+            held: VecDeque::with_capacity(size as usize),
+        }
+    }
+
+    /// The first sequence number that was not acknowledged.
+    pub(super) fn start(&self) -> u16 {
+        self.start
+    }
+
+    /// May an MPDU more be sent?
+    pub(super) fn has_room(&self) -> bool {
+        self.held.len() < self.size
+    }
+
+    /// MPDUs from the first that waits.
+    pub(super) fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Is there something to send?
+    pub(super) fn is_pending(&self) -> bool {
+        self.request || !self.held.is_empty()
+    }
+
+    /// The sequence number of a place.
+    pub(super) fn sequence(&self, place: usize) -> u16 {
+        after(self.start, place)
+    }
+
+    /// The MPDU at a place.
+    pub(super) fn get(&self, place: usize) -> &Held {
+        &self.held[place]
+    }
+
+    /// The same, to change it.
+    pub(super) fn get_mut(&mut self, place: usize) -> &mut Held {
+        &mut self.held[place]
+    }
+
+    /// An MPDU gets the next sequence number. There must be room.
+    pub(super) fn push(&mut self, held: Held) {
+        debug_assert!(self.has_room(), "at most as many as the agreement covers");
+        self.held.push_back(held);
+    }
+
+    /// Moves on over what is done with.
+    pub(super) fn advance(&mut self) {
+        while self.held.front().is_some_and(|first| first.state == State::Gone) {
+            self.held.pop_front();
+            self.start = after(self.start, 1);
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! A-MPDUs and block acknowledgements as timelines.
+//!
+//! Airtimes besides those of the others, in us: a packet of 1000 bytes is an MPDU of 26 + 8 + 1000 + 4 = 1038 bytes, alone 192 +
+//! ceil(8 * 1038 / 11) = 947; n of them are 4 + 1038 + 2 each, without the last padding: two are 2086 bytes, 1710 us, three 3130 and
+//! 2469. A block acknowledgement has 32 bytes, 448 us at 1 Mb/s, a request 24 and 384. It is overdue after 10 + 20 + 192.
+
+use super::script::{A, AGGREGATION, B, C, Script, Signal, config, us};
+use crate::config::AggregationConfig;
+use multihop_core::FrameKind::{Ack, BlockAck, BlockAckRequest, Cts, Data, Rts};
+use multihop_core::{Exchange, Fate, LinkEvent, Span};
+use multihop_dot11::DcfRules;
+
+const SINGLE: u64 = 947;
+const PAIR: u64 = 1_710;
+const TRIPLE: u64 = 2_469;
+const BLOCK_ACK: u64 = 448;
+const REQUEST: u64 = 384;
+const OVERDUE: u64 = 222;
+
+fn aggregating(limits: AggregationConfig) -> Script {
+    let mut setup = config(DcfRules::IEEE, None);
+    (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
+    setup.mac.aggregation = Some(limits);
+    Script::with(&setup)
+}
+
+/// Packets of 1000 bytes for B from 1000 us on: the first leaves alone, the others wait for the end of its exchange, 2311 us.
+fn waiting(limits: AggregationConfig, packets: usize) -> Script {
+    let mut s = aggregating(limits);
+    (0..packets).for_each(|_| s.queues(1_000, Some(B)));
+    let ack = s.control(Ack, B, A, 0);
+    s.hears(1_000 + SINGLE + 10, ack, Signal::Clear);
+    assert_eq!(s.runs_until(2_300), [(1_000, Data, Some(B), 314)], "a single MPDU is answered by an ACK");
+    s
+}
+
+fn exchanges(s: &mut Script) -> (Vec<Exchange>, Vec<Exchange>) {
+    let events = s.events();
+    let mpdus = events.iter().filter_map(|event| if let LinkEvent::Mpdu(e) = event { Some(*e) } else { None });
+    let all = events.iter().filter_map(|event| if let LinkEvent::Exchange(e) = event { Some(*e) } else { None });
+    (mpdus.collect(), all.collect())
+}
+
+#[test]
+fn what_waits_goes_in_one_frame_and_has_one_answer() {
+    let mut s = waiting(AGGREGATION, 3);
+    s.events();
+    let answer = s.block_ack(B, 0, &[1, 2]);
+    let done = s.hears(2_311 + PAIR + 10, answer, Signal::Clear);
+    assert_eq!(done, 4_479);
+    assert_eq!(s.runs_until(20_000), [(2_311, Data, Some(B), 10 + BLOCK_ACK)]);
+    assert_eq!(s.sent_sequences(), [1, 2]);
+    let link = s.record.nodes[A.index()].links()[0];
+    assert_eq!((link.data, link.acknowledged, link.given_up), (3, 3, 0));
+    let (mpdus, all) = exchanges(&mut s);
+    let [exchange] = all[..] else { panic!("{all:?}") };
+    assert_eq!((exchange.size, exchange.payload, exchange.mpdus), (2_000, 1_920, 2));
+    assert_eq!((exchange.data_tries, exchange.fate, exchange.done), (1, Fate::Acknowledged, us(done)));
+    // They waited for the first exchange, and were served from its end on.
+    assert_eq!((exchange.enqueued, exchange.head_of_line), (us(1_000), us(2_261)));
+    assert_eq!(exchange.airtime, Span::from_us(PAIR + 10 + BLOCK_ACK));
+    assert_eq!(mpdus.iter().map(|mpdu| (mpdu.size, mpdu.mpdus)).collect::<Vec<_>>(), [(1_000, 2); 2]);
+}
+
+/// Only what is missing is sent again, with what came meanwhile, in the order of sequence numbers.
+#[test]
+fn what_did_not_arrive_goes_again_with_new_packets() {
+    let mut s = waiting(AGGREGATION, 4);
+    let answer = s.block_ack(B, 0, &[1, 3]);
+    let end = s.hears(2_311 + TRIPLE + 10, answer, Signal::Clear);
+    assert_eq!(s.runs_until(3_000), [(2_311, Data, Some(B), 458)]);
+    assert_eq!(s.sent_sequences(), [1, 2, 3]);
+    s.queues(5_000, Some(B));
+    let answer = s.block_ack(B, 2, &[0, 2]);
+    s.hears(end + 50 + PAIR + 10, answer, Signal::Clear);
+    assert_eq!(s.runs_until(30_000), [(end + 50, Data, Some(B), 458)]);
+    assert_eq!(s.sent_sequences(), [2, 4]);
+    let link = s.record.nodes[A.index()].links()[0];
+    assert_eq!((link.data, link.acknowledged), (6, 5));
+    // The one that was sent twice took longer, and shifts the mean of its exchange by half of that.
+    let (mpdus, all) = exchanges(&mut s);
+    let [first, second] = [mpdus[3], mpdus[4]];
+    assert_eq!((first.data_tries, second.data_tries), (2, 1));
+    let mean = (first.service_delay() + second.service_delay()) / 2;
+    assert_eq!(all.last().map(Exchange::service_delay), Some(mean));
+}
+
+#[test]
+fn a_lost_block_ack_is_asked_for_and_nothing_is_sent_twice() {
+    let mut s = waiting(AGGREGATION, 3);
+    let request = 2_311 + PAIR + OVERDUE;
+    let answer = s.block_ack(B, 1, &[0, 1]);
+    s.hears(request + REQUEST + 10, answer, Signal::Clear);
+    let sent = [(2_311, Data, Some(B), 458), (request, BlockAckRequest, Some(B), 458)];
+    assert_eq!(s.runs_until(30_000), sent);
+    let link = s.record.nodes[A.index()].links()[0];
+    assert_eq!((link.data, link.acknowledged, link.given_up), (3, 3, 0));
+}
+
+/// Tries are one frame and six requests; six and one more ask the recipient to pass on what it may hold. Then the next packet's turn comes.
+#[test]
+fn a_block_ack_lost_a_hundred_times_ends_in_packets_given_up() {
+    let mut s = waiting(AGGREGATION, 3);
+    let kinds: Vec<_> = s.runs_until(1_000_000).iter().map(|(_, kind, ..)| *kind).collect();
+    assert_eq!(kinds[0], Data);
+    assert_eq!(kinds[1..], [BlockAckRequest; 6 + 7]);
+    let link = s.record.nodes[A.index()].links()[0];
+    assert_eq!((link.acknowledged, link.given_up), (1, 2));
+    let (mpdus, all) = exchanges(&mut s);
+    assert_eq!(mpdus[1..].iter().map(|mpdu| mpdu.data_tries).collect::<Vec<_>>(), [7, 7]);
+    assert_eq!(all.last().map(|last| (last.fate, last.size)), Some((Fate::GivenUp, 2_000)));
+    for round in 0..10 {
+        s.queues(2_000_000 + round * 1_000_000, Some(B));
+    }
+    assert_eq!(s.runs_until(20_000_000).len(), 10 * (7 + 7), "seven tries each, seven requests after them");
+}
+
+#[test]
+fn a_packet_given_up_moves_the_recipient_on() {
+    let mut setup = config(DcfRules::IEEE, None);
+    (setup.mac.cw_min, setup.mac.cw_max, setup.mac.short_retry_limit) = (0, 0, Some(1));
+    setup.mac.aggregation = Some(AGGREGATION);
+    let mut s = Script::with(&setup);
+    (0..3).for_each(|_| s.queues(1_000, Some(B)));
+    let ack = s.control(Ack, B, A, 0);
+    s.hears(1_000 + SINGLE + 10, ack, Signal::Clear);
+    let answer = s.block_ack(B, 0, &[2]);
+    let end = s.hears(2_311 + PAIR + 10, answer, Signal::Clear);
+    let answer = s.block_ack(B, 3, &[]);
+    s.hears(end + 50 + REQUEST + 10, answer, Signal::Clear);
+    let sent = s.runs_until(30_000);
+    assert_eq!(sent[2..], [(end + 50, BlockAckRequest, Some(B), 458)]);
+    let link = s.record.nodes[A.index()].links()[0];
+    assert_eq!((link.acknowledged, link.given_up), (2, 1));
+}
+
+#[test]
+fn a_window_holds_back_what_it_does_not_cover() {
+    let mut s = waiting(AggregationConfig { window: 2, ..AGGREGATION }, 5);
+    s.runs_until(2_311);
+    assert_eq!(s.sent_sequences(), [1, 2]);
+    let answer = s.block_ack(B, 1, &[1]);
+    let end = s.hears(2_311 + PAIR + 10, answer, Signal::Clear);
+    s.runs_until(end + 60);
+    assert_eq!(s.sent_sequences(), [1], "3 would be beyond the window");
+}
+
+#[test]
+fn limits_of_length_of_airtime_and_of_number_end_a_frame() {
+    let two = |limits| {
+        let mut s = waiting(limits, 5);
+        s.runs_until(2_311);
+        s.sent_sequences()
+    };
+    assert_eq!(two(AGGREGATION).len(), 4);
+    assert_eq!(two(AggregationConfig { a_mpdu: 3_129, ..AGGREGATION }), [1, 2]);
+    assert_eq!(two(AggregationConfig { max_duration: Span::from_us(TRIPLE - 1), ..AGGREGATION }), [1, 2]);
+    assert_eq!(two(AggregationConfig { max_duration: Span::from_us(TRIPLE), ..AGGREGATION }), [1, 2, 3]);
+    assert_eq!(two(AggregationConfig { mpdus: 3, ..AGGREGATION }), [1, 2, 3]);
+}
+
+/// Two packets in one MPDU: 26 + 4 + 1022 + 2 + 1022 bytes, 1702 us at 11 Mb/s, and an ACK.
+#[test]
+fn packets_of_an_a_msdu_share_a_header_and_an_ack() {
+    let limits = AggregationConfig { mpdus: 1, a_msdu: Some(3_839), ..AGGREGATION };
+    let mut s = waiting(limits, 3);
+    let ack = s.control(Ack, B, A, 0);
+    let data = 192 + (8 * (26 + 4 + 1_024 + 1_022) as u64).div_ceil(11);
+    s.hears(2_311 + data + 10, ack, Signal::Clear);
+    assert_eq!(s.runs_until(30_000), [(2_311, Data, Some(B), 314)]);
+    let link = s.record.nodes[A.index()].links()[0];
+    assert_eq!((link.data, link.acknowledged), (2, 2), "of MPDUs");
+    assert_eq!(exchanges(&mut s).1.last().map(|last| last.size), Some(2_000));
+}
+
+/// RTS 352, CTS 304; the NAV of the RTS covers all up to the block acknowledgement.
+#[test]
+fn an_aggregate_after_rts() {
+    let mut s = aggregating(AggregationConfig { rts: true, ..AGGREGATION });
+    (0..3).for_each(|_| s.queues(1_000, Some(B)));
+    let ack = s.control(Ack, B, A, 0);
+    s.hears(1_000 + SINGLE + 10, ack, Signal::Clear);
+    let cts = s.control(Cts, B, A, 2_178);
+    s.hears(2_311 + 352 + 10, cts, Signal::Clear);
+    let data = 2_311 + 352 + 10 + 304 + 10;
+    let answer = s.block_ack(B, 0, &[1, 2]);
+    s.hears(data + PAIR + 10, answer, Signal::Clear);
+    let rts = 10 + 304 + 10 + PAIR + 10 + BLOCK_ACK;
+    let sent = [(1_000, Data, Some(B), 314), (2_311, Rts, Some(B), rts), (data, Data, Some(B), 458)];
+    assert_eq!(s.runs_until(30_000), sent);
+    assert_eq!(exchanges(&mut s).1.last().map(|last| last.rts_tries), Some(1));
+}
+
+/// MPDUs wait for one before them, which a later frame brings.
+#[test]
+fn a_recipient_passes_on_in_order() {
+    let mut s = aggregating(AGGREGATION);
+    let frame = s.aggregate(B, A, &[0, 2]);
+    let end = s.hears(1_000, frame, Signal::Clear);
+    assert_eq!(s.runs_until(end + 20), [(end + 10, BlockAck, Some(B), 0)]);
+    assert_eq!(s.stack.inbox(), 1);
+    let (start, arrived) = s.acknowledged();
+    assert_eq!((start, arrived.has(0), arrived.has(1), arrived.has(2)), (0, true, false, true));
+    let missing = s.aggregate(B, A, &[1]);
+    let end = s.hears(10_000, missing, Signal::Clear);
+    assert_eq!(s.runs_until(end + 20), [(end + 10, Ack, Some(B), 0)]);
+    assert_eq!(s.stack.inbox(), 3);
+    let again = s.aggregate(B, A, &[1, 2]);
+    s.hears(20_000, again, Signal::Clear);
+    s.runs_until(30_000);
+    assert_eq!(s.stack.inbox(), 3, "what came before is acknowledged, and not passed on");
+}
+
+#[test]
+fn a_request_lets_a_recipient_pass_on_what_waits_behind_a_gap() {
+    let mut s = aggregating(AGGREGATION);
+    let frame = s.aggregate(B, A, &[0, 2, 4]);
+    s.hears(1_000, frame, Signal::Clear);
+    let request = s.request(B, 3);
+    let end = s.hears(10_000, request, Signal::Clear);
+    assert_eq!(s.runs_until(end + 20)[1], (end + 10, BlockAck, Some(B), 0));
+    assert_eq!(s.stack.inbox(), 2, "2, but not 4");
+    let (start, arrived) = s.acknowledged();
+    assert_eq!((start, arrived.has(0), arrived.has(1), arrived.count()), (3, false, true, 1));
+}
+
+#[test]
+fn a_gap_is_given_up_after_the_timeout_and_what_comes_then_is_lost() {
+    let mut s = aggregating(AGGREGATION);
+    let frame = s.aggregate(B, A, &[1, 2]);
+    let end = s.hears(1_000, frame, Signal::Clear);
+    s.runs_until(end + 99_999);
+    assert_eq!(s.stack.inbox(), 0);
+    s.runs_until(end + 100_000);
+    assert_eq!(s.stack.inbox(), 2);
+    let late = s.aggregate(B, A, &[0]);
+    s.hears(end + 150_000, late, Signal::Clear);
+    s.runs_until(end + 200_000);
+    assert_eq!(s.stack.inbox(), 2);
+    let lost = s.record.conservation.dropped[multihop_core::DropCause::Reordering as usize];
+    assert_eq!(lost, 1, "its sender has its ACK, so that it is lost here");
+}
+
+/// A frame beyond the window moves it: what was missing there is not waited for.
+#[test]
+fn a_far_sequence_number_moves_the_window() {
+    let mut s = aggregating(AGGREGATION);
+    for (at, sequences) in [(1_000, [0, 2]), (10_000, [66, 67])] {
+        let frame = s.aggregate(B, A, &sequences);
+        s.hears(at, frame, Signal::Clear);
+    }
+    s.runs_until(20_000);
+    assert_eq!(s.stack.inbox(), 2, "0, and 2 when the window began at 3");
+}
+
+#[test]
+fn bystanders_keep_silent_until_the_block_ack_is_over() {
+    let mut s = aggregating(AGGREGATION);
+    let frame = crate::medium::Frame { duration: Span::from_us(458), ..s.aggregate(B, C, &[0, 1]) };
+    let end = s.hears(1_000, frame, Signal::Clear);
+    s.queues(1_500, Some(B));
+    let sent = s.runs_until(end + 1_000);
+    assert_eq!(sent, [(end + 458 + 50, Data, Some(B), 314)]);
+    let heard = s.events().iter().find_map(|event| match event {
+        LinkEvent::Decoded(heard) => Some((heard.kind, heard.size)),
+        _ => None,
+    });
+    assert_eq!(heard, Some((Data, 2_000)), "one frame with the bytes of all of its packets");
+}
+
+#[test]
+fn turns_alternate_between_the_queue_and_who_waits_for_a_retry() {
+    let mut s = waiting(AGGREGATION, 3);
+    s.queues(2_305, Some(C));
+    let answer = s.block_ack(B, 1, &[]);
+    let end = s.hears(2_311 + PAIR + 10, answer, Signal::Clear);
+    let ack = s.control(Ack, C, A, 0);
+    s.hears(end + 50 + SINGLE + 10, ack, Signal::Clear);
+    let to: Vec<_> = s.runs_until(end + 3_000).iter().map(|(_, _, to, _)| *to).collect();
+    assert_eq!(to, [Some(B), Some(C), Some(B)]);
+}

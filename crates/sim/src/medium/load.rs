@@ -1,0 +1,119 @@
+//! What frames on the air carry under block acknowledgement agreements: the MPDUs of an aggregate, or which of them arrived.
+//!
+//! It lives here, one place for each MAC, and not in the [`Frame`](super::Frame), which is copied. A MAC has one frame on the air, and what
+//! it carries stays until the MAC makes the next one.
+
+use crate::slab::Handle;
+
+/// MPDUs that a block acknowledgement can be about at most.
+pub const MOST_MPDUS: usize = 256;
+
+/// An MPDU of an aggregate.
+#[derive(Clone, Copy, Debug)]
+pub struct Mpdu {
+    /// The sender's copy of its packet; of the first, if it is an A-MSDU.
+    pub packet: Handle,
+    /// Its sequence number, of 12 bits.
+    pub sequence: u16,
+    /// Bytes from its MAC header to its FCS.
+    pub bytes: u32,
+    /// It was sent before.
+    pub retry: bool,
+}
+
+/// One bit for each of the MPDUs from a sequence number on.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Bitmap([u64; MOST_MPDUS / 64]);
+
+impl Bitmap {
+    /// Sets the bit of this place.
+    pub fn set(&mut self, place: usize) {
+        self.0[place / 64] |= 1 << (place % 64);
+    }
+
+    /// Is the bit of this place set? None beyond the last is.
+    pub fn has(&self, place: usize) -> bool {
+        self.0.get(place / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
+    }
+
+    /// The same without the first bits.
+    #[must_use]
+    pub fn without_first(self, places: usize) -> Bitmap {
+        let (words, bits) = (places / 64, places % 64);
+        let word = |index: usize| self.0.get(index).copied().unwrap_or(0);
+        let moved = |index: usize| {
+            let above = word(index + words + 1).checked_shl(64 - bits as u32).unwrap_or(0);
+            word(index + words) >> bits | above
+        };
+        Bitmap(std::array::from_fn(moved))
+    }
+
+    /// How many bits are set.
+    pub fn count(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Its words, the first places first.
+    pub fn words(&self) -> [u64; MOST_MPDUS / 64] {
+        self.0
+    }
+}
+
+/// What a frame carries.
+#[derive(Clone, Debug, Default)]
+pub struct Load {
+    /// Its MPDUs, in the order of the air; none in control frames.
+    pub mpdus: Vec<Mpdu>,
+    /// The first sequence number that it is about.
+    pub start: u16,
+    /// In a block acknowledgement: those that arrived, from `start` on.
+    pub arrived: Bitmap,
+}
+
+/// The place of a MAC among the [`Loads`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct LoadId(u32);
+
+/// What the frames on the air carry.
+#[derive(Clone, Debug, Default)]
+pub struct Loads(Vec<Load>);
+
+impl Loads {
+    /// A place for the frames of one more MAC.
+    pub fn add(&mut self) -> LoadId {
+        self.0.push(Load { mpdus: Vec::with_capacity(MOST_MPDUS), ..Load::default() });
+        LoadId((self.0.len() - 1) as u32)
+    }
+
+    /// What a frame carries.
+    pub fn get(&self, id: LoadId) -> &Load {
+        &self.0[id.0 as usize]
+    }
+
+    /// The same, to change it.
+    pub fn get_mut(&mut self, id: LoadId) -> &mut Load {
+        &mut self.0[id.0 as usize]
+    }
+
+    /// The MPDUs that a frame carries; none, if there is no aggregation in it.
+    #[inline]
+    pub fn mpdus(&self, load: Option<LoadId>) -> &[Mpdu] {
+        load.map_or(&[], |id| &self.get(id).mpdus)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bitmap_moves_with_its_start() {
+        let mut bits = Bitmap::default();
+        [0, 63, 64, 255].into_iter().for_each(|place| bits.set(place));
+        assert_eq!(bits.count(), 4);
+        let moved = bits.without_first(63);
+        assert_eq!((moved.has(0), moved.has(1), moved.has(192), moved.count()), (true, true, true, 3));
+        assert!(!bits.has(256) && !bits.has(1_000));
+        assert_eq!(bits.without_first(256), Bitmap::default());
+    }
+}
