@@ -312,7 +312,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         record_interval: Span::from_ms(1),
         nodes: vec![NodeConfig { name: "a".into(), position: None, base: None, data_rate: None }],
         phy,
-        data_rate: Rate::from_kbps(11_000),
+        data_rate: Rate::from_kbps(11_000).into(),
         control_rate: Some(Rate::from_kbps(1_000)),
         ack_rate: None,
         mac: MacConfig {
