@@ -3,7 +3,7 @@
 use crate::link_layer::{Encoding, HeEncoding, HeFormat, HtEncoding, VhtEncoding};
 use crate::{Channel, Reception};
 use multihop_core::{Rate, Span};
-use multihop_dot11::{Band, Bandwidth, Clock, HePpdu, HtPpdu, Ppdu, Preamble, VhtPpdu};
+use multihop_dot11::{Band, Bandwidth, Clock, HePpdu, HtPpdu, MPDU_DELIMITER, Ppdu, Preamble, VhtPpdu};
 
 /// For how long a frame of `air_bytes` bytes, MAC header and frame check sequence included, was on the air by itself, from its
 /// preamble to its last symbol.
@@ -12,7 +12,7 @@ use multihop_dot11::{Band, Bandwidth, Clock, HePpdu, HtPpdu, Ppdu, Preamble, Vht
 /// at 2.4 GHz is not part of it: see [`txtime`]. For the frames of an A-MPDU, which share a preamble, there is
 /// [`aggregate_airtime`].
 pub fn airtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
-    on_air(&ppdu(reception)?, psdu_bytes(reception, air_bytes), Band::Other)
+    on_air(&ppdu(reception)?, psdu_bytes(reception, air_bytes), Band::Ghz5)
 }
 
 /// For how long an A-MPDU of frames of so many bytes was on the air: each stands behind a delimiter of four bytes, and all but the
@@ -22,13 +22,10 @@ pub fn airtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
 pub fn aggregate_airtime(ppdu: &Ppdu, air_bytes: impl IntoIterator<Item = u32>) -> Option<Span> {
     let add = |psdu: u32, frame: u32| {
         psdu.checked_next_multiple_of(4)
-            .map_or(u32::MAX, |psdu| psdu.saturating_add(DELIMITER).saturating_add(frame))
+            .map_or(u32::MAX, |psdu| psdu.saturating_add(MPDU_DELIMITER).saturating_add(frame))
     };
-    on_air(ppdu, air_bytes.into_iter().fold(0, add), Band::Other)
+    on_air(ppdu, air_bytes.into_iter().fold(0, add), Band::Ghz5)
 }
-
-/// Bytes of the delimiter of a frame in an A-MPDU.
-const DELIMITER: u32 = 4;
 
 /// No frame is on the air for longer than the length field of direct sequence can say, 16 bits of microseconds (15.2.3.6), and its
 /// preamble; those of other PHYs say less. A length that needs more time is wrong.
@@ -42,7 +39,7 @@ fn on_air(ppdu: &Ppdu, bytes: u32, band: Band) -> Option<Span> {
 /// DIFS count (18.3.2.4).
 pub fn txtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
     let low = reception.channel.is_some_and(Channel::is_2_4_ghz);
-    let band = if low { Band::Ghz2_4 } else { Band::Other };
+    let band = if low { Band::Ghz2_4 } else { Band::Ghz5 };
     on_air(&ppdu(reception)?, psdu_bytes(reception, air_bytes), band)
 }
 
@@ -51,7 +48,7 @@ pub fn txtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
 /// which is not counted here.
 pub fn psdu_bytes(reception: &Reception, air_bytes: u32) -> u32 {
     let always = matches!(reception.encoding, Some(Encoding::Vht(_) | Encoding::He(_)));
-    if always || reception.aggregate.is_some() { air_bytes.saturating_add(DELIMITER) } else { air_bytes }
+    if always || reception.aggregate.is_some() { air_bytes.saturating_add(MPDU_DELIMITER) } else { air_bytes }
 }
 
 /// How a frame was sent, by what its receiver said.

@@ -1,7 +1,8 @@
 //! What the IEEE 802.11 standard says: PHY tables, airtimes, error rates, and the rules of the DCF.
 //!
 //! * [`Phy`]: rates, inter-frame spaces and airtimes of a physical layer; [`FrameTiming`] is what is asked for each frame.
-//! * [`Ppdu`]: airtimes of frames of every generation, up to HE, by what receivers report of them.
+//! * [`Ppdu`]: airtimes of frames of every generation, up to HE, as stations send them and by what receivers report of them.
+//! * [`DataRate`]: a bit rate, or a modulation and coding scheme of HT, VHT or HE ([`Mcs`]).
 //! * [`Durations`]: what the frames of an exchange write into their duration fields, which others take as their NAV.
 //! * [`bit_error_rate`] and its relatives: how many bits a receiver gets wrong at a given ratio of signal to interference and
 //!   noise; [`ErrorTable`] is what is asked for each frame.
@@ -13,6 +14,7 @@
 mod duration;
 mod error;
 mod ldpc;
+mod mcs;
 mod phy;
 mod ppdu;
 mod rules;
@@ -20,8 +22,9 @@ mod special;
 
 pub use duration::{ACK_DURATION, Durations};
 pub use error::{ErrorTable, bit_error_rate, bit_success_ln, frame_success, success_from_delivery};
+pub use mcs::{Coding, DataRate, GuardInterval, Mcs, PpduOptions};
 pub use phy::{
     ACK_BYTES, CTS_BYTES, FrameTiming, Modulation, OfdmSymbols, Phy, Preamble, RTS_BYTES, Standard,
 };
-pub use ppdu::{Band, Bandwidth, Clock, HePpdu, HtPpdu, Ppdu, VhtPpdu};
+pub use ppdu::{Band, Bandwidth, Clock, HePpdu, HtPpdu, MPDU_DELIMITER, Ppdu, VhtPpdu};
 pub use rules::{BackoffDraw, DcfRules, EifsRule, Microseconds, ResponseTimeout};

@@ -1,9 +1,11 @@
 //! PHY tables: rates, inter-frame spaces, and how long a frame is on the air.
 
-use crate::Microseconds;
+use crate::ppdu::SymbolCode;
+use crate::{Band, DataRate, Microseconds, Ppdu, PpduOptions};
 use multihop_core::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Bytes of an RTS frame, FCS included (8.3.1.2).
 pub const RTS_BYTES: u32 = 20;
@@ -31,6 +33,15 @@ pub enum Standard {
     /// OFDM at 2.4 GHz with the rates of 802.11b as well (802.11g; 802.11-2012, clause 19).
     #[serde(rename = "802.11g")]
     Dot11g,
+    /// High throughput at 2.4 and 5 GHz, up to 4 streams and 40 MHz (802.11n; 802.11-2016, clause 19).
+    #[serde(rename = "802.11n")]
+    Dot11n,
+    /// Very high throughput at 5 GHz, up to 8 streams and 160 MHz (802.11ac; 802.11-2016, clause 21).
+    #[serde(rename = "802.11ac")]
+    Dot11ac,
+    /// High efficiency at 2.4 and 5 GHz, up to 8 streams and 160 MHz, to one user at a time (802.11ax-2021, clause 27).
+    #[serde(rename = "802.11ax")]
+    Dot11ax,
 }
 
 /// Preamble of direct-sequence frames.
@@ -71,7 +82,7 @@ pub enum Modulation {
     Cck5_5,
     /// Complementary code keying, 8 bits a symbol.
     Cck11,
-    /// OFDM: constellation bits per carrier (1, 2, 4, 6) and code rate as a fraction.
+    /// OFDM: constellation bits per carrier (1, 2, 4, 6; 8 from VHT, 10 from HE on) and code rate as a fraction.
     Ofdm {
         /// Coded bits per carrier.
         bits: u8,
@@ -93,9 +104,10 @@ impl Modulation {
 }
 
 /// A physical layer with its options chosen.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Eq, PartialEq)]
 pub struct Phy {
     standard: Standard,
+    options: PpduOptions,
     preamble: Preamble,
     basic: &'static [Rate],
     symbols: OfdmSymbols,
@@ -109,21 +121,48 @@ pub struct Phy {
     pub cw_max: u32,
 }
 
+impl fmt::Debug for Phy {
+    /// All fields; options of PPDUs, of which older standards have none, only where there are some. Hashes of scenarios are made of it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Phy { standard, options, preamble, basic, symbols, slot, sifs, cw_min, cw_max } = self;
+        let mut shown = f.debug_struct("Phy");
+        shown.field("standard", standard).field("preamble", preamble).field("basic", basic);
+        shown.field("symbols", symbols).field("slot", slot).field("sifs", sifs);
+        shown.field("cw_min", cw_min).field("cw_max", cw_max);
+        if standard.has_mcs() {
+            shown.field("options", options);
+        }
+        shown.finish()
+    }
+}
+
 impl Phy {
-    /// The physical layer with the values of the standard (14.9, 15.4.8, 17.3.3, 18.4.4, 19.8.4). `preamble` only matters for
-    /// direct-sequence frames.
+    /// The physical layer with the values of the standard (14.9, 15.4.8, 17.3.3, 18.4.4, 19.8.4; 802.11-2016, 19.4.4 and 21.4.4).
+    /// `preamble` only matters for direct-sequence frames.
     ///
     /// 802.11g is that of a network without 802.11b stations: the short slot of 9 us, the OFDM rates 6, 12 and 24 Mb/s as basic
-    /// rates. For others see [`Phy::with_long_slot`] and [`Phy::mixed`].
+    /// rates. For others see [`Phy::with_long_slot`] and [`Phy::mixed`]. The standards with schemes, [`Standard::has_mcs`], are those
+    /// of [`PpduOptions::of`], in networks without 802.11b stations too; for others see [`Phy::with_options`].
     pub fn new(standard: Standard, preamble: Preamble) -> Phy {
         let (slot, sifs, cw_min, basic): (_, _, _, &[Rate]) = match standard {
             Standard::Fhss => (50, 28, 15, &BASIC_FHSS),
             Standard::Dsss | Standard::Dot11b => (20, 10, 31, &BASIC_DSSS),
-            Standard::Dot11a => (9, 16, 15, &BASIC_OFDM),
             Standard::Dot11g => (9, 10, 15, &BASIC_OFDM),
+            Standard::Dot11a | Standard::Dot11n | Standard::Dot11ac | Standard::Dot11ax => {
+                (9, 16, 15, &BASIC_OFDM)
+            }
         };
         let (slot, sifs) = (Span::from_us(slot), Span::from_us(sifs));
-        Phy { standard, preamble, basic, symbols: OfdmSymbols::Whole, slot, sifs, cw_min, cw_max: 1023 }
+        let (options, symbols) = (PpduOptions::of(standard), OfdmSymbols::Whole);
+        Phy { standard, options, preamble, basic, symbols, slot, sifs, cw_min, cw_max: 1023 }
+    }
+
+    /// A standard with schemes, in this channel. Its SIFS is that of the band (802.11-2016, 19.4.4, table 19-25). Options that the
+    /// standard does not have make a PHY without schemes.
+    #[must_use]
+    pub fn with_options(self, options: PpduOptions) -> Phy {
+        let sifs = Span::from_us(if options.band == Band::Ghz2_4 { 10 } else { 16 });
+        Phy { options, sifs, ..self }
     }
 
     /// 802.11g in a network that has 802.11b stations too: slots of 20 us, and basic rates 1, 2, 5.5 and 11 Mb/s (19.8.4).
@@ -158,14 +197,14 @@ impl Phy {
         self.standard
     }
 
-    /// The rates that it has, ascending, with their modulations.
-    pub fn rates(&self) -> impl Iterator<Item = (Rate, Modulation)> {
-        self.table().iter().copied()
+    /// What its PPDUs have in common; of the standards before 802.11n, those of 20 MHz in their band.
+    pub fn options(&self) -> PpduOptions {
+        self.options
     }
 
-    /// How `rate` is modulated; none if this PHY does not have it.
-    pub fn modulation(&self, rate: Rate) -> Option<Modulation> {
-        self.rates().find(|(known, _)| *known == rate).map(|(_, modulation)| modulation)
+    /// The bit rates that it has, ascending, with their modulations: with schemes ([`Phy::schemes`]) those of 802.11a beside them.
+    pub fn rates(&self) -> impl Iterator<Item = (Rate, Modulation)> {
+        self.table().iter().copied()
     }
 
     /// Do frames at `rate` have the short preamble? Those at 1 Mb/s never do, nor do those of OFDM and of frequency hopping.
@@ -184,11 +223,16 @@ impl Phy {
     }
 
     /// The rate of a CTS or an ACK that answers a frame at `rate`: the highest basic rate not above it and of the same kind of
-    /// modulation, or else the highest such rate that the PHY makes mandatory (9.7.6.5.2; 802.11-2007, 9.6).
+    /// modulation, or else the highest such rate that the PHY makes mandatory (9.7.6.5.2; 802.11-2007, 9.6). In place of a scheme counts
+    /// its rate among those of 802.11a ([`crate::Mcs::non_ht_reference`]; 802.11-2016, 10.7.6.5).
     ///
     /// # Panics
     /// If this PHY does not have the rate.
-    pub fn response_rate(&self, rate: Rate) -> Rate {
+    pub fn response_rate(&self, rate: impl Into<DataRate>) -> Rate {
+        let rate = match rate.into() {
+            DataRate::Bits(rate) => rate,
+            DataRate::Mcs(mcs) => mcs.non_ht_reference(),
+        };
         let modulation = self.modulation(rate).expect("the rate belongs to the PHY");
         let mandatory: &[Rate] = match (modulation.is_ofdm(), self.standard) {
             (true, _) => &BASIC_OFDM,
@@ -223,10 +267,10 @@ impl Phy {
     /// If this PHY does not have the rate.
     pub fn rx_start_delay(&self, rate: Rate) -> Span {
         let modulation = self.modulation(rate).expect("the rate belongs to the PHY");
-        match (modulation.is_ofdm(), self.standard) {
+        match (modulation.is_ofdm(), self.options.band) {
             (false, _) => self.overhead(rate),
-            (true, Standard::Dot11g) => Span::from_us(24),
-            (true, _) => Span::from_us(25),
+            (true, Band::Ghz2_4) => Span::from_us(24),
+            (true, Band::Ghz5) => Span::from_us(25),
         }
     }
 
@@ -236,8 +280,18 @@ impl Phy {
     /// have whole symbols anyway.
     ///
     /// # Panics
-    /// If this PHY does not have the rate.
-    pub fn timing(&self, rate: Rate, rounding: Microseconds) -> FrameTiming {
+    /// If this PHY does not have the rate or the scheme.
+    pub fn timing(&self, rate: impl Into<DataRate>, rounding: Microseconds) -> FrameTiming {
+        let rate = match rate.into() {
+            DataRate::Bits(rate) => rate,
+            DataRate::Mcs(mcs) => {
+                let ppdu = self.ppdu(mcs).expect("the scheme belongs to the PHY");
+                let code = ppdu.symbol_code().expect("the scheme exists");
+                let extension = ppdu.signal_extension(self.options.band);
+                let payload = Payload::Scheme { ppdu, code, extension };
+                return FrameTiming { overhead: ppdu.overhead(), payload };
+            }
+        };
         let modulation = self.modulation(rate).expect("the rate belongs to the PHY");
         let bits = Payload::Bits { kbps: rate.bps() / 1_000, rounding };
         let (overhead_us, payload) = match (modulation, self.preamble) {
@@ -256,7 +310,7 @@ impl Phy {
     ///
     /// # Panics
     /// If this PHY does not have the rate.
-    pub fn airtime(&self, rate: Rate, bytes: u32, rounding: Microseconds) -> Span {
+    pub fn airtime(&self, rate: impl Into<DataRate>, bytes: u32, rounding: Microseconds) -> Span {
         self.timing(rate, rounding).airtime(bytes)
     }
 
@@ -264,7 +318,7 @@ impl Phy {
     ///
     /// # Panics
     /// If this PHY does not have the rate.
-    pub fn overhead(&self, rate: Rate) -> Span {
+    pub fn overhead(&self, rate: impl Into<DataRate>) -> Span {
         self.timing(rate, Microseconds::Exact).overhead()
     }
 
@@ -273,8 +327,8 @@ impl Phy {
             Standard::Fhss => &FHSS,
             Standard::Dsss => &DOT11B[..2],
             Standard::Dot11b => &DOT11B,
-            Standard::Dot11a => &DOT11A,
             Standard::Dot11g => &DOT11G,
+            Standard::Dot11a | Standard::Dot11n | Standard::Dot11ac | Standard::Dot11ax => &DOT11A,
         }
     }
 
@@ -282,7 +336,7 @@ impl Phy {
         if self.symbols == OfdmSymbols::None {
             return Payload::Bits { kbps: rate.bps() / 1_000, rounding: Microseconds::Exact };
         }
-        let extension_us = if self.standard == Standard::Dot11g { SIGNAL_EXTENSION_US } else { 0 };
+        let extension_us = if self.options.band == Band::Ghz2_4 { SIGNAL_EXTENSION_US } else { 0 };
         let bits_per_symbol = (rate.bps() * OFDM_SYMBOL_US / 1_000_000) as u32;
         Payload::Symbols { bits_per_symbol, extension: Span::from_us(extension_us) }
     }
@@ -303,11 +357,22 @@ enum Payload {
     Symbols { bits_per_symbol: u32, extension: Span },
     /// Frequency hopping: symbols of 1 us, and in front of each block of them one that says whether the block is inverted.
     Whitened { bits_per_symbol: u32 },
+    /// HT, VHT and HE.
+    Scheme { ppdu: Ppdu, code: SymbolCode, extension: Span },
 }
 
 impl FrameTiming {
-    /// How long a frame of `bytes` bytes, MAC header and FCS included, is on the air, from its preamble to its end.
+    /// How long a frame of `bytes` bytes, MAC header and FCS included, is on the air, from its preamble to its end. VHT and HE send it
+    /// behind a delimiter ([`Ppdu::psdu_of`]).
     pub fn airtime(&self, bytes: u32) -> Span {
+        match self.payload {
+            Payload::Scheme { ppdu, .. } => self.psdu_airtime(ppdu.psdu_of(bytes)),
+            _ => self.psdu_airtime(bytes),
+        }
+    }
+
+    /// The same of a PSDU of so many bytes: in an A-MPDU from its first delimiter to the end of the last frame.
+    pub fn psdu_airtime(&self, bytes: u32) -> Span {
         let bits = 8 * u64::from(bytes);
         self.overhead
             + match self.payload {
@@ -320,6 +385,7 @@ impl FrameTiming {
                     let symbols = bits.div_ceil(u64::from(bits_per_symbol));
                     Span::from_us((symbols + symbols.div_ceil(FHSS_BLOCK_SYMBOLS)) * FHSS_SYMBOL_US)
                 }
+                Payload::Scheme { ppdu, code, extension } => ppdu.coded(code, bytes) + extension,
             }
     }
 

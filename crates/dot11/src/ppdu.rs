@@ -3,35 +3,58 @@
 //! Clauses are those of IEEE 802.11-2016, and of 802.11ax-2021 for HE.
 
 use crate::ldpc::{Codewords, needs_extra_symbol};
-use crate::{Microseconds, Phy, Preamble, Standard};
+use crate::{Microseconds, Modulation, Phy, Preamble, Standard};
 use multihop_core::{Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Where the channel lies: at 2.4 GHz a silence of 6 us belongs to every frame of OFDM.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum Band {
     /// 2.4 GHz.
+    #[serde(rename = "2.4 GHz")]
     Ghz2_4,
-    /// Any other.
-    Other,
+    /// 5 GHz; in captures every other band as well.
+    #[serde(rename = "5 GHz")]
+    Ghz5,
 }
 
 /// Width of a channel, or of a part of it (a resource unit of HE, by the number of its tones).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum Bandwidth {
     /// 20 MHz.
+    #[serde(rename = "20 MHz")]
     Mhz20,
     /// 40 MHz.
+    #[serde(rename = "40 MHz")]
     Mhz40,
     /// 80 MHz.
+    #[serde(rename = "80 MHz")]
     Mhz80,
     /// 160 MHz, or twice 80 MHz.
+    #[serde(rename = "160 MHz")]
     Mhz160,
     /// 26 tones.
+    #[serde(skip)]
     Tones26,
     /// 52 tones.
+    #[serde(skip)]
     Tones52,
     /// 106 tones.
+    #[serde(skip)]
     Tones106,
+}
+
+impl Bandwidth {
+    /// Width in MHz of the channel; parts of one lie in 20 MHz.
+    pub const fn mhz(self) -> u32 {
+        match self {
+            Bandwidth::Mhz40 => 40,
+            Bandwidth::Mhz80 => 80,
+            Bandwidth::Mhz160 => 160,
+            Bandwidth::Mhz20 | Bandwidth::Tones26 | Bandwidth::Tones52 | Bandwidth::Tones106 => 20,
+        }
+    }
 }
 
 /// How fast the clock of an OFDM PHY runs (17.1): half and quarter make channels of 10 and 5 MHz.
@@ -146,30 +169,66 @@ impl Ppdu {
     ///
     /// None for combinations that the standard does not have.
     pub fn airtime(&self, bytes: u32, band: Band) -> Option<Span> {
+        Some(self.data(bytes)? + self.overhead() + self.signal_extension(band))
+    }
+
+    /// The part of the airtime that carries the PSDU.
+    fn data(&self, bytes: u32) -> Option<Span> {
         let timing = |standard, rate: Rate, preamble| {
             let phy = Phy::new(standard, preamble);
             phy.modulation(rate)?;
-            Some(phy.airtime(rate, bytes, Microseconds::Up))
+            let timing = phy.timing(rate, Microseconds::Up);
+            Some(timing.airtime(bytes) - timing.overhead())
         };
-        let span = match self {
-            Ppdu::Fhss { rate } => timing(Standard::Fhss, *rate, Preamble::Long)?,
-            Ppdu::Dsss { rate, preamble } => timing(Standard::Dot11b, *rate, *preamble)?,
+        match self {
+            Ppdu::Fhss { rate } => timing(Standard::Fhss, *rate, Preamble::Long),
+            Ppdu::Dsss { rate, preamble } => timing(Standard::Dot11b, *rate, *preamble),
             Ppdu::Ofdm { rate, clock } => {
                 let slower = clock.slower();
-                timing(Standard::Dot11a, Rate::from_bps(rate.bps() * slower), Preamble::Long)? * slower
+                let data = timing(Standard::Dot11a, Rate::from_bps(rate.bps() * slower), Preamble::Long)?;
+                Some(data * slower)
             }
-            Ppdu::Ht(ht) => ht.data(bytes)? + ht.preamble(),
-            Ppdu::Vht(vht) => vht.data(bytes)? + vht.preamble(),
-            Ppdu::He(he) => he.data(bytes)? + he.preamble(),
-        };
-        Some(span + self.signal_extension(band))
+            Ppdu::Ht(_) | Ppdu::Vht(_) | Ppdu::He(_) => Some(self.coded(self.symbol_code()?, bytes)),
+        }
+    }
+
+    /// What a symbol carries; none for combinations that the standard does not have, and before HT.
+    pub(crate) fn symbol_code(&self) -> Option<SymbolCode> {
+        match self {
+            Ppdu::Fhss { .. } | Ppdu::Dsss { .. } | Ppdu::Ofdm { .. } => None,
+            Ppdu::Ht(ht) => ht.symbol_code(),
+            Ppdu::Vht(vht) => vht.symbol_code(),
+            Ppdu::He(he) => he.symbol_code(),
+        }
+    }
+
+    /// How long such symbols carry a PSDU; nothing before HT.
+    pub(crate) fn coded(&self, code: SymbolCode, bytes: u32) -> Span {
+        match self {
+            Ppdu::Fhss { .. } | Ppdu::Dsss { .. } | Ppdu::Ofdm { .. } => Span::ZERO,
+            Ppdu::Ht(ht) => ht.data(code, bytes),
+            Ppdu::Vht(vht) => vht.data(code, bytes),
+            Ppdu::He(he) => he.data(code, bytes),
+        }
+    }
+
+    /// Bytes of the PSDU that a frame of `bytes` bytes makes by itself: those of VHT and HE are always in an A-MPDU, if need be alone,
+    /// behind a delimiter (9.7.1, 10.13.7).
+    pub fn psdu_of(&self, bytes: u32) -> u32 {
+        if matches!(self, Ppdu::Vht(_) | Ppdu::He(_)) { bytes.saturating_add(MPDU_DELIMITER) } else { bytes }
+    }
+
+    /// How the PSDU is modulated; none for combinations that the standard does not have, and before HT, where a PHY says it.
+    pub fn modulation(&self) -> Option<Modulation> {
+        let code = self.symbol_code()?;
+        Some(Modulation::Ofdm { bits: code.bits as u8, code: (code.code.0 as u8, code.code.1 as u8) })
     }
 
     /// The silence at the end of every frame of OFDM at 2.4 GHz, which keeps the SIFS of 10 us there and gives the decoder the
     /// time that 16 us give it elsewhere (18.3.2.4, 19.3.2).
     pub fn signal_extension(&self, band: Band) -> Span {
         match (self, band) {
-            (Ppdu::Fhss { .. } | Ppdu::Dsss { .. }, _) | (_, Band::Other) => Span::ZERO,
+            (Ppdu::Fhss { .. } | Ppdu::Dsss { .. }, _) | (_, Band::Ghz5) => Span::ZERO,
             (_, Band::Ghz2_4) => Span::from_us(6),
         }
     }
@@ -199,12 +258,14 @@ impl Ppdu {
 }
 
 /// What a symbol carries, and how it is coded.
-#[derive(Clone, Copy)]
-struct SymbolCode {
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct SymbolCode {
     /// `N_DBPS`: bits of data.
     data_bits: u64,
     /// `N_CBPS`: bits on the air.
     coded_bits: u64,
+    /// `N_BPSCS`: bits of a carrier in one stream.
+    bits: u64,
     /// Code rate.
     code: (u64, u64),
 }
@@ -253,8 +314,7 @@ impl HtPpdu {
     }
 
     /// 19.3.11 and 19.4.3. With short guard intervals the mixed format ends at a multiple of 4 us, as its legacy length says.
-    fn data(self, bytes: u32) -> Option<Span> {
-        let code = self.symbol_code()?;
+    fn data(self, code: SymbolCode, bytes: u32) -> Span {
         let block = if self.stbc > 0 { 2 } else { 1 };
         let payload = SERVICE_BITS + 8 * u64::from(bytes);
         let symbols = if self.ldpc {
@@ -267,7 +327,7 @@ impl HtPpdu {
             blocks(payload + TAIL_BITS * encoders, code.data_bits, block)
         };
         let span = symbol(self.short_gi) * symbols;
-        Some(if self.greenfield { span } else { span.rounded_up(symbol(false)) })
+        if self.greenfield { span } else { span.rounded_up(symbol(false)) }
     }
 }
 
@@ -295,8 +355,7 @@ impl VhtPpdu {
     }
 
     /// 21.3.10 and 21.4.3.
-    fn data(self, bytes: u32) -> Option<Span> {
-        let code = self.symbol_code()?;
+    fn data(self, code: SymbolCode, bytes: u32) -> Span {
         let block = if self.stbc { 2 } else { 1 };
         let payload = SERVICE_BITS + 8 * u64::from(bytes);
         let symbols = if self.ldpc {
@@ -315,7 +374,7 @@ impl VhtPpdu {
             let encoders = code.data_bits.div_ceil(2_160);
             blocks(payload + TAIL_BITS * encoders, code.data_bits, block)
         };
-        Some((symbol(self.short_gi) * symbols).rounded_up(symbol(false)))
+        (symbol(self.short_gi) * symbols).rounded_up(symbol(false))
     }
 }
 
@@ -347,14 +406,16 @@ impl HePpdu {
     }
 
     /// 27.3.12 and 27.4.3.
-    fn data(&self, bytes: u32) -> Option<Span> {
-        let code = self.symbol_code()?;
+    fn data(&self, code: SymbolCode, bytes: u32) -> Span {
         let block = if self.stbc { 2 } else { 1 };
         let tail = if self.ldpc { 0 } else { TAIL_BITS };
         let payload = SERVICE_BITS + 8 * u64::from(bytes) + tail;
-        Some(self.symbol() * blocks(payload, code.data_bits, block))
+        self.symbol() * blocks(payload, code.data_bits, block)
     }
 }
+
+/// Bytes of the delimiter in front of a frame in an A-MPDU (9.7.1).
+pub const MPDU_DELIMITER: u32 = 4;
 
 /// Legacy training fields and signal field, in front of the mixed format and of all later ones.
 const LEGACY_PREAMBLE_US: u64 = 16 + 4;
@@ -384,7 +445,7 @@ fn symbol_code(scheme: u8, streams: u8, carriers: u64) -> Option<SymbolCode> {
     let (bits, code) = *SCHEMES.get(usize::from(scheme))?;
     let coded_bits = carriers * bits * u64::from(streams);
     let data_bits = coded_bits * code.0 / code.1;
-    ((1..=8).contains(&streams) && data_bits > 0).then_some(SymbolCode { data_bits, coded_bits, code })
+    ((1..=8).contains(&streams) && data_bits > 0).then_some(SymbolCode { data_bits, coded_bits, bits, code })
 }
 
 /// A symbol of HT and VHT.

@@ -109,7 +109,8 @@ parameters! {
     nav_reset_after_rts: bool = true;
     /// Frames of exactly the RTS threshold use RTS as well. The standard's threshold is exceeded, not reached (9.3.5). `ns2`: true.
     rts_at_threshold: bool = false;
-    /// MAC header and FCS of a DATA frame. `ieee`: 28 B (24 + 4; 8.2.3), `ns2`: 34 B (30 + 4).
+    /// MAC header and FCS of a DATA frame. `ieee`: 28 B (24 + 4; 8.2.3), in 802.11n, ac and ax 30 B, with the field of quality of service;
+    /// `ns2`: 34 B (30 + 4).
     data_header: Bytes from "0 B" to "256 B" = 28;
     /// LLC/SNAP header of each network packet. `ieee`: 8 B, `ns2`: 0 B.
     llc_header: Bytes from "0 B" to "256 B" = 8;
@@ -130,6 +131,12 @@ impl DcfRules {
         response_timeout: ResponseTimeout::Eifs,
         ..DcfRules::IEEE
     };
+
+    /// The same where DATA frames are those of quality of service: their header has two bytes more (802.11-2016, 9.2.4.5).
+    #[must_use]
+    pub const fn with_quality_of_service(self) -> DcfRules {
+        DcfRules { data_header: self.data_header + 2, ..self }
+    }
 
     /// ns-2.35.
     pub const NS2: DcfRules = DcfRules {

@@ -1,6 +1,7 @@
 //! What identifies a scenario, whatever the seed.
 
 use crate::mobility::Moved;
+use multihop_dot11::DataRate;
 use multihop_link::Discipline;
 use multihop_sim::config::{Config, NodeConfig, SchemeConfig};
 use multihop_sim::mobility::Mobility;
@@ -50,7 +51,14 @@ pub(super) fn hash(
     moved.nodes.iter().for_each(|index| nodes[*index].position = None);
     let mut sink = Sink(Sha256::new());
     let general = (name, duration, warmup, record_interval, extra_header);
-    let network = (nodes, phy, [Some(*data_rate), *control_rate, *ack_rate], mac, medium, routing);
+    let network = (
+        nodes,
+        phy,
+        [Some(*data_rate), control_rate.map(DataRate::Bits), ack_rate.map(DataRate::Bits)],
+        mac,
+        medium,
+        routing,
+    );
     let names: Vec<&String> = schemes.iter().map(|SchemeConfig { name, scheme: _ }| name).collect();
     write!(sink, "{general:?} {network:?} {names:?} {flows:?} {jitters:?}").expect("a digest takes all text");
     for (base, parameters) in identities {

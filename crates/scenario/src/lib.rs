@@ -28,6 +28,7 @@ mod misfit;
 mod mobility;
 mod parameters;
 mod phy;
+mod rate;
 mod reach;
 mod reader;
 mod resolve;
@@ -64,6 +65,7 @@ pub use mobility::{
     BonnMotion, Mobility, Outage, PauseDistribution, RandomWaypoint, Recorded, Script, Start, trace,
 };
 pub use phy::Phy;
+pub use rate::DataRate;
 pub use resolve::{Overrides, Resolved, load, resolve, resolve_among};
 pub use routing::{Aodv, Dsdv, Dsr, Network, OnLinkFailure, Routing, StaticRoutes};
 pub use schemes::Parameters;

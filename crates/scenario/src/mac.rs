@@ -86,7 +86,7 @@ impl Mac {
         let lifetime = |time| document.between(&at("lifetime"), time, "1 us", "1000000 s (or \"off\")");
         document.between(&at("queue"), f64::from(self.queue), "1", "1000000 packets")?;
         Ok(MacConfig {
-            rules: self.overrides.resolve(document, self.rules)?,
+            rules: self.overrides.resolve(document, self.rules, phy)?,
             rts_threshold: self
                 .rts_threshold
                 .at()
@@ -124,11 +124,14 @@ impl Mac {
 }
 
 impl RuleOverrides {
-    fn resolve(&self, document: &Document<'_>, set: RuleSet) -> Result<DcfRules> {
+    fn resolve(&self, document: &Document<'_>, set: RuleSet, phy: &dot11::Phy) -> Result<DcfRules> {
+        let of_standard = |rules: DcfRules| {
+            if phy.standard().has_mcs() { rules.with_quality_of_service() } else { rules }
+        };
         let base = match set {
-            RuleSet::Ieee => DcfRules::IEEE,
+            RuleSet::Ieee => of_standard(DcfRules::IEEE),
             RuleSet::Ns2 => DcfRules::NS2,
-            RuleSet::Bianchi => DcfRules::BIANCHI,
+            RuleSet::Bianchi => of_standard(DcfRules::BIANCHI),
         };
         let response_timeout = self.response_timeout(document, base)?;
         Ok(DcfRules { response_timeout, ..self.resolve_listed(document, base)? })

@@ -1,11 +1,11 @@
 //! `topology.links`: measured links, for the medium "matrix".
 
 use crate::document::{Document, KeyPath, Result, key};
-use crate::phy::rate_of;
+use crate::rate::{DataRate, rate_of};
 use crate::topology::Nodes;
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
-use multihop_schemes::quantity::{BitRate, Power};
+use multihop_schemes::quantity::Power;
 use multihop_sim::config::{LinkRate, MatrixLink, MatrixQuantity, MediumModel, SensedLink};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -31,7 +31,7 @@ pub struct Link {
     /// The same in the other direction.
     pub reverse_rssi: Option<Power>,
     /// Rate of DATA frames over this link, both ways. ACKs, RTS and CTS follow by the rules of `[phy]`. Default: `phy.data_rate`.
-    pub data_rate: Option<BitRate>,
+    pub data_rate: Option<DataRate>,
 }
 
 /// Keys of one direction.

@@ -5,6 +5,7 @@ use crate::parameters::keys;
 use crate::topology::Nodes;
 use crate::values::{Delay, Switch};
 use multihop_core::NodeId;
+use multihop_dot11::Phy;
 use multihop_schemes::quantity::{Decibel, Duration, Frequency, Length, Power, Size};
 use multihop_sim::config::{Config, LinkError, MatrixQuantity, MediumConfig, MediumModel, PathLoss};
 use schemars::JsonSchema;
@@ -64,7 +65,7 @@ keys! {
     errors: Vec<LinkErrors> = Vec::new();
     /// Transmit power of every node.
     transmit_power: Power = Power(20.0);
-    /// Noise power at every node.
+    /// Noise power at every node, in 20 MHz: as the two that follow, it is in proportion to the width of the channel.
     noise: Power = NOISE;
     /// Frames below this power are not noticed as frames: they only add to the noise.
     sensitivity: Power = SENSITIVITY;
@@ -97,7 +98,8 @@ pub struct Matrix {
     /// `delivery` and `delivery-and-rssi`: size of the probes that were counted; other sizes follow by equal bit error rates. Default:
     /// 1500 B.
     pub probe_size: Option<Size>,
-    /// `rssi` and `delivery-and-rssi`: noise power. Default: -95 dBm.
+    /// `rssi` and `delivery-and-rssi`: noise power in 20 MHz; as the two that follow, it is in proportion to the width of the channel.
+    /// Default: -95 dBm.
     pub noise: Option<Power>,
     /// `rssi` and `delivery-and-rssi`: frames below this power are not noticed as frames. Default: -92 dBm.
     pub sensitivity: Option<Power>,
@@ -191,7 +193,7 @@ impl Default for Medium {
 
 impl Medium {
     /// The medium; the links of a matrix are added by the topology, and errors of single links when nodes are known.
-    pub(super) fn resolve(&self, document: &Document<'_>) -> Result<MediumConfig> {
+    pub(super) fn resolve(&self, document: &Document<'_>, phy: &Phy) -> Result<MediumConfig> {
         let (bit, packet) = match self {
             Medium::Ranges(m) => (m.bit_error_rate, m.packet_error_rate),
             Medium::Sinr(m) => (m.bit_error_rate, m.packet_error_rate),
@@ -205,8 +207,8 @@ impl Medium {
         document.between(&at("propagation_delay"), delay, "0 s", "1 ms")?;
         let model = match self {
             Medium::Ranges(ranges) => ranges.resolve(document)?,
-            Medium::Sinr(sinr) => sinr.resolve(document)?,
-            Medium::Matrix(matrix) => matrix.resolve(document)?,
+            Medium::Sinr(sinr) => sinr.resolve(document, phy)?,
+            Medium::Matrix(matrix) => matrix.resolve(document, phy)?,
         };
         Ok(MediumConfig {
             propagation_delay: delay.span(),
@@ -309,7 +311,8 @@ impl Ranges {
 }
 
 impl Sinr {
-    fn resolve(&self, document: &Document<'_>) -> Result<MediumModel> {
+    fn resolve(&self, document: &Document<'_>, phy: &Phy) -> Result<MediumModel> {
+        let in_channel = |key, value| in_channel(document, phy, key, value);
         let log_distance = PathLossModel::LogDistance {
             exponent: town_exponent(),
             reference_loss: metre_loss(),
@@ -317,9 +320,9 @@ impl Sinr {
         };
         Ok(MediumModel::Sinr {
             transmit_power_mw: power(document, "transmit_power", self.transmit_power)?,
-            noise_mw: power(document, "noise", self.noise)?,
-            sensitivity_mw: power(document, "sensitivity", self.sensitivity)?,
-            carrier_sense_mw: power(document, "carrier_sense", self.carrier_sense)?,
+            noise_mw: in_channel("noise", self.noise)?,
+            sensitivity_mw: in_channel("sensitivity", self.sensitivity)?,
+            carrier_sense_mw: in_channel("carrier_sense", self.carrier_sense)?,
             path_loss: self
                 .path_loss
                 .unwrap_or(log_distance)
@@ -329,7 +332,7 @@ impl Sinr {
 }
 
 impl Matrix {
-    fn resolve(&self, document: &Document<'_>) -> Result<MediumModel> {
+    fn resolve(&self, document: &Document<'_>, phy: &Phy) -> Result<MediumModel> {
         let foreign = match self.quantity {
             Quantity::Delivery if self.noise.is_some() => Some("noise"),
             Quantity::Delivery if self.sensitivity.is_some() => Some("sensitivity"),
@@ -351,9 +354,11 @@ impl Matrix {
             document.within(&key!["medium", "probe_size"], size.0, 1.0..=65_535.0, ("1 B", "65535 B"))?;
             Ok(size.bytes() as u32)
         };
-        let noise = || power(document, "noise", self.noise.unwrap_or(NOISE));
-        let sensitivity = || power(document, "sensitivity", self.sensitivity.unwrap_or(SENSITIVITY));
-        let carrier_sense = || power(document, "carrier_sense", self.carrier_sense.unwrap_or(CARRIER_SENSE));
+        let in_channel =
+            |key, value: Option<Power>, usual| in_channel(document, phy, key, value.unwrap_or(usual));
+        let noise = || in_channel("noise", self.noise, NOISE);
+        let sensitivity = || in_channel("sensitivity", self.sensitivity, SENSITIVITY);
+        let carrier_sense = || in_channel("carrier_sense", self.carrier_sense, CARRIER_SENSE);
         let quantity = match self.quantity {
             Quantity::Delivery => MatrixQuantity::Delivery { probe_size: probe_size()? },
             Quantity::Rssi => MatrixQuantity::Rssi {
@@ -399,4 +404,10 @@ impl PathLossModel {
 /// A power in milliwatts. The engine adds powers up in whole femtowatts, of which 10 W are 10^16.
 fn power(document: &Document<'_>, key: &str, value: Power) -> Result<f64> {
     document.between(&key!["medium", key], value, "-150 dBm", "40 dBm").map(Power::milliwatts)
+}
+
+/// A power that noise or a receiver has in each 20 MHz: in the whole channel it is in proportion to the width.
+fn in_channel(document: &Document<'_>, phy: &Phy, key: &str, value: Power) -> Result<f64> {
+    let wider = f64::from(phy.options().bandwidth.mhz()) / 20.0;
+    power(document, key, value).map(|power_mw| power_mw * wider)
 }

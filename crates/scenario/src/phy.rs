@@ -1,9 +1,12 @@
 //! `[phy]`: the physical layer.
 
-use crate::document::{Document, KeyPath, Result, key};
+use crate::document::{Document, Result, key};
 use crate::error::list;
+use crate::rate::{DataRate, bit_rate_of, name, rate_of};
 use multihop_core::Rate;
-use multihop_dot11::{self as dot11, OfdmSymbols, Preamble, Standard};
+use multihop_dot11::{
+    self as dot11, Band, Bandwidth, Coding, GuardInterval, OfdmSymbols, Preamble, Standard,
+};
 use multihop_schemes::quantity::{BitRate, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,8 +22,23 @@ pub struct Phy {
     /// What follows the preamble of OFDM frames. Default "whole".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ofdm_symbols: Option<OfdmSymbols>,
-    /// Rate of unicast DATA frames, where no link has one of its own. Default: the highest of the standard.
-    pub data_rate: Option<BitRate>,
+    /// 802.11n, ac and ax: where the channel lies. Default: "5 GHz".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band: Option<Band>,
+    /// 802.11n, ac and ax: how wide it is. Default: "20 MHz".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel_width: Option<Bandwidth>,
+    /// 802.11n, ac and ax: guard interval of DATA; 400 and 800 ns in 802.11n and ac, 800, 1600 and 3200 ns in 802.11ax. Default:
+    /// "800 ns".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guard_interval: Option<GuardInterval>,
+    /// 802.11n, ac and ax: code of DATA. It matters for airtimes; error rates are those of "bcc". Default: "bcc", in 802.11ax "ldpc".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coding: Option<Coding>,
+    /// Rate of unicast DATA frames, where no link has one of its own: a bit rate, or in 802.11n, ac and ax a scheme and its spatial
+    /// streams, as `"MCS 7"` or `"MCS 9 NSS 2"`. In 802.11n, `"MCS 15"` is `"MCS 7 NSS 2"`. Default: the highest of the standard, in
+    /// one stream.
+    pub data_rate: Option<DataRate>,
     /// Rate of RTS, CTS, ACK and broadcasts. Default: the standard's rule, the highest basic rate not above the data rate.
     pub control_rate: Option<BitRate>,
     /// Rate of ACKs, where it differs from that of the other control frames. Default: `control_rate`, or the standard's rule.
@@ -40,7 +58,7 @@ pub struct Phy {
 /// Rates of frames, as the engine wants them.
 pub(super) struct Rates {
     /// Of unicast DATA.
-    pub(super) data: Rate,
+    pub(super) data: dot11::DataRate,
     /// Of control frames, if not by the standard's rule.
     pub(super) control: Option<Rate>,
     /// Of ACKs, if they differ.
@@ -59,9 +77,9 @@ impl Phy {
                 "short preambles belong to 802.11b and 802.11g; use \"long\" or remove the key",
             ));
         }
-        let mut phy = dot11::Phy::new(self.standard, self.preamble);
+        let mut phy = self.in_channel(document, dot11::Phy::new(self.standard, self.preamble))?;
         if let Some(symbols) = self.ofdm_symbols {
-            if !phy.rates().any(|(_, modulation)| modulation.is_ofdm()) {
+            if phy.standard().has_mcs() || !phy.rates().any(|(_, modulation)| modulation.is_ofdm()) {
                 return Err(document.bad(
                     &key!["phy", "ofdm_symbols"],
                     "has no effect in this standard",
@@ -91,36 +109,66 @@ impl Phy {
                 "the window grows from cw_min to cw_max; change one of them",
             ));
         }
-        let highest = phy.rates().last().map(|(rate, _)| rate).expect("every PHY has rates");
+        let data = self.data_rate.map(|rate| rate_of(document, &key!["phy", "data_rate"], &phy, rate));
+        let bits = |key: &str, value: Option<BitRate>| {
+            value.map(|value| bit_rate_of(document, &key!["phy", key], &phy, value)).transpose()
+        };
         let rates = Rates {
-            data: Phy::rate(document, &phy, "data_rate", self.data_rate)?.unwrap_or(highest),
-            control: Phy::rate(document, &phy, "control_rate", self.control_rate)?,
-            ack: Phy::rate(document, &phy, "ack_rate", self.ack_rate)?,
+            data: data.transpose()?.unwrap_or_else(|| phy.highest()),
+            control: bits("control_rate", self.control_rate)?,
+            ack: bits("ack_rate", self.ack_rate)?,
         };
         Ok((phy, rates))
     }
 
-    fn rate(
-        document: &Document<'_>,
-        phy: &dot11::Phy,
-        key: &str,
-        value: Option<BitRate>,
-    ) -> Result<Option<Rate>> {
-        value.map(|value| rate_of(document, &key!["phy", key], phy, value)).transpose()
+    /// The PHY with the options of its PPDUs.
+    fn in_channel(&self, document: &Document<'_>, phy: dot11::Phy) -> Result<dot11::Phy> {
+        if !self.standard.has_mcs() {
+            let given = [
+                ("band", self.band.is_some()),
+                ("channel_width", self.channel_width.is_some()),
+                ("guard_interval", self.guard_interval.is_some()),
+                ("coding", self.coding.is_some()),
+            ];
+            return match given.into_iter().find(|(_, given)| *given) {
+                None => Ok(phy),
+                Some((key, _)) => Err(document.bad(
+                    &key!["phy", key],
+                    format!("is no choice in {}", name(&phy)),
+                    "it belongs to 802.11n, 802.11ac and 802.11ax; remove the key",
+                )),
+            };
+        }
+        let usual = phy.options();
+        let options = dot11::PpduOptions {
+            band: self.band.unwrap_or(usual.band),
+            bandwidth: self.channel_width.unwrap_or(usual.bandwidth),
+            guard: self.guard_interval.unwrap_or(usual.guard),
+            coding: self.coding.unwrap_or(usual.coding),
+        };
+        let refuse = |key: &str, of: &str, there: Vec<String>| {
+            let why = format!("does not exist in {}{of}", name(&phy));
+            Err(document.bad(&key!["phy", key], why, format!("it has {}", list(&there))))
+        };
+        if !self.standard.bands().contains(&options.band) {
+            return refuse("band", "", said(self.standard.bands()));
+        }
+        let widths = self.standard.bandwidths(options.band);
+        if !widths.contains(&options.bandwidth) {
+            return refuse("channel_width", &format!(" at {}", said(&[options.band])[0]), said(widths));
+        }
+        if !self.standard.guard_intervals().contains(&options.guard) {
+            return refuse("guard_interval", "", said(self.standard.guard_intervals()));
+        }
+        let phy = phy.with_options(options);
+        if phy.schemes().next().is_none() {
+            return refuse("coding", " in channels wider than 20 MHz", said(&[Coding::Ldpc]));
+        }
+        Ok(phy)
     }
 }
 
-/// The rate that the value at `path` gives, if the PHY has it.
-pub(super) fn rate_of(
-    document: &Document<'_>,
-    path: &KeyPath,
-    phy: &dot11::Phy,
-    value: BitRate,
-) -> Result<Rate> {
-    let rates: Vec<BitRate> = phy.rates().map(|(rate, _)| BitRate(rate.bps() as f64)).collect();
-    if rates.contains(&value) {
-        return Ok(value.rate());
-    }
-    let name = serde_json::to_string(&phy.standard()).expect("a standard is a text");
-    Err(document.bad(path, format!("is not a rate of {name}"), format!("its rates: {}", list(&rates))))
+/// Names of choices, as scenarios have them.
+fn said<T: Serialize>(choices: &[T]) -> Vec<String> {
+    choices.iter().map(|choice| serde_json::to_string(choice).expect("a choice is a text")).collect()
 }

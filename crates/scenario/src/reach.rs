@@ -5,7 +5,7 @@
 //! of 100,000 nodes are found without a list of their links.
 
 use multihop_core::NodeId;
-use multihop_dot11::{ACK_BYTES, ErrorTable, frame_success};
+use multihop_dot11::{ACK_BYTES, frame_success};
 use multihop_sim::config::{Config, MediumConfig, MediumModel, WireConfig};
 use multihop_sim::preflight::femtowatts;
 use multihop_sim::routing::{LEAST_DELIVERY, LinkQuality, NOMINAL_BYTES};
@@ -197,9 +197,8 @@ pub(super) fn radius(config: &Config) -> Option<f64> {
             Some(if usable(0.0, 0.0) { *receive_range } else { 0.0 })
         }
         MediumModel::Sinr { transmit_power_mw, noise_mw, sensitivity_mw, path_loss, .. } => {
-            let errors = [config.data_rate, ack_rate].map(|rate| {
-                ErrorTable::new(config.phy.modulation(rate).expect("the rate belongs to the PHY"))
-            });
+            let errors = [config.data_rate, ack_rate.into()]
+                .map(|rate| config.phy.error_table(rate).expect("the rate belongs to the PHY"));
             let noise = femtowatts(*noise_mw).max(1) as f64;
             let usable_at = |distance| {
                 let power_mw = transmit_power_mw * path_loss.gain(distance);

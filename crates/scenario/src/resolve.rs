@@ -107,7 +107,7 @@ pub fn resolve_among(
         control_rate: rates.control,
         ack_rate: rates.ack,
         discipline: scenario.mac.discipline.resolve(&document, &key!["mac"], scenario.mac.codel.as_ref())?,
-        medium: scenario.medium.resolve(&document)?,
+        medium: scenario.medium.resolve(&document, &phy)?,
         delays_by_distance: scenario.medium.delays_by_distance(),
         causes: false,
         routing: scenario.routing.resolve(&document, &mac.rules)?,

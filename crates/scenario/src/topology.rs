@@ -5,12 +5,12 @@ use crate::error::instead_of;
 use crate::generate::{Generator, NODES_MAX};
 use crate::measured::{self, Link};
 use crate::mobility::Mobility;
-use crate::phy::rate_of;
+use crate::rate::{DataRate, rate_of};
 use crate::reach::radius;
 use crate::wires::{self, Wire};
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
-use multihop_schemes::quantity::{BitRate, Length};
+use multihop_schemes::quantity::Length;
 use multihop_sim::config::{Config, MediumModel, NodeConfig, RoutingProtocol, WireConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -58,7 +58,7 @@ pub struct Node {
     pub base: Option<String>,
     /// Rate of DATA frames between it and its base station, both ways. ACKs, RTS and CTS follow by the rules of `[phy]`. Default:
     /// `phy.data_rate`.
-    pub data_rate: Option<BitRate>,
+    pub data_rate: Option<DataRate>,
 }
 
 /// Nodes with their names.

@@ -9,7 +9,7 @@ pub use routing::{AodvConfig, DsdvConfig, DsrConfig, LocalRepair};
 
 use crate::mobility::Mobility;
 use multihop_core::{NodeId, Rate, Span};
-use multihop_dot11::{DcfRules, Phy};
+use multihop_dot11::{DataRate, DcfRules, Phy};
 use multihop_link::{Discipline, EstimatorConfig};
 use multihop_schemes::Scheme;
 use schemars::JsonSchema;
@@ -36,7 +36,7 @@ pub struct Config {
     /// Rates and inter-frame spaces.
     pub phy: Phy,
     /// Rate of unicast DATA frames, where no link has one of its own.
-    pub data_rate: Rate,
+    pub data_rate: DataRate,
     /// Rate of RTS, CTS, ACK and broadcasts; none for the standard's rule (RTS and broadcast at the highest basic rate not above
     /// the data rate, responses at the highest basic rate not above that of the frame they answer).
     pub control_rate: Option<Rate>,
@@ -76,7 +76,7 @@ pub struct LinkRate {
     /// Its ends.
     pub between: [NodeId; 2],
     /// Rate of unicast DATA frames.
-    pub rate: Rate,
+    pub rate: DataRate,
 }
 
 /// A node.
@@ -91,7 +91,7 @@ pub struct NodeConfig {
     /// 4: an infrastructure BSS). None of a base station itself, and of stations that are in no such network.
     pub base: Option<NodeId>,
     /// Rate of unicast DATA frames between it and its base station, both ways, where it is not [`Config::data_rate`].
-    pub data_rate: Option<Rate>,
+    pub data_rate: Option<DataRate>,
 }
 
 /// One direction of a wire.

@@ -1,7 +1,10 @@
 //! Airtimes and inter-frame spaces, against numbers worked by hand from the clauses of IEEE 802.11-2012.
 
 use multihop_core::{Rate, Span};
-use multihop_dot11::{ACK_BYTES, CTS_BYTES, Microseconds, OfdmSymbols, Phy, Preamble, RTS_BYTES, Standard};
+use multihop_dot11::{
+    ACK_BYTES, Bandwidth, CTS_BYTES, Mcs, Microseconds, OfdmSymbols, Phy, PpduOptions, Preamble, RTS_BYTES,
+    Standard,
+};
 
 /// Rate in kb/s, then microseconds on the air of frames of `LENGTHS` bytes.
 type Row = (u64, [u64; 4]);
@@ -292,4 +295,50 @@ fn slots_grow_by_coverage_class() {
         let phy = Phy::new(Standard::Dot11a, Preamble::Long).with_coverage_class(class);
         assert_eq!((phy.slot, phy.standard()), (Span::from_us(us), Standard::Dot11a));
     }
+}
+
+/// 10.7.6.5: the highest of 6, 12 and 24 Mb/s that is not above the rate of 802.11a with the same modulation and code (table 10-7).
+#[test]
+fn responses_to_schemes_go_at_basic_rates() {
+    for standard in [Standard::Dot11n, Standard::Dot11ac, Standard::Dot11ax] {
+        let phy = Phy::new(standard, Preamble::Long);
+        let rates: Vec<u64> =
+            (0..7).map(|scheme| phy.response_rate(Mcs { scheme, streams: 1 }).bps() / 1_000).collect();
+        assert_eq!(rates, [6_000, 12_000, 12_000, 24_000, 24_000, 24_000, 24_000]);
+        let references = [6, 12, 18, 24, 36, 48, 54, 54, 54, 54, 54, 54];
+        for mcs in phy.schemes() {
+            assert_eq!(mcs.non_ht_reference(), Rate::from_kbps(1_000 * references[usize::from(mcs.scheme)]));
+        }
+    }
+}
+
+/// 8 schemes in each of four streams; VHT lacks 9 in 20 MHz but for 3 and 6 streams, and some where a symbol would have a part of a bit
+/// (21.5); HE has all.
+#[test]
+fn schemes_are_those_of_the_tables() {
+    let count = |standard, bandwidth| {
+        let options = PpduOptions { bandwidth, ..PpduOptions::of(standard) };
+        Phy::new(standard, Preamble::Long).with_options(options).schemes().count()
+    };
+    assert_eq!(count(Standard::Dot11n, Bandwidth::Mhz20), 32);
+    assert_eq!(count(Standard::Dot11n, Bandwidth::Mhz80), 0);
+    assert_eq!(count(Standard::Dot11ac, Bandwidth::Mhz20), 80 - 6);
+    assert_eq!(count(Standard::Dot11ac, Bandwidth::Mhz40), 80);
+    assert_eq!(count(Standard::Dot11ax, Bandwidth::Mhz160), 96);
+    assert_eq!(Phy::new(Standard::Dot11g, Preamble::Long).schemes().count(), 0);
+}
+
+/// A PSDU of three bytes more than a frame takes as long as one of its own size; VHT and HE put a delimiter of four bytes in front of
+/// a frame that is alone.
+#[test]
+fn a_lone_frame_has_a_delimiter_from_vht_on() {
+    for (standard, delimiter) in [(Standard::Dot11n, 0), (Standard::Dot11ac, 4), (Standard::Dot11ax, 4)] {
+        let phy = Phy::new(standard, Preamble::Long);
+        let timing = phy.timing(Mcs { scheme: 0, streams: 1 }, Microseconds::Up);
+        for bytes in 14..2_000 {
+            assert_eq!(timing.airtime(bytes), timing.psdu_airtime(bytes + delimiter), "{standard:?} {bytes}");
+        }
+    }
+    let legacy = Phy::new(Standard::Dot11a, Preamble::Long).timing(Rate::from_kbps(6_000), Microseconds::Up);
+    assert_eq!(legacy.airtime(1_500), legacy.psdu_airtime(1_500));
 }

@@ -39,7 +39,7 @@ fn kbps(ppdu: Ppdu) -> Option<u64> {
 }
 
 fn ns(ppdu: Ppdu, bytes: u32) -> u64 {
-    ppdu.airtime(bytes, Band::Other).unwrap().ns()
+    ppdu.airtime(bytes, Band::Ghz5).unwrap().ns()
 }
 
 /// Tables 19-27, 19-31 to 19-36, 21-30 and following, 27-55 and following.
@@ -85,7 +85,7 @@ fn high_throughput_by_hand() {
 #[test]
 fn the_silence_at_2_4_ghz() {
     let ofdm = Ppdu::Ofdm { rate: Rate::from_kbps(54_000), clock: Clock::Full };
-    assert_eq!(ofdm.airtime(1528, Band::Other), Some(Span::from_us(248)));
+    assert_eq!(ofdm.airtime(1528, Band::Ghz5), Some(Span::from_us(248)));
     assert_eq!(ofdm.airtime(1528, Band::Ghz2_4), Some(Span::from_us(254)));
     assert_eq!(Ppdu::Ht(ht(7)).airtime(1500, Band::Ghz2_4), Some(Span::from_us(36 + 188 + 6)));
     let cck = Ppdu::Dsss { rate: Rate::from_kbps(11_000), preamble: Preamble::Short };
@@ -100,7 +100,7 @@ fn slower_clocks() {
     let ofdm = |kbps, clock| Ppdu::Ofdm { rate: Rate::from_kbps(kbps), clock };
     assert_eq!(ns(ofdm(27_000, Clock::Half), 1528), 496_000);
     assert_eq!(ns(ofdm(1_500, Clock::Quarter), 14), 4 * 44_000);
-    assert_eq!(ofdm(54_000, Clock::Half).airtime(14, Band::Other), None);
+    assert_eq!(ofdm(54_000, Clock::Half).airtime(14, Band::Ghz5), None);
 }
 
 /// VHT at 80 MHz, MCS 9, one stream: 1560 bits a symbol. 3000 bytes are 24016 bits, 24022 with the tail.
@@ -173,7 +173,7 @@ fn figures_of_ns3() {
 
 #[test]
 fn more_streams_than_antennas_do_not_exist() {
-    let none = |ppdu: Ppdu| assert_eq!(ppdu.airtime(100, Band::Other), None, "{ppdu:?}");
+    let none = |ppdu: Ppdu| assert_eq!(ppdu.airtime(100, Band::Ghz5), None, "{ppdu:?}");
     none(Ppdu::Ht(HtPpdu { stbc: 1, ..ht(31) }));
     none(Ppdu::Ht(HtPpdu { stbc: 2, extension_streams: 1, ..ht(15) }));
     none(Ppdu::Ht(HtPpdu { stbc: 255, extension_streams: 255, ..ht(255) }));
@@ -451,7 +451,7 @@ fn high_efficiency_takes_what_its_carriers_hold() {
 /// Four antennas at most in HT, eight space-time streams in VHT and HE: all of them are used.
 #[test]
 fn as_many_streams_as_antennas_exist() {
-    let some = |ppdu: Ppdu| assert!(ppdu.airtime(100, Band::Other).is_some(), "{ppdu:?}");
+    let some = |ppdu: Ppdu| assert!(ppdu.airtime(100, Band::Ghz5).is_some(), "{ppdu:?}");
     some(Ppdu::Ht(HtPpdu { stbc: 2, ..ht(15) }));
     some(Ppdu::Ht(HtPpdu { stbc: 1, extension_streams: 1, ..ht(15) }));
     some(Ppdu::Ht(HtPpdu { extension_streams: 3, ..ht(7) }));

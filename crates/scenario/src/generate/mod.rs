@@ -9,8 +9,7 @@ mod wlan;
 
 use super::document::{Document, Result, key};
 use super::error::ScenarioError;
-use multihop_core::Rate;
-use multihop_dot11::Phy;
+use multihop_dot11::{DataRate, Phy};
 use multihop_schemes::quantity::Length;
 use multihop_sim::config::WireConfig;
 use schemars::JsonSchema;
@@ -76,7 +75,7 @@ pub(super) struct Network {
     pub(super) flows: Vec<(usize, usize)>,
     /// The nodes that are associated with the first one, their base station, and the rates of their links, where they have one of
     /// their own.
-    pub(super) clients: Vec<(usize, Option<Rate>)>,
+    pub(super) clients: Vec<(usize, Option<DataRate>)>,
 }
 
 impl From<Plan> for Network {

@@ -4,10 +4,9 @@ use super::radial::{near, polar};
 use super::wired::thousand;
 use super::{Network, count, distance, limit};
 use crate::document::{Document, Result, key};
-use crate::phy::rate_of;
+use crate::rate::{DataRate, rate_of};
 use crate::wires::{Line, loss, queue, rate};
-use multihop_core::Rate;
-use multihop_dot11::Phy;
+use multihop_dot11::{self as dot11, Phy};
 use multihop_schemes::quantity::{BitRate, Duration, Length};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -31,7 +30,7 @@ pub struct Wlan {
     pub direction: Direction,
     /// Rates of DATA frames between clients and base station, both ways: the first is that of the first client and so on, and after
     /// the last one they start again. Default: `phy.data_rate` for all.
-    pub rates: Option<Vec<BitRate>>,
+    pub rates: Option<Vec<DataRate>>,
 }
 
 /// A server behind the base station, and the wire to it.
@@ -90,7 +89,7 @@ impl Wlan {
     }
 
     /// The rates that clients have in turn; none is that of all links.
-    fn rates(&self, document: &Document<'_>, phy: &Phy) -> Result<Vec<Option<Rate>>> {
+    fn rates(&self, document: &Document<'_>, phy: &Phy) -> Result<Vec<Option<dot11::DataRate>>> {
         let at = key!["topology", "rates"];
         match &self.rates {
             None => Ok(vec![None]),

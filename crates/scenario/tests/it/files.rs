@@ -1,5 +1,6 @@
 //! The scenarios that are shipped, and the schema that is published.
 
+use multihop_core::Rate;
 use multihop_scenario::{Overrides, Resolved, catalogue, json_schema, resolve};
 use multihop_sim::config::{AppConfig, MediumModel};
 use serde_json::Value;
@@ -38,7 +39,7 @@ fn the_chain_is_seven_hops_of_newreno() {
     assert_eq!(config.nodes.len(), 8);
     assert_eq!((config.flows[0].source.0, config.flows[0].destination.0), (0, 7));
     assert_eq!(config.schemes[0].name, "tcp-newreno");
-    assert_eq!(config.data_rate.bps(), 2_000_000);
+    assert_eq!(config.data_rate, Rate::from_kbps(2_000).into());
     assert_eq!(config.mac.rts_threshold, Some(0));
     assert_eq!(config.flows[0].app, AppConfig::Bulk { bytes: None });
     assert!(config.flows[0].start.seconds() > 0.0 && config.flows[0].start.seconds() < 1.0);

@@ -16,5 +16,6 @@ mod meaning;
 mod mobility;
 mod own_scheme;
 mod re_tfrc;
+mod schemes;
 mod traces;
 mod wlan;

@@ -1,6 +1,6 @@
 //! What scenarios say of infrastructure networks, and how they can be wrong.
 
-use multihop_core::{NodeId, Rate};
+use multihop_core::NodeId;
 use multihop_scenario::{Overrides, Setting, resolve};
 use multihop_sim::config::Config;
 
@@ -307,7 +307,9 @@ fn broken_wlans() {
 #[test]
 fn links_of_clients_have_rates_of_their_own() {
     let rates = |text: &str| -> Vec<Option<f64>> {
-        config(text).nodes.iter().map(|node| node.data_rate.map(Rate::mbps)).collect()
+        let config = config(text);
+        let bits = |rate| config.phy.bit_rate(rate).unwrap().mbps();
+        config.nodes.iter().map(|node| node.data_rate.map(bits)).collect()
     };
     let listed = CELLS.replacen("base = \"ap\"", "base = \"ap\", data_rate = \"1 Mb/s\"", 1);
     assert_eq!(rates(&listed), [None, None, None, None, Some(1.0)]);

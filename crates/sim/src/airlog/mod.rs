@@ -33,8 +33,6 @@ use std::io::{self, Write};
 
 /// Link type of 802.11 frames behind a radiotap header.
 const LINK_TYPE: u16 = 127;
-/// Bytes of a packet that may be kept: all that is not payload, which is zeros.
-const SNAP_LENGTH: usize = radiotap::LONGEST + mpdu::LONGEST;
 /// A femtowatt in dBm.
 const FEMTOWATT_DBM: f64 = -120.0;
 
@@ -47,6 +45,8 @@ pub struct AirLog {
     /// By flow.
     transports: Vec<Transport>,
     has_powers: bool,
+    /// DATA frames are those of quality of service.
+    qos: bool,
     /// The first bytes of the frame that ends now.
     mpdu: Vec<u8>,
     /// Of packets that were written, to be filled again.
@@ -72,6 +72,8 @@ pub enum AirLogError {
     NoRoomForHeader {
         /// What it counts.
         data_header: u32,
+        /// What there must be.
+        least: u32,
     },
     /// The capture cannot be written.
     Io(io::Error),
@@ -80,11 +82,10 @@ pub enum AirLogError {
 impl fmt::Display for AirLogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AirLogError::NoRoomForHeader { data_header } => write!(
+            AirLogError::NoRoomForHeader { data_header, least } => write!(
                 f,
                 "mac.override.data_header: {data_header} B leave no room for the header of an 802.11 frame in a capture; give at \
-                 least {} B, or run without a capture",
-                mpdu::DATA_HEADER + mpdu::FCS
+                 least {least} B, or run without a capture"
             ),
             AirLogError::Io(error) => write!(f, "the capture cannot be written: {error}"),
         }
@@ -106,17 +107,20 @@ impl AirLog {
     /// If the scenario's frames are too short for an 802.11 header, or `out` cannot be written.
     pub fn new(config: &Config, out: Box<dyn Write + Send>) -> Result<AirLog, AirLogError> {
         let data_header = config.mac.rules.data_header;
-        if data_header < mpdu::DATA_HEADER + mpdu::FCS {
-            return Err(AirLogError::NoRoomForHeader { data_header });
+        let qos = config.phy.standard().has_mcs();
+        let least = mpdu::data_header(qos) + mpdu::FCS;
+        if data_header < least {
+            return Err(AirLogError::NoRoomForHeader { data_header, least });
         }
         let application = concat!("multihop ", env!("CARGO_PKG_VERSION"));
         let comment = format!(
             "simulated: {}, seed {}; packet times are those of a frame's last bit, TSFT that of the MPDU's first bit",
             config.name, config.seed
         );
+        let snap_length = radiotap::longest(qos) + mpdu::longest(qos);
         let mut writer = PcapngWriter::new(out, application, &comment)?;
         for node in &config.nodes {
-            writer.interface(&node.name, LINK_TYPE, SNAP_LENGTH as u32)?;
+            writer.interface(&node.name, LINK_TYPE, snap_length as u32)?;
         }
         let datagrams = |flow: &crate::config::FlowConfig| !config.schemes[flow.scheme].scheme.reliable();
         let timing = Timing::new(config);
@@ -132,6 +136,7 @@ impl AirLog {
                 // Its powers only compare signals with each other.
                 MediumModel::Ranges { .. } => false,
             },
+            qos,
             mpdu: Vec::new(),
             spare: Vec::new(),
             pending: VecDeque::new(),
@@ -149,9 +154,9 @@ impl AirLog {
             Contents::of(packets, handle, frame.from, transport)
         });
         self.mpdu.clear();
-        mpdu::put(&mut self.mpdu, frame, contents.as_ref());
+        mpdu::put(&mut self.mpdu, frame, contents.as_ref(), self.qos);
         let length = (frame.bytes - mpdu::FCS) as usize;
-        let kept = mpdu::kept(contents.as_ref());
+        let kept = mpdu::kept(contents.as_ref(), self.qos);
         self.mpdu.resize(length.min(kept), 0);
         if length < kept {
             self.mpdu.extend(crc32fast::hash(&self.mpdu).to_le_bytes());

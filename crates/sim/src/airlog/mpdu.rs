@@ -7,12 +7,12 @@ use multihop_core::{FrameKind, NodeId, Span};
 /// Bytes of the frame check sequence.
 pub(super) const FCS: u32 = 4;
 /// Bytes of the MAC header of a DATA frame with three addresses.
-pub(super) const DATA_HEADER: u32 = 24;
-/// Bytes of a frame that its headers can take: MAC, LLC/SNAP, IPv4, and TCP with all options. More with a source route, a congestion header
-/// or a message of a routing protocol.
-const PLAIN_HEADERS: usize = 24 + 8 + 20 + 60;
-/// Bytes of the longest frame that holds a datagram.
-pub(super) const LONGEST: usize = 24 + 8 + 65_535 + FCS as usize;
+const DATA_HEADER: u32 = 24;
+/// Bytes that quality of service adds to it (802.11-2016, 9.2.4.5).
+const QOS_CONTROL: u32 = 2;
+/// Bytes of a frame that its headers behind that of the MAC can take: LLC/SNAP, IPv4, and TCP with all options. More with a source
+/// route, a congestion header or a message of a routing protocol.
+const PLAIN_HEADERS: usize = 8 + 20 + 60;
 
 // The first byte of the frame control field: subtype, type, and protocol version 0 (8.2.4.1).
 const RTS: u8 = 0xb4;
@@ -23,8 +23,20 @@ const BLOCK_ACK: u8 = 0x94;
 const DATA: u8 = 0x08;
 /// Of DATA without a body, or with one that is too short for any.
 const NULL: u8 = 0x48;
+/// Of DATA with quality of service.
+const QOS: u8 = 0x80;
 
 const RETRY: u8 = 0x08;
+
+/// Bytes of the MAC header of a DATA frame, with quality of service or without.
+pub(super) const fn data_header(qos: bool) -> u32 {
+    if qos { DATA_HEADER + QOS_CONTROL } else { DATA_HEADER }
+}
+
+/// Bytes of the longest frame that holds a datagram.
+pub(super) const fn longest(qos: bool) -> usize {
+    data_header(qos) as usize + 8 + 65_535 + FCS as usize
+}
 
 /// Everyone's network: an independent one, in which frames go neither to nor from a distribution system.
 const BSSID: [u8; 6] = [0x02, 0xff, 0, 0, 0, 0];
@@ -38,24 +50,26 @@ pub(super) fn address(node: Option<NodeId>) -> [u8; 6] {
 }
 
 /// Bytes of a frame with these contents that are kept.
-pub(super) fn kept(contents: Option<&Contents>) -> usize {
-    PLAIN_HEADERS + contents.map_or(0, Contents::kept)
+pub(super) fn kept(contents: Option<&Contents>, qos: bool) -> usize {
+    data_header(qos) as usize + PLAIN_HEADERS + contents.map_or(0, Contents::kept)
 }
 
-/// Appends the first bytes of a frame, at most as many as are [`kept`]; what is missing at its end is zero.
+/// Appends the first bytes of a frame, at most as many as are [`kept`]; what is missing at its end is zero. DATA frames may be those of
+/// quality of service, of best effort (traffic identifier 0).
 ///
-/// A DATA frame with contents must have at least `DATA_HEADER` and `FCS` bytes.
-pub(super) fn put(out: &mut Vec<u8>, frame: &Frame, contents: Option<&Contents>) {
+/// A DATA frame with contents must have at least [`data_header`] and `FCS` bytes.
+pub(super) fn put(out: &mut Vec<u8>, frame: &Frame, contents: Option<&Contents>, qos: bool) {
     let start = out.len();
-    let body = frame.bytes.saturating_sub(DATA_HEADER + FCS) as usize;
+    let body = frame.bytes.saturating_sub(data_header(qos) + FCS) as usize;
+    let quality = if qos { QOS } else { 0 };
     let kind = match frame.kind {
         FrameKind::Rts => RTS,
         FrameKind::Cts => CTS,
         FrameKind::Ack => ACK,
         FrameKind::BlockAckRequest => BLOCK_ACK_REQUEST,
         FrameKind::BlockAck => BLOCK_ACK,
-        FrameKind::Data if body < datagram::SHORTEST => NULL,
-        FrameKind::Data => DATA,
+        FrameKind::Data if body < datagram::SHORTEST => NULL | quality,
+        FrameKind::Data => DATA | quality,
     };
     out.extend([kind, if frame.retry { RETRY } else { 0 }]);
     out.extend(duration(frame.duration).to_le_bytes());
@@ -66,9 +80,12 @@ pub(super) fn put(out: &mut Vec<u8>, frame: &Frame, contents: Option<&Contents>)
     if let Some(contents) = contents {
         out.extend(BSSID);
         out.extend((((frame.sequence & 0xfff) << 4) as u16).to_le_bytes());
+        if qos {
+            out.extend([0; QOS_CONTROL as usize]);
+        }
         datagram::put(out, body, contents);
     }
-    debug_assert!(out.len() - start <= kept(contents));
+    debug_assert!(out.len() - start <= kept(contents, qos));
 }
 
 /// The duration field in whole microseconds, 15 bits of them; ns-2's rules allow frames that would need more.
@@ -104,7 +121,7 @@ mod tests {
 
     fn bytes(frame: &Frame) -> Vec<u8> {
         let mut out = Vec::new();
-        put(&mut out, frame, None);
+        put(&mut out, frame, None, false);
         out
     }
 
@@ -147,12 +164,15 @@ mod tests {
         let handle = packets.insert(packet);
         let contents = Contents::of(&packets, handle, NodeId(1), Transport::Udp);
         let mut out = Vec::new();
-        put(&mut out, &frame(FrameKind::Data, None, 96), Some(&contents));
+        put(&mut out, &frame(FrameKind::Data, None, 96), Some(&contents), false);
         assert_eq!(out[..2], [DATA, RETRY]);
         assert_eq!(out[4..10], [0xff; 6]);
         assert_eq!(out[22..24], [0xc0, 0xab]);
         out.clear();
-        put(&mut out, &frame(FrameKind::Data, None, 28), Some(&contents));
+        put(&mut out, &frame(FrameKind::Data, None, 28), Some(&contents), false);
         assert_eq!((out[0], out.len()), (NULL, 24), "there is no body");
+        out.clear();
+        put(&mut out, &frame(FrameKind::Data, None, 98), Some(&contents), true);
+        assert_eq!((out[0], &out[22..32]), (0x88, &[0xc0, 0xab, 0, 0, 0xaa, 0xaa, 3, 0, 0, 0][..]));
     }
 }

@@ -1,10 +1,11 @@
 //! The radiotap header in front of each frame (radiotap.org, "defined fields").
 
-use multihop_core::Rate;
-use multihop_dot11::{Phy, Standard};
+use multihop_dot11::{Band, Bandwidth, DataRate, HePpdu, HtPpdu, Phy, Ppdu, VhtPpdu};
 
-/// Bytes of the longest header that is written here.
-pub(super) const LONGEST: usize = 36;
+/// Bytes of the longest header that is written here, of frames at rates alone or at schemes as well.
+pub(super) const fn longest(schemes: bool) -> usize {
+    if schemes { 52 } else { 36 }
+}
 
 // Bits of the word that says which fields are present, in their order.
 const TSFT: u32 = 1 << 0;
@@ -13,7 +14,10 @@ const RATE: u32 = 1 << 2;
 const CHANNEL: u32 = 1 << 3;
 const ANTENNA_SIGNAL: u32 = 1 << 5;
 const TX_FLAGS: u32 = 1 << 15;
+const MCS: u32 = 1 << 19;
+const VHT: u32 = 1 << 21;
 const TIMESTAMP: u32 = 1 << 22;
+const HE: u32 = 1 << 23;
 
 /// Nanoseconds, at the last bit of the PPDU.
 const TIMESTAMP_UNIT_AND_POSITION: u8 = 0x23;
@@ -38,32 +42,110 @@ pub(super) const TX_WITHOUT_ACK: u16 = 0x0008;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct RateFields {
     flags: u8,
-    /// In units of 500 kb/s.
-    rate: u8,
     mhz: u16,
     channel: u16,
+    how: How,
+}
+
+/// The field that says what a frame was sent at.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum How {
+    /// In units of 500 kb/s.
+    Rate(u8),
+    Mcs([u8; 3]),
+    Vht([u8; 12]),
+    He([u8; 12]),
 }
 
 impl RateFields {
     /// The scenario names no channel: it is 1 at 2.4 GHz, and 36 at 5 GHz. Its flags are those of the frame's modulation, which is
     /// how Linux distinguishes 802.11g frames from 802.11b frames. A network that hops is written down as if it stood on one of its channels.
-    pub(super) fn new(phy: &Phy, rate: Rate) -> RateFields {
-        let (mhz, band) = match phy.standard() {
-            Standard::Fhss | Standard::Dsss | Standard::Dot11b | Standard::Dot11g => (2412, CHANNEL_2_GHZ),
-            Standard::Dot11a => (5180, CHANNEL_5_GHZ),
+    pub(super) fn new(phy: &Phy, rate: DataRate) -> RateFields {
+        let (mhz, band) = match phy.options().band {
+            Band::Ghz2_4 => (2412, CHANNEL_2_GHZ),
+            Band::Ghz5 => (5180, CHANNEL_5_GHZ),
         };
         let kind = match phy.modulation(rate) {
             Some(modulation) if modulation.is_ofdm() => CHANNEL_OFDM,
             Some(modulation) if modulation.is_gfsk() => CHANNEL_GFSK,
             _ => CHANNEL_CCK,
         };
-        RateFields {
-            flags: FLAG_FCS | if phy.has_short_preamble(rate) { FLAG_SHORT_PREAMBLE } else { 0 },
-            rate: (rate.bps() / 500_000) as u8,
-            mhz,
-            channel: band | kind,
+        let (how, short) = match rate {
+            DataRate::Bits(rate) => (How::Rate((rate.bps() / 500_000) as u8), phy.has_short_preamble(rate)),
+            DataRate::Mcs(mcs) => (How::of(&phy.ppdu(mcs).expect("the scheme belongs to the PHY")), false),
+        };
+        let flags = FLAG_FCS | if short { FLAG_SHORT_PREAMBLE } else { 0 };
+        RateFields { flags, mhz, channel: band | kind, how }
+    }
+}
+
+impl How {
+    fn of(ppdu: &Ppdu) -> How {
+        match ppdu {
+            Ppdu::Ht(ppdu) => How::Mcs(ht(*ppdu)),
+            Ppdu::Vht(ppdu) => How::Vht(vht(*ppdu)),
+            Ppdu::He(ppdu) => How::He(he(ppdu)),
+            Ppdu::Fhss { .. } | Ppdu::Dsss { .. } | Ppdu::Ofdm { .. } => {
+                unreachable!("these have no schemes")
+            }
         }
     }
+
+    /// Its bit in the word of fields.
+    fn field(&self) -> u32 {
+        match self {
+            How::Rate(_) => RATE,
+            How::Mcs(_) => MCS,
+            How::Vht(_) => VHT,
+            How::He(_) => HE,
+        }
+    }
+}
+
+/// `known`, `flags` and `mcs`: bandwidth, scheme, guard interval, format and code are known.
+fn ht(ppdu: HtPpdu) -> [u8; 3] {
+    let wide = u8::from(ppdu.bandwidth == Bandwidth::Mhz40);
+    [0x1f, wide | u8::from(ppdu.short_gi) << 2 | u8::from(ppdu.ldpc) << 4, ppdu.mcs]
+}
+
+/// Space-time coding, guard interval and bandwidth are known; scheme and streams of the first user.
+fn vht(ppdu: VhtPpdu) -> [u8; 12] {
+    let bandwidth = match ppdu.bandwidth {
+        Bandwidth::Mhz40 => 1,
+        Bandwidth::Mhz80 => 4,
+        Bandwidth::Mhz160 => 11,
+        _ => 0,
+    };
+    let user = ppdu.mcs << 4 | ppdu.streams;
+    [0x45, 0, u8::from(ppdu.short_gi) << 2, bandwidth, user, 0, 0, 0, u8::from(ppdu.ldpc), 0, 0, 0]
+}
+
+/// To a single user; scheme, code, space-time coding, bandwidth and guard interval are known.
+fn he(ppdu: &HePpdu) -> [u8; 12] {
+    let bandwidth = match ppdu.bandwidth {
+        Bandwidth::Mhz40 => 1,
+        Bandwidth::Mhz80 => 2,
+        Bandwidth::Mhz160 => 3,
+        _ => 0,
+    };
+    let guard = match ppdu.guard.ns() {
+        800 => 0,
+        1_600 => 1,
+        _ => 2,
+    };
+    // Training symbols of 6.4 us are "2x", those of 12.8 us "4x".
+    let training = if ppdu.training.ns() == 12_800 { 3 } else { 2 };
+    let words: [u16; 6] = [
+        0x42a0,
+        0x0002,
+        u16::from(ppdu.mcs) << 8 | u16::from(ppdu.ldpc) << 13,
+        0,
+        bandwidth | guard << 4 | training << 6,
+        u16::from(ppdu.streams),
+    ];
+    let mut bytes = [0; 12];
+    bytes.chunks_exact_mut(2).zip(words).for_each(|(two, word)| two.copy_from_slice(&word.to_le_bytes()));
+    bytes
 }
 
 /// How the frame came to be seen by this radio.
@@ -100,39 +182,60 @@ pub(super) fn put(out: &mut Vec<u8>, stamps: Stamps, fields: RateFields, seen: S
         Seen::Sent { .. } => TX_FLAGS,
     };
     out.extend([0; 4]);
-    out.extend((TSFT | FLAGS | RATE | CHANNEL | which | TIMESTAMP).to_le_bytes());
+    out.extend((TSFT | FLAGS | CHANNEL | fields.how.field() | which | TIMESTAMP).to_le_bytes());
     out.extend(stamps.tsft_us.to_le_bytes());
-    out.extend([fields.flags, fields.rate]);
+    out.push(fields.flags);
+    if let How::Rate(rate) = fields.how {
+        out.push(rate);
+    }
+    align(out, start, 2);
     out.extend(fields.mhz.to_le_bytes());
     out.extend(fields.channel.to_le_bytes());
     match seen {
         Seen::Received { dbm } => out.extend(dbm.map(i8::to_le_bytes).into_iter().flatten()),
         Seen::Sent { flags } => out.extend(flags.to_le_bytes()),
     }
-    out.resize(start + (out.len() - start).next_multiple_of(8), 0);
+    match fields.how {
+        How::Rate(_) | How::He(_) => {}
+        How::Mcs(bytes) => out.extend(bytes),
+        How::Vht(bytes) => {
+            align(out, start, 2);
+            out.extend(bytes);
+        }
+    }
+    align(out, start, 8);
     out.extend(stamps.end_ns.to_le_bytes());
     // No accuracy is given; the last byte has flags.
     out.extend([0, 0, TIMESTAMP_UNIT_AND_POSITION, 0]);
+    if let How::He(bytes) = fields.how {
+        out.extend(bytes);
+    }
     let length = ((out.len() - start) as u16).to_le_bytes();
     out[start + 2..start + 4].copy_from_slice(&length);
+}
+
+/// Fields begin at multiples of their size, counted from the beginning of the header.
+fn align(out: &mut Vec<u8>, start: usize, size: usize) {
+    out.resize(start + (out.len() - start).next_multiple_of(size), 0);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multihop_dot11::Preamble;
+    use multihop_core::Rate;
+    use multihop_dot11::{Coding, GuardInterval, Mcs, PpduOptions, Preamble, Standard};
 
     fn header(fields: RateFields, seen: Seen) -> Vec<u8> {
         let mut out = Vec::new();
         put(&mut out, Stamps { tsft_us: 0x0102, end_ns: 0x0506 }, fields, seen);
-        assert!(out.len() <= LONGEST);
+        assert!(out.len() <= longest(!matches!(fields.how, How::Rate(_))));
         out
     }
 
     #[test]
     fn every_field_is_where_its_alignment_puts_it() {
         let phy = Phy::new(Standard::Dot11b, Preamble::Short);
-        let fields = RateFields::new(&phy, Rate::from_kbps(5_500));
+        let fields = RateFields::new(&phy, Rate::from_kbps(5_500).into());
         let common = [2, 1, 0, 0, 0, 0, 0, 0, 0x12, 11, 0x6c, 0x09, 0xa0, 0x00];
         let stamp = [6, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0x23, 0];
         let heard = header(fields, Seen::Received { dbm: Some(-70) });
@@ -153,8 +256,9 @@ mod tests {
     #[test]
     fn the_channel_is_that_of_the_modulation() {
         let of = |standard, kbps| {
-            let fields = RateFields::new(&Phy::new(standard, Preamble::Short), Rate::from_kbps(kbps));
-            (fields.mhz, fields.channel, fields.rate, fields.flags)
+            let fields = RateFields::new(&Phy::new(standard, Preamble::Short), Rate::from_kbps(kbps).into());
+            let How::Rate(rate) = fields.how else { panic!("{fields:?}") };
+            (fields.mhz, fields.channel, rate, fields.flags)
         };
         assert_eq!(of(Standard::Dot11a, 54_000), (5180, 0x0140, 108, 0x10));
         assert_eq!(of(Standard::Fhss, 2_000), (2412, 0x0880, 4, 0x10));
@@ -165,5 +269,28 @@ mod tests {
             (2412, 0x00a0, 2, 0x10),
             "1 Mb/s frames keep the long preamble"
         );
+    }
+
+    fn with(standard: Standard, bandwidth: Bandwidth, guard: GuardInterval, mcs: Mcs) -> Vec<u8> {
+        let options = PpduOptions { bandwidth, guard, coding: Coding::Ldpc, ..PpduOptions::of(standard) };
+        let phy = Phy::new(standard, Preamble::Long).with_options(options);
+        header(RateFields::new(&phy, mcs.into()), Seen::Received { dbm: Some(-70) })
+    }
+
+    /// By the definitions of radiotap.org: MCS, VHT, HE.
+    #[test]
+    fn schemes_have_fields_of_their_own() {
+        let ht =
+            with(Standard::Dot11n, Bandwidth::Mhz40, GuardInterval::Ns400, Mcs { scheme: 7, streams: 2 });
+        assert_eq!(ht[..8], [0, 0, 44, 0, 0x2b, 0, 0x48, 0]);
+        assert_eq!(ht[16..26], [0x10, 0, 0x3c, 0x14, 0x40, 0x01, 186, 0x1f, 0x15, 15]);
+        let vht =
+            with(Standard::Dot11ac, Bandwidth::Mhz80, GuardInterval::Ns800, Mcs { scheme: 9, streams: 3 });
+        assert_eq!(vht[..8], [0, 0, 52, 0, 0x2b, 0, 0x60, 0]);
+        assert_eq!(vht[22..36], [186, 0, 0x45, 0, 0, 4, 0x93, 0, 0, 0, 1, 0, 0, 0]);
+        let he =
+            with(Standard::Dot11ax, Bandwidth::Mhz160, GuardInterval::Ns3200, Mcs { scheme: 11, streams: 8 });
+        assert_eq!(he[..8], [0, 0, 48, 0, 0x2b, 0, 0xc0, 0]);
+        assert_eq!(he[36..], [0xa0, 0x42, 0x02, 0, 0x00, 0x2b, 0, 0, 0xe3, 0, 8, 0]);
     }
 }

@@ -163,7 +163,8 @@ impl Mac {
 
     /// An ACK for this station.
     pub(super) fn on_ack(&mut self, ctx: &mut Context, frame: &Frame) {
-        let awaited = self.phase == Phase::AwaitingAck && !self.current.is_some_and(|out| out.wants_block_ack());
+        let awaited =
+            self.phase == Phase::AwaitingAck && !self.current.is_some_and(|out| out.wants_block_ack());
         if !awaited || !self.is_answer(frame) {
             ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Late, ctx.now);
             return;

@@ -4,7 +4,7 @@ use crate::config::{AggregationConfig, Config, MatrixQuantity, MediumModel};
 use crate::medium::{Collisions, DataLoss, Frame, RateClass, RateErrors, RateSet, femtowatts};
 use multihop_core::{FrameKind, Interval, NodeId, Rate, Span, Time};
 use multihop_dot11::{
-    ACK_BYTES, BackoffDraw, CTS_BYTES, DcfRules, ErrorTable, FrameTiming, RTS_BYTES, ResponseTimeout,
+    ACK_BYTES, BackoffDraw, CTS_BYTES, DataRate, DcfRules, FrameTiming, RTS_BYTES, ResponseTimeout,
 };
 use multihop_link::PhyTimes;
 
@@ -78,6 +78,8 @@ pub struct LinkTiming {
     /// By [`RateClass`].
     timings: [FrameTiming; RateClass::COUNT],
     rates: [Rate; RateClass::COUNT],
+    /// What DATA is sent at.
+    data: DataRate,
 }
 
 impl Timing {
@@ -117,7 +119,7 @@ impl Timing {
             busy_from,
             aggregation: config.mac.aggregation,
             rts_threshold: config.mac.rts_threshold,
-            data_header: rules.llc_header + rules.data_header + if config.mac.aggregation.is_some() { QOS_CONTROL_BYTES } else { 0 },
+            data_header: rules.llc_header + rules.data_header,
         }
     }
 
@@ -146,8 +148,8 @@ impl Timing {
     }
 
     /// All rates of the run, by [`RateSet::index`].
-    pub fn rates(&self) -> impl Iterator<Item = Rate> {
-        std::iter::once(&self.nominal).chain(&self.others).flat_map(|link| link.rates)
+    pub fn rates(&self) -> impl Iterator<Item = DataRate> {
+        std::iter::once(&self.nominal).chain(&self.others).flat_map(LinkTiming::data_rates)
     }
 
     /// MAC bytes of a DATA frame that carries `size` network-layer bytes.
@@ -251,7 +253,9 @@ impl Timing {
                 let class = RateClass::Control;
                 (class, BLOCK_ACK_REQUEST_BYTES, link.airtime(class, BLOCK_ACK_REQUEST_BYTES))
             }
-            FrameKind::BlockAck => (RateClass::Ack, block_ack_bytes(self.aggregation.as_ref()), link.block_ack),
+            FrameKind::BlockAck => {
+                (RateClass::Ack, block_ack_bytes(self.aggregation.as_ref()), link.block_ack)
+            }
             FrameKind::Data => unreachable!("DATA is not a control frame"),
         };
         let start = now + self.propagation;
@@ -277,14 +281,15 @@ impl Timing {
 impl LinkTiming {
     /// Of links at a DATA rate. RTS have the highest basic rate not above it, responses that not above the rate of the frame that
     /// they answer (9.7.6), where the configuration says nothing else.
-    fn new(config: &Config, data_rate: Rate) -> LinkTiming {
+    fn new(config: &Config, data_rate: DataRate) -> LinkTiming {
         let (phy, rules) = (&config.phy, config.mac.rules);
         let control = config.control_rate.unwrap_or_else(|| phy.response_rate(data_rate));
         let cts_rate = config.control_rate.unwrap_or_else(|| phy.response_rate(control));
         let ack_rate =
             config.ack_rate.or(config.control_rate).unwrap_or_else(|| phy.response_rate(data_rate));
-        let rates = [control, cts_rate, ack_rate, data_rate];
-        let timings = rates.map(|rate| phy.timing(rate, rules.airtime));
+        let bits = phy.bit_rate(data_rate).expect("the rate belongs to the PHY");
+        let timing = |rate| phy.timing(rate, rules.airtime);
+        let timings = in_classes([control, cts_rate, ack_rate], data_rate).map(timing);
         let (rts, cts, ack) =
             (timings[0].airtime(RTS_BYTES), timings[1].airtime(CTS_BYTES), timings[2].airtime(ACK_BYTES));
         let timeout = |rate: Rate, response: Span| {
@@ -303,9 +308,8 @@ impl LinkTiming {
             let within = |bytes: u32| timings[3].airtime(bytes) <= limits.max_duration;
             largest(limits.a_mpdu, within)
         };
-        let spacing = |limits: &AggregationConfig| {
-            (limits.spacing.ns() * data_rate.bps()).div_ceil(8_000_000_000) as u32
-        };
+        let spacing =
+            |limits: &AggregationConfig| (limits.spacing.ns() * bits.bps()).div_ceil(8_000_000_000) as u32;
         LinkTiming {
             block_ack,
             block_ack_timeout: timeout(ack_rate, block_ack),
@@ -318,13 +322,20 @@ impl LinkTiming {
             ack_timeout: timeout(ack_rate, ack),
             nav_reset: phy.sifs * 2 + cts + phy.rx_start_delay(cts_rate) + phy.slot * 2,
             timings,
-            rates,
+            rates: [control, cts_rate, ack_rate, bits],
+            data: data_rate,
         }
     }
 
     /// Bit rate of a class of frames.
     pub fn rate(&self, class: RateClass) -> Rate {
         self.rates[class as usize]
+    }
+
+    /// What frames are sent at, by [`RateClass`].
+    fn data_rates(&self) -> [DataRate; RateClass::COUNT] {
+        let [control, cts, ack, _] = self.rates;
+        in_classes([control, cts, ack], self.data)
     }
 
     /// Airtime of a frame of `bytes` MAC bytes.
@@ -338,8 +349,10 @@ impl LinkTiming {
     }
 }
 
-/// In the MAC header of DATA under an agreement (802.11-2016, 9.2.4.5).
-const QOS_CONTROL_BYTES: u32 = 2;
+fn in_classes([control, cts, ack]: [Rate; 3], data: DataRate) -> [DataRate; RateClass::COUNT] {
+    [control.into(), cts.into(), ack.into(), data]
+}
+
 /// A compressed request (9.3.1.8).
 pub(super) const BLOCK_ACK_REQUEST_BYTES: u32 = 24;
 
@@ -374,7 +387,7 @@ fn equal_wait<'a>(config: &Config, links: impl Iterator<Item = &'a mut LinkTimin
 /// The DATA rates of links that have one of their own.
 struct OwnRates {
     /// Each once.
-    rates: Vec<Rate>,
+    rates: Vec<DataRate>,
     /// Which of them each node has; nothing at all if none has.
     set_of: Vec<RateSet>,
     /// Which of them pairs of nodes have, in order.
@@ -383,8 +396,8 @@ struct OwnRates {
 
 impl OwnRates {
     fn new(config: &Config) -> OwnRates {
-        let mut rates: Vec<Rate> = Vec::new();
-        let mut set = |rate: Rate| {
+        let mut rates: Vec<DataRate> = Vec::new();
+        let mut set = |rate: DataRate| {
             if rate == config.data_rate {
                 return RateSet::NOMINAL;
             }
@@ -392,9 +405,9 @@ impl OwnRates {
                 rates.push(rate);
                 rates.len() - 1
             });
-            RateSet(place as u8 + 1) // a PHY has a dozen rates at most
+            RateSet(place as u8 + 1) // a PHY has a hundred rates and schemes at most
         };
-        let of = |rate: Option<Rate>| rate.map_or(RateSet::NOMINAL, &mut set);
+        let of = |rate: Option<DataRate>| rate.map_or(RateSet::NOMINAL, &mut set);
         let mut set_of: Vec<RateSet> = config.nodes.iter().map(|node| node.data_rate).map(of).collect();
         if set_of.iter().all(|set| *set == RateSet::NOMINAL) {
             set_of.clear();
@@ -408,12 +421,9 @@ impl OwnRates {
 }
 
 fn collisions<'a>(config: &Config, links: impl Iterator<Item = &'a LinkTiming>) -> Collisions {
-    let rates: Vec<Rate> = links.flat_map(|link| link.rates).collect();
+    let rates: Vec<DataRate> = links.flat_map(LinkTiming::data_rates).collect();
     let sinr = |noise_mw: f64, sensitivity_mw: f64, measured: bool| {
-        let errors = |rate: &Rate| {
-            let modulation = config.phy.modulation(*rate).expect("the rate belongs to the PHY");
-            RateErrors { table: ErrorTable::new(modulation), bps: rate.bps() as f64 }
-        };
+        let errors = |rate: &DataRate| RateErrors::new(&config.phy, *rate);
         Collisions::Sinr {
             noise: femtowatts(noise_mw).max(1),
             sensitivity: femtowatts(sensitivity_mw),

@@ -1,7 +1,7 @@
 //! Bit errors at a rate, by powers, and where those without interference were measured.
 
 use super::Link;
-use multihop_dot11::ErrorTable;
+use multihop_dot11::{DataRate, ErrorTable, Phy};
 
 /// Bit errors at a rate.
 #[derive(Clone, Debug)]
@@ -16,6 +16,16 @@ pub struct RateErrors {
 const DISTINCT: f64 = 1e-7;
 
 impl RateErrors {
+    /// At a rate or a scheme of a PHY.
+    ///
+    /// # Panics
+    /// If the PHY does not have it, which the scenario has refused.
+    pub fn new(phy: &Phy, rate: DataRate) -> RateErrors {
+        let known = phy.error_table(rate).zip(phy.bit_rate(rate));
+        let (table, rate) = known.expect("the rate belongs to the PHY");
+        RateErrors { table, bps: rate.bps() as f64 }
+    }
+
     /// The noise at the listener of a link whose errors without interference were measured, where `noise` is the medium's: less than that
     /// if the link does better than its power admits. Otherwise such a link would not mind interference, as it does not mind noise.
     pub fn noise_of(&self, link: &Link, noise: f64) -> f64 {

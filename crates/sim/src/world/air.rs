@@ -130,7 +130,14 @@ impl World {
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
             let link = &arrives(&links[reached.map_or(index, |places| places[index].1 as usize)]);
             let radio = &mut self.radios[link.to as usize];
-            let finished = radio.finish(&self.timing.collisions, link, frame, loss.to(link.to), self.loads.mpdus(frame.load), self.now);
+            let finished = radio.finish(
+                &self.timing.collisions,
+                link,
+                frame,
+                loss.to(link.to),
+                self.loads.mpdus(frame.load),
+                self.now,
+            );
             if finished.reception == Reception::Decoded
                 && let Some(log) = &mut self.air_log
             {

@@ -58,7 +58,7 @@ pub(super) fn salt_of(seed: u64, node: NodeId, queue: &str) -> u64 {
 pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
     let phy = timing.phy_times();
     let egress = EgressQueue {
-        rate: config.data_rate,
+        rate: phy.data_rate,
         is_wired: false,
         queue_limit: config.mac.queue_limit,
         rts_from: timing.rts_from(),

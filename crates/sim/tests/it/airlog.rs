@@ -168,7 +168,7 @@ fn both_times_enclose_the_mpdu() {
     for (standard, preamble, kbps) in preambles {
         let mut config = busy(DcfRules::IEEE, Some(0));
         config.phy = Phy::new(standard, preamble);
-        config.data_rate = Rate::from_kbps(kbps);
+        config.data_rate = Rate::from_kbps(kbps).into();
         config.control_rate = None;
         let (_, capture) = capture(&config);
         assert!(capture.packets.iter().any(|packet| packet.kbps == kbps));

@@ -11,7 +11,10 @@
 
 use crate::common::{saturated_cell, total_goodput};
 use multihop_core::{Rate, Rng, Span};
-use multihop_dot11::{ACK_BYTES, DcfRules, Microseconds, Phy, Preamble, RTS_BYTES, Standard};
+use multihop_dot11::{
+    ACK_BYTES, Band, Bandwidth, DataRate, DcfRules, GuardInterval, Mcs, Microseconds, Phy, PpduOptions,
+    Preamble, RTS_BYTES, Standard,
+};
 use multihop_sim::outcome::{LinkOutcome, Outcome};
 use multihop_sim::run;
 
@@ -173,7 +176,7 @@ fn collisions_are_those_of_the_models_chain() {
 /// A cell of a PHY in which ACKs and CTS have a rate of their own, and the chain's shares and throughput of it, by its airtimes.
 struct RateCell {
     phy: Phy,
-    data: Rate,
+    data: DataRate,
     response: Rate,
     stations: usize,
     with_rts: bool,
@@ -182,7 +185,9 @@ struct RateCell {
 impl RateCell {
     fn check(&self, chain: &Chain) {
         let RateCell { phy, data, response, stations, with_rts } = *self;
-        let mut config = saturated_cell(DcfRules::BIANCHI, stations);
+        let quality = phy.standard().has_mcs();
+        let rules = if quality { DcfRules::BIANCHI.with_quality_of_service() } else { DcfRules::BIANCHI };
+        let mut config = saturated_cell(rules, stations);
         (config.phy, config.data_rate) = (phy, data);
         (config.control_rate, config.ack_rate) = (Some(response), Some(response));
         (config.mac.cw_min, config.mac.cw_max) = (phy.cw_min, phy.cw_max);
@@ -190,13 +195,14 @@ impl RateCell {
         config.mac.short_retry_limit = None;
         config.mac.long_retry_limit = None;
         config.medium.propagation_delay = Span::ZERO;
-        let airtime = |rate, bytes| phy.airtime(rate, bytes, Microseconds::Up).seconds();
-        let frame = airtime(data, 1500 + 8 + 28);
+        let airtime = |rate: DataRate, bytes| phy.airtime(rate, bytes, Microseconds::Up).seconds();
+        let frame = airtime(data, 1500 + 8 + rules.data_header);
+        let response: DataRate = response.into();
         let (rts, answer) = (airtime(response, RTS_BYTES), airtime(response, ACK_BYTES));
         let (sifs, difs, slot) = (phy.sifs.seconds(), phy.difs().seconds(), phy.slot.seconds());
         let handshake = if with_rts { rts + answer + 2.0 * sifs } else { 0.0 };
         let success = handshake + frame + sifs + answer + difs;
-        let allowed = answer.max(airtime(phy.basic_rates()[0], ACK_BYTES));
+        let allowed = answer.max(airtime(phy.basic_rates()[0].into(), ACK_BYTES));
         let collision = if with_rts { rts } else { frame } + sifs + allowed + difs;
         let rate = chain.successes_per_second(slot, success, collision);
         config.duration = config.warmup + Span::from_seconds(12_000.0 / rate);
@@ -228,12 +234,33 @@ fn the_chain_holds_for_every_phy_and_rate_of_responses() {
     for phy in phys {
         let stages = ((phy.cw_max + 1) / (phy.cw_min + 1)).ilog2();
         let chain = Chain::play(phy.cw_min + 1, stages, stations, 400_000);
-        let (data, _) = phy.rates().last().expect("every PHY has rates");
+        let data = phy.highest();
         for (response, _) in phy.rates() {
             for with_rts in [false, true] {
                 RateCell { phy, data, response, stations, with_rts }.check(&chain);
             }
         }
+    }
+}
+
+/// The schemes of the later standards at their own rates of responses: single MPDUs, with their preambles, behind a delimiter in VHT and HE.
+#[test]
+fn the_chain_holds_for_schemes_of_high_throughput() {
+    let stations = 15;
+    let chain = Chain::play(16, 6, stations, 400_000);
+    let cells = [
+        (Standard::Dot11n, Band::Ghz2_4, Bandwidth::Mhz20, GuardInterval::Ns800, 1, 7),
+        (Standard::Dot11n, Band::Ghz5, Bandwidth::Mhz40, GuardInterval::Ns400, 2, 3),
+        (Standard::Dot11ac, Band::Ghz5, Bandwidth::Mhz80, GuardInterval::Ns800, 1, 9),
+        (Standard::Dot11ax, Band::Ghz5, Bandwidth::Mhz160, GuardInterval::Ns3200, 4, 11),
+    ];
+    for (standard, band, bandwidth, guard, streams, scheme) in cells {
+        let options = PpduOptions { band, bandwidth, guard, ..PpduOptions::of(standard) };
+        let phy = Phy::new(standard, Preamble::Long).with_options(options);
+        let data = DataRate::Mcs(Mcs { streams, scheme });
+        let response = phy.response_rate(data);
+        assert_eq!(response, Rate::from_kbps(24_000), "the highest basic rate");
+        RateCell { phy, data, response, stations, with_rts: false }.check(&chain);
     }
 }
 
@@ -246,7 +273,7 @@ fn the_chain_holds_where_nearly_all_collides() {
         phy.cw_max = cw_max;
         let stages = ((phy.cw_max + 1) / (phy.cw_min + 1)).ilog2();
         let chain = Chain::play(phy.cw_min + 1, stages, 33, 1_000_000);
-        RateCell { phy, data: rate, response: rate, stations: 33, with_rts: false }.check(&chain);
+        RateCell { phy, data: rate.into(), response: rate, stations: 33, with_rts: false }.check(&chain);
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::common::{add_flow, network, two_ray};
 use multihop_core::{NodeId, Rate, Rng, Span};
-use multihop_dot11::{DcfRules, EifsRule, Microseconds, Phy, Preamble, ResponseTimeout, Standard};
+use multihop_dot11::{DataRate, DcfRules, EifsRule, Microseconds, Phy, Preamble, ResponseTimeout, Standard};
 use multihop_link::{CodelOptions, Discipline, FqCodelOptions, StationsOptions};
 use multihop_schemes::find;
 use multihop_sim::config::{
@@ -51,7 +51,16 @@ fn rules(rng: &mut Rng) -> DcfRules {
 
 fn phy(rng: &mut Rng) -> Phy {
     let preamble = pick(rng, &[Preamble::Long, Preamble::Short]);
-    let all = [Standard::Dot11b, Standard::Dsss, Standard::Dot11a, Standard::Dot11g, Standard::Fhss];
+    let all = [
+        Standard::Dot11b,
+        Standard::Dsss,
+        Standard::Dot11a,
+        Standard::Dot11g,
+        Standard::Fhss,
+        Standard::Dot11n,
+        Standard::Dot11ac,
+        Standard::Dot11ax,
+    ];
     let standard = pick(rng, &all);
     match rng.below(6) {
         0 => Phy::mixed(preamble),
@@ -260,7 +269,8 @@ fn random(seed: u64) -> Config {
     config.record_interval = Span::from_ms(pick(rng, &[50, 100, 500]));
     config.phy = phy(rng);
     let rates: Vec<Rate> = config.phy.rates().map(|(rate, _)| rate).collect();
-    config.data_rate = pick(rng, &rates);
+    let schemes: Vec<DataRate> = config.phy.schemes().map(DataRate::Mcs).collect();
+    config.data_rate = if schemes.is_empty() { pick(rng, &rates).into() } else { pick(rng, &schemes) };
     config.control_rate = coin(rng).then(|| pick(rng, config.phy.basic_rates()));
     config.ack_rate = coin(rng).then(|| pick(rng, config.phy.basic_rates()));
     config.mac.rts_threshold = pick(rng, &[None, Some(0), Some(100), Some(500), Some(3000)]);

@@ -46,7 +46,7 @@ fn the_service_delay_in_a_saturated_cell_is_what_the_model_says() {
     for (stations, expected) in [(2, 0.488), (3, 0.326), (5, 0.196), (10, 0.098)] {
         let mut config = saturated_cell(rules, stations);
         config.phy = Phy::new(Standard::Dsss, Preamble::Long);
-        config.data_rate = Rate::from_kbps(1_000);
+        config.data_rate = Rate::from_kbps(1_000).into();
         config.mac.rts_threshold = Some(0);
         config.medium.propagation_delay = Span::ZERO;
         config.duration = Span::from_ms(101_000);
@@ -126,7 +126,8 @@ fn payload_is_on_the_air_once_on_each_hop() {
     let once = |config: &Config, radio_hops: f64| {
         let outcome = run(config);
         let flow = &outcome.flows[0];
-        let expected = total_goodput(&outcome) * radio_hops / config.data_rate.bps() as f64;
+        let expected = total_goodput(&outcome) * radio_hops
+            / config.phy.bit_rate(config.data_rate).unwrap().bps() as f64;
         let lost: u64 = flow.dropped.iter().sum();
         println!("{} against {expected}, {lost} lost", flow.payload_airtime);
         // Bytes of packets that were under way when the warm-up ended are counted with what was left of their way.

@@ -108,7 +108,8 @@ fn a_link_may_have_a_rate_of_its_own() {
     let links = [(0, 1, Some(1.0), -60.0), (1, 2, Some(1.0), -60.0)];
     let goodput = |flow: (usize, usize), slow: Option<[u32; 2]>| {
         let mut config = sensed(3, &links, &[flow]);
-        let rate = |ends: [u32; 2]| LinkRate { between: ends.map(NodeId), rate: Rate::from_kbps(1_000) };
+        let rate =
+            |ends: [u32; 2]| LinkRate { between: ends.map(NodeId), rate: Rate::from_kbps(1_000).into() };
         config.link_rates = slow.map(rate).into_iter().collect();
         total_goodput(&outcome(&config))
     };

@@ -3,7 +3,7 @@
 use crate::common::capture::Shared;
 use crate::common::{add_flow, network};
 use multihop_core::{NodeId, Rate, Span};
-use multihop_dot11::{ACK_BYTES, CTS_BYTES, DcfRules, RTS_BYTES};
+use multihop_dot11::{ACK_BYTES, CTS_BYTES, DataRate, DcfRules, RTS_BYTES};
 use multihop_link::{Discipline, StationsOptions};
 use multihop_sim::airlog::AirLog;
 use multihop_sim::capacity::Capacity;
@@ -213,18 +213,18 @@ fn at_rates(mbps: &[u64]) -> Config {
     config.control_rate = None;
     config.warmup = Span::ZERO;
     for (node, rate) in config.nodes[1..].iter_mut().zip(mbps) {
-        node.data_rate = Some(Rate::from_kbps(rate * 1_000));
+        node.data_rate = Some(Rate::from_kbps(rate * 1_000).into());
     }
     config
 }
 
 /// Seconds on the air of a frame of this many MAC bytes.
-fn airtime(config: &Config, rate: Rate, bytes: u32) -> f64 {
+fn airtime(config: &Config, rate: impl Into<DataRate>, bytes: u32) -> f64 {
     config.phy.airtime(rate, bytes, config.mac.rules.airtime).seconds()
 }
 
 /// Seconds of a DATA frame of 1500 B at the network layer, and of its ACK: at the highest basic rate not above that of the DATA.
-fn data_and_ack(config: &Config, rate: Rate) -> (f64, f64) {
+fn data_and_ack(config: &Config, rate: DataRate) -> (f64, f64) {
     let bytes = 1_500 + config.mac.rules.llc_header + config.mac.rules.data_header;
     (airtime(config, rate, bytes), airtime(config, config.phy.response_rate(rate), ACK_BYTES))
 }
@@ -268,7 +268,7 @@ fn a_slow_client_slows_downloads_of_all() {
         add_flow(&mut config, 0, client, AppConfig::Saturated);
     }
     let cycle = |mbps: u64| {
-        let (data, ack) = data_and_ack(&config, Rate::from_kbps(mbps * 1_000));
+        let (data, ack) = data_and_ack(&config, Rate::from_kbps(mbps * 1_000).into());
         50e-6 + 15.5 * 20e-6 + data + 10e-6 + ack + 2e-6
     };
     let expected = 1_472.0 * 8.0 / (cycle(11) + cycle(1));
@@ -294,7 +294,7 @@ fn a_slow_client_slows_uploads_of_all() {
     let collides: f64 = 1.0 / cw;
     let contention = 20e-6 * (1.0 + collides) / (2.0 * stations) * cw / 2.0;
     let exchange = |mbps: u64| {
-        let (data, ack) = data_and_ack(&config, Rate::from_kbps(mbps * 1_000));
+        let (data, ack) = data_and_ack(&config, Rate::from_kbps(mbps * 1_000).into());
         50e-6 + data + 10e-6 + ack + contention
     };
     let (fast, slow) = (exchange(11), exchange(1));
@@ -318,7 +318,7 @@ fn queues_by_airtime_know_the_rate_of_each_link() {
     }
     let outcome = run(&config);
     let used = [(1, 11), (2, 1)].map(|(client, mbps)| {
-        let (data, ack) = data_and_ack(&config, Rate::from_kbps(mbps * 1_000));
+        let (data, ack) = data_and_ack(&config, Rate::from_kbps(mbps * 1_000).into());
         link(&outcome, 0, client).data as f64 * (data + 10e-6 + ack)
     });
     assert!((used[0] / used[1] - 1.0).abs() < 0.02, "{used:?} s on the air");
@@ -348,7 +348,7 @@ fn slow_links_reach_further() {
     };
     assert_eq!(far(11), (0, None), "no route");
     let (delivered, data) = far(1);
-    let (expected, _) = data_and_ack(&at_rates(&[1]), Rate::from_kbps(1_000));
+    let (expected, _) = data_and_ack(&at_rates(&[1]), Rate::from_kbps(1_000).into());
     let tries = data.expect("a route") / expected;
     assert!((1.0..1.001).contains(&tries), "{tries} transmissions of each frame at 2 dB");
     assert!(delivered > 450_000, "{delivered} bytes of 200 kb/s for 20 s");

@@ -4,6 +4,7 @@
 //! separated by ` | `. Without `@` the message is at the line of the replacement. `\n` is a line break.
 
 mod measure;
+mod phy;
 mod routing;
 mod settings;
 mod wires;
@@ -98,7 +99,7 @@ warmup = "20 s" => warmup = "100 s" -> warmup: "100 s" leaves nothing | shorter 
 record_interval = "1 s" => record_interval = "1 us" -> record_interval: rows | give at least 200
 record_interval = "1 s" => record_interval = "0 s" -> record_interval: out of range
 record_interval = "1 s" => record_interval = "2 h" -> record_interval: longer than the run
-standard = "802.11b" => standard = "802.11n" -> phy.standard: 802.11n | dsss, 802.11b
+standard = "802.11b" => standard = "802.11z" -> phy.standard: 802.11z | dsss, 802.11b
 standard = "802.11b" => standard = "fhss" @ data_rate -> phy.data_rate: "11 Mb/s" is not a rate of "fhss" | its rates: 1 Mb/s, 2 Mb/s
 standard = "802.11b"\npreamble = "long" => standard = "fhss"\npreamble = "short" @ preamble -> phy.preamble: does not exist in this standard | use "long"
 standard = "802.11b" => standard = 11 -> phy.standard: integer | dsss, 802.11b

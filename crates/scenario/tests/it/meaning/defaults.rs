@@ -1,7 +1,7 @@
 //! What is meant by what a file leaves out, and by what overrides it.
 
 use super::{CANONICAL, PLAIN, config, hash, of};
-use multihop_core::{FlowId, NodeId, Span};
+use multihop_core::{FlowId, NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, EifsRule, ResponseTimeout};
 use multihop_link::{
     AdHocProbeOptions, CodelOptions, Discipline, Elapsed, EstimatorConfig, FqCodelOptions,
@@ -18,7 +18,7 @@ fn defaults_are_those_of_the_standard_and_of_ns2s_radio() {
     let config = config(PLAIN);
     assert_eq!((config.name.as_str(), config.seed), ("case", 1));
     assert_eq!((config.warmup, config.record_interval), (Span::ZERO, Span::from_ms(1000)));
-    assert_eq!(config.data_rate.bps(), 11_000_000);
+    assert_eq!(config.data_rate, Rate::from_kbps(11_000).into());
     assert_eq!(config.control_rate, None);
     assert_eq!(config.mac.rules, DcfRules::IEEE);
     assert_eq!((config.mac.short_retry_limit, config.mac.long_retry_limit), (Some(7), Some(4)));

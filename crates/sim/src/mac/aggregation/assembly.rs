@@ -1,8 +1,8 @@
 //! Which neighbour is served, and what goes into its next frame.
 
+use super::Agreements;
 use super::psdu::{Psdu, a_msdu_with};
 use super::window::{Held, State, Window};
-use super::Agreements;
 use crate::config::AggregationConfig;
 use crate::mac::{Cargo, Context, Mac, Outgoing};
 use crate::medium::{Mpdu, RateClass};
@@ -68,7 +68,14 @@ impl Agreements {
     }
 
     /// Makes an A-MSDU of an MPDU and packets that wait, of no more than so many bytes from its header to its FCS.
-    fn bundle(&mut self, ctx: &mut Context, peer: NodeId, limits: &AggregationConfig, held: &mut Held, most: u32) {
+    fn bundle(
+        &mut self,
+        ctx: &mut Context,
+        peer: NodeId,
+        limits: &AggregationConfig,
+        held: &mut Held,
+        most: u32,
+    ) {
         let Some(a_msdu) = limits.a_msdu else { return };
         let llc = ctx.timing.rules.llc_header;
         let around = ctx.timing.data_bytes(0) - llc;
@@ -124,9 +131,11 @@ impl Mac {
     /// Wants to send what is in a window; what that is, is decided when the station may.
     fn take_window(&mut self, ctx: &mut Context, index: usize, window: &Window) {
         self.sequence = self.sequence.wrapping_add(1);
-        let first = (0..window.len()).map(|place| window.get(place)).find(|held| held.state == State::Waiting);
+        let first =
+            (0..window.len()).map(|place| window.get(place)).find(|held| held.state == State::Waiting);
         let fresh = first.filter(|held| held.tries == 0);
-        let extra = fresh.map_or(Span::ZERO, |held| ctx.stack.extra_backoff(&ctx.packets.get(held.packet).packet));
+        let extra =
+            fresh.map_or(Span::ZERO, |held| ctx.stack.extra_backoff(&ctx.packets.get(held.packet).packet));
         let window_index = index as u32;
         self.current = Some(Outgoing {
             cargo: if window.request {
@@ -169,7 +178,8 @@ impl Mac {
         loop {
             if place == window.len() {
                 let most = psdu.room().saturating_sub(ctx.timing.data_bytes(0));
-                let next = if window.has_room() && most > 0 { agreements.next_for(ctx, peer, most) } else { None };
+                let next =
+                    if window.has_room() && most > 0 { agreements.next_for(ctx, peer, most) } else { None };
                 let Some(next) = next else { break };
                 window.push(held(&next, ctx, since));
             }

@@ -144,7 +144,8 @@ impl Mac {
     /// A block acknowledgement for this station.
     pub(in crate::mac) fn on_block_ack(&mut self, ctx: &mut Context, frame: &Frame) {
         let awaited = self.current.as_ref().is_some_and(Outgoing::wants_block_ack);
-        let Some(load) = frame.load.filter(|_| awaited && self.phase == Phase::AwaitingAck && self.is_answer(frame))
+        let Some(load) =
+            frame.load.filter(|_| awaited && self.phase == Phase::AwaitingAck && self.is_answer(frame))
         else {
             ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Late, ctx.now);
             return;
@@ -197,7 +198,8 @@ impl Mac {
                 window.request_tries = 0;
             }
         }
-        let failed = (0..window.len()).any(|place| window.get(place).state == State::Waiting && window.get(place).tries > 0);
+        let failed = (0..window.len())
+            .any(|place| window.get(place).state == State::Waiting && window.get(place).tries > 0);
         if answered || !failed {
             self.cw = ctx.timing.cw_min;
         } else {

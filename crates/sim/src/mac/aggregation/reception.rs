@@ -29,7 +29,8 @@ impl Mac {
         };
         self.arm(ctx, ctx.now + ctx.timing.sifs);
         let mut agreements = self.agreements();
-        let index = agreements.reordering(frame.from, ctx.timing.aggregation.map_or(0, |limits| limits.window));
+        let index =
+            agreements.reordering(frame.from, ctx.timing.aggregation.map_or(0, |limits| limits.window));
         for place in 0..ctx.loads.get(load).mpdus.len() {
             if several && !ctx.radio.arrived().has(place) {
                 continue;
@@ -50,7 +51,9 @@ impl Mac {
         mpdu: &Mpdu,
     ) {
         let arrival = agreements.reorderings[index].arrives(mpdu.sequence);
-        if arrival == Arrival::Repeated || (arrival == Arrival::Late && ctx.packets.get(mpdu.packet).passed_on) {
+        if arrival == Arrival::Repeated
+            || (arrival == Arrival::Late && ctx.packets.get(mpdu.packet).passed_on)
+        {
             return;
         }
         let copy = copy(ctx, frame, mpdu.packet);
@@ -106,7 +109,8 @@ impl Mac {
         self.phase = Phase::BlockAckDue { to: frame.from, sequence: frame.sequence };
         self.arm(ctx, ctx.now + ctx.timing.sifs);
         let mut agreements = self.agreements();
-        let index = agreements.reordering(frame.from, ctx.timing.aggregation.map_or(0, |limits| limits.window));
+        let index =
+            agreements.reordering(frame.from, ctx.timing.aggregation.map_or(0, |limits| limits.window));
         agreements.reorderings[index].move_to(start, ctx.now, &mut agreements.ready);
         self.pass_on(ctx, &mut agreements, index);
         self.agreements = Some(agreements);

@@ -36,8 +36,10 @@ fn waiting(limits: AggregationConfig, packets: usize) -> Script {
 
 fn exchanges(s: &mut Script) -> (Vec<Exchange>, Vec<Exchange>) {
     let events = s.events();
-    let mpdus = events.iter().filter_map(|event| if let LinkEvent::Mpdu(e) = event { Some(*e) } else { None });
-    let all = events.iter().filter_map(|event| if let LinkEvent::Exchange(e) = event { Some(*e) } else { None });
+    let mpdus =
+        events.iter().filter_map(|event| if let LinkEvent::Mpdu(e) = event { Some(*e) } else { None });
+    let all =
+        events.iter().filter_map(|event| if let LinkEvent::Exchange(e) = event { Some(*e) } else { None });
     (mpdus.collect(), all.collect())
 }
 

@@ -83,7 +83,8 @@ fn an_rts_is_ignored_while_a_cts_is_awaited() {
     {
         let mut setup = config(rules, Some(0));
         setup.phy = Phy::new(Standard::Dot11a, Preamble::Long);
-        (setup.data_rate, setup.control_rate) = (Rate::from_kbps(54_000), Some(Rate::from_kbps(6_000)));
+        (setup.data_rate, setup.control_rate) =
+            (Rate::from_kbps(54_000).into(), Some(Rate::from_kbps(6_000)));
         setup.mac.cw_min = 1;
         let mut s = Script::with(&setup);
         s.queues(1_000, Some(B));

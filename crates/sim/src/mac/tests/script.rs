@@ -6,8 +6,8 @@
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::config::{
-    AggregationConfig, Config, LinkFailureRule, MacConfig, MediumConfig, MediumModel, NodeConfig, PathLoss, RouteMetric,
-    RoutingConfig, RoutingProtocol,
+    AggregationConfig, Config, LinkFailureRule, MacConfig, MediumConfig, MediumModel, NodeConfig, PathLoss,
+    RouteMetric, RoutingConfig, RoutingProtocol,
 };
 use crate::mac::{Context, Mac, Timing};
 use crate::medium::{Bitmap, Collisions, Frame, Link, LoadId, Loads, Mpdu, Radio, RateClass, RateSet};
@@ -284,7 +284,14 @@ impl Script {
         let heard = self.heard.remove(at);
         let now = self.now;
         self.with_mac(|mac, ctx| {
-            let finished = ctx.radio.finish(&NO_CAPTURE, &heard.link(), &heard.frame, 0.0, ctx.loads.mpdus(heard.frame.load), now);
+            let finished = ctx.radio.finish(
+                &NO_CAPTURE,
+                &heard.link(),
+                &heard.frame,
+                0.0,
+                ctx.loads.mpdus(heard.frame.load),
+                now,
+            );
             mac.on_signal_end(ctx, &heard.frame, finished);
             if !ctx.radio.is_busy() {
                 mac.on_idle(ctx);
@@ -299,7 +306,8 @@ impl Script {
         };
         self.heard[at].begun = true;
         let frame = &mut self.heard[at].frame;
-        if matches!(frame.kind, FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck) && frame.sequence == 0 {
+        if matches!(frame.kind, FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck) && frame.sequence == 0
+        {
             frame.sequence = self.mac.sequence; // it answers the present frame, unless the test says otherwise
         }
         let (heard, now) = (self.heard[at], self.now);
@@ -390,7 +398,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         record_interval: Span::from_ms(1),
         nodes: vec![NodeConfig { name: "a".into(), position: None, base: None, data_rate: None }],
         phy,
-        data_rate: Rate::from_kbps(11_000),
+        data_rate: Rate::from_kbps(11_000).into(),
         control_rate: Some(Rate::from_kbps(1_000)),
         ack_rate: None,
         mac: MacConfig {

@@ -7,7 +7,7 @@ use crate::mac::{Outgoing, Timing};
 use crate::medium::{RateClass, RateSet};
 use multihop_core::FrameKind::{Ack, Cts, Rts};
 use multihop_core::{Fate, NodeId, Rate, Span};
-use multihop_dot11::{BackoffDraw, DcfRules, Phy, Preamble, ResponseTimeout, Standard};
+use multihop_dot11::{BackoffDraw, DataRate, DcfRules, Phy, Preamble, ResponseTimeout, Standard};
 
 const MBPS: [u64; 3] = [11_000, 5_500, 2_000];
 
@@ -81,7 +81,7 @@ fn cell() -> Config {
         name: "n".into(),
         position: None,
         base: None,
-        data_rate: kbps.map(Rate::from_kbps),
+        data_rate: kbps.map(|kbps| Rate::from_kbps(kbps).into()),
     };
     setup.nodes = [None, Some(5_500), Some(2_000), None].map(node).into();
     setup
@@ -97,15 +97,17 @@ fn a_station_and_its_base_use_the_rate_of_the_station_both_ways() {
     for (station, rate) in [(1, 5_500), (2, 2_000), (3, 11_000)] {
         assert_eq!((kbps(&timing, 0, station), kbps(&timing, station, 0)), (rate, rate));
     }
-    let data: Vec<u64> = timing.rates().skip(3).step_by(4).map(|rate| rate.bps() / 1_000).collect();
-    assert_eq!(data, MBPS);
+    let data: Vec<DataRate> = timing.rates().skip(3).step_by(4).collect();
+    assert_eq!(data, MBPS.map(|kbps| Rate::from_kbps(kbps).into()));
 }
 
 #[test]
 fn a_rate_of_a_pair_comes_before_that_of_its_stations() {
     let mut setup = cell();
-    let link =
-        |one, other, kbps| LinkRate { between: [NodeId(one), NodeId(other)], rate: Rate::from_kbps(kbps) };
+    let link = |one, other, kbps| LinkRate {
+        between: [NodeId(one), NodeId(other)],
+        rate: Rate::from_kbps(kbps).into(),
+    };
     setup.link_rates = vec![link(3, 0, 2_000), link(1, 0, 11_000)];
     let timing = Timing::new(&setup);
     for (one, other, rate) in [(0, 3, 2_000), (0, 1, 11_000), (0, 2, 2_000), (1, 3, 5_500)] {
@@ -122,7 +124,7 @@ fn no_pause_is_longer_than_difs_or_the_shortest_frame() {
     assert_eq!(timing(DcfRules::IEEE, None).least_pause(), span(50));
     let mut setup = config(DcfRules::IEEE, None);
     setup.phy = Phy::new(Standard::Dot11a, Preamble::Long);
-    (setup.data_rate, setup.control_rate) = (Rate::from_kbps(54_000), Some(Rate::from_kbps(6_000)));
+    (setup.data_rate, setup.control_rate) = (Rate::from_kbps(54_000).into(), Some(Rate::from_kbps(6_000)));
     assert_eq!(Timing::new(&setup).least_pause(), span(28));
 }
 

@@ -59,7 +59,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
             })
             .collect(),
         phy,
-        data_rate: Rate::from_kbps(11_000),
+        data_rate: Rate::from_kbps(11_000).into(),
         control_rate: Some(Rate::from_kbps(1_000)),
         ack_rate: None,
         mac: MacConfig {

@@ -19,7 +19,7 @@ fn scheme(name: &str, parameters: &Value) -> SchemeConfig {
 
 /// 802.11b at 2 Mb/s with RTS.
 fn slow(mut config: Config) -> Config {
-    config.data_rate = Rate::from_kbps(2_000);
+    config.data_rate = Rate::from_kbps(2_000).into();
     config.mac.rts_threshold = Some(0);
     config.duration = Span::from_ms(61_000);
     config

@@ -22,7 +22,7 @@ fn scheme(name: &str) -> SchemeConfig {
 /// As He et al. 2017 have it: DSSS at 1 Mb/s, with RTS.
 fn slow(mut config: Config) -> Config {
     config.phy = Phy::new(Standard::Dsss, Preamble::Long);
-    config.data_rate = Rate::from_kbps(1_000);
+    config.data_rate = Rate::from_kbps(1_000).into();
     config.mac.rts_threshold = Some(0);
     config.medium.propagation_delay = Span::ZERO;
     config.duration = Span::from_ms(61_000);

@@ -21,7 +21,7 @@ fn ns2_chain(hops: usize, seed: u64, flow: SchemeConfig) -> Config {
     config.seed = seed;
     config.duration = Span::from_ms(301_000);
     config.warmup = Span::from_ms(31_000);
-    config.data_rate = Rate::from_kbps(2_000);
+    config.data_rate = Rate::from_kbps(2_000).into();
     config.mac.rts_threshold = Some(0);
     // ns-2's queue of 50 holds 49 (drop-tail.cc), and its DSDV adds an IP header.
     config.mac.queue_limit = 49;

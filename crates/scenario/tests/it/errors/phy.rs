@@ -1,0 +1,68 @@
+//! Channels and schemes that do not exist.
+
+use super::check_all;
+
+/// A sound scenario of 802.11ac.
+const FAST: &str = r#"duration = "1 s"
+[phy]
+standard = "802.11ac"
+band = "5 GHz"
+channel_width = "80 MHz"
+guard_interval = "800 ns"
+coding = "bcc"
+data_rate = "MCS 9"
+control_rate = "6 Mb/s"
+[topology]
+generator = "chain"
+hops = 1
+[traffic]
+pattern = "canonical"
+scheme = "udp"
+"#;
+
+const BROKEN_FAST: &str = r#"
+band = "5 GHz" => band = "2.4 GHz" -> phy.band: "2.4 GHz" does not exist in "802.11ac" | it has "5 GHz"
+band = "5 GHz" => band = "6 GHz" -> phy.band: 6 GHz | 2.4 GHz, 5 GHz
+channel_width = "80 MHz" => channel_width = "60 MHz" -> phy.channel_width: 60 MHz | 20 MHz, 40 MHz, 80 MHz, 160 MHz
+channel_width = "80 MHz" => channel_width = 80 -> phy.channel_width: 80 | 160 MHz
+standard = "802.11ac" => standard = "802.11n" @ channel_width -> phy.channel_width: "80 MHz" does not exist in "802.11n" at "5 GHz" | it has "20 MHz", "40 MHz"
+standard = "802.11ac"\nband = "5 GHz" => standard = "802.11ax"\nband = "2.4 GHz" @ channel_width -> phy.channel_width: does not exist in "802.11ax" at "2.4 GHz" | "20 MHz", "40 MHz"
+guard_interval = "800 ns" => guard_interval = "1600 ns" -> phy.guard_interval: does not exist in "802.11ac" | "400 ns", "800 ns"
+standard = "802.11ac" => standard = "802.11ax" @ coding -> phy.coding: "bcc" does not exist in "802.11ax" in channels wider than 20 MHz | it has "ldpc"
+standard = "802.11ac" => standard = "802.11a" @ band -> phy.band: "5 GHz" is no choice in "802.11a" | 802.11n
+data_rate = "MCS 9" => data_rate = "MCS 10" -> phy.data_rate: "MCS 10" does not exist: "802.11ac" in 80 MHz has no such scheme with NSS 1 | MCS 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+data_rate = "MCS 9" => data_rate = "MCS 6 NSS 3" -> phy.data_rate: does not exist | MCS 0, 1, 2, 3, 4, 5, 7, 8, 9
+data_rate = "MCS 9" => data_rate = "MCS 9 NSS 9" -> phy.data_rate: has 9 streams | NSS can be 1, 2, 3, 4, 5, 6, 7, 8
+data_rate = "MCS 9" => data_rate = "MCS 9 NSS 0" -> phy.data_rate: has 0 streams | NSS can be 1
+data_rate = "MCS 9" => data_rate = "MCS nine" -> phy.data_rate: "MCS nine" is no modulation and coding scheme | MCS 7
+data_rate = "MCS 9" => data_rate = 9 -> phy.data_rate: 9 | MCS 7
+data_rate = "MCS 9" => data_rate = "65 Mb/s" -> phy.data_rate: "65 Mb/s" is not a rate of "802.11ac" | 54 Mb/s; or a scheme, such as "MCS 7"
+channel_width = "80 MHz" => channel_width = "20 MHz" @ data_rate -> phy.data_rate: "MCS 9" does not exist: "802.11ac" in 20 MHz | MCS 0, 1, 2, 3, 4, 5, 6, 7, 8
+control_rate = "6 Mb/s" => control_rate = "1 Mb/s" -> phy.control_rate: "1 Mb/s" is not a rate of "802.11ac" | 6 Mb/s
+control_rate = "6 Mb/s" => ofdm_symbols = "ns2" -> phy.ofdm_symbols: has no effect in this standard | 802.11a
+"#;
+
+const HIGH: &str = r#"duration = "1 s"
+[phy]
+standard = "802.11n"
+data_rate = "MCS 15"
+[topology]
+generator = "chain"
+hops = 1
+[traffic]
+pattern = "canonical"
+scheme = "udp"
+"#;
+
+const BROKEN_HIGH: &str = r#"
+data_rate = "MCS 15" => data_rate = "MCS 15 NSS 1" -> phy.data_rate: gives two numbers of streams: MCS 15 of 802.11n has 2 | 0 to 7 with NSS
+data_rate = "MCS 15" => data_rate = "MCS 32" -> phy.data_rate: has 5 streams | NSS can be 1, 2, 3, 4
+data_rate = "MCS 15" => data_rate = "MCS 7 NSS 5" -> phy.data_rate: has 5 streams | NSS can be 1, 2, 3, 4
+standard = "802.11n" => standard = "802.11g" @ data_rate -> phy.data_rate: "MCS 15" is a scheme, and "802.11g" has none | 54 Mb/s
+"#;
+
+#[test]
+fn broken_schemes() {
+    check_all(FAST, BROKEN_FAST);
+    check_all(HIGH, BROKEN_HIGH);
+}
