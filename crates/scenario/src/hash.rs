@@ -45,6 +45,7 @@ pub(super) fn hash(
         measurements,
         mobility: Mobility { motions: _, resolution, outages: _ },
         link_rates,
+        radios,
     } = config;
     let mut nodes: Vec<NodeConfig> = nodes.clone();
     moved.nodes.iter().for_each(|index| nodes[*index].position = None);
@@ -73,6 +74,9 @@ pub(super) fn hash(
     }
     if !link_rates.is_empty() {
         write!(sink, " {link_rates:?}").expect("a digest takes all text");
+    }
+    if !radios.are_one_each() {
+        write!(sink, " {radios:?}").expect("a digest takes all text");
     }
     if !moved.nodes.is_empty() || !moved.outages.is_empty() {
         write!(sink, " {resolution:?} {} {}", moved.outages, moved.identity)

@@ -28,6 +28,7 @@ mod misfit;
 mod mobility;
 mod parameters;
 mod phy;
+mod radios;
 mod reach;
 mod reader;
 mod resolve;

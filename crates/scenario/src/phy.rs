@@ -2,6 +2,7 @@
 
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::list;
+use crate::radios::AdjacentChannels;
 use multihop_core::Rate;
 use multihop_dot11::{self as dot11, OfdmSymbols, Preamble, Standard};
 use multihop_schemes::quantity::{BitRate, Duration};
@@ -35,6 +36,14 @@ pub struct Phy {
     /// Largest contention window in slots, if not the standard's.
     #[schemars(range(min = 1, max = 65535))]
     pub cw_max: Option<u32>,
+    /// Number of the channel of nodes that name none in `[topology]`. Default: 1 at 2.4 GHz, 34 at 5 GHz.
+    #[schemars(range(min = 1, max = 196))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel: Option<u16>,
+    /// What transmissions on channels that overlap in part are to each other. Default: noise, in proportion to the width that they
+    /// share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adjacent_channels: Option<AdjacentChannels>,
 }
 
 /// Rates of frames, as the engine wants them.

@@ -51,8 +51,9 @@ impl Reach {
 
     /// The graph of a configuration.
     fn new(config: &Config) -> Reach {
-        let by_distance =
-            config.nodes.iter().all(|node| node.base.is_none()) && config.medium.link_errors.is_empty();
+        let by_distance = config.nodes.iter().all(|node| node.base.is_none())
+            && config.medium.link_errors.is_empty()
+            && config.radios.are_one_each();
         if let Some(radius) = radius(config).filter(|_| by_distance) {
             return Reach::Within {
                 positions: config.nodes.iter().map(|node| node.position).collect(),
@@ -64,6 +65,10 @@ impl Reach {
         let mut neighbours = vec![Vec::new(); config.nodes.len()];
         for (from, to) in usable.iter().filter(|(from, to)| usable.contains(&(*to, *from))) {
             neighbours[from.index()].push(to.0);
+        }
+        for (radio, node) in &config.radios.further {
+            neighbours[radio.index()].push(node.0);
+            neighbours[node.index()].push(radio.0);
         }
         Reach::Listed(neighbours)
     }

@@ -86,7 +86,7 @@ impl Wlan {
         let flows = (1..=clients).flat_map(|client| self.direction.flows(far, client)).collect();
         let rates = self.rates(document, phy)?;
         let clients = (1..=clients).map(|client| (client, rates[(client - 1) % rates.len()])).collect();
-        Ok(Network { positions, wires, flows, clients })
+        Ok(Network { positions, wires, flows, clients, channels: Vec::new() })
     }
 
     /// The rates that clients have in turn; none is that of all links.

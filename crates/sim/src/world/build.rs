@@ -127,6 +127,20 @@ pub(super) fn notices(nodes: &[Node], plan: &mut SlotPlan) -> Vec<(u32, Slot)> {
     tells.map(|(index, _)| (index, plan.add(index, Purpose::Notice(index)))).collect()
 }
 
+/// Radios of one node know each other.
+pub(super) fn join_radios(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) {
+    let mut joined: Vec<NodeId> =
+        config.radios.further.iter().flat_map(|(radio, node)| [*radio, *node]).collect();
+    joined.sort_unstable();
+    joined.dedup();
+    let slots: Vec<(NodeId, Slot)> =
+        joined.iter().map(|radio| (*radio, plan.add(radio.0, Purpose::TakeOver(radio.0)))).collect();
+    for radio in joined {
+        let shares = |other: &&(NodeId, Slot)| other.0 != radio && config.radios.share_node(radio, other.0);
+        nodes[radio.index()].stack.join_radios(slots.iter().filter(shares).copied().collect());
+    }
+}
+
 /// When nodes that move or are switched change for the first time, with the slots of that.
 pub(super) fn changes(
     config: &Config,

@@ -14,6 +14,7 @@ mod measure;
 mod media;
 mod mobility;
 mod queues;
+mod radios;
 mod regressions;
 mod routing;
 mod schemes;

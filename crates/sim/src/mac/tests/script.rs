@@ -6,7 +6,7 @@
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::config::{
-    Config, LinkFailureRule, MacConfig, MediumConfig, MediumModel, NodeConfig, PathLoss, RouteMetric,
+    Config, LinkFailureRule, MacConfig, MediumConfig, MediumModel, NodeConfig, PathLoss, Radios, RouteMetric,
     RoutingConfig, RoutingProtocol,
 };
 use crate::mac::{Context, Mac, Timing};
@@ -347,6 +347,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         measurements: Vec::new(),
         mobility: Mobility::default(),
         link_rates: Vec::new(),
+        radios: Radios::default(),
         wires: Vec::new(),
     }
 }

@@ -102,6 +102,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         measurements: Vec::new(),
         mobility: Mobility::default(),
         link_rates: Vec::new(),
+        radios: Radios::default(),
         wires: Vec::new(),
     }
 }
