@@ -343,6 +343,9 @@ fn view<'py>(
         entry.set_item("name", &node.name)?;
         entry.set_item("x", node.position.map(|position| position[0]))?;
         entry.set_item("y", node.position.map(|position| position[1]))?;
+        entry
+            .set_item("channel", config.radios.channels.get(index as usize).map(|channel| channel.number))?;
+        entry.set_item("node", config.radios.node_of(multihop_core::NodeId(index)).0)?;
         entry.set_item("moves", config.mobility.node_moves(multihop_core::NodeId(index)))?;
         nodes.append(entry)?;
     }
@@ -361,11 +364,13 @@ fn view<'py>(
     for (flow, path) in config.flows.iter().zip(paths) {
         let entry = PyDict::new(py);
         entry.set_item("name", &flow.name)?;
-        entry.set_item("source", &config.nodes[flow.source.index()].name)?;
-        entry.set_item("destination", &config.nodes[flow.destination.index()].name)?;
+        let name = |end: multihop_core::NodeId| &config.nodes[config.radios.node_of(end).index()].name;
+        entry.set_item("source", name(flow.source))?;
+        entry.set_item("destination", name(flow.destination))?;
         entry.set_item("scheme", &config.schemes[flow.scheme].name)?;
         entry.set_item("app", flow.app.name())?;
-        entry.set_item("hops", path.len().saturating_sub(1))?;
+        let is_hop = |pair: &&[multihop_core::NodeId]| !config.radios.share_node(pair[0], pair[1]);
+        entry.set_item("hops", path.windows(2).filter(is_hop).count())?;
         entry.set_item("path", path.iter().map(|node| node.0).collect::<Vec<_>>())?;
         flows.append(entry)?;
     }

@@ -34,6 +34,7 @@ pub(super) fn hash(
         control_rate,
         ack_rate,
         mac,
+        aggregation,
         discipline,
         medium,
         delays_by_distance,
@@ -46,6 +47,7 @@ pub(super) fn hash(
         measurements,
         mobility: Mobility { motions: _, resolution, outages: _ },
         link_rates,
+        radios,
     } = config;
     let mut nodes: Vec<NodeConfig> = nodes.clone();
     moved.nodes.iter().for_each(|index| nodes[*index].position = None);
@@ -70,6 +72,9 @@ pub(super) fn hash(
     if *discipline != Discipline::DropTail {
         write!(sink, " {discipline:?}").expect("a digest takes all text");
     }
+    if let Some(limits) = aggregation {
+        write!(sink, " {limits:?}").expect("a digest takes all text");
+    }
     if *arp {
         sink.write_str(" arp").expect("a digest takes all text");
     }
@@ -81,6 +86,9 @@ pub(super) fn hash(
     }
     if !link_rates.is_empty() {
         write!(sink, " {link_rates:?}").expect("a digest takes all text");
+    }
+    if !radios.are_one_each() {
+        write!(sink, " {radios:?}").expect("a digest takes all text");
     }
     if !moved.nodes.is_empty() || !moved.outages.is_empty() {
         write!(sink, " {resolution:?} {} {}", moved.outages, moved.identity)

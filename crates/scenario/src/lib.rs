@@ -22,14 +22,11 @@ mod generate;
 mod hash;
 mod mac;
 mod measure;
-mod measured;
 mod medium;
 mod misfit;
 mod mobility;
 mod parameters;
 mod phy;
-mod rate;
-mod reach;
 mod reader;
 mod resolve;
 mod routing;
@@ -59,17 +56,17 @@ pub use measure::{
     AdHocProbe, BusyRatio, IdleGap, Measure, PacketThroughput, RtWinf, RtWinfProbe, ServiceDelay,
     TransmissionEfficiency, gauges,
 };
-pub use measured::Link;
 pub use medium::{LinkErrors, Matrix, Medium, PathLossModel, Quantity, Ranges, Sinr};
 pub use mobility::{
     BonnMotion, Mobility, Outage, PauseDistribution, RandomWaypoint, Recorded, Script, Start, trace,
 };
 pub use phy::Phy;
-pub use rate::DataRate;
+pub use phy::rate::DataRate;
 pub use resolve::{Overrides, Resolved, load, resolve, resolve_among};
 pub use routing::{Aodv, Dsdv, Dsr, Network, OnLinkFailure, Routing, StaticRoutes};
 pub use schemes::Parameters;
 pub use settings::Setting;
+pub use topology::measured::Link;
 pub use topology::{Listed, Node, Topology};
 pub use values::{Limit, Switch, seconds};
 pub use wires::Wire;

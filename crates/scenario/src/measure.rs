@@ -325,7 +325,7 @@ impl Table<'_, '_> {
 
     fn nodes(&self, nodes: &Nodes, names: Option<&[String]>) -> Result<Vec<NodeId>> {
         let Some(names) = names else {
-            return Ok((0..nodes.list.len() as u32).map(NodeId).collect());
+            return Ok((0..nodes.radios() as u32).map(NodeId).collect());
         };
         if names.is_empty() {
             return Err(self.bad(
@@ -337,7 +337,7 @@ impl Table<'_, '_> {
         let mut found = Vec::with_capacity(names.len());
         for (index, name) in names.iter().enumerate() {
             let path = self.at.join("at").join(index);
-            let node = NodeId(nodes.find(self.document, &path, name)? as u32);
+            let node = NodeId(nodes.find_radio(self.document, &path, name)? as u32);
             if found.contains(&node) {
                 return Err(self.document.bad(&path, "is there twice", "name each node once"));
             }

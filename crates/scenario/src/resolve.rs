@@ -8,15 +8,16 @@ use crate::mac::RuleSet;
 use crate::measure;
 use crate::misfit::{Kind, Wanted};
 use crate::mobility;
-use crate::reach;
 use crate::routing::Routing;
 use crate::schemes::Schemes;
 use crate::settings::Setting;
 use crate::topology::Nodes;
+use crate::topology::radios;
+use crate::topology::reach;
 use multihop_core::Span;
 use multihop_schemes::quantity::{Duration, Length, Misread};
 use multihop_schemes::{REGISTRY, SchemeEntry};
-use multihop_sim::config::Config;
+use multihop_sim::config::{Config, Radios};
 use multihop_sim::mobility::Mobility;
 use multihop_sim::preflight::{exceed, farthest, least_pause, light};
 use serde::Deserialize;
@@ -94,6 +95,7 @@ pub fn resolve_among(
     let (phy, rates) = scenario.phy.resolve(&document)?;
     let mac = scenario.mac.resolve(&document, &phy)?;
     let phy = scenario.mac.cover(&document, phy, &mac.rules)?;
+    let aggregation = scenario.mac.aggregation(&document, &phy)?;
     let mut config = Config {
         name: scenario.name.clone().unwrap_or_else(|| stem(origin)),
         seed: scenario.seed.unwrap_or(1),
@@ -112,6 +114,7 @@ pub fn resolve_among(
         causes: false,
         routing: scenario.routing.resolve(&document, &mac.rules)?,
         mac,
+        aggregation,
         schemes: Vec::new(),
         flows: Vec::new(),
         extra_header: scenario.network.resolve(&document)?,
@@ -119,9 +122,11 @@ pub fn resolve_among(
         measurements: Vec::new(),
         mobility: Mobility::default(),
         link_rates: Vec::new(),
+        radios: Radios::default(),
     };
     let nodes = scenario.topology.resolve(&document, &mut config, scenario.mobility.as_ref())?;
     config.nodes.clone_from(&nodes.list);
+    radios::resolve(&document, &scenario.phy, &nodes, &mut config)?;
     config.medium.link_errors = scenario.medium.link_errors(&document, &nodes, &config)?;
     let moved =
         mobility::resolve(scenario.mobility.as_ref(), &scenario.outages, &document, &nodes, &mut config)?;
@@ -143,6 +148,7 @@ pub fn resolve_among(
     let jitters: Vec<Span> = made.iter().map(|made| made.jitter).collect();
     let hash = hash(&config, &jitters, &schemes.identities, &moved);
     config.flows = made.into_iter().enumerate().map(|(i, made)| made.started(i, config.seed)).collect();
+    radios::place_flows(&mut config);
     Ok(Resolved { config, description: scenario.description, hash, motion_file: moved.file })
 }
 

@@ -2,9 +2,11 @@
 //!
 //! The crate `multihop-scenario` makes one from a file; tests make them directly.
 
+mod radios;
 mod routing;
 
 pub use crate::apps::VideoConfig;
+pub use radios::{Channel, Radios};
 pub use routing::{AodvConfig, DsdvConfig, DsrConfig, LocalRepair};
 
 use crate::mobility::Mobility;
@@ -29,7 +31,7 @@ pub struct Config {
     pub warmup: Span,
     /// Length of a step in the recorded time series.
     pub record_interval: Span,
-    /// The nodes; [`NodeId`]s index this list.
+    /// The nodes, and after them their further radios; [`NodeId`]s index this list.
     pub nodes: Vec<NodeConfig>,
     /// Wires between them, each direction an entry of its own; of two nodes each direction at most once.
     pub wires: Vec<WireConfig>,
@@ -44,6 +46,8 @@ pub struct Config {
     pub ack_rate: Option<Rate>,
     /// The MAC.
     pub mac: MacConfig,
+    /// Aggregation under block acknowledgement agreements; none for one packet and one ACK at a time.
+    pub aggregation: Option<AggregationConfig>,
     /// How packets wait for it.
     pub discipline: Discipline,
     /// The medium.
@@ -68,6 +72,8 @@ pub struct Config {
     pub mobility: Mobility,
     /// Rates of unicast DATA frames between two nodes, both ways, where it is none of the others; each pair at most once.
     pub link_rates: Vec<LinkRate>,
+    /// Channels, and which entries of `nodes` are radios of one node.
+    pub radios: Radios,
 }
 
 /// The rate of a link, both ways.
@@ -133,8 +139,6 @@ pub struct MacConfig {
     /// A packet that has waited in the interface queue for longer is not sent any more; none for no limit (9.19.2.6,
     /// `dot11EDCATableMSDULifetime`).
     pub lifetime: Option<Span>,
-    /// Aggregation under block acknowledgement agreements; none for one packet and one ACK at a time.
-    pub aggregation: Option<AggregationConfig>,
 }
 
 /// Aggregation (802.11-2016, 10.12, 10.13 and 10.24), under agreements that are taken to exist from the beginning.

@@ -3,7 +3,8 @@
 use crate::config::{Config, MediumModel};
 use crate::mac::Timing;
 pub use crate::medium::{exceed, farthest, femtowatts, light};
-use multihop_core::Span;
+use crate::routing::{LinkQuality, Routes};
+use multihop_core::{NodeId, Span};
 use multihop_dot11::success_from_delivery;
 
 /// The shortest pause of the MAC between two frames of one exchange: no frame may travel for longer.
@@ -18,4 +19,24 @@ pub fn power_ratio_of_delivery(config: &Config, shares: &[f64]) -> Option<Vec<f6
     let table = config.phy.error_table(config.data_rate)?;
     let ratio = |share: &f64| table.sinr_for(success_from_delivery(*share, probe_size));
     Some(shares.iter().map(ratio).collect())
+}
+
+/// Puts the ends of each flow at those radios of their nodes by which packets leave on static routes: what a source that is saturated
+/// follows is the queue of the radio that sends.
+pub fn place_ends(config: &mut Config) {
+    let quality = LinkQuality::new(config);
+    let leaves_by = |config: &Config, routes: &Routes, from: NodeId, to: NodeId| {
+        let hops = routes.hops(from, to, &config.radios).unwrap_or_default();
+        hops.first().map_or(from, |(radio, _)| *radio)
+    };
+    let routes = Routes::new(config, &quality);
+    for index in 0..config.flows.len() {
+        let (source, destination) = (config.flows[index].source, config.flows[index].destination);
+        config.flows[index].destination = leaves_by(config, &routes, destination, source);
+    }
+    let routes = Routes::new(config, &quality);
+    for index in 0..config.flows.len() {
+        let (source, destination) = (config.flows[index].source, config.flows[index].destination);
+        config.flows[index].source = leaves_by(config, &routes, source, destination);
+    }
 }

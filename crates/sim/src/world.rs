@@ -22,7 +22,7 @@ use crate::routing::{self, LinkQuality, Routes};
 use crate::slab::Slab;
 use crate::stack::{End, Network, Stack, Surroundings};
 use build::SlotPlan;
-use multihop_core::{Port, Rng, Span, Time};
+use multihop_core::{NodeId, Port, Rng, Span, Time};
 use multihop_transport::Progress;
 use wires::Wired;
 
@@ -46,10 +46,18 @@ enum Purpose {
     LinkLayer(u32),
     Routing(u32),
     Notice(u32),
-    Deadline { node: u32, end: u32 },
-    App { node: u32, end: u32 },
+    Deadline {
+        node: u32,
+        end: u32,
+    },
+    App {
+        node: u32,
+        end: u32,
+    },
     WireSent(u32),
     WireArrives(u32),
+    /// A radio takes what others of its node have for it.
+    TakeOver(u32),
     Sample,
     WarmUpEnds,
     Step(u32),
@@ -154,6 +162,7 @@ impl World {
         let agents = build::routing_agents(config, &mut plan);
         let notices = build::notices(&nodes.0, &mut plan);
         let loads = build::aggregation(config, &mut nodes.0, &mut plan);
+        build::join_radios(config, &mut nodes.0, &mut plan);
         let wires = wires::build(config, &mut nodes.0, &mut plan);
         let measurements = Measurements::new(config, &timing, &mut nodes.0);
         let samples = Samples::new(config, &mut plan);
@@ -299,6 +308,7 @@ impl World {
             Purpose::App { node, end } => self.above(node, |stack, around| stack.on_app(around, end)),
             Purpose::WireSent(wire) => self.wire_sent(wire),
             Purpose::WireArrives(wire) => self.wire_arrives(wire),
+            Purpose::TakeOver(id) => self.take_over(id),
             Purpose::Sample => self.sample(),
             Purpose::WarmUpEnds => self.samples.baseline = self.progress(),
             Purpose::Step(id) => {
@@ -323,6 +333,17 @@ impl World {
             what(ctx.stack, &mut around);
             settle(mac, ctx, &self.network);
         });
+    }
+
+    /// A radio takes what others of its node have for it, in the order of radios.
+    fn take_over(&mut self, id: u32) {
+        let mut index = 0;
+        while let Some(other) = self.nodes[id as usize].stack.other_radio(index) {
+            while let Some(handle) = self.nodes[other.index()].stack.poll_handed(NodeId(id)) {
+                self.above(id, |stack, around| stack.take_over(around, handle));
+            }
+            index += 1;
+        }
     }
 
     /// A node is switched off or on.

@@ -191,7 +191,7 @@ fn nearest(
         }
     }
     let pairs = served.into_iter().map(|(client, (_, gateway))| (client, gateway));
-    pairs.filter(|pair| hops(&routes, *pair) >= min_hops).collect()
+    pairs.filter(|pair| hops(&routes, &config.radios, *pair) >= min_hops).collect()
 }
 
 /// So many of them at random, or all.

@@ -9,7 +9,7 @@ use crate::settings::matches;
 use crate::topology::Nodes;
 use multihop_core::{NodeId, Rng};
 use multihop_schemes::quantity::Duration;
-use multihop_sim::config::Config;
+use multihop_sim::config::{Config, Radios};
 use multihop_sim::routing::{LinkQuality, Routes};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -203,7 +203,9 @@ impl Traffic {
             if self.min_hops() > 1 {
                 let quality = quality.get_or_insert_with(|| LinkQuality::new(config));
                 let routes = Routes::towards(drawn.iter().map(|pair| NodeId(pair.1 as u32)), config, quality);
-                chosen.extend(drawn.into_iter().filter(|pair| hops(&routes, *pair) >= self.min_hops()));
+                chosen.extend(
+                    drawn.into_iter().filter(|pair| hops(&routes, &config.radios, *pair) >= self.min_hops()),
+                );
             } else {
                 chosen.extend(drawn);
             }
@@ -244,7 +246,7 @@ impl Traffic {
         if self.min_hops() > 1 {
             let destination = std::iter::once(NodeId(gateway as u32));
             let routes = Routes::towards(destination, config, &LinkQuality::new(config));
-            sources.retain(|source| hops(&routes, (*source, gateway)) >= self.min_hops());
+            sources.retain(|source| hops(&routes, &config.radios, (*source, gateway)) >= self.min_hops());
         }
         let what = format!("nodes that reach {:?}", nodes.list[gateway].name);
         let chosen: Vec<usize> = match self.flows {
@@ -374,9 +376,9 @@ impl Iterator for Shuffle {
 }
 
 /// Hops of the route of a pair; none for no route.
-pub(super) fn hops(routes: &Routes, (source, destination): (usize, usize)) -> usize {
-    let path = routes.path(NodeId(source as u32), NodeId(destination as u32));
-    path.map_or(0, |path| path.len() - 1)
+pub(super) fn hops(routes: &Routes, radios: &Radios, (source, destination): (usize, usize)) -> usize {
+    let hops = routes.hops(NodeId(source as u32), NodeId(destination as u32), radios);
+    hops.map_or(0, |hops| hops.len())
 }
 
 fn canonical(document: &Document<'_>, nodes: &Nodes) -> Result<Vec<(usize, usize)>> {

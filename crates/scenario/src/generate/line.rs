@@ -1,6 +1,6 @@
 //! Topologies in one line: chain, parking lot, exposed terminal.
 
-use super::{Plan, count, distance, hop, limit};
+use super::{Network, Plan, count, distance, hop, limit};
 use crate::document::{Document, Result};
 use multihop_schemes::quantity::Length;
 use schemars::JsonSchema;
@@ -16,6 +16,9 @@ pub struct Chain {
     /// Distance between neighbours.
     #[serde(default = "hop")]
     pub spacing: Length,
+    /// Numbers of channels that hops have in turn: nodes between two hops have a radio for each. Default: one channel for all.
+    #[serde(default)]
+    pub channels: Vec<u16>,
 }
 
 /// A chain with flows over all of it and over each hop.
@@ -40,10 +43,22 @@ pub struct ExposedTerminal {
 }
 
 impl Chain {
-    pub(super) fn plan(&self, document: &Document<'_>) -> Result<Plan> {
+    pub(super) fn network(&self, document: &Document<'_>) -> Result<Network> {
         let positions = line(document, self.hops, self.spacing)?;
-        let flows = vec![(0, positions.len() - 1)];
-        Ok(Plan { positions, flows })
+        let hops = positions.len() - 1;
+        let channels = if self.channels.is_empty() {
+            Vec::new()
+        } else {
+            let of = |hop: usize| self.channels[hop % self.channels.len()];
+            let at = |node: usize| {
+                let mut channels: Vec<u16> = (node.saturating_sub(1)..=node.min(hops - 1)).map(of).collect();
+                channels.dedup();
+                channels
+            };
+            (0..=hops).map(at).collect()
+        };
+        let flows = vec![(0, hops)];
+        Ok(Network { channels, ..Network::from(Plan { positions, flows }) })
     }
 }
 

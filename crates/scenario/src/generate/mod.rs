@@ -76,6 +76,8 @@ pub(super) struct Network {
     /// The nodes that are associated with the first one, their base station, and the rates of their links, where they have one of
     /// their own.
     pub(super) clients: Vec<(usize, Option<DataRate>)>,
+    /// The channels of each node's radios; empty if all are on the usual one.
+    pub(super) channels: Vec<Vec<u16>>,
 }
 
 impl From<Plan> for Network {
@@ -85,6 +87,7 @@ impl From<Plan> for Network {
             wires: Vec::new(),
             flows,
             clients: Vec::new(),
+            channels: Vec::new(),
         }
     }
 }
@@ -95,7 +98,7 @@ impl Generator {
         let plan = match self {
             Generator::Dumbbell(dumbbell) => return dumbbell.network(document),
             Generator::Wlan(wlan) => return wlan.network(document, phy),
-            Generator::Chain(chain) => chain.plan(document),
+            Generator::Chain(chain) => return chain.network(document),
             Generator::Grid(grid) => grid.plan(document),
             Generator::Star(star) => star.plan(document),
             Generator::Cross(cross) => cross.plan(document),

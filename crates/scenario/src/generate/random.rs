@@ -2,7 +2,7 @@
 
 use super::{Plan, count, distance};
 use crate::document::{Document, Result, key};
-use crate::reach::Reach;
+use crate::topology::reach::Reach;
 use multihop_core::Rng;
 use multihop_schemes::quantity::Length;
 use schemars::JsonSchema;

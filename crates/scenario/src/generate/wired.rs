@@ -84,7 +84,13 @@ impl Dumbbell {
             wires.extend(line.both(right, receiver));
             flows.push((sender, receiver));
         }
-        Ok(Network { positions: vec![None; 2 * pairs + 2], wires, flows, clients: Vec::new() })
+        Ok(Network {
+            positions: vec![None; 2 * pairs + 2],
+            wires,
+            flows,
+            clients: Vec::new(),
+            channels: Vec::new(),
+        })
     }
 
     /// The wires of each pair.

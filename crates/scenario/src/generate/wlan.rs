@@ -4,7 +4,7 @@ use super::radial::{near, polar};
 use super::wired::thousand;
 use super::{Network, count, distance, limit};
 use crate::document::{Document, Result, key};
-use crate::rate::{DataRate, rate_of};
+use crate::phy::rate::{DataRate, rate_of};
 use crate::wires::{Line, loss, queue, rate};
 use multihop_dot11::{self as dot11, Phy};
 use multihop_schemes::quantity::{BitRate, Duration, Length};
@@ -85,7 +85,7 @@ impl Wlan {
         let flows = (1..=clients).flat_map(|client| self.direction.flows(far, client)).collect();
         let rates = self.rates(document, phy)?;
         let clients = (1..=clients).map(|client| (client, rates[(client - 1) % rates.len()])).collect();
-        Ok(Network { positions, wires, flows, clients })
+        Ok(Network { positions, wires, flows, clients, channels: Vec::new() })
     }
 
     /// The rates that clients have in turn; none is that of all links.

@@ -200,7 +200,10 @@ pub(super) fn resolve(
     let mut moved = Moved::default();
     for (i, outage) in outages.iter().enumerate() {
         let resolved = outage.resolve(i, document, nodes, config, &mut moved)?;
-        config.mobility.outages.push(resolved);
+        // All radios of a node are off together.
+        let of = |node| mobility::Outage { node, ..resolved };
+        let all: Vec<mobility::Outage> = config.radios.of(resolved.node).map(of).collect();
+        config.mobility.outages.extend(all);
     }
     let Some(mobility) = mobility else { return Ok(moved) };
     if !config.medium.model.needs_positions() {

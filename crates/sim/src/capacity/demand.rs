@@ -83,16 +83,16 @@ impl Demand {
         let feedback: Vec<(f64, u32)> =
             wire.feedback.iter().map(|(share, size)| (*share, size + config.extra_header)).collect();
         let mut along = |from, to, packets: &[(f64, u32)], way: Way| -> Vec<LinkTime> {
-            let path = routes.path(from, to).unwrap_or_default();
-            let hops = path.windows(2).map(|hop| (hop[0], hop[1]));
+            let hops = routes.hops(from, to, &config.radios).unwrap_or_default();
             let crossings: Vec<Vec<Crossing>> = hops
-                .map(|hop| packets.iter().map(|packet| cross(hop, packet.1, config, quality)).collect())
+                .iter()
+                .map(|hop| packets.iter().map(|packet| cross(*hop, packet.1, config, quality)).collect())
                 .collect();
             let begun = begun(&crossings, packets, way);
             if begun.iter().flatten().any(|packets| *packets > MOST_BEGUN) {
                 return Vec::new();
             }
-            let used = path.windows(2).map(|hop| index_of(links, (hop[0], hop[1])));
+            let used = hops.iter().map(|hop| index_of(links, *hop));
             used.zip(crossings.iter().zip(&begun))
                 .map(|(link, (of, begun))| link_time(link, packets, of, begun))
                 .collect()

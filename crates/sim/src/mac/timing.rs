@@ -117,7 +117,7 @@ impl Timing {
             data_loss: DataLoss::new(&config.medium, config.nodes.len()),
             collisions,
             busy_from,
-            aggregation: config.mac.aggregation,
+            aggregation: config.aggregation,
             rts_threshold: config.mac.rts_threshold,
             data_header: rules.llc_header + rules.data_header,
         }
@@ -302,7 +302,7 @@ impl LinkTiming {
             // station could not do anything before that anyway.
             rule.max(config.medium.propagation_delay)
         };
-        let aggregation = config.mac.aggregation.as_ref();
+        let aggregation = config.aggregation.as_ref();
         let block_ack = aggregation.map_or(Span::ZERO, |_| timings[2].airtime(block_ack_bytes(aggregation)));
         let longest = |limits: &AggregationConfig| {
             let within = |bytes: u32| timings[3].airtime(bytes) <= limits.max_duration;

@@ -1,6 +1,6 @@
 //! Who hears whom, as a table of directed links.
 
-use crate::config::{Config, MatrixQuantity, MediumModel, NodeConfig, PathLoss, SensedLink};
+use crate::config::{Config, MatrixQuantity, MediumModel, NodeConfig, PathLoss, Radios, SensedLink};
 use multihop_core::NodeId;
 use std::collections::BTreeMap;
 
@@ -17,6 +17,20 @@ pub struct Link {
     pub power: f64,
     /// ln of the probability that a bit is right, apart from interference.
     pub ln_bit_success: f64,
+}
+
+impl Link {
+    /// What is left of it by the channels of its ends: all on one channel; energy, which nobody can decode, on channels that overlap
+    /// in part; nothing otherwise, and nothing between radios of one node.
+    pub(super) fn on_channels(&self, from: NodeId, radios: &Radios) -> Option<Link> {
+        let to = NodeId(self.to);
+        let part = if radios.share_node(from, to) { 0.0 } else { radios.part_at(from, to) };
+        if part == 1.0 {
+            return Some(*self);
+        }
+        let energy = (self.energy as f64 * part).ceil() as u64;
+        (part > 0.0).then_some(Link { decodable: false, energy, power: self.power * part, ..*self })
+    }
 }
 
 /// All directed links, by transmitter, in compressed rows; a row is in the order of its listeners.
@@ -101,6 +115,12 @@ impl Links {
     /// # Panics
     /// If the model needs positions and a node has none; the scenario checks that.
     pub fn new(config: &Config) -> Links {
+        let links = Links::of_one_channel(config);
+        if config.radios.are_one_each() { links } else { links.on_channels(&config.radios) }
+    }
+
+    /// The same, were all on one channel.
+    fn of_one_channel(config: &Config) -> Links {
         if let Some(propagation) = Propagation::new(config) {
             return Links::by_distance(&config.nodes, &propagation);
         }
@@ -159,6 +179,16 @@ impl Links {
             found.starts.push(found.links.len() as u32);
         }
         found
+    }
+
+    /// What channels leave of them.
+    fn on_channels(&self, radios: &Radios) -> Links {
+        let mut left = Links { starts: vec![0], links: Vec::new() };
+        for from in (0..self.nodes() as u32).map(NodeId) {
+            left.links.extend(self.of(from).iter().filter_map(|link| link.on_channels(from, radios)));
+            left.starts.push(left.links.len() as u32);
+        }
+        left
     }
 
     fn from_rows(nodes: usize, mut rows: Vec<(u32, Link)>) -> Links {

@@ -8,7 +8,7 @@
 
 use super::links::{Link, Links, Propagation, distance, farthest};
 use super::{Front, light};
-use crate::config::Config;
+use crate::config::{Config, Radios};
 use crate::mobility::Motion;
 use multihop_core::{NodeId, Span, Time};
 use std::collections::BTreeMap;
@@ -25,6 +25,7 @@ type Cell = [i32; 2];
 #[derive(Clone, Debug)]
 pub struct MovingLinks {
     propagation: Propagation,
+    radios: Radios,
     limit: f64,
     /// Its square, and a little more than rounding may add to one.
     limit_squared: f64,
@@ -63,6 +64,7 @@ impl MovingLinks {
             .for_each(|node| motions[node] = Motion::standing([0.0; 2]));
         let mut links = MovingLinks {
             propagation,
+            radios: config.radios.clone(),
             limit,
             limit_squared: limit * limit * (1.0 + 1e-9),
             width: limit + MARGIN,
@@ -116,6 +118,9 @@ impl MovingLinks {
         let row = &mut self.rows[index];
         row.clear();
         row.extend(found.iter().filter_map(|(to, distance)| self.propagation.link(*to, *distance)));
+        if !self.radios.are_one_each() {
+            row.retain_mut(|link| link.on_channels(from, &self.radios).map(|left| *link = left).is_some());
+        }
         self.near = found;
         true
     }

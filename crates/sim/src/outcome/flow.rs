@@ -143,7 +143,7 @@ fn of<'a>(at: &At<'a, FlowOutcome>) -> &'a FlowConfig {
 }
 
 fn node_name(at: &At<FlowOutcome>, node: NodeId) -> String {
-    at.config.nodes[node.index()].name.clone()
+    at.config.nodes[at.config.radios.node_of(node).index()].name.clone()
 }
 
 fn delays() -> Vec<Column<FlowOutcome>> {

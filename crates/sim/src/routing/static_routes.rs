@@ -1,6 +1,6 @@
 //! Static routes: shortest paths over the links that can carry data.
 
-use crate::config::{Config, MediumModel, RouteMetric};
+use crate::config::{Config, MediumModel, Radios, RouteMetric};
 use crate::mac::Timing;
 use crate::medium::{Collisions, Link, Links, RateClass, RateSet};
 use multihop_core::NodeId;
@@ -156,6 +156,14 @@ impl Routes {
         for (from, to, success) in quality.usable() {
             incoming[to.index()].push((from.0, cost(config.routing.metric, success)));
         }
+        // Between the radios of a node packets go for nothing.
+        for (radio, node) in &config.radios.further {
+            let others = config.radios.of(*node).filter(|other| other < radio);
+            for other in others {
+                incoming[radio.index()].push((other.0, 0.0));
+                incoming[other.index()].push((radio.0, 0.0));
+            }
+        }
         let mut next = BTreeMap::new();
         for destination in destinations {
             next.entry(destination).or_insert_with(|| shortest_paths(destination, &incoming));
@@ -167,6 +175,18 @@ impl Routes {
     pub fn next_hop(&self, node: NodeId, destination: NodeId) -> Option<NodeId> {
         let hop = *self.next.get(&destination)?.get(node.index())?;
         (hop != NONE).then_some(NodeId(hop))
+    }
+
+    /// The links from `source` to `destination`, those between radios of one node left out; none if there is no route.
+    pub fn hops(
+        &self,
+        source: NodeId,
+        destination: NodeId,
+        radios: &Radios,
+    ) -> Option<Vec<(NodeId, NodeId)>> {
+        let path = self.path(source, destination)?;
+        let links = path.windows(2).map(|pair| (pair[0], pair[1]));
+        Some(links.filter(|(from, to)| !radios.share_node(*from, *to)).collect())
     }
 
     /// The nodes from `source` to `destination`, both included; none if there is no route.
@@ -182,9 +202,9 @@ impl Routes {
 impl Routes {
     /// What the route costs by the metric of the configuration; none if there is none.
     pub fn cost(&self, ends: (NodeId, NodeId), config: &Config, quality: &LinkQuality) -> Option<f64> {
-        let path = self.path(ends.0, ends.1)?;
-        let hop = |pair: &[NodeId]| cost(config.routing.metric, quality.success(pair[0], pair[1]));
-        Some(path.windows(2).map(hop).sum())
+        let hops = self.hops(ends.0, ends.1, &config.radios)?;
+        let hop = |(from, to)| cost(config.routing.metric, quality.success(from, to));
+        Some(hops.into_iter().map(hop).sum())
     }
 }
 

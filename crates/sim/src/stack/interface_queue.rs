@@ -91,7 +91,7 @@ impl Stack {
             self.admit_to_wire(around, port, handle);
             return;
         }
-        if !self.is_resolved(around, handle, peer) {
+        if self.hand_over(around, handle, peer) || !self.is_resolved(around, handle, peer) {
             return;
         }
         let packet = &mut around.packets.get_mut(handle).packet;

@@ -2,6 +2,7 @@
 
 mod arp;
 mod backlogged;
+mod bus;
 mod control;
 mod end;
 mod failures;
@@ -21,6 +22,7 @@ use crate::routing::Routes;
 use crate::slab::{Handle, Slab};
 use arp::Neighbours;
 use backlogged::{BackloggedSources, Output};
+use bus::Bus;
 use control::Notices;
 use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Report, Segment, Span, Time};
 use multihop_link::{Departure, Estimator, Hop, InterfaceQueue, LinkView, Verdict};
@@ -71,6 +73,8 @@ pub struct Stack {
     queue: InterfaceQueue<Waiting>,
     /// Onto wires, in the order of their peers.
     ports: Vec<Port>,
+    /// To the other radios of the node; none if it has one.
+    bus: Option<Bus>,
     /// The node is off: its ports begin nothing, and its policies signal nothing.
     off: bool,
     /// Of the interface queue.
@@ -115,6 +119,7 @@ impl Stack {
             id,
             queue,
             ports: Vec::new(),
+            bus: None,
             off: false,
             ends: Vec::new(),
             inbox: VecDeque::new(),

@@ -124,7 +124,7 @@ pub(super) fn routing_agents(config: &Config, plan: &mut SlotPlan) -> Vec<(Box<d
 /// Lets the nodes aggregate, if they are to; what their frames carry then.
 pub(super) fn aggregation(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) -> Loads {
     let mut loads = Loads::default();
-    if let Some(limits) = config.mac.aggregation {
+    if let Some(limits) = config.aggregation {
         for (index, node) in (0..).zip(nodes) {
             node.mac.aggregate(loads.add(), plan.add(index, Purpose::Reordering(index)));
             node.stack.keep_waiting(limits.mpdus as usize);
@@ -137,6 +137,20 @@ pub(super) fn aggregation(config: &Config, nodes: &mut [Node], plan: &mut SlotPl
 pub(super) fn notices(nodes: &[Node], plan: &mut SlotPlan) -> Vec<(u32, Slot)> {
     let tells = (0..).zip(nodes).filter(|(_, node)| node.stack.has_policies());
     tells.map(|(index, _)| (index, plan.add(index, Purpose::Notice(index)))).collect()
+}
+
+/// Radios of one node know each other.
+pub(super) fn join_radios(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) {
+    let mut joined: Vec<NodeId> =
+        config.radios.further.iter().flat_map(|(radio, node)| [*radio, *node]).collect();
+    joined.sort_unstable();
+    joined.dedup();
+    let slots: Vec<(NodeId, Slot)> =
+        joined.iter().map(|radio| (*radio, plan.add(radio.0, Purpose::TakeOver(radio.0)))).collect();
+    for radio in joined {
+        let shares = |other: &&(NodeId, Slot)| other.0 != radio && config.radios.share_node(radio, other.0);
+        nodes[radio.index()].stack.join_radios(slots.iter().filter(shares).copied().collect());
+    }
 }
 
 /// When nodes that move or are switched change for the first time, with the slots of that.

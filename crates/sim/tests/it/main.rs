@@ -1,5 +1,6 @@
 //! The integration tests of the crate, in one binary: each module is a subject.
 
+mod aggregation;
 mod airlog;
 mod architecture;
 mod bianchi;
@@ -14,6 +15,7 @@ mod measure;
 mod media;
 mod mobility;
 mod queues;
+mod radios;
 mod regressions;
 mod routing;
 mod schemes;

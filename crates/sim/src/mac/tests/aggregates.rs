@@ -20,7 +20,7 @@ const OVERDUE: u64 = 222;
 fn aggregating(limits: AggregationConfig) -> Script {
     let mut setup = config(DcfRules::IEEE, None);
     (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
-    setup.mac.aggregation = Some(limits);
+    setup.aggregation = Some(limits);
     Script::with(&setup)
 }
 
@@ -121,7 +121,7 @@ fn a_block_ack_lost_a_hundred_times_ends_in_packets_given_up() {
 fn a_packet_given_up_moves_the_recipient_on() {
     let mut setup = config(DcfRules::IEEE, None);
     (setup.mac.cw_min, setup.mac.cw_max, setup.mac.short_retry_limit) = (0, 0, Some(1));
-    setup.mac.aggregation = Some(AGGREGATION);
+    setup.aggregation = Some(AGGREGATION);
     let mut s = Script::with(&setup);
     (0..3).for_each(|_| s.queues(1_000, Some(B)));
     let ack = s.control(Ack, B, A, 0);

@@ -7,7 +7,7 @@
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::config::{
     AggregationConfig, Config, LinkFailureRule, MacConfig, MediumConfig, MediumModel, NodeConfig, PathLoss,
-    RouteMetric, RoutingConfig, RoutingProtocol,
+    Radios, RouteMetric, RoutingConfig, RoutingProtocol,
 };
 use crate::mac::{Context, Mac, Timing};
 use crate::medium::{Bitmap, Collisions, Frame, Link, LoadId, Loads, Mpdu, Radio, RateClass, RateSet};
@@ -139,7 +139,7 @@ impl Script {
             heard: Vec::new(),
             serial: 0,
         };
-        if config.mac.aggregation.is_some() {
+        if config.aggregation.is_some() {
             let load = script.loads.add();
             script.mac.aggregate(load, REORDERING);
             script.own_load = Some(load);
@@ -410,8 +410,8 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
             cw_max: 1023,
             queue_limit: 50,
             lifetime: None,
-            aggregation: None,
         },
+        aggregation: None,
         discipline: Discipline::DropTail,
         medium: MediumConfig {
             propagation_delay: Span::ZERO,
@@ -434,6 +434,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         measurements: Vec::new(),
         mobility: Mobility::default(),
         link_rates: Vec::new(),
+        radios: Radios::default(),
         wires: Vec::new(),
     }
 }

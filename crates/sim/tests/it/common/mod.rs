@@ -71,8 +71,8 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
             cw_max: phy.cw_max,
             queue_limit: 50,
             lifetime: None,
-            aggregation: None,
         },
+        aggregation: None,
         discipline: Discipline::DropTail,
         medium: MediumConfig {
             propagation_delay: Span::from_ns(1_000),
@@ -103,6 +103,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         measurements: Vec::new(),
         mobility: Mobility::default(),
         link_rates: Vec::new(),
+        radios: Radios::default(),
         wires: Vec::new(),
     }
 }

@@ -18,12 +18,12 @@ const DISTANCE_MAX: f64 = 1e7;
 const NONE: u32 = u32::MAX;
 
 /// The component of each node of a configuration, numbered from 0 in the order of their first nodes.
-pub(super) fn components(config: &Config) -> Vec<u32> {
+pub(crate) fn components(config: &Config) -> Vec<u32> {
     joined(&Reach::new(config).components(), &config.wires)
 }
 
 /// The graph of two-way links by radio.
-pub(super) enum Reach {
+pub(crate) enum Reach {
     /// All pairs up to a distance.
     Within {
         /// Positions in metres; none of nodes without a radio.
@@ -45,14 +45,15 @@ enum Unseen<'a> {
 
 impl Reach {
     /// The graph of all pairs up to a distance.
-    pub(super) fn within(positions: Vec<[f64; 2]>, radius: f64) -> Reach {
+    pub(crate) fn within(positions: Vec<[f64; 2]>, radius: f64) -> Reach {
         Reach::Within { positions: positions.into_iter().map(Some).collect(), radius }
     }
 
     /// The graph of a configuration.
     fn new(config: &Config) -> Reach {
-        let by_distance =
-            config.nodes.iter().all(|node| node.base.is_none()) && config.medium.link_errors.is_empty();
+        let by_distance = config.nodes.iter().all(|node| node.base.is_none())
+            && config.medium.link_errors.is_empty()
+            && config.radios.are_one_each();
         if let Some(radius) = radius(config).filter(|_| by_distance) {
             return Reach::Within {
                 positions: config.nodes.iter().map(|node| node.position).collect(),
@@ -65,11 +66,15 @@ impl Reach {
         for (from, to) in usable.iter().filter(|(from, to)| usable.contains(&(*to, *from))) {
             neighbours[from.index()].push(to.0);
         }
+        for (radio, node) in &config.radios.further {
+            neighbours[radio.index()].push(node.0);
+            neighbours[node.index()].push(radio.0);
+        }
         Reach::Listed(neighbours)
     }
 
     /// The component of each node, numbered from 0 in the order of their first nodes.
-    pub(super) fn components(&self) -> Vec<u32> {
+    pub(crate) fn components(&self) -> Vec<u32> {
         let mut component = vec![NONE; self.nodes()];
         let mut unseen = self.unseen();
         let mut components = 0;
@@ -182,7 +187,7 @@ fn joined(components: &[u32], wires: &[WireConfig]) -> Vec<u32> {
 }
 
 /// Up to which distance links are usable; none where distance does not decide.
-pub(super) fn radius(config: &Config) -> Option<f64> {
+pub(crate) fn radius(config: &Config) -> Option<f64> {
     let MediumConfig { bit_error_rate, packet_error_rate, model, .. } = &config.medium;
     let ack_rate =
         config.ack_rate.or(config.control_rate).unwrap_or_else(|| config.phy.response_rate(config.data_rate));

@@ -1,7 +1,7 @@
 //! `topology.links`: measured links, for the medium "matrix".
 
 use crate::document::{Document, KeyPath, Result, key};
-use crate::rate::{DataRate, rate_of};
+use crate::phy::rate::{DataRate, rate_of};
 use crate::topology::Nodes;
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
@@ -48,7 +48,7 @@ struct Values {
 }
 
 /// Puts links into a medium; says whether it has any.
-pub(super) fn resolve(
+pub(crate) fn resolve(
     document: &Document<'_>,
     listed: &[Link],
     nodes: &Nodes,
@@ -77,7 +77,7 @@ pub(super) fn resolve(
 }
 
 /// The rates of links that have one of their own.
-pub(super) fn rates(
+pub(crate) fn rates(
     document: &Document<'_>,
     links: &[Link],
     nodes: &Nodes,
@@ -89,7 +89,7 @@ pub(super) fn rates(
         let Some(rate) = link.data_rate else { continue };
         let at = key!["topology", "links", i, "data_rate"];
         let rate = rate_of(document, &at, phy, rate)?;
-        let [from, to] = [&link.from, &link.to].map(|name| nodes.find(document, &at, name));
+        let [from, to] = [&link.from, &link.to].map(|name| nodes.find_radio(document, &at, name));
         let (from, to) = (from?, to?);
         if let Some(first) = known.insert([from.min(to), from.max(to)], i) {
             let why = format!("is a second rate of this link: topology.links[{first}] has one");
@@ -112,8 +112,8 @@ fn directions<T>(
     let mut places: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for (i, link) in links.iter().enumerate() {
         let at = key!["topology", "links", i];
-        let from = nodes.find(document, &at.join("from"), &link.from)?;
-        let to = nodes.find(document, &at.join("to"), &link.to)?;
+        let from = nodes.find_radio(document, &at.join("from"), &link.from)?;
+        let to = nodes.find_radio(document, &at.join("to"), &link.to)?;
         if from == to {
             let found = format!("a link from {:?} to itself", link.from);
             return Err(document.fail(&at, found, "remove it: links join two nodes"));
@@ -127,9 +127,9 @@ fn directions<T>(
         let both = [Some((from, to, there)), back.map(|back| (to, from, back))];
         for (from, to, value) in both.into_iter().flatten() {
             if let Some(first) = places.insert((from, to), i) {
-                let [from, to] = [from, to].map(|node| &nodes.list[node].name);
+                let (from, to) = (&link.from, &link.to);
                 let found =
-                    format!("the direction from {from:?} to {to:?} is already in topology.links[{first}]");
+                    format!("a direction between {from:?} and {to:?} is already in topology.links[{first}]");
                 return Err(document.fail(&at, found, "list each direction of a link once"));
             }
             made.push((NodeId(from as u32), NodeId(to as u32), value));

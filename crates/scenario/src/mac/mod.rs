@@ -1,5 +1,8 @@
 //! `[mac]`: the medium access control.
 
+mod aggregation;
+
+use self::aggregation::Aggregation;
 use crate::discipline::{Codel, Discipline};
 use crate::document::{Document, Result, key};
 use crate::parameters::{keys, overrides};
@@ -7,7 +10,7 @@ use crate::values::{Limit, Switch};
 use multihop_core::Span;
 use multihop_dot11::{self as dot11, BackoffDraw, DcfRules, EifsRule, Microseconds};
 use multihop_schemes::quantity::{Duration, Size};
-use multihop_sim::config::MacConfig;
+use multihop_sim::config::{AggregationConfig, MacConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +43,9 @@ keys! {
     /// A packet that has waited in the interface queue for longer is dropped when its turn comes: `"off"` for never. ns-3 has
     /// 500 ms.
     lifetime: Switch<Duration> = Switch::Off;
+    /// Several packets in one frame, in 802.11n, ac and ax.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aggregation: Option<Aggregation> = None;
     /// Single rules that differ from those of the rule set.
     #[serde(rename = "override")]
     overrides: RuleOverrides = RuleOverrides::default();
@@ -80,7 +86,7 @@ pub enum ResponseTimeout {
 
 impl Mac {
     /// The MAC over a PHY.
-    pub(super) fn resolve(&self, document: &Document<'_>, phy: &dot11::Phy) -> Result<MacConfig> {
+    pub(crate) fn resolve(&self, document: &Document<'_>, phy: &dot11::Phy) -> Result<MacConfig> {
         let at = |key: &str| key!["mac", key];
         let threshold = |size| document.between(&at("rts_threshold"), size, "0 B", "65535 B (or \"off\")");
         let lifetime = |time| document.between(&at("lifetime"), time, "1 us", "1000000 s (or \"off\")");
@@ -102,8 +108,17 @@ impl Mac {
         })
     }
 
+    /// Aggregation over a PHY, if there is any.
+    pub(crate) fn aggregation(
+        &self,
+        document: &Document<'_>,
+        phy: &dot11::Phy,
+    ) -> Result<Option<AggregationConfig>> {
+        aggregation::resolve(document, self.aggregation.as_ref(), phy)
+    }
+
     /// The PHY with the slot that the coverage class needs.
-    pub(super) fn cover(
+    pub(crate) fn cover(
         &self,
         document: &Document<'_>,
         phy: dot11::Phy,

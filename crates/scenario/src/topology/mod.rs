@@ -1,13 +1,18 @@
 //! `[topology]`: the nodes, and the measured links and the wires between them.
 
+pub(crate) mod measured;
+pub(crate) mod radios;
+pub(crate) mod reach;
+
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::instead_of;
 use crate::generate::{Generator, NODES_MAX};
-use crate::measured::{self, Link};
 use crate::mobility::Mobility;
-use crate::rate::{DataRate, rate_of};
-use crate::reach::radius;
+use crate::phy::rate::{DataRate, rate_of};
+use crate::topology::radios::Radio;
+use crate::topology::reach::radius;
 use crate::wires::{self, Wire};
+use measured::Link;
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
 use multihop_schemes::quantity::Length;
@@ -59,25 +64,77 @@ pub struct Node {
     /// Rate of DATA frames between it and its base station, both ways. ACKs, RTS and CTS follow by the rules of `[phy]`. Default:
     /// `phy.data_rate`.
     pub data_rate: Option<DataRate>,
+    /// The number of the channel of its radio. Default: `phy.channel`.
+    #[schemars(range(min = 1, max = 196))]
+    pub channel: Option<u16>,
+    /// Its radios, if it has several, each with a MAC, an interface queue and a channel of its own. The first has the name of the node in
+    /// tables, the second of a node "a" is "a/1". Packets go from one to another at once; radios of one node do not disturb each other.
+    /// Routes are static then.
+    #[serde(default)]
+    pub radios: Vec<Radio>,
 }
 
 /// Nodes with their names.
-pub(super) struct Nodes {
+pub(crate) struct Nodes {
     /// The nodes.
-    pub(super) list: Vec<NodeConfig>,
+    pub(crate) list: Vec<NodeConfig>,
     /// Index by name.
     index: BTreeMap<String, usize>,
     /// Source and destination of the flows that the topology is known for; none if it was not generated.
-    pub(super) canonical: Option<Vec<(usize, usize)>>,
+    pub(crate) canonical: Option<Vec<(usize, usize)>>,
+    /// The channels of the radios of each; none of nodes that are on the usual one, with one radio.
+    pub(crate) channels: Vec<Vec<u16>>,
+    /// Were they listed?
+    listed: bool,
 }
 
 impl Nodes {
     /// The node that the text at `path` names.
-    pub(super) fn find(&self, document: &Document<'_>, path: &KeyPath, name: &str) -> Result<usize> {
+    pub(crate) fn find(&self, document: &Document<'_>, path: &KeyPath, name: &str) -> Result<usize> {
         self.index.get(name).copied().ok_or_else(|| {
             let known = self.list.iter().map(|node| node.name.as_str());
             document.bad(path, "is not a node", instead_of(name, known))
         })
+    }
+
+    /// The radio that the text at `path` names: by its node for the first, or "a/1" for the second of node "a". Its place is that among
+    /// all nodes and, after them, all further radios.
+    pub(crate) fn find_radio(&self, document: &Document<'_>, path: &KeyPath, name: &str) -> Result<usize> {
+        let radio = || {
+            let (node, number) = name.rsplit_once('/')?;
+            let (node, number) = (*self.index.get(node)?, number.parse::<usize>().ok()?);
+            let exists = number > 0 && number < self.channels.get(node)?.len();
+            exists.then(|| self.first_further(node) + number - 1)
+        };
+        if self.index.contains_key(name) {
+            self.find(document, path, name)
+        } else {
+            radio().map_or_else(|| self.find(document, path, name), Ok)
+        }
+    }
+
+    /// How many radios there are.
+    pub(crate) fn radios(&self) -> usize {
+        self.list.len() + self.channels.iter().map(|all| all.len().saturating_sub(1)).sum::<usize>()
+    }
+
+    /// The place of the second radio of a node, if it has one.
+    fn first_further(&self, node: usize) -> usize {
+        self.list.len() + self.channels[..node].iter().map(|all| all.len().saturating_sub(1)).sum::<usize>()
+    }
+
+    /// The name of a further radio of a node, by its place.
+    pub(crate) fn radio_name(&self, node: usize, place: usize) -> String {
+        format!("{}/{}", self.list[node].name, place - self.first_further(node) + 1)
+    }
+
+    /// Where the channel of a radio of a node stands.
+    pub(crate) fn channel_key(&self, node: usize, radio: usize) -> KeyPath {
+        match (self.listed, self.channels[node].len()) {
+            (false, _) => key!["topology", "channels"],
+            (true, 1) => key!["topology", "nodes", node, "channel"],
+            (true, _) => key!["topology", "nodes", node, "radios", radio, "channel"],
+        }
     }
 }
 
@@ -99,7 +156,7 @@ impl Nodes {
 impl Topology {
     /// The nodes, for a configuration that has none yet; measured links go into its medium, and wires into the configuration.
     /// Those that move need no position.
-    pub(super) fn resolve(
+    pub(crate) fn resolve(
         &self,
         document: &Document<'_>,
         config: &mut Config,
@@ -127,7 +184,8 @@ impl Topology {
                 }
                 let index = list.iter().enumerate().map(|(i, node)| (node.name.clone(), i)).collect();
                 config.wires = network.wires;
-                Ok(Nodes { list, index, canonical: Some(network.flows) })
+                let channels = network.channels;
+                Ok(Nodes { list, index, canonical: Some(network.flows), channels, listed: false })
             }
             (Topology::Listed(listed), model) => {
                 let mut nodes = listed.nodes(document, mobility)?;
@@ -156,9 +214,36 @@ impl Topology {
             ));
         }
         check_associations(document, &nodes, config, mobility)?;
+        check_radios(document, &nodes, config, mobility)?;
         nodes.add_mobile(document, mobility)?;
         Ok(nodes)
     }
+}
+
+/// Between the radios of a node only static routes lead.
+fn check_radios(
+    document: &Document<'_>,
+    nodes: &Nodes,
+    config: &Config,
+    mobility: Option<&Mobility>,
+) -> Result<()> {
+    let Some(node) = nodes.channels.iter().position(|radios| radios.len() > 1) else { return Ok(()) };
+    let name = &nodes.list[node].name;
+    if mobility.is_some() {
+        let found =
+            format!("nodes move, which needs a routing protocol, and none uses both radios of {name:?}");
+        return Err(document.fail(
+            &key!["mobility"],
+            found,
+            "remove [mobility], or give each node one radio",
+        ));
+    }
+    if config.routing.protocol != RoutingProtocol::Static {
+        let why = format!("uses one radio of each node, and {name:?} has several");
+        let remedy = "use static routes (remove protocol), or give each node one radio";
+        return Err(document.bad(&key!["routing", "protocol"], why, remedy));
+    }
+    Ok(())
 }
 
 /// Associations are by static routes: in an infrastructure network nothing is left for a routing protocol to find.
@@ -230,7 +315,22 @@ impl Listed {
             };
             list.push(NodeConfig { name: node.name.clone(), position, base: None, data_rate: None });
         }
-        Ok(Nodes { list, index, canonical: None })
+        let channels = self.channels(document)?;
+        Ok(Nodes { list, index, canonical: None, channels, listed: true })
+    }
+
+    /// The channels of each node's radios.
+    fn channels(&self, document: &Document<'_>) -> Result<Vec<Vec<u16>>> {
+        let of = |(i, node): (usize, &Node)| match (node.channel, node.radios.as_slice()) {
+            (channel, []) => Ok(channel.into_iter().collect()),
+            (None, radios) => Ok(radios.iter().map(|radio| radio.channel).collect()),
+            (Some(_), _) => {
+                let at = key!["topology", "nodes", i, "channel"];
+                let why = "is given beside radios, which have channels of their own";
+                Err(document.bad(&at, why, "remove one of the two"))
+            }
+        };
+        self.nodes.iter().enumerate().map(of).collect()
     }
 
     /// Finds the base stations of those that have one, and the rates of their links.

@@ -1,8 +1,11 @@
 //! `[phy]`: the physical layer.
 
+pub(crate) mod rate;
+
 use crate::document::{Document, Result, key};
 use crate::error::list;
-use crate::rate::{DataRate, bit_rate_of, name, rate_of};
+use crate::phy::rate::{DataRate, bit_rate_of, name, rate_of};
+use crate::topology::radios::AdjacentChannels;
 use multihop_core::Rate;
 use multihop_dot11::{
     self as dot11, Band, Bandwidth, Coding, GuardInterval, OfdmSymbols, Preamble, Standard,
@@ -53,21 +56,29 @@ pub struct Phy {
     /// Largest contention window in slots, if not the standard's.
     #[schemars(range(min = 1, max = 65535))]
     pub cw_max: Option<u32>,
+    /// Number of the channel of nodes that name none in `[topology]`. Default: 1 at 2.4 GHz, 34 at 5 GHz.
+    #[schemars(range(min = 1, max = 196))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel: Option<u16>,
+    /// What transmissions on channels that overlap in part are to each other. Default: noise, in proportion to the width that they
+    /// share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adjacent_channels: Option<AdjacentChannels>,
 }
 
 /// Rates of frames, as the engine wants them.
-pub(super) struct Rates {
+pub(crate) struct Rates {
     /// Of unicast DATA.
-    pub(super) data: dot11::DataRate,
+    pub(crate) data: dot11::DataRate,
     /// Of control frames, if not by the standard's rule.
-    pub(super) control: Option<Rate>,
+    pub(crate) control: Option<Rate>,
     /// Of ACKs, if they differ.
-    pub(super) ack: Option<Rate>,
+    pub(crate) ack: Option<Rate>,
 }
 
 impl Phy {
     /// The PHY and the rates.
-    pub(super) fn resolve(&self, document: &Document<'_>) -> Result<(dot11::Phy, Rates)> {
+    pub(crate) fn resolve(&self, document: &Document<'_>) -> Result<(dot11::Phy, Rates)> {
         if self.preamble == Preamble::Short
             && matches!(self.standard, Standard::Fhss | Standard::Dsss | Standard::Dot11a)
         {

@@ -92,7 +92,7 @@ impl JsonSchema for DataRate {
 }
 
 /// The rate that the value at `path` gives, if the PHY has it.
-pub(super) fn rate_of(
+pub(crate) fn rate_of(
     document: &Document<'_>,
     path: &KeyPath,
     phy: &Phy,
@@ -107,7 +107,7 @@ pub(super) fn rate_of(
 }
 
 /// The bit rate that the value at `path` gives, if the PHY has it.
-pub(super) fn bit_rate_of(
+pub(crate) fn bit_rate_of(
     document: &Document<'_>,
     path: &KeyPath,
     phy: &Phy,
@@ -160,6 +160,6 @@ fn scheme_of(
 }
 
 /// A standard as scenarios name it.
-pub(super) fn name(phy: &Phy) -> String {
+pub(crate) fn name(phy: &Phy) -> String {
     serde_json::to_string(&phy.standard()).expect("a standard is a text")
 }

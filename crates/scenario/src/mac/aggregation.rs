@@ -1,0 +1,149 @@
+//! `[mac.aggregation]`: several packets in one frame, under block acknowledgement agreements.
+
+use crate::document::{Document, KeyPath, Result, key};
+use crate::values::Switch;
+use multihop_core::Span;
+use multihop_dot11::{Phy, Standard};
+use multihop_schemes::quantity::{Duration, Size};
+use multihop_sim::config::AggregationConfig;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Aggregation of packets to one neighbour, in 802.11n, ac and ax. With both `a_mpdu` and `a_msdu` `"off"`, each packet has its ACK.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Aggregation {
+    /// Bytes of an A-MPDU at most: `"off"` for none. Default: what the standard allows, 65535 B in 802.11n, 1048575 B in 802.11ac,
+    /// 6500631 B in 802.11ax.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub a_mpdu: Option<Switch<Size>>,
+    /// Bytes of an A-MSDU at most, with the headers of its subframes: `"off"` for one packet in each MPDU. The standard allows 3839 B and
+    /// 7935 B in 802.11n, 11398 B in 802.11ac and ax. In A-MPDUs of 802.11n an MPDU has 4095 B at most. Default: "off".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub a_msdu: Option<Switch<Size>>,
+    /// MPDUs of an A-MPDU at most. Default: `window`.
+    #[schemars(range(min = 1, max = 256))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mpdus: Option<u32>,
+    /// Sequence numbers that a block acknowledgement agreement covers at a time. Default: 64, in 802.11ax 256. Beyond 64, block
+    /// acknowledgements have 24 bytes more.
+    #[schemars(range(min = 1, max = 256))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<u32>,
+    /// Airtime of an A-MPDU at most. Default: 5484 us, which the length field of the legacy preamble can say. Linux has 4 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_duration: Option<Duration>,
+    /// Least time between the beginnings of two MPDUs of an A-MPDU, which their recipient needs: 0 to 16 us. Default: 0 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spacing: Option<Duration>,
+    /// A recipient waits so long for an MPDU before it passes on those behind it. Default: 100 ms, as in Linux.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reordering_timeout: Option<Duration>,
+    /// A-MPDUs of several MPDUs are sent after RTS/CTS, whatever `mac.rts_threshold` is. Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rts: Option<bool>,
+}
+
+/// What a standard allows (802.11-2016, table 9-19 and 10.13; 802.11ax-2021, 9.4.2.248 and 26.6.2).
+struct Limits {
+    a_mpdu: f64,
+    a_msdu: f64,
+    /// Bytes of an MPDU in an A-MPDU.
+    mpdu: u32,
+    window: u32,
+    single_delimited: bool,
+}
+
+fn limits(standard: Standard) -> Limits {
+    match standard {
+        Standard::Dot11ac => {
+            Limits { a_mpdu: 1_048_575.0, a_msdu: 11_398.0, mpdu: 11_454, window: 64, single_delimited: true }
+        }
+        Standard::Dot11ax => Limits {
+            a_mpdu: 6_500_631.0,
+            a_msdu: 11_398.0,
+            mpdu: 11_454,
+            window: 256,
+            single_delimited: true,
+        },
+        _ => Limits { a_mpdu: 65_535.0, a_msdu: 7_935.0, mpdu: 4_095, window: 64, single_delimited: false },
+    }
+}
+
+/// The aggregation of a network; none before 802.11n, and where it is switched off.
+pub(super) fn resolve(
+    document: &Document<'_>,
+    choice: Option<&Aggregation>,
+    phy: &Phy,
+) -> Result<Option<AggregationConfig>> {
+    let table = key!["mac", "aggregation"];
+    if !phy.standard().has_mcs() {
+        return match choice {
+            None => Ok(None),
+            Some(_) => Err(document.fail(
+                &table,
+                "there is none in this standard",
+                "set phy.standard to \"802.11n\", \"802.11ac\" or \"802.11ax\", or remove the table",
+            )),
+        };
+    }
+    choice.unwrap_or(&Aggregation::default()).resolve(document, &table, &limits(phy.standard()))
+}
+
+impl Aggregation {
+    fn resolve(
+        &self,
+        document: &Document<'_>,
+        table: &KeyPath,
+        limits: &Limits,
+    ) -> Result<Option<AggregationConfig>> {
+        let at = |key: &str| table.join(key);
+        let size = |key: &str, value: Switch<Size>, most: f64| {
+            let within = |size: Size| {
+                let said = (Size(1.0).to_string(), Size(most).to_string());
+                document.within(&at(key), size.0, 1.0..=most, (&said.0, &said.1))?;
+                Ok(size.bytes() as u32)
+            };
+            value.at().map(within).transpose()
+        };
+        let time = |key: &str, value: Option<Duration>, usual: Span, most: &str| match value {
+            None => Ok(usual),
+            Some(time) => Ok(document.between(&at(key), time, "0 s", most)?.span()),
+        };
+        let a_mpdu = size("a_mpdu", self.a_mpdu.unwrap_or(Switch::At(Size(limits.a_mpdu))), limits.a_mpdu)?;
+        let a_msdu = size("a_msdu", self.a_msdu.unwrap_or(Switch::Off), limits.a_msdu)?;
+        let window = document.count(&at("window"), self.window.unwrap_or(limits.window), 1, limits.window)?;
+        let mpdus = match (self.mpdus, a_mpdu) {
+            (Some(_), None) => {
+                return Err(document.bad(
+                    &at("mpdus"),
+                    "has no effect without A-MPDUs",
+                    "remove it, or a_mpdu = \"off\"",
+                ));
+            }
+            (Some(mpdus), _) => document.count(&at("mpdus"), mpdus, 1, window)?,
+            (None, Some(_)) => window,
+            (None, None) => 1,
+        };
+        if a_mpdu.is_none() && a_msdu.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(AggregationConfig {
+            mpdus,
+            window,
+            a_mpdu: a_mpdu.unwrap_or(u32::MAX),
+            a_msdu,
+            mpdu: if mpdus > 1 { limits.mpdu } else { u32::MAX },
+            max_duration: time("max_duration", self.max_duration, Span::from_us(5_484), "10 ms")?,
+            spacing: time("spacing", self.spacing, Span::ZERO, "16 us")?,
+            reordering_timeout: time(
+                "reordering_timeout",
+                self.reordering_timeout,
+                Span::from_ms(100),
+                "10 s",
+            )?,
+            rts: self.rts.unwrap_or(false),
+            single_delimited: limits.single_delimited,
+        }))
+    }
+}

@@ -1,0 +1,151 @@
+//! Channels, and nodes with several radios.
+
+use crate::document::{Document, KeyPath, Result, key};
+use crate::topology::Nodes;
+use multihop_core::NodeId;
+use multihop_dot11::{Band, Phy};
+use multihop_sim::config::{Channel, Config, MediumModel, NodeConfig, Radios};
+use multihop_sim::preflight::place_ends;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// One radio of a node.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Radio {
+    /// The number of its channel. Radios of other nodes are neighbours of those on the same channel alone.
+    #[schemars(range(min = 1, max = 196))]
+    pub channel: u16,
+}
+
+/// What transmissions on channels that overlap in part are to each other.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AdjacentChannels {
+    /// Noise, in proportion to the width that they share, as of a flat spectrum with nothing outside of the channel.
+    #[default]
+    Overlap,
+    /// Nothing, as if filters were perfect.
+    Apart,
+}
+
+/// Gives the nodes of a configuration, which has no further radios yet, their channels and radios.
+pub(crate) fn resolve(
+    document: &Document<'_>,
+    choice: &crate::phy::Phy,
+    nodes: &Nodes,
+    config: &mut Config,
+) -> Result<()> {
+    let phy = &config.phy;
+    let usual = match choice.channel {
+        Some(number) => check(document, &key!["phy", "channel"], phy, number)?,
+        None => *numbers(phy).start(),
+    };
+    if nodes.channels.iter().all(Vec::is_empty) {
+        return Ok(());
+    }
+    let channel = |number| Channel {
+        number,
+        width_mhz: phy.options().bandwidth.mhz(),
+        overlaps: choice.adjacent_channels.unwrap_or_default() == AdjacentChannels::Overlap,
+    };
+    let mut radios = Radios::default();
+    for (node, numbers) in nodes.channels.iter().enumerate() {
+        for (i, number) in numbers.iter().enumerate() {
+            let at = nodes.channel_key(node, i);
+            check(document, &at, phy, *number)?;
+            if numbers[..i].contains(number) {
+                let why = format!("is the channel of another radio of {:?}", nodes.list[node].name);
+                return Err(document.bad(
+                    &at,
+                    why,
+                    "give each radio of a node a channel of its own, or remove one",
+                ));
+            }
+        }
+        radios.channels.push(channel(numbers.first().copied().unwrap_or(usual)));
+    }
+    radios.channels.resize(config.nodes.len(), channel(usual));
+    for (node, numbers) in nodes.channels.iter().enumerate() {
+        for number in numbers.iter().skip(1) {
+            let radio = NodeId(config.nodes.len() as u32);
+            let NodeConfig { position, .. } = config.nodes[node];
+            let name = nodes.radio_name(node, config.nodes.len());
+            config.nodes.push(NodeConfig { name, position, base: None, data_rate: None });
+            radios.further.push((radio, NodeId(node as u32)));
+            radios.channels.push(channel(*number));
+        }
+    }
+    associate(document, nodes, &radios, config)?;
+    check_links(document, &radios, config)?;
+    config.radios = radios;
+    Ok(())
+}
+
+/// Puts the ends of flows where their packets leave and arrive: at one of the radios of their nodes.
+pub(crate) fn place_flows(config: &mut Config) {
+    if !config.radios.further.is_empty() {
+        place_ends(config);
+    }
+}
+
+/// The numbers of the channels of a PHY, the usual one first.
+fn numbers(phy: &Phy) -> RangeInclusive<u16> {
+    match phy.options().band {
+        Band::Ghz2_4 => 1..=Channel::LAST_OF_2_4_GHZ,
+        Band::Ghz5 => Channel::FIRST_OF_5_GHZ..=Channel::LAST,
+    }
+}
+
+fn check(document: &Document<'_>, at: &KeyPath, phy: &Phy, number: u16) -> Result<u16> {
+    let known = numbers(phy);
+    if known.contains(&number) {
+        return Ok(number);
+    }
+    let remedy = format!("its band has channels {} to {}", known.start(), known.end());
+    Err(document.bad(at, "is no channel of phy.standard", remedy))
+}
+
+/// An associated station talks to the radio of its base station that is on its channel.
+fn associate(document: &Document<'_>, nodes: &Nodes, radios: &Radios, config: &mut Config) -> Result<()> {
+    let channel = |radio: NodeId| radios.channels[radio.index()].number;
+    for station in 0..nodes.list.len() {
+        let Some(base) = config.nodes[station].base else { continue };
+        let at = key!["topology", "nodes", station, "base"];
+        if radios.of(NodeId(station as u32)).count() > 1 {
+            let why = "is of a node with several radios, and a station is associated by one";
+            return Err(document.bad(&at, why, "give the station one radio, or remove base"));
+        }
+        let own = channel(NodeId(station as u32));
+        let Some(radio) = radios.of(base).find(|radio| channel(*radio) == own) else {
+            let why = format!("has no radio on channel {own}, which is the station's");
+            return Err(document.bad(&at, why, "give both the same channel"));
+        };
+        config.nodes[station].base = Some(radio);
+    }
+    Ok(())
+}
+
+/// Who has measured a link was on one channel.
+fn check_links(document: &Document<'_>, radios: &Radios, config: &Config) -> Result<()> {
+    let ends: Vec<[NodeId; 2]> = match &config.medium.model {
+        MediumModel::Matrix { links, .. } => links.iter().map(|link| [link.from, link.to]).collect(),
+        MediumModel::Sensed { links, .. } => links.iter().map(|link| [link.from, link.to]).collect(),
+        MediumModel::Ranges { .. } | MediumModel::Sinr { .. } => return Ok(()),
+    };
+    let apart = |ends: &&[NodeId; 2]| {
+        let [from, to] = **ends;
+        radios.share_node(from, to)
+            || radios.channels[from.index()].number != radios.channels[to.index()].number
+    };
+    let Some(&[from, to]) = ends.iter().find(apart) else { return Ok(()) };
+    let name = |radio: NodeId| &config.nodes[radio.index()].name;
+    let why = format!(
+        "there is a link between {:?} and {:?}, which have no channel in common",
+        name(from),
+        name(to)
+    );
+    let remedy = "name the radios that share a channel; the second radio of \"a\" is \"a/1\"";
+    Err(document.fail(&key!["topology", "links"], why, remedy))
+}

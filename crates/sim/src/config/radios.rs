@@ -1,0 +1,146 @@
+//! Channels, and nodes with several radios.
+
+use multihop_core::NodeId;
+
+/// On which channels radios are, and which of them belong to one node.
+///
+/// Each entry of [`super::Config::nodes`] is one radio with a MAC and an interface queue of its own. A node with several radios is
+/// several entries: the first is the node, and each of the others says so here.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Radios {
+    /// The channel of each entry; empty if all are on one.
+    pub channels: Vec<Channel>,
+    /// Entries that are further radios, each with the entry of its node; in ascending order.
+    pub further: Vec<(NodeId, NodeId)>,
+}
+
+/// Where a channel lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Channel {
+    /// The number of its first 20 MHz, the primary channel, in the band that has this number (802.11-2016, 17.3.8.4.2, 16.3.6.3 and
+    /// 19.3.15).
+    pub number: u16,
+    /// Its width in MHz.
+    pub width_mhz: u32,
+    /// Transmissions on channels that overlap in part are noise to each other.
+    pub overlaps: bool,
+}
+
+impl Channel {
+    /// The highest number of a channel at 2.4 GHz.
+    pub const LAST_OF_2_4_GHZ: u16 = 14;
+    /// The lowest number of a channel at 5 GHz.
+    pub const FIRST_OF_5_GHZ: u16 = 34;
+    /// The highest number of a channel at 5 GHz.
+    pub const LAST: u16 = 196;
+
+    /// Centre frequency in MHz of all of it. Numbers are 5 MHz apart from 2407 or 5000 MHz; channel 14 lies 12 MHz above channel 13.
+    /// A channel of 40 MHz at 2.4 GHz has its second half above channels up to 7, below the others; wide ones at 5 GHz lie side by side
+    /// from the lower ends of channels 36, 100 and 149 on (19.3.15.4, 21.3.14).
+    pub fn centre_mhz(self) -> u32 {
+        let wider = (self.width_mhz - 20) / 2;
+        match u32::from(self.number) {
+            14 => 2484 - wider,
+            number @ 1..=7 => 2407 + 5 * number + wider,
+            number @ 8..=13 => 2407 + 5 * number - wider,
+            number => {
+                let first = [149, 100, 36].into_iter().find(|first| number >= *first).unwrap_or(number);
+                let within = 5 * (number - first) % self.width_mhz;
+                5000 + 5 * number - within + wider
+            }
+        }
+    }
+
+    /// Which part of the power that is sent on this channel lies in another: that of a flat spectrum as wide as the channel, with
+    /// nothing outside of it. Channels that have the same place share all.
+    pub fn part_in(self, other: Channel) -> f64 {
+        let [a, b] = [self, other].map(|channel| f64::from(channel.centre_mhz()));
+        let [half, other_half] = [self, other].map(|channel| f64::from(channel.width_mhz) / 2.0);
+        let shared = (a + half).min(b + other_half) - (a - half).max(b - other_half);
+        if self.number == other.number {
+            1.0
+        } else if self.overlaps {
+            (shared / (2.0 * half)).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    }
+}
+
+impl Radios {
+    /// Are all nodes on one channel, with one radio each?
+    pub fn are_one_each(&self) -> bool {
+        self.channels.is_empty() && self.further.is_empty()
+    }
+
+    /// The node that a radio belongs to.
+    pub fn node_of(&self, radio: NodeId) -> NodeId {
+        let at = self.further.binary_search_by_key(&radio, |(radio, _)| *radio);
+        at.map_or(radio, |at| self.further[at].1)
+    }
+
+    /// Do two radios belong to one node?
+    pub fn share_node(&self, one: NodeId, other: NodeId) -> bool {
+        self.node_of(one) == self.node_of(other)
+    }
+
+    /// All radios of a node, the first one first.
+    pub fn of(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        let further = self.further.iter().filter(move |(_, of)| *of == node).map(|(radio, _)| *radio);
+        std::iter::once(node).chain(further)
+    }
+
+    /// Which part of what one radio sends lies in the channel of another one, of another node.
+    pub fn part_at(&self, from: NodeId, to: NodeId) -> f64 {
+        match self.channels.as_slice() {
+            [] => 1.0,
+            channels => channels[from.index()].part_in(channels[to.index()]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn channel(number: u16) -> Channel {
+        Channel { number, width_mhz: 20, overlaps: true }
+    }
+
+    /// 802.11-2016, 17.3.8.4.2 and table 15-6.
+    #[test]
+    fn channels_lie_where_the_standard_has_them() {
+        let centres = [1, 6, 11, 13, 14, 36, 149, 196].map(|number| channel(number).centre_mhz());
+        assert_eq!(centres, [2412, 2437, 2462, 2472, 2484, 5180, 5745, 5980]);
+    }
+
+    /// 802.11-2016, annex E: 38 and 46 are centres of 40 MHz, 42, 106 and 155 of 80, 50 and 114 of 160.
+    #[test]
+    fn wide_channels_lie_around_their_primary() {
+        let centre = |number: u16, width_mhz: u32| Channel { width_mhz, ..channel(number) }.centre_mhz();
+        let of_5_ghz = |number: u32| 5000 + 5 * number;
+        assert_eq!([36, 40, 44].map(|n| centre(n, 40)), [38, 38, 46].map(of_5_ghz));
+        assert_eq!([36, 48, 112, 149, 161].map(|n| centre(n, 80)), [42, 42, 106, 155, 155].map(of_5_ghz));
+        assert_eq!([64, 100].map(|n| centre(n, 160)), [50, 114].map(of_5_ghz));
+        assert_eq!([1, 7, 11].map(|n| centre(n, 40)), [2422, 2452, 2452]);
+    }
+
+    #[test]
+    fn channels_overlap_by_the_width_that_they_share() {
+        let parts = [1, 2, 3, 4, 5, 11].map(|number| channel(1).part_in(channel(number)));
+        assert_eq!(parts, [1.0, 0.75, 0.5, 0.25, 0.0, 0.0]);
+        let wide = Channel { width_mhz: 40, ..channel(40) };
+        assert_eq!([channel(36).part_in(wide), wide.part_in(channel(36))], [1.0, 0.5]);
+        let apart = Channel { overlaps: false, ..channel(2) };
+        assert_eq!([apart.part_in(channel(1)), apart.part_in(channel(2))], [0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_node_has_its_radios() {
+        let further = vec![(NodeId(3), NodeId(1)), (NodeId(4), NodeId(1)), (NodeId(5), NodeId(0))];
+        let radios = Radios { further, ..Radios::default() };
+        assert_eq!(radios.of(NodeId(1)).collect::<Vec<_>>(), [NodeId(1), NodeId(3), NodeId(4)]);
+        assert!(radios.share_node(NodeId(4), NodeId(1)) && radios.share_node(NodeId(5), NodeId(0)));
+        assert!(!radios.share_node(NodeId(4), NodeId(5)) && radios.share_node(NodeId(2), NodeId(2)));
+    }
+}
