@@ -18,7 +18,7 @@ const REQUEST: u64 = 384;
 const OVERDUE: u64 = 222;
 
 fn aggregating(limits: AggregationConfig) -> Script {
-    let mut setup = config(DcfRules::IEEE, None);
+    let mut setup = config(DcfRules::IEEE.with_quality_of_service(), None);
     (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
     setup.aggregation = Some(limits);
     Script::with(&setup)
@@ -119,7 +119,7 @@ fn a_block_ack_lost_a_hundred_times_ends_in_packets_given_up() {
 
 #[test]
 fn a_packet_given_up_moves_the_recipient_on() {
-    let mut setup = config(DcfRules::IEEE, None);
+    let mut setup = config(DcfRules::IEEE.with_quality_of_service(), None);
     (setup.mac.cw_min, setup.mac.cw_max, setup.mac.short_retry_limit) = (0, 0, Some(1));
     setup.aggregation = Some(AGGREGATION);
     let mut s = Script::with(&setup);

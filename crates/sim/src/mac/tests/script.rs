@@ -239,7 +239,7 @@ impl Script {
 
     /// Puts a packet of 1000 bytes for `to` into the interface queue at `at`; none for a broadcast.
     pub fn queues(&mut self, at: u64, to: Option<NodeId>) {
-        self.runs_until(at);
+        self.sent = self.runs_until(at);
         let packet = self.packet(A, to.unwrap_or(B));
         let handle = self.packets.insert(packet);
         self.stack.put(self.now, Waiting { handle, peer: to }, &packet);
