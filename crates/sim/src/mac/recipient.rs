@@ -51,7 +51,7 @@ impl Mac {
             self.fail_if_overtime(ctx);
             self.heed_duration(ctx, frame);
             if let Some(handle) = frame.packet {
-                self.overhear(ctx, frame, handle);
+                Mac::overhear(ctx, frame, handle);
             }
             return;
         }
@@ -75,7 +75,7 @@ impl Mac {
     }
 
     /// Packets for somebody else were decoded, of which this is the first in the frame.
-    fn overhear(&self, ctx: &mut Context, frame: &Frame, first: Handle) {
+    fn overhear(ctx: &mut Context, frame: &Frame, first: Handle) {
         if ctx.loads.mpdus(frame.load).len() < 2 {
             return ctx.stack.on_overheard(ctx.now, frame.from, first, ctx.packets, ctx.agenda);
         }

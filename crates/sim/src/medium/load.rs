@@ -53,7 +53,8 @@ impl Bitmap {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Its words, the first places first.
+    /// Its words, the first places in the low bits of the first.
+    #[allow(dead_code)]
     pub fn words(&self) -> [u64; MOST_MPDUS / 64] {
         self.0
     }

@@ -36,20 +36,13 @@ impl Mac {
                 continue;
             }
             let mpdu = ctx.loads.get(load).mpdus[place];
-            self.take_mpdu(ctx, &mut agreements, index, frame, &mpdu);
+            Mac::take_mpdu(ctx, &mut agreements, index, frame, &mpdu);
         }
-        self.pass_on(ctx, &mut agreements, index);
+        Mac::pass_on(ctx, &mut agreements, index);
         self.agreements = Some(agreements);
     }
 
-    fn take_mpdu(
-        &self,
-        ctx: &mut Context,
-        agreements: &mut Agreements,
-        index: usize,
-        frame: &Frame,
-        mpdu: &Mpdu,
-    ) {
+    fn take_mpdu(ctx: &mut Context, agreements: &mut Agreements, index: usize, frame: &Frame, mpdu: &Mpdu) {
         let arrival = agreements.reorderings[index].arrives(mpdu.sequence);
         if arrival == Arrival::Repeated
             || (arrival == Arrival::Late && ctx.packets.get(mpdu.packet).passed_on)
@@ -69,7 +62,7 @@ impl Mac {
     }
 
     /// Passes on what is in order, and sees to it that the rest does not wait for ever.
-    fn pass_on(&self, ctx: &mut Context, agreements: &mut Agreements, index: usize) {
+    fn pass_on(ctx: &mut Context, agreements: &mut Agreements, index: usize) {
         let from = agreements.reorderings[index].from;
         while let Some(first) = agreements.ready.pop_front() {
             let mut packet = Some(first);
@@ -97,7 +90,7 @@ impl Mac {
             if agreements.reorderings[index].due(timeout).is_some_and(|due| due <= ctx.now) {
                 agreements.reorderings[index].give_up_first(ctx.now, &mut agreements.ready);
             }
-            self.pass_on(ctx, &mut agreements, index);
+            Mac::pass_on(ctx, &mut agreements, index);
         }
         self.agreements = Some(agreements);
     }
@@ -112,7 +105,7 @@ impl Mac {
         let index =
             agreements.reordering(frame.from, ctx.timing.aggregation.map_or(0, |limits| limits.window));
         agreements.reorderings[index].move_to(start, ctx.now, &mut agreements.ready);
-        self.pass_on(ctx, &mut agreements, index);
+        Mac::pass_on(ctx, &mut agreements, index);
         self.agreements = Some(agreements);
     }
 

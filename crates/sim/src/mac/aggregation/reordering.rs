@@ -55,12 +55,6 @@ impl Reordering {
         (self.board, self.arrived)
     }
 
-    /// Packets that wait for one before them.
-    #[cfg(test)]
-    pub(super) fn holding(&self) -> usize {
-        self.holding
-    }
-
     /// An MPDU arrived: what it is, and that it did.
     pub(super) fn arrives(&mut self, sequence: u16) -> Arrival {
         let place = ahead(self.board, sequence);
