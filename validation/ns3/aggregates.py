@@ -144,7 +144,8 @@ def _chain(phy: Phy, hops: int, transport: str) -> Cell:
 
 SATURATED = (
     *(_saturated(N7, stations, ampdu) for ampdu in (0, AMPDU) for stations in (1, 2, 5, 10, 20, 50)),
-    *(_saturated(phy, stations, AMPDU) for phy in (AC8, AX11) for stations in (1, 5, 20)),
+    # ns-3.37 ends with "Invalid WifiPhy state" where 20 stations of these collide.
+    *(_saturated(phy, stations, AMPDU) for phy in (AC8, AX11) for stations in (1, 5)),
 )
 LOSSY = tuple(_lossy(lost, load) for load in (None, 10.0) for lost in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5))
 CATEGORIES = (
