@@ -20,8 +20,9 @@ HEAD = """# What ns-3.37 (Debian's packages ns3 and libns3-dev) says of `sinr.cc
 """
 SEEDS = 3
 
-#: Metres between neighbours of a chain: 28 dB above noise; who is three hops away is sensed, who is four is not.
-HOP_M = 15.0
+#: Metres between neighbours of a chain: 28 dB above noise; who is three hops away is sensed, who is four is not. Frames
+#: are taken from neighbours alone, so that routes go by all of them.
+HOP_M, HOP_TAKEN_DBM = 15.0, -72
 #: Bytes of the longest A-MPDU of HT (802.11-2016, 9.4.2.56.3), for all standards alike.
 AMPDU = 65535
 
@@ -79,6 +80,8 @@ class Cell:
     lost: float = 0.0
     rts: bool = False
     seconds: int = 3
+    #: The weakest frame that is taken; weaker ones, down to -82 dBm, keep the medium busy.
+    taken_dbm: int = -82
 
     @property
     def payload(self) -> int:
@@ -94,7 +97,7 @@ class Cell:
         """What the program reads."""
         lines = [f"standard {self.phy.standard.removeprefix('802.11')}", f"mode {self.phy.mode}", "control 24"]
         lines += [f"width {self.phy.width_mhz}", f"streams {self.phy.streams}", f"ampdu {self.ampdu}"]
-        lines += [f"payload {self.payload}", f"lost {self.lost:g}", "taken -82"]
+        lines += [f"payload {self.payload}", f"lost {self.lost:g}", f"taken {self.taken_dbm}"]
         lines += ["rts 0"] if self.rts else []
         lines += [f"node {x:g} {y:g} 0 0" for x, y in self.places]
         if self.hops > 1:
@@ -139,7 +142,14 @@ def _categories(each: int, ampdu: int, *categories: str) -> Cell:
 
 def _chain(phy: Phy, hops: int, transport: str) -> Cell:
     places = tuple((HOP_M * i, 0.0) for i in range(hops + 1))
-    return Cell(f"chain, {phy}, {hops} hops, {transport}", phy, places, (Flow(0, hops, transport),), seconds=9)
+    return Cell(
+        f"chain, {phy}, {hops} hops, {transport}",
+        phy,
+        places,
+        (Flow(0, hops, transport),),
+        seconds=9,
+        taken_dbm=HOP_TAKEN_DBM,
+    )
 
 
 SATURATED = (
