@@ -163,6 +163,8 @@ Aggregating(const Case& given, NodeContainer nodes, YansWifiPhyHelper phy)
     phy.Set("Antennas", UintegerValue(given.streams));
     phy.Set("MaxSupportedTxSpatialStreams", UintegerValue(given.streams));
     phy.Set("MaxSupportedRxSpatialStreams", UintegerValue(given.streams));
+    // The union bound over decoded bits, as ours and as for the older standards, and not tables of measured links.
+    phy.SetErrorRateModel("ns3::NistErrorRateModel");
     WifiHelper wifi;
     wifi.SetStandard(given.standard == "n"    ? WIFI_STANDARD_80211n
                      : given.standard == "ac" ? WIFI_STANDARD_80211ac

@@ -5,6 +5,7 @@ use multihop_core::{DropCause, Rate, Rng, Segment, Span, Time};
 use multihop_dot11::{ACK_BYTES, DataRate, DcfRules, Mcs, Phy, Preamble, Standard};
 use multihop_link::{Discipline, FqCodelOptions, StationsOptions};
 use multihop_schemes::Scheme;
+use multihop_sim::capacity::Capacity;
 use multihop_sim::config::{AggregationConfig, Config, MediumModel, SchemeConfig};
 use multihop_sim::outcome::{LinkOutcome, Outcome};
 use multihop_sim::run;
@@ -197,6 +198,23 @@ fn mpdus_are_lost_one_by_one() {
         // Seven tries each.
         let given_up = sum(&outcome, |link| link.given_up) as f64 / (arrived as f64 + 1.0);
         assert!((given_up - lost.powi(7) / (1.0 - lost.powi(7))).abs() < 2e-3, "{given_up}");
+    }
+}
+
+/// A lone station gets what the bound of an idle channel says, with and without losses and packets that share an MPDU.
+#[test]
+fn the_bound_of_an_idle_channel_is_what_a_lone_station_gets() {
+    for (lost, a_msdu) in [(0.0, None), (0.3, None), (0.0, Some(3_839))] {
+        let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
+        saturate(&mut config, 1, 0);
+        config.medium.packet_error_rate = lost;
+        config.aggregation = Some(AggregationConfig { a_msdu, ..LIMITS });
+        let capacity = Capacity::new(&config);
+        let hop = capacity.demands[0].forward[0];
+        let bound = 1_472.0 * 8.0 / (hop.airtime + hop.access) * (1.0 - hop.lost);
+        let measured = total_goodput(&run(&config));
+        assert!((measured / bound - 1.0).abs() < 0.01, "{measured} of {bound} with {lost} lost, {a_msdu:?}");
+        assert!(measured < 1_472.0 * 8.0 / hop.exchange, "no MAC can do more");
     }
 }
 
