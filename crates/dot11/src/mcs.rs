@@ -155,7 +155,7 @@ impl PpduOptions {
                 ldpc,
                 extension_streams: 0,
             }),
-            Standard::Dot11ac => Ppdu::Vht(VhtPpdu {
+            Standard::Dot11ac if is_encoded_evenly(bandwidth, scheme, streams) => Ppdu::Vht(VhtPpdu {
                 mcs: scheme,
                 streams,
                 bandwidth,
@@ -182,6 +182,14 @@ impl PpduOptions {
         };
         ppdu.rate().map(|_| ppdu)
     }
+}
+
+/// Schemes of VHT whose encoders would each have a fraction of a block of the code in a symbol are left out (tables of 21.5).
+fn is_encoded_evenly(bandwidth: Bandwidth, scheme: u8, streams: u8) -> bool {
+    !matches!(
+        (bandwidth, scheme, streams),
+        (Bandwidth::Mhz80, 6, 3 | 7) | (Bandwidth::Mhz80, 9, 6) | (Bandwidth::Mhz160, 9, 3)
+    )
 }
 
 /// A long training symbol of HE: the combinations that every station supports (27.3.4, table 27-1).

@@ -100,8 +100,8 @@ impl Aggregation {
         let at = |key: &str| table.join(key);
         let size = |key: &str, value: Switch<Size>, most: f64| {
             let within = |size: Size| {
-                let said = (Size(1.0).to_string(), Size(most).to_string());
-                document.within(&at(key), size.0, 1.0..=most, (&said.0, &said.1))?;
+                let said = ("1 B", format!("{most} B"));
+                document.within(&at(key), size.0, 1.0..=most, (said.0, &said.1))?;
                 Ok(size.bytes() as u32)
             };
             value.at().map(within).transpose()

@@ -124,12 +124,15 @@ fn directions<T>(
             let remedy = format!("add it, for example {needed} = {example}");
             return Err(document.fail(&at.join(needed), "missing", remedy));
         };
-        let both = [Some((from, to, there)), back.map(|back| (to, from, back))];
-        for (from, to, value) in both.into_iter().flatten() {
+        let both = [
+            Some((from, to, there, [&link.from, &link.to])),
+            back.map(|back| (to, from, back, [&link.to, &link.from])),
+        ];
+        for (from, to, value, [sender, receiver]) in both.into_iter().flatten() {
             if let Some(first) = places.insert((from, to), i) {
-                let (from, to) = (&link.from, &link.to);
-                let found =
-                    format!("a direction between {from:?} and {to:?} is already in topology.links[{first}]");
+                let found = format!(
+                    "the direction from {sender:?} to {receiver:?} is already in topology.links[{first}]"
+                );
                 return Err(document.fail(&at, found, "list each direction of a link once"));
             }
             made.push((NodeId(from as u32), NodeId(to as u32), value));

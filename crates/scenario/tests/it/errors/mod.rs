@@ -3,6 +3,7 @@
 //! The tables read `what is replaced => by what @ the text at whose line the message is -> key: parts of the message`, the parts
 //! separated by ` | `. Without `@` the message is at the line of the replacement. `\n` is a line break.
 
+mod aggregation;
 mod measure;
 mod phy;
 mod routing;

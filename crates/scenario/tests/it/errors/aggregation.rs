@@ -1,0 +1,76 @@
+//! Aggregates that a standard does not have, and radios that do not hear each other.
+
+use super::check_all;
+
+const AGGREGATING: &str = r#"duration = "1 s"
+[phy]
+standard = "802.11n"
+[mac.aggregation]
+a_mpdu = "65535 B"
+a_msdu = "3839 B"
+window = 64
+mpdus = 32
+max_duration = "4 ms"
+spacing = "8 us"
+reordering_timeout = "100 ms"
+[topology]
+generator = "chain"
+hops = 1
+[traffic]
+pattern = "canonical"
+scheme = "udp"
+"#;
+
+const BROKEN_AGGREGATION: &str = r#"
+a_mpdu = "65535 B" => a_mpdu = "65536 B" -> mac.aggregation.a_mpdu: 65536 B | from 1 B to 65535 B
+a_mpdu = "65535 B" => a_mpdu = "0 B" -> mac.aggregation.a_mpdu: 0 B | from 1 B to 65535 B
+a_mpdu = "65535 B" => a_mpdu = "off" @ mpdus -> mac.aggregation.mpdus: has no effect without A-MPDUs | remove it
+a_msdu = "3839 B" => a_msdu = "7936 B" -> mac.aggregation.a_msdu: 7936 B | from 1 B to 7935 B
+window = 64 => window = 65 -> mac.aggregation.window: 65 | from 1 to 64
+window = 64 => window = 16 @ mpdus -> mac.aggregation.mpdus: 32 | from 1 to 16
+mpdus = 32 => mpdus = 0 -> mac.aggregation.mpdus: 0 | from 1 to 64
+max_duration = "4 ms" => max_duration = "11 ms" -> mac.aggregation.max_duration: 11 ms | 10 ms
+spacing = "8 us" => spacing = "17 us" -> mac.aggregation.spacing: 17 us | 16 us
+reordering_timeout = "100 ms" => reordering_timeout = "11 s" -> mac.aggregation.reordering_timeout: 11 s | 10 s
+a_msdu = "3839 B" => a_msdus = "3839 B" -> mac.aggregation.a_msdus: unknown key | did you mean "a_msdu"?
+standard = "802.11n" => standard = "802.11a" @ [mac.aggregation] -> mac.aggregation: there is none in this standard | set phy.standard to "802.11n", "802.11ac" or "802.11ax"
+"#;
+
+const RADIOS: &str = r#"duration = "1 s"
+[phy]
+standard = "802.11a"
+channel = 36
+adjacent_channels = "apart"
+[topology]
+[[topology.nodes]]
+name = "a"
+position = ["0 m", "0 m"]
+channel = 40
+[[topology.nodes]]
+name = "b"
+position = ["50 m", "0 m"]
+radios = [{ channel = 40 }, { channel = 44 }]
+[[flows]]
+from = "a"
+to = "b"
+scheme = "udp"
+"#;
+
+const BROKEN_RADIOS: &str = r#"
+channel = 36 => channel = 6 -> phy.channel: 6 is no channel of phy.standard | its band has channels 34 to 196
+channel = 40\n => channel = 14\n -> topology.nodes[0].channel: 14 is no channel | 34 to 196
+{ channel = 44 } => { channel = 40 } -> topology.nodes[1].radios[1].channel: 40 is the channel of another radio of "b" | a channel of its own
+{ channel = 44 } => { chanel = 44 } -> topology.nodes[1].radios[1].chanel: unknown key | channel
+adjacent_channels = "apart" => adjacent_channels = "far" -> phy.adjacent_channels: far | overlap
+radios = [ => channel = 40\nradios = [ -> topology.nodes[1].channel: is given beside radios | remove one of the two
+"#;
+
+#[test]
+fn broken_aggregation() {
+    check_all(AGGREGATING, BROKEN_AGGREGATION);
+}
+
+#[test]
+fn broken_radios() {
+    check_all(RADIOS, BROKEN_RADIOS);
+}
