@@ -26,7 +26,7 @@ pub use airtime::{aggregate_airtime, airtime, ppdu, psdu_bytes, txtime};
 pub use dissect::{DissectError, dissect};
 pub use file::{Capture, CaptureError, Format, Interface, MAX_RECORD_BYTES, Record};
 pub use frame::{
-    Address, AddressError, BlockAck, Control, Data, Fcs, Frame, FrameError, FrameType, Network, Payload,
+    Address, AddressError, Bitmap, BlockAck, Control, Data, Fcs, Frame, FrameError, FrameType, Network, Payload,
     Ports, Sequence, Transport,
 };
 pub use link_layer::{
