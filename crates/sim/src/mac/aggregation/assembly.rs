@@ -5,7 +5,7 @@ use super::psdu::{Psdu, a_msdu_with};
 use super::window::{Held, State, Window};
 use crate::config::AggregationConfig;
 use crate::mac::{Cargo, Context, Mac, Outgoing};
-use crate::medium::{Mpdu, RateClass};
+use crate::medium::Mpdu;
 use crate::stack::Waiting;
 use multihop_core::{FlowId, NodeId, Span, Time};
 use multihop_link::Queued;
