@@ -235,9 +235,10 @@ impl Exchanges {
                 (Some(Seen { ack: Some(air), block, ..sent }), sender)
             }
             other => {
-                let asked = self.request.take().is_some_and(|(by, end)| {
-                    by == frame.receiver && air.start.since(end) <= self.patience
-                });
+                let asked = self
+                    .request
+                    .take()
+                    .is_some_and(|(by, end)| by == frame.receiver && air.start.since(end) <= self.patience);
                 let orphans = if block { &mut self.orphan_block_acks } else { &mut self.orphan_acks };
                 *orphans += u64::from(!(block && asked));
                 (other, frame.transmitter)

@@ -5,12 +5,12 @@ use crate::gauges::Gauges;
 use crate::profile::{FHSS_SIFS_US, Profile};
 use crate::reconstruction::Reconstruction;
 use crate::{
-    Aggregates, BlockAcks, CapturedFrame, Clock, Exchanges, Gauge, Kind, Ledger, Link, Links, Marks, Quality, Reading,
-    Row, Seen, Stamps, Station, StationId, Stations,
+    Aggregates, BlockAcks, CapturedFrame, Clock, Exchanges, Gauge, Kind, Ledger, Link, Links, Marks, Quality,
+    Reading, Row, Seen, Stamps, Station, StationId, Stations,
 };
 use multihop_capture::{
     Address, Channel, Control, DissectError, Fcs, Frame, FrameError, FrameType, Position, Reception, Record,
-    airtime, dissect, ppdu,
+    airtime, dissect, legacy_airtime, ppdu,
 };
 use multihop_core::{Interval, Span, Time};
 
@@ -185,7 +185,9 @@ impl Sniffer {
             self.end_aggregate();
         }
         match reception.aggregate {
-            Some(aggregate) => self.aggregates.push(captured_frame, aggregate, how),
+            Some(aggregate) => {
+                self.aggregates.push(captured_frame, aggregate, how, legacy_airtime(reception))
+            }
             None => self.next(&captured_frame),
         }
         true

@@ -112,7 +112,8 @@ fn block_ack(bytes: &[u8], at: usize) -> Option<BlockAck> {
     let starting = Order::Little.u16(bytes, at + 2).filter(|_| matches!(kind, 0 | 2));
     // Instead of a fragment number, a compressed one says how long its bitmap is: not zero if longer than 8 bytes (802.11ax-2021, table
     // 9-30b; 802.11be adds longer ones).
-    let bitmap = starting.filter(|_| kind == 2).and_then(|starting| bitmap(bytes, at + 4, starting & 0xf != 0));
+    let bitmap =
+        starting.filter(|_| kind == 2).and_then(|starting| bitmap(bytes, at + 4, starting & 0xf != 0));
     Some(BlockAck { tid: field(control, 12, 4), start: starting.map(|starting| starting >> 4), bitmap })
 }
 

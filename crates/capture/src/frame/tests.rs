@@ -77,7 +77,9 @@ fn packets_of_an_a_msdu_are_added_up() {
     bytes.extend([0, 0, 0x80, 0]);
     bytes.extend([[0; 12].as_slice(), &[0, 68], &[0; 68 + 2]].concat());
     bytes.extend([[0; 12].as_slice(), &[0, 49]].concat());
-    let of = |bytes: &[u8], cut| Frame::parse(bytes, cut, &Reception { fcs_present: Some(true), ..Reception::default() });
+    let of = |bytes: &[u8], cut| {
+        Frame::parse(bytes, cut, &Reception { fcs_present: Some(true), ..Reception::default() })
+    };
     let seen = of(&bytes, 49 + 4).unwrap();
     assert_eq!((seen.a_msdu_bytes, seen.air_bytes), (Some(60 + 41), 26 + 84 + 14 + 49 + 4));
     assert_eq!(of(&bytes[..bytes.len() - 1], 50 + 4).unwrap().a_msdu_bytes, None, "how long is not captured");

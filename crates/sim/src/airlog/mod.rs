@@ -256,8 +256,11 @@ impl AirLog {
     fn add(&mut self, node: NodeId, frame: &Frame, earlier: Span, seen: Seen, there: impl Fn(usize) -> bool) {
         let starts = frame.air.start + frame.overhead - earlier;
         let at = frame.end() - earlier;
-        let stamps =
-            radiotap::Stamps { tsft_us: starts.since(Time::ZERO).whole(Span::from_us(1)), end_ns: at.ns() };
+        let stamps = radiotap::Stamps {
+            tsft_us: starts.since(Time::ZERO).whole(Span::from_us(1)),
+            end_ns: at.ns(),
+            airtime: frame.airtime(),
+        };
         let fields = self.rates[frame.rate_index()];
         let fields = self.channels.get(node.index()).map_or(fields, |channel| fields.on(*channel));
         let key = (at, node.0);
