@@ -186,7 +186,7 @@ impl Sniffer {
         }
         match reception.aggregate {
             Some(aggregate) => {
-                self.aggregates.push(captured_frame, aggregate, how, legacy_airtime(reception))
+                self.aggregates.push(captured_frame, aggregate, how, legacy_airtime(reception));
             }
             None => self.next(&captured_frame),
         }
@@ -206,13 +206,13 @@ impl Sniffer {
             u64::from(captured_frame.airtime.is_none() && !captured_frame.is_damaged());
         match self.marks {
             Some(marks) => self.account(captured_frame, marks),
-            None => self.wait(*captured_frame),
+            None => self.wait(captured_frame),
         }
     }
 
-    fn wait(&mut self, captured_frame: CapturedFrame) {
-        self.stamps.see(&captured_frame);
-        self.waiting.push(captured_frame);
+    fn wait(&mut self, captured_frame: &CapturedFrame) {
+        self.stamps.see(captured_frame);
+        self.waiting.push(*captured_frame);
         if self.waiting.len() >= WAITING || self.stamps.pairs() >= ENOUGH_VOTES {
             self.settle();
         }

@@ -29,7 +29,7 @@ const QOS: u8 = 0x80;
 
 const RETRY: u8 = 0x08;
 
-/// Of the QoS control field: the body is an A-MSDU (9.2.4.5.9). All else is zero: traffic identifier 0, and "normal ack", which in an
+/// Of the `QoS` control field: the body is an A-MSDU (9.2.4.5.9). All else is zero: traffic identifier 0, and "normal ack", which in an
 /// A-MPDU asks for a block acknowledgement.
 const A_MSDU_PRESENT: u8 = 0x80;
 /// Bytes of the header of a packet in an A-MSDU: two addresses and a length (9.3.2.2).
