@@ -1,10 +1,17 @@
-// 802.11a or 802.11g on ns-3.37 with cumulative SINR:  sinr CASE SEED WARM END
+// 802.11a, g, n, ac or ax on ns-3.37 with cumulative SINR:  sinr CASE SEED WARM END
 //
-// CASE is a file of lines: `standard a` or `standard g`, `rate MBPS` and `control MBPS` of frames, `payload BYTES`, `node X Y VX VY` in
+// CASE is a file of lines: `standard a`, `g`, `n`, `ac` or `ax`, `rate MBPS` and `control MBPS` of frames, `payload BYTES`, `node X Y VX VY` in
 // metres and metres per second, `taken DBM`, the weakest frame that is taken, if not -82 dBm, `route NODE DESTINATION NEXT` where more than one hop is gone, and `flow FROM TO udp` (saturated) or `flow
 // FROM TO tcp`. 802.11g has slots of `slot MICROSECONDS`, and with `protection MBPS` exchanges begin with RTS and CTS of direct sequence at
-// that rate, after a long preamble; ACKs are at 24 Mb/s at most. Payload is counted from WARM to END, in seconds. Prints a line
-// `flow BYTES` for each flow.
+// that rate, after a long preamble; ACKs are at 24 Mb/s at most.
+//
+// 802.11n, ac and ax are at 5 GHz: `mode HtMcs7` and the like, `width MHZ`, `streams N`, `ampdu BYTES` and `amsdu BYTES`, the most of
+// each, none if 0, `rts BYTES`, above which RTS and CTS come first, `lost P`, the probability that an MPDU with data is lost besides, and
+// `queue PACKETS` of each access category. A flow may end with `tos NUMBER`, the octet that says its access category, and `load MBPS`, what
+// it sends of UDP if it is not saturated.
+//
+// Payload is counted from WARM to END, in seconds. Prints a line `flow BYTES DELAY` for each flow, the mean delay from
+// application to application in milliseconds, of UDP alone.
 //
 // 16 dBm; log-distance loss with an exponent of 3 and 46.68 dB at 1 m; a noise figure of 7 dB; frames are taken, and the medium is
 // busy, from -82 dBm on if nothing else is said. No RTS but for protection, no ARP, no queue but the MAC's. TCP is NewReno with segments of the payload, a window of
@@ -19,6 +26,7 @@
 #include "ns3/traffic-control-module.h"
 #include "ns3/wifi-module.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -32,6 +40,36 @@ struct Flow
 {
     uint32_t from, to;
     std::string kind;
+    uint32_t tos = 0;
+    std::string load = "30";
+};
+
+/// Loses MPDUs with data.
+class LosesData : public ErrorModel
+{
+  public:
+    explicit LosesData(double lost) : m_lost(lost), m_draw(CreateObject<UniformRandomVariable>()) {}
+
+  private:
+    bool DoCorrupt(Ptr<Packet> packet) override
+    {
+        return packet->GetSize() > 300 && m_draw->GetValue() < m_lost;
+    }
+    void DoReset() override {}
+    double m_lost;
+    Ptr<UniformRandomVariable> m_draw;
+};
+
+/// What a flow delivered.
+struct Delivered
+{
+    double delay = 0;
+    uint64_t packets = 0;
+    void Count(Ptr<const Packet>, const Address&, const Address&, const SeqTsSizeHeader& header)
+    {
+        delay += (Simulator::Now() - header.GetTs()).GetSeconds();
+        ++packets;
+    }
 };
 
 struct Route
@@ -41,9 +79,9 @@ struct Route
 
 struct Case
 {
-    std::string standard = "a", rate, control, protection;
-    uint32_t payload = 1472, slot = 9;
-    double taken = -82;
+    std::string standard = "a", rate, control, protection, mode;
+    uint32_t payload = 1472, slot = 9, width = 20, streams = 1, ampdu = 0, amsdu = 0, rts = 4692480, queue = 500;
+    double taken = -82, lost = 0;
     std::vector<std::pair<Vector, Vector>> nodes;
     std::vector<Route> routes;
     std::vector<Flow> flows;
@@ -73,6 +111,22 @@ Read(const std::string& path)
             words >> given.slot;
         else if (key == "payload")
             words >> given.payload;
+        else if (key == "mode")
+            words >> given.mode;
+        else if (key == "width")
+            words >> given.width;
+        else if (key == "streams")
+            words >> given.streams;
+        else if (key == "ampdu")
+            words >> given.ampdu;
+        else if (key == "amsdu")
+            words >> given.amsdu;
+        else if (key == "rts")
+            words >> given.rts;
+        else if (key == "lost")
+            words >> given.lost;
+        else if (key == "queue")
+            words >> given.queue;
         else if (key == "node")
         {
             Vector place(0, 0, 0), speed(0, 0, 0);
@@ -89,10 +143,52 @@ Read(const std::string& path)
         {
             Flow flow;
             words >> flow.from >> flow.to >> flow.kind;
+            for (std::string option; words >> option;)
+                option == "tos" ? words >> flow.tos : words >> flow.load;
             given.flows.push_back(flow);
         }
     }
     return given;
+}
+
+/// Stations of 802.11n, ac or ax.
+static NetDeviceContainer
+Aggregating(const Case& given, NodeContainer nodes, YansWifiPhyHelper phy)
+{
+    Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize(PACKETS, given.queue)));
+    // Requests for block acknowledgements of packets that are too old restart from the first contention window with each failure.
+    Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(1000)));
+    Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold", UintegerValue(given.rts));
+    phy.Set("ChannelSettings", StringValue("{0, " + std::to_string(given.width) + ", BAND_5GHZ, 0}"));
+    phy.Set("Antennas", UintegerValue(given.streams));
+    phy.Set("MaxSupportedTxSpatialStreams", UintegerValue(given.streams));
+    phy.Set("MaxSupportedRxSpatialStreams", UintegerValue(given.streams));
+    // The union bound over decoded bits, as ours and as for the older standards, and not tables of measured links.
+    phy.SetErrorRateModel("ns3::NistErrorRateModel");
+    WifiHelper wifi;
+    wifi.SetStandard(given.standard == "n"    ? WIFI_STANDARD_80211n
+                     : given.standard == "ac" ? WIFI_STANDARD_80211ac
+                                              : WIFI_STANDARD_80211ax);
+    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
+                                 "DataMode", StringValue(given.mode),
+                                 "ControlMode", StringValue("OfdmRate" + given.control + "Mbps"));
+    WifiMacHelper mac;
+    mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(true));
+    auto devices = wifi.Install(phy, mac, nodes);
+    for (uint32_t i = 0; i < devices.GetN(); ++i)
+    {
+        auto device = DynamicCast<WifiNetDevice>(devices.Get(i));
+        for (const auto* category : {"BE", "BK", "VI", "VO"})
+        {
+            device->GetMac()->SetAttribute(category + std::string("_MaxAmpduSize"), UintegerValue(given.ampdu));
+            device->GetMac()->SetAttribute(category + std::string("_MaxAmsduSize"), UintegerValue(given.amsdu));
+        }
+        if (auto he = device->GetHeConfiguration())
+            he->SetGuardInterval(NanoSeconds(800));
+        if (given.lost > 0)
+            device->GetPhy()->SetPostReceptionErrorModel(CreateObject<LosesData>(given.lost));
+    }
+    return devices;
 }
 
 static NetDeviceContainer
@@ -120,6 +216,8 @@ Radios(const Case& given, NodeContainer nodes)
     // RxSensitivity stays at -101 dBm: what is below it would not even interfere.
     phy.Set("CcaEdThreshold", DoubleValue(-82.0));
     phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel", "MinimumRssi", DoubleValue(given.taken));
+    if (!given.mode.empty())
+        return Aggregating(given, nodes, phy);
     bool erp = given.standard == "g";
     std::string prefix = erp ? "ErpOfdmRate" : "OfdmRate";
     std::string control = given.protection.empty() ? prefix + given.control : "DsssRate" + given.protection;
@@ -168,6 +266,24 @@ Network(const Case& given, NodeContainer nodes, NetDeviceContainer devices)
     return interfaces;
 }
 
+/// A few packets of each flow, one flow after the other: they set the block acknowledgement agreement up, for which ns-3 waits one
+/// millisecond, less than an aggregate takes that gets in between, and then does without for 200.
+static void
+SetUpAgreements(const Case& given, NodeContainer nodes, Ipv4InterfaceContainer interfaces)
+{
+    double start = 0.02;
+    for (const auto& flow : given.flows)
+    {
+        InetSocketAddress destination(interfaces.GetAddress(flow.to), 9);
+        destination.SetTos(flow.tos);
+        OnOffHelper few("ns3::UdpSocketFactory", destination);
+        few.SetConstantRate(DataRate("40Mbps"), given.payload);
+        few.SetAttribute("MaxBytes", UintegerValue(6 * given.payload));
+        few.Install(nodes.Get(flow.from)).Start(Seconds(start));
+        start += 9e-3;
+    }
+}
+
 static std::vector<Ptr<PacketSink>>
 Traffic(const Case& given, NodeContainer nodes, Ipv4InterfaceContainer interfaces)
 {
@@ -178,7 +294,9 @@ Traffic(const Case& given, NodeContainer nodes, Ipv4InterfaceContainer interface
         InetSocketAddress destination(interfaces.GetAddress(flow.to), ++port);
         bool tcp = flow.kind == "tcp";
         std::string protocol = tcp ? "ns3::TcpSocketFactory" : "ns3::UdpSocketFactory";
+        destination.SetTos(flow.tos);
         PacketSinkHelper sink(protocol, InetSocketAddress(Ipv4Address::GetAny(), port));
+        sink.SetAttribute("EnableSeqTsSizeHeader", BooleanValue(!tcp));
         sinks.push_back(DynamicCast<PacketSink>(sink.Install(nodes.Get(flow.to)).Get(0)));
         ApplicationContainer app;
         if (tcp)
@@ -190,7 +308,8 @@ Traffic(const Case& given, NodeContainer nodes, Ipv4InterfaceContainer interface
         else
         {
             OnOffHelper cbr(protocol, destination);
-            cbr.SetConstantRate(DataRate("30Mbps"), given.payload);
+            cbr.SetConstantRate(DataRate(flow.load + "Mbps"), given.payload);
+            cbr.SetAttribute("EnableSeqTsSizeHeader", BooleanValue(true));
             app = cbr.Install(nodes.Get(flow.from));
         }
         app.Start(Seconds(0.01 + 1e-4 * port));
@@ -223,15 +342,22 @@ main(int argc, char* argv[])
     NodeContainer nodes;
     nodes.Create(given.nodes.size());
     auto interfaces = Network(given, nodes, Radios(given, nodes));
+    if (given.ampdu > 0 || given.amsdu > 0)
+        SetUpAgreements(given, nodes, interfaces);
     auto sinks = Traffic(given, nodes, interfaces);
     std::vector<uint64_t> before(sinks.size(), 0);
+    std::vector<Delivered> delivered(sinks.size());
     Simulator::Schedule(Seconds(warm), [&] {
         for (size_t i = 0; i < sinks.size(); ++i)
+        {
             before[i] = sinks[i]->GetTotalRx();
+            sinks[i]->TraceConnectWithoutContext("RxWithSeqTsSize", MakeCallback(&Delivered::Count, &delivered[i]));
+        }
     });
     Simulator::Stop(Seconds(end));
     Simulator::Run();
     for (size_t i = 0; i < sinks.size(); ++i)
-        std::cout << "flow " << sinks[i]->GetTotalRx() - before[i] << "\n";
+        std::cout << "flow " << sinks[i]->GetTotalRx() - before[i] << " "
+                  << 1e3 * delivered[i].delay / std::max<uint64_t>(delivered[i].packets, 1) << "\n";
     Simulator::Destroy();
 }

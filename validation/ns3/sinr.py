@@ -133,15 +133,21 @@ ERP_CELLS = (
 )
 
 
-def run(program: str, cell: Cell, seed: int) -> list[float]:
-    """Goodput of each flow in kb/s."""
-    with tempfile.NamedTemporaryFile("w", suffix=".case") as case:
-        case.write(cell.case())
-        case.flush()
-        command = [program, case.name, str(seed), str(WARMUP), str(WARMUP + cell.seconds)]
+def flows(program: str, case: str, seed: int, seconds: int) -> list[list[str]]:
+    """What the program prints of each flow: bytes, and mean delay in milliseconds."""
+    with tempfile.NamedTemporaryFile("w", suffix=".case") as file:
+        file.write(case)
+        file.flush()
+        command = [program, file.name, str(seed), str(WARMUP), str(WARMUP + seconds)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     words = [line.split() for line in done.stdout.splitlines()]
-    return [int(word[1]) * 8 / cell.seconds / 1e3 for word in words if word[0] == "flow"]
+    return [word[1:] for word in words if word[0] == "flow"]
+
+
+def run(program: str, cell: Cell, seed: int) -> list[float]:
+    """Goodput of each flow in kb/s."""
+    rows = flows(program, cell.case(), seed, cell.seconds)
+    return [int(row[0]) * 8 / cell.seconds / 1e3 for row in rows]
 
 
 def recorded() -> dict[str, list[list[float]]]:

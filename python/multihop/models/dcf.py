@@ -5,14 +5,22 @@ from __future__ import annotations
 from multihop.base import extras
 
 
-def attempt_probability(collision: float, window: int = 32, stages: int = 5) -> float:
+def attempt_probability(collision: float, window: int = 32, stages: int = 5, tries: int | None = None) -> float:
     """Probability that a saturated station transmits in a slot (Bianchi 2000, Eq. 7).
+
+    A frame that is given up after some tries (Wu et al., INFOCOM 2002) comes to its j-th with probability
+    `collision^(j-1)`, and waits `(W_j - 1) / 2` slots for it on average, from a window of `W_j`.
 
     Args:
         collision: probability that a transmission collides.
         window: slots of the first window: `CW_min + 1`.
-        stages: how many times the window doubles; then it stays, and the frame is tried until it gets through.
+        stages: how many times the window doubles; then it stays.
+        tries: after how many a frame is given up; none if it is tried until it gets through.
     """
+    if tries is not None:
+        reached = [collision**j for j in range(tries)]
+        slots = [(window * 2 ** min(j, stages) + 1) / 2 for j in range(tries)]
+        return float(sum(reached) / sum(share * each for share, each in zip(reached, slots, strict=True)))
     doubling = sum((2 * collision) ** i for i in range(stages))
     return 2 / (1 + window + collision * window * doubling)
 

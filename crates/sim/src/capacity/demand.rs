@@ -1,9 +1,8 @@
 //! What a flow needs of the channel.
 
-use super::tries::{Tries, ns};
-use crate::config::{AppConfig, Config, FlowConfig, WireConfig};
-use crate::medium::RateClass;
-use crate::routing::{Arrivals, LinkQuality, Routes};
+use super::crossing::{Crossing, cross_all};
+use crate::config::{AppConfig, Config, FlowConfig};
+use crate::routing::{LinkQuality, Routes};
 use multihop_core::{NodeId, Segment, Span, Time};
 use multihop_schemes::Scheme;
 
@@ -84,10 +83,8 @@ impl Demand {
             wire.feedback.iter().map(|(share, size)| (*share, size + config.extra_header)).collect();
         let mut along = |from, to, packets: &[(f64, u32)], way: Way| -> Vec<LinkTime> {
             let hops = routes.hops(from, to, &config.radios).unwrap_or_default();
-            let crossings: Vec<Vec<Crossing>> = hops
-                .iter()
-                .map(|hop| packets.iter().map(|packet| cross(*hop, packet.1, config, quality)).collect())
-                .collect();
+            let crossings: Vec<Vec<Crossing>> =
+                hops.iter().map(|hop| cross_all(*hop, packets, config, quality)).collect();
             let begun = begun(&crossings, packets, way);
             if begun.iter().flatten().any(|packets| *packets > MOST_BEGUN) {
                 return Vec::new();
@@ -149,21 +146,6 @@ enum Way {
     Back,
 }
 
-/// A packet and a link, with times in nanoseconds.
-struct Crossing {
-    /// Of DATA frames, and of exchanges, for each packet across: the least.
-    data: f64,
-    exchange: f64,
-    /// Of all frames, and of waiting, for each packet that its sender begins with.
-    airtime: f64,
-    access: f64,
-    /// Chance that the packet is across in the end.
-    delivered: f64,
-    /// Share of tries that succeed, and DATA frames for each packet begun.
-    delivery: f64,
-    transmissions: f64,
-}
-
 /// How many packets of each kind are begun on each hop.
 fn begun(crossings: &[Vec<Crossing>], packets: &[(f64, u32)], way: Way) -> Vec<Vec<f64>> {
     let mut made: Vec<Vec<f64>> = crossings.iter().map(|_| vec![1.0; packets.len()]).collect();
@@ -185,49 +167,6 @@ fn begun(crossings: &[Vec<Crossing>], packets: &[(f64, u32)], way: Way) -> Vec<V
         }
     }
     made
-}
-
-/// A packet of so many network-layer bytes, by wire or by air.
-fn cross(hop: (NodeId, NodeId), size: u32, config: &Config, quality: &LinkQuality) -> Crossing {
-    if let Some(wire) = config.wire(hop.0, hop.1) {
-        return across_wire(wire, size);
-    }
-    let (_, timing) = quality.parts();
-    let rates = timing.between(hop.0, hop.1);
-    let bytes = timing.data_bytes(size);
-    let with_rts = timing.needs_rts(bytes);
-    let nothing = Arrivals { rts: 0.0, cts: 0.0, data: 0.0, ack: 0.0 };
-    let arrivals = quality.arrivals(hop.0, hop.1, bytes).unwrap_or(nothing);
-    let (link, sifs) = (timing.on(rates), ns(timing.sifs));
-    let (rts, cts, ack) = (ns(link.rts), sifs + ns(link.cts), sifs + ns(link.ack));
-    let data = ns(link.airtime(RateClass::Data, bytes)) + if with_rts { sifs } else { 0.0 };
-    let handshake = if with_rts { rts / arrivals.rts / arrivals.cts + cts / arrivals.cts } else { 0.0 };
-    let tries = Tries::new(arrivals, with_rts, timing);
-    Crossing {
-        data: ns(link.airtime(RateClass::Data, bytes)) / arrivals.data,
-        exchange: (handshake + data) / arrivals.data + ack,
-        airtime: tries.rts * rts + tries.cts * cts + tries.data * data + tries.ack * ack,
-        access: tries.access(arrivals, timing, rates),
-        delivered: tries.delivered,
-        delivery: tries.succeed(),
-        transmissions: tries.data,
-    }
-}
-
-/// All that a direction of a wire can do is to send one packet after the other.
-fn across_wire(wire: &WireConfig, size: u32) -> Crossing {
-    let sending = ns(wire.rate.span_of_bytes(u64::from(size)));
-    let delivered = 1.0 - wire.loss;
-    let arrived = sending / delivered;
-    Crossing {
-        data: arrived,
-        exchange: arrived,
-        airtime: sending,
-        access: 0.0,
-        delivered,
-        delivery: delivered,
-        transmissions: 1.0,
-    }
 }
 
 /// The time that packets take on a link, each a number of them and network-layer bytes.

@@ -7,6 +7,7 @@
 
 mod airtimes;
 mod conflict;
+mod crossing;
 mod demand;
 mod tries;
 

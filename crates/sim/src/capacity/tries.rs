@@ -129,7 +129,7 @@ impl Timing {
 }
 
 /// `1 + x + x² + ...`, so many terms.
-fn geometric(x: f64, terms: u32) -> f64 {
+pub(super) fn geometric(x: f64, terms: u32) -> f64 {
     if x < 1.0 { (1.0 - x.powf(f64::from(terms))) / (1.0 - x) } else { f64::from(terms) }
 }
 

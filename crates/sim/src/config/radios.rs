@@ -45,7 +45,7 @@ impl Channel {
             number @ 8..=13 => 2407 + 5 * number - wider,
             number => {
                 let first = [149, 100, 36].into_iter().find(|first| number >= *first).unwrap_or(number);
-                let within = 5 * (number - first) % self.width_mhz;
+                let within = if wider > 0 { 5 * (number - first) % self.width_mhz } else { 0 };
                 5000 + 5 * number - within + wider
             }
         }

@@ -18,6 +18,7 @@ mod timing;
 #[cfg(test)]
 mod tests;
 
+pub use aggregation::Fullest;
 pub use timing::Timing;
 
 use crate::agenda::{Agenda, Lane, Slot};

@@ -1,14 +1,16 @@
 //! Aggregation over a medium: the law of block acknowledgements, and saturation against the closed form.
 
-use crate::common::{add_flow, network, saturate};
-use multihop_core::{Delivered, NodeId, Rng, Segment, Span, Time};
-use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
+use crate::common::{Datagrams, check_conservation, dropped, network, saturate, total_goodput};
+use multihop_core::{DropCause, Rate, Rng, Segment, Span, Time};
+use multihop_dot11::{ACK_BYTES, DataRate, DcfRules, Mcs, Phy, Preamble, Standard};
 use multihop_link::{Discipline, FqCodelOptions, StationsOptions};
 use multihop_schemes::Scheme;
-use multihop_sim::config::{AggregationConfig, AppConfig, Config, MediumModel, SchemeConfig};
+use multihop_sim::capacity::Capacity;
+use multihop_sim::config::{AggregationConfig, Config, MediumModel, SchemeConfig};
+use multihop_sim::outcome::{LinkOutcome, Outcome};
 use multihop_sim::run;
-use multihop_transport::{Endpoint, Progress, UdpOptions, UdpReceiver, UdpSender};
-use std::sync::Arc;
+use multihop_transport::{Delivered, Endpoint, Progress, UdpReceiver};
+use std::sync::{Arc, Mutex};
 
 const LIMITS: AggregationConfig = AggregationConfig {
     mpdus: 64,
@@ -22,3 +24,210 @@ const LIMITS: AggregationConfig = AggregationConfig {
     rts: false,
     single_delimited: false,
 };
+/// 802.11n at MCS 7, 20 MHz, with room for aggregates in queues.
+fn high_throughput(positions: &[[f64; 2]]) -> Config {
+    let mut config = network(DcfRules::IEEE.with_quality_of_service(), positions);
+    config.phy = Phy::new(Standard::Dot11n, Preamble::Long);
+    config.data_rate = DataRate::Mcs(Mcs { streams: 1, scheme: 7 });
+    config.control_rate = None;
+    (config.mac.cw_min, config.mac.cw_max) = (config.phy.cw_min, config.phy.cw_max);
+    config.mac.queue_limit = 200;
+    config.medium.propagation_delay = Span::ZERO;
+    config.aggregation = Some(LIMITS);
+    config
+}
+
+fn sum(outcome: &Outcome, of: fn(&LinkOutcome) -> u64) -> u64 {
+    outcome.links.iter().map(of).sum()
+}
+
+/// What receivers saw, in order.
+type Seen = Arc<Mutex<Vec<u64>>>;
+
+/// Datagrams whose receiver notes the numbers of all that come, however often.
+struct Witnessed {
+    datagrams: Datagrams,
+    seen: Seen,
+}
+
+struct Witness {
+    seen: Seen,
+    receiver: UdpReceiver,
+}
+
+impl Scheme for Witnessed {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        self.datagrams.sender()
+    }
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        Box::new(Witness { seen: self.seen.clone(), receiver: UdpReceiver::new() })
+    }
+    fn segment_size(&self) -> u32 {
+        self.datagrams.segment_size()
+    }
+    fn datagrams(&self) -> bool {
+        true
+    }
+}
+
+impl Endpoint for Witness {
+    fn push(&mut self, _now: Time, _bytes: u64) {}
+    fn backlog(&self) -> u64 {
+        0
+    }
+    fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered {
+        self.seen.lock().expect("one thread").push(segment.seq);
+        self.receiver.on_segment(now, segment)
+    }
+    fn on_timeout(&mut self, _now: Time) {}
+    fn poll_segment(&mut self, _now: Time) -> Option<Segment> {
+        None
+    }
+    fn poll_timeout(&self) -> Option<Time> {
+        None
+    }
+    fn progress(&self) -> Progress {
+        self.receiver.progress()
+    }
+}
+
+/// A row of nodes where those two hops apart do not sense each other, with flows over one to all hops, each of a scheme of its own.
+fn row(rng: &mut Rng) -> (Config, Vec<Seen>) {
+    let mut pick = |of: &[u32]| of[rng.below(of.len() as u32) as usize];
+    let hops = pick(&[1, 2, 3]) as usize;
+    let positions: Vec<[f64; 2]> = (0..=hops).map(|i| [200.0 * i as f64, 0.0]).collect();
+    let mut config = high_throughput(&positions);
+    config.duration = Span::from_ms(3_000);
+    config.seed = u64::from(pick(&[1, 2, 3, 4, 5, 6, 7, 8]));
+    config.mac.short_retry_limit = Some(pick(&[1, 2, 7]));
+    config.mac.rts_threshold = (pick(&[0, 1, 2]) == 0).then_some(0);
+    config.mac.queue_limit = pick(&[3, 50, 200]) as usize;
+    config.mac.lifetime = (pick(&[0, 1, 2, 3]) == 0).then_some(Span::from_ms(20));
+    config.discipline = match pick(&[0, 0, 1, 2]) {
+        0 => Discipline::DropTail,
+        1 => Discipline::FqCodel(FqCodelOptions::default()),
+        _ => Discipline::Stations(StationsOptions::default()),
+    };
+    let window = pick(&[1, 2, 8, 64, 256]);
+    config.aggregation = Some(AggregationConfig {
+        window,
+        mpdus: pick(&[1, 4, 64, 256]).min(window),
+        a_mpdu: pick(&[3_000, 65_535, 1_048_575]),
+        a_msdu: [None, Some(3_839), Some(7_935)][pick(&[0, 1, 2]) as usize],
+        reordering_timeout: Span::from_ms(u64::from(pick(&[1, 10, 100]))),
+        rts: pick(&[0, 1]) == 0,
+        single_delimited: pick(&[0, 1]) == 0,
+        ..LIMITS
+    });
+    // Losses of DATA alone, and of all frames by their length: block acknowledgements and requests as well.
+    config.medium.packet_error_rate = f64::from(pick(&[0, 10, 50])) / 100.0;
+    config.medium.bit_error_rate = f64::from(pick(&[0, 1, 100])) * 1e-5;
+    if let MediumModel::Ranges { carrier_sense_range, .. } = &mut config.medium.model {
+        *carrier_sense_range = f64::from(pick(&[250, 550]));
+    }
+    config.schemes.clear();
+    let seen: Vec<Seen> = (0..2 * hops).map(|_| Seen::default()).collect();
+    for (index, seen) in seen.iter().enumerate() {
+        let datagrams = Datagrams { payload: pick(&[80, 700, 1_472]), header: 28 };
+        let scheme: Arc<dyn Scheme> = Arc::new(Witnessed { datagrams, seen: seen.clone() });
+        config.schemes.push(SchemeConfig { name: format!("witnessed-{index}"), scheme });
+        let (near, far) = (index / 2, hops);
+        let (from, to) = if index % 2 == 0 { (near, far) } else { (far, near) };
+        saturate(&mut config, from, to);
+        config.flows[index].scheme = index;
+    }
+    (config, seen)
+}
+
+/// Above the MAC nothing arrives twice or out of order, and nothing is lost without a cause, whatever DATA, block acknowledgements and
+/// requests are lost.
+#[test]
+fn what_is_passed_on_is_in_order_and_once() {
+    let mut exercised = [0u64; 3];
+    for seed in 0..120 {
+        let mut rng = Rng::at(seed, &["block acknowledgements"]);
+        let (config, seen) = row(&mut rng);
+        let outcome = run(&config);
+        check_conservation(&outcome);
+        for (flow, seen) in seen.iter().enumerate() {
+            let seen = seen.lock().expect("one thread");
+            let disorder = seen.windows(2).find(|pair| pair[1] <= pair[0]);
+            assert_eq!(disorder, None, "seed {seed}, flow {flow} under {:?}", config.aggregation);
+        }
+        exercised[0] += outcome.flows.iter().map(|flow| flow.delivered_bytes).sum::<u64>();
+        exercised[1] += sum(&outcome, |link| link.given_up);
+        exercised[2] += dropped(&outcome, DropCause::Reordering);
+    }
+    assert!(exercised.iter().all(|count| *count > 0), "{exercised:?}");
+}
+
+/// A lone station: DIFS, the mean back-off, the longest aggregate, SIFS and a block acknowledgement of 32 bytes at 24 Mb/s.
+#[test]
+fn a_lone_station_sends_what_the_closed_form_says() {
+    let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
+    saturate(&mut config, 1, 0);
+    let phy = config.phy;
+    // HT-mixed preamble 36 us, symbols of 4 us with 260 bits. Airtime is what limits it:
+    // 28 MPDUs: 28 * 1,544 - 2 bytes are 1,331 symbols, 5,360 us; one more is 5,548.
+    let data = 36.0 + 4.0 * 1_331.0;
+    let answer = 20.0 + 4.0 * 3.0; // 16 + 256 + 6 bits in symbols of 96
+    let cycle = phy.difs().seconds() * 1e6 + 9.0 * 7.5 + data + 16.0 + answer;
+    let expected = 28.0 * 1_472.0 * 8.0 / cycle * 1e6;
+    let measured = total_goodput(&run(&config));
+    assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} instead of {expected}");
+    config.aggregation = None;
+    let ack = phy.airtime(DataRate::Bits(Rate::from_kbps(24_000)), ACK_BYTES, config.mac.rules.airtime);
+    let data = 36.0 + 4.0 * 48.0; // 16 + 8 * 1,538 + 6 bits
+    let cycle = phy.difs().seconds() * 1e6 + 9.0 * 7.5 + data + 16.0 + ack.seconds() * 1e6;
+    let expected = 1_472.0 * 8.0 / cycle * 1e6;
+    let measured = total_goodput(&run(&config));
+    assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} instead of {expected} without aggregation");
+}
+
+/// Each MPDU is drawn for: of those that are sent so many arrive as the link has it, and none is sent again that had.
+#[test]
+fn mpdus_are_lost_one_by_one() {
+    for lost in [0.1, 0.3, 0.5] {
+        let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
+        saturate(&mut config, 1, 0);
+        config.medium.packet_error_rate = lost;
+        let outcome = run(&config);
+        let (sent, arrived) = (sum(&outcome, |link| link.data), sum(&outcome, |link| link.acknowledged));
+        let share = arrived as f64 / sent as f64;
+        assert!((share - (1.0 - lost)).abs() < 0.01, "{share} of them arrive where {lost} are lost");
+        // Seven tries each.
+        let given_up = sum(&outcome, |link| link.given_up) as f64 / (arrived as f64 + 1.0);
+        assert!((given_up - lost.powi(7) / (1.0 - lost.powi(7))).abs() < 2e-3, "{given_up}");
+    }
+}
+
+/// A lone station gets what the bound of an idle channel says, with and without losses and packets that share an MPDU.
+#[test]
+fn the_bound_of_an_idle_channel_is_what_a_lone_station_gets() {
+    for (lost, a_msdu) in [(0.0, None), (0.3, None), (0.0, Some(3_839))] {
+        let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
+        saturate(&mut config, 1, 0);
+        config.medium.packet_error_rate = lost;
+        config.aggregation = Some(AggregationConfig { a_msdu, ..LIMITS });
+        let capacity = Capacity::new(&config);
+        let hop = capacity.demands[0].forward[0];
+        let bound = 1_472.0 * 8.0 / (hop.airtime + hop.access) * (1.0 - hop.lost);
+        let measured = total_goodput(&run(&config));
+        assert!((measured / bound - 1.0).abs() < 0.01, "{measured} of {bound} with {lost} lost, {a_msdu:?}");
+        assert!(measured < 1_472.0 * 8.0 / hop.exchange, "no MAC can do more");
+    }
+}
+
+/// Windows and the queue are shared evenly by who is served in turns.
+#[test]
+fn neighbours_share_an_access_point() {
+    let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0]]);
+    (1..=3).for_each(|station| saturate(&mut config, 0, station));
+    let outcome = run(&config);
+    let goodputs: Vec<u64> = outcome.flows.iter().map(|flow| flow.delivered_bytes).collect();
+    let (least, most) = (goodputs.iter().min(), goodputs.iter().max());
+    assert!(
+        most.zip(least).is_some_and(|(most, least)| *most as f64 / (*least as f64) < 1.05),
+        "{goodputs:?}"
+    );
+}

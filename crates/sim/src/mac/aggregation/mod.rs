@@ -21,6 +21,8 @@ mod reordering;
 mod sequence;
 mod window;
 
+pub use psdu::Fullest;
+
 use super::Mac;
 use crate::agenda::Slot;
 use crate::medium::LoadId;

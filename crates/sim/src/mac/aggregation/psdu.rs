@@ -1,6 +1,8 @@
 //! How long a PSDU of several MPDUs is (802.11-2016, 9.7.1), and an MPDU of several packets (9.3.2.2).
 
 use crate::config::AggregationConfig;
+use crate::mac::Timing;
+use crate::mac::timing::LinkTiming;
 
 /// In front of each MPDU of an A-MPDU (9.7.1).
 const DELIMITER: u32 = 4;
@@ -63,6 +65,37 @@ impl Psdu {
 /// Bytes of an A-MSDU of `bytes` bytes with one more subframe, of a packet of `msdu` bytes with its LLC header.
 pub(super) fn a_msdu_with(bytes: u32, msdu: u32) -> u32 {
     bytes.next_multiple_of(ALIGNMENT) + SUBFRAME_HEADER + msdu
+}
+
+/// The longest PSDU that limits allow, of packets of one size.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Fullest {
+    /// Packets in it.
+    pub packets: u32,
+    /// Bytes of it.
+    pub bytes: u32,
+    /// Their number is what limits it, and not its length.
+    pub by_number: bool,
+}
+
+impl Fullest {
+    /// Of packets of `size` network-layer bytes over a link.
+    pub fn new(limits: &AggregationConfig, timing: &Timing, link: &LinkTiming, size: u32) -> Fullest {
+        let llc = timing.rules.llc_header;
+        let around = timing.data_bytes(0) - llc;
+        let most = limits.a_msdu.map_or(0, |most| most.min(limits.mpdu.saturating_sub(around)));
+        let (mut bundled, mut body) = (1, a_msdu_with(0, size + llc));
+        while a_msdu_with(body, size + llc) <= most.min(link.longest_psdu.saturating_sub(around)) {
+            (bundled, body) = (bundled + 1, a_msdu_with(body, size + llc));
+        }
+        let mpdu = if bundled > 1 { around + body } else { timing.data_bytes(size) };
+        let mut psdu = Psdu::new(limits, link.longest_psdu, link.mpdu_spacing);
+        let mut mpdus = 0;
+        while psdu.add(mpdu) {
+            mpdus += 1;
+        }
+        Fullest { packets: bundled * mpdus, bytes: psdu.bytes(), by_number: mpdus == limits.mpdus }
+    }
 }
 
 #[cfg(test)]

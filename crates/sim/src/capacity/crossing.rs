@@ -1,0 +1,135 @@
+//! What a packet takes on one hop of its path.
+
+use super::tries::{Tries, geometric, ns};
+use crate::config::{AggregationConfig, Config, WireConfig};
+use crate::mac::{Fullest, Timing};
+use crate::medium::RateClass;
+use crate::routing::{Arrivals, LinkQuality};
+use multihop_core::NodeId;
+
+/// A packet and a link, with times in nanoseconds.
+pub(super) struct Crossing {
+    /// Of DATA frames, and of exchanges, for each packet across: the least.
+    pub data: f64,
+    pub exchange: f64,
+    /// Of all frames, and of waiting, for each packet that its sender begins with.
+    pub airtime: f64,
+    pub access: f64,
+    /// Chance that the packet is across in the end.
+    pub delivered: f64,
+    /// Share of tries that succeed, and DATA frames for each packet begun.
+    pub delivery: f64,
+    pub transmissions: f64,
+}
+
+/// Packets of a message over a hop, each a number of them and network-layer bytes, the largest first.
+pub(super) fn cross_all(
+    hop: (NodeId, NodeId),
+    packets: &[(f64, u32)],
+    config: &Config,
+    quality: &LinkQuality,
+) -> Vec<Crossing> {
+    let (_, timing) = quality.parts();
+    if let (Some(limits), None) = (&timing.aggregation, config.wire(hop.0, hop.1)) {
+        let rates = timing.between(hop.0, hop.1);
+        let largest = packets.iter().map(|(_, size)| *size).max().unwrap_or(0);
+        let full = Fullest::new(limits, timing, timing.on(rates), largest);
+        return packets
+            .iter()
+            .map(|(_, size)| cross_in(hop, [*size, largest], limits, &full, quality))
+            .collect();
+    }
+    packets.iter().map(|(_, size)| cross(hop, *size, config, quality)).collect()
+}
+
+/// A packet of so many network-layer bytes, by wire or by air.
+fn cross(hop: (NodeId, NodeId), size: u32, config: &Config, quality: &LinkQuality) -> Crossing {
+    if let Some(wire) = config.wire(hop.0, hop.1) {
+        return across_wire(wire, size);
+    }
+    let (_, timing) = quality.parts();
+    let rates = timing.between(hop.0, hop.1);
+    let bytes = timing.data_bytes(size);
+    let with_rts = timing.needs_rts(bytes);
+    let nothing = Arrivals { rts: 0.0, cts: 0.0, data: 0.0, ack: 0.0 };
+    let arrivals = quality.arrivals(hop.0, hop.1, bytes).unwrap_or(nothing);
+    let (link, sifs) = (timing.on(rates), ns(timing.sifs));
+    let (rts, cts, ack) = (ns(link.rts), sifs + ns(link.cts), sifs + ns(link.ack));
+    let data = ns(link.airtime(RateClass::Data, bytes)) + if with_rts { sifs } else { 0.0 };
+    let handshake = if with_rts { rts / arrivals.rts / arrivals.cts + cts / arrivals.cts } else { 0.0 };
+    let tries = Tries::new(arrivals, with_rts, timing);
+    Crossing {
+        data: ns(link.airtime(RateClass::Data, bytes)) / arrivals.data,
+        exchange: (handshake + data) / arrivals.data + ack,
+        airtime: tries.rts * rts + tries.cts * cts + tries.data * data + tries.ack * ack,
+        access: tries.access(arrivals, timing, rates),
+        delivered: tries.delivered,
+        delivery: tries.succeed(),
+        transmissions: tries.data,
+    }
+}
+
+/// All that a direction of a wire can do is to send one packet after the other.
+fn across_wire(wire: &WireConfig, size: u32) -> Crossing {
+    let sending = ns(wire.rate.span_of_bytes(u64::from(size)));
+    let delivered = 1.0 - wire.loss;
+    let arrived = sending / delivered;
+    Crossing {
+        data: arrived,
+        exchange: arrived,
+        airtime: sending,
+        access: 0.0,
+        delivered,
+        delivery: delivered,
+        transmissions: 1.0,
+    }
+}
+
+/// A packet of so many network-layer bytes in a frame that is as full as limits allow: of everything that the frame takes as a whole it
+/// has its share, by number where that is what limits the frame, else by bytes. So has any mixture of packets, at the least.
+///
+/// Each MPDU is lost for itself. Requests for lost block acknowledgements are left out.
+fn cross_in(
+    hop: (NodeId, NodeId),
+    [size, largest]: [u32; 2],
+    limits: &AggregationConfig,
+    full: &Fullest,
+    quality: &LinkQuality,
+) -> Crossing {
+    let (_, timing) = quality.parts();
+    let rates = timing.between(hop.0, hop.1);
+    let link = timing.on(rates);
+    let own = timing.data_bytes(size);
+    let arrives = quality.arrivals(hop.0, hop.1, own).map_or(0.0, |arrivals| arrivals.data);
+    let by_bytes = if limits.a_msdu.is_some() {
+        f64::from(size) / f64::from(largest)
+    } else {
+        f64::from(own.next_multiple_of(4)) / f64::from(timing.data_bytes(largest).next_multiple_of(4))
+    } / f64::from(full.packets);
+    let share = if full.by_number { 1.0 / f64::from(full.packets) } else { by_bytes };
+    let preamble = ns(link.overhead(RateClass::Data));
+    let payload = ns(link.airtime(RateClass::Data, full.bytes)) - preamble;
+    let data = by_bytes * payload + share * preamble;
+    let with_rts = (full.packets > 1 && limits.rts) || timing.needs_rts(full.bytes);
+    let sifs = ns(timing.sifs);
+    let handshake = if with_rts { ns(link.rts) + ns(link.cts) + 2.0 * sifs } else { 0.0 };
+    let answer = sifs + ns(if full.packets > 1 { link.block_ack } else { link.ack });
+    let whole = data + share * (handshake + answer);
+    let tries = geometric(1.0 - arrives, timing.short_retry_limit);
+    Crossing {
+        data: data / arrives,
+        exchange: whole / arrives,
+        airtime: tries * whole,
+        access: tries * share * waiting(timing, with_rts),
+        delivered: 1.0 - (1.0 - arrives).powf(f64::from(timing.short_retry_limit)),
+        delivery: arrives,
+        transmissions: tries,
+    }
+}
+
+/// What a station that is alone waits around a frame: DIFS and the mean of the first back-off, and propagation. Most frames are answered,
+/// for one of their MPDUs, so that the window stays.
+fn waiting(timing: &Timing, with_rts: bool) -> f64 {
+    let frames = if with_rts { 4.0 } else { 2.0 };
+    ns(timing.mean_access()) + frames * ns(timing.propagation)
+}

@@ -1,0 +1,214 @@
+"""`python -m validation.ns3.aggregates PROGRAM [CELL...]`: what ns-3 says of cells of 802.11n, ac and ax.
+
+PROGRAM is `sinr.cc` beside this file, compiled as `sinr.py` says. The facts are in `aggregates.toml`.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from validation.ns3 import sinr
+
+FACTS = Path(__file__).with_name("aggregates.toml")
+HEAD = """# What ns-3.37 (Debian's packages ns3 and libns3-dev) says of `sinr.cc`: kb/s of each flow, and for UDP its
+# mean delay in milliseconds, by seed. `python -m validation.ns3.aggregates PROGRAM` writes it down.
+"""
+SEEDS = 3
+
+#: Metres between neighbours of a chain: 28 dB above noise; who is three hops away is sensed, who is four is not. Frames
+#: are taken from neighbours alone, so that routes go by all of them.
+HOP_M, HOP_TAKEN_DBM = 15.0, -72
+#: Bytes of the longest A-MPDU of HT (802.11-2016, 9.4.2.56.3), for all standards alike.
+AMPDU = 65535
+
+
+@dataclass(frozen=True)
+class Phy:
+    """Standard and mode of DATA at 5 GHz, with guard intervals of 800 ns; control frames are at 24 Mb/s."""
+
+    standard: str
+    mcs: int
+    width_mhz: int = 20
+    streams: int = 1
+
+    @property
+    def mode(self) -> str:
+        """As ns-3 names it: HT counts streams in its MCS."""
+        if self.standard == "802.11n":
+            return f"HtMcs{self.mcs + 8 * (self.streams - 1)}"
+        return f"{'Vht' if self.standard == '802.11ac' else 'He'}Mcs{self.mcs}"
+
+    def __str__(self) -> str:
+        """As pages have it."""
+        streams = f", {self.streams} streams" if self.streams > 1 else ""
+        return f"{self.standard} MCS {self.mcs}, {self.width_mhz} MHz{streams}"
+
+
+N3, N7 = Phy("802.11n", 3), Phy("802.11n", 7)
+AC8, AX11 = Phy("802.11ac", 8, 80, 2), Phy("802.11ax", 11, 80, 2)
+
+#: The octet of IP that means each access category, of RFC 8325's table and of ns-3's (its three highest bits alone).
+TOS = {"BK": 0x20, "BE": 0x00, "VI": 0xA0, "VO": 0xC0}
+
+
+@dataclass(frozen=True)
+class Flow:
+    """From a node to another; of UDP what is offered in Mb/s, saturated if none."""
+
+    source: int
+    sink: int
+    transport: str = "udp"
+    category: str = "BE"
+    load_mbps: float | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Stations of one PHY."""
+
+    name: str
+    phy: Phy
+    places: tuple[tuple[float, float], ...]
+    flows: tuple[Flow, ...]
+    ampdu: int = AMPDU
+    #: The probability that an MPDU with data is lost, besides collisions.
+    lost: float = 0.0
+    rts: bool = False
+    seconds: int = 3
+    #: The weakest frame that is taken; weaker ones, down to -82 dBm, keep the medium busy.
+    taken_dbm: int = -82
+
+    @property
+    def payload(self) -> int:
+        """Bytes of a packet of 1500."""
+        return sinr.PAYLOAD if self.flows[0].transport == "udp" else sinr.SEGMENT
+
+    @property
+    def offered_mbps(self) -> float:
+        """Of each flow: all together more than the PHY carries, and one of a few more than its share."""
+        return {N3: 40, N7: 80, AC8: 800, AX11: 1300}[self.phy] * min(1.0, 4 / len(self.flows))
+
+    def case(self) -> str:
+        """What the program reads."""
+        lines = [f"standard {self.phy.standard.removeprefix('802.11')}", f"mode {self.phy.mode}", "control 24"]
+        lines += [f"width {self.phy.width_mhz}", f"streams {self.phy.streams}", f"ampdu {self.ampdu}"]
+        lines += [f"payload {self.payload}", f"lost {self.lost:g}", f"taken {self.taken_dbm}"]
+        lines += ["rts 0"] if self.rts else []
+        lines += [f"node {x:g} {y:g} 0 0" for x, y in self.places]
+        if self.hops > 1:
+            lines += [f"route {i} {self.hops} {i + 1}" for i in range(self.hops - 1)]
+            lines += [f"route {i} 0 {i - 1}" for i in range(2, self.hops + 1)]
+        for flow in self.flows:
+            load = self.offered_mbps if flow.load_mbps is None else flow.load_mbps
+            lines.append(f"flow {flow.source} {flow.sink} {flow.transport} tos {TOS[flow.category]} load {load:g}")
+        return "\n".join(lines) + "\n"
+
+    @property
+    def hops(self) -> int:
+        """Of a chain: as many as it has neighbours in a row. Other flows have one."""
+        last = len(self.places) - 1
+        return last if (self.flows[0].source, self.flows[0].sink) == (0, last) else 1
+
+
+def _circle(stations: int) -> tuple[tuple[float, float], ...]:
+    angles = [2 * math.pi * i / stations for i in range(stations)]
+    return ((0.0, 0.0), *((round(3 * math.cos(a), 3), round(3 * math.sin(a), 3)) for a in angles))
+
+
+def _saturated(phy: Phy, stations: int, ampdu: int) -> Cell:
+    aggregated = "A-MPDU" if ampdu else "no A-MPDU"
+    flows = tuple(Flow(i + 1, 0) for i in range(stations))
+    return Cell(f"{phy}, {aggregated}, {stations} stations", phy, _circle(stations), flows, ampdu)
+
+
+def _lossy(lost: float, load_mbps: float | None) -> Cell:
+    load = "saturated" if load_mbps is None else f"{load_mbps:g} Mb/s"
+    flows = (Flow(1, 0, load_mbps=load_mbps),)
+    return Cell(f"{N7}, {lost:g} of MPDUs lost, {load}", N7, _circle(1), flows, lost=lost, seconds=9)
+
+
+def _categories(each: int, ampdu: int, *categories: str) -> Cell:
+    kinds = [category for category in categories for _ in range(each)]
+    flows = tuple(Flow(i + 1, 0, category=category) for i, category in enumerate(kinds))
+    aggregated = "A-MPDU" if ampdu else "no A-MPDU"
+    name = f"EDCA, {' and '.join(categories)}, {each} each, {aggregated}"
+    return Cell(name, N7, _circle(len(kinds)), flows, ampdu, seconds=9)
+
+
+def _chain(phy: Phy, hops: int, transport: str) -> Cell:
+    places = tuple((HOP_M * i, 0.0) for i in range(hops + 1))
+    return Cell(
+        f"chain, {phy}, {hops} hops, {transport}",
+        phy,
+        places,
+        (Flow(0, hops, transport),),
+        seconds=9,
+        taken_dbm=HOP_TAKEN_DBM,
+    )
+
+
+SATURATED = (
+    *(_saturated(N7, stations, ampdu) for ampdu in (0, AMPDU) for stations in (1, 2, 5, 10, 20, 50)),
+    # ns-3.37 ends with "Invalid WifiPhy state" where 20 stations of these collide.
+    *(_saturated(phy, stations, AMPDU) for phy in (AC8, AX11) for stations in (1, 5)),
+)
+LOSSY = tuple(_lossy(lost, load) for load in (None, 10.0) for lost in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5))
+CATEGORIES = (
+    *(_categories(each, 0, *pair) for each in (1, 5) for pair in (("VO", "BE"), ("VI", "BE"), ("BE", "BK"))),
+    *(_categories(each, AMPDU, *pair) for each in (1, 5) for pair in (("VI", "BE"), ("BE", "BK"))),
+    _categories(1, 0, "VO", "VI", "BE", "BK"),
+)
+CHAINS = tuple(_chain(phy, hops, kind) for phy in (N3, N7) for kind in ("udp", "tcp") for hops in range(1, 6))
+CELLS = SATURATED + LOSSY + CATEGORIES + CHAINS
+
+
+@dataclass(frozen=True)
+class Said:
+    """What ns-3 said of one seed: of each flow goodput in kb/s and mean delay in milliseconds, 0 for TCP."""
+
+    kbps: list[float]
+    delay_ms: list[float]
+
+
+def run(program: str, cell: Cell, seed: int) -> Said:
+    """One seed."""
+    rows = sinr.flows(program, cell.case(), seed, cell.seconds)
+    return Said([int(row[0]) * 8 / cell.seconds / 1e3 for row in rows], [float(row[1]) for row in rows])
+
+
+def recorded() -> dict[str, list[Said]]:
+    """What is written down, by cell and seed."""
+    facts: dict[str, Any] = tomllib.loads(FACTS.read_text())
+    return {
+        row["cell"]: [Said(*pair) for pair in zip(row["kbps"], row["delay_ms"], strict=True)] for row in facts["run"]
+    }
+
+
+def _text(cell: Cell, said: list[Said]) -> str:
+    command = f"sinr CASE SEED {sinr.WARMUP} {sinr.WARMUP + cell.seconds}"
+    kbps = [", ".join(f"{number:.1f}" for number in one.kbps) for one in said]
+    delay_ms = [", ".join(f"{number:.3f}" for number in one.delay_ms) for one in said]
+    lines = ["", "[[run]]", f'cell = "{cell.name}"', f'command = "{command}"']
+    for key, rows in (("kbps", kbps), ("delay_ms", delay_ms)):
+        lines += [f"{key} = [", *(f"  [{row}]," for row in rows), "]"]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Runs what is asked for, by the beginning of its name, and writes it down; what was said of others stays."""
+    program, *names = sys.argv[1:]
+    said = recorded() if FACTS.exists() else {}
+    for cell in CELLS:
+        if not names or cell.name.startswith(tuple(names)):
+            said[cell.name] = [run(program, cell, seed) for seed in range(1, SEEDS + 1)]
+            print(cell.name, [round(sum(one.kbps)) for one in said[cell.name]], flush=True)
+        FACTS.write_text(HEAD + "".join(_text(known, said[known.name]) for known in CELLS if known.name in said))
+
+
+if __name__ == "__main__":
+    main()
