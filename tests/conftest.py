@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -127,3 +128,28 @@ def data() -> Path:
     if not DATA.is_dir():
         pytest.skip(f"needs the real topologies in {os.path.relpath(DATA, ROOT)}, which are not part of the project")
     return DATA
+
+
+@pytest.fixture
+def tshark():
+    """Fields of the packets that a filter leaves, one list per packet."""
+    if shutil.which("tshark") is None:
+        pytest.skip("needs tshark to read captures")
+
+    def read(path: Path, *fields: str, only: str = "frame") -> list[list[str]]:
+        command = [
+            "tshark",
+            "-o",
+            "wlan.check_checksum:TRUE",
+            "-r",
+            path,
+            "-Y",
+            only,
+            "-T",
+            "fields",
+            *(f"-e{field}" for field in fields),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+        return [line.split("\t") for line in done.stdout.splitlines()]
+
+    return read

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -52,31 +51,6 @@ stop = "20 s"
 """
 
 FRAMES = {"0x001b": "rts", "0x001c": "cts", "0x001d": "ack", "0x0020": "data"}
-
-
-@pytest.fixture
-def tshark():
-    """Fields of the packets that a filter leaves, one list per packet."""
-    if shutil.which("tshark") is None:
-        pytest.skip("needs tshark to read captures")
-
-    def read(path: Path, *fields: str, only: str = "frame") -> list[list[str]]:
-        command = [
-            "tshark",
-            "-o",
-            "wlan.check_checksum:TRUE",
-            "-r",
-            path,
-            "-Y",
-            only,
-            "-T",
-            "fields",
-            *(f"-e{field}" for field in fields),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-        return [line.split("\t") for line in done.stdout.splitlines()]
-
-    return read
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,15 @@ pub fn aggregate_airtime(ppdu: &Ppdu, air_bytes: impl IntoIterator<Item = u32>) 
     on_air(ppdu, air_bytes.into_iter().fold(0, add), Band::Ghz5)
 }
 
+/// For how long a PPDU of HT, VHT or HE was on the air, by the length in the legacy signal field of its preamble: in whole symbols of
+/// 4 us, rounded up (19.3.9.3.5). None where the receiver did not say.
+pub fn legacy_airtime(reception: &Reception) -> Option<Span> {
+    let length = u64::from(reception.legacy_length?);
+    let has_another =
+        matches!(reception.encoding, Some(Encoding::Ht(_) | Encoding::Vht(_) | Encoding::He(_)));
+    has_another.then(|| Span::from_us(20 + 4 * (length + 3).div_ceil(3)))
+}
+
 /// No frame is on the air for longer than the length field of direct sequence can say, 16 bits of microseconds (15.2.3.6), and its
 /// preamble; those of other PHYs say less. A length that needs more time is wrong.
 const LONGEST: Span = Span::from_us(192 + 65_535);
@@ -168,6 +177,24 @@ mod tests {
         assert_eq!(us(aggregate_airtime(&how, [100])), Some(36 + 4 * 4), "one: 104 bytes, 854 bits");
         assert_eq!(us(aggregate_airtime(&how, [])), Some(36 + 4));
         assert_eq!(aggregate_airtime(&how, [u32::MAX, 7]), None);
+    }
+
+    #[test]
+    fn the_legacy_preamble_announces_the_airtime() {
+        let of = |encoding, length| {
+            legacy_airtime(&Reception {
+                encoding: Some(encoding),
+                legacy_length: Some(length),
+                ..Reception::default()
+            })
+        };
+        let [ht, he] = [Encoding::Ht(HtEncoding::default()), Encoding::He(HeEncoding::default())];
+        // 51 symbols; HE has a length that is no multiple of three.
+        assert_eq!(
+            (us(of(ht, 150)), us(of(he, 148)), us(of(ht, 4_095))),
+            (Some(224), Some(224), Some(5_484))
+        );
+        assert_eq!(of(Encoding::Legacy(Rate::from_kbps(6_000)), 150), None, "there it is the frame's own");
     }
 
     #[test]

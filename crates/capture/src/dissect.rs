@@ -16,7 +16,7 @@ pub enum DissectError {
         /// Why not.
         error: FrameError,
         /// What the receiver said of it.
-        reception: Reception,
+        reception: Box<Reception>,
         /// Bytes on the air.
         air_bytes: u32,
     },
@@ -38,7 +38,7 @@ pub fn dissect(record: &Record<'_>) -> Result<(Reception, Frame), DissectError> 
         Ok(frame) => Ok((reception, frame)),
         Err(error) => {
             let air_bytes = air_bytes(bytes, cut, &reception);
-            Err(DissectError::Frame { error, reception, air_bytes })
+            Err(DissectError::Frame { error, reception: Box::new(reception), air_bytes })
         }
     }
 }

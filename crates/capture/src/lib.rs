@@ -22,12 +22,12 @@ mod file;
 mod frame;
 mod link_layer;
 
-pub use airtime::{aggregate_airtime, airtime, ppdu, psdu_bytes, txtime};
+pub use airtime::{aggregate_airtime, airtime, legacy_airtime, ppdu, psdu_bytes, txtime};
 pub use dissect::{DissectError, dissect};
 pub use file::{Capture, CaptureError, Format, Interface, MAX_RECORD_BYTES, Record};
 pub use frame::{
-    Address, AddressError, BlockAck, Control, Data, Fcs, Frame, FrameError, FrameType, Network, Payload,
-    Ports, Sequence, Transport,
+    Address, AddressError, Bitmap, BlockAck, Control, Data, Fcs, Frame, FrameError, FrameType, Network,
+    Payload, Ports, Sequence, Transport,
 };
 pub use link_layer::{
     Aggregate, Channel, Encoding, HeEncoding, HeFormat, HeaderError, HtEncoding, LinkType, Position,

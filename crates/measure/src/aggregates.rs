@@ -21,17 +21,20 @@ pub struct Part {
 /// Puts the frames of an A-MPDU together: they follow each other with the same reference. Each gets a share of the airtime of the
 /// PPDU, preamble included, by its bytes, so that all shares together are the PPDU.
 ///
-/// The receiver reports the frames of an A-MPDU that it decoded. Where it missed some, the airtime is a lower bound.
+/// The receiver reports the frames of an A-MPDU that it decoded. Where it missed some, the airtime is a lower bound, unless it says what
+/// the legacy preamble announced, to 4 us.
 #[derive(Clone, Debug, Default)]
 pub struct Aggregates {
     open: Vec<CapturedFrame>,
     reference: u32,
     how: Option<Ppdu>,
+    /// Its airtime, by its legacy preamble.
+    announced: Option<Span>,
     /// Its last frame came; none where the receiver does not report it.
     complete: Option<bool>,
     /// A-MPDUs.
     pub count: u64,
-    /// Those of them of which frames were missed, as far as that can be seen: the last one did not come, or, between two that were
+    /// Those of them of which frames were missed and no preamble says how long they were, as far as that can be seen: the last one did not come, or, between two that were
     /// sent for the first time, a sequence number.
     pub partial: u64,
 }
@@ -66,9 +69,16 @@ impl Aggregates {
     }
 
     /// The next frame of the A-MPDU that is open, or the first one of another.
-    pub fn push(&mut self, frame: CapturedFrame, aggregate: Aggregate, how: Option<Ppdu>) {
+    pub fn push(
+        &mut self,
+        frame: CapturedFrame,
+        aggregate: Aggregate,
+        how: Option<Ppdu>,
+        announced: Option<Span>,
+    ) {
         if self.open.is_empty() {
             (self.reference, self.how, self.complete) = (aggregate.reference, None, None);
+            self.announced = announced;
         }
         self.how = self.how.or(how);
         self.complete = aggregate.last.or(self.complete);
@@ -81,10 +91,11 @@ impl Aggregates {
         let (Some(first), Some(last)) = (frames.first(), frames.last()) else { return frames };
         let stamps = (first.stamp, last.stamp);
         self.count += 1;
-        self.partial += u64::from(self.complete == Some(false) || has_gap(&frames));
+        let is_partial = self.complete == Some(false) || has_gap(&frames);
+        self.partial += u64::from(is_partial && self.announced.is_none());
         let lengths = frames.iter().map(|seen| seen.frame.air_bytes);
         let all: u64 = lengths.clone().map(u64::from).sum();
-        let whole = self.how.and_then(|how| aggregate_airtime(&how, lengths));
+        let whole = announced_or(self.announced, self.how.and_then(|how| aggregate_airtime(&how, lengths)));
         let known = whole.unwrap_or_default();
         let after =
             |bytes: u64| Span::from_ns((u128::from(known.ns()) * u128::from(bytes) / u128::from(all)) as u64);
@@ -106,6 +117,12 @@ impl Aggregates {
         frames.clear();
         self.open = frames;
     }
+}
+
+/// The airtime that is announced, in which frames count that were not seen; if all were, that of the frames, which is not rounded.
+fn announced_or(announced: Option<Span>, seen: Option<Span>) -> Option<Span> {
+    const ROUNDED: Span = Span::from_us(4);
+    seen.filter(|&seen| announced.is_none_or(|announced| announced < seen + ROUNDED)).or(announced)
 }
 
 /// The frame that stands for an A-MPDU in an exchange, and the bytes that all that are like it carry: its last data; if there

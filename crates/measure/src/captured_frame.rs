@@ -1,6 +1,6 @@
 //! A frame, as a sniffer saw it.
 
-use crate::{Marks, Part, StationId};
+use crate::{Marks, Number, Part, StationId};
 use multihop_capture::{Control, Frame, FrameType};
 use multihop_core::{Interval, Rate, Span, Time};
 
@@ -101,6 +101,15 @@ impl CapturedFrame {
         }
     }
 
+    /// The number of a data or management frame.
+    pub fn number(&self) -> Option<Number> {
+        let tid = match self.frame.kind {
+            FrameType::Data(data) => data.tid,
+            _ => None,
+        };
+        self.frame.sequence.map(|sequence| Number { tid, sequence: sequence.number })
+    }
+
     /// What kind of control frame it is.
     pub fn control(&self) -> Option<Control> {
         match self.frame.kind {
@@ -112,8 +121,11 @@ impl CapturedFrame {
 
 /// Bytes that the network layer asked the MAC to carry in a frame: the IP packet, where it can be read; otherwise what is left of the
 /// body without LLC and SNAP (8 bytes) and, if it is encrypted, CCMP's header and check (16 bytes; 12.5.3.2), the most common. A
-/// packet that says it is longer than the body is a part of one.
+/// packet that says it is longer than the body is a part of one. Of an A-MSDU all packets count.
 pub fn network_bytes(frame: &Frame) -> u32 {
+    if let Some(bytes) = frame.a_msdu_bytes {
+        return bytes.min(frame.body_bytes);
+    }
     let overhead = if frame.protected { 8 + 16 } else { 8 };
     let network = frame.payload.and_then(|payload| payload.network);
     network.map_or(frame.body_bytes.saturating_sub(overhead), |network| {

@@ -105,13 +105,16 @@ pub struct Exchanges {
     patience: Span,
     /// ACKs that answer no frame that was seen.
     pub orphan_acks: u64,
-    /// Block acknowledgements that answer no data that was seen.
+    /// Block acknowledgements that answer no data that was seen, nor a request for one.
     pub orphan_block_acks: u64,
+    /// The last request for a block acknowledgement: who asked, and its end.
+    request: Option<(Option<StationId>, Time)>,
 }
 
 impl Default for Exchanges {
     fn default() -> Exchanges {
-        Exchanges { open: None, patience: LATEST_ANSWER, orphan_acks: 0, orphan_block_acks: 0 }
+        let (orphan_acks, orphan_block_acks) = (0, 0);
+        Exchanges { open: None, patience: LATEST_ANSWER, orphan_acks, orphan_block_acks, request: None }
     }
 }
 
@@ -141,6 +144,10 @@ impl Exchanges {
             Some(Control::Cts) => self.clear_to_send(frame, air, open),
             Some(Control::Ack) => self.acknowledge(frame, air, open, false),
             Some(Control::BlockAck(_)) => self.acknowledge(frame, air, open, true),
+            Some(Control::BlockAckRequest(_)) => {
+                self.request = Some((frame.transmitter, air.end));
+                (open, frame.transmitter)
+            }
             Some(_) => (open, frame.transmitter),
             None => self.data(frame, air, open),
         };
@@ -198,7 +205,7 @@ impl Exchanges {
             sender: frame.transmitter,
             receiver: frame.receiver,
             data: Some(air),
-            number: number(frame),
+            number: frame.number(),
             size: frame.size,
             rate: frame.rate,
             is_data: matches!(frame.frame.kind, FrameType::Data(_)),
@@ -228,8 +235,12 @@ impl Exchanges {
                 (Some(Seen { ack: Some(air), block, ..sent }), sender)
             }
             other => {
+                let asked = self
+                    .request
+                    .take()
+                    .is_some_and(|(by, end)| by == frame.receiver && air.start.since(end) <= self.patience);
                 let orphans = if block { &mut self.orphan_block_acks } else { &mut self.orphan_acks };
-                *orphans += 1;
+                *orphans += u64::from(!(block && asked));
                 (other, frame.transmitter)
             }
         }
@@ -239,15 +250,6 @@ impl Exchanges {
 /// A frame of unknown length may have ended later than it is known to.
 fn patience_with(open: &Seen, patience: Span) -> Span {
     if open.data.is_some_and(|data| data.length() == Span::ZERO) { LATEST_ANSWER } else { patience }
-}
-
-/// The number of a data or management frame.
-fn number(frame: &CapturedFrame) -> Option<Number> {
-    let tid = match frame.frame.kind {
-        FrameType::Data(data) => data.tid,
-        _ => None,
-    };
-    frame.frame.sequence.map(|sequence| Number { tid, sequence: sequence.number })
 }
 
 fn begin(frame: &CapturedFrame) -> Seen {

@@ -15,6 +15,7 @@
 //! Memory does not depend on the length of the capture: the bins of the ledger widen as it goes on, and stations are bounded.
 
 mod aggregates;
+mod block_acks;
 mod captured_frame;
 mod clock;
 mod exchanges;
@@ -30,6 +31,7 @@ mod stations;
 mod survey;
 
 pub use aggregates::{Aggregates, Part};
+pub use block_acks::{Arrived, BlockAcks};
 pub use captured_frame::CapturedFrame;
 pub use clock::Clock;
 pub use exchanges::{Exchanges, Number, Seen};

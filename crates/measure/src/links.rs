@@ -1,6 +1,6 @@
 //! What became of data between two stations.
 
-use crate::{Seen, StationId};
+use crate::{Arrived, Seen, StationId};
 use multihop_core::{Rate, Span};
 use std::collections::BTreeMap;
 
@@ -42,7 +42,11 @@ pub struct Link {
     pub reserved: u64,
     /// Those that a block acknowledgement answered.
     pub blocks: u64,
-    /// Bytes that the network layer sent in answered frames.
+    /// Data frames, each time that they were sent: of an A-MPDU all that were seen.
+    pub frames: u64,
+    /// Those of them that were acknowledged, of block acknowledgements by the bitmap.
+    pub acknowledged: u64,
+    /// Bytes that the network layer sent in acknowledged frames.
     pub bytes: u64,
     /// Time from the first to the last frame of answered exchanges.
     pub occupied: Span,
@@ -65,7 +69,9 @@ impl Link {
         if let Some(ack) = seen.ack {
             self.answered += 1;
             self.blocks += u64::from(seen.block);
-            self.bytes += u64::from(seen.size);
+            if !seen.block {
+                self.arrived(Arrived { frames: 1, bytes: seen.size.into() });
+            }
             let first = [seen.rts, seen.cts, seen.data].into_iter().flatten().next();
             self.occupied += first.map_or(Span::ZERO, |air| ack.end.since(air.start));
         }
@@ -76,6 +82,11 @@ impl Link {
                 self.capacity_bps.add(std::mem::take(&mut self.batch).mean);
             }
         }
+    }
+
+    fn arrived(&mut self, arrived: Arrived) {
+        self.acknowledged += arrived.frames;
+        self.bytes += arrived.bytes;
     }
 
     /// With the batch that is not full, if there is no other.
@@ -98,10 +109,25 @@ impl Links {
     pub fn add(&mut self, seen: &Seen) {
         if let (Some(sender), Some(receiver), true, Some(_)) =
             (seen.sender, seen.receiver, seen.is_data, seen.data)
-            && (self.0.len() < MOST || self.0.contains_key(&(sender, receiver)))
+            && let Some(link) = self.between(sender, receiver)
         {
-            self.0.entry((sender, receiver)).or_default().add(seen);
+            link.add(seen);
         }
+    }
+
+    /// A data frame, by itself or in an A-MPDU.
+    pub fn sent(&mut self, sender: StationId, receiver: StationId) {
+        self.between(sender, receiver).into_iter().for_each(|link| link.frames += 1);
+    }
+
+    /// What a block acknowledgement says to have arrived.
+    pub fn arrived(&mut self, sender: StationId, receiver: StationId, arrived: Arrived) {
+        self.between(sender, receiver).into_iter().for_each(|link| link.arrived(arrived));
+    }
+
+    fn between(&mut self, sender: StationId, receiver: StationId) -> Option<&mut Link> {
+        let key = (sender, receiver);
+        (self.0.len() < MOST || self.0.contains_key(&key)).then(|| self.0.entry(key).or_default())
     }
 
     /// Sender, receiver, and what became of their exchanges.

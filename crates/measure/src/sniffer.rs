@@ -5,12 +5,12 @@ use crate::gauges::Gauges;
 use crate::profile::{FHSS_SIFS_US, Profile};
 use crate::reconstruction::Reconstruction;
 use crate::{
-    Aggregates, CapturedFrame, Clock, Exchanges, Gauge, Kind, Ledger, Link, Links, Marks, Quality, Reading,
-    Row, Seen, Stamps, Station, StationId, Stations,
+    Aggregates, BlockAcks, CapturedFrame, Clock, Exchanges, Gauge, Kind, Ledger, Link, Links, Marks, Quality,
+    Reading, Row, Seen, Stamps, Station, StationId, Stations,
 };
 use multihop_capture::{
     Address, Channel, Control, DissectError, Fcs, Frame, FrameError, FrameType, Position, Reception, Record,
-    airtime, dissect, ppdu,
+    airtime, dissect, legacy_airtime, ppdu,
 };
 use multihop_core::{Interval, Span, Time};
 
@@ -58,6 +58,7 @@ pub struct Sniffer {
     waiting: Vec<CapturedFrame>,
     stations: Stations,
     exchanges: Exchanges,
+    block_acks: BlockAcks,
     links: Links,
     ledger: Ledger,
     quality: Quality,
@@ -118,6 +119,7 @@ impl Sniffer {
             waiting: Vec::new(),
             stations: Stations::default(),
             exchanges: Exchanges::default(),
+            block_acks: BlockAcks::default(),
             links: Links::default(),
             ledger: Ledger::new(options.bin),
             quality: Quality::default(),
@@ -183,7 +185,9 @@ impl Sniffer {
             self.end_aggregate();
         }
         match reception.aggregate {
-            Some(aggregate) => self.aggregates.push(captured_frame, aggregate, how),
+            Some(aggregate) => {
+                self.aggregates.push(captured_frame, aggregate, how, legacy_airtime(reception));
+            }
             None => self.next(&captured_frame),
         }
         true
@@ -202,13 +206,13 @@ impl Sniffer {
             u64::from(captured_frame.airtime.is_none() && !captured_frame.is_damaged());
         match self.marks {
             Some(marks) => self.account(captured_frame, marks),
-            None => self.wait(*captured_frame),
+            None => self.wait(captured_frame),
         }
     }
 
-    fn wait(&mut self, captured_frame: CapturedFrame) {
-        self.stamps.see(&captured_frame);
-        self.waiting.push(captured_frame);
+    fn wait(&mut self, captured_frame: &CapturedFrame) {
+        self.stamps.see(captured_frame);
+        self.waiting.push(*captured_frame);
         if self.waiting.len() >= WAITING || self.stamps.pairs() >= ENOUGH_VOTES {
             self.settle();
         }
@@ -304,12 +308,33 @@ impl Sniffer {
                     station.orphan_acks += self.exchanges.orphan_acks - orphans;
                 }
             }
-            Some(Control::BlockAck(_)) => self.quality.block_acks += 1,
-            _ => {}
+            Some(Control::BlockAck(said)) => {
+                self.quality.block_acks += 1;
+                if let (Some(sender), Some(receiver)) = (captured_frame.receiver, captured_frame.transmitter)
+                {
+                    let arrived = self.block_acks.block(sender, receiver, &said);
+                    if arrived.frames > 0 {
+                        self.links.arrived(sender, receiver, arrived);
+                    }
+                }
+            }
+            Some(_) => {}
+            None => self.data(captured_frame),
         }
         self.ledger.add(sender, kind(frame), frame.air_bytes, air);
         if let Some(station) = sender.and_then(|sender| self.stations.get_mut(sender)) {
             station.sent(frame, air.length(), air.start, captured_frame.signal_dbm);
+        }
+    }
+
+    /// Data that an ACK, or a block acknowledgement, is to be about.
+    fn data(&mut self, captured_frame: &CapturedFrame) {
+        if let (FrameType::Data(data), Some(sender), Some(receiver)) =
+            (captured_frame.frame.kind, captured_frame.transmitter, captured_frame.receiver)
+            && !data.null
+        {
+            self.links.sent(sender, receiver);
+            self.block_acks.sent(captured_frame);
         }
     }
 
@@ -341,6 +366,11 @@ impl Sniffer {
             if let Some(station) = self.stations.get_mut(sender) {
                 station.acknowledged(Some(ack.end).filter(|_| seen.is_timed() && possible));
             }
+        }
+        if let (Some(_), false, Some(sender), Some(receiver), Some(number)) =
+            (seen.ack, seen.block, seen.sender, seen.receiver, seen.number)
+        {
+            self.block_acks.acknowledged(sender, receiver, number);
         }
         self.links.add(seen);
     }

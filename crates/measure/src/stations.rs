@@ -117,8 +117,9 @@ impl Station {
         };
         let before = self.last[count].unwrap_or(sequence.number);
         let step = (SEQUENCES + sequence.number % SEQUENCES - before % SEQUENCES) % SEQUENCES;
-        // What is sent again in an A-MPDU stands among later numbers.
-        if step >= SEQUENCES - LARGEST_GAP {
+        // What is sent again in an A-MPDU stands among later numbers, as far back as the window of a block acknowledgement goes.
+        let is_behind = frame.retry && step > SEQUENCES / 2;
+        if is_behind || step >= SEQUENCES - LARGEST_GAP {
             return;
         }
         self.last[count] = Some(sequence.number);

@@ -39,8 +39,27 @@ pub struct BlockAck {
     pub tid: u8,
     /// The sequence number that bit 0 stands for, in the basic and the compressed variant.
     pub start: Option<u16>,
-    /// One bit for each frame that arrived, in the compressed variant; the first 64 of them if there are more.
-    pub bitmap: Option<u64>,
+    /// One bit for each frame that arrived, in the compressed variant.
+    pub bitmap: Option<Bitmap>,
+}
+
+impl BlockAck {
+    /// Did the frame with this sequence number arrive? None where it does not say.
+    pub fn acknowledges(&self, sequence: u16) -> Option<bool> {
+        const SEQUENCES: u16 = 4_096;
+        let place = (SEQUENCES + sequence % SEQUENCES - self.start? % SEQUENCES) % SEQUENCES;
+        let Bitmap { words, bits } = self.bitmap?;
+        (place < bits).then(|| words[usize::from(place / 64)] >> (place % 64) & 1 == 1)
+    }
+}
+
+/// The bitmap of a block acknowledgement; the first 256 bits if there are more.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Bitmap {
+    /// The bits, from the lowest of the first word on.
+    pub words: [u64; 4],
+    /// How many of them there are: 64 or 256.
+    pub bits: u16,
 }
 
 impl Frame {
@@ -90,7 +109,19 @@ fn block_ack(bytes: &[u8], at: usize) -> Option<BlockAck> {
     let control = Order::Little.u16(bytes, at)?;
     // Types 0 and 2, basic and compressed, have one start behind the control field (table 9-24).
     let kind = field(control, 1, 4);
-    let start = Order::Little.u16(bytes, at + 2).filter(|_| matches!(kind, 0 | 2)).map(|start| start >> 4);
-    let bitmap = array(bytes, at + 4).filter(|_| kind == 2).map(u64::from_le_bytes);
-    Some(BlockAck { tid: field(control, 12, 4), start, bitmap })
+    let starting = Order::Little.u16(bytes, at + 2).filter(|_| matches!(kind, 0 | 2));
+    // Instead of a fragment number, a compressed one says how long its bitmap is: not zero if longer than 8 bytes (802.11ax-2021, table
+    // 9-30b; 802.11be adds longer ones).
+    let bitmap =
+        starting.filter(|_| kind == 2).and_then(|starting| bitmap(bytes, at + 4, starting & 0xf != 0));
+    Some(BlockAck { tid: field(control, 12, 4), start: starting.map(|starting| starting >> 4), bitmap })
+}
+
+fn bitmap(bytes: &[u8], at: usize, is_long: bool) -> Option<Bitmap> {
+    let word = |number: usize| array(bytes, at + 8 * number).map(u64::from_le_bytes);
+    let first = word(0)?;
+    if !is_long {
+        return Some(Bitmap { words: [first, 0, 0, 0], bits: 64 });
+    }
+    Some(Bitmap { words: [first, word(1)?, word(2)?, word(3)?], bits: 256 })
 }

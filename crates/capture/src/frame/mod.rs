@@ -5,7 +5,7 @@ mod control;
 mod payload;
 
 pub use check::Fcs;
-pub use control::{BlockAck, Control};
+pub use control::{Bitmap, BlockAck, Control};
 pub use payload::{Network, Payload, Ports, Transport};
 
 use crate::Reception;
@@ -177,6 +177,8 @@ pub struct Frame {
     pub fcs: Fcs,
     /// What the body carries, if it can be read.
     pub payload: Option<Payload>,
+    /// Bytes of the packets in an A-MSDU, without their LLC/SNAP headers; none if the length of one of them was not captured.
+    pub a_msdu_bytes: Option<u32>,
 }
 
 impl Frame {
@@ -201,6 +203,7 @@ impl Frame {
             air_bytes,
             fcs: Fcs::Wrong,
             payload: None,
+            a_msdu_bytes: None,
         }
     }
 
@@ -255,6 +258,9 @@ impl Frame {
         if let FrameType::Data(data) = frame.kind {
             let body = bytes.get((frame.header_bytes + padding) as usize..).unwrap_or_default();
             frame.payload = payload::read(body, &frame, data);
+            if data.a_msdu && !frame.protected {
+                frame.a_msdu_bytes = payload::a_msdu_bytes(body, frame.body_bytes);
+            }
         }
         Ok(frame)
     }

@@ -67,6 +67,21 @@ pub(super) fn read(body: &[u8], frame: &Frame, data: Data) -> Option<Payload> {
     snap(body).or_else(|| snap(behind_mesh_control(body).filter(|_| data.qos)?))
 }
 
+/// Bytes of the packets in an A-MSDU of `length` bytes, of which `body` were captured (9.3.2.2): each behind two addresses, a length,
+/// and LLC/SNAP.
+pub(super) fn a_msdu_bytes(body: &[u8], length: u32) -> Option<u32> {
+    const ADDRESSES: usize = 12;
+    const LLC: u32 = 8;
+    let (mut at, mut bytes) = (0, 0);
+    while at + ADDRESSES + 2 <= length as usize {
+        let msdu = body.get(at + ADDRESSES..at + ADDRESSES + 2)?;
+        let msdu = u16::from_be_bytes([msdu[0], msdu[1]]);
+        bytes += u32::from(msdu).saturating_sub(LLC);
+        at = (at + ADDRESSES + 2 + usize::from(msdu)).next_multiple_of(4);
+    }
+    Some(bytes)
+}
+
 /// What follows the mesh control field, whose two lowest bits say how many addresses it has (9.2.4.7.3).
 fn behind_mesh_control(body: &[u8]) -> Option<&[u8]> {
     let addresses = body.first()? & 3;

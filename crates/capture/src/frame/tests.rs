@@ -41,9 +41,12 @@ fn block_acks_and_their_requests() {
     let mut bytes = header([0x94, 0], &[A, B]);
     bytes.extend([0x05, 0x60, 0x30, 0x12, 7, 0, 0, 0, 0, 0, 0, 0]);
     let seen = parse(&bytes);
-    let expected = BlockAck { tid: 6, start: Some(0x123), bitmap: Some(7) };
+    let bitmap = Bitmap { words: [7, 0, 0, 0], bits: 64 };
+    let expected = BlockAck { tid: 6, start: Some(0x123), bitmap: Some(bitmap) };
     assert_eq!(seen.kind, FrameType::Control(Control::BlockAck(expected)));
     assert_eq!(seen.air_bytes, 32);
+    let said = [0x122, 0x123, 0x125, 0x126, 0x162, 0x163].map(|sequence| expected.acknowledges(sequence));
+    assert_eq!(said, [None, Some(true), Some(true), Some(false), Some(false), None]);
     bytes[16] = 0x0d; // GCR: an address comes first
     let other = BlockAck { tid: 6, start: None, bitmap: None };
     assert_eq!(parse(&bytes).kind, FrameType::Control(Control::BlockAck(other)));
@@ -51,6 +54,35 @@ fn block_acks_and_their_requests() {
     bytes[0] = 0x84;
     let seen = parse(&bytes[..20]);
     assert_eq!(seen.kind, FrameType::Control(Control::BlockAckRequest(Some(0x123))));
+}
+
+/// 802.11ax-2021, table 9-30b: 4 in the place of the fragment number announces 32 bytes. Sequence numbers wrap.
+#[test]
+fn long_block_acks_have_256_bits() {
+    let mut bytes = header([0x94, 0], &[A, B]);
+    bytes.extend([0x04, 0, 0xf4, 0xff, 1]);
+    bytes.extend([0; 30]);
+    bytes.push(0x80);
+    let FrameType::Control(Control::BlockAck(seen)) = parse(&bytes).kind else { panic!("it is one") };
+    let said = [4095, 0, 254, 255].map(|sequence| seen.acknowledges(sequence));
+    assert_eq!(said, [Some(true), Some(false), Some(true), None]);
+    let FrameType::Control(Control::BlockAck(cut)) = parse(&bytes[..40]).kind else { panic!("it is one") };
+    assert_eq!((cut.start, cut.bitmap), (Some(4095), None));
+}
+
+/// Two packets of 60 and 41 bytes behind LLC/SNAP, the first subframe padded by 2; of the second only the header is captured.
+#[test]
+fn packets_of_an_a_msdu_are_added_up() {
+    let mut bytes = header([0x88, 0], &[A, B, A]);
+    bytes.extend([0, 0, 0x80, 0]);
+    bytes.extend([[0; 12].as_slice(), &[0, 68], &[0; 68 + 2]].concat());
+    bytes.extend([[0; 12].as_slice(), &[0, 49]].concat());
+    let of = |bytes: &[u8], cut| {
+        Frame::parse(bytes, cut, &Reception { fcs_present: Some(true), ..Reception::default() })
+    };
+    let seen = of(&bytes, 49 + 4).unwrap();
+    assert_eq!((seen.a_msdu_bytes, seen.air_bytes), (Some(60 + 41), 26 + 84 + 14 + 49 + 4));
+    assert_eq!(of(&bytes[..bytes.len() - 1], 50 + 4).unwrap().a_msdu_bytes, None, "how long is not captured");
 }
 
 #[test]

@@ -127,6 +127,8 @@ pub struct Reception {
     pub bad_fcs: Option<bool>,
     /// The A-MPDU that the frame was part of.
     pub aggregate: Option<Aggregate>,
+    /// Length in the legacy signal field of its preamble, which says how long the whole PPDU takes.
+    pub legacy_length: Option<u16>,
     /// The frame was sent by this host, not received.
     pub sent: bool,
     /// The MAC header is followed by bytes, never sent, that pad it to a multiple of four.

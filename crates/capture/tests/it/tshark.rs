@@ -221,7 +221,7 @@ fn types_and_airtimes_are_those_of_tshark() {
                 }
                 Err(DissectError::Frame { reception, air_bytes, .. }) => {
                     assert_eq!(said.kind, None, "{place}");
-                    (reception, air_bytes, None)
+                    (*reception, air_bytes, None)
                 }
                 Err(error) => panic!("{place}: {error}"),
             };

@@ -17,7 +17,8 @@ use crate::routing::{
 use crate::slab::{Handle, Slab};
 use multihop_core::{FlowId, NodeId, Packet, Port};
 
-/// What a DATA frame carries.
+/// A packet that a DATA frame carries.
+#[derive(Clone, Debug)]
 pub(super) struct Contents<'p> {
     pub(super) packet: &'p Packet,
     pub(super) transport: Transport,

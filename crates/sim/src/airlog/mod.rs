@@ -1,12 +1,13 @@
 //! What each node's radio sees, as a capture: pcapng, IEEE 802.11 with radiotap, one interface per node.
 //!
 //! A packet stands for one frame at one radio: one that it decoded, whoever it was for, or one that it sent itself. There is nothing
-//! of frames that were not decoded. Its bytes are those of a true 802.11 frame (`mpdu`, `datagram`); its length is that
+//! of frames that were not decoded. Of an A-MPDU each MPDU is a packet, at a listener each that it decoded. Its bytes are those of a true 802.11 frame (`mpdu`, `datagram`); its length is that
 //! of the simulated frame. The FCS is there, because tshark reckons airtimes by what is there; it is right, as in every frame that
 //! was decoded. Of long frames only headers and messages of routing protocols are kept, the original length says how long they were.
 //!
 //! Two times are there, both of the node's own antenna. The packet's own is when the last bit had passed, in nanoseconds. That of
-//! radiotap, TSFT, is when the first bit of the MPDU came, after preamble and PLCP header, in whole microseconds. Packets are in the
+//! radiotap, TSFT, is when the first bit of the MPDU came, after preamble and PLCP header, in whole microseconds. All MPDUs of an A-MPDU
+//! have both times of the A-MPDU, as drivers stamp them and tshark takes them. Packets are in the
 //! order of their own time, those of one instant in the order of interfaces, whatever the order of events was.
 //!
 //! It comes from the medium, not from the stream of link events: those say what a MAC heard, but not the headers of what it heard.
@@ -19,14 +20,15 @@ mod pcapng;
 mod radiotap;
 mod tcp;
 
-use crate::config::{Config, MatrixQuantity, MediumModel};
+use crate::config::{Channel, Config, MatrixQuantity, MediumModel};
 use crate::mac::Timing;
-use crate::medium::{Frame, Link};
-use crate::slab::Slab;
+use crate::medium::{Bitmap, Frame, Link, Loads};
+use crate::slab::{Handle, Slab};
 use datagram::{Contents, Transport};
+use mpdu::Unit;
 use multihop_core::{FrameKind, NodeId, Span, Time};
 use pcapng::PcapngWriter;
-use radiotap::{RateFields, Seen};
+use radiotap::{Aggregate, RateFields, Seen};
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Write};
@@ -47,14 +49,28 @@ pub struct AirLog {
     has_powers: bool,
     /// DATA frames are those of quality of service.
     qos: bool,
-    /// The first bytes of the frame that ends now.
-    mpdu: Vec<u8>,
+    /// By node; empty if the scenario names none.
+    channels: Vec<Channel>,
+    /// MPDUs of the frame that ends now; other frames are one.
+    mpdus: Vec<Mpdu>,
+    /// The frame that ends now is an A-MPDU of several MPDUs: its reference.
+    aggregate: Option<u32>,
+    /// A-MPDUs so far.
+    aggregates: u32,
     /// Of packets that were written, to be filled again.
     spare: Vec<Vec<u8>>,
     /// What may still be preceded: packets by their time and interface.
     pending: VecDeque<Pending>,
     /// The first failure; nothing is written after it.
     failure: Option<io::Error>,
+}
+
+/// An MPDU of the frame that ends now.
+struct Mpdu {
+    /// On the air.
+    length: u32,
+    /// Its first bytes.
+    kept: Vec<u8>,
 }
 
 struct Pending {
@@ -137,7 +153,10 @@ impl AirLog {
                 MediumModel::Ranges { .. } => false,
             },
             qos,
-            mpdu: Vec::new(),
+            channels: config.radios.channels.clone(),
+            mpdus: Vec::new(),
+            aggregate: None,
+            aggregates: 0,
             spare: Vec::new(),
             pending: VecDeque::new(),
             failure: None,
@@ -145,41 +164,77 @@ impl AirLog {
     }
 
     /// A frame ends at its listeners; [`AirLog::heard`] and [`AirLog::sent`] are about this one until the next.
-    pub(crate) fn frame_ends(&mut self, frame: &Frame, packets: &Slab) {
+    pub(crate) fn frame_ends(&mut self, frame: &Frame, packets: &Slab, loads: &Loads) {
         // All that is still to come ends at its own node no earlier than this.
         self.write_before(frame.end() - self.timing.propagation);
-        let contents = frame.packet.map(|handle| {
-            let flow = packets.get(handle).packet.flow;
-            let transport = self.transports.get(flow.index()).copied().unwrap_or(Transport::Udp);
-            Contents::of(packets, handle, frame.from, transport)
-        });
-        self.mpdu.clear();
-        mpdu::put(&mut self.mpdu, frame, contents.as_ref(), self.qos);
-        let length = (frame.bytes - mpdu::FCS) as usize;
-        let kept = mpdu::kept(contents.as_ref(), self.qos);
-        self.mpdu.resize(length.min(kept), 0);
-        if length < kept {
-            self.mpdu.extend(crc32fast::hash(&self.mpdu).to_le_bytes());
-            self.mpdu.truncate(kept);
+        self.spare.extend(self.mpdus.drain(..).map(|mpdu| mpdu.kept));
+        self.aggregate = None;
+        let about = frame.load.filter(|_| frame.kind != FrameKind::Data).map(|load| loads.get(load));
+        let whole = Unit {
+            frame,
+            bytes: frame.bytes,
+            sequence: frame.sequence,
+            retry: frame.retry,
+            about,
+            contents: &[],
+            qos: self.qos,
+            llc: self.timing.rules.llc_header,
+        };
+        let aggregated = loads.mpdus(frame.load);
+        if frame.kind != FrameKind::Data || aggregated.is_empty() {
+            return self.unit(whole, frame.packet, packets);
+        }
+        for mpdu in aggregated {
+            let (sequence, retry) = (mpdu.sequence.into(), mpdu.retry);
+            self.unit(Unit { bytes: mpdu.bytes, sequence, retry, ..whole }, Some(mpdu.packet), packets);
+        }
+        if aggregated.len() > 1 {
+            self.aggregates = self.aggregates.wrapping_add(1);
+            self.aggregate = Some(self.aggregates);
         }
     }
 
-    /// A listener decoded the frame.
-    pub(crate) fn heard(&mut self, frame: &Frame, link: &Link) {
+    /// Makes the first bytes of a frame, or of an MPDU of it, whose first packet this is.
+    fn unit(&mut self, unit: Unit, packet: Option<Handle>, packets: &Slab) {
+        let contents: Vec<Contents> = std::iter::successors(packet, |packet| packets.follower(*packet))
+            .map(|handle| {
+                let flow = packets.get(handle).packet.flow;
+                let transport = self.transports.get(flow.index()).copied().unwrap_or(Transport::Udp);
+                Contents::of(packets, handle, unit.frame.from, transport)
+            })
+            .collect();
+        let unit = Unit { contents: &contents, ..unit };
+        let mut bytes = self.spare.pop().unwrap_or_default();
+        bytes.clear();
+        mpdu::put(&mut bytes, &unit);
+        let (length, kept) = ((unit.bytes - mpdu::FCS) as usize, unit.kept());
+        bytes.resize(length.min(kept), 0);
+        if length < kept {
+            bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+            bytes.truncate(kept);
+        }
+        self.mpdus.push(Mpdu { length: unit.bytes, kept: bytes });
+    }
+
+    /// A listener decoded the frame; of several MPDUs those that `arrived`.
+    pub(crate) fn heard(&mut self, frame: &Frame, link: &Link, arrived: &Bitmap) {
         let dbm =
             |femtowatts: f64| (10.0 * femtowatts.log10() + FEMTOWATT_DBM).round().clamp(-128.0, 127.0) as i8;
         let dbm = self.has_powers.then(|| dbm(link.power));
-        self.add(NodeId(link.to), frame, Span::ZERO, Seen::Received { dbm });
+        self.add(NodeId(link.to), frame, Span::ZERO, Seen::Received { dbm }, |place| arrived.has(place));
     }
 
     /// The frame's sender, whose antenna it left a propagation delay before it came to the listeners.
     pub(crate) fn sent(&mut self, frame: &Frame) {
+        let is_unicast = frame.to.is_some();
+        let reserves = self.aggregate.is_some() && self.timing.aggregation.is_some_and(|limits| limits.rts);
         let with_rts =
-            frame.kind == FrameKind::Data && frame.to.is_some() && self.timing.needs_rts(frame.bytes);
-        let awaits = frame.to.is_some() && matches!(frame.kind, FrameKind::Rts | FrameKind::Data);
+            frame.kind == FrameKind::Data && is_unicast && (reserves || self.timing.needs_rts(frame.bytes));
+        let awaits =
+            is_unicast && matches!(frame.kind, FrameKind::Rts | FrameKind::Data | FrameKind::BlockAckRequest);
         let flags = if with_rts { radiotap::TX_WITH_RTS } else { 0 };
         let flags = flags | if awaits { 0 } else { radiotap::TX_WITHOUT_ACK };
-        self.add(frame.from, frame, self.timing.propagation, Seen::Sent { flags });
+        self.add(frame.from, frame, self.timing.propagation, Seen::Sent { flags }, |_| true);
     }
 
     /// Did writing fail? Then the run may as well end.
@@ -196,33 +251,41 @@ impl AirLog {
         }
     }
 
-    /// A packet of the present frame, which was at the node's antenna `earlier` than at the listeners.
-    fn add(&mut self, node: NodeId, frame: &Frame, earlier: Span, seen: Seen) {
-        let mpdu_starts = frame.air.start + frame.overhead - earlier;
+    /// Packets of the present frame, which was at the node's antenna `earlier` than at the listeners: of several MPDUs those at the
+    /// places that are `there`.
+    fn add(&mut self, node: NodeId, frame: &Frame, earlier: Span, seen: Seen, there: impl Fn(usize) -> bool) {
+        let starts = frame.air.start + frame.overhead - earlier;
         let at = frame.end() - earlier;
         let stamps = radiotap::Stamps {
-            tsft_us: mpdu_starts.since(Time::ZERO).whole(Span::from_us(1)),
+            tsft_us: starts.since(Time::ZERO).whole(Span::from_us(1)),
             end_ns: at.ns(),
+            airtime: frame.airtime(),
         };
-        let mut bytes = self.spare.pop().unwrap_or_default();
-        radiotap::put(&mut bytes, stamps, self.rates[frame.rate_index()], seen);
-        let length = bytes.len() as u32 + frame.bytes;
-        bytes.extend_from_slice(&self.mpdu);
-        let pending = Pending { at, interface: node.0, length, bytes };
-        let key = |pending: &Pending| (pending.at, pending.interface);
-        let place = self.pending.partition_point(|other| key(other) <= key(&pending));
-        self.pending.insert(place, pending);
+        let fields = self.rates[frame.rate_index()];
+        let fields = self.channels.get(node.index()).map_or(fields, |channel| fields.on(*channel));
+        let key = (at, node.0);
+        let place = self.pending.partition_point(|other| (other.at, other.interface) <= key);
+        let last = self.mpdus.len() - 1;
+        let seen_here =
+            self.mpdus.iter().enumerate().filter(|(at, _)| self.aggregate.is_none() || there(*at));
+        for (number, (index, mpdu)) in seen_here.enumerate() {
+            let aggregate = self.aggregate.map(|reference| Aggregate { reference, is_last: index == last });
+            let mut bytes = self.spare.pop().unwrap_or_default();
+            bytes.clear();
+            radiotap::put(&mut bytes, stamps, fields, aggregate, seen);
+            let length = bytes.len() as u32 + mpdu.length;
+            bytes.extend_from_slice(&mpdu.kept);
+            self.pending.insert(place + number, Pending { at, interface: node.0, length, bytes });
+        }
     }
 
     fn write_before(&mut self, settled: Time) {
         while self.pending.front().is_some_and(|packet| packet.at < settled) {
-            let Pending { at, interface, length, mut bytes } =
-                self.pending.pop_front().expect("it was there");
+            let Pending { at, interface, length, bytes } = self.pending.pop_front().expect("it was there");
             if self.failure.is_some() {
                 continue;
             }
             let written = self.writer.packet(interface, at.ns(), length, &bytes);
-            bytes.clear();
             self.spare.push(bytes);
             self.failure = written.err();
         }

@@ -1,7 +1,8 @@
-//! 802.11 frames made of simulated ones (IEEE 802.11-2012, clauses 8.2 and 8.3), without their FCS.
+//! 802.11 frames made of simulated ones (IEEE 802.11-2012, clauses 8.2 and 8.3; block acknowledgements: 802.11-2016, 9.3.1.8 and 9.3.1.9),
+//! without their FCS.
 
 use super::datagram::{self, Contents};
-use crate::medium::Frame;
+use crate::medium::{Frame, Load};
 use multihop_core::{FrameKind, NodeId, Span};
 
 /// Bytes of the frame check sequence.
@@ -28,6 +29,21 @@ const QOS: u8 = 0x80;
 
 const RETRY: u8 = 0x08;
 
+/// Of the `QoS` control field: the body is an A-MSDU (9.2.4.5.9). All else is zero: traffic identifier 0, and "normal ack", which in an
+/// A-MPDU asks for a block acknowledgement.
+const A_MSDU_PRESENT: u8 = 0x80;
+/// Bytes of the header of a packet in an A-MSDU: two addresses and a length (9.3.2.2).
+const SUBFRAME_HEADER: usize = 14;
+/// Packets of an A-MSDU begin at multiples of this.
+const SUBFRAME_ALIGNMENT: usize = 4;
+
+/// The control field of a compressed block acknowledgement and of a request for one: of type 2 (table 9-24), traffic identifier 0.
+const COMPRESSED: [u8; 2] = [2 << 1, 0];
+/// Instead of a fragment number: the bitmap has 32 bytes (802.11ax-2021, table 9-30b).
+const BITMAP_OF_32_BYTES: u16 = 4;
+/// Bytes of a block acknowledgement besides its bitmap: two addresses, control, start, FCS.
+const AROUND_BITMAP: u32 = 24;
+
 /// Bytes of the MAC header of a DATA frame, with quality of service or without.
 pub(super) const fn data_header(qos: bool) -> u32 {
     if qos { DATA_HEADER + QOS_CONTROL } else { DATA_HEADER }
@@ -49,18 +65,57 @@ pub(super) fn address(node: Option<NodeId>) -> [u8; 6] {
     })
 }
 
-/// Bytes of a frame with these contents that are kept.
-pub(super) fn kept(contents: Option<&Contents>, qos: bool) -> usize {
-    data_header(qos) as usize + PLAIN_HEADERS + contents.map_or(0, Contents::kept)
+/// A frame, or one of the MPDUs of an A-MPDU.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unit<'p> {
+    pub(super) frame: &'p Frame,
+    /// From its MAC header to its FCS.
+    pub(super) bytes: u32,
+    pub(super) sequence: u32,
+    pub(super) retry: bool,
+    /// What it says of others, if it is a block acknowledgement or a request for one.
+    pub(super) about: Option<&'p Load>,
+    /// Its packets: several are an A-MSDU, of packets of these network-layer bytes each.
+    pub(super) contents: &'p [Contents<'p>],
+    /// DATA frames have quality of service.
+    pub(super) qos: bool,
+    /// LLC bytes in front of each packet of an A-MSDU.
+    pub(super) llc: u32,
 }
 
-/// Appends the first bytes of a frame, at most as many as are [`kept`]; what is missing at its end is zero. DATA frames may be those of
-/// quality of service, of best effort (traffic identifier 0).
+impl Unit<'_> {
+    /// How many of its first bytes are kept.
+    pub(super) fn kept(&self) -> usize {
+        let headers = |contents: &Contents| PLAIN_HEADERS + contents.kept();
+        let before = match self.contents {
+            [] | [_] => 0,
+            [before @ .., _] => before.iter().fold(0, |at, contents| self.subframe_end(at, contents)),
+        };
+        let header = if self.contents.len() > 1 { SUBFRAME_HEADER } else { 0 };
+        data_header(self.qos) as usize
+            + before.next_multiple_of(SUBFRAME_ALIGNMENT)
+            + header
+            + self.contents.last().map_or(PLAIN_HEADERS, headers)
+    }
+
+    /// Where a packet of an A-MSDU ends whose subframe begins behind `at`.
+    fn subframe_end(&self, at: usize, contents: &Contents) -> usize {
+        at.next_multiple_of(SUBFRAME_ALIGNMENT) + SUBFRAME_HEADER + self.msdu(contents)
+    }
+
+    fn msdu(&self, contents: &Contents) -> usize {
+        (contents.packet.size + self.llc) as usize
+    }
+}
+
+/// Appends the first bytes of a frame, at most as many as are [`Unit::kept`]; what is missing at its end is zero. DATA frames may be
+/// those of quality of service, of best effort (traffic identifier 0).
 ///
 /// A DATA frame with contents must have at least [`data_header`] and `FCS` bytes.
-pub(super) fn put(out: &mut Vec<u8>, frame: &Frame, contents: Option<&Contents>, qos: bool) {
+pub(super) fn put(out: &mut Vec<u8>, unit: &Unit) {
     let start = out.len();
-    let body = frame.bytes.saturating_sub(data_header(qos) + FCS) as usize;
+    let Unit { frame, qos, .. } = *unit;
+    let body = unit.bytes.saturating_sub(data_header(qos) + FCS) as usize;
     let quality = if qos { QOS } else { 0 };
     let kind = match frame.kind {
         FrameKind::Rts => RTS,
@@ -71,21 +126,55 @@ pub(super) fn put(out: &mut Vec<u8>, frame: &Frame, contents: Option<&Contents>,
         FrameKind::Data if body < datagram::SHORTEST => NULL | quality,
         FrameKind::Data => DATA | quality,
     };
-    out.extend([kind, if frame.retry { RETRY } else { 0 }]);
+    out.extend([kind, if unit.retry { RETRY } else { 0 }]);
     out.extend(duration(frame.duration).to_le_bytes());
     out.extend(address(frame.to));
-    if matches!(frame.kind, FrameKind::Rts | FrameKind::Data) {
+    if !matches!(frame.kind, FrameKind::Cts | FrameKind::Ack) {
         out.extend(address(Some(frame.from)));
     }
-    if let Some(contents) = contents {
-        out.extend(BSSID);
-        out.extend((((frame.sequence & 0xfff) << 4) as u16).to_le_bytes());
-        if qos {
-            out.extend([0; QOS_CONTROL as usize]);
-        }
-        datagram::put(out, body, contents);
+    if let Some(about) = unit.about {
+        put_block_ack(out, unit, about);
     }
-    debug_assert!(out.len() - start <= kept(contents, qos));
+    if let [first, others @ ..] = unit.contents {
+        out.extend(BSSID);
+        out.extend((((unit.sequence & 0xfff) << 4) as u16).to_le_bytes());
+        if qos {
+            out.extend([if others.is_empty() { 0 } else { A_MSDU_PRESENT }, 0]);
+        }
+        if others.is_empty() {
+            datagram::put(out, body, first);
+        } else {
+            put_a_msdu(out, unit);
+        }
+    }
+    debug_assert!(out.len() - start <= unit.kept());
+}
+
+/// Appends what is behind the addresses of a block acknowledgement, or of a request for one, which has no bitmap.
+fn put_block_ack(out: &mut Vec<u8>, unit: &Unit, about: &Load) {
+    let answers = unit.frame.kind == FrameKind::BlockAck;
+    let bitmap = if answers { (unit.bytes - AROUND_BITMAP) as usize } else { 0 };
+    let words = about.arrived.words();
+    let size = if bitmap > size_of::<u64>() { BITMAP_OF_32_BYTES } else { 0 };
+    out.extend(COMPRESSED);
+    out.extend((about.start << 4 | size).to_le_bytes());
+    out.extend(words.into_iter().flat_map(u64::to_le_bytes).take(bitmap));
+}
+
+/// Appends the packets of an A-MSDU, each behind its header. Both addresses are those of the hop: nothing is bridged.
+fn put_a_msdu(out: &mut Vec<u8>, unit: &Unit) {
+    let body = out.len();
+    for contents in unit.contents {
+        out.resize(body + (out.len() - body).next_multiple_of(SUBFRAME_ALIGNMENT), 0);
+        out.extend(address(unit.frame.to));
+        out.extend(address(Some(unit.frame.from)));
+        let length = unit.msdu(contents);
+        out.extend((length as u16).to_be_bytes());
+        let start = out.len();
+        datagram::put(out, length, contents);
+        out.resize(start + length, 0);
+    }
+    out.truncate(body - data_header(unit.qos) as usize + unit.kept());
 }
 
 /// The duration field in whole microseconds, 15 bits of them; ns-2's rules allow frames that would need more.
@@ -97,8 +186,10 @@ fn duration(span: Span) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::airlog::datagram::Transport;
     use crate::medium::{RateClass, RateSet};
-    use multihop_core::{Interval, Time};
+    use crate::slab::Slab;
+    use multihop_core::{FlowId, Interval, Packet, Port, Segment, Time};
 
     fn frame(kind: FrameKind, to: Option<NodeId>, bytes: u32) -> Frame {
         Frame {
@@ -119,21 +210,41 @@ mod tests {
         }
     }
 
-    fn bytes(frame: &Frame) -> Vec<u8> {
+    fn unit<'p>(frame: &'p Frame, contents: &'p [Contents<'p>], qos: bool) -> Unit<'p> {
+        let Frame { bytes, sequence, retry, .. } = *frame;
+        Unit { frame, bytes, sequence, retry, about: None, contents, qos, llc: 8 }
+    }
+
+    fn bytes(unit: &Unit) -> Vec<u8> {
         let mut out = Vec::new();
-        put(&mut out, frame, None, false);
+        put(&mut out, unit);
         out
+    }
+
+    fn packet(number: u64) -> Packet {
+        Packet {
+            segment: Segment::default(),
+            flow: FlowId::ROUTING,
+            port: Port::Receiver,
+            source: NodeId(1),
+            destination: NodeId::BROADCAST,
+            size: 60,
+            number,
+            created: Time::ZERO,
+            hops: 0,
+        }
     }
 
     #[test]
     fn control_frames_are_as_long_as_the_standard_says() {
         let to = Some(NodeId(0x0102_0304));
-        let rts = bytes(&frame(FrameKind::Rts, to, multihop_dot11::RTS_BYTES));
+        let of = |kind, length| bytes(&unit(&frame(kind, to, length), &[], false));
+        let rts = of(FrameKind::Rts, multihop_dot11::RTS_BYTES);
         assert_eq!(rts[..4], [0xb4, 0, 0x3a, 1]);
         assert_eq!(rts[4..10], [2, 0, 1, 2, 3, 4]);
         assert_eq!(rts[10..], [2, 0, 0, 0, 0, 1]);
         for (kind, length) in [(FrameKind::Cts, multihop_dot11::CTS_BYTES), (FrameKind::Ack, 14)] {
-            assert_eq!(bytes(&frame(kind, to, length)).len() as u32 + FCS, length);
+            assert_eq!(of(kind, length).len() as u32 + FCS, length);
         }
         assert_eq!(rts.len() as u32 + FCS, multihop_dot11::RTS_BYTES);
     }
@@ -146,33 +257,57 @@ mod tests {
 
     #[test]
     fn a_broadcast_is_for_all_ones_and_sequence_numbers_wrap() {
-        use crate::airlog::datagram::Transport;
-        use crate::slab::Slab;
-        use multihop_core::{FlowId, Packet, Port, Segment};
-        let packet = Packet {
-            segment: Segment::default(),
-            flow: FlowId::ROUTING,
-            port: Port::Receiver,
-            source: NodeId(1),
-            destination: NodeId::BROADCAST,
-            size: 60,
-            number: 0,
-            created: Time::ZERO,
-            hops: 0,
-        };
         let mut packets = Slab::default();
-        let handle = packets.insert(packet);
-        let contents = Contents::of(&packets, handle, NodeId(1), Transport::Udp);
-        let mut out = Vec::new();
-        put(&mut out, &frame(FrameKind::Data, None, 96), Some(&contents), false);
-        assert_eq!(out[..2], [DATA, RETRY]);
-        assert_eq!(out[4..10], [0xff; 6]);
-        assert_eq!(out[22..24], [0xc0, 0xab]);
-        out.clear();
-        put(&mut out, &frame(FrameKind::Data, None, 28), Some(&contents), false);
-        assert_eq!((out[0], out.len()), (NULL, 24), "there is no body");
-        out.clear();
-        put(&mut out, &frame(FrameKind::Data, None, 98), Some(&contents), true);
-        assert_eq!((out[0], &out[22..32]), (0x88, &[0xc0, 0xab, 0, 0, 0xaa, 0xaa, 3, 0, 0, 0][..]));
+        let handle = packets.insert(packet(0));
+        let contents = [Contents::of(&packets, handle, NodeId(1), Transport::Udp)];
+        let of = |length, qos| bytes(&unit(&frame(FrameKind::Data, None, length), &contents, qos));
+        let plain = of(96, false);
+        assert_eq!(plain[..2], [DATA, RETRY]);
+        assert_eq!(plain[4..10], [0xff; 6]);
+        assert_eq!(plain[22..24], [0xc0, 0xab]);
+        let empty = of(28, false);
+        assert_eq!((empty[0], empty.len()), (NULL, 24), "there is no body");
+        let qos = of(98, true);
+        assert_eq!((qos[0], &qos[22..32]), (0x88, &[0xc0, 0xab, 0, 0, 0xaa, 0xaa, 3, 0, 0, 0][..]));
+    }
+
+    /// 802.11-2016, 9.3.1.8 and 9.3.1.9; 802.11ax-2021, table 9-30b.
+    #[test]
+    fn block_acknowledgements_are_as_long_as_the_standard_says() {
+        let mut about = Load { start: 0xabc, ..Load::default() };
+        [0, 9, 63, 64, 255].into_iter().for_each(|place| about.arrived.set(place));
+        let of = |kind, length| {
+            let frame = frame(kind, Some(NodeId(2)), length);
+            let bytes = bytes(&Unit { about: Some(&about), ..unit(&frame, &[], true) });
+            assert_eq!(bytes.len() as u32 + FCS, length);
+            bytes
+        };
+        let request = of(FrameKind::BlockAckRequest, 24);
+        assert_eq!((request[0], &request[4..16]), (0x84, &[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1][..]));
+        assert_eq!(request[16..], [4, 0, 0xc0, 0xab]);
+        let short = of(FrameKind::BlockAck, 32);
+        assert_eq!((short[0], &short[16..]), (0x94, &[4, 0, 0xc0, 0xab, 1, 2, 0, 0, 0, 0, 0, 0x80][..]));
+        let long = of(FrameKind::BlockAck, 56);
+        assert_eq!((&long[16..22], &long[27..29]), (&[4, 0, 0xc4, 0xab, 1, 2][..], &[0x80, 1][..]));
+        assert_eq!((&long[29..51], long[51]), (&[0; 22][..], 0x80));
+    }
+
+    /// 60 bytes and LLC are 68 behind 14 of a header: 82, padded to 84, and the header of the second.
+    #[test]
+    fn packets_of_an_a_msdu_have_headers_of_their_own() {
+        let mut packets = Slab::default();
+        let handles = [packets.insert(packet(0)), packets.insert(packet(1))];
+        let contents = handles.map(|handle| Contents::of(&packets, handle, NodeId(1), Transport::Udp));
+        let frame = frame(FrameKind::Data, Some(NodeId(2)), 26 + 84 + 82 + FCS);
+        let unit = unit(&frame, &contents, true);
+        let bytes = bytes(&unit);
+        assert_eq!((bytes[0], &bytes[24..26]), (0x88, &[0x80, 0][..]));
+        let header = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0, 68, 0xaa, 0xaa, 3];
+        for start in [26, 26 + 84] {
+            assert_eq!(bytes[start..start + 17], header);
+            assert_eq!(bytes[start + 22..start + 24], [0x45, 0], "IPv4 behind LLC");
+        }
+        assert_eq!((bytes[26 + 82], bytes[26 + 83], bytes.len()), (0, 0, 26 + 84 + 82));
+        assert_eq!(unit.kept(), 26 + 84 + 14 + PLAIN_HEADERS);
     }
 }

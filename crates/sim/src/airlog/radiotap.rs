@@ -1,10 +1,12 @@
 //! The radiotap header in front of each frame (radiotap.org, "defined fields").
 
+use crate::config::Channel;
+use multihop_core::Span;
 use multihop_dot11::{Band, Bandwidth, DataRate, HePpdu, HtPpdu, Phy, Ppdu, VhtPpdu};
 
 /// Bytes of the longest header that is written here, of frames at rates alone or at schemes as well.
 pub(super) const fn longest(schemes: bool) -> usize {
-    if schemes { 52 } else { 36 }
+    if schemes { 64 } else { 36 }
 }
 
 // Bits of the word that says which fields are present, in their order.
@@ -15,9 +17,11 @@ const CHANNEL: u32 = 1 << 3;
 const ANTENNA_SIGNAL: u32 = 1 << 5;
 const TX_FLAGS: u32 = 1 << 15;
 const MCS: u32 = 1 << 19;
+const A_MPDU_STATUS: u32 = 1 << 20;
 const VHT: u32 = 1 << 21;
 const TIMESTAMP: u32 = 1 << 22;
 const HE: u32 = 1 << 23;
+const L_SIG: u32 = 1 << 27;
 
 /// Nanoseconds, at the last bit of the PPDU.
 const TIMESTAMP_UNIT_AND_POSITION: u8 = 0x23;
@@ -33,6 +37,13 @@ const CHANNEL_5_GHZ: u16 = 0x0100;
 /// Frequency hopping.
 const CHANNEL_GFSK: u16 = 0x0800;
 
+/// Of the status of an A-MPDU: it is known which MPDU is the last, and this is it.
+const LAST_IS_KNOWN: u16 = 0x0004;
+const IS_LAST: u16 = 0x0008;
+
+/// Of the legacy signal field, the length is known.
+const LENGTH_IS_KNOWN: u16 = 0x0002;
+
 /// It was sent after RTS and CTS.
 pub(super) const TX_WITH_RTS: u16 = 0x0004;
 /// No acknowledgement is awaited.
@@ -45,6 +56,8 @@ pub(super) struct RateFields {
     mhz: u16,
     channel: u16,
     how: How,
+    /// Silence that belongs to a frame and is no part of what its preamble announces.
+    silence: Span,
 }
 
 /// The field that says what a frame was sent at.
@@ -58,7 +71,7 @@ enum How {
 }
 
 impl RateFields {
-    /// The scenario names no channel: it is 1 at 2.4 GHz, and 36 at 5 GHz. Its flags are those of the frame's modulation, which is
+    /// Where the scenario names no channel, it is 1 at 2.4 GHz, and 36 at 5 GHz. Its flags are those of the frame's modulation, which is
     /// how Linux distinguishes 802.11g frames from 802.11b frames. A network that hops is written down as if it stood on one of its channels.
     pub(super) fn new(phy: &Phy, rate: DataRate) -> RateFields {
         let (mhz, band) = match phy.options().band {
@@ -75,7 +88,13 @@ impl RateFields {
             DataRate::Mcs(mcs) => (How::of(&phy.ppdu(mcs).expect("the scheme belongs to the PHY")), false),
         };
         let flags = FLAG_FCS | if short { FLAG_SHORT_PREAMBLE } else { 0 };
-        RateFields { flags, mhz, channel: band | kind, how }
+        let silence = Span::from_us(if phy.options().band == Band::Ghz2_4 { SIGNAL_EXTENSION_US } else { 0 });
+        RateFields { flags, mhz, channel: band | kind, how, silence }
+    }
+
+    /// The same on a channel of the same band: radiotap has the centre of its first 20 MHz, the primary channel.
+    pub(super) fn on(self, channel: Channel) -> RateFields {
+        RateFields { mhz: Channel { width_mhz: 20, ..channel }.centre_mhz() as u16, ..self }
     }
 }
 
@@ -91,24 +110,39 @@ impl How {
         }
     }
 
-    /// Its bit in the word of fields.
+    /// Its bit in the word of fields, with that of the legacy signal field.
     fn field(&self) -> u32 {
         match self {
             How::Rate(_) => RATE,
-            How::Mcs(_) => MCS,
-            How::Vht(_) => VHT,
-            How::He(_) => HE,
+            How::Mcs(_) => MCS | L_SIG,
+            How::Vht(_) => VHT | L_SIG,
+            How::He(_) => HE | L_SIG,
         }
+    }
+
+    /// The field of the legacy signal field of a PPDU that is on the air for so long: its length, which says at a rate of 6 Mb/s how long
+    /// that is, and in HE is no multiple of three (19.3.9.3.5, 21.3.8.2.4; 802.11ax-2021, 27.3.11.5). Not known where it would have more than
+    /// 12 bits.
+    fn legacy_length(&self, airtime: Span) -> [u16; 2] {
+        const SYMBOL: Span = Span::from_us(4);
+        const PREAMBLE: Span = Span::from_us(20);
+        let symbols = airtime.saturating_sub(PREAMBLE).rounded_up(SYMBOL).whole(SYMBOL);
+        let short = if matches!(self, How::He(_)) { 2 } else { 0 };
+        let length = (3 * symbols).saturating_sub(3 + short);
+        if length < 1 << 12 { [LENGTH_IS_KNOWN, (length as u16) << 4] } else { [0; 2] }
     }
 }
 
-/// `known`, `flags` and `mcs`: bandwidth, scheme, guard interval, format and code are known.
+/// OFDM at 2.4 GHz (19.3.2.4.2).
+const SIGNAL_EXTENSION_US: u64 = 6;
+
+/// `known`, `flags` and `mcs`: all of it is known, that there is no space-time coding and no extension stream too.
 fn ht(ppdu: HtPpdu) -> [u8; 3] {
     let wide = u8::from(ppdu.bandwidth == Bandwidth::Mhz40);
-    [0x1f, wide | u8::from(ppdu.short_gi) << 2 | u8::from(ppdu.ldpc) << 4, ppdu.mcs]
+    [0x7f, wide | u8::from(ppdu.short_gi) << 2 | u8::from(ppdu.ldpc) << 4, ppdu.mcs]
 }
 
-/// Space-time coding, guard interval and bandwidth are known; scheme and streams of the first user.
+/// Space-time coding, guard interval, beamforming and bandwidth are known; scheme, streams and code of the first user.
 fn vht(ppdu: VhtPpdu) -> [u8; 12] {
     let bandwidth = match ppdu.bandwidth {
         Bandwidth::Mhz40 => 1,
@@ -117,10 +151,11 @@ fn vht(ppdu: VhtPpdu) -> [u8; 12] {
         _ => 0,
     };
     let user = ppdu.mcs << 4 | ppdu.streams;
-    [0x45, 0, u8::from(ppdu.short_gi) << 2, bandwidth, user, 0, 0, 0, u8::from(ppdu.ldpc), 0, 0, 0]
+    [0x65, 0, u8::from(ppdu.short_gi) << 2, bandwidth, user, 0, 0, 0, u8::from(ppdu.ldpc), 0, 0, 0]
 }
 
-/// To a single user; scheme, code, space-time coding, bandwidth and guard interval are known.
+/// To a single user. Scheme, dual carriers, code, space-time coding, bandwidth, Doppler, guard interval, number of training symbols and
+/// beamforming are known.
 fn he(ppdu: &HePpdu) -> [u8; 12] {
     let bandwidth = match ppdu.bandwidth {
         Bandwidth::Mhz40 => 1,
@@ -135,12 +170,14 @@ fn he(ppdu: &HePpdu) -> [u8; 12] {
     };
     // Training symbols of 6.4 us are "2x", those of 12.8 us "4x".
     let training = if ppdu.training.ns() == 12_800 { 3 } else { 2 };
+    // 1, 2, 4, 6 or 8 of them by streams (802.11ax-2021, table 27-14), which are the numbers 0 to 4 here.
+    let symbols = if ppdu.streams == 1 { 0 } else { u16::from(ppdu.streams).div_ceil(2) };
     let words: [u16; 6] = [
-        0x42a0,
-        0x0002,
+        0xc2e0,
+        0x0016,
         u16::from(ppdu.mcs) << 8 | u16::from(ppdu.ldpc) << 13,
         0,
-        bandwidth | guard << 4 | training << 6,
+        bandwidth | guard << 4 | training << 6 | symbols << 8,
         u16::from(ppdu.streams),
     ];
     let mut bytes = [0; 12];
@@ -163,18 +200,35 @@ pub(super) enum Seen {
     },
 }
 
-/// When a frame was at an antenna.
+/// When a PPDU was at an antenna.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamps {
-    /// The first bit of the MPDU, in microseconds.
+    /// The first bit behind preamble and PLCP header, in microseconds. All MPDUs of an A-MPDU have the same, as from drivers.
     pub tsft_us: u64,
     /// The last bit, in nanoseconds.
     pub end_ns: u64,
+    /// How long it was on the air.
+    pub airtime: Span,
+}
+
+/// The place of an MPDU in an A-MPDU.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Aggregate {
+    /// The same for all MPDUs of an A-MPDU, and of no other.
+    pub reference: u32,
+    /// There is none behind it.
+    pub is_last: bool,
 }
 
 /// Appends a header. The end of the frame, which the time of the packet says too, is in a field that says what it means; TSFT has
-/// no fractions of microseconds.
-pub(super) fn put(out: &mut Vec<u8>, stamps: Stamps, fields: RateFields, seen: Seen) {
+/// no fractions of microseconds. Checksums of delimiters are not known.
+pub(super) fn put(
+    out: &mut Vec<u8>,
+    stamps: Stamps,
+    fields: RateFields,
+    aggregate: Option<Aggregate>,
+    seen: Seen,
+) {
     let start = out.len();
     let which = match seen {
         Seen::Received { dbm: None } => 0,
@@ -182,6 +236,7 @@ pub(super) fn put(out: &mut Vec<u8>, stamps: Stamps, fields: RateFields, seen: S
         Seen::Sent { .. } => TX_FLAGS,
     };
     out.extend([0; 4]);
+    let which = which | if aggregate.is_some() { A_MPDU_STATUS } else { 0 };
     out.extend((TSFT | FLAGS | CHANNEL | fields.how.field() | which | TIMESTAMP).to_le_bytes());
     out.extend(stamps.tsft_us.to_le_bytes());
     out.push(fields.flags);
@@ -195,13 +250,18 @@ pub(super) fn put(out: &mut Vec<u8>, stamps: Stamps, fields: RateFields, seen: S
         Seen::Received { dbm } => out.extend(dbm.map(i8::to_le_bytes).into_iter().flatten()),
         Seen::Sent { flags } => out.extend(flags.to_le_bytes()),
     }
-    match fields.how {
-        How::Rate(_) | How::He(_) => {}
-        How::Mcs(bytes) => out.extend(bytes),
-        How::Vht(bytes) => {
-            align(out, start, 2);
-            out.extend(bytes);
-        }
+    if let How::Mcs(bytes) = fields.how {
+        out.extend(bytes);
+    }
+    if let Some(Aggregate { reference, is_last }) = aggregate {
+        align(out, start, 4);
+        out.extend(reference.to_le_bytes());
+        out.extend((LAST_IS_KNOWN | if is_last { IS_LAST } else { 0 }).to_le_bytes());
+        out.extend([0; 2]);
+    }
+    if let How::Vht(bytes) = fields.how {
+        align(out, start, 2);
+        out.extend(bytes);
     }
     align(out, start, 8);
     out.extend(stamps.end_ns.to_le_bytes());
@@ -209,6 +269,10 @@ pub(super) fn put(out: &mut Vec<u8>, stamps: Stamps, fields: RateFields, seen: S
     out.extend([0, 0, TIMESTAMP_UNIT_AND_POSITION, 0]);
     if let How::He(bytes) = fields.how {
         out.extend(bytes);
+    }
+    if fields.how.field() & L_SIG != 0 {
+        let words = fields.how.legacy_length(stamps.airtime.saturating_sub(fields.silence));
+        out.extend(words.into_iter().flat_map(u16::to_le_bytes));
     }
     let length = ((out.len() - start) as u16).to_le_bytes();
     out[start + 2..start + 4].copy_from_slice(&length);
@@ -225,9 +289,19 @@ mod tests {
     use multihop_core::Rate;
     use multihop_dot11::{Coding, GuardInterval, Mcs, PpduOptions, Preamble, Standard};
 
+    /// 222 us are 50.5 symbols of 4 us behind 20 us: 51.
+    const STAMPS: Stamps = Stamps { tsft_us: 0x0102, end_ns: 0x0506, airtime: Span::from_us(222) };
+    /// 51 * 3 - 3, and in HE 2 less.
+    const LEGACY_LENGTH: [u8; 4] = [2, 0, 0x60, 0x09];
+    const LEGACY_LENGTH_HE: [u8; 4] = [2, 0, 0x40, 0x09];
+
     fn header(fields: RateFields, seen: Seen) -> Vec<u8> {
+        header_in(None, fields, seen)
+    }
+
+    fn header_in(aggregate: Option<Aggregate>, fields: RateFields, seen: Seen) -> Vec<u8> {
         let mut out = Vec::new();
-        put(&mut out, Stamps { tsft_us: 0x0102, end_ns: 0x0506 }, fields, seen);
+        put(&mut out, STAMPS, fields, aggregate, seen);
         assert!(out.len() <= longest(!matches!(fields.how, How::Rate(_))));
         out
     }
@@ -271,10 +345,14 @@ mod tests {
         );
     }
 
-    fn with(standard: Standard, bandwidth: Bandwidth, guard: GuardInterval, mcs: Mcs) -> Vec<u8> {
+    fn fields(standard: Standard, bandwidth: Bandwidth, guard: GuardInterval, mcs: Mcs) -> RateFields {
         let options = PpduOptions { bandwidth, guard, coding: Coding::Ldpc, ..PpduOptions::of(standard) };
         let phy = Phy::new(standard, Preamble::Long).with_options(options);
-        header(RateFields::new(&phy, mcs.into()), Seen::Received { dbm: Some(-70) })
+        RateFields::new(&phy, mcs.into())
+    }
+
+    fn with(standard: Standard, bandwidth: Bandwidth, guard: GuardInterval, mcs: Mcs) -> Vec<u8> {
+        header(fields(standard, bandwidth, guard, mcs), Seen::Received { dbm: Some(-70) })
     }
 
     /// By the definitions of radiotap.org: MCS, VHT, HE.
@@ -282,15 +360,62 @@ mod tests {
     fn schemes_have_fields_of_their_own() {
         let ht =
             with(Standard::Dot11n, Bandwidth::Mhz40, GuardInterval::Ns400, Mcs { scheme: 7, streams: 2 });
-        assert_eq!(ht[..8], [0, 0, 44, 0, 0x2b, 0, 0x48, 0]);
-        assert_eq!(ht[16..26], [0x10, 0, 0x3c, 0x14, 0x40, 0x01, 186, 0x1f, 0x15, 15]);
+        assert_eq!(ht[..8], [0, 0, 48, 0, 0x2b, 0, 0x48, 8]);
+        assert_eq!(ht[16..26], [0x10, 0, 0x3c, 0x14, 0x40, 0x01, 186, 0x7f, 0x15, 15]);
         let vht =
             with(Standard::Dot11ac, Bandwidth::Mhz80, GuardInterval::Ns800, Mcs { scheme: 9, streams: 3 });
-        assert_eq!(vht[..8], [0, 0, 52, 0, 0x2b, 0, 0x60, 0]);
-        assert_eq!(vht[22..36], [186, 0, 0x45, 0, 0, 4, 0x93, 0, 0, 0, 1, 0, 0, 0]);
+        assert_eq!(vht[..8], [0, 0, 56, 0, 0x2b, 0, 0x60, 8]);
+        assert_eq!(vht[22..36], [186, 0, 0x65, 0, 0, 4, 0x93, 0, 0, 0, 1, 0, 0, 0]);
         let he =
             with(Standard::Dot11ax, Bandwidth::Mhz160, GuardInterval::Ns3200, Mcs { scheme: 11, streams: 8 });
-        assert_eq!(he[..8], [0, 0, 48, 0, 0x2b, 0, 0xc0, 0]);
-        assert_eq!(he[36..], [0xa0, 0x42, 0x02, 0, 0x00, 0x2b, 0, 0, 0xe3, 0, 8, 0]);
+        assert_eq!(he[..8], [0, 0, 52, 0, 0x2b, 0, 0xc0, 8]);
+        assert_eq!(
+            (&ht[44..], &vht[52..], &he[48..]),
+            (&LEGACY_LENGTH[..], &LEGACY_LENGTH[..], &LEGACY_LENGTH_HE[..])
+        );
+        assert_eq!(he[36..48], [0xe0, 0xc2, 0x16, 0, 0x00, 0x2b, 0, 0, 0xe3, 4, 8, 0]);
+    }
+    /// The status stands between the fields of MCS and of VHT, at a multiple of four bytes: reference, flags, checksum, one to spare.
+    #[test]
+    fn mpdus_of_an_a_mpdu_say_so() {
+        let scheme = Mcs { scheme: 7, streams: 1 };
+        let of = |standard, is_last| {
+            let fields = fields(standard, Bandwidth::Mhz20, GuardInterval::Ns800, scheme);
+            header_in(Some(Aggregate { reference: 0x0201, is_last }), fields, Seen::Received { dbm: None })
+        };
+        let (ht, vht, he) =
+            (of(Standard::Dot11n, false), of(Standard::Dot11ac, true), of(Standard::Dot11ax, true));
+        let [more, last] = [[1, 2, 0, 0, 0x04, 0, 0, 0], [1, 2, 0, 0, 0x0c, 0, 0, 0]];
+        assert_eq!(ht[..8], [0, 0, 56, 0, 0x0b, 0, 0x58, 8]);
+        assert_eq!((&ht[22..25], &ht[28..36]), (&[0x7f, 0x10, 7][..], &more[..]));
+        assert_eq!(vht[..8], [0, 0, 64, 0, 0x0b, 0, 0x70, 8]);
+        assert_eq!((&vht[24..32], &vht[32..38]), (&last[..], &[0x65, 0, 0, 0, 0x71, 0][..]));
+        assert_eq!(he[..8], [0, 0, 60, 0, 0x0b, 0, 0xd0, 8]);
+        assert_eq!(
+            (&he[24..32], &he[32..36], &he[44..46]),
+            (&last[..], &[6, 5, 0, 0][..], &[0xe0, 0xc2][..])
+        );
+    }
+
+    /// The silence at 2.4 GHz is no part of it; 12 bits end at 5484 us.
+    #[test]
+    fn the_preamble_announces_the_airtime() {
+        let how = How::Mcs([0; 3]);
+        let of = |us| how.legacy_length(Span::from_us(us));
+        assert_eq!((of(5_484), of(5_488)), ([2, 4_095 << 4], [0, 0]));
+        let options = PpduOptions { band: Band::Ghz2_4, ..PpduOptions::of(Standard::Dot11n) };
+        let phy = Phy::new(Standard::Dot11n, Preamble::Long).with_options(options);
+        let low =
+            header(RateFields::new(&phy, Mcs { scheme: 7, streams: 1 }.into()), Seen::Received { dbm: None });
+        // 216 us: 49 symbols.
+        assert_eq!(low[low.len() - 4..], [2, 0, 0, 9]);
+    }
+
+    #[test]
+    fn a_wide_channel_is_named_by_its_primary() {
+        let scheme = Mcs { scheme: 7, streams: 1 };
+        let fields = fields(Standard::Dot11ac, Bandwidth::Mhz80, GuardInterval::Ns800, scheme);
+        let channel = Channel { number: 153, width_mhz: 80, overlaps: false };
+        assert_eq!((fields.mhz, fields.on(channel).mhz), (5180, 5765));
     }
 }

@@ -305,7 +305,7 @@ impl LinkTiming {
         let aggregation = config.aggregation.as_ref();
         let block_ack = aggregation.map_or(Span::ZERO, |_| timings[2].airtime(block_ack_bytes(aggregation)));
         let longest = |limits: &AggregationConfig| {
-            let within = |bytes: u32| timings[3].airtime(bytes) <= limits.max_duration;
+            let within = |bytes: u32| timings[3].psdu_airtime(bytes) <= limits.max_duration;
             largest(limits.a_mpdu, within)
         };
         let spacing =
@@ -341,6 +341,11 @@ impl LinkTiming {
     /// Airtime of a frame of `bytes` MAC bytes.
     pub fn airtime(&self, class: RateClass, bytes: u32) -> Span {
         self.timings[class as usize].airtime(bytes)
+    }
+
+    /// Airtime of DATA with a PSDU of `bytes` bytes, delimiters included.
+    pub fn psdu_airtime(&self, bytes: u32) -> Span {
+        self.timings[RateClass::Data as usize].psdu_airtime(bytes)
     }
 
     /// Preamble and PLCP header.

@@ -54,7 +54,6 @@ impl Bitmap {
     }
 
     /// Its words, the first places in the low bits of the first.
-    #[allow(dead_code)]
     pub fn words(&self) -> [u64; MOST_MPDUS / 64] {
         self.0
     }

@@ -29,7 +29,7 @@ pub use errors::RateErrors;
 pub use frame::{Frame, RateClass, RateSet};
 pub use front::{Front, Group, light};
 pub use links::{Link, Links, exceed, farthest, femtowatts};
-pub use load::{Bitmap, LoadId, Loads, Mpdu};
+pub use load::{Bitmap, Load, LoadId, Loads, Mpdu};
 pub use loss::DataLoss;
 pub use moving::Listeners;
 pub use radio::{Collisions, Finished, Radio, Reception};

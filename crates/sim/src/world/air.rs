@@ -122,7 +122,7 @@ impl World {
     fn signal_ends(&mut self, frame: &Frame, reached: Reached, arrives: impl Fn(&Link) -> Link) {
         let loss = self.timing.data_loss.from(frame.from);
         if let Some(log) = &mut self.air_log {
-            log.frame_ends(frame, &self.packets);
+            log.frame_ends(frame, &self.packets, &self.loads);
         }
         let links = self.listeners.of(frame.from);
         let wanted = frame.to.filter(|_| self.record.causes.are_kept()).map_or(u32::MAX, |to| to.0);
@@ -141,7 +141,7 @@ impl World {
             if finished.reception == Reception::Decoded
                 && let Some(log) = &mut self.air_log
             {
-                log.heard(frame, link);
+                log.heard(frame, link, radio.arrived());
             }
             if link.to == wanted && finished.reception != Reception::Decoded {
                 lost = Some((*link, finished));

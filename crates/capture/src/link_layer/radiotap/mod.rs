@@ -91,6 +91,7 @@ fn read(number: u8, bytes: &[u8], reception: &mut Reception) {
         }
         21 => reception.encoding = Some(Encoding::Vht(high_rates::vht(bytes))),
         22 => reception.timestamp = timestamp(bytes),
+        27 => reception.legacy_length = bit(u16(0), 1).then(|| u16(2) >> 4),
         23 => reception.encoding = Some(Encoding::He(high_rates::he(bytes))),
         _ => {}
     }
@@ -276,6 +277,12 @@ mod tests {
             users: 1,
         };
         assert_eq!(reception(&[1 << 21], &field).encoding, Some(Encoding::Vht(vht)));
+    }
+
+    #[test]
+    fn the_length_in_the_legacy_preamble_counts_if_it_is_known() {
+        let of = |known| reception(&[1 << 27], &[known, 0, 0xfb, 0x12]).legacy_length;
+        assert_eq!((of(3), of(2), of(1)), (Some(0x12f), Some(0x12f), None));
     }
 
     #[test]

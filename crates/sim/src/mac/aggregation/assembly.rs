@@ -5,7 +5,7 @@ use super::psdu::{Psdu, a_msdu_with};
 use super::window::{Held, State, Window};
 use crate::config::AggregationConfig;
 use crate::mac::{Cargo, Context, Mac, Outgoing};
-use crate::medium::{Mpdu, RateClass};
+use crate::medium::Mpdu;
 use crate::stack::Waiting;
 use multihop_core::{FlowId, NodeId, Span, Time};
 use multihop_link::Queued;
@@ -208,7 +208,7 @@ impl Mac {
         let several = ctx.loads.get(agreements.load).mpdus.len() > 1;
         out.cargo = Cargo::Block { window: index, several };
         out.bytes = psdu.bytes();
-        out.data = link.airtime(RateClass::Data, out.bytes);
+        out.data = link.psdu_airtime(out.bytes);
         out.with_rts = (several && limits.rts) || ctx.timing.needs_rts(out.bytes);
         agreements.windows[index as usize] = window;
         self.agreements = Some(agreements);
