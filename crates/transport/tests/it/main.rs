@@ -12,4 +12,5 @@ mod sender_events;
 mod sender_handshake;
 mod tcp_recovery;
 mod tfrc_receiver;
+mod tfrc_segments;
 mod tfrc_sender;
