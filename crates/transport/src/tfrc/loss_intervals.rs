@@ -212,4 +212,15 @@ mod tests {
         assert_eq!(intervals.loss_event_rate(3), 1.0);
         assert!(intervals.any());
     }
+
+    /// An interval of 1000 packets discounted two of 100 before it by half, for good (section 5.5). With one of 800 open, which discounts nothing:
+    /// 800 + 1000 + 0.5 * 100, of 2.5.
+    #[test]
+    fn rfc_5348_5_5_a_discount_outlives_the_interval_that_made_it() {
+        let mut intervals = LossIntervals::new(DISCOUNTING);
+        intervals.first(100.0, 0);
+        intervals.next(100);
+        intervals.next(1_100);
+        assert!((1.0 / intervals.loss_event_rate(1_899) - 740.0).abs() < 1e-9);
+    }
 }

@@ -1,6 +1,6 @@
 //! What congestion controls have in common with the one whose window they use, by the interface alone.
 
-use multihop_core::{Span, Time};
+use multihop_core::{Rate, Span, Time};
 use multihop_transport::{
     Acked, AdaptivePacing, AdaptivePacingOptions, BandwidthFilter, Controller, Cubic, CubicOptions, LossKind,
     Lost, Marked, Recovered, Reno, RenoOptions, Sent, Vegas, VegasOptions, Westwood, WestwoodOptions,
@@ -186,7 +186,7 @@ fn adaptive_pacing_begins_again_after_recovery() {
     pacing.on_sent(&Sent { now, size, packet, in_flight, retransmission: false, app_limited: false });
     pacing.on_recovered(&Recovered { now, in_flight, window: 4_000 });
     // 1040 bytes in the first interval of 50 ms.
-    assert_eq!(pacing.allowance().pace.map(|pace| pace.bps()), Some(166_400));
+    assert_eq!(pacing.allowance().pace.map(Rate::bps), Some(166_400));
     // Over no known number of hops there is no delay.
     let rtt = Some(Span::from_ms(100));
     pacing.on_acked(&Acked { rtt, hops: 0, ..acked(1_000) });

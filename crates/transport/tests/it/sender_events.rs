@@ -255,7 +255,9 @@ fn the_round_trip_is_that_of_the_newest_segment_if_each_is_timed() {
         let recorder = Recorder::with_window(4 * MSS);
         let mut sender = TcpSender::new(options, Box::new(recorder.clone()));
         sender.push(ms(0), 3 * MSS);
-        [0, 10, 20].iter().for_each(|at| assert!(sender.poll_segment(ms(*at)).is_some()));
+        for at in [0, 10, 20] {
+            assert!(sender.poll_segment(ms(at)).is_some());
+        }
         sender.on_segment(ms(100), &ack(2));
         sender.on_segment(ms(130), &ack(3));
         let found =
@@ -364,4 +366,21 @@ fn withdrawn_data_is_not_sent() {
     sender.push(ms(200), MSS);
     let segments = drain(&mut sender, 200);
     assert_eq!((segments.len(), segments[0].seq, segments[0].ecn), (1, 2 * MSS, Ecn::NotCapable));
+}
+
+/// New data that leaves in recovery is timed; a partial acknowledgement, which does not cover it, leaves that be. Segments 0 and 2 of four are
+/// lost, and three new ones leave at 102 ms.
+#[test]
+fn what_is_sent_in_recovery_gives_a_sample_at_its_end() {
+    let (mut sender, _) = sending(options(), 4, 20);
+    for at in [100, 101, 102] {
+        sender.on_segment(ms(at), &ack(0));
+    }
+    assert_eq!(numbers(&mut sender, 102), [0, 4, 5, 6]);
+    sender.on_segment(ms(200), &ack(2));
+    assert_eq!(numbers(&mut sender, 200)[0], 2);
+    assert_eq!(sender.progress().rtt_samples, 0, "a repetition was waited for");
+    sender.on_segment(ms(300), &ack(7));
+    let Progress { rtt, rtt_samples, .. } = sender.progress();
+    assert_eq!((rtt, rtt_samples), (Some(Span::from_ms(198)), 1));
 }

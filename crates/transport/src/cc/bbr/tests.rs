@@ -417,3 +417,20 @@ fn without_a_round_trip_the_pipe_is_a_first_window() {
     let small = Bbr::new(BbrOptions::draft(MSS as u32, 10));
     assert_eq!(small.allowance().window, MSS);
 }
+
+/// Section 4.2.3.6 at its bounds: the window of start-up grows below the target, or until an initial window, 10 segments, is delivered.
+#[test]
+fn the_window_of_start_up_stops_at_the_target() {
+    for (below_target, delivered, grown) in
+        [(1.0, 10_000, 1_000.0), (0.0, 10_000, 0.0), (0.0, 9_999, 1_000.0), (-1.0, 9_999, 1_000.0)]
+    {
+        let mut script = Script::new();
+        script.bbr.bandwidth.update(0, 1e6);
+        script.bbr.round_trip.update(ms(0), Some(Span::from_ms(100)));
+        let window = script.bbr.volume(HIGH_GAIN) - below_target;
+        script.bbr.window = window;
+        let told = script.told(100, 1000.0, 100);
+        script.bbr.set_window(&Delivery { delivered, ..told });
+        assert_eq!(script.bbr.window, window + grown, "{below_target} {delivered}");
+    }
+}
