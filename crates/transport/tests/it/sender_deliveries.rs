@@ -149,3 +149,18 @@ fn rfc_3168_6_1_2_an_echo_at_one_segment_holds_data_until_the_timer() {
         assert_eq!(sender.poll_timeout(), Some(ms(last + 1_000)), "and ends back-off");
     }
 }
+
+/// What waits for the connection to open is held back by the handshake and not by the application.
+#[test]
+fn the_first_flight_after_a_handshake_is_not_marked() {
+    let recorder = Recorder::with_window(4 * MSS);
+    let options = TcpOptions { delivery_rate: true, handshake: true, ..options() };
+    let mut sender = TcpSender::new(options, Box::new(recorder.clone()));
+    sender.push(ms(0), 9 * MSS);
+    sender.poll_segment(ms(0));
+    let mut answer = ack(0);
+    answer.flags.syn = true;
+    sender.on_segment(ms(100), &answer);
+    assert_eq!(drain(&mut sender, 100).len(), 4);
+    assert_eq!(limited(&recorder), [false; 4]);
+}

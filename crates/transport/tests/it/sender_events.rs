@@ -4,7 +4,7 @@ use crate::grants::Grant;
 use crate::recorder::{Event, MSS, Recorder, ack, drain, echo, losses, ms, numbers, options, sending};
 use multihop_core::{Ecn, HeaderBytes, Segment, Span};
 use multihop_transport::{
-    AckInfo, Acked, Endpoint, ExitWindow, LossKind, Lost, Progress, Recovered, TcpOptions, TcpSender,
+    AckInfo, Acked, Endpoint, ExitWindow, LossKind, Lost, Progress, Recovered, Sent, TcpOptions, TcpSender,
 };
 
 /// Two of four segments after 100 ms, which is the first sample; then the others.
@@ -383,4 +383,29 @@ fn what_is_sent_in_recovery_gives_a_sample_at_its_end() {
     sender.on_segment(ms(300), &ack(7));
     let Progress { rtt, rtt_samples, .. } = sender.progress();
     assert_eq!((rtt, rtt_samples), (Some(Span::from_ms(198)), 1));
+}
+
+/// Each segment is reported as it leaves, with what is outstanding then, headers of 40 bytes, and whether it left before.
+#[test]
+fn each_segment_that_leaves_is_reported() {
+    let (mut sender, recorder) = sending(options(), 2, 2);
+    sender.push(ms(10), 300);
+    recorder.set(|book| book.window = 9 * MSS);
+    drain(&mut sender, 10);
+    sender.on_timeout(ms(1_000));
+    drain(&mut sender, 1_000);
+    let sent = recorder.only(|event| if let Event::Sent(sent) = event { Some(sent) } else { None });
+    let of = |now, size, in_flight, retransmission| {
+        let now = ms(now);
+        Sent { now, size, packet: size + 40, in_flight, retransmission, app_limited: false }
+    };
+    let expected = [
+        of(10, 300, 2_300, false),
+        of(1_000, 1_000, 1_000, true),
+        of(1_000, 1_000, 2_000, true),
+        of(1_000, 300, 2_300, true),
+    ];
+    assert_eq!(sent, expected);
+    let Progress { sent, retransmissions, timeouts, .. } = sender.progress();
+    assert_eq!((sent, retransmissions, timeouts), (2_300, 3, 1));
 }
