@@ -358,4 +358,16 @@ mod tests {
         keeps.on_lost(&Lost { now: Time::ZERO, kind: LossKind::Timeout { again: false }, in_flight: 7_000 });
         assert_eq!(keeps.allowance().window, 7_000);
     }
+
+    /// In units of 100 us; data alone ask for something.
+    #[test]
+    fn a_packet_says_its_round_trip_time() {
+        let mut sender = sender(SenderOptions { probes: false, ..options() });
+        assert_eq!(stamped(&mut sender).rtt, 0, "none is known");
+        sender.on_opened(Span::from_ms(80));
+        let header = stamped(&mut sender);
+        assert_eq!((header.rtt, header.words.0, header.packets.0), (EwccpHeader::units(0.08), 5, 1));
+        assert!(header.rtt > 0);
+        assert_eq!(sender.stamp(0).parse::<EwccpHeader>(), Some(EwccpHeader::default()));
+    }
 }

@@ -374,4 +374,15 @@ mod tests {
         assert!((low - 1e6 * (-4.0f64).exp()).abs() < 1.0, "{low}");
         assert_eq!(sender.allowance().pace, Some(Rate::from_bps((low * 8.0) as u64)));
     }
+
+    /// 195 packets of 1000 bytes in 0.1 s of an interval of 0.2 s: 0.2 s * (0.975 - 0.95).
+    #[test]
+    fn packets_of_flows_with_a_price_count_as_load_too() {
+        let mut router = router();
+        for _ in 0..195 {
+            let mut packet = testing::packet(960, Ecn::NotCapable);
+            router.on_arrival(hop(ms(10)), &mut packet, &LinkView::default());
+        }
+        assert!((price(router.as_mut(), 201, 0.0) - 0.005).abs() < 1e-4);
+    }
 }

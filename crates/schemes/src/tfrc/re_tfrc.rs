@@ -202,4 +202,13 @@ mod tests {
             assert!(found.contains(expected), "{found}");
         }
     }
+
+    #[test]
+    fn the_rate_changes_by_steps_unless_something_else_is_chosen() {
+        use crate::ReTfrc;
+        use crate::tfrc::{Change, TfrcParameters};
+        assert_eq!(ReTfrc::default().connection().rate_change, Some(Change::Incremental));
+        let tfrc = TfrcParameters { rate_change: Some(Change::AtOnce), ..TfrcParameters::default() };
+        assert_eq!(ReTfrc { tfrc, ..ReTfrc::default() }.connection().rate_change, Some(Change::AtOnce));
+    }
 }

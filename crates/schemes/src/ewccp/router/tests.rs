@@ -403,3 +403,29 @@ fn what_was_acknowledged_is_carried() {
     router.on_link(&exchange(Fate::Acknowledged));
     assert_eq!(router.carried, 1_000);
 }
+
+/// Of DATA to a neighbour, and of own exchanges that were acknowledged.
+#[test]
+fn what_the_medium_carried_is_unicast_data() {
+    let decoded = |kind, to| {
+        LinkEvent::Decoded(DecodedFrame {
+            node: NodeId(0),
+            kind,
+            from: NodeId(5),
+            to,
+            air: Interval { start: ms(0), end: ms(1) },
+            duration: Span::ZERO,
+            size: 1_000,
+            flow: None,
+            rate: Rate::from_kbps(2_000),
+        })
+    };
+    let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
+    let mut carried = |event| {
+        router.on_link(&event);
+        router.carried
+    };
+    assert_eq!(carried(decoded(FrameKind::Data, None)), 0, "a broadcast");
+    assert_eq!(carried(decoded(FrameKind::Rts, Some(NodeId(6)))), 0);
+    assert_eq!(carried(decoded(FrameKind::Data, Some(NodeId(6)))), 1_000);
+}

@@ -166,3 +166,15 @@ fn a_restart_forgets_what_was_found_and_heard() {
 fn wires_are_not_shared() {
     assert!(Nred::default().policy(NodeId(0), &EgressQueue { is_wired: true, ..EGRESS }).is_none());
 }
+
+/// What a neighbour said holds for its lifetime, through the ends of own intervals, and no longer.
+#[test]
+fn the_end_of_an_interval_forgets_what_is_out_of_date_alone() {
+    let mut node = node(&Nred::default());
+    let congestion = Congestion { per_index: 0.14 / 240.0, lifetime: Span::from_ms(200) };
+    node.on_notice(at(0), NodeId(1), &congestion.to_notice().content);
+    for (now, known) in [(100, 1), (199, 1), (200, 0)] {
+        node.poll_notice(at(now));
+        assert_eq!(node.told.len(), known, "at {now} ms");
+    }
+}
