@@ -306,6 +306,26 @@ mod tests {
         assert_eq!(sender.allowance().window, 10_200, "the answer to a SYN");
     }
 
+    #[test]
+    fn acknowledgements_are_samples_of_the_round_trip() {
+        let mut sender = sender(options());
+        let rtt = Some(Span::from_ms(50));
+        let acked = Acked {
+            now: Time::ZERO,
+            size: 1_000,
+            rtt,
+            srtt: rtt,
+            in_flight: 0,
+            app_limited: false,
+            ecn_echo: false,
+            hops: 1,
+        };
+        sender.on_acked(&Acked { rtt: None, ..acked });
+        assert_eq!(stamped(&mut sender).rtt, 0);
+        sender.on_acked(&acked);
+        assert_eq!(stamped(&mut sender).rtt, 500);
+    }
+
     /// Ten packets of 1066 bytes in 100 ms.
     #[test]
     fn a_window_is_spread_over_a_round_trip() {

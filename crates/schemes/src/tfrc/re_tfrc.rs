@@ -204,6 +204,13 @@ mod tests {
     }
 
     #[test]
+    fn hops_are_those_of_reports_unless_given() {
+        use crate::ReTfrc;
+        assert_eq!(ReTfrc::default().known_hops(), None);
+        assert_eq!(ReTfrc { hops: Some(7), ..ReTfrc::default() }.known_hops(), Some(7));
+    }
+
+    #[test]
     fn the_rate_changes_by_steps_unless_something_else_is_chosen() {
         use crate::ReTfrc;
         use crate::tfrc::{Change, TfrcParameters};

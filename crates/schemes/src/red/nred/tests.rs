@@ -62,6 +62,25 @@ fn congestion_is_told_once_it_persists_by_who_takes_part() {
     assert_eq!(told(&Nred { notices: false, ..Nred::default() }, 0.5), [false; 5]);
 }
 
+/// The medium was congested, and is not any more.
+#[test]
+fn what_is_over_is_not_told() {
+    let mut node = after(10, 1.0, 0.5);
+    assert!(node.per_index > 0.0);
+    node.index = 100.0;
+    assert_eq!(node.measure(shares(0.0, 0.5)), None);
+    assert_eq!(node.per_index, 0.0);
+}
+
+#[test]
+fn no_probability_is_negative_or_without_end() {
+    let lifetime = Span::from_ms(200);
+    for (per_index, known) in [(0.0, true), (1e-3, true), (-1e-3, false), (f64::INFINITY, false)] {
+        let notice = Congestion { per_index, lifetime }.to_notice();
+        assert_eq!(Congestion::from_content(&notice.content).is_some(), known, "{per_index}");
+    }
+}
+
 #[test]
 fn a_notice_says_what_was_said() {
     let congestion = Congestion { per_index: 0.14 / 240.0, lifetime: Span::from_ms(200) };
