@@ -93,7 +93,7 @@ mod tests {
         assert!((theory(128.0, 4.0) - 0.047).abs() < 0.001 && (theory(64.0, 3.0) - 0.227).abs() < 0.01);
     }
 
-    /// The first numbers of SplitMix64 from zero, whose state grows by the golden ratio.
+    /// The first numbers of `SplitMix64` from zero, whose state grows by the golden ratio.
     #[test]
     fn keys_are_mixed_as_splitmix64_does() {
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -88,7 +88,7 @@ fn tcp_ap_has_its_own_defaults() {
     assert!(!given.timestamps && given.delayed_ack == Some(Span::from_ms(50)));
 }
 
-/// XCP and RCP carry a header of their own; LRED's flows are plain NewReno without marks.
+/// XCP and RCP carry a header of their own; `LRED`'s flows are plain `NewReno` without marks.
 #[test]
 fn options_are_those_of_the_parameters() {
     let size = json!({ "segment_size": "700 B", "window": 9 });
