@@ -191,6 +191,7 @@ def test_broken_meshes(inline, tmp_path, case):
         assert name in message, message
 
 
+@pytest.mark.usefixtures("chain")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -203,7 +204,7 @@ def test_broken_meshes(inline, tmp_path, case):
     ],
     ids=" ".join,
 )
-def test_a_process_of_its_own_says_the_same(multihop, inline, chain, tmp_path, arguments):
+def test_a_process_of_its_own_says_the_same(multihop, inline, tmp_path, arguments):
     (tmp_path / "bad.toml").write_text(changed("hops = 3", "hops = 0"))
     (tmp_path / "mesh").write_text(mesh()[:-20])
     done = multihop(*arguments)
