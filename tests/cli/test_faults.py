@@ -142,7 +142,7 @@ def test_a_comparison_that_is_kept_nowhere_says_how_it_would_have_been(inline, c
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("multihop.cli.runs.run_variants", interrupt)
+    monkeypatch.setattr("multihop.api.run_variants", interrupt)
     ended = inline("compare", chain, "--schemes", "udp")
     assert (ended.code, ended.out) == (130, "")
     assert ended.err == "multihop: interrupted; nothing was written; with --out DIR finished runs are kept\n"
