@@ -235,13 +235,13 @@ def _report_replaced(comparison: Comparison, out: Path, *, quiet: bool) -> None:
 
 
 def report_damaged(store: Store, consequence: str, *, quiet: bool) -> None:
-    """Says which files of the store were damaged, ten of them at most."""
-    for path in store.damaged[:10]:
-        console.note(f"damaged: {path}", quiet=quiet)
+    """Says what of the store was damaged, ten places at most."""
+    for place in store.damaged[:10]:
+        console.note(f"damaged: {place}", quiet=quiet)
     if store.damaged:
         count = len(store.damaged)
-        what = "1 damaged file of a run was" if count == 1 else f"{count} damaged files of runs were"
-        console.note(f"{what} set aside as NAME.damaged, {consequence}", quiet=quiet)
+        what = "1 damaged place of runs was" if count == 1 else f"{count} damaged places of runs were"
+        console.note(f"{what} left as found and passed over, {consequence}", quiet=quiet)
 
 
 def _require_own_file(pcap: Path, report: Path | None, out: Path | None) -> None:
