@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -77,7 +79,8 @@ class Deferred(TyperCommand):
     def load(self) -> Command:
         """The command itself, or group of commands."""
         module, _, name = self._place.partition(":")
-        found = getattr(import_module(f"multihop.cli.{module}"), name)
+        with _importing():
+            found = getattr(import_module(f"multihop.cli.{module}"), name)
         if isinstance(found, typer.Typer):
             group = typer.main.get_group(found)
             for command in group.commands.values():
@@ -100,12 +103,24 @@ class Deferred(TyperCommand):
         return self.load().make_context(info_name, args, parent, **extra)
 
 
+@contextmanager
+def _importing() -> Iterator[None]:
+    """Without looking for garbage: what imports make stays, and is not looked at later either."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def _prepared(callback: Callable[..., Any] | None) -> Callable[..., Any]:
     """What a command does once its arguments are read."""
 
     def call(**arguments: Any) -> Any:  # noqa: ANN401 - whatever the command takes
         # What nearly every command needs is imported while a signal still ends the process at once.
-        from multihop import api  # noqa: F401
+        with _importing():
+            from multihop import api  # noqa: F401
 
         signals.interrupt()
         return callback(**arguments) if callback is not None else None
