@@ -275,7 +275,9 @@ mod tests {
     #[test]
     fn block_acknowledgements_are_as_long_as_the_standard_says() {
         let mut about = Load { start: 0xabc, ..Load::default() };
-        [0, 9, 63, 64, 255].into_iter().for_each(|place| about.arrived.set(place));
+        for place in [0, 9, 63, 64, 255] {
+            about.arrived.set(place);
+        }
         let of = |kind, length| {
             let frame = frame(kind, Some(NodeId(2)), length);
             let bytes = bytes(&Unit { about: Some(&about), ..unit(&frame, &[], true) });

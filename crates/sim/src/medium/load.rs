@@ -109,7 +109,9 @@ mod tests {
     #[test]
     fn a_bitmap_moves_with_its_start() {
         let mut bits = Bitmap::default();
-        [0, 63, 64, 255].into_iter().for_each(|place| bits.set(place));
+        for place in [0, 63, 64, 255] {
+            bits.set(place);
+        }
         assert_eq!(bits.count(), 4);
         let moved = bits.without_first(63);
         assert_eq!((moved.has(0), moved.has(1), moved.has(192), moved.count()), (true, true, true, 3));

@@ -173,7 +173,9 @@ impl Script {
     pub fn block_ack(&mut self, from: NodeId, start: u16, places: &[usize]) -> Frame {
         let load = self.loads.add();
         self.loads.get_mut(load).start = start;
-        places.iter().for_each(|place| self.loads.get_mut(load).arrived.set(*place));
+        for place in places {
+            self.loads.get_mut(load).arrived.set(*place);
+        }
         Frame { load: Some(load), ..self.control(FrameKind::BlockAck, from, A, 0) }
     }
 
