@@ -64,7 +64,7 @@ pub use mobility::{
     BonnMotion, Mobility, Outage, PauseDistribution, RandomWaypoint, Recorded, Script, Start, trace,
 };
 pub use phy::Phy;
-pub use resolve::{Overrides, Resolved, load, resolve, resolve_among};
+pub use resolve::{External, Overrides, Resolved, load, resolve, resolve_among};
 pub use routing::{Aodv, Dsdv, Dsr, Network, OnLinkFailure, Routing, StaticRoutes};
 pub use schemes::Parameters;
 pub use settings::Setting;

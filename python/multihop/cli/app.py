@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from multihop.cli import bounds, console, imports, inspect, runs, studies
+from multihop.cli.emulate import emulate, replay
 from multihop.cli.explain import explain
 from multihop.cli.init import init
 from multihop.cli.league import league
@@ -39,6 +40,8 @@ def _main(
 
 app.command("run")(runs.run)
 app.command("compare")(runs.compare)
+app.command("emulate")(emulate)
+app.command("replay")(replay)
 app.command("explain")(explain)
 app.add_typer(studies.app, name="study")
 app.command("reproduce")(reproduce)

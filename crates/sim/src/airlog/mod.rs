@@ -19,7 +19,7 @@ mod pcapng;
 mod radiotap;
 mod tcp;
 
-use crate::config::{Config, MatrixQuantity, MediumModel};
+use crate::config::{AppConfig, Config, FlowConfig, MatrixQuantity, MediumModel};
 use crate::mac::Timing;
 use crate::medium::{Frame, Link};
 use crate::slab::Slab;
@@ -118,7 +118,9 @@ impl AirLog {
         for node in &config.nodes {
             writer.interface(&node.name, LINK_TYPE, SNAP_LENGTH as u32)?;
         }
-        let datagrams = |flow: &crate::config::FlowConfig| !config.schemes[flow.scheme].scheme.reliable();
+        let datagrams = |flow: &FlowConfig| {
+            flow.app == AppConfig::External || !config.schemes[flow.scheme].scheme.reliable()
+        };
         let timing = Timing::new(config);
         let transport = |flow| if datagrams(flow) { Transport::Udp } else { Transport::Tcp };
         Ok(AirLog {
