@@ -26,10 +26,19 @@ _UNITS = {"": 1.0, "B": 1.0, "s": 1.0, "b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6}
 
 
 @dataclass(frozen=True)
+class Window:
+    """The simulated seconds of a run from the beginning of its traffic on, and those at first that are not counted."""
+
+    seconds: float
+    warmup: float
+
+
+@dataclass(frozen=True)
 class Case:
     """A scenario, and the seconds of traffic that each peer simulates: as many as take a second or a few of CPU.
 
-    CPU per simulated second does not depend on the length of a run once traffic is steady. 0 s leaves a peer out.
+    0 s leaves a peer out. What a peer needs is held against what we need for as many seconds: routes that are found
+    on the way, and queues that fill, make the first seconds of a run others than the rest.
     """
 
     name: str
@@ -69,14 +78,9 @@ class Case:
         """Simulated seconds of our own run."""
         return number(self.document["duration"])
 
-    @property
-    def warmup(self) -> float:
-        """The part of them in which goodput is not counted."""
-        return number(self.document["warmup"])
-
-    def peer_warmup(self, seconds: float) -> float:
-        """The same for a peer that simulates this many seconds."""
-        return min(self.warmup, seconds / 5)
+    def window(self, seconds: float) -> Window:
+        """That of a run of this many seconds. The warm-up is the scenario's, or of a short run a fifth of it."""
+        return Window(seconds, min(number(self.document["warmup"]), seconds / 5))
 
 
 #: ns-3 passes each frame to all nodes, and DSDV would advertise 10,000 of them: the last case is for us alone.

@@ -14,6 +14,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+# The first run would import it otherwise, and be billed for it.
+import numpy as np  # noqa: F401
 import tomli_w
 
 from multihop import _core

@@ -16,11 +16,12 @@ MEMORY_NOTE = (
 )
 #: Under the second.
 PEERS_NOTE = (
-    "User CPU without set-up (of ns-2, also without the convergence of routes); in brackets, as a multiple of ours. "
-    "Goodput, a mean over runs, shows how far the same work was done. ns-2 has our rules, but finds routes of its own, "
-    "which in a grid depend on the seed; ns-3 has our routes, but the standard's rules, its own TCP, and cumulative "
-    "interference. Where goodputs differ, the work differs as well, and the multiple is only a rough one. Peers "
-    "simulate less time, so their goodput is noisier."
+    "User CPU without set-up (of ns-2, also without the convergence of routes), of runs that were made one after the "
+    "other, of as many simulated seconds and the same seed; times is the median over such pairs, with the least and "
+    "the most. Goodput, a mean over runs, shows how far the same work was done. ns-2 has our rules, but finds routes "
+    "of its own, which in a grid depend on the seed; ns-3 has our routes, but the standard's rules, its own TCP, and "
+    "cumulative interference. Where goodputs differ, the work differs as well, and CPU per delivered bit is the better "
+    "measure, though a rough one."
 )
 
 
@@ -57,6 +58,9 @@ def own_table(results: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     header += ["CPU ms/simulated s", "min to max", "set-up ms", "memory MB", "kB/node"]
     rows = []
     for case in results["cases"]:
+        if OURS not in case["simulators"]:
+            rows.append([case["name"], "failed", *["-"] * 9])
+            continue
         found = case["simulators"][OURS]
         cost = found["cpu_ms_per_simulated_s"]
         rows.append(
@@ -78,24 +82,27 @@ def own_table(results: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def peer_table(results: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: cost of each simulator, as a number and as a multiple of ours, and what each delivered."""
-    names = list(results["versions"])
-    header = ["scenario", *(f"{name} ms/s" for name in names), *(f"{name} kb/s" for name in names)]
+    """Header and rows: what each peer needed and delivered, beside what we did in as many simulated seconds."""
+    header = ["scenario", "peer", "simulated s", "peer ms/s", "ours ms/s", "times", "min to max"]
+    header += ["peer kb/s", "ours kb/s", "peer ns/bit", "ours ns/bit", "times per bit"]
     rows = []
     for case in results["cases"]:
-        found = case["simulators"]
-        own = found[OURS]["cpu_ms_per_simulated_s"]["median"]
-        costs, goodputs = [], []
-        for name in names:
-            if name not in found:
-                costs.append("-")
-                goodputs.append("-")
-                continue
-            cost = found[name]["cpu_ms_per_simulated_s"]["median"]
-            multiple = f" ({digits(cost / own)})" if name != OURS and own > 0 else ""
-            costs.append(digits(cost) + multiple)
-            goodputs.append(f"{found[name]['goodput_kbps']:.0f}")
-        rows.append([case["name"], *costs, *goodputs])
+        for name, found in case["peers"].items():
+            multiple = found["multiple"]
+            rows.append(
+                [
+                    case["name"],
+                    name,
+                    f"{found['simulated_s']:g}",
+                    *(digits(found[who]["cpu_ms_per_simulated_s"]["median"]) for who in ("peer", OURS)),
+                    digits(multiple["median"]),
+                    f"{digits(multiple['min'])} to {digits(multiple['max'])}",
+                    *(f"{found[who]['goodput_kbps']:.0f}" for who in ("peer", OURS)),
+                    *(digits(found[who]["cpu_ns_per_bit"]) for who in ("peer", OURS)),
+                    digits(found["multiple_per_bit"]),
+                ]
+            )
+        rows += [[case["name"], name, "failed", *["-"] * 9] for name in case["failed"] if name != OURS]
     return header, rows
 
 

@@ -5,8 +5,10 @@
     python benches/run.py --quick --only chain --json speed.json
 
 What counts is user CPU of the run, without set-up; every run is a process of its own. Simulators take turns, so that
-whatever else the machine does meets all of them. The median of several runs is shown, with the least and the most;
-each run has a seed of its own, the same for all simulators.
+whatever else the machine does meets all of them, and each run of a peer is followed by one of ours of as many
+simulated seconds, which is what it is held against. The median of several runs is shown, with the least and the most;
+each repetition has a seed of its own, the same for all simulators. Files are written anew after each scenario. A
+simulator that fails is left out of the scenario, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ from statistics import fmean, median
 from typing import Any
 
 from cases import CASES, Case, for_peers
-from report import markdown, print_tables
+from report import OURS, markdown, print_tables
 from rich.console import Console
 from simulators import MeasurementError, Multihop, Ns2, Ns3, Sample, Simulator
+
+from multihop.base.files import write_text
 
 REPETITIONS = 5
 #: --quick: one run, of a quarter of the simulated time.
@@ -39,22 +43,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(width=None if sys.stdout.isatty() else 150, soft_wrap=not sys.stdout.isatty())
     notes = Console(stderr=True)
     try:
-        simulators = installed(options.peers, notes)
-        results = {
+        ours = Multihop()
+        versions, peers = installed(options.peers, notes)
+        results: dict[str, Any] = {
             "machine": machine(),
-            "versions": {simulator.name: simulator.version() for simulator in simulators},
+            "versions": {ours.name: ours.version(), **versions},
             "repetitions": options.repetitions,
-            "cases": [measure(case, simulators, options, notes) for case in options.only or CASES],
+            "cases": [],
         }
-        if options.json:
-            options.json.write_text(json.dumps(results, indent=2) + "\n")
-        if options.markdown:
-            options.markdown.write_text(markdown(results))
+        for case in options.only or CASES:
+            results["cases"].append(measure(case, ours, peers, options, notes))
+            # Each row when there is one: hours of others would be lost with the last.
+            write(results, options)
     except (MeasurementError, OSError) as error:
-        notes.print(f"bench: {error}", style="red", markup=False, highlight=False)
+        fault(notes, str(error))
         return 2
     print_tables(results, console)
-    return 0
+    return 1 if any(case["failed"] for case in results["cases"]) else 0
+
+
+def write(results: dict[str, Any], options: argparse.Namespace) -> None:
+    """Writes what there is so far to the files that were asked for, each whole."""
+    if options.json:
+        write_text(options.json, json.dumps(results, indent=2) + "\n")
+    if options.markdown:
+        write_text(options.markdown, markdown(results))
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -79,40 +92,77 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def installed(peers: bool, notes: Console) -> list[Simulator]:
-    """The simulators to measure, ready to run; says which peers are left out."""
-    simulators: list[Simulator] = [Multihop()]
-    for peer in (Ns2(), Ns3()) if peers else ():
+def installed(wanted: bool, notes: Console) -> tuple[dict[str, str], list[Simulator]]:
+    """Versions of the peers to measure, and the peers, ready to run; says which are left out."""
+    versions: dict[str, str] = {}
+    peers: list[Simulator] = []
+    for peer in (Ns2(), Ns3()) if wanted else ():
         if not peer.available():
             notes.print(f"{peer.name} is left out: not installed. On Debian: {peer.remedy}", highlight=False)
             continue
-        peer.prepare()
-        simulators.append(peer)
-    return simulators
+        try:
+            version = peer.version()
+            peer.prepare()
+        except MeasurementError as error:
+            fault(notes, f"{peer.name} is left out: {error}")
+            continue
+        versions[peer.name] = version
+        peers.append(peer)
+    return versions, peers
 
 
-def measure(case: Case, simulators: list[Simulator], options: argparse.Namespace, notes: Console) -> dict[str, Any]:
-    """Runs a case on all simulators in turn, several times."""
-    samples: dict[str, list[Sample]] = {}
+def measure(
+    case: Case, ours: Simulator, peers: Sequence[Simulator], options: argparse.Namespace, notes: Console
+) -> dict[str, Any]:
+    """Runs a case on all simulators in turn, several times; one that fails is left out from then on, and named.
+
+    Each run of a peer is followed by one of ours of as many simulated seconds and the same seed.
+    """
     shrink = QUICK_SHRINK if options.quick else 1.0
+    runs: dict[str, list[Sample]] = {}
+    pairs: dict[str, list[tuple[Sample, Sample]]] = {}
+    failed: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder:
         described = Path(folder) / "case.txt"
-        if len(simulators) > 1:
+        if peers:
             described.write_text(for_peers(case))
         for repetition in range(options.repetitions):
-            for simulator in simulators:
-                if simulator.seconds(case) == 0:
+            # ns-2's routes depend on the seed, and its goodput on the routes: one seed would not do.
+            seed = repetition + 1
+            for simulator in (ours, *peers):
+                seconds = simulator.seconds(case) / shrink
+                if seconds == 0 or simulator.name in failed:
                     continue
-                notes.print(
-                    f"{case.name}: {simulator.name}, {repetition + 1} of {options.repetitions}", highlight=False
-                )
-                # ns-2's routes depend on the seed, and its goodput on the routes: one seed would not do.
-                sample = simulator.measure(case, described, shrink, seed=repetition + 1)
-                samples.setdefault(simulator.name, []).append(sample)
+                notes.print(f"{case.name}: {simulator.name}, {seed} of {options.repetitions}", highlight=False)
+                window = case.window(seconds)
+                try:
+                    sample = simulator.measure(case, described, window, seed)
+                    if simulator is ours:
+                        runs.setdefault(ours.name, []).append(sample)
+                    else:
+                        own = ours.measure(case, described, window, seed)
+                        pairs.setdefault(simulator.name, []).append((own, sample))
+                except MeasurementError as error:
+                    failed[simulator.name] = str(error)
+                    fault(notes, f"{case.name}: {error}")
     return {
         "name": case.name,
         "description": case.document["description"],
-        "simulators": {name: summary(runs) for name, runs in samples.items()},
+        "simulators": {name: summary(samples) for name, samples in runs.items()},
+        "peers": {name: beside(both) for name, both in pairs.items()},
+        "failed": failed,
+    }
+
+
+def beside(pairs: list[tuple[Sample, Sample]]) -> dict[str, Any]:
+    """What a peer needed over what we needed, each pair of runs one after the other, of the same seconds and seed."""
+    per_second = [peer.cpu_s / max(own.cpu_s, 1e-6) for own, peer in pairs]
+    return {
+        "simulated_s": pairs[0][0].simulated_s,
+        "multiple": {"median": median(per_second), "min": min(per_second), "max": max(per_second)},
+        "multiple_per_bit": median(peer.ns_per_bit / max(own.ns_per_bit, 1e-6) for own, peer in pairs),
+        OURS: summary([own for own, _ in pairs]),
+        "peer": summary([peer for _, peer in pairs]),
     }
 
 
@@ -124,6 +174,7 @@ def summary(runs: list[Sample]) -> dict[str, Any]:
         "cpu_ms_per_simulated_s": {"median": median(cost), "min": min(cost), "max": max(cost)},
         "setup_cpu_ms": median(run.setup_s for run in runs) * 1e3,
         "simulated_s": first.simulated_s,
+        "cpu_ns_per_bit": median(run.ns_per_bit for run in runs),
         "goodput_kbps": fmean(run.goodput_kbps for run in runs),
         "peak_kb": max(run.peak_kb for run in runs),
         "samples": [asdict(run) for run in runs],
@@ -135,6 +186,11 @@ def summary(runs: list[Sample]) -> dict[str, Any]:
         grown = median(run.peak_kb - (run.empty_kb or 0) for run in runs)
         found |= {"nodes": first.nodes, "flows": first.flows, "run_kb": grown, "run_kb_per_node": grown / first.nodes}
     return found
+
+
+def fault(notes: Console, what: str) -> None:
+    """Says what failed."""
+    notes.print(f"bench: {what}", style="red", markup=False, highlight=False)
 
 
 def machine() -> str:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
-from cases import BUILT, Case
+from cases import BUILT, Case, Window
 
 HERE = Path(__file__).parent
 
@@ -48,6 +48,11 @@ class Sample:
         """Milliseconds of user CPU per simulated second."""
         return 1e3 * self.cpu_s / self.simulated_s
 
+    @property
+    def ns_per_bit(self) -> float:
+        """Nanoseconds of user CPU per bit delivered: simulators do not deliver the same in the same time."""
+        return 1e6 * self.ms_per_second / (self.goodput_kbps * 1e3) if self.goodput_kbps > 0 else float("nan")
+
 
 class Simulator(ABC):
     """Something that runs cases."""
@@ -74,8 +79,8 @@ class Simulator(ABC):
         return case.duration
 
     @abstractmethod
-    def measure(self, case: Case, described: Path, shrink: float, seed: int) -> Sample:
-        """Runs a case once, `shrink` times shorter than usual. `described` is the case as peers read it.
+    def measure(self, case: Case, described: Path, window: Window, seed: int) -> Sample:
+        """Runs a case once. `described` is the case as peers read it.
 
         Raises:
             MeasurementError: if the run fails.
@@ -95,9 +100,9 @@ class Multihop(Simulator):
         """Of the package."""
         return run([sys.executable, "-c", "import multihop; print(multihop.version())"])[0].strip()
 
-    def measure(self, case: Case, described: Path, shrink: float, seed: int) -> Sample:  # noqa: ARG002 - for peers
+    def measure(self, case: Case, described: Path, window: Window, seed: int) -> Sample:  # noqa: ARG002 - for peers
         """Runs it in a process of its own, which measures itself."""
-        lasting = [str(case.duration / shrink), str(case.warmup / shrink)]
+        lasting = [str(window.seconds), str(window.warmup)]
         out, _ = run([sys.executable, str(HERE / "child.py"), str(case.file), *lasting, str(seed)])
         found = json.loads(out)
         found["cpu_s"] = max(found["cpu_s"] - found["setup_s"], 0.0)
@@ -115,11 +120,10 @@ class Peer(Simulator):
     def begins(self, case: Case) -> float:
         """When traffic begins, in simulated seconds."""
 
-    def measure(self, case: Case, described: Path, shrink: float, seed: int) -> Sample:
+    def measure(self, case: Case, described: Path, window: Window, seed: int) -> Sample:
         """Runs it twice: to the end, and only until traffic begins, which is its set-up."""
-        simulated = self.seconds(case) / shrink
         begin = self.begins(case)
-        warm, end = begin + case.peer_warmup(simulated), begin + simulated
+        warm, end = begin + window.warmup, begin + window.seconds
         command = [*self.command(), str(described), str(seed), str(begin)]
         out, cpu_s = run([*command, str(warm), str(end)])
         _, setup_s = run([*command, str(begin), str(begin)])
@@ -129,7 +133,7 @@ class Peer(Simulator):
         return Sample(
             cpu_s=max(cpu_s - setup_s, 0.0),
             setup_s=setup_s,
-            simulated_s=simulated,
+            simulated_s=window.seconds,
             goodput_kbps=float(found["delivered"]) * 8e-3 / (end - warm),
             peak_kb=int(found["peak_kb"]),
             events=int(found["events"]) if "events" in found else None,

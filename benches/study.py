@@ -7,7 +7,7 @@
 Wall time, the share of the cores that it kept busy, and bytes on disk. The study is run three times, each into an empty
 folder: to its end; with `kill -9` at three random instants, each time started again by the same command; and on a Dask
 cluster, a scheduler and two workers that are processes of their own, one of which is killed on the way. All three must
-leave the same files, byte by byte.
+keep the same of each run, byte by byte.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from multihop.simulation.shards import Shards
 
 STUDY = Path(__file__).parent / "scenarios" / "loads-study.toml"
 KILLS = 3
@@ -69,7 +71,7 @@ def main() -> int:
         on_cluster = cluster(folder / "c", quick=options.quick, kill_after=0.3 * unbroken.wall_s)
         show(on_cluster)
     same = unbroken.digest == killed.digest == on_cluster.digest
-    print("the same files, byte by byte" if same else "FILES DIFFER")
+    print("the same runs, byte by byte" if same else "RUNS DIFFER")
     if options.json:
         found = [{**asdict(one), "busy": one.busy, "cores": CORES} for one in (unbroken, killed, on_cluster)]
         options.json.write_text(json.dumps(found, indent=2) + "\n")
@@ -153,14 +155,13 @@ def cpu() -> float:
 
 def taken(way: str, folder: Path, wall_s: float, cpu_s: float, kills: list[float]) -> Measured:
     """What is in the folder, and what it took."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    runs = [path for path in files if path.parent.parent.name == "runs"]
+    shards = Shards(folder / "runs")
+    shards.scan()
     digest = hashlib.sha256()
-    for path in runs:
-        digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
-    return Measured(
-        way, len(runs), wall_s, cpu_s, sum(path.stat().st_size for path in files), kills, digest.hexdigest()
-    )
+    for key, place in sorted(shards.places.items()):
+        digest.update(key.encode() + place.read())
+    disk_bytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return Measured(way, len(shards.places), wall_s, cpu_s, disk_bytes, kills, digest.hexdigest())
 
 
 if __name__ == "__main__":

@@ -49,9 +49,9 @@ def python_page() -> str:
 def _commands() -> Iterator[list[str]]:
     """The words of each command, groups before what they have."""
     yield []
-    for name, command in getattr(typer.main.get_command(app), "commands", {}).items():
+    for name, command in typer.main.get_group(app).commands.items():
         yield [name]
-        yield from ([name, inner] for inner in getattr(command, "commands", {}))
+        yield from ([name, inner] for inner in getattr(command.load(), "commands", {}))
 
 
 def _help(words: list[str]) -> str:

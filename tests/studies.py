@@ -1,6 +1,7 @@
 """What the tests of studies share: a network that runs in milliseconds, studies on it, and runs that are made up."""
 
 import hashlib
+import io
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import numpy as np
 
 from multihop import _core
 from multihop.claims.study import Study
+from multihop.simulation.shards import Place, Shards
 from multihop.simulation.store import encode
 
 #: Three hops and two flows for three seconds.
@@ -103,11 +105,64 @@ def write_study(folder: Path, text: str = STUDY) -> Path:
 
 
 def tree(folder: Path) -> dict[str, str]:
-    """Every finished run below a folder: its name and a digest of its bytes."""
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.glob("runs/*/*"))
-    }
+    """Every finished run of a store: its key and a digest of what is kept of it."""
+    return {key: hashlib.sha256(content).hexdigest() for key, content in kept(folder).items()}
+
+
+def kept(folder: Path) -> dict[str, bytes]:
+    """What a store keeps of each run, by key."""
+    return {key: place.read() for key, place in places(folder).items()}
+
+
+def places(folder: Path) -> dict[str, Place]:
+    """Where a store keeps each run, in the order of keys."""
+    shards = Shards(folder / "runs")
+    shards.scan()
+    return dict(sorted(shards.places.items()))
+
+
+def keep_only(folder: Path, contents: dict[str, bytes]) -> None:
+    """Replaces what a store keeps by one shard."""
+    for path in folder.glob("runs/*.shard"):
+        path.unlink()
+    shards = Shards(folder / "runs")
+    for key, content in contents.items():
+        shards.append(key, content)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, and of shards, which have runs in the order in which they ended, every run."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    found = {str(path.relative_to(folder)): path.read_bytes() for path in files if path.suffix != ".shard"}
+    for store in {path.parents[1] for path in files if path.suffix == ".shard"}:
+        found |= {f"{store.relative_to(folder)}/{key}": content for key, content in kept(store).items()}
+    return found
+
+
+def overwrite(place: Place, content: bytes) -> None:
+    """Puts something else in a place, whatever its length, and leaves what is before and behind as it is."""
+    before = place.path.read_bytes()
+    place.path.write_bytes(before[: place.offset] + content + before[place.offset + place.length :])
+
+
+def break_disk(monkeypatch, left: int, error: BaseException) -> None:
+    """Lets so many runs be written, and then half of each."""
+    as_it_is, counted = Path.open, [left]
+
+    class Breaking(io.FileIO):
+        def write(self, entry):
+            counted[0] -= 1
+            if counted[0] >= 0:
+                return super().write(entry)
+            super().write(bytes(entry)[: len(entry) // 2])
+            raise error
+
+    def opened(path, mode="r", *arguments, **options):
+        if path.suffix == ".shard" and mode == "ab":
+            return Breaking(path, mode)
+        return as_it_is(path, mode, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", opened)
 
 
 def start(*arguments: object, cwd: Path, **options: object) -> subprocess.Popen:

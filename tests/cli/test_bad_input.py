@@ -66,10 +66,10 @@ SCENARIOS = {
 
 @pytest.mark.parametrize("case", SCENARIOS)
 @pytest.mark.parametrize("command", ["check", "run"])
-def test_broken_scenarios(multihop, tmp_path, case, command):
+def test_broken_scenarios(inline, tmp_path, case, command):
     text, names = SCENARIOS[case]
     (tmp_path / "bad.toml").write_text(text)
-    message = multihop(command, "bad.toml").fails_cleanly()
+    message = inline(command, "bad.toml").fails_cleanly()
     assert message.startswith("bad.toml:")
     for name in names:
         assert name in message, message
@@ -128,10 +128,10 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("case", OPTIONS)
-def test_broken_options(multihop, chain, tmp_path, case):
+def test_broken_options(inline, chain, tmp_path, case):
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00\x01")
     arguments, names = OPTIONS[case]
-    message = multihop(*arguments).fails_cleanly()
+    message = inline(*arguments).fails_cleanly()
     for name in names:
         assert name in message, message
     assert chain.read_text() == CHAIN, "the scenario was not touched"
@@ -183,18 +183,39 @@ MESHES = {
 
 
 @pytest.mark.parametrize("case", MESHES)
-def test_broken_meshes(multihop, tmp_path, case):
+def test_broken_meshes(inline, tmp_path, case):
     content, options, names = MESHES[case]
     (tmp_path / "mesh").write_bytes(content if isinstance(content, bytes) else content.encode())
-    message = multihop("import", "mesh", *options).fails_cleanly()
+    message = inline("import", "mesh", *options).fails_cleanly()
     for name in names:
         assert name in message, message
 
 
-def test_a_mesh_file_can_be_too_large(multihop, tmp_path):
+@pytest.mark.usefixtures("chain")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "bad.toml"],
+        ["run", "bad.toml"],
+        ["run", "absent.toml"],
+        ["run", "chain.toml", "--sed", "1"],
+        ["compare", "chain.toml", "--schemes", "udp,recm"],
+        ["import", "mesh"],
+    ],
+    ids=" ".join,
+)
+def test_a_process_of_its_own_says_the_same(multihop, inline, tmp_path, arguments):
+    (tmp_path / "bad.toml").write_text(changed("hops = 3", "hops = 0"))
+    (tmp_path / "mesh").write_text(mesh()[:-20])
+    done = multihop(*arguments)
+    done.fails_cleanly()
+    assert done == inline(*arguments)
+
+
+def test_a_mesh_file_can_be_too_large(inline, tmp_path):
     with (tmp_path / "huge.json").open("wb") as file:
         file.truncate(2 * 10**9)  # sparse: it takes no room on disk
-    message = multihop("import", "huge.json").fails_cleanly()
+    message = inline("import", "huge.json").fails_cleanly()
     assert "2000 MB is too large" in message
 
 
@@ -216,7 +237,7 @@ def test_a_scenario_can_come_through_a_pipe(multihop):
 
 @pytest.mark.parametrize("link", ["same", "symbolic", "hard"])
 @pytest.mark.parametrize("command", [["run"], ["compare", "--schemes", "udp"]])
-def test_a_report_does_not_replace_the_scenario(multihop, chain, command, link):
+def test_a_report_does_not_replace_the_scenario(inline, chain, command, link):
     report = chain.with_name("report.html")
     if link == "symbolic":
         report.symlink_to(chain)
@@ -224,13 +245,13 @@ def test_a_report_does_not_replace_the_scenario(multihop, chain, command, link):
         report.hardlink_to(chain)
     else:
         report = chain
-    assert "would be lost" in multihop(*command, chain, "--report", report).fails_cleanly()
+    assert "would be lost" in inline(*command, chain, "--report", report).fails_cleanly()
     assert chain.read_text() == CHAIN
 
 
-def test_an_import_does_not_replace_the_mesh(multihop, tmp_path):
+def test_an_import_does_not_replace_the_mesh(inline, tmp_path):
     (tmp_path / "mesh").write_text(mesh())
-    assert "would be lost" in multihop("import", "mesh", "--out", "mesh").fails_cleanly()
+    assert "would be lost" in inline("import", "mesh", "--out", "mesh").fails_cleanly()
     assert (tmp_path / "mesh").read_text() == mesh()
 
 
@@ -242,31 +263,31 @@ def test_outputs_do_not_replace_pipes(multihop, chain, tmp_path, option):
 
 
 @pytest.mark.parametrize("name", ["flows.csv", "scenario.toml", "report.html", "manifest.json"])
-def test_results_do_not_replace_what_is_not_ours(multihop, chain, tmp_path, name):
+def test_results_do_not_replace_what_is_not_ours(inline, chain, tmp_path, name):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / name).write_text("{}")
-    message = multihop("run", chain, "--out", "mine").fails_cleanly()
+    message = inline("run", chain, "--out", "mine").fails_cleanly()
     assert "not a results folder of multihop" in message
     assert name in message
     assert [p.name for p in (tmp_path / "mine").iterdir()] == [name]
     assert (tmp_path / "mine" / name).read_text() == "{}"
 
 
-def test_the_scenario_in_its_own_folder_stays(multihop, tmp_path):
+def test_the_scenario_in_its_own_folder_stays(inline, tmp_path):
     (tmp_path / "scenario.toml").write_text(CHAIN)
-    assert "not a results folder" in multihop("run", "scenario.toml", "--out", ".").fails_cleanly()
+    assert "not a results folder" in inline("run", "scenario.toml", "--out", ".").fails_cleanly()
     assert [p.name for p in tmp_path.iterdir()] == ["scenario.toml"]
 
 
-def test_results_can_be_made_again_in_their_folder(multihop, chain, tmp_path):
+def test_results_can_be_made_again_in_their_folder(inline, chain, tmp_path):
     for scenario in (chain, chain, "o/scenario.toml"):
-        done = multihop("run", scenario, "--out", "o")
+        done = inline("run", scenario, "--out", "o")
         assert done.code == 0, done.err
     assert (tmp_path / "o" / "scenario.toml").read_text() == CHAIN
-    assert "--out writes as well" in multihop("run", chain, "--out", "o", "--report", "o/flows.csv").fails_cleanly()
+    assert "--out writes as well" in inline("run", chain, "--out", "o", "--report", "o/flows.csv").fails_cleanly()
 
 
 @pytest.mark.parametrize("option", ["--report", "--out"])
-def test_names_that_are_too_long(multihop, chain, option):
-    assert "too long" in multihop("run", chain, option, "x" * 5000).fails_cleanly()
-    assert "too long" in multihop("run", "x" * 5000).fails_cleanly()
+def test_names_that_are_too_long(inline, chain, option):
+    assert "too long" in inline("run", chain, option, "x" * 5000).fails_cleanly()
+    assert "too long" in inline("run", "x" * 5000).fails_cleanly()

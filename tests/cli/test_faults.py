@@ -16,55 +16,63 @@ from pathlib import Path
 import pytest
 
 from multihop.claims.study import Study
-from studies import start, tree, write_study
+from multihop.simulation.shards import Place
+from studies import break_disk, contents, keep_only, kept, overwrite, places, start, tree, write_study
 
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def runs(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("runs/*/*.json.gz"))
+#: What is said of what is damaged.
+LEFT = "left as found and passed over"
 
 
 # Damaged entries
 
 
 def rewritten(change):
-    """An entry that is read, changed as JSON, and written again as it should be."""
+    """What is kept of a run: read, changed as JSON, and compressed again as it should be."""
 
-    def damage(path: Path) -> None:
-        plain = json.loads(gzip.decompress(path.read_bytes()))
+    def damage(content: bytes) -> bytes:
+        plain = json.loads(gzip.decompress(content))
         change(plain)
-        path.write_bytes(gzip.compress(json.dumps(plain).encode(), mtime=0))
+        return gzip.compress(json.dumps(plain).encode(), mtime=0)
 
     return damage
 
 
-def flip(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 4
-    path.write_bytes(content)
+def flip(content: bytes) -> bytes:
+    at = len(content) // 2
+    return content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :]
 
 
-#: What may have become of the file of a run. The last is another run of the same study.
+#: What may have become of what is kept of a run.
 DAMAGES = {
-    "empty": lambda path: path.write_bytes(b""),
-    "cut": lambda path: path.write_bytes(path.read_bytes()[:-20]),
+    "empty": lambda _: b"",
+    "cut": lambda content: content[:-20],
     "a flipped bit": flip,
-    "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size)),
-    "no gzip": lambda path: path.write_bytes(gzip.decompress(path.read_bytes())),
-    "half of the JSON": lambda path: path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes())[:-99])),
-    "not JSON": lambda path: path.write_bytes(gzip.compress(b"{broken")),
-    "other JSON": lambda path: path.write_bytes(gzip.compress(b"[1, 2]")),
+    "zeros": lambda content: bytes(len(content)),
+    "no gzip": gzip.decompress,
+    "half of the JSON": lambda content: gzip.compress(gzip.decompress(content)[:-99]),
+    "not JSON": lambda _: gzip.compress(b"{broken"),
+    "other JSON": lambda _: gzip.compress(b"[1, 2]"),
     "a table less": rewritten(lambda plain: plain.pop("flows")),
     "the summary less": rewritten(lambda plain: plain.pop("summary")),
     "another format": rewritten(lambda plain: plain.update(format=1)),
     "another engine": rewritten(lambda plain: plain["run"].update(engine="0.0.1+0123")),
     "another seed": rewritten(lambda plain: plain["summary"].update(seed=99)),
-    "another run": lambda path: shutil.copyfile(next(p for p in runs(path.parents[2]) if p != path), path),
 }
+
+#: What may have become of the head of an entry, 48 bytes before its content: mark, key, length, check sum.
+HEADS = {"mark": -48, "key": -40, "length": -8, "sum": -1}
+
+
+def in_order(folder: Path) -> list[Place]:
+    """Where a store of one shard keeps its runs, in the order in which they ended."""
+    return sorted(places(folder).values(), key=lambda place: place.offset)
+
+
+def spoil(folder: Path, number: int, damage: str) -> Place:
+    """Damages what a store keeps of one of its runs, which is not the last; where that is."""
+    place = in_order(folder)[number]
+    overwrite(place, DAMAGES[damage](place.read()))
+    return place
 
 
 @pytest.fixture(scope="module")
@@ -80,26 +88,77 @@ def test_a_damaged_run_is_said_and_made_again(tmp_path, inline, whole, damage):
     write_study(tmp_path)
     shutil.copytree(whole, tmp_path / "s")
     before = tree(tmp_path / "s")
-    victim = runs(tmp_path / "s")[3]
-    DAMAGES[damage](victim)
+    victim = spoil(tmp_path / "s", 3, damage)
+    assert_made_again(inline, tmp_path, victim, before)
+
+
+@pytest.mark.parametrize("part", HEADS)
+def test_a_damaged_head_is_said_and_its_run_made_again(tmp_path, inline, whole, part):
+    write_study(tmp_path)
+    shutil.copytree(whole, tmp_path / "s")
+    before = tree(tmp_path / "s")
+    victim = in_order(tmp_path / "s")[3]
+    content = bytearray(victim.path.read_bytes())
+    content[victim.offset + HEADS[part]] ^= 4
+    victim.path.write_bytes(content)
+    assert_made_again(inline, tmp_path, victim, before)
+
+
+def assert_made_again(inline, folder, victim, before):
     done = inline("study", "run", "small.toml", "--out", "s")
     assert done.code == 0
     assert "small: 1 runs made, 11 were there" in done.err
-    assert f"damaged: {victim.relative_to(tmp_path)}" in done.err
-    assert "1 damaged file of a run was set aside as NAME.damaged, and these runs were repeated" in done.err
-    damaged = victim.with_name(f"{victim.name}.damaged")
-    damaged.unlink()
+    assert f"damaged: {victim.path.relative_to(folder)}, byte {victim.offset - 48}\n" in done.err
+    assert f"1 damaged place of runs was {LEFT}, and these runs were repeated" in done.err
+    assert tree(folder / "s") == before
+    again = inline("study", "run", "small.toml", "--out", "s")
+    assert "0 runs made, 12 were there" in again.err
+    assert "damaged" not in again.err
+
+
+@pytest.mark.parametrize("left", [1, 30, 48, 60, -1])
+def test_a_run_of_which_only_the_beginning_was_written_is_made_again(tmp_path, inline, whole, left):
+    write_study(tmp_path)
+    shutil.copytree(whole, tmp_path / "s")
+    before = tree(tmp_path / "s")
+    last = in_order(tmp_path / "s")[-1]
+    os.truncate(last.path, last.offset + last.length + left if left < 0 else last.offset - 48 + left)
+    done = inline("study", "run", "small.toml", "--out", "s")
+    assert "small: 1 runs made, 11 were there" in done.err
+    assert "damaged" not in done.err
     assert tree(tmp_path / "s") == before
+
+
+def test_a_store_of_one_file_for_each_run_goes_on(tmp_path, inline, whole):
+    write_study(tmp_path)
+    shutil.copytree(whole, tmp_path / "s")
+    before = kept(tmp_path / "s")
+    keep_only(tmp_path / "s", {})
+    files = [tmp_path / "s" / "runs" / key[:2] / f"{key}.json.gz" for key in before]
+    for path, content in zip(files, before.values(), strict=True):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+    (tmp_path / "s" / "store.json").write_text('{"what": "multihop study", "format": 1}\n')
+    assert "12 runs finished, 0 missing" in inline("study", "status", "s").out
+    files[3].unlink()
+    files[4].write_bytes(gzip.compress(b"{broken"))
+    files[5].write_bytes(files[6].read_bytes())
+    done = inline("study", "run", "small.toml", "--out", "s")
+    assert "small: 3 runs made, 9 were there" in done.err
+    assert f"2 damaged places of runs were {LEFT}, and these runs were repeated" in done.err
+    assert inline("study", "export", "s", "--to", "t").code == 0
+    assert tree(tmp_path / "s").keys() == {path.name[:64] for path in files[3:6]}
+    assert "0 runs made, 12 were there" in inline("study", "run", "small.toml", "--out", "s").err
 
 
 def test_what_is_damaged_is_missing_in_every_look_at_a_study(tmp_path, inline, whole):
     for index, command in enumerate(("status", "report", "export")):
         folder = tmp_path / command
         shutil.copytree(whole, folder)
-        DAMAGES["not JSON"](runs(folder)[index])
+        spoil(folder, index, "not JSON")
         done = inline("study", command, folder)
         assert done.code == 0
-        assert "1 damaged file of a run was set aside as NAME.damaged, and these runs are missing" in done.err
+        assert f"1 damaged place of runs was {LEFT}, and these runs are missing" in done.err
         again = inline("study", "status", folder, "--json").json()
         assert (again["finished"], again["missing"]) == (11, 1)
 
@@ -118,19 +177,19 @@ def test_an_interrupted_comparison_goes_on_to_the_same_bytes(tmp_path, multihop,
     whole = multihop(*COMPARE, "--out", "a")
     assert whole.code == 0
     process = start(*COMPARE, "--jobs", 1, "--out", "b", cwd=tmp_path)
-    wait_for_runs(tmp_path / "b", 3, process)
+    wait_for_runs(tmp_path / "b" / "store", 3, process)
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (code, "")
-    kept = len(runs(tmp_path / "b"))
-    assert 3 <= kept < 12
+    made = len(places(tmp_path / "b" / "store"))
+    assert 3 <= made < 12
     # One more may be finished while this is said.
     again = shlex.join(["multihop", *COMPARE, "--jobs", "1", "--out", "b"])
-    said = [f"multihop: {what}; {n} finished runs are kept in b; to go on: {again}\n" for n in (kept - 1, kept)]
+    said = [f"multihop: {what}; {n} finished runs are kept in b; to go on: {again}\n" for n in (made - 1, made)]
     assert err in said
     assert {path.name for path in (tmp_path / "b").iterdir()} == {"store"}
     again = multihop(*COMPARE, "--out", "b")
-    assert f"{12 - kept} runs made, {kept} were there" in again.err
+    assert f"{12 - made} runs made, {made} were there" in again.err
     assert again.out == whole.out
     assert contents(tmp_path / "b") == contents(tmp_path / "a")
     # More seeds are only those that are missing; a capture is of a run that is made.
@@ -142,7 +201,7 @@ def test_a_comparison_that_is_kept_nowhere_says_how_it_would_have_been(inline, c
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("multihop.cli.runs.run_variants", interrupt)
+    monkeypatch.setattr("multihop.api.run_variants", interrupt)
     ended = inline("compare", chain, "--schemes", "udp")
     assert (ended.code, ended.out) == (130, "")
     assert ended.err == "multihop: interrupted; nothing was written; with --out DIR finished runs are kept\n"
@@ -170,40 +229,23 @@ def test_another_scenario_in_the_same_folder_is_said_and_loses_no_run(tmp_path, 
 def test_a_damaged_run_of_a_comparison_is_made_again(tmp_path, inline):
     assert inline(*COMPARE, "--out", "a").code == 0
     before = contents(tmp_path / "a")
-    DAMAGES["half of the JSON"](runs(tmp_path / "a")[0])
+    spoil(tmp_path / "a" / "store", 0, "half of the JSON")
     done = inline(*COMPARE, "--out", "a")
     assert "1 run made, 11 were there" in done.err
-    assert "1 damaged file of a run was set aside as NAME.damaged, and these runs were repeated" in done.err
-    (damaged,) = (tmp_path / "a").rglob("*.damaged")
-    damaged.unlink()
+    assert f"1 damaged place of runs was {LEFT}, and these runs were repeated" in done.err
     assert contents(tmp_path / "a") == before
 
 
 def wait_for_runs(folder, count, process):
     """Until so many runs are finished."""
     end = time.monotonic() + 60
-    while len(runs(folder)) < count:
+    while len(places(folder)) < count:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
         time.sleep(0.01)
 
 
 # Disks and clocks
-
-
-def full_after(monkeypatch, runs_left: int, code: int) -> None:
-    """Lets so many runs be written, and then half of each."""
-    write, left = Path.write_bytes, [runs_left]
-
-    def limited(path, content):
-        if ".json.gz" in path.name:
-            left[0] -= 1
-            if left[0] < 0:
-                write(path, content[: len(content) // 2])
-                raise OSError(code, os.strerror(code))
-        return write(path, content)
-
-    monkeypatch.setattr(Path, "write_bytes", limited)
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS])
@@ -213,7 +255,7 @@ def test_a_disk_that_takes_no_more_is_one_message_and_it_goes_on(tmp_path, inlin
     write_study(tmp_path)
     command = COMPARE if what == "compare" else ("study", "run", "small.toml")
     with monkeypatch.context() as broken:
-        full_after(broken, 4, code)
+        break_disk(broken, 4, OSError(code, os.strerror(code)))
         done = inline(*command, "--jobs", 1, "--out", "o")
     assert (done.code, done.out) == (1, "")
     (line,) = done.err.splitlines()
@@ -269,14 +311,12 @@ def test_a_store_that_is_read_only_can_be_looked_at_and_says_why_it_cannot_be_us
 
 def test_damage_in_a_store_that_is_read_only_is_still_missing(inline, tmp_path, whole, monkeypatch):
     shutil.copytree(whole, tmp_path / "s")
-    DAMAGES["not JSON"](runs(tmp_path / "s")[0])
-
-    def refuse(*_):
-        raise OSError(errno.EROFS, "Read-only file system")
-
-    monkeypatch.setattr(Path, "replace", refuse)
-    done = inline("study", "status", tmp_path / "s")
-    assert "11 runs finished, 1 missing" in done.out
+    spoil(tmp_path / "s", 0, "not JSON")
+    break_disk(monkeypatch, 0, OSError(errno.EROFS, "Read-only file system"))
+    for _ in range(2):
+        done = inline("study", "status", tmp_path / "s")
+        assert "11 runs finished, 1 missing" in done.out
+        assert f"1 damaged place of runs was {LEFT}, and these runs are missing" in done.err
 
 
 @pytest.mark.parametrize("step_s", [-1e9, -3600.0, 3600.0, 1e9])
@@ -289,8 +329,7 @@ def test_steps_of_the_clock_change_nothing(tmp_path, inline, monkeypatch, whole,
         return now() + step_s * (calls[0] % 2)
 
     shutil.copytree(whole, tmp_path / "s")
-    for path in runs(tmp_path / "s")[::2]:
-        path.unlink()
+    keep_only(tmp_path / "s", dict(list(kept(tmp_path / "s").items())[::2]))
     for path in (tmp_path / "s").rglob("*"):
         os.utime(path, (now() + step_s, now() + step_s))
     # Of a process that is alive, in the making.

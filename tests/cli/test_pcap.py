@@ -257,21 +257,30 @@ HEADERS = {
 }
 
 
-def dissected(multihop, folder):
-    """Lines of tshark with our dissector about `flow.pcapng` in this folder, by filter and further arguments."""
+@pytest.fixture(scope="module")
+def dissector(tmp_path_factory):
+    """The arguments of tshark for our dissector."""
     if shutil.which("tshark") is None or "with Lua" not in subprocess.check_output(["tshark", "-v"], text=True):
         pytest.skip("needs tshark with Lua to read captures")
-    script = folder / "multihop.lua"
-    script.write_text(multihop("dissector").out, encoding="utf-8")
+    script = tmp_path_factory.mktemp("dissector") / "multihop.lua"
+    script.write_bytes(subprocess.check_output([sys.executable, "-m", "multihop", "dissector"]))
 
-    def read(display_filter, *arguments):
-        with_script = ["tshark", "-X", f"lua_script:{script}", "-r", folder / "flow.pcapng"]
-        command = [*with_script, "-Y", display_filter, *arguments]
-        made = subprocess.run(command, capture_output=True, text=True, check=True)
+    def read(path, *arguments):
+        made = subprocess.run(
+            ["tshark", "-X", f"lua_script:{script}", "-r", path, *arguments], capture_output=True, text=True, check=True
+        )
         assert "Lua:" not in made.stderr, made.stderr
         return made.stdout.splitlines()
 
     return read
+
+
+def counts(read, path, *filters):
+    """How many packets each display filter leaves."""
+    table = read(path, "-q", "-z", ",".join(("io,stat,0", *filters)))
+    (row,) = (line for line in table if "<>" in line)
+    # Frames and bytes of each filter, behind the interval.
+    return [int(cell) for cell in row.strip("| ").split("|")[1::2]]
 
 
 #: Bytes with the headers of IP and UDP that ns-2 does not count.
@@ -327,24 +336,28 @@ def test_tshark_names_the_options_of_dsr(tshark, tmp_path):
     assert len(tshark(path, "frame.number", only="udp && dsr.option.type == 96")) > 100
 
 
-def test_the_dissector_names_the_fields_of_dsdv(tmp_path, multihop):
-    read = dissected(multihop, tmp_path)
-    run(SCENARIOS / "dsdv-chain.toml", pcap=tmp_path / "flow.pcapng", duration="60 s", warmup="0 s")
+def test_the_dissector_names_the_fields_of_dsdv(dissector, tmp_path):
+    path = tmp_path / "flow.pcapng"
+    run(SCENARIOS / "dsdv-chain.toml", pcap=path, duration="60 s", warmup="0 s")
     fields = ["ip.src", *(f"multihop.dsdv.{name}" for name in ("destination", "metric", "sequence"))]
-    updates = read("ip.proto == 114 && radiotap.txflags", "-T", "fields", *(f"-e{field}" for field in fields))
+    printed = ["-T", "fields", *(f"-e{field}" for field in fields)]
+    updates = dissector(path, "-Y", "ip.proto == 114 && radiotap.txflags", *printed)
     assert len(updates) > 20
     for line in updates:
         source, destinations, metrics, numbers = line.split("\t")
         rows = list(zip(destinations.split(","), metrics.split(","), numbers.split(","), strict=True))
         own = [row for row in rows if row[0] == source]
         assert all(metric == "0" and int(number) % 2 == 0 for _, metric, number in own)
-    assert len(read("multihop.dsdv.metric == 2 && ip.src == 10.0.0.2")) > 0
-    assert read("_ws.malformed || _ws.lua.error") == []
+    two_hops, broken = counts(
+        dissector, path, "multihop.dsdv.metric == 2 && ip.src == 10.0.0.2", "_ws.malformed || _ws.lua.error"
+    )
+    assert two_hops > 0
+    assert broken == 0
 
 
 @pytest.mark.parametrize("scheme", HEADERS)
-def test_the_dissector_names_the_fields_of_congestion_headers(tmp_path, multihop, scheme):
-    read = dissected(multihop, tmp_path)
+def test_the_dissector_names_the_fields_of_congestion_headers(dissector, tmp_path, scheme):
+    path = tmp_path / "flow.pcapng"
     condition, transport = HEADERS[scheme]
     text = f"""
 duration = "4 s"
@@ -357,17 +370,14 @@ from = "n0"
 to = "n2"
 scheme = "{scheme}"
 """
-    (tmp_path / "flow.toml").write_text(text)
-    assert multihop("run", tmp_path / "flow.toml", "--pcap", tmp_path / "flow.pcapng", "-q").code == 0
-
-    def packets(display_filter):
-        return len(read(display_filter))
-
+    run(text, pcap=path)
+    there, carried, fulfilled, broken = counts(
+        dissector, path, "multihop.type", transport, f"multihop.{condition}", "_ws.malformed || _ws.lua.error"
+    )
     # Each packet of the flow has a header, behind which its transport is found; sizes on the air are as before.
-    there = packets("multihop.type")
     if scheme == "bmcc":
-        assert 0 < there < packets(transport), "data carries marks alone"
+        assert 0 < there < carried, "data carries marks alone"
     else:
-        assert there == packets(transport) > 100
-    assert packets(f"multihop.{condition}") > 0
-    assert packets("_ws.malformed || _ws.lua.error") == 0
+        assert there == carried > 100
+    assert fulfilled > 0
+    assert broken == 0

@@ -36,7 +36,7 @@ _EARLY += [
     "rich.console",
     "multihop.results.student",
     "pydantic",
-    "multihop.cli.when",
+    "multihop.cli.inspect",
 ]
 
 

@@ -1,6 +1,7 @@
 """The benchmark runs and measures something."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,21 @@ from multihop import measure
 BENCHES = Path(__file__).parents[2] / "benches"
 
 
-def bench(*arguments: str | Path, program: str = "run.py") -> subprocess.CompletedProcess[str]:
+#: An ns-2 that knows no UDP.
+NS = """#!/bin/sh
+case $1 in
+  */version.tcl) echo 9.99 ;;
+  *) if /bin/grep -q "^flow .* udp" "$2"; then echo "no such agent" >&2; exit 3; fi
+     printf 'delivered 1000000\\npeak_kb 1000\\n' ;;
+esac
+"""
+
+
+def bench(*arguments: str | Path, program: str = "run.py", **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(BENCHES / program), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, env={**os.environ, **environment}
+    )
 
 
 def test_a_quick_run_measures_speed_memory_and_work(tmp_path):
@@ -37,6 +50,54 @@ def test_a_quick_run_measures_speed_memory_and_work(tmp_path):
     # ns-2 carries 220 kb/s over this chain; see the validation page.
     assert found["goodput_kbps"] == pytest.approx(220, rel=0.05)
     assert f"{found['events']:,}" in page.read_text()
+
+
+def test_a_peer_that_fails_is_named_and_the_others_go_on(tmp_path):
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "ns").write_text(NS)
+    (tools / "ns").chmod(0o755)
+    out, page = tmp_path / "speed.json", tmp_path / "speed.md"
+    chosen = ["--only", "chain-udp", "--only", "chain", "--json", out, "--markdown", page]
+    done = bench("--quick", "--peers", *chosen, PATH=str(tools))
+    assert done.returncode == 1
+    assert "chain-udp: ns: exit code 3: no such agent" in done.stderr
+    assert "ns-3 is left out: not installed" in done.stderr
+
+    results = json.loads(out.read_text())
+    assert results["versions"]["ns-2"] == "9.99"
+    chain, udp = sorted(results["cases"], key=lambda case: case["name"])
+    assert (list(udp["failed"]), list(udp["simulators"]), udp["peers"]) == (["ns-2"], ["multihop"], {})
+    assert chain["failed"] == {}
+    # A quarter of what ns-2 runs, by both, and not a quarter of our 2020 s.
+    both = chain["peers"]["ns-2"]
+    assert both["simulated_s"] == both["multihop"]["simulated_s"] == both["peer"]["simulated_s"] == 250
+    # 1 MB after the scenario's warm-up of 20 s.
+    assert both["peer"]["goodput_kbps"] == pytest.approx(8e3 / 230)
+    ours = both["multihop"]
+    per_bit = ours["cpu_ms_per_simulated_s"]["median"] * 1e3 / ours["goodput_kbps"]
+    assert ours["cpu_ns_per_bit"] == pytest.approx(per_bit)
+    assert "| chain | ns-2 | 250 |" in page.read_text()
+    assert "| chain-udp | ns-2 | failed |" in page.read_text()
+
+
+def test_each_row_is_there_before_the_next(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHES))
+    import run
+
+    out, seen = tmp_path / "speed.json", []
+
+    def measure(case, *_):
+        seen.append([there["name"] for there in json.loads(out.read_text())["cases"]] if out.exists() else [])
+        if case.name == "chain-udp":
+            raise KeyboardInterrupt
+        return {"name": case.name}
+
+    monkeypatch.setattr(run, "measure", measure)
+    with pytest.raises(KeyboardInterrupt):
+        run.main(["--only", "chain", "--only", "chain-11", "--only", "chain-udp", "--json", str(out)])
+    assert seen == [[], ["chain"], ["chain", "chain-11"]]
+    assert len(json.loads(out.read_text())["cases"]) == 2
 
 
 def test_an_unknown_scenario_is_a_clean_error():

@@ -24,7 +24,7 @@ from multihop.papers import papers
 from multihop.papers.verdicts import FILE, read_verdicts
 from multihop.results.folders import require_results_directory
 from multihop.simulation.store import Failure, RunId, Store, decode
-from studies import NETWORK
+from studies import NETWORK, kept
 
 KEYS: dict[str, Any] = {"name": "tiny", "seeds": 1, "metrics": {"goodput": {"column": "flows.goodput_bps"}}}
 TABLES = ("flows", "nodes", "links", "series", "summary", "metrics")
@@ -57,8 +57,8 @@ def run(folder: Path) -> RunId:
 
 @pytest.fixture(scope="module")
 def entry(folder: Path) -> dict[str, Any]:
-    (path,) = folder.glob("runs/*/*.json.gz")
-    content: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    (stored,) = kept(folder).values()
+    content: dict[str, Any] = json.loads(gzip.decompress(stored))
     return content
 
 
@@ -75,8 +75,10 @@ def test_a_run_is_one_or_counts_as_missing(
         store = Store(Path(place))
         store.write(run, content)
         with one_message():
-            output = Store(Path(place)).read(run)
-            assert (output is None) == any(Path(place).rglob("*.damaged"))
+            store = Store(Path(place))
+            output = store.read(run)
+            assert (output is None) == (len(store.damaged) == 1)
+            assert Store(Path(place)).has(run) == (output is not None)
         with one_message():
             study = Study.load(folder)
             result = study.result(folder, store=place)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Outcome
-from studies import SCENARIO, STUDY, start, tree, write_study
+from studies import SCENARIO, STUDY, break_disk, kept, start, tree, write_study
 
 #: A study without anything but what it must have; cases add to it.
 BARE = 'name = "bare"\nscenario = "tiny.toml"\nseeds = 1\n'
@@ -48,7 +48,7 @@ def test_a_study_from_beginning_to_end(tmp_path, command):
         Path(name).unlink()
     status = command("study", "status", "elsewhere", "--json").json()
     assert (status["finished"], status["missing"], status["failed"], status["failures"]) == (12, 0, 0, [])
-    assert status["bytes"] == sum(path.stat().st_size for path in Path("elsewhere").glob("runs/*/*"))
+    assert status["bytes"] == sum(map(len, kept(Path("elsewhere")).values()))
     again = command("study", "run", "elsewhere")
     assert again.out == ran.out
     assert "0 runs made, 12 were there" in again.err
@@ -137,7 +137,7 @@ def test_ctrl_c_after_the_runs_says_that_they_are_kept(tmp_path, inline, monkeyp
         raise KeyboardInterrupt
 
     write_study(tmp_path)
-    for module, arguments, kept in (
+    for module, arguments, folder in (
         ("studies", ["study", "run", "small.toml", "--out", "s", "-q"], "s"),
         ("reproduce", ["reproduce", "recn/channel", "--out", "out", "-q"], "out/recn"),
     ):
@@ -145,7 +145,7 @@ def test_ctrl_c_after_the_runs_says_that_they_are_kept(tmp_path, inline, monkeyp
         ended = inline(*arguments)
         assert ended.code == 130
         again = " ".join(["multihop", *arguments])
-        assert ended.err == f"multihop: interrupted; finished runs are kept in {kept}; to go on: {again}\n"
+        assert ended.err == f"multihop: interrupted; finished runs are kept in {folder}; to go on: {again}\n"
     assert len(tree(tmp_path / "s")) == 12
 
 
@@ -315,7 +315,7 @@ def test_broken_options(tmp_path, command, monkeypatch, case):
 
 
 MARKS = {
-    "another version's": ('{"what": "multihop study", "format": 2}', ["format 2", "format 1", "nothing was touched"]),
+    "another version's": ('{"what": "multihop study", "format": 3}', ["format 3", "format 2", "nothing was touched"]),
     "another program's": ('{"what": "groceries"}', ["store.json", "not the mark of a study folder"]),
     "unreadable": ("{", ["store.json", "cannot be read as the mark"]),
 }
@@ -338,14 +338,14 @@ def test_a_store_that_is_not_ours_is_left_alone(tmp_path, command, mark, what):
 def test_a_store_that_may_not_be_read_is_one_message(tmp_path, command, monkeypatch):
     command("study", "run", "small.toml", "--out", "s", "-q")
     before = tree(tmp_path / "s")
-    read = Path.read_bytes
+    as_it_is = Path.open
 
-    def refuse(path):
-        if path.name.endswith(".json.gz"):
+    def refuse(path, *arguments, **options):
+        if path.suffix == ".shard":
             raise PermissionError(errno.EACCES, "Permission denied")
-        return read(path)
+        return as_it_is(path, *arguments, **options)
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     for what in ("run", "report", "export"):
         message = command("study", what, "s").fails_cleanly()
         assert "cannot be read: Permission denied; it was left as it is" in message
@@ -367,23 +367,14 @@ def assert_full_disk(done, folder, limit):
 
 
 def test_a_full_disk_is_one_message_and_space_lets_it_go_on(tmp_path, command, monkeypatch):
-    write, left = Path.write_bytes, [5]
-
-    def full(path, content):
-        if ".json.gz" in path.name:
-            left[0] -= 1
-            if left[0] < 0:
-                write(path, content[: len(content) // 2])
-                raise OSError(errno.ENOSPC, "No space left on device")
-        return write(path, content)
-
-    monkeypatch.setattr(Path, "write_bytes", full)
-    assert_full_disk(command("study", "run", "small.toml", "--out", "s"), tmp_path / "s", "No space left on device")
-    monkeypatch.setattr(Path, "write_bytes", write)
-    kept = tree(tmp_path / "s")
-    assert len(kept) == 5
+    with monkeypatch.context() as full:
+        break_disk(full, 5, OSError(errno.ENOSPC, "No space left on device"))
+        done = command("study", "run", "small.toml", "--out", "s")
+    assert_full_disk(done, tmp_path / "s", "No space left on device")
+    before = tree(tmp_path / "s")
+    assert len(before) == 5
     assert "7 runs made, 5 were there" in command("study", "run", "small.toml", "--out", "s").err
-    assert kept.items() <= tree(tmp_path / "s").items()
+    assert before.items() <= tree(tmp_path / "s").items()
 
 
 def test_a_file_system_that_is_really_full(tmp_path, multihop):

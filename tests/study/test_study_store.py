@@ -1,4 +1,4 @@
-"""The store: whole files or none, names from what a run is, nothing of others touched."""
+"""The store: whole runs or none, keys from what a run is, nothing of others touched."""
 
 import gzip
 import json
@@ -8,6 +8,7 @@ import re
 import shutil
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +18,12 @@ from hypothesis import strategies as st
 
 from multihop import _core
 from multihop.base.errors import OutputError, UserError
+from multihop.simulation.shards import Shards
 from multihop.simulation.store import Failure, RunId, Store, decode, encode
-from studies import NETWORK, SCENARIO, study
+from studies import NETWORK, SCENARIO, break_disk, kept, overwrite, places, study
 
 RUN = RunId("0123", 7, "0.1.0+abc")
+OTHER = RunId("0123", 8, "0.1.0+abc")
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +42,9 @@ def files(store):
     return sorted(str(p.relative_to(store.directory)) for p in store.directory.rglob("*") if p.is_file())
 
 
-def file_of(store):
-    (path,) = store.directory.glob("runs/*/*.json.gz")
-    return path
+def place_of(store):
+    (place,) = places(store.directory).values()
+    return place
 
 
 def part_of(pid, host=None):
@@ -57,26 +60,81 @@ def test_what_is_written_is_read(store, output):
     assert_same(store.read(RUN), output)
 
 
-@pytest.mark.parametrize("when", ["writing", "renaming"])
 @pytest.mark.parametrize("how", [KeyboardInterrupt, OSError])
-def test_no_half_result_is_left(store, output, monkeypatch, when, how):
-    write, rename = Path.write_bytes, Path.replace
-
-    def half(path, content):
-        write(path, content[: len(content) // 2])
-        raise how
-
-    def fail(*_):
-        raise how
-
-    monkeypatch.setattr(Path, "write_bytes", half if when == "writing" else write)
-    monkeypatch.setattr(Path, "replace", fail if when == "renaming" else rename)
-    with pytest.raises(OutputError if how is OSError else how):
-        store.write(RUN, encode(output, RUN))
-    monkeypatch.undo()
-    assert files(store) == ["store.json"]
+@pytest.mark.parametrize("before", [0, 2])
+def test_no_half_result_is_left(store, output, monkeypatch, before, how):
+    others = [RunId("0123", seed, RUN.engine) for seed in range(before)]
+    for other in others:
+        store.write(other, encode(output, other))
+    with monkeypatch.context() as broken:
+        break_disk(broken, 0, how())
+        with pytest.raises(OutputError if how is OSError else how):
+            store.write(RUN, encode(output, RUN))
+    assert files(store) == (["runs/000001.shard", "store.json"] if before else ["store.json"])
     store.write(RUN, encode(output, RUN))
-    assert Store(store.directory).has(RUN)
+    assert kept(store.directory) == {run.key: encode(output, run) for run in [*others, RUN]}
+
+
+def test_what_cannot_be_taken_back_hides_nothing_behind_it(store, output, monkeypatch):
+    def refuse(*_):
+        raise OSError(30, "Read-only file system")
+
+    with monkeypatch.context() as broken:
+        break_disk(broken, 1, OSError(28, "No space left on device"))
+        broken.setattr(os, "truncate", refuse)
+        store.write(OTHER, encode(output, OTHER))
+        with pytest.raises(OutputError):
+            store.write(RUN, encode(output, RUN))
+    store.write(RUN, encode(output, RUN))
+    assert kept(store.directory) == {run.key: encode(output, run) for run in (OTHER, RUN)}
+
+
+def test_every_beginning_of_a_shard_is_its_whole_runs(store):
+    contents = {f"{number:064x}": bytes([number]) * 7 * number for number in range(1, 4)}
+    shards = Shards(store.directory / "runs")
+    for key, content in contents.items():
+        shards.append(key, content)
+    (path,) = shards.files()
+    whole = path.read_bytes()
+    ends = [place.offset + place.length for place in shards.places.values()]
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        found = Shards(path.parent)
+        found.scan()
+        assert list(found.places) == [key for key, end in zip(contents, ends, strict=True) if end <= length]
+        assert found.damaged == []
+
+
+def test_what_stands_between_two_runs_costs_neither(store):
+    shards = Shards(store.directory / "runs")
+    for number in (1, 2):
+        shards.append(f"{number:064x}", bytes([number]) * 9)
+    first, _ = shards.places.values()
+    overwrite(first, first.read() + b"more")
+    found = Shards(store.directory / "runs")
+    found.scan()
+    assert [place.read() for place in found.places.values()] == [b"\1" * 9, b"\2" * 9]
+    assert [(place.offset, place.length) for place in found.damaged] == [(first.offset + 9, 4)]
+
+
+def test_each_process_has_a_shard_of_its_own(store, output):
+    runs = [RunId("0123", seed, RUN.engine) for seed in range(9)]
+    stores = [Store(store.directory) for _ in range(3)]
+    for index, run in enumerate(runs):
+        stores[index % 3].write(run, encode(output, run))
+    assert files(store) == [f"runs/00000{number}.shard" for number in (1, 2, 3)] + ["store.json"]
+    fresh = Store(store.directory)
+    assert all(fresh.has(run) for run in runs)
+    assert fresh.other_runs(set()) == 9
+
+
+def test_threads_add_to_one_shard(store):
+    keys = [f"{number:064x}" for number in range(1, 301)]
+    with ThreadPoolExecutor(8) as pool:
+        shards = Shards(store.directory / "runs")
+        list(pool.map(lambda key: shards.append(key, key.encode() * 50), keys))
+    assert len(shards.files()) == 1
+    assert kept(store.directory) == {key: key.encode() * 50 for key in keys}
 
 
 def test_left_over_parts_of_dead_processes_are_cleared(store):
@@ -121,24 +179,32 @@ NOT_RUNS = {
     + b', "flows": {"a": {"text": [], "bool": []}}, "nodes": {}, "links": {}, "series": {}}',
     "a number too large": WHOLE + b', "flows": {"a": {"int64": [1e99]}}, "nodes": {}, "links": {}, "series": {}}',
     "a type of no number": WHOLE + b', "flows": {"a": {"moon": [1]}}, "nodes": {}, "links": {}, "series": {}}',
+    "a type that is no name": WHOLE + b', "flows": {"a": {",loat64": [1]}}, "nodes": {}, "links": {}, "series": {}}',
     "not text": b"\xff\xfe",
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_file_is_set_aside(store, output, damage):
+def test_a_damaged_run_is_passed_over(store, output, damage):
     store.write(RUN, encode(output, RUN))
-    path = file_of(store)
-    path.write_bytes(DAMAGE[damage](path.read_bytes()))
-    damaged = path.read_bytes()
+    place = place_of(store)
+    content = place.read()
+    # Not the last, whose end might just not have been written.
+    store.write(OTHER, encode(output, OTHER))
+    overwrite(place, DAMAGE[damage](content))
+    damaged = place.path.read_bytes()
     store = Store(store.directory)
+    assert store.has(OTHER)
     assert not store.has(RUN)
     assert store.read(RUN) is None
-    assert store.damaged == [path]
-    assert path.with_name(f"{path.name}.damaged").read_bytes() == damaged
-    assert store.other_runs(set()) == 0
+    assert [found.path for found in store.damaged] == [place.path]
+    assert place.path.read_bytes() == damaged
+    assert store.other_runs(set()) == 1
     store.write(RUN, encode(output, RUN))
     assert_same(store.read(RUN), output)
+    again = Store(store.directory)
+    assert again.has(RUN)
+    assert again.damaged == []
 
 
 def test_what_these_are_made_of_is_a_run():
@@ -146,34 +212,40 @@ def test_what_these_are_made_of_is_a_run():
 
 
 @pytest.mark.parametrize("content", NOT_RUNS)
-def test_what_is_no_run_is_no_run(store, output, content):
-    store.write(RUN, encode(output, RUN))
-    file_of(store).write_bytes(gzip.compress(NOT_RUNS[content]))
-    store = Store(store.directory)
-    assert not store.has(RUN)
-    assert store.read(RUN) is None
+def test_what_is_no_run_is_no_run(store, content):
+    store.write(RUN, gzip.compress(NOT_RUNS[content]))
+    assert_no_run(store)
 
 
 @pytest.mark.parametrize(
     "other", [RunId("0124", 7, "0.1.0+abc"), RunId("0123", 8, "0.1.0+abc"), RunId("0123", 7, "0.1.0+abd")]
 )
-def test_the_file_of_another_run_is_no_run(store, output, other):
+def test_what_is_kept_of_another_run_is_no_run(store, output, other):
     store.write(RUN, encode(output, other))
-    assert not Store(store.directory).has(RUN)
+    assert_no_run(store)
 
 
 def test_the_output_of_another_seed_is_no_run(store, output):
     store.write(RUN, encode({**output, "summary": {**output["summary"], "seed": 8}}, RUN))
+    assert_no_run(store)
+
+
+def assert_no_run(store):
+    """What is kept under the key of a run is none, once it is read."""
+    store = Store(store.directory)
+    assert store.read(RUN) is None
+    assert not store.has(RUN)
+    assert len(store.damaged) == 1
     assert not Store(store.directory).has(RUN)
 
 
-def test_a_file_that_cannot_be_read_now_is_not_set_aside(store, output, monkeypatch):
+def test_what_cannot_be_read_now_is_not_passed_over(store, output, monkeypatch):
     store.write(RUN, encode(output, RUN))
 
-    def fail(_):
+    def fail(*_):
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(Path, "read_bytes", fail)
+    monkeypatch.setattr(Path, "open", fail)
     with pytest.raises(UserError, match="Too many open files"):
         store.read(RUN)
     with pytest.raises(UserError, match="left as it is"):
@@ -185,23 +257,25 @@ def test_a_file_that_cannot_be_read_now_is_not_set_aside(store, output, monkeypa
 def test_a_damaged_run_is_made_again_the_same(tmp_path):
     asked = study(factors={}, seeds=2)
     asked.run(tmp_path / "s")
-    paths = sorted((tmp_path / "s" / "runs").rglob("*.gz"))
-    before = [path.read_bytes() for path in paths]
-    paths[0].write_bytes(before[0][:100])
+    before = kept(tmp_path / "s")
+    victim = min(places(tmp_path / "s").values(), key=lambda place: place.offset)
+    overwrite(victim, victim.read()[:100])
     told = []
     result = asked.run(tmp_path / "s", on_progress=lambda p: told.append((p.finished, p.found)))
     assert told[-1] == (1, 1)
-    assert result.store.damaged == paths[:1]
-    assert [path.read_bytes() for path in paths] == before
+    assert [place.path for place in result.store.damaged] == [victim.path]
+    assert kept(tmp_path / "s") == before
     assert result.missing == 0
 
 
 MARKS = {
     "another format": '{"what": "multihop study", "format": 99}',
+    "a format that is no number": '{"what": "multihop study", "format": []}',
     "no format": '{"what": "multihop study"}',
     "another program's": '{"format": 1, "stores": "groceries"}',
     "a list": "[1]",
     "not JSON": "{",
+    "a type that is no name": WHOLE + b', "flows": {"a": {",loat64": [1]}}, "nodes": {}, "links": {}, "series": {}}',
     "not text": b"\xff",
 }
 
@@ -280,12 +354,10 @@ def test_runs_are_kept_under_what_the_engine_was_built_from_and_not_its_commit(m
     assert study().plan.run_id(0, 1) != before
 
 
-def test_a_run_is_the_same_file_wherever_it_was_made(tmp_path):
+def test_a_run_is_kept_the_same_wherever_it_was_made(tmp_path):
     for name in ("a", "b"):
         study(factors={}).run(tmp_path / name, jobs=1 if name == "a" else 3)
-    both = [sorted((tmp_path / name / "runs").rglob("*.gz")) for name in ("a", "b")]
-    assert [p.name for p in both[0]] == [p.name for p in both[1]]
-    assert [p.read_bytes() for p in both[0]] == [p.read_bytes() for p in both[1]]
+    assert kept(tmp_path / "a") == kept(tmp_path / "b")
 
 
 def test_tables_from_the_store_are_those_of_a_run(tmp_path):
@@ -334,7 +406,7 @@ def test_a_damaged_note_of_a_failure_is_no_failure(store):
 def test_sizes_and_other_runs(store, output):
     assert (store.size(), store.other_runs(set())) == (0, 0)
     store.write(RUN, encode(output, RUN))
-    assert store.size() == file_of(store).stat().st_size
+    assert store.size() == len(encode(output, RUN))
     assert store.other_runs({RUN.key}) == 0
     assert store.other_runs({"another"}) == 1
 

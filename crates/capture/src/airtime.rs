@@ -12,7 +12,12 @@ use multihop_dot11::{Band, Bandwidth, Clock, HePpdu, HtPpdu, Ppdu, Preamble, Vht
 /// at 2.4 GHz is not part of it: see [`txtime`]. For the frames of an A-MPDU, which share a preamble, there is
 /// [`aggregate_airtime`].
 pub fn airtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
-    on_air(&ppdu(reception)?, psdu_bytes(reception, air_bytes), Band::Other)
+    airtime_of(&ppdu(reception)?, reception, air_bytes)
+}
+
+/// The same of a frame of which is known how it was sent, by [`ppdu`].
+pub fn airtime_of(ppdu: &Ppdu, reception: &Reception, air_bytes: u32) -> Option<Span> {
+    on_air(ppdu, psdu_bytes(reception, air_bytes), Band::Other)
 }
 
 /// For how long an A-MPDU of frames of so many bytes was on the air: each stands behind a delimiter of four bytes, and all but the

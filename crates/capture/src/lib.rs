@@ -22,7 +22,7 @@ mod file;
 mod frame;
 mod link_layer;
 
-pub use airtime::{aggregate_airtime, airtime, ppdu, psdu_bytes, txtime};
+pub use airtime::{aggregate_airtime, airtime, airtime_of, ppdu, psdu_bytes, txtime};
 pub use dissect::{DissectError, dissect};
 pub use file::{Capture, CaptureError, Format, Interface, MAX_RECORD_BYTES, Record};
 pub use frame::{

@@ -10,7 +10,7 @@ use crate::{
 };
 use multihop_capture::{
     Address, Channel, Control, DissectError, Fcs, Frame, FrameError, FrameType, Position, Reception, Record,
-    airtime, dissect, ppdu,
+    airtime_of, dissect, ppdu,
 };
 use multihop_core::{Interval, Span, Time};
 
@@ -168,7 +168,7 @@ impl Sniffer {
             marks,
             exact: exact && marks.is_some(),
             sent: reception.sent,
-            airtime: airtime(reception, frame.air_bytes),
+            airtime: how.and_then(|how| airtime_of(&how, reception, frame.air_bytes)),
             preamble: how.map_or(Span::ZERO, |how| how.overhead()),
             rate: how.and_then(|how| how.rate()),
             signal_dbm: reception.signal_dbm,

@@ -70,7 +70,7 @@ impl Endpoint for UdpSender {
 const WORDS: usize = 64;
 const REMEMBERED: u64 = 64 * WORDS as u64;
 
-/// The receiver. It delivers each datagram once, in whatever order they come. One that comes more than 4095 numbers behind the
+/// The receiver. It delivers each datagram once, in whatever order they come. One that comes 4095 numbers or more behind the
 /// newest is taken for a duplicate.
 pub struct UdpReceiver {
     /// One past the highest number seen.
@@ -174,6 +174,46 @@ mod tests {
             let segment = Segment { seq: number, payload: 7, ..Segment::default() };
             let expected = if known.insert(number) { 7 } else { 0 };
             assert_eq!(receiver.on_segment(Time::ZERO, &segment).bytes, expected, "{number}");
+        }
+    }
+
+    /// A receiver of datagrams answers nothing, waits for nothing and knows nothing of the path; a sender has no timer.
+    #[test]
+    fn there_is_no_feedback() {
+        let segment = Segment { seq: 5, offset: 40, payload: 7, ..Segment::default() };
+        let mut receiver = UdpReceiver::default();
+        receiver.push(Time::ZERO, 100);
+        assert_eq!(receiver.on_segment(Time::ZERO, &segment), Delivered { bytes: 7, offset: 40 });
+        assert_eq!(receiver.on_segment(Time::ZERO, &segment), Delivered { bytes: 0, offset: 40 });
+        receiver.on_timeout(Time::ZERO);
+        assert_eq!((receiver.poll_segment(Time::ZERO), receiver.poll_timeout()), (None, None));
+        assert_eq!((receiver.backlog(), receiver.progress()), (0, Progress::default()));
+        let mut sender = UdpSender::new(UdpOptions::default());
+        sender.push(Time::ZERO, 1472);
+        assert_eq!(sender.on_segment(Time::ZERO, &segment), Delivered::default());
+        sender.on_timeout(Time::ZERO);
+        assert_eq!((sender.poll_timeout(), sender.backlog()), (None, 1472));
+        let whole = Segment { payload: 1472, header: 28, ..Segment::default() };
+        assert_eq!(sender.poll_segment(Time::ZERO), Some(whole), "1500 bytes");
+    }
+
+    /// 4094 numbers behind the newest it is still known whether one came; 4095 behind it is taken for a duplicate.
+    #[test]
+    fn the_last_4095_numbers_are_remembered() {
+        for (behind, fresh) in [(4_093, true), (4_094, true), (4_095, false)] {
+            let mut receiver = UdpReceiver::new();
+            assert!(receiver.note(9_000) && !receiver.note(9_000));
+            assert_eq!(receiver.note(9_000 - behind), fresh, "{behind}");
+            assert!(!receiver.note(9_000 - behind));
+        }
+        // A leap of as many forgets all, and what was skipped is new.
+        for leap in [4_095, 4_096, 4_097, 12_000] {
+            let mut receiver = UdpReceiver::new();
+            (0..=100).for_each(|number| assert!(receiver.note(number)));
+            assert!(receiver.note(100 + leap));
+            for number in (100 + leap - 4_094..100 + leap).filter(|number| *number > 100) {
+                assert!(receiver.note(number), "{leap} {number}");
+            }
         }
     }
 }

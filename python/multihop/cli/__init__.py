@@ -86,7 +86,6 @@ def _run() -> int:
     from multihop.base.errors import Interrupted, OutputError, UserError
     from multihop.cli.app import app
 
-    signals.interrupt()
     arguments = sys.argv[1:] or ["--help"]
     try:
         code = app(arguments, standalone_mode=False, prog_name="multihop")

@@ -1,30 +1,156 @@
 """The commands, put together."""
 
-from typing import Annotated
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from multihop.cli import bounds, console, imports, inspect, runs, studies
-from multihop.cli.emulate import emulate, replay
-from multihop.cli.explain import explain
-from multihop.cli.init import init
-from multihop.cli.league import league
-from multihop.cli.measure import measure
-from multihop.cli.optimum import optimum
-from multihop.cli.reproduce import reproduce
-from multihop.cli.when import when
+from multihop.base import signals
 from multihop.results.provenance import build
 
+if TYPE_CHECKING:
+    from typer._click import Command, Context
+
+#: Each command: where it is, and the first sentence of what it says of itself.
+_COMMANDS = {
+    "run": ("runs:run", "Simulate a scenario and report goodput, delay and losses of each flow."),
+    "compare": (
+        "runs:compare",
+        "Compare schemes on a scenario over common seeds, and test the differences for significance.",
+    ),
+    "emulate": (
+        "emulate:emulate",
+        "Run real programs over the simulated air, in real time: each node is a network namespace of Linux.",
+    ),
+    "replay": (
+        "emulate:replay",
+        "Run again what programs did in an emulation, without them: the same run to the bit.",
+    ),
+    "explain": ("explain:explain", "Say why flows starve or are slow, and try what would help."),
+    "reproduce": (
+        "reproduce:reproduce",
+        "Reproduce the figures and tables of a paper, and check its claims against them.",
+    ),
+    "league": ("league:league", "Run every scheme on one common set of networks, and rank them on each."),
+    "when": ("when:when", "Report which scheme helps when: over hops, flows, rates, load, loss and mobility."),
+    "bound": (
+        "bounds:bound",
+        "Compute an upper bound on what the channel of a scenario carries, without running it.",
+    ),
+    "optimum": (
+        "optimum:optimum",
+        "Compute the flow rates that maximise a sum of utilities, without running the scenario.",
+    ),
+    "measure": (
+        "measure:measure",
+        "Report airtime by station, link capacities and capture quality of monitor-mode captures.",
+    ),
+    "import": ("imports:import_mesh", "Turn a measured mesh into a scenario with positions and a link matrix."),
+    "check": ("inspect:check", "Read a scenario and show what would be run, without running it."),
+    "list": (
+        "inspect:list_names",
+        "List names: schemes, PHYs, media, mobility, routing, apps, generators, estimators, models, papers, columns.",
+    ),
+    "schema": (
+        "inspect:schema",
+        "Print the JSON Schema of scenarios or of studies, for editors and checkers.",
+    ),
+    "dissector": (
+        "inspect:dissector",
+        "Print a dissector in Lua, by which Wireshark and tshark name the fields of congestion headers and of DSDV.",
+    ),
+    "init": ("init:init", "Write scenarios and studies to start from into a directory."),
+    "doctor": ("inspect:doctor", "Report what is installed and whether it works."),
+    "study": ("studies:app", "A base scenario, factors and seeds, with statistics and claims."),
+}
+
+_STYLE: dict[str, Any] = {
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
+class Deferred(TyperCommand):
+    """A command that is imported when it is asked for: all of them, with what they need, take most of a second."""
+
+    def __init__(self, name: str, place: str, summary: str) -> None:
+        super().__init__(name, help=summary)
+        self._place = place
+
+    def load(self) -> Command:
+        """The command itself, or group of commands."""
+        module, _, name = self._place.partition(":")
+        with _importing():
+            found = getattr(import_module(f"multihop.cli.{module}"), name)
+        if isinstance(found, typer.Typer):
+            group = typer.main.get_group(found)
+            for command in group.commands.values():
+                command.callback = _prepared(command.callback)
+            return group
+        alone = typer.Typer(add_completion=False, **_STYLE)
+        alone.command(self.name)(found)
+        made = typer.main.get_command(alone)
+        made.callback = _prepared(made.callback)
+        return made
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: Context | None = None,
+        **extra: Any,  # noqa: ANN401 - what Typer hands on
+    ) -> Context:
+        """The context of the command itself, by which Typer goes on."""
+        return self.load().make_context(info_name, args, parent, **extra)
+
+
+@contextmanager
+def _importing() -> Iterator[None]:
+    """Without looking for garbage: what imports make stays, and is not looked at later either."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def _prepared(callback: Callable[..., Any] | None) -> Callable[..., Any]:
+    """What a command does once its arguments are read."""
+
+    def call(**arguments: Any) -> Any:  # noqa: ANN401 - whatever the command takes
+        # What nearly every command needs is imported while a signal still ends the process at once.
+        with _importing():
+            from multihop import api  # noqa: F401
+
+        signals.interrupt()
+        return callback(**arguments) if callback is not None else None
+
+    return call
+
+
+class _Commands(TyperGroup):
+    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - those of any group
+        commands = {name: Deferred(name, *about) for name, about in _COMMANDS.items()}
+        super().__init__(**{**attributes, "commands": commands})
+
+
 app = typer.Typer(
-    help="Congestion control over multi-hop IEEE 802.11: simulated, compared, explained.",
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Congestion control over multi-hop IEEE 802.11: simulated, compared, explained.", cls=_Commands, **_STYLE
 )
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from multihop.cli import console
+
         console.say(f"multihop {build()}")
         raise typer.Exit
 
@@ -36,24 +162,3 @@ def _main(
     ] = False,
 ) -> None:
     pass
-
-
-app.command("run")(runs.run)
-app.command("compare")(runs.compare)
-app.command("emulate")(emulate)
-app.command("replay")(replay)
-app.command("explain")(explain)
-app.add_typer(studies.app, name="study")
-app.command("reproduce")(reproduce)
-app.command("league")(league)
-app.command("when")(when)
-app.command("bound")(bounds.bound)
-app.command("optimum")(optimum)
-app.command("measure")(measure)
-app.command("import")(imports.import_mesh)
-app.command("check")(inspect.check)
-app.command("list")(inspect.list_names)
-app.command("schema")(inspect.schema)
-app.command("dissector")(inspect.dissector)
-app.command("init")(init)
-app.command("doctor")(inspect.doctor)

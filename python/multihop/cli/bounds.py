@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from multihop import api
 from multihop.cli import completion, console
 from multihop.cli.settings import SetOption, read
-from multihop.optima.capacity import LEVELS, Bound, not_counted
+
+if TYPE_CHECKING:
+    from multihop.optima.capacity import Bound
 
 
 def bound(
@@ -22,6 +23,9 @@ def bound(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Compute an upper bound on what the channel of a scenario carries, without running it."""
+    from multihop import api
+    from multihop.optima.capacity import LEVELS, not_counted
+
     found = api.bound(scenario, set=read(set), scheme=scheme)
     if as_json:
         console.print_json(found.record())
@@ -47,6 +51,8 @@ def _print_totals(found: Bound) -> None:
 
 
 def _print_flows(found: Bound) -> None:
+    from multihop.optima.capacity import LEVELS
+
     heads = ["each flow alone, kb/s", "hops", *(level.name for level in LEVELS)]
     heads += [f"{LEVELS[-1].name} with ACKs", "limited by"] if found.has_feedback else ["limited by"]
     rows = []

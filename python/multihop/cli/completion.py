@@ -1,18 +1,20 @@
-"""Values that a shell offers for options: what there is, as `multihop list` has it."""
+"""Values that a shell offers for options: what there is, as `multihop list` has it.
+
+Whoever presses Tab waits: what is not needed for the names that are asked for is not imported.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from multihop import api, importers
-from multihop.papers import papers
+from multihop.simulation.scenario import registered
 
 #: What the documentation calls by one name, and the catalogue by several.
 ALIASES = {"routing": ("routing_protocols", "metrics", "link_failures")}
 
 
 def _of(kind: str) -> list[str]:
-    return [entry["name"] for entry in api.catalogue()[kind]]
+    return [entry["name"] for entry in registered()[kind]]
 
 
 def _that_begin(names: Iterable[str], incomplete: str) -> list[str]:
@@ -38,11 +40,15 @@ def schemes(incomplete: str) -> list[str]:
 
 def kind(incomplete: str) -> list[str]:
     """Of what `multihop list` can list."""
+    from multihop import api
+
     return _that_begin([*api.catalogue(), *ALIASES], incomplete)
 
 
 def paper(incomplete: str) -> list[str]:
     """Of a paper; once its name and a slash are there, of its items."""
+    from multihop.papers import papers
+
     name, slash, _ = incomplete.partition("/")
     if not slash:
         return _that_begin(["all", *(each.name for each in papers())], incomplete)
@@ -52,6 +58,8 @@ def paper(incomplete: str) -> list[str]:
 
 def format(incomplete: str) -> list[str]:
     """Of a format of meshes."""
+    from multihop import importers
+
     return _that_begin(["auto", *importers.FORMATS], incomplete)
 
 

@@ -13,7 +13,6 @@ from typing import Annotated, Any
 
 import typer
 
-from multihop import api
 from multihop.base import extras
 from multihop.base.errors import UserError, did_you_mean
 from multihop.base.files import require_writable_directory
@@ -42,6 +41,8 @@ def check(
     as_json: JsonOption = False,
 ) -> None:
     """Read a scenario and show what would be run, without running it."""
+    from multihop import api
+
     view = api.check(scenario, set=read(set))
     if as_json:
         console.print_json(view)
@@ -71,6 +72,8 @@ def list_names(
     as_json: JsonOption = False,
 ) -> None:
     """List names: schemes, PHYs, media, mobility, routing, apps, generators, estimators, models, papers, columns."""
+    from multihop import api
+
     catalogue = api.catalogue()
     wanted = kind.lower() if kind is not None else None
     if wanted is not None and wanted not in catalogue and wanted not in completion.ALIASES:
@@ -101,6 +104,8 @@ def schema(
     ] = "scenario",
 ) -> None:
     """Print the JSON Schema of scenarios or of studies, for editors and checkers."""
+    from multihop import api
+
     console.print_json(api.schema(of))
 
 
@@ -181,12 +186,15 @@ def _try(test: Callable[[], None]) -> str | None:
 
 
 def _self_test() -> None:
+    from multihop import api
+
     result = api.run(_SELF_TEST)
     if not result.flows["delivered_bytes"].sum() > 0:
         raise RuntimeError("a two-hop transfer delivered nothing")
 
 
 def _draw_test() -> None:
+    from multihop import api
     from multihop.report import page
 
     if "<svg" not in page(api.compare(_SELF_TEST, ["tcp-newreno"], seeds=1)):

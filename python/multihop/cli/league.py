@@ -5,17 +5,18 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from multihop.base.errors import UserError
-from multihop.claims.study import StudyResult
 from multihop.cli import completion, console
 from multihop.cli.runs import JobsOption, JsonOption, QuietOption, report_in, runs_are_kept
 from multihop.cli.studies import DaskOption, QuickOption, simulate
-from multihop.league import League, networks, schemes, study
-from multihop.results.folders import require_results_directory
+
+if TYPE_CHECKING:
+    from multihop.claims.study import StudyResult
+    from multihop.league import League
 
 
 def league(
@@ -42,7 +43,8 @@ def league(
     quiet: QuietOption = False,
 ) -> None:
     """Run every scheme on one common set of networks, and rank them on each. Interrupted, it resumes."""
-    from multihop.league import page, table, words
+    from multihop.league import League, networks, page, schemes, study, table, words
+    from multihop.results.folders import require_results_directory
 
     check_counts(seeds, jobs)
     names = schemes(listed(compared))

@@ -7,26 +7,23 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multihop.api import run_variants
-from multihop.api.results import Comparison
 from multihop.base import extras
 from multihop.base.errors import Interrupted, UserError
 from multihop.base.files import require_writable_file
 from multihop.cli import completion, console
-from multihop.cli.progress import RunProgress
 from multihop.cli.settings import SetOption, read
-from multihop.comparison.saving import other_results
-from multihop.results.columns import Metric
-from multihop.results.folders import RESULT_NAMES, require_results_directory
 from multihop.results.provenance import record
-from multihop.results.words import with_interval
 from multihop.simulation.scenario import Scenario, load
 from multihop.simulation.seeds import seed_list
-from multihop.simulation.store import Store
+
+if TYPE_CHECKING:
+    from multihop.api.results import Comparison
+    from multihop.results.columns import Metric
+    from multihop.simulation.store import Store
 
 #: A comparison prints no more flows than these.
 _MOST_FLOWS = 12
@@ -142,6 +139,11 @@ def _simulate(
     quiet: bool,
 ) -> Comparison:
     """Checks everything that can be checked, runs, writes what was asked for."""
+    from multihop.api import run_variants
+    from multihop.cli.progress import RunProgress
+    from multihop.results.folders import RESULT_NAMES, require_results_directory
+    from multihop.simulation.store import Store
+
     if jobs is not None and jobs < 1:
         raise UserError(f"--jobs: found {jobs}; needs at least 1")
     seed_list(seeds, first_seed or 0)
@@ -224,22 +226,26 @@ def _nothing_is_kept(pcap: Path | None) -> Iterator[None]:
 
 def _report_replaced(comparison: Comparison, out: Path, *, quiet: bool) -> None:
     """Says whose results are replaced, where they were of another scenario."""
+    from multihop.comparison.saving import other_results
+
     before = other_results(comparison, out)
     if before is not None:
         console.note(f"{out}: results of {before} are replaced; their runs stay in {out / STORE}", quiet=quiet)
 
 
 def report_damaged(store: Store, consequence: str, *, quiet: bool) -> None:
-    """Says which files of the store were damaged, ten of them at most."""
-    for path in store.damaged[:10]:
-        console.note(f"damaged: {path}", quiet=quiet)
+    """Says what of the store was damaged, ten places at most."""
+    for place in store.damaged[:10]:
+        console.note(f"damaged: {place}", quiet=quiet)
     if store.damaged:
         count = len(store.damaged)
-        what = "1 damaged file of a run was" if count == 1 else f"{count} damaged files of runs were"
-        console.note(f"{what} set aside as NAME.damaged, {consequence}", quiet=quiet)
+        what = "1 damaged place of runs was" if count == 1 else f"{count} damaged places of runs were"
+        console.note(f"{what} left as found and passed over, {consequence}", quiet=quiet)
 
 
 def _require_own_file(pcap: Path, report: Path | None, out: Path | None) -> None:
+    from multihop.results.folders import RESULT_NAMES
+
     if report is not None and pcap.resolve() == report.resolve():
         raise UserError(f"--pcap: found {pcap}, where the report goes; name another file")
     if out is not None and pcap.name in RESULT_NAMES and _is_in(pcap, out):
@@ -313,6 +319,8 @@ def _print_rates(comparison: Comparison) -> None:
 
 def _print_metrics(comparison: Comparison, metrics: Sequence[Metric]) -> None:
     """Per variant and metric: mean and 95 % interval."""
+    from multihop.results.words import with_interval
+
     rows = [
         [_title(m), *(with_interval(comparison.estimate(v, m.name), m) for v in comparison.variants)] for m in metrics
     ]

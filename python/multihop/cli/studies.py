@@ -8,21 +8,19 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from multihop.base import extras
 from multihop.base.errors import Interrupted, UserError
-from multihop.claims.export import export as export_tables
-from multihop.claims.export import verdict_record
-from multihop.claims.judging import Judgement, Verdict
-from multihop.claims.study import Study, StudyResult
 from multihop.cli import console
-from multihop.cli.progress import StudyBar
 from multihop.cli.runs import JobsOption, JsonOption, QuietOption, report_damaged, runs_are_kept, what_is_kept
-from multihop.results.words import with_interval
-from multihop.simulation.store import Failure
+
+if TYPE_CHECKING:
+    from multihop.claims.judging import Judgement
+    from multihop.claims.study import Study, StudyResult
+    from multihop.simulation.store import Failure
 
 StudyArgument = Annotated[
     Path, typer.Argument(metavar="STUDY", help="A study (TOML), or the folder of one that was run.", show_default=False)
@@ -146,6 +144,8 @@ def export(
     quiet: QuietOption = False,
 ) -> None:
     """Write the tidy tables of what is there (Parquet and CSV), with estimates and paired differences."""
+    from multihop.claims.export import export as export_tables
+
     asked, folder = load(study, out, quick=quick)
     result = _with_runs(asked.result(folder, store=store), quiet=quiet)
     for path in export_tables(result, to or folder / "tables"):
@@ -154,6 +154,8 @@ def export(
 
 def load(study: Path, out: Path | None, *, quick: bool) -> tuple[Study, Path]:
     """A study and its folder."""
+    from multihop.claims.study import Study
+
     asked = Study.load(study)
     asked = asked.quick() if quick else asked
     return asked, out or asked.folder or Path("results") / asked.spec.name
@@ -170,6 +172,8 @@ def simulate(
     quiet: bool = False,
 ) -> StudyResult:
     """Runs what is missing, with a progress bar."""
+    from multihop.cli.progress import StudyBar
+
     if jobs is not None and jobs < 1:
         raise UserError(f"--jobs: found {jobs}; needs at least 1")
     with StudyBar(asked.spec.name, quiet=quiet) as bar, _executor(dask) as executor:
@@ -187,6 +191,8 @@ def simulate(
 
 def print_judgements(judgements: Sequence[Judgement], *, cells: bool = False) -> None:
     """The table of verdicts, and why where it comes out otherwise than the paper says; every number, if asked for."""
+    from multihop.claims.judging import Verdict
+
     if not judgements:
         return
     rows = [[j.claim.id, j.claim.where, str(j.verdict), j.summary] for j in judgements]
@@ -198,6 +204,8 @@ def print_judgements(judgements: Sequence[Judgement], *, cells: bool = False) ->
 
 
 def _print_judgement(judgement: Judgement, *, cells: bool) -> None:
+    from multihop.claims.judging import Verdict
+
     claim = judgement.claim
     write = console.out().print
     write(f"{claim.id}: {claim.says}: {judgement.verdict}", style="bold")
@@ -215,6 +223,8 @@ def _print_judgement(judgement: Judgement, *, cells: bool) -> None:
 
 
 def _record(result: StudyResult) -> dict[str, Any]:
+    from multihop.claims.export import verdict_record
+
     points = []
     names = result.metric_names if result.study.spec.model is not None else [*result.study.spec.metrics]
     names = names or ["goodput_total_bps", "jain"]
@@ -235,6 +245,8 @@ def _record(result: StudyResult) -> dict[str, Any]:
 
 
 def _print_metrics(result: StudyResult) -> None:
+    from multihop.results.words import with_interval
+
     spec = result.study.spec
     names = result.metric_names if spec.model is not None else [*spec.metrics]
     names = names or ["goodput_total_bps", "jain", "delay_p95_s"]

@@ -11,8 +11,6 @@ from multihop.cli import completion, console
 from multihop.cli.league import check_counts, command_of, exit_if_any_failed, listed
 from multihop.cli.runs import JobsOption, QuietOption, runs_are_kept
 from multihop.cli.studies import DaskOption, QuickOption, simulate
-from multihop.league import study
-from multihop.results.folders import require_results_directory
 
 
 def when(
@@ -32,8 +30,9 @@ def when(
     quiet: QuietOption = False,
 ) -> None:
     """Report which scheme helps when: over hops, flows, rates, load, loss and mobility. Interrupted, it resumes."""
+    from multihop.league import study, words
     from multihop.league import when as pages
-    from multihop.league import words
+    from multihop.results.folders import require_results_directory
 
     check_counts(seeds, jobs)
     names = pages.compared(listed(compared))

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import tomli_w
 
 from multihop import _core
@@ -109,6 +108,8 @@ def inline_toml(value: Any) -> str:  # noqa: ANN401 - any TOML value
 
 
 def _document(path: str, value: Any) -> str:  # noqa: ANN401 - whatever replaces a key
+    import numpy as np
+
     try:
         document = tomli_w.dumps({"value": value.item() if isinstance(value, np.generic) else value})
     except (TypeError, ValueError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""Finished runs on disk, each under a name made from what it is a run of."""
+"""Finished runs on disk, each under a key made from what it is a run of."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,17 +22,23 @@ from multihop.base.errors import OutputError, UserError
 from multihop.base.files import clear_left_overs, is_part, part_of, require_writable_directory
 from multihop.results.causes import CAUSE_TABLES
 from multihop.results.columns import TABLES
+from multihop.simulation.shards import Place, Shards
 
 #: Of the folder: changes when an older multihop would not find its way in it, or the other way round.
-STORE_FORMAT = 1
+STORE_FORMAT = 2
 
-#: Of a run's file, and part of its name: changes when what `encode` writes is not what it wrote before.
+#: Before there were shards, each run was a file of its own. Such a folder is read, and goes on in shards.
+_FORMAT_OF_FILES = 1
+
+#: Of a run, and part of its key: changes when what `encode` writes is not what it wrote before.
 RUN_FORMAT = 2
 
-# What a damaged file makes of decompression.
+# What a damaged content makes of decompression.
 _DAMAGE = (EOFError, OSError, zlib.error)
 
 _MARK = "store.json"
+_RUNS = "runs"
+_SHARD = ".shard"
 
 #: Files of a study's folder that nothing may replace, for without them it is none or does not explain itself.
 KEPT_NAMES = (_MARK, "study.toml", "scenario.toml")
@@ -46,9 +53,9 @@ class RunId:
     seed: int
     engine: str
 
-    @property
+    @cached_property
     def key(self) -> str:
-        """SHA-256 of the id and the format of its file, in hexadecimal."""
+        """SHA-256 of the id and the format of what is kept, in hexadecimal."""
         words = [RUN_FORMAT, self.engine, self.scenario_hash, self.seed]
         return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
@@ -69,21 +76,23 @@ class Failure:
 
 
 class Store:
-    """A directory with one compressed JSON file per finished run.
+    """A directory with finished runs, as compressed JSON, in shards: one for each process that added any.
 
-    A file is written under another name and then renamed, so that whatever ends the process leaves whole files only.
-    Files are the same to the last byte whenever and wherever a run was made. A file that is damaged, or of another run
-    than its name says, counts as missing and is set aside.
-
-    Attributes:
-        damaged: files that were found damaged, by the names that they had.
+    Whatever ends the process leaves whole runs, and perhaps the beginning of one, which counts for nothing. What is
+    kept of a run is the same to the last byte whenever and wherever it was made. A damaged run counts as missing; it
+    is left where it is, and passed over from then on.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.damaged: list[Path] = []
-        #: Keys of runs that this process has read or written whole.
+        self._shards: Shards | None = None
+        #: Keys of runs that this process has found or written whole.
         self._whole: set[str] = set()
+
+    @property
+    def damaged(self) -> list[Place]:
+        """Places that were found damaged."""
+        return [] if self._shards is None else self._shards.damaged
 
     @property
     def kept(self) -> int:
@@ -111,6 +120,7 @@ class Store:
         """
         there = self.check()
         require_writable_directory(self.directory)
+        self._shards = None
         for pattern in ("", "*/", "*/*/"):
             clear_left_overs(self.directory, f"{pattern}.*.part")
         wanted: dict[str, Any] = {"what": _WHAT, "format": STORE_FORMAT}
@@ -152,7 +162,7 @@ class Store:
             ) from error
         if not isinstance(found, dict) or found.get("what") != _WHAT or "\0" in str(found.get("runs_in")):
             raise UserError(f"{mark}: not the mark of a study folder of multihop; name another place with --out")
-        if found.get("format") != STORE_FORMAT:
+        if found.get("format") not in (STORE_FORMAT, _FORMAT_OF_FILES):
             raise UserError(
                 f"{self.directory}: a study folder of format {found.get('format')}, while this version of multihop "
                 f"writes format {STORE_FORMAT}; nothing was touched: name another place with --out"
@@ -160,32 +170,43 @@ class Store:
         return found
 
     def has(self, run: RunId) -> bool:
-        """Whether the run is there, undamaged; a file is read once, as its name alone promises nothing.
+        """Whether the run is there, undamaged.
 
         Raises:
-            UserError: if the file is there but cannot be read.
+            UserError: if the store cannot be read.
         """
-        if run.key in self._whole:
-            return self._path(run).exists()
-        return self.read(run) is not None
+        place = self._opened.places.get(run.key)
+        if place is None:
+            return False
+        if place.path.suffix != _SHARD and run.key not in self._whole:
+            # A file has no check sum.
+            return self.read(run) is not None
+        self._whole.add(run.key)
+        return True
 
     def has_failed(self, run: RunId) -> bool:
         """Whether the run was tried and did not finish."""
         return not self.has(run) and self._failure_path(run).exists()
 
     def read(self, run: RunId) -> _core.Output | None:
-        """The run's output; `None` if it is not there, or damaged (by a power failure, say): then it is set aside.
+        """The run's output; `None` if it is not there, or damaged (by a power failure, say): then it is passed over.
 
         Raises:
-            UserError: if the file is there but cannot be read.
+            UserError: if it is there but cannot be read.
         """
-        content = self._content(run)
-        if content is None:
+        place = self._opened.places.get(run.key)
+        if place is None:
             return None
         try:
-            output = decode(content, run)
+            output = decode(place.read(), run)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _unreadable(place.path, error) from error
         except ValueError:
-            self._set_aside(run)
+            self._whole.discard(run.key)
+            del self._opened.places[run.key]
+            self._opened.pass_over(place)
             return None
         self._whole.add(run.key)
         return output
@@ -196,7 +217,10 @@ class Store:
         Raises:
             OutputError: if the disk is full or broken; everything kept before is still there.
         """
-        self._write(self._path(run), content)
+        try:
+            self._opened.append(run.key, content)
+        except OSError as error:
+            raise _unwritable(self.directory / _RUNS, error) from error
         self._whole.add(run.key)
         with suppress(OSError):
             self._failure_path(run).unlink(missing_ok=True)
@@ -222,17 +246,11 @@ class Store:
 
     def other_runs(self, keys: set[str]) -> int:
         """Finished runs that are not among these: of other builds of multihop, or of another form of the study."""
-        there = {path.name.partition(".")[0] for path in self.directory.glob("runs/*/*.json.gz")}
-        return len(there - keys)
+        return len(self._opened.places.keys() - keys)
 
     def size(self) -> int:
         """Bytes of all finished runs."""
-        total = 0
-        for path in self.directory.glob("runs/*/*.json.gz"):
-            # Somebody may be tidying up meanwhile.
-            with suppress(FileNotFoundError):
-                total += path.stat().st_size
-        return total
+        return sum(place.length for place in self._opened.places.values())
 
     def write_text(self, name: str, text: str) -> Path:
         """Keeps a text file, such as the study itself; one that says the same already is left alone.
@@ -247,8 +265,22 @@ class Store:
         self._write(path, text.encode())
         return path
 
-    def _path(self, run: RunId) -> Path:
-        return self.directory / "runs" / run.key[:2] / f"{run.key}.json.gz"
+    @property
+    def _opened(self) -> Shards:
+        """The shards, which are read when a run is first asked for, and when a study begins."""
+        if self._shards is None:
+            folder = self.directory / _RUNS
+            shards = Shards(folder)
+            try:
+                shards.scan()
+                for path in folder.glob("*/*.json.gz"):
+                    place = Place(path, 0, path.stat().st_size)
+                    if not shards.is_passed_over(place):
+                        shards.places.setdefault(path.name.partition(".")[0], place)
+            except OSError as error:
+                raise _unreadable(Path(error.filename or folder), error) from error
+            self._shards = shards
+        return self._shards
 
     def _failure_path(self, run: RunId) -> Path:
         return self.directory / "failures" / f"{run.key}.json"
@@ -260,8 +292,7 @@ class Store:
             part.write_bytes(content)
             part.replace(path)
         except OSError as error:
-            hint = "; free some space and run again" if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
-            raise OutputError(f"{path}: cannot be written: {error.strerror or error}{hint}") from error
+            raise _unwritable(path, error) from error
         finally:
             # Ctrl-C may come at any point of this as well.
             with suppress(OSError):
@@ -275,21 +306,14 @@ class Store:
                 f"{self.directory}: cannot be read: {error.strerror or error}; name another place"
             ) from error
 
-    def _content(self, run: RunId) -> bytes | None:
-        path = self._path(run)
-        try:
-            return path.read_bytes()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise UserError(f"{path}: cannot be read: {error.strerror or error}; it was left as it is") from error
 
-    def _set_aside(self, run: RunId) -> None:
-        path = self._path(run)
-        self._whole.discard(run.key)
-        self.damaged.append(path)
-        with suppress(OSError):
-            path.replace(path.with_name(f"{path.name}.damaged"))
+def _unreadable(path: Path, error: OSError) -> UserError:
+    return UserError(f"{path}: cannot be read: {error.strerror or error}; it was left as it is")
+
+
+def _unwritable(path: Path, error: OSError) -> OutputError:
+    hint = "; free some space and run again" if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
+    return OutputError(f"{path}: cannot be written: {error.strerror or error}{hint}")
 
 
 def encode(output: _core.Output, run: RunId) -> bytes:
@@ -299,7 +323,7 @@ def encode(output: _core.Output, run: RunId) -> bytes:
         for table, columns in cast("dict[str, dict[str, Any]]", output).items()
     }
     text = json.dumps({"format": RUN_FORMAT, "run": asdict(run), **plain}, separators=(",", ":"))
-    # Level 6 of zlib, no time stamp: the same run is the same file.
+    # Level 6 of zlib, no time stamp: the same run is the same content.
     return gzip.compress(text.encode(), 6, mtime=0)
 
 
@@ -350,6 +374,9 @@ def _untyped(typed: dict[str, list[Any]]) -> _core.Column:
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             raise ValueError("a column that is not of text")
         return values
+    # NumPy would evaluate what is no name as a description of fields.
+    if kind not in np.sctypeDict:
+        raise ValueError("a column that is of no type")
     column = np.array(values, dtype=kind)
     if column.ndim != 1 or column.dtype.kind not in "biuf":
         raise ValueError("a column that is not of numbers")

@@ -67,7 +67,9 @@ impl Occupied {
             return;
         }
         self.start = Some(self.start.map_or(period.start, |start| start.min(period.start)));
-        let first = self.periods.partition_point(|known| known.end < period.start);
+        // From the back: what is new is late, if at all, by a few.
+        let later = self.periods.iter().rev().take_while(|known| known.end >= period.start).count();
+        let first = self.periods.len() - later;
         let mut merged = period;
         while let Some(known) = self.periods.get(first).copied().filter(|known| known.start <= merged.end) {
             merged = Interval { start: merged.start.min(known.start), end: merged.end.max(known.end) };

@@ -205,7 +205,8 @@ impl Traffic {
                 shuffle.by_ref().take(batch as usize).map(|rank| pairs.get(rank)).collect();
             if self.min_hops() > 1 {
                 let quality = quality.get_or_insert_with(|| LinkQuality::new(config));
-                let routes = Routes::towards(drawn.iter().map(|pair| NodeId(pair.1 as u32)), config, quality);
+                let ends = drawn.iter().map(|pair| (NodeId(pair.0 as u32), NodeId(pair.1 as u32)));
+                let routes = Routes::between(ends, config, quality);
                 chosen.extend(drawn.into_iter().filter(|pair| hops(&routes, *pair) >= self.min_hops()));
             } else {
                 chosen.extend(drawn);

@@ -108,3 +108,57 @@ impl TcpScheme for Abc {
         Some(Box::new(AbcRouter::new(capacity, constants)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::returned;
+    use multihop_core::{Span, Time};
+    use multihop_transport::{Acked, Delivery};
+    use serde_json::{from_value, json};
+
+    /// ns-2's own receive window of 20 segments does not hold back what routers open, and an application that sends little opens nothing.
+    #[test]
+    fn routers_and_use_open_the_window_in_both_flavours() {
+        for flavour in ["rfc", "ns2"] {
+            for (app_limited, opens) in [(false, true), (true, false)] {
+                let given = json!({ "flavour": flavour, "segment_size": "1000 B", "initial_threshold": 500 });
+                let scheme: Abc = from_value(given).unwrap();
+                assert!(TcpScheme::options(&scheme).delivery_rate, "it goes by what is in flight");
+                let mut sender = TcpScheme::control(&scheme);
+                let in_flight = 200_000;
+                sender.on_delivered(&Delivery {
+                    now: Time::ZERO,
+                    size: 1_000,
+                    delivered: 1_000,
+                    prior_delivered: 0,
+                    rate: None,
+                    app_limited: false,
+                    rtt: None,
+                    in_flight_before: in_flight,
+                    in_flight,
+                    lost: 0,
+                    recovering: false,
+                });
+                let rtt = Some(Span::from_ms(100));
+                let ecn_echo = false;
+                let (now, srtt) = (Time::ZERO, rtt);
+                for _ in 0..100 {
+                    sender.on_acked(&Acked {
+                        now,
+                        size: 1_000,
+                        rtt,
+                        srtt,
+                        in_flight,
+                        app_limited,
+                        ecn_echo,
+                        hops: 1,
+                    });
+                    sender.on_feedback(&returned(&BrakeCounts { accelerates: 1, brakes: 0 }, rtt));
+                }
+                let window = sender.allowance().window;
+                assert_eq!(window > 50_000, opens, "{flavour}, {app_limited}: {window}");
+            }
+        }
+    }
+}

@@ -177,4 +177,14 @@ mod tests {
         }
         assert_eq!(sender.cubic.allowance().window, 20 * MSS);
     }
+
+    /// Cubic's: none before a loss, and 0.7 of the 10 segments after it (RFC 9438, 4.6).
+    #[test]
+    fn the_threshold_is_that_of_cubic() {
+        let mut sender = sender(10);
+        let before = sender.slow_start_threshold();
+        assert_ne!(before, Some(7 * MSS));
+        sender.on_lost(&Lost { now: Time::ZERO, kind: LossKind::DuplicateAcks, in_flight: 10 * MSS });
+        assert_eq!(sender.slow_start_threshold(), Some(7 * MSS));
+    }
 }

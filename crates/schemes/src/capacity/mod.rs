@@ -259,6 +259,39 @@ mod tests {
         assert!(error(json!({ "capacity_smoothing": 0.0 })).contains("above 0, and at most 1"));
     }
 
+    /// The schema says at the parameter itself what it may be: one of the names, or a bit rate.
+    #[test]
+    fn the_schema_lists_the_names() {
+        let schema = json!(schemars::schema_for!(CapacityParameters));
+        let capacity = schema["properties"]["capacity"].to_string();
+        for name in NAMED.map(|(name, _)| name) {
+            assert!(capacity.contains(name), "{capacity}");
+        }
+    }
+
+    /// Each alone, where it has an effect and where it has none.
+    #[test]
+    fn what_has_no_effect_is_refused() {
+        for (key, value, sources) in [
+            ("capacity_interval", json!("1 s"), &["packet-throughput", "model"][..]),
+            ("capacity_smoothing", json!(0.5), &["packet-throughput", "model", "rt-winf"]),
+            ("normalise_over", json!(10), &["packet-throughput"]),
+        ] {
+            for source in ["phy-rate", "packet-throughput", "rt-winf", "model", "1 Mb/s"] {
+                let found = parameters(json!({ "capacity": source, key: value }));
+                assert_eq!(found.is_ok(), sources.contains(&source), "{key} of {source}: {found:?}");
+            }
+        }
+    }
+
+    /// A capacity of nothing is a byte per second, so that what is divided by it stays finite.
+    #[test]
+    fn no_capacity_is_nothing() {
+        let capacity = parameters(json!({})).unwrap().at(&EGRESS, 1_500);
+        let none = LinkView { packet_throughput_bps: Some(0.0), ..LinkView::default() };
+        assert_eq!(capacity.of(&none), 1.0);
+    }
+
     #[test]
     fn what_is_written_can_be_read_again() {
         for text in ["phy-rate", "packet-throughput", "rt-winf", "model", "5.5 Mb/s"] {

@@ -113,3 +113,27 @@ impl Echo for EwccpEcho {
         self.sum.as_mut().map_or(HeaderBytes::NONE, |sum| HeaderBytes::of(&std::mem::take(sum)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two data packets of one acknowledgement: their numbers and their feedback add up; of what follows a probe the last counts.
+    #[test]
+    fn an_echo_adds_up_what_packets_were_told() {
+        let noted = |headers: &[EwccpHeader]| {
+            let mut echo = EwccpEcho::default();
+            for header in headers {
+                echo.note(&Segment { feedback: HeaderBytes::of(header), ..Segment::default() });
+            }
+            echo.take().parse::<EwccpHeader>()
+        };
+        let told =
+            |feedback, probe| EwccpHeader { packets: Bits(1), feedback, probe, ..EwccpHeader::default() };
+        let sum = noted(&[told(30, false), told(12, false)]).unwrap();
+        assert_eq!((sum.packets.0, sum.feedback, sum.probe), (2, 42, false));
+        let probed = noted(&[told(30, false), told(12, true)]).unwrap();
+        assert_eq!((probed.packets.0, probed.feedback, probed.probe), (1, 12, true));
+        assert!(noted(&[]).is_none());
+    }
+}

@@ -306,6 +306,26 @@ mod tests {
         assert_eq!(sender.allowance().window, 10_200, "the answer to a SYN");
     }
 
+    #[test]
+    fn acknowledgements_are_samples_of_the_round_trip() {
+        let mut sender = sender(options());
+        let rtt = Some(Span::from_ms(50));
+        let acked = Acked {
+            now: Time::ZERO,
+            size: 1_000,
+            rtt,
+            srtt: rtt,
+            in_flight: 0,
+            app_limited: false,
+            ecn_echo: false,
+            hops: 1,
+        };
+        sender.on_acked(&Acked { rtt: None, ..acked });
+        assert_eq!(stamped(&mut sender).rtt, 0);
+        sender.on_acked(&acked);
+        assert_eq!(stamped(&mut sender).rtt, 500);
+    }
+
     /// Ten packets of 1066 bytes in 100 ms.
     #[test]
     fn a_window_is_spread_over_a_round_trip() {
@@ -357,5 +377,17 @@ mod tests {
         keeps.on_feedback(&credit(7));
         keeps.on_lost(&Lost { now: Time::ZERO, kind: LossKind::Timeout { again: false }, in_flight: 7_000 });
         assert_eq!(keeps.allowance().window, 7_000);
+    }
+
+    /// In units of 100 us; data alone ask for something.
+    #[test]
+    fn a_packet_says_its_round_trip_time() {
+        let mut sender = sender(SenderOptions { probes: false, ..options() });
+        assert_eq!(stamped(&mut sender).rtt, 0, "none is known");
+        sender.on_opened(Span::from_ms(80));
+        let header = stamped(&mut sender);
+        assert_eq!((header.rtt, header.words.0, header.packets.0), (EwccpHeader::units(0.08), 5, 1));
+        assert!(header.rtt > 0);
+        assert_eq!(sender.stamp(0).parse::<EwccpHeader>(), Some(EwccpHeader::default()));
     }
 }

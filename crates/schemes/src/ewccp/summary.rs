@@ -92,4 +92,12 @@ mod tests {
         let theory = |bits: f64, hashes: f64| (1.0 - (1.0 - 1.0 / bits).powf(hashes * 20.0)).powf(hashes);
         assert!((theory(128.0, 4.0) - 0.047).abs() < 0.001 && (theory(64.0, 3.0) - 0.227).abs() < 0.01);
     }
+
+    /// The first numbers of `SplitMix64` from zero, whose state grows by the golden ratio.
+    #[test]
+    fn keys_are_mixed_as_splitmix64_does() {
+        const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+        let numbers = [0, GOLDEN, GOLDEN.wrapping_mul(2)].map(mix);
+        assert_eq!(numbers, [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f]);
+    }
 }

@@ -195,6 +195,16 @@ mod tests {
         assert_eq!(queue_after(0, 16), 15, "129 ahead is 127 behind");
     }
 
+    /// What came over two hops first, and newer over one, is told on as of one.
+    #[test]
+    fn news_come_over_as_many_hops_as_the_latest() {
+        let mut table = table();
+        for (hops, sequence) in [(2, 1), (1, 2)] {
+            table.learn(ms(0), link(1, 2), hops, 10, sequence);
+            assert_eq!(table.get(link(1, 2)).unwrap().origin, Origin::Signalled(hops));
+        }
+    }
+
     #[test]
     fn what_is_stale_does_not_count_and_gives_way_to_any_number() {
         let mut table = table();

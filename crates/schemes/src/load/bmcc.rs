@@ -178,6 +178,37 @@ mod tests {
         assert_eq!(ack(&Bmcc { mark_acks: false, ..Bmcc::default() }), Ecn::NotCapable);
     }
 
+    /// 4 bytes in acknowledgements and none in data; what comes back is what marks of a load say.
+    #[test]
+    fn a_receiver_returns_the_load_that_marks_say() {
+        let header = TcpScheme::options(&Bmcc::default()).congestion_header;
+        assert_eq!((header.bytes, header.bytes_with_data, header.codepoint), (4, 0, Some(Ecn::Ect0)));
+        let mut echo = TcpScheme::echo(&Bmcc::default()).unwrap();
+        let ecn = Ecn::CongestionExperienced;
+        echo.note(&multihop_core::Segment { payload: 1_000, ecn, ..multihop_core::Segment::default() });
+        assert_eq!(echo.take().parse::<LoadHeader>().map(LoadHeader::load), Some(1.0));
+    }
+
+    /// Three segments at first and five at most; of 10 segments a load of 1 leaves 0.875 and one of 1.1 0.05 less, unless other shares are
+    /// given.
+    #[test]
+    fn senders_have_the_windows_and_the_cuts_of_their_parameters() {
+        let left = |parameters: serde_json::Value, load: u16| {
+            let scheme: Bmcc = serde_json::from_value(parameters).unwrap();
+            let mut sender = TcpScheme::control(&scheme);
+            let before = sender.allowance().window;
+            let rtt = Some(multihop_core::Span::from_ms(100));
+            sender.on_feedback(&crate::testing::returned(&LoadHeader { load }, rtt));
+            (before, sender.allowance().window)
+        };
+        let ten = json!({ "segment_size": "1000 B", "initial_window": 10 });
+        assert_eq!(left(ten.clone(), 10_000), (10_000, 8_750));
+        assert_eq!(left(ten, 11_000), (10_000, 8_250));
+        let other =
+            json!({ "segment_size": "1000 B", "initial_window": 10, "backoff": 0.75, "backoff_slope": 0.25 });
+        assert_eq!(left(other, 15_000), (10_000, 6_250));
+    }
+
     #[test]
     fn what_is_wrong_with_an_option_is_said_with_its_name() {
         for (parameters, expected) in [

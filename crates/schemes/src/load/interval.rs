@@ -87,6 +87,17 @@ mod tests {
         assert_eq!(meter.advance(ms(60), 350.0), Some(Interval { arrived: 0.0, queue: 350.0 }));
     }
 
+    /// Up to two intervals of rest are looked at step by step: 40 looks of 10 ms with a weight of 1/4.
+    #[test]
+    fn two_intervals_of_rest_have_the_mean_that_their_steps_have() {
+        let mut meter = Meter::new(Span::from_ms(200));
+        let last = meter.advance(ms(400), 1e6).unwrap();
+        assert!((last.queue - 1e6 * (1.0 - 0.75f64.powi(40))).abs() < 1e-3, "{}", last.queue);
+        // After more it is what waits.
+        let last = meter.advance(ms(10_000), 5e5).unwrap();
+        assert!((last.queue - 5e5).abs() < 1e-3, "{}", last.queue);
+    }
+
     #[test]
     fn a_long_rest_ends_with_an_empty_interval() {
         let mut meter = Meter::new(Span::from_ms(200));

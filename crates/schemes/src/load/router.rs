@@ -241,6 +241,33 @@ mod tests {
         assert!((router.load - 0.5).abs() < 1e-9, "{}", router.load);
     }
 
+    /// Of 20 looks of 10 ms in 200 ms the last sees 5000 bytes, a packet of 1000 that leaves among them: a quarter of that, of which a
+    /// half counts, over 105 kB.
+    #[test]
+    fn what_leaves_was_waiting_until_then() {
+        for others in [true, false] {
+            let mut router = router(0, constants(Code::Number));
+            router.advance(at(190, 1).now, 0, &view(0));
+            if others {
+                router.on_other(at(200, 1).now, QueueEvent::Dequeue, 1_000, &view(4_000));
+            } else {
+                router.on_head_of_line(at(200, 1), &mut packet(960, Ecn::Ect0), &view(4_000));
+            }
+            assert!((router.load - 625.0 / 105_000.0).abs() < 1e-9, "{}", router.load);
+        }
+    }
+
+    #[test]
+    fn a_restart_forgets_the_load() {
+        let mut router = weighted(0);
+        come(&mut router, 0, 1, 60, 0);
+        let before = loads(&mut router, 200, [1, 2, 3]);
+        assert!(router.load > 0.5 && before[0] > 0.5);
+        router.on_restart(at(200, 1).now);
+        assert_eq!(router.load, 0.0);
+        assert_eq!(loads(&mut router, 200, [1, 2, 3]), [0.0; 3]);
+    }
+
     fn marks(code: Code, load: f64, came: Ecn) -> Vec<Ecn> {
         let mut router = router(0, constants(code));
         router.load = load;

@@ -416,4 +416,20 @@ mod tests {
         sender.srtt = Some(0.2);
         assert_eq!(sender.allowance().pace, Some(Rate::from_bps(40_000)));
     }
+
+    /// Two segments in 300 ms would be 150 ms apart, more than 100 ms: they are paced, at 16 kb in 300 ms. Four would be 75 ms apart.
+    #[test]
+    fn sparse_windows_are_paced() {
+        let mut sender = LoadSender::new(LoadSenderOptions { initial_window: 2_000, ..options() });
+        assert_eq!(sender.allowance(), Allowance { window: 2_000, pace: None }, "no round trip is known");
+        sender.srtt = Some(0.3);
+        assert_eq!(sender.allowance().pace, Some(Rate::from_bps(53_333)));
+        sender.window = 4_000.0;
+        assert_eq!(sender.allowance().pace, None);
+        // 64 segments in 6.5 s are paced; 65 in any time are not.
+        (sender.window, sender.srtt) = (64_000.0, Some(6.5));
+        assert_eq!(sender.allowance().pace, Some(Rate::from_bps(78_769)));
+        (sender.window, sender.srtt) = (65_000.0, Some(60.0));
+        assert_eq!(sender.allowance().pace, None);
+    }
 }

@@ -319,6 +319,24 @@ mod tests {
         assert_eq!(demand.price(200e6), 0.0, "it never demands as much");
     }
 
+    /// 0.5 of a price, which nothing lowers by itself, are gone; and the least price of [`router`] is nothing.
+    #[test]
+    fn a_restart_forgets_the_price() {
+        let mut router = router();
+        router.on_other(ms(10), QueueEvent::Enqueue, 690_000, &LinkView::default());
+        assert!((price(router.as_mut(), 201, 0.0) - 0.5).abs() < 1e-4);
+        router.on_restart(ms(201));
+        assert_eq!(price(router.as_mut(), 202, 0.0), 0.0);
+    }
+
+    /// 40 kB/s in 100 ms are four segments: half as many again, and one.
+    #[test]
+    fn the_window_lets_half_as_much_again_through() {
+        let mut sender = sender();
+        assert!((hear(&mut sender, 0.0, 2_000) - 40_000.0).abs() < 1e-6);
+        assert_eq!(sender.allowance().window, 7_000);
+    }
+
     #[test]
     fn a_time_constant_within_bounds() {
         let error = |text| serde_json::from_str::<MaxNet>(text).unwrap().check().unwrap_err().to_string();
@@ -373,5 +391,16 @@ mod tests {
         let low = hear(&mut sender, 4.0, 1_000);
         assert!((low - 1e6 * (-4.0f64).exp()).abs() < 1.0, "{low}");
         assert_eq!(sender.allowance().pace, Some(Rate::from_bps((low * 8.0) as u64)));
+    }
+
+    /// 195 packets of 1000 bytes in 0.1 s of an interval of 0.2 s: 0.2 s * (0.975 - 0.95).
+    #[test]
+    fn packets_of_flows_with_a_price_count_as_load_too() {
+        let mut router = router();
+        for _ in 0..195 {
+            let mut packet = testing::packet(960, Ecn::NotCapable);
+            router.on_arrival(hop(ms(10)), &mut packet, &LinkView::default());
+        }
+        assert!((price(router.as_mut(), 201, 0.0) - 0.005).abs() < 1e-4);
     }
 }

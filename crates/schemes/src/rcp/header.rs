@@ -39,3 +39,21 @@ impl Echo for RcpEcho {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_rate_is_echoed_and_held() {
+        let mut echo = RcpEcho::default();
+        assert!(echo.take().parse::<RcpHeader>().is_none(), "nothing came yet");
+        for rate in [7_000, 5_000] {
+            let header = RcpHeader { rate, ..RcpHeader::default() };
+            echo.note(&Segment { feedback: HeaderBytes::of(&header), ..Segment::default() });
+        }
+        for _ in 0..2 {
+            assert_eq!(echo.take().parse::<RcpHeader>().map(|header| header.reverse), Some(5_000));
+        }
+    }
+}

@@ -219,3 +219,6 @@ impl Load for GivenLoad {
         arrived
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -268,6 +268,38 @@ mod tests {
         assert!((router.mean_rtt - (0.11 - gain * 0.055)).abs() < 1e-9, "{}", router.mean_rtt);
     }
 
+    /// A packet that leaves was in the queue until then, of others as of this scheme: 5000 bytes, as in
+    /// [`the_rate_moves_with_what_is_left_and_with_the_queue`].
+    #[test]
+    fn what_leaves_was_waiting_until_then() {
+        for others in [true, false] {
+            let mut router = router(CONSTANTS);
+            router.on_other(ms(0), QueueEvent::Enqueue, 9_000, &view(0));
+            if others {
+                router.on_other(ms(10), QueueEvent::Dequeue, 1_000, &view(4_000));
+            } else {
+                router.on_head_of_line(hop(ms(10)), &mut packet(0, 0), &view(4_000));
+            }
+            assert!((router.rate.unwrap() - 50_100.0).abs() < 1e-6, "{:?}", router.rate);
+        }
+    }
+
+    /// Who does not know its round trip leaves the mean as it is.
+    #[test]
+    fn an_unknown_round_trip_is_none_of_nothing() {
+        let mut router = router(CONSTANTS);
+        router.on_arrival(hop(ms(0)), &mut packet(RcpHeader::UNLIMITED, 0), &view(0));
+        router.advance(ms(10), 0, &view(0));
+        assert_eq!((router.mean_rtt, router.latest_rtt), (0.1, None));
+        // 3000 bytes with 100 ms, 1000 with 300: 150 ms on average.
+        for (size, rtt_ms) in [(3_000, 100), (1_000, 300)] {
+            let mut packet = Packet { size, ..packet(RcpHeader::UNLIMITED, rtt_ms) };
+            router.on_arrival(hop(ms(10)), &mut packet, &view(0));
+        }
+        router.advance(ms(20), 0, &view(0));
+        assert!((router.latest_rtt.unwrap() - 0.15).abs() < 1e-12);
+    }
+
     /// Looked at late, it is where it is when looked at each millisecond.
     #[test]
     fn idle_times_are_skipped_exactly() {

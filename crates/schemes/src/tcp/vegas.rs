@@ -81,3 +81,80 @@ impl TcpScheme for TcpVegas {
         Box::new(vegas)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multihop_core::{Span, Time};
+    use multihop_transport::{AckInfo, Acked, Sent};
+    use serde_json::{Value, from_value, json};
+
+    fn control(parameters: Value) -> Box<dyn Controller> {
+        from_value::<TcpVegas>(parameters).unwrap().control()
+    }
+
+    /// A round trip: a window of segments is acknowledged, each with this sample, and as many are sent.
+    fn round(vegas: &mut dyn Controller, rtt: u64, app_limited: bool) -> u64 {
+        let (now, rtt) = (Time::ZERO, Some(Span::from_ms(rtt)));
+        let window = vegas.allowance().window / 1_000;
+        for _ in 0..window {
+            let (size, in_flight, ecn_echo) = (1_000, (window - 1) * 1_000, false);
+            vegas.on_ack(&AckInfo { now, advance: Some(size) });
+            vegas.on_acked(&Acked { now, size, rtt, srtt: rtt, in_flight, app_limited, ecn_echo, hops: 1 });
+            let (packet, in_flight, retransmission) = (1_040, window * 1_000, false);
+            vegas.on_sent(&Sent { now, size, packet, in_flight, retransmission, app_limited });
+        }
+        vegas.allowance().window / 1_000
+    }
+
+    /// At 125 ms over a base of 100 ms a fifth of the window is queued: it comes to rest where that is between alpha and beta.
+    #[test]
+    fn the_window_rests_with_alpha_to_beta_segments_queued() {
+        for (alpha, beta, rest) in [(1.0, 3.0, 14..=15), (4.0, 5.0, 20..=25), (6.0, 8.0, 30..=32)] {
+            let mut vegas = control(json!({
+                "segment_size": "1000 B", "initial_window": 20, "initial_threshold": 2, "alpha": alpha, "beta": beta,
+            }));
+            round(vegas.as_mut(), 100, true);
+            let window = (0..60).fold(0, |_, _| round(vegas.as_mut(), 125, false));
+            assert!(rest.contains(&window), "{alpha} to {beta}: {window}");
+        }
+    }
+
+    /// Mean and four mean deviations, two in ns-2, of one sample of 100 ms, whose deviation is half of it: 300 and 200 ms.
+    #[test]
+    fn the_fine_timeout_is_that_of_the_flavour_if_there_is_one() {
+        let fine = |parameters| {
+            let mut vegas = control(parameters);
+            vegas.on_opened(Span::from_ms(100));
+            let now = Time::ZERO;
+            let (rtt, ecn_echo) = (Some(Span::from_ms(100)), false);
+            vegas.on_acked(&Acked {
+                now,
+                size: 0,
+                rtt,
+                srtt: rtt,
+                in_flight: 0,
+                app_limited: true,
+                ecn_echo,
+                hops: 1,
+            });
+            vegas.fine_grained_rto().map(|span| (span.seconds() * 1e3).round())
+        };
+        assert_eq!(fine(json!({})), Some(300.0));
+        assert!(fine(json!({ "flavour": "ns2" })).is_some_and(|ms| ms < 300.0));
+        assert_eq!(fine(json!({ "fine_timeout": false })), None);
+    }
+
+    /// In ns-2's flavour as well, where Reno's window opens used or not.
+    #[test]
+    fn a_window_that_is_not_used_does_not_open() {
+        for flavour in ["rfc", "ns2"] {
+            let given = json!({ "flavour": flavour, "segment_size": "1000 B", "initial_window": 4 });
+            let mut vegas = control(given);
+            (0..6).for_each(|_| {
+                round(vegas.as_mut(), 100, true);
+            });
+            assert_eq!(vegas.allowance().window, 4_000, "{flavour}");
+        }
+    }
+}

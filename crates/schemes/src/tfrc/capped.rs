@@ -88,4 +88,21 @@ mod tests {
         let cap = Constant { rate: bytes_per_second(BitRate(300e3)) };
         assert_eq!((cap.at_start(), cap.at_any_time()), (37_500.0, 37_500.0));
     }
+
+    #[test]
+    fn the_cap_is_the_same_after_a_report() {
+        let report = Report {
+            now: multihop_core::Time::ZERO,
+            rtt: 0.1,
+            sample: 0.1,
+            loss_event_rate: 0.01,
+            receive_rate: 1e6,
+            hops: 1,
+            packet_size: 1_500,
+            equation: 2e5,
+            rate: 1e5,
+        };
+        let mut cap = Constant { rate: 37_500.0 };
+        assert_eq!(cap.on_report(&report), 37_500.0);
+    }
 }

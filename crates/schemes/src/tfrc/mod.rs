@@ -314,3 +314,19 @@ impl TfrcParameters {
         self.segment_size.map_or(1460, |size| size.bytes() as u32)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_start_is_as_chosen_or_as_the_flavour_has_it() {
+        let start = |slow_start, slow_start_factor| {
+            TfrcParameters { slow_start, slow_start_factor, ..TfrcParameters::default() }.options().slow_start
+        };
+        assert_eq!(start(Some(Start::Doubling), None), SlowStart::Doubling);
+        assert_eq!(start(Some(Start::Gradual), None), SlowStart::Gradual { factor: 2.0 });
+        assert_eq!(start(Some(Start::Gradual), Some(1.5)), SlowStart::Gradual { factor: 1.5 });
+        assert_eq!(start(None, None), SlowStart::Doubling, "RFC 5348, 4.3");
+    }
+}

@@ -202,4 +202,20 @@ mod tests {
             assert!(found.contains(expected), "{found}");
         }
     }
+
+    #[test]
+    fn hops_are_those_of_reports_unless_given() {
+        use crate::ReTfrc;
+        assert_eq!(ReTfrc::default().known_hops(), None);
+        assert_eq!(ReTfrc { hops: Some(7), ..ReTfrc::default() }.known_hops(), Some(7));
+    }
+
+    #[test]
+    fn the_rate_changes_by_steps_unless_something_else_is_chosen() {
+        use crate::ReTfrc;
+        use crate::tfrc::{Change, TfrcParameters};
+        assert_eq!(ReTfrc::default().connection().rate_change, Some(Change::Incremental));
+        let tfrc = TfrcParameters { rate_change: Some(Change::AtOnce), ..TfrcParameters::default() };
+        assert_eq!(ReTfrc { tfrc, ..ReTfrc::default() }.connection().rate_change, Some(Change::AtOnce));
+    }
 }

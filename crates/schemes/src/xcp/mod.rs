@@ -212,3 +212,6 @@ pub(crate) fn no_ecn(tcp: &TcpParameters) -> Result<(), Misfit> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -170,6 +170,27 @@ mod tests {
         assert_eq!(sender.allowance().window, 9_900);
     }
 
+    /// What was not used for long is not known any more: no more than the first window, and what is left after recovery.
+    #[test]
+    fn silence_and_recovery_close_the_window_and_open_none() {
+        let mut sender = sender(None);
+        sender.on_feedback(&returned(50_000));
+        assert_eq!(sender.allowance().window, 15_000);
+        sender.on_recovered(&Recovered { now: Time::ZERO, in_flight: 0, window: 12_000 });
+        assert_eq!(sender.allowance().window, 12_000);
+        sender.on_idle(Time::ZERO);
+        assert_eq!(sender.allowance().window, 10_000);
+        sender.on_feedback(&returned(-40_000));
+        for _ in 0..2 {
+            assert_eq!(sender.allowance().window, 6_000);
+            sender.on_idle(Time::ZERO);
+        }
+        sender.on_recovered(&Recovered { now: Time::ZERO, in_flight: 0, window: 8_000 });
+        assert_eq!(sender.allowance().window, 6_000);
+        sender.on_recovered(&Recovered { now: Time::ZERO, in_flight: 0, window: 0 });
+        assert_eq!(sender.allowance().window, 1_000, "a segment at least");
+    }
+
     #[test]
     fn a_loss_halves_and_a_timeout_begins_anew() {
         let mut sender = sender(None);

@@ -394,4 +394,16 @@ mod tests {
         let change = law.aggregate(&SEEN, &LinkView::default()).change;
         assert!((change - (0.2 * 0.5e6 - 0.226 * 50_000.0)).abs() < 1e-6);
     }
+
+    /// Half of (100 ms - 2000 bytes at 1 MB/s); and as printed, where units do not match: the larger of 5000 and 10 - 2000 / 500,000.
+    #[test]
+    fn the_interval_of_the_queue_is_what_is_left_of_a_round_trip() {
+        let interval = |queue_timer, seen: &Seen| {
+            law(&XcpWinf { queue_timer, ..published() }).queue_interval(seen, &VIEW)
+        };
+        assert!((interval(QueueTimer::Drain, &SEEN) - 0.049).abs() < 1e-12);
+        assert_eq!(interval(QueueTimer::Printed, &SEEN), 5_000.0);
+        let short = Seen { persistent: 0.0, ..SEEN };
+        assert!((interval(QueueTimer::Printed, &short) - 9.996).abs() < 1e-12);
+    }
 }

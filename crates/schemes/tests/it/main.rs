@@ -4,4 +4,5 @@ mod fuzz;
 mod ns2_timeline;
 #[path = "../../../transport/tests/it/pipe/mod.rs"]
 mod pipe;
+mod registered;
 mod variants;

@@ -15,11 +15,11 @@ pub const LEAST_DELIVERY: f64 = 0.01;
 /// Delivery is judged for data frames of this size.
 pub const NOMINAL_BYTES: u32 = 1000;
 
-/// Next hops towards every destination in use.
+/// Next hops towards destinations, of the nodes on the way there.
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
-    /// By destination: the next hop of every node, or `NONE`.
-    next: BTreeMap<NodeId, Vec<u32>>,
+    /// By destination: nodes in their order, each with its next hop.
+    next: BTreeMap<NodeId, Box<[(u32, u32)]>>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -139,34 +139,48 @@ impl LinkQuality {
 }
 
 impl Routes {
-    /// Routes towards both ends of every flow.
+    /// Routes between the ends of every flow, both ways.
     pub fn new(config: &Config, quality: &LinkQuality) -> Routes {
-        let destinations = config.flows.iter().flat_map(|flow| [flow.source, flow.destination]);
-        Routes::towards(destinations, config, quality)
+        let there = config.flows.iter().map(|flow| (flow.source, flow.destination));
+        Routes::between(there.flat_map(|(one, other)| [(one, other), (other, one)]), config, quality)
     }
 
-    /// Routes towards these destinations.
+    /// Routes from the first to the second node of each pair.
+    pub fn between(
+        pairs: impl Iterator<Item = (NodeId, NodeId)>,
+        config: &Config,
+        quality: &LinkQuality,
+    ) -> Routes {
+        let mut sources: BTreeMap<NodeId, Vec<u32>> = BTreeMap::new();
+        for (source, destination) in pairs {
+            sources.entry(destination).or_default().push(source.0);
+        }
+        let mut search = Search::new(config, quality);
+        let found =
+            sources.into_iter().map(|(to, sources)| (to, search.next_hops(to.0, sources.into_iter())));
+        Routes { next: found.collect() }
+    }
+
+    /// Routes from all nodes towards these destinations.
     pub fn towards(
         destinations: impl Iterator<Item = NodeId>,
         config: &Config,
         quality: &LinkQuality,
     ) -> Routes {
-        // Incoming links by receiver, because the search runs from the destination.
-        let mut incoming: Vec<Vec<(u32, f64)>> = vec![Vec::new(); config.nodes.len()];
-        for (from, to, success) in quality.usable() {
-            incoming[to.index()].push((from.0, cost(config.routing.metric, success)));
-        }
+        let mut search = Search::new(config, quality);
+        let all = 0..config.nodes.len() as u32;
         let mut next = BTreeMap::new();
-        for destination in destinations {
-            next.entry(destination).or_insert_with(|| shortest_paths(destination, &incoming));
+        for to in destinations {
+            next.entry(to).or_insert_with(|| search.next_hops(to.0, all.clone()));
         }
         Routes { next }
     }
 
-    /// Where `node` sends packets for `destination`; none if it has no route.
+    /// Where `node` sends packets for `destination`; none if it has no route, or is on none that was asked for.
     pub fn next_hop(&self, node: NodeId, destination: NodeId) -> Option<NodeId> {
-        let hop = *self.next.get(&destination)?.get(node.index())?;
-        (hop != NONE).then_some(NodeId(hop))
+        let hops = self.next.get(&destination)?;
+        let at = hops.binary_search_by_key(&node.0, |(from, _)| *from).ok()?;
+        Some(NodeId(hops[at].1))
     }
 
     /// The nodes from `source` to `destination`, both included; none if there is no route.
@@ -219,31 +233,175 @@ impl PartialOrd for Reached {
     }
 }
 
-/// Dijkstra's algorithm from the destination outwards.
-fn shortest_paths(destination: NodeId, incoming: &[Vec<(u32, f64)>]) -> Vec<u32> {
-    let mut costs = vec![f64::INFINITY; incoming.len()];
-    let mut next = vec![NONE; incoming.len()];
-    let mut frontier = BinaryHeap::from([Reached { cost: 0.0, node: destination.0 }]);
-    costs[destination.index()] = 0.0;
-    while let Some(Reached { cost, node }) = frontier.pop() {
-        if cost > costs[node as usize] {
-            continue;
+/// Dijkstra's algorithm from a destination outwards, one destination after the other.
+struct Search {
+    /// Incoming links by receiver, in compressed rows: transmitter, and what the link costs.
+    starts: Vec<u32>,
+    incoming: Vec<(u32, f64)>,
+    /// Of the nodes that were reached; infinite and `NONE` of all others.
+    costs: Vec<f64>,
+    next: Vec<u32>,
+    reached: Vec<u32>,
+    frontier: BinaryHeap<Reached>,
+    /// From where paths are asked for.
+    wanted: Vec<bool>,
+}
+
+impl Search {
+    fn new(config: &Config, quality: &LinkQuality) -> Search {
+        let metric = config.routing.metric;
+        let links = quality.usable().into_iter();
+        let links = links.map(|(from, to, success)| (from.0, to.0, cost(metric, success)));
+        Search::over(config.nodes.len(), &links.collect::<Vec<_>>())
+    }
+
+    /// Over links from a transmitter to a receiver that cost so much.
+    fn over(nodes: usize, links: &[(u32, u32, f64)]) -> Search {
+        let mut starts = vec![0; nodes + 1];
+        for (_, to, _) in links {
+            starts[*to as usize + 1] += 1;
         }
-        for &(from, link) in &incoming[node as usize] {
-            let through = cost + link;
-            if through < costs[from as usize] {
-                costs[from as usize] = through;
-                next[from as usize] = node;
-                frontier.push(Reached { cost: through, node: from });
-            }
+        for node in 0..nodes {
+            starts[node + 1] += starts[node];
+        }
+        let (mut filled, mut incoming) = (starts.clone(), vec![(0, 0.0); links.len()]);
+        for &(from, to, cost) in links {
+            let at = &mut filled[to as usize];
+            incoming[*at as usize] = (from, cost);
+            *at += 1;
+        }
+        Search {
+            starts,
+            incoming,
+            costs: vec![f64::INFINITY; nodes],
+            next: vec![NONE; nodes],
+            reached: Vec::new(),
+            frontier: BinaryHeap::new(),
+            wanted: vec![false; nodes],
         }
     }
-    next
+
+    /// The nodes on the paths from the sources to the destination, in their order, each with its next hop.
+    fn next_hops(
+        &mut self,
+        destination: u32,
+        sources: impl Iterator<Item = u32> + Clone,
+    ) -> Box<[(u32, u32)]> {
+        let mut missing = 0;
+        for source in sources.clone() {
+            missing += usize::from(!std::mem::replace(&mut self.wanted[source as usize], true));
+        }
+        self.spread(destination, missing);
+        let mut hops = Vec::new();
+        for source in sources {
+            self.wanted[source as usize] = false;
+            let mut node = source;
+            // A node that was on an earlier path has no next hop any more: the rest of the way is there.
+            while self.next[node as usize] != NONE {
+                let next = std::mem::replace(&mut self.next[node as usize], NONE);
+                hops.push((node, next));
+                node = next;
+            }
+        }
+        for node in self.reached.drain(..) {
+            self.costs[node as usize] = f64::INFINITY;
+            self.next[node as usize] = NONE;
+        }
+        hops.sort_unstable();
+        hops.into_boxed_slice()
+    }
+
+    /// Finds paths until so many sources have one. The path of a node that leaves the frontier is final.
+    fn spread(&mut self, destination: u32, mut missing: usize) {
+        self.costs[destination as usize] = 0.0;
+        self.reached.push(destination);
+        self.frontier.push(Reached { cost: 0.0, node: destination });
+        while let Some(Reached { cost, node }) = self.frontier.pop() {
+            if cost > self.costs[node as usize] {
+                continue;
+            }
+            missing -= usize::from(self.wanted[node as usize]);
+            if missing == 0 {
+                break;
+            }
+            let row = self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize;
+            for &(from, link) in &self.incoming[row] {
+                let through = cost + link;
+                let known = &mut self.costs[from as usize];
+                if through < *known {
+                    if known.is_infinite() {
+                        self.reached.push(from);
+                    }
+                    *known = through;
+                    self.next[from as usize] = node;
+                    self.frontier.push(Reached { cost: through, node: from });
+                }
+            }
+        }
+        self.frontier.clear();
+    }
 }
 
 impl MediumModel {
     /// Does this model need positions?
     pub fn needs_positions(&self) -> bool {
         !matches!(self, MediumModel::Matrix { .. } | MediumModel::Sensed { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multihop_core::Rng;
+
+    /// The next hop of every node by the plainest form of Dijkstra's algorithm: of all nodes that are left the cheapest is final, of
+    /// equal ones that with the least number, and among equal paths the one that was found first stays.
+    fn plain(destination: u32, nodes: u32, links: &[(u32, u32, f64)]) -> Vec<Option<u32>> {
+        let mut left: Vec<u32> = (0..nodes).collect();
+        let mut costs = vec![f64::INFINITY; nodes as usize];
+        let mut next = vec![None; nodes as usize];
+        costs[destination as usize] = 0.0;
+        while let Some(at) = (0..left.len()).min_by(|a, b| {
+            let key = |at: &usize| (costs[left[*at] as usize], left[*at]);
+            key(a).partial_cmp(&key(b)).unwrap()
+        }) {
+            let node = left.swap_remove(at);
+            for (from, _, cost) in links.iter().filter(|(_, to, _)| *to == node) {
+                if costs[node as usize] + cost < costs[*from as usize] {
+                    costs[*from as usize] = costs[node as usize] + cost;
+                    next[*from as usize] = Some(node);
+                }
+            }
+        }
+        next
+    }
+
+    /// Costs are small integers, so that many paths cost the same.
+    #[test]
+    fn a_search_that_stops_early_finds_the_paths_of_a_whole_one() {
+        const NODES: u32 = 40;
+        let mut rng = Rng::at(1, &["routes"]);
+        for links in [30, 60, 120, 240] {
+            let links: Vec<(u32, u32, f64)> = (0..links)
+                .map(|_| (rng.below(NODES), rng.below(NODES), f64::from(1 + rng.below(3))))
+                .collect();
+            let mut search = Search::over(NODES as usize, &links);
+            for destination in 0..NODES {
+                let expected = plain(destination, NODES, &links);
+                let all: Vec<(u32, u32)> =
+                    (0..NODES).filter_map(|node| Some((node, expected[node as usize]?))).collect();
+                assert_eq!(*search.next_hops(destination, 0..NODES), all);
+                let sources = [rng.below(NODES), rng.below(NODES)];
+                let mut on_paths: Vec<(u32, u32)> = Vec::new();
+                for source in sources {
+                    let after = |node: &(u32, u32)| Some((node.1, expected[node.1 as usize]?));
+                    let first = expected[source as usize].map(|next| (source, next));
+                    on_paths.extend(std::iter::successors(first, after));
+                }
+                on_paths.sort_unstable();
+                on_paths.dedup();
+                assert_eq!(*search.next_hops(destination, sources.into_iter()), on_paths);
+            }
+        }
     }
 }

@@ -407,4 +407,71 @@ mod tests {
             assert_eq!((segments(&vegas), vegas.course), (20.0, expected), "{samples} {app_limited}");
         }
     }
+
+    /// At the threshold slow start is over: there a round trip with too little queued adds a segment per window.
+    #[test]
+    fn at_the_threshold_the_window_grows_by_a_segment_per_window() {
+        for (course, threshold, expected) in [
+            (Course::Avoidance, 10, 10_100.0),
+            (Course::SlowStart, 10, 10_000.0),
+            (Course::SlowStart, 11, 11_000.0),
+            (Course::Avoidance, 11, 10_000.0),
+            (Course::Hold, 10, 10_000.0),
+            (Course::Hold, 11, 10_000.0),
+        ] {
+            let mut vegas = vegas(10, threshold);
+            vegas.course = course;
+            let (now, size, hops) = (Time::ZERO, MSS, 1);
+            let (rtt, srtt, in_flight) = (None, None, 9 * MSS);
+            vegas.on_acked(&Acked {
+                now,
+                size,
+                rtt,
+                srtt,
+                in_flight,
+                app_limited: false,
+                ecn_echo: false,
+                hops,
+            });
+            assert_eq!(vegas.reno.window, expected, "{course:?} {threshold}");
+        }
+    }
+
+    /// 20 segments, and so many of them queued: thresholds themselves change nothing. A base of 100 ms.
+    #[test]
+    fn what_is_queued_is_compared_with_alpha_beta_and_gamma() {
+        for (threshold, rtt_ms, window, course) in [
+            (20, 100.0 / 0.95, 20.0, Course::Hold), // alpha = 1
+            (20, 105.0, 20.0, Course::Avoidance),   // 0.95
+            (20, 117.0, 20.0, Course::Hold),        // 2.9
+            (20, 118.0, 19.0, Course::Hold),        // 3.05, above beta = 3
+            (21, 105.0, 20.0, Course::SlowStart),   // 0.95, below gamma = 1
+            (21, 106.0, 17.5, Course::Hold),        // 1.13: an eighth less
+        ] {
+            let mut vegas = vegas(20, threshold);
+            vegas.options.alpha = 1.0 - 1e-9;
+            vegas.base = Some(0.1);
+            vegas.round = Round { samples: 2, sum: 2.0 * rtt_ms / 1e3, ..Round::default() };
+            let (now, size, hops) = (Time::ZERO, MSS, 1);
+            let (rtt, srtt, in_flight) = (None, None, 19 * MSS);
+            let acked = Acked { now, size, rtt, srtt, in_flight, app_limited: false, ecn_echo: false, hops };
+            vegas.decide(&acked);
+            assert_eq!((segments(&vegas), vegas.course), (window, course), "{threshold} {rtt_ms}");
+        }
+    }
+
+    /// ns-2: a round trip in which one segment was sent sets the base anew, one with two does not.
+    #[test]
+    fn ns2_takes_the_round_trip_of_one_segment_for_the_base() {
+        for (sent, base) in [(1, 0.2), (2, 0.1)] {
+            let mut vegas = vegas(4, 2);
+            vegas.options.backlog = Backlog::Transit;
+            (vegas.base, vegas.round.sent) = (Some(0.1), sent * MSS);
+            let (now, size, hops) = (Time::ZERO, MSS, 1);
+            let (rtt, srtt, in_flight) = (None, None, 0);
+            let acked = Acked { now, size, rtt, srtt, in_flight, app_limited: false, ecn_echo: false, hops };
+            vegas.queued(&acked, 0.2);
+            assert_eq!(vegas.base, Some(base));
+        }
+    }
 }

@@ -280,4 +280,35 @@ mod tests {
         let marks = CongestionHeader::marks(Ecn::Ect1, 4);
         assert_eq!((marks.bytes, marks.bytes_with_data, marks.codepoint), (4, 0, Some(Ecn::Ect1)));
     }
+
+    /// What a user gets without options: the header in all segments, no marks; and every default that the fields name.
+    #[test]
+    fn defaults_of_every_other_option() {
+        let expected = CongestionHeader {
+            bytes: 20,
+            bytes_with_data: 20,
+            codepoint: None,
+            ack_codepoint: Ecn::NotCapable,
+        };
+        assert_eq!(CongestionHeader::of(20), expected);
+        assert_eq!(CongestionHeader::marks(Ecn::Ect0, 2).ack_codepoint, Ecn::NotCapable);
+        let rfc = TcpOptions::default();
+        assert_eq!((rfc.header, rfc.congestion_header), (40, CongestionHeader::of(0)));
+        assert!(!rfc.timestamps && !rfc.time_every_segment && !rfc.delivery_rate && !rfc.ecn);
+        assert!(rfc.handshake && rfc.feedback_of_duplicates && !rfc.echo_backs_off && !rfc.holes_first);
+        assert_eq!((rfc.recovery, rfc.local_repairs, rfc.recovery_burst), (Recovery::NewReno, 0, None));
+        assert_eq!(rfc.receive_window, 1024 * 1460);
+        assert_eq!(rfc.delayed_ack, Some(Span::from_ms(100)), "RFC 1122: less than 0.5 s");
+        let second = Span::from_ms(1_000);
+        let RtoOptions { initial, min, max, granularity, exponential } = rfc.rto;
+        assert_eq!((initial, min, max), (second, second, second * 60), "RFC 6298, 2.1, 2.4, 2.5");
+        assert_eq!((granularity, exponential), (None, true));
+        let RtoOptions { initial, min, max, granularity, exponential } = RtoOptions::ns2();
+        assert_eq!(
+            (initial, min, max),
+            (second * 3, Span::from_ms(200), second * 60),
+            "rtxcur_init_, minrto_"
+        );
+        assert_eq!((granularity, exponential), (Some(Span::from_ms(10)), true), "tcpTick_ 0.01");
+    }
 }

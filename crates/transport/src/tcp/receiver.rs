@@ -301,4 +301,88 @@ mod tests {
         assert_eq!((receiver.backlog(), receiver.progress()), (0, Progress::default()));
         assert_eq!((receiver.poll_segment(NOW), receiver.poll_timeout()), (None, None));
     }
+
+    /// RFC 3168, section 6.1.1: ECN is agreed on if a SYN with ECE and CWR comes, and it is wanted. The whole answer.
+    #[test]
+    fn rfc_3168_6_1_1_the_answer_to_a_syn() {
+        for (wanted, ece, cwr, agreed) in [
+            (true, true, true, true),
+            (true, true, false, false),
+            (true, false, true, false),
+            (false, true, true, false),
+        ] {
+            for timestamps in [true, false] {
+                let options =
+                    TcpOptions { ecn: wanted, timestamps, receive_window: 9_000, ..TcpOptions::default() };
+                let mut receiver = TcpReceiver::new(options);
+                let flags = Flags { syn: true, ack: false, ece, cwr };
+                let sent = Some(NOW + Span::from_ms(5));
+                let answer = reply(&mut receiver, &Segment { flags, echo: sent, ..Segment::default() });
+                let expected = Segment {
+                    header: if timestamps { 52 } else { 40 },
+                    flags: Flags { syn: true, ack: true, ece: agreed, cwr: false },
+                    echo: sent.filter(|_| timestamps),
+                    window: 9_000,
+                    ..Segment::default()
+                };
+                assert_eq!(answer, Some(expected));
+                let marked = Segment { ecn: Ecn::CongestionExperienced, ..data(1) };
+                assert_eq!(reply(&mut receiver, &marked).unwrap().flags.ece, agreed, "{ece} {cwr}");
+            }
+        }
+    }
+
+    /// Every field of an acknowledgement, of what is missing and of what is not.
+    #[test]
+    fn rfc_9293_3_10_7_4_an_acknowledgement() {
+        let receive_window = 5_000;
+        let options = TcpOptions {
+            recovery: Recovery::Sack,
+            handshake: false,
+            timestamps: true,
+            receive_window,
+            delayed_ack: None,
+            ..TcpOptions::default()
+        };
+        let mut receiver = TcpReceiver::new(options.clone());
+        let at = |number, ms| Segment { echo: Some(NOW + Span::from_ms(ms)), ..data(number) };
+        let flags = Flags { ack: true, ..Flags::default() };
+        let echo = Some(NOW + Span::from_ms(10));
+        let first = Segment { ack: 100, header: 52, flags, echo, window: 5_000, ..Segment::default() };
+        assert_eq!(reply(&mut receiver, &at(0, 10)), Some(first));
+        let mut sack = SackBlocks::default();
+        sack.push(SackBlock { start: 200, end: 300 });
+        // What is out of order is not what `TS.Recent` is of.
+        assert_eq!(reply(&mut receiver, &at(2, 20)), Some(Segment { header: 64, sack, ..first }));
+        let echo = Some(NOW + Span::from_ms(30));
+        assert_eq!(reply(&mut receiver, &at(1, 30)), Some(Segment { ack: 300, echo, ..first }));
+        // An old one changes nothing, and a segment without data has no answer.
+        assert_eq!(reply(&mut receiver, &at(0, 10)), Some(Segment { ack: 300, echo, ..first }));
+        assert_eq!(reply(&mut receiver, &Segment { seq: 300, ..Segment::default() }), None);
+        // Without SACK no blocks, however much is missing.
+        let mut reno = TcpReceiver::new(TcpOptions { recovery: Recovery::NewReno, ..options });
+        let Segment { ack, header, sack, .. } = reply(&mut reno, &at(2, 20)).unwrap();
+        assert_eq!((ack, header, sack), (0, 52, SackBlocks::default()));
+    }
+
+    /// A segment may bring again what was delivered and more besides, or reach into what came early.
+    #[test]
+    fn segments_that_overlap_deliver_what_is_new() {
+        let mut receiver = receiver(None);
+        let segment = |seq, payload| Segment { seq, payload, ..Segment::default() };
+        let mut delivered = |seq, payload| {
+            let Delivered { bytes, offset } = receiver.on_segment(NOW, &segment(seq, payload));
+            (bytes, offset, receiver.poll_segment(NOW).unwrap().ack)
+        };
+        assert_eq!(delivered(0, 100), (100, 0, 100));
+        assert_eq!(delivered(50, 100), (50, 100, 150));
+        assert_eq!(delivered(50, 100), (0, 150, 150));
+        assert_eq!(delivered(300, 100), (0, 150, 150));
+        assert_eq!(delivered(150, 150), (250, 150, 400), "up to where the early one begins");
+        assert_eq!(delivered(500, 100), (0, 400, 400));
+        assert_eq!(delivered(400, 150), (200, 400, 600), "into the middle of it");
+        assert_eq!(delivered(700, 10), (0, 600, 600));
+        assert_eq!(delivered(600, 200), (200, 600, 800), "beyond it");
+        assert_eq!(delivered(800, 10), (10, 800, 810));
+    }
 }

@@ -196,4 +196,54 @@ mod tests {
         assert_eq!(after(&mut rto, 1), Span::from_ms(200), "floor");
         assert_eq!(rto.smoothed(), Some(Span::from_ms(10)));
     }
+
+    /// Only a doubling counts as one: at the largest timeout expiries go on, and the estimate stays. 30 s double once.
+    #[test]
+    fn rfc_6298_2_5_at_the_largest_timeout_nothing_doubles() {
+        let mut rto = fine();
+        assert_eq!(after(&mut rto, 10_000), Span::from_ms(30_000));
+        for _ in 0..9 {
+            rto.back_off();
+            assert_eq!(rto.timeout(), Span::from_ms(60_000));
+        }
+        assert_eq!(rto.smoothed(), Some(Span::from_ms(10_000)));
+        // Three doublings keep it, the fourth does not.
+        let mut rto = fine();
+        after(&mut rto, 100);
+        for (smoothed, timeout) in [(true, 600), (true, 1_200), (true, 2_400), (false, 4_800)] {
+            rto.back_off();
+            assert_eq!((rto.smoothed().is_some(), rto.timeout()), (smoothed, Span::from_ms(timeout)));
+        }
+    }
+
+    /// `MAX` on the first timeout as well, and never less than two ticks of the clock.
+    #[test]
+    fn a_timeout_is_two_ticks_at_least() {
+        let options = RtoOptions { min: Span::ZERO, initial: Span::from_ms(1), ..RtoOptions::ns2() };
+        assert_eq!(Rto::new(options).timeout(), Span::from_ms(20));
+        let options = RtoOptions { initial: Span::from_ms(90_000), ..RtoOptions::default() };
+        assert_eq!(Rto::new(options).timeout(), Span::from_ms(60_000));
+    }
+
+    /// RFC 6298, sections 2.2 and 2.3, in real numbers: a timer of nanoseconds follows them to the nanosecond.
+    #[test]
+    fn rfc_6298_2_any_samples() {
+        let mut rng = multihop_core::Rng::at(2, &["rto"]);
+        let mut rto = fine();
+        let mut estimate: Option<(f64, f64)> = None;
+        for _ in 0..300 {
+            let ms = 1 + u64::from(rng.below(700));
+            let sample = ms as f64 * 1e6;
+            let (srtt, rttvar) = match estimate {
+                None => (sample, sample / 2.0),
+                Some((srtt, rttvar)) => {
+                    (0.875 * srtt + 0.125 * sample, 0.75 * rttvar + 0.25 * (srtt - sample).abs())
+                }
+            };
+            estimate = Some((srtt, rttvar));
+            let found = after(&mut rto, ms).ns() as f64;
+            assert!((found - (srtt + 4.0 * rttvar)).abs() < 100.0, "{found}");
+            assert!((rto.smoothed().unwrap().ns() as f64 - srtt).abs() < 20.0);
+        }
+    }
 }

@@ -155,4 +155,54 @@ mod tests {
             assert_eq!(found > 0, overtaken >= 3, "{order:?}");
         }
     }
+
+    /// What RFC 5348, section 5.1, says: a packet is lost once `threshold` with higher numbers came before it did, at the time that lies
+    /// between those around it (section 5.2); before the first that came, at the time of that one.
+    fn by_definition(threshold: usize, arrivals: &[(u64, f64)]) -> Vec<(u64, f64)> {
+        let mut lost: Vec<(u64, f64)> = Vec::new();
+        for now in 1..=arrivals.len() {
+            let came = &arrivals[..now];
+            let top = came.iter().map(|(number, _)| *number).max().unwrap();
+            for number in 0..top {
+                let known = came.iter().chain(&lost).any(|(other, _)| *other == number);
+                if known || came.iter().filter(|(other, _)| *other > number).count() < threshold {
+                    continue;
+                }
+                let above = came.iter().filter(|(other, _)| *other > number).min_by_key(|(other, _)| *other);
+                let below = came.iter().filter(|(other, _)| *other < number).max_by_key(|(other, _)| *other);
+                let (after, then) = *above.unwrap();
+                let (before, since) = below.map_or((-1.0, arrivals[0].1), |(other, at)| (*other as f64, *at));
+                let share = (number as f64 - before) / (after as f64 - before);
+                lost.push((number, since + (then - since) * share));
+            }
+        }
+        lost
+    }
+
+    /// Packets in any order, a third of which never come and some of which come long after they were taken for lost.
+    #[test]
+    fn rfc_5348_5_1_losses_are_those_of_the_definition() {
+        let mut rng = multihop_core::Rng::at(7, &["losses"]);
+        for round in 0..400 {
+            let mut order: Vec<u64> = (0..30).filter(|_| rng.below(3) > 0).collect();
+            for place in 1..order.len() {
+                let farthest = if rng.below(4) == 0 { 12 } else { 3 };
+                let back = rng.below(farthest) as usize;
+                order.swap(place, place.saturating_sub(back));
+            }
+            let arrivals: Vec<(u64, f64)> =
+                order.iter().enumerate().map(|(place, number)| (*number, 10.0 + place as f64)).collect();
+            for threshold in 1..=4 {
+                let (found, expected) =
+                    (losses(threshold, &arrivals), by_definition(threshold as usize, &arrivals));
+                assert_eq!(found.len(), expected.len(), "{round} {threshold} {arrivals:?}");
+                for (one, other) in found.iter().zip(&expected) {
+                    assert!(
+                        one.0 == other.0 && (one.1 - other.1).abs() < 1e-9,
+                        "{arrivals:?} {one:?} {other:?}"
+                    );
+                }
+            }
+        }
+    }
 }

@@ -172,4 +172,55 @@ mod tests {
         (1..20).for_each(|event| intervals.next(event));
         assert_eq!(intervals.loss_event_rate(19), 1.0);
     }
+
+    /// Intervals of 10, 20, ... 80 packets, the oldest first, and an open one of 500. By section 5.4 the open one counts with weight 1, and
+    /// those before it with 1, 1, 1, 0.8, 0.6, 0.4, 0.2, of 6 in all: 500 + 80 + 70 + 60 + 40 + 24 + 12 + 4.
+    #[test]
+    fn rfc_5348_5_4_each_interval_has_the_weight_of_its_age() {
+        let grown = |averaging| {
+            let mut intervals = LossIntervals::new(averaging);
+            intervals.first(10.0, 0);
+            let mut start = 0;
+            for length in [20, 30, 40, 50, 60, 70, 80] {
+                start += length;
+                intervals.next(start);
+            }
+            (intervals, start)
+        };
+        let (intervals, start) = grown(PLAIN);
+        assert!((1.0 / intervals.loss_event_rate(start + 499) - 790.0 / 6.0).abs() < 1e-9);
+        // Without the open one: 80 + 70 + 60 + 50 + 0.8 * 40 + 0.6 * 30 + 0.4 * 20 + 0.2 * 10, of 6.
+        let mean = 320.0 / 6.0;
+        assert!((1.0 / intervals.loss_event_rate(start) - mean).abs() < 1e-9);
+        // Section 5.5: each closed interval counts for 2 * 53.33 / 150 of that, from twice the mean on.
+        let (intervals, start) = grown(DISCOUNTING);
+        let discount = 2.0 * mean / 150.0;
+        let expected = (150.0 + 290.0 * discount) / (1.0 + 5.0 * discount);
+        assert!((1.0 / intervals.loss_event_rate(start + 149) - expected).abs() < 1e-9);
+        assert!((1.0 / intervals.loss_event_rate(start + 99) - (100.0 + 290.0) / 6.0).abs() < 1e-9);
+        // ns-2's open interval is one packet shorter.
+        let (intervals, start) = grown(Averaging { ns2: true, ..PLAIN });
+        assert!((1.0 / intervals.loss_event_rate(start + 499) - 789.0 / 6.0).abs() < 1e-9);
+    }
+
+    /// A loss of a packet before the event that came last leaves an interval of none, which counts as one packet.
+    #[test]
+    fn an_interval_is_a_packet_at_least() {
+        let mut intervals = LossIntervals::new(PLAIN);
+        intervals.first(0.0, 10);
+        intervals.next(4);
+        assert_eq!(intervals.loss_event_rate(3), 1.0);
+        assert!(intervals.any());
+    }
+
+    /// An interval of 1000 packets discounted two of 100 before it by half, for good (section 5.5). With one of 800 open, which discounts nothing:
+    /// 800 + 1000 + 0.5 * 100, of 2.5.
+    #[test]
+    fn rfc_5348_5_5_a_discount_outlives_the_interval_that_made_it() {
+        let mut intervals = LossIntervals::new(DISCOUNTING);
+        intervals.first(100.0, 0);
+        intervals.next(100);
+        intervals.next(1_100);
+        assert!((1.0 / intervals.loss_event_rate(1_899) - 740.0).abs() < 1e-9);
+    }
 }

@@ -208,5 +208,6 @@ mod tests {
         assert_eq!((rfc.slow_start, rfc.rate_change), (SlowStart::Doubling, RateChange::AtOnce));
         assert_eq!((rfc.initial_rate, rfc.first_interval), (None, FirstInterval::Largest));
         assert!(!rfc.by_timestamps && !rfc.new_round && !rfc.ecn);
+        assert_eq!((rfc.header, rfc.report), (28 + 12, 28 + 16), "UDP and IP, section 3.2");
     }
 }

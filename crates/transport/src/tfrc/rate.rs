@@ -413,6 +413,7 @@ mod tests {
             (80_000.0, 40_000.0, false, 80_000.0),
             (90_000.0, 40_000.0, false, 40_000.0),
             (90_000.0, 0.0, false, 10_000.0),
+            (90_000.0, 0.0, true, 10_000.0),
             (30_000.0, 10_000.0, true, 40_000.0),
             (50_000.0, 20_000.0, true, 20_000.0), // exactly the initial rate is allowed
             (50_000.0, 19_000.0, true, 50_000.0),
@@ -457,6 +458,35 @@ mod tests {
                 control.on_silence(&Silence { loss_event_rate: 0.01, idle, ..silence(Some(0.1)) });
                 assert_eq!(control.rate(), rate, "{target} {received} {idle}");
             }
+        }
+    }
+
+    /// ns-2 after its slow start: at the rate of the equation, half of it is what arrived; a silence of the application is no reason to stay
+    /// at the initial rate of 40 kB/s, which it is for a rate that rises.
+    #[test]
+    fn ns2_at_the_rate_of_the_equation() {
+        for (target, expected) in [(50_000.0, 30_000.0), (50_001.0, 40_000.0)] {
+            let mut control = RateControl::new(&TfrcOptions::ns2(1_000), f64::INFINITY);
+            (control.reports, control.starting, control.rate) = (2, false, 50_000.0);
+            let loss_event_rate = 0.01;
+            let report =
+                Feedback { loss_event_rate, target, limited_lately: true, ..feedback(200, 15_000.0) };
+            control.on_report(&report);
+            assert_eq!(control.rate(), expected, "{target}");
+        }
+    }
+
+    /// A round-trip time between two changes is no more than a round-trip time; what is allowed already is no change.
+    #[test]
+    fn ns2_slow_start_changes_after_more_than_a_round_trip() {
+        for (ms, rate, expected, changed) in
+            [(200, 30_000.0, 30_000.0, 100), (201, 30_000.0, 60_000.0, 201), (300, 80_000.0, 80_000.0, 100)]
+        {
+            let mut control = RateControl::new(&TfrcOptions::ns2(1_000), f64::INFINITY);
+            (control.rounds, control.reports, control.rate) = (2, 2, rate);
+            control.changed = Time::ZERO + Span::from_ms(100);
+            control.on_report(&feedback(ms, 40_000.0));
+            assert_eq!((control.rate(), control.changed), (expected, Time::ZERO + Span::from_ms(changed)));
         }
     }
 }

@@ -1,10 +1,16 @@
 //! The integration tests of the crate, in one binary: each module is a subject.
 
+mod controllers;
 mod feedback;
 mod given_up;
 mod grants;
 mod pipe;
+mod recorder;
 mod sender_alone;
+mod sender_deliveries;
+mod sender_events;
+mod sender_handshake;
 mod tcp_recovery;
 mod tfrc_receiver;
+mod tfrc_segments;
 mod tfrc_sender;

@@ -181,6 +181,51 @@ fn nothing_below_the_threshold_is_congestion() {
     assert!((told - 2.0 * 10.44).abs() < 0.3, "1044 bytes at both links: {told}");
 }
 
+/// 1600 bytes are no more than a threshold of 1600; 16 more are.
+#[test]
+fn congestion_begins_above_the_threshold() {
+    for (waiting, told) in [(1_600, 0.0), (1_616, 32.32)] {
+        let mut row = Row::new(3, Constants { threshold: 1_600.0, ..constants() });
+        row.wait(&[0, waiting]);
+        row.now = ms(101);
+        row.tell_all();
+        // Both links count it once.
+        let found = row.through(false).bytes();
+        assert!((found - told).abs() < 0.05, "{waiting}: {found}");
+    }
+}
+
+/// The receiver of a link knows of 480 bytes that its sender does not, which is below the threshold: they are debit where the sender found
+/// congestion, and else none.
+#[test]
+fn what_the_receiver_knows_counts_once_the_sender_is_congested() {
+    for (congested, told) in [(false, 0.0), (true, 4.8)] {
+        let mut router = EwccpRouter::new(NodeId(1), constants(), 1);
+        router.on_backlog(ms(0), NodeId(2), 480);
+        let mut packet = packet(false);
+        let link = EwccpLink { congested, ..EwccpLink::default() };
+        packet.segment.feedback = HeaderBytes::of(&header(&packet).with_link(link));
+        router.on_received(Hop { now: ms(101), peer: NodeId(0) }, &mut packet, &LinkView::default());
+        assert!((header(&packet).bytes() - told).abs() < 0.05, "{congested}: {}", header(&packet).bytes());
+    }
+}
+
+/// A link is told of for as long as what is told of it is believed, 300 ms, after it was last used.
+#[test]
+fn a_link_is_told_of_for_the_lifetime_after_its_use() {
+    let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
+    let link = Link { from: NodeId(0), to: NodeId(1) };
+    router.on_backlog(ms(0), NodeId(1), 1_600);
+    router.on_backlog(ms(100), NodeId(1), -1_600);
+    router.catch_up(ms(401));
+    assert!(router.table.get(link).is_some(), "300 ms");
+    router.catch_up(ms(501));
+    assert!(router.table.get(link).is_none(), "400 ms");
+    router.on_restart(ms(900));
+    router.catch_up(ms(1_001));
+    assert_eq!(router.table.get(link).map(|link| link.queue), Some(0), "as one that was just used");
+}
+
 /// Eight idle nodes: a segment of credit for each of seven links.
 #[test]
 fn a_probe_gathers_a_segment_for_each_idle_link() {
@@ -402,4 +447,30 @@ fn what_was_acknowledged_is_carried() {
     assert_eq!(router.carried, 0);
     router.on_link(&exchange(Fate::Acknowledged));
     assert_eq!(router.carried, 1_000);
+}
+
+/// Of DATA to a neighbour, and of own exchanges that were acknowledged.
+#[test]
+fn what_the_medium_carried_is_unicast_data() {
+    let decoded = |kind, to| {
+        LinkEvent::Decoded(DecodedFrame {
+            node: NodeId(0),
+            kind,
+            from: NodeId(5),
+            to,
+            air: Interval { start: ms(0), end: ms(1) },
+            duration: Span::ZERO,
+            size: 1_000,
+            flow: None,
+            rate: Rate::from_kbps(2_000),
+        })
+    };
+    let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
+    let mut carried = |event| {
+        router.on_link(&event);
+        router.carried
+    };
+    assert_eq!(carried(decoded(FrameKind::Data, None)), 0, "a broadcast");
+    assert_eq!(carried(decoded(FrameKind::Rts, Some(NodeId(6)))), 0);
+    assert_eq!(carried(decoded(FrameKind::Data, Some(NodeId(6)))), 1_000);
 }

@@ -62,6 +62,25 @@ fn congestion_is_told_once_it_persists_by_who_takes_part() {
     assert_eq!(told(&Nred { notices: false, ..Nred::default() }, 0.5), [false; 5]);
 }
 
+/// The medium was congested, and is not any more.
+#[test]
+fn what_is_over_is_not_told() {
+    let mut node = after(10, 1.0, 0.5);
+    assert!(node.per_index > 0.0);
+    node.index = 100.0;
+    assert_eq!(node.measure(shares(0.0, 0.5)), None);
+    assert_eq!(node.per_index, 0.0);
+}
+
+#[test]
+fn no_probability_is_negative_or_without_end() {
+    let lifetime = Span::from_ms(200);
+    for (per_index, known) in [(0.0, true), (1e-3, true), (-1e-3, false), (f64::INFINITY, false)] {
+        let notice = Congestion { per_index, lifetime }.to_notice();
+        assert_eq!(Congestion::from_content(&notice.content).is_some(), known, "{per_index}");
+    }
+}
+
 #[test]
 fn a_notice_says_what_was_said() {
     let congestion = Congestion { per_index: 0.14 / 240.0, lifetime: Span::from_ms(200) };
@@ -165,4 +184,16 @@ fn a_restart_forgets_what_was_found_and_heard() {
 #[test]
 fn wires_are_not_shared() {
     assert!(Nred::default().policy(NodeId(0), &EgressQueue { is_wired: true, ..EGRESS }).is_none());
+}
+
+/// What a neighbour said holds for its lifetime, through the ends of own intervals, and no longer.
+#[test]
+fn the_end_of_an_interval_forgets_what_is_out_of_date_alone() {
+    let mut node = node(&Nred::default());
+    let congestion = Congestion { per_index: 0.14 / 240.0, lifetime: Span::from_ms(200) };
+    node.on_notice(at(0), NodeId(1), &congestion.to_notice().content);
+    for (now, known) in [(100, 1), (199, 1), (200, 0)] {
+        node.poll_notice(at(now));
+        assert_eq!(node.told.len(), known, "at {now} ms");
+    }
 }

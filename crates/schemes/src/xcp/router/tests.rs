@@ -39,6 +39,15 @@ fn the_aggregate_of_900_of_1000_kb_per_second_with_a_queue() {
     assert!((grants.positive - 90_000.0).abs() < 1e-6 && (grants.negative - 61_300.0).abs() < 1e-6);
 }
 
+/// The first expiry of node n lies at 0.5 and the fraction of n golden sections: 0.5, 1.118 and 0.736 of the length.
+#[test]
+fn routers_do_not_act_in_step() {
+    for (node, phase) in [(0, 0.5), (1, 1.118_034), (2, 0.736_068)] {
+        let timer = Timer::first(NodeId(node), 0.1);
+        assert!((timer.length() - 0.1 * phase).abs() < 1e-7, "{node}: {}", timer.length());
+    }
+}
+
 /// However many packets share it, no more is given than there is.
 #[test]
 fn positive_feedback_is_never_more_than_what_is_left() {

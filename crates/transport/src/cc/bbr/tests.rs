@@ -370,3 +370,67 @@ fn the_window_of_start_up_grows_to_the_target_or_by_an_initial_window() {
         assert_eq!([0, 4, 8, 11, 15].map(|at: usize| seen[at]), windows, "{rate}");
     }
 }
+
+/// Without a sample of the bandwidth there is no rate to go to, even once the pipe is full; until it is, the pace only rises.
+#[test]
+fn the_pace_follows_a_bandwidth_that_is_known() {
+    let mut bbr = bbr();
+    let first = bbr.pacing_rate;
+    bbr.full_pipe.filled = true;
+    bbr.set_pacing_rate(1.0);
+    assert_eq!(bbr.pacing_rate, first);
+    bbr.bandwidth.update(0, 1_000.0);
+    bbr.set_pacing_rate(1.5);
+    assert_eq!(bbr.pacing_rate, 1_500.0);
+    bbr.full_pipe.filled = false;
+    bbr.set_pacing_rate(1.25);
+    assert_eq!(bbr.pacing_rate, 1_500.0);
+    bbr.set_pacing_rate(1.75);
+    assert_eq!(bbr.pacing_rate, 1_750.0);
+}
+
+/// Gains of windows: as high as that of the pace until the pipe was full (section 4.3.2), 2 to use the bandwidth (4.3.4), 1 to see the
+/// round trip (4.3.5), in which what is sent says nothing of the bandwidth.
+#[test]
+fn each_state_has_its_gains() {
+    let until = None;
+    for (state, pacing, window, marks) in [
+        (State::Startup, HIGH_GAIN, HIGH_GAIN, false),
+        (State::Drain, 1.0 / HIGH_GAIN, HIGH_GAIN, false),
+        (State::ProbeBw { phase: 0, since: ms(0) }, 1.25, 2.0, false),
+        (State::ProbeBw { phase: 1, since: ms(0) }, 0.75, 2.0, false),
+        (State::ProbeBw { phase: 7, since: ms(0) }, 1.0, 2.0, false),
+        (State::ProbeRtt { until, round_done: false }, 1.0, 1.0, true),
+    ] {
+        let mut bbr = bbr();
+        bbr.state = state;
+        assert_eq!((state.pacing_gain(), bbr.window_gain()), (pacing, window), "{state:?}");
+        assert_eq!(bbr.marks_app_limited(), marks, "{state:?}");
+    }
+}
+
+/// Section 4.2.3.2 before a round trip is known: a first window, whatever the gain. No window is less than a segment.
+#[test]
+fn without_a_round_trip_the_pipe_is_a_first_window() {
+    let bbr = bbr();
+    assert_eq!((bbr.volume(1.0), bbr.volume(2.0)), (10_000.0, 10_000.0));
+    let small = Bbr::new(BbrOptions::draft(MSS as u32, 10));
+    assert_eq!(small.allowance().window, MSS);
+}
+
+/// Section 4.2.3.6 at its bounds: the window of start-up grows below the target, or until an initial window, 10 segments, is delivered.
+#[test]
+fn the_window_of_start_up_stops_at_the_target() {
+    for (below_target, delivered, grown) in
+        [(1.0, 10_000, 1_000.0), (0.0, 10_000, 0.0), (0.0, 9_999, 1_000.0), (-1.0, 9_999, 1_000.0)]
+    {
+        let mut script = Script::new();
+        script.bbr.bandwidth.update(0, 1e6);
+        script.bbr.round_trip.update(ms(0), Some(Span::from_ms(100)));
+        let window = script.bbr.volume(HIGH_GAIN) - below_target;
+        script.bbr.window = window;
+        let told = script.told(100, 1000.0, 100);
+        script.bbr.set_window(&Delivery { delivered, ..told });
+        assert_eq!(script.bbr.window, window + grown, "{below_target} {delivered}");
+    }
+}

@@ -94,3 +94,116 @@ impl NewReno {
         self.retransmit = false;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TcpOptions;
+    use crate::tcp::recovery::Sequence;
+
+    const MSS: u64 = 1_000;
+
+    fn options(recovery: Recovery) -> TcpOptions {
+        TcpOptions { recovery, segment_size: MSS as u32, ..TcpOptions::default() }
+    }
+
+    /// Twenty segments are sent of fifty, in a window of ten.
+    fn view(options: &TcpOptions, una: u64, duplicates: u32) -> View<'_> {
+        let (nxt, max, pushed, peer_window, burst) = (20_000, 20_000, 50_000, 64_000, 9);
+        let sequence = Sequence { una, nxt, max, pushed, peer_window, duplicates, burst };
+        View { options, window: 10_000, sequence }
+    }
+
+    /// Steps 2 and 5: three segments are added, one for each duplicate; a partial acknowledgement takes off what it acknowledges, and gives a
+    /// segment back if that is one at least.
+    #[test]
+    fn rfc_6582_3_2_partial_acknowledgements_deflate_the_window() {
+        let options = options(Recovery::NewReno);
+        let mut newreno = NewReno::default();
+        assert_eq!(newreno.window(&view(&options, 0, 2)), 10_000);
+        newreno.enter(&view(&options, 0, 3));
+        assert_eq!((newreno.window(&view(&options, 0, 3)), newreno.gone()), (13_000, 3_000));
+        newreno.on_duplicate(&view(&options, 0, 4));
+        assert_eq!((newreno.window(&view(&options, 0, 4)), newreno.gone()), (14_000, 4_000));
+        let mut una = 0;
+        for (acked, window) in [(2_000, 13_000), (5_000, 9_000), (4_000, 6_000), (500, 5_500), (999, 4_501)] {
+            una += acked;
+            let restart_timer = una == 2_000;
+            let advance = newreno.on_advance(&view(&options, una, 0), acked);
+            assert_eq!(advance, Advance::Partial { restart_timer }, "the first alone");
+            assert_eq!(newreno.window(&view(&options, una, 0)), window, "{acked}");
+            let planned = Planned { start: una, end: una + MSS };
+            assert_eq!(newreno.plan(&view(&options, una, 0)), Some(planned), "what follows is sent again");
+            newreno.on_sent();
+        }
+        // Never less than a segment, and never more off than the window.
+        newreno.on_advance(&view(&options, 19_000, 0), 60_000);
+        assert_eq!((newreno.deflation, newreno.window(&view(&options, 19_000, 0))), (10_000, 2_000));
+    }
+
+    /// Step 3, up to the point where recovery began or beyond: what is outstanding, a segment at least, and one more; or what deflation left
+    /// (ns-2). Reno ends with any acknowledgement, at the threshold (RFC 5681, section 3.2, step 6).
+    #[test]
+    fn rfc_6582_3_2_recovery_ends_at_its_point() {
+        for (recovery, exit_window, una, expected) in [
+            (Recovery::NewReno, ExitWindow::Flight, 20_000, Some((2_000, false))),
+            (Recovery::NewReno, ExitWindow::Deflated, 20_000, Some((9_000, true))),
+            (Recovery::NewReno, ExitWindow::Flight, 19_999, None),
+            (Recovery::Reno, ExitWindow::Flight, 5_000, Some((10_000, false))),
+        ] {
+            let options = TcpOptions { exit_window, ..options(recovery) };
+            let mut newreno = NewReno::default();
+            assert_eq!(newreno.on_advance(&view(&options, 4_000, 0), 4_000), Advance::Usual);
+            newreno.enter(&view(&options, 0, 3));
+            newreno.deflation = 1_000;
+            let found = newreno.on_advance(&view(&options, una, 0), una);
+            let ended = expected.map(|(window, opens)| Advance::Recovered { window, opens });
+            assert_eq!(found, ended.unwrap_or(Advance::Partial { restart_timer: true }));
+            assert_eq!(newreno.active(), expected.is_none());
+        }
+        let options = options(Recovery::NewReno);
+        let mut newreno = NewReno::default();
+        newreno.enter(&view(&options, 0, 3));
+        let mut later = view(&options, 20_000, 0);
+        later.sequence.nxt = 24_000;
+        let four_and_one = Advance::Recovered { window: 5_000, opens: false };
+        assert_eq!(newreno.on_advance(&later, 20_000), four_and_one);
+    }
+
+    /// In recovery new data leaves as the inflated window and the burst allow; outside it one segment more for each of two duplicates, but
+    /// only what was never sent (RFC 3042), unless as in ns-2.
+    #[test]
+    fn rfc_3042_2_what_duplicates_let_go() {
+        let new = Some(Planned { start: 20_000, end: 21_000 });
+        let options = TcpOptions { limited_transmit: true, ..options(Recovery::NewReno) };
+        let mut newreno = NewReno::default();
+        newreno.enter(&view(&options, 10_000, 3));
+        newreno.on_sent();
+        let mut inside = view(&options, 10_000, 3);
+        assert_eq!(newreno.plan(&inside), new, "10 outstanding, 13 allowed");
+        inside.sequence.burst = 0;
+        assert_eq!(newreno.plan(&inside), None);
+        for (una, duplicates, limited_transmit, expected) in [
+            (10_000, 0, true, None),
+            (10_000, 1, true, new),
+            (10_000, 1, false, None),
+            (9_000, 1, true, None),
+            (9_000, 2, true, new),
+            (8_000, 2, true, None),
+            (8_000, 5, true, None),
+            (11_000, 0, false, new),
+        ] {
+            let options = TcpOptions { limited_transmit, ..options.clone() };
+            let found = NewReno::default().plan(&view(&options, una, duplicates));
+            assert_eq!(found, expected, "{una} {duplicates}");
+        }
+        for (limited_transmit_repeats, expected) in
+            [(false, None), (true, Some(Planned { start: 18_000, end: 19_000 }))]
+        {
+            let options = TcpOptions { limited_transmit_repeats, ..options.clone() };
+            let mut again = view(&options, 8_000, 1);
+            again.sequence.nxt = 18_000;
+            assert_eq!(NewReno::default().plan(&again), expected);
+        }
+    }
+}

@@ -220,4 +220,16 @@ mod tests {
         assert!(!sack.active());
         assert!(sack.detects_loss(&view(20_000, 20_000)), "the next loss may follow at once");
     }
+
+    /// As many segments are left in `pipe` as are outstanding, in whole ones, less three; and never fewer than none are counted.
+    #[test]
+    fn pipe_begins_three_below_what_is_outstanding() {
+        let options = TcpOptions::ns2(Recovery::Sack1, 1000, 32);
+        for (una, pipe) in [(2_000, 15_000), (1_500, 16_000), (16_000, 1_000), (17_000, 0), (19_000, 0)] {
+            let mut sack = Sack1::default();
+            sack.enter(&view(&options, una, 20_000, 9_000, 3));
+            assert_eq!(sack.pipe(&view(&options, una, 20_000, 9_000, 3)), pipe, "{una}");
+            assert_eq!(sack.pipe(&view(&options, una, una, 9_000, 3)), 0, "no more than is outstanding");
+        }
+    }
 }

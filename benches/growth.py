@@ -1,0 +1,253 @@
+"""What an event costs as networks grow, and how large ones are done.
+
+    python benches/growth.py                             every network, five runs each
+    python benches/growth.py --quick --only grid-100     one short run: a check, not a measurement
+
+Grids, and meshes of nodes at random with eight neighbours on average, carry the same load on the same area, so that
+an event means the same work whatever the number of nodes. What counts is user CPU of the run without set-up, as in
+run.py, over the number of events. `city` is one command, as its user gives it: its wall time and memory include
+Python, the reading of the scenario, and the results as files. A row is printed, and kept in --json, when it is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import tomli_w
+from simulators import HERE, MeasurementError, run
+
+REPETITIONS = 5
+#: --quick: one run, of this share of the simulated time.
+QUICK_SHARE = 0.05
+
+#: Metres: how far signals are decoded, and the distance of neighbours in grids.
+RANGE, SPACING = 250.0, 200.0
+DEGREE = 8.0
+#: A flow for so many nodes, over paths of so many hops at most.
+NODES_PER_FLOW, HOPS = 10, 3
+#: Each run simulates so many node seconds: some million events.
+NODE_SECONDS = 30_000.0
+
+Document = dict[str, Any]
+Place = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network and what it carries."""
+
+    name: str
+    seconds: float
+    #: Makes the scenario, without how long it lasts.
+    document: Callable[[], Document]
+    #: The network of its kind that others are compared with.
+    least: str = ""
+
+
+def grid(nodes: int) -> Document:
+    """A grid as square as may be, with short flows."""
+    columns = math.isqrt(nodes)
+    while nodes % columns:
+        columns -= 1
+    cells = product(range(nodes // columns), range(columns))
+    places = [(SPACING * column, SPACING * line) for line, column in cells]
+    topology = {"generator": "grid", "columns": columns, "rows": nodes // columns, "spacing": f"{SPACING:g} m"}
+    return scenario(topology) | {"flows": short_flows(places)}
+
+
+def mesh(nodes: int) -> Document:
+    """Nodes at random, `DEGREE` neighbours each on average, with short flows."""
+    side = RANGE * math.sqrt(nodes * math.pi / DEGREE)
+    draw = random.Random(1)
+    places = [(round(draw.uniform(0, side), 3), round(draw.uniform(0, side), 3)) for _ in range(nodes)]
+    listed = [{"name": f"n{node}", "position": [f"{x} m", f"{y} m"]} for node, (x, y) in enumerate(places)]
+    return scenario({"nodes": listed}) | {"flows": short_flows(places)}
+
+
+def city() -> Document:
+    """A grid of 10,000 nodes with 100 flows across it."""
+    topology = {"generator": "grid", "columns": 100, "rows": 100, "spacing": f"{SPACING:g} m"}
+    return scenario(topology) | {"traffic": pairs(100)}
+
+
+def cell() -> Document:
+    """500 stations that never idle around a sink."""
+    traffic = {"pattern": "canonical", "scheme": "udp", "app": {"kind": "saturated"}}
+    return scenario({"generator": "circle", "stations": 500, "radius": "10 m"}) | {"traffic": traffic}
+
+
+def mobile() -> Document:
+    """1,000 nodes that move, with as many neighbours as a mesh; AODV finds routes."""
+    nodes = 1000
+    side = f"{RANGE * math.sqrt(nodes * math.pi / DEGREE):.0f} m"
+    speeds = {"min_speed": "1 m/s", "max_speed": "20 m/s"}
+    mobility = {"model": "random-waypoint", "count": nodes, "area": [side, side], "seed": 1} | speeds
+    moving = {"mobility": mobility, "routing": {"protocol": "aodv"}, "traffic": pairs(50)}
+    return scenario({"nodes": []}) | moving
+
+
+def scenario(topology: Document) -> Document:
+    """What all have in common."""
+    return {
+        "name": "growth",
+        "phy": {"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "1 Mb/s"},
+        "mac": {"rules": "ns2", "rts_threshold": "0 B"},
+        "medium": {"model": "ranges", "propagation_delay": "667 ns"},
+        "topology": topology,
+        "schemes": {"udp": {"segment_size": "512 B"}},
+    }
+
+
+def pairs(flows: int) -> Document:
+    """So many flows between random nodes."""
+    return {"pattern": "random-pairs", "flows": flows, "scheme": "udp", "app": cbr()}
+
+
+def short_flows(places: list[Place]) -> list[Document]:
+    """Flows from random nodes to what a walk of `HOPS` steps leads to, unless it leads back."""
+    draw = random.Random(2)
+    squares: dict[tuple[int, int], list[int]] = {}
+    for node, (x, y) in enumerate(places):
+        squares.setdefault((int(x // RANGE), int(y // RANGE)), []).append(node)
+    flows: list[Document] = []
+    while len(flows) < len(places) // NODES_PER_FLOW:
+        source = here = draw.randrange(len(places))
+        for _ in range(HOPS):
+            here = draw.choice(neighbours(here, places, squares))
+        if here != source:
+            flows.append({"from": f"n{source}", "to": f"n{here}", "scheme": "udp", "app": cbr()})
+    return flows
+
+
+def neighbours(node: int, places: list[Place], squares: dict[tuple[int, int], list[int]]) -> list[int]:
+    """The nodes that decode this one, and itself."""
+    column, line = (int(metres // RANGE) for metres in places[node])
+    around = ((column + dx, line + dy) for dx, dy in product((-1, 0, 1), repeat=2))
+    found = (other for square in around for other in squares.get(square, []))
+    return [other for other in found if math.dist(places[node], places[other]) < RANGE]
+
+
+def cbr() -> Document:
+    """What each flow sends."""
+    return {"kind": "cbr", "rate": "64 kb/s", "packet": "512 B", "jitter": 0.5}
+
+
+NETWORKS = [
+    *(
+        Network(f"{kind.__name__}-{nodes}", NODE_SECONDS / nodes, lambda kind=kind, nodes=nodes: kind(nodes), least)
+        for kind in (grid, mesh)
+        for least in [f"{kind.__name__}-100"]
+        for nodes in (100, 1_000, 10_000, 30_000)
+    ),
+    Network("cell", 20.0, cell),
+    Network("mobile", 60.0, mobile),
+    Network("city", 60.0, city),
+]
+#: The one that is run as a command.
+COMMAND = "city"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measures what the command line asks for; the exit code."""
+    options = parse(arguments)
+    rows: list[Document] = []
+    try:
+        for network in options.only or NETWORKS:
+            row = measured(network, options)
+            least = next((other for other in rows if other["network"] == network.least), None)
+            row["growth"] = row["ns_per_event"] / least["ns_per_event"] if least else None
+            rows.append(row)
+            print(line(row), flush=True)
+            if options.json:
+                options.json.write_text(json.dumps(rows, indent=2) + "\n")
+    except (MeasurementError, OSError) as error:
+        print(f"growth: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = {network.name: network for network in NETWORKS}
+    parser.add_argument("--quick", action="store_true", help="one short run of each: a check, not a measurement")
+    parser.add_argument("--only", action="append", metavar="NAME", help=f"one of {', '.join(names)}; repeatable")
+    parser.add_argument("--repetitions", type=int, default=REPETITIONS, metavar="N", help="runs of each (5)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="all samples, for programs")
+    options = parser.parse_args(arguments)
+    if unknown := [name for name in options.only or [] if name not in names]:
+        parser.error(f"--only: {unknown[0]} is not a network; give one of {', '.join(names)}")
+    options.only = [names[name] for name in options.only or []]
+    if options.repetitions < 1:
+        parser.error(f"--repetitions: found {options.repetitions}; needs at least 1")
+    return options
+
+
+def measured(network: Network, options: argparse.Namespace) -> Document:
+    """Runs a network several times, each with a seed of its own."""
+    seconds = network.seconds * (QUICK_SHARE if options.quick else 1.0)
+    document = network.document() | {"record_interval": f"{seconds} s"}
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"{network.name}.toml"
+        file.write_text(tomli_w.dumps(document | {"duration": f"{seconds} s", "warmup": "0 s"}))
+        samples = [sample(file, seconds, seed) for seed in range(1, 2 if options.quick else options.repetitions + 1)]
+        command = as_command(file) if network.name == COMMAND else None
+    costs = [1e9 * max(run["cpu_s"] - run["setup_s"], 0.0) / run["events"] for run in samples]
+    return {
+        "network": network.name,
+        "nodes": samples[0]["nodes"],
+        "flows": samples[0]["flows"],
+        "simulated_s": seconds,
+        "events": samples[0]["events"],
+        "ns_per_event": median(costs),
+        "least": min(costs),
+        "most": max(costs),
+        "setup_ms": 1e3 * median(run["setup_s"] for run in samples),
+        "run_kb": max(run["peak_kb"] - run["empty_kb"] for run in samples),
+        "command": command,
+        "samples": samples,
+    }
+
+
+def sample(file: Path, seconds: float, seed: int) -> Document:
+    """One run, in a process of its own."""
+    out, _ = run([sys.executable, str(HERE / "child.py"), str(file), str(seconds), "0", str(seed)])
+    found: Document = json.loads(out)
+    return found
+
+
+def as_command(file: Path) -> Document:
+    """Wall time in seconds, user CPU and largest resident set in kB of `multihop run`."""
+    multihop = [sys.executable, "-m", "multihop", "run", str(file), "--out", str(file.parent / "results")]
+    out, _ = run([sys.executable, "-S", str(HERE / "metered.py"), *multihop])
+    found: Document = json.loads(out)
+    return found
+
+
+def line(row: Document) -> str:
+    """A row as it is printed."""
+    growth = f" {row['growth']:.2f} times {row['network'].split('-')[0]}-100," if row["growth"] else ""
+    text = (
+        f"{row['network']:<11} {row['nodes']:>6,} nodes {row['flows']:>5,} flows {row['simulated_s']:>6.1f} s: "
+        f"{row['events'] / 1e6:.1f} M events, {row['ns_per_event']:.0f} ns each ({row['least']:.0f} to {row['most']:.0f}),"
+        f"{growth} set-up {row['setup_ms']:.0f} ms, {row['run_kb'] / 1024:.0f} MB"
+    )
+    if command := row["command"]:
+        spent = f"{command['wall_s']:.1f} s, user CPU {command['cpu_s']:.1f} s, {command['peak_kb'] / 1024:.0f} MB"
+        text += f"; as a command: wall {spent}"
+    return text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

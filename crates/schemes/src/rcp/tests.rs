@@ -1,0 +1,102 @@
+//! What parameters make of connections and routers.
+
+use super::*;
+use crate::testing::{self, hop};
+use crate::xcp::router::testing::EGRESS;
+use multihop_core::{Ecn, HeaderBytes, Rate, Span, Time};
+use multihop_link::QueueEvent;
+use multihop_transport::SackedAtTimeout;
+use serde_json::{Value, from_value, json};
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Span::from_ms(ms)
+}
+
+fn rcp(parameters: Value) -> Rcp {
+    from_value(parameters).unwrap()
+}
+
+/// 1460 bytes, 40 of TCP and IP, 12 of timestamps, and the congestion header of 12.
+#[test]
+fn every_packet_has_the_congestion_header_and_timestamps() {
+    for flavour in ["rfc", "ns2"] {
+        let connection = rcp(json!({ "flavour": flavour })).tcp;
+        let options = connection.options();
+        assert_eq!(options.congestion_header, CongestionHeader::of(12));
+        assert_eq!((options.timestamps, options.recovery), (true, Recovery::Sack));
+        assert_eq!(options.sacked_at_timeout, SackedAtTimeout::Kept);
+        assert_eq!(options.receive_window, 1024 * 1460, "routers hold it back, and not the receiver");
+        assert_eq!(connection.packet_size(), options.packet_size());
+    }
+    assert_eq!(rcp(json!({})).tcp.packet_size(), 1_524);
+    assert_eq!(TcpScheme::options(&RcpWinf::default()).packet_size(), 1_524);
+    let given = rcp(json!({ "timestamps": false, "window": 5, "keep_sacked": false })).tcp.options();
+    assert_eq!((given.timestamps, given.receive_window), (false, 7_300));
+    assert_eq!(given.sacked_at_timeout, SackedAtTimeout::Forgotten);
+}
+
+/// 152 400 B/s in 100 ms are ten packets of 1524 bytes, of which 1460 are payload.
+#[test]
+fn senders_reckon_with_headers() {
+    let rate = RcpHeader { reverse: 152_400, ..RcpHeader::default() };
+    let feedback = testing::returned(&rate, Some(Span::from_ms(100)));
+    let mut open = TcpScheme::control(&Rcp::default());
+    assert_eq!((open.allowance().window, open.allowance().pace), (4_380, None));
+    open.on_feedback(&feedback);
+    assert_eq!(open.allowance().window, u64::MAX);
+    assert_eq!(open.allowance().pace, Some(Rate::from_bps(8 * 152_400)));
+    let payload = RcpWinf { pacing: Pacing::Payload, ..RcpWinf::default() };
+    let mut paced = TcpScheme::control(&payload);
+    paced.on_feedback(&feedback);
+    assert_eq!(paced.allowance().window, 14_600);
+    let faster = 8.0 * 152_400.0 * 1_524.0 / 1_460.0;
+    assert_eq!(paced.allowance().pace, Some(Rate::from_bps(faster as u64)));
+}
+
+/// An application that wants 8 kb/s asks for 1000 B/s. It asks again after half a second, or with "round-trip" after the least one.
+#[test]
+fn a_sender_asks_for_what_is_desired_and_as_often_as_it_is_to() {
+    let mut sender = TcpScheme::control(&rcp(json!({ "desired": "8 kb/s", "refresh": "round-trip" })));
+    let asked = sender.stamp(1_460).parse::<RcpHeader>().map(|header| header.rate);
+    assert_eq!((asked, sender.refresh()), (Some(1_000), None));
+    for (rtt, least) in [(300, 300), (100, 100), (200, 100)] {
+        sender.on_feedback(&testing::returned(&RcpHeader::default(), Some(Span::from_ms(rtt))));
+        assert_eq!(sender.refresh(), Some(Span::from_ms(least)));
+    }
+    assert_eq!(TcpScheme::control(&Rcp::default()).refresh(), Some(Span::from_ms(500)));
+}
+
+/// What a packet that asks for everything leaves with at this instant, after `came` bytes at the start.
+fn offered(scheme: &Rcp, at: u64, came: u32, waiting: u64) -> u32 {
+    let mut router = scheme.policy(NodeId(0), &EGRESS).unwrap();
+    let view = LinkView { queue_bytes: waiting, ..LinkView::default() };
+    router.on_other(ms(0), QueueEvent::Enqueue, came, &view);
+    let mut packet = testing::packet(960, Ecn::NotCapable);
+    let rate = RcpHeader::UNLIMITED;
+    packet.segment.feedback = HeaderBytes::of(&RcpHeader { rate, ..RcpHeader::default() });
+    router.on_head_of_line(hop(ms(at)), &mut packet, &view);
+    let Some(header) = packet.segment.feedback.parse::<RcpHeader>() else { panic!() };
+    header.rate
+}
+
+/// Of 1 MB/s: a twentieth at first, all of an idle link or as much as is aimed at, and a hundredth of a packet of 1524 bytes in a round trip of
+/// 200 ms where the queue never empties.
+#[test]
+fn routers_have_the_bounds_of_their_parameters() {
+    let given = |key: &str, value: f64| rcp(json!({ "capacity": "8 Mb/s", key: value }));
+    let plain = rcp(json!({ "capacity": "8 Mb/s" }));
+    assert_eq!(offered(&plain, 1, 0, 0), 50_000);
+    assert_eq!(offered(&plain, 60_000, 0, 0), 1_000_000);
+    assert_eq!(offered(&given("utilization", 0.9), 60_000, 0, 0), 900_000);
+    assert_eq!(offered(&plain, 60_000, 0, 10_000_000), 76);
+    assert_eq!(offered(&given("min_rate", 0.5), 60_000, 0, 10_000_000), 3_810);
+}
+
+#[test]
+fn rates_out_of_range_are_refused() {
+    assert!(check_rates(Some(0.01), Some(1e-6)).is_ok() && check_rates(Some(2.0), Some(1e6)).is_ok());
+    assert!(check_rates(None, None).is_ok());
+    for (utilization, min_rate) in [(0.009, 1.0), (2.01, 1.0), (1.0, 0.0), (1.0, 1.1e6)] {
+        assert!(check_rates(Some(utilization), Some(min_rate)).is_err(), "{utilization} {min_rate}");
+    }
+}

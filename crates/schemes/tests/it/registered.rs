@@ -1,0 +1,202 @@
+//! What holds for every registered scheme: it is built of the parameters that it is given, and says what it is.
+
+use crate::pipe::{Path, Pipe};
+use multihop_core::{NodeId, Rate, Segment, Span, Time};
+use multihop_link::{EgressQueue, PhyTimes};
+use multihop_schemes::{
+    Lred, Misfit, Parameters, REGISTRY, Rcp, Scheme, TcpAp, TcpScheme, TcpVegas, Xcp, XcpWinf, find,
+};
+use serde_json::{Value, json};
+
+/// 50 ms each way, whatever comes.
+struct Long;
+
+impl Path for Long {
+    fn carry(&mut self, _now: Time, _to_receiver: bool, _segment: &mut Segment, copies: &mut Vec<Span>) {
+        copies.push(Span::from_ms(50));
+    }
+}
+
+fn parsed<P: Parameters>(parameters: Value) -> P {
+    serde_json::from_value(parameters).unwrap()
+}
+
+fn has(schema: &Value, parameter: &str) -> bool {
+    schema["properties"].get(parameter).is_some()
+}
+
+/// No more than 5 segments of 600 bytes are outstanding, and these are used.
+#[test]
+fn every_connection_has_the_segments_and_the_window_that_it_is_given() {
+    let mut windows = 0;
+    for entry in REGISTRY {
+        let schema = entry.schema();
+        if !has(&schema, "window") {
+            continue;
+        }
+        windows += 1;
+        let scheme = entry.build(&json!({ "segment_size": "600 B", "window": 5 })).unwrap();
+        assert_eq!(scheme.segment_size(), 600, "{}", entry.name);
+        let mut pipe = Pipe::new(scheme.sender(), scheme.receiver(), 600, Long);
+        pipe.push(10_000 * 600);
+        pipe.run_until(Time::ZERO + Span::from_ms(10_000));
+        let data: Vec<Time> =
+            pipe.log.iter().filter(|(_, segment)| segment.payload > 0).map(|(at, _)| *at).collect();
+        let is_full = |segment: &Segment| segment.payload == 0 || segment.payload == 600;
+        assert!(pipe.log.iter().all(|(_, segment)| is_full(segment)), "{}", entry.name);
+        let round = Span::from_ms(100);
+        let in_round = |from: &Time| data.iter().filter(|at| *at >= from && at.since(*from) < round).count();
+        let most = data.iter().map(in_round).max();
+        assert!(most.is_some_and(|most| (1..=5).contains(&most)), "{}: {most:?}", entry.name);
+    }
+    assert!(windows > 15, "{windows}");
+}
+
+#[test]
+fn datagrams_and_streams_are_told_apart() {
+    for entry in REGISTRY {
+        let scheme = entry.build(&json!({})).unwrap();
+        assert_eq!(scheme.datagrams(), entry.name == "udp", "{}", entry.name);
+        let loses = ["udp", "tfrc", "tfrc-capped", "re-tfrc"].contains(&entry.name);
+        assert_eq!((scheme.reliable(), entry.reliable), (!loses, !loses), "{}", entry.name);
+    }
+}
+
+/// Limited Transmit (RFC 3042) is the RFC's, and ns-2's Vegas has none unless it is asked for. Vegas times every segment.
+#[test]
+fn vegas_has_the_options_of_its_flavour() {
+    let options = |parameters| parsed::<TcpVegas>(parameters).options();
+    let transmits = |parameters| options(parameters).limited_transmit;
+    assert!(transmits(json!({})) && !transmits(json!({ "flavour": "ns2" })));
+    assert!(transmits(json!({ "flavour": "ns2", "limited_transmit": true })));
+    assert!(!transmits(json!({ "limited_transmit": false })));
+    assert!(options(json!({})).time_every_segment);
+    let own = options(json!({ "segment_size": "700 B" }));
+    assert_eq!(own.segment_size, 700);
+}
+
+/// ACKs at once; timestamps in the headers of the RFC's flavour, at no cost in those of ns-2's.
+#[test]
+fn tcp_ap_has_its_own_defaults() {
+    for (flavour, timestamps) in [("rfc", true), ("ns2", false)] {
+        let options = parsed::<TcpAp>(json!({ "flavour": flavour, "segment_size": "700 B" })).options();
+        assert_eq!(options.segment_size, 700);
+        assert_eq!((options.timestamps, options.time_every_segment), (timestamps, !timestamps), "{flavour}");
+        assert!(!options.rto.exponential && options.delayed_ack.is_none_or(|delay| delay == Span::ZERO));
+    }
+    let given = parsed::<TcpAp>(json!({ "timestamps": false, "delayed_ack": "50 ms" })).options();
+    assert!(!given.timestamps && given.delayed_ack == Some(Span::from_ms(50)));
+}
+
+/// XCP and RCP carry a header of their own; `LRED`'s flows are plain `NewReno` without marks.
+#[test]
+fn options_are_those_of_the_parameters() {
+    let size = json!({ "segment_size": "700 B", "window": 9 });
+    let all = [
+        parsed::<Xcp>(size.clone()).options(),
+        parsed::<XcpWinf>(size.clone()).options(),
+        parsed::<Rcp>(size.clone()).options(),
+        parsed::<Lred>(size).options(),
+    ];
+    for options in &all {
+        assert_eq!(options.segment_size, 700);
+    }
+    assert!(all[..3].iter().all(|options| options.packet_size() > all[3].packet_size()));
+}
+
+const EGRESS: EgressQueue =
+    EgressQueue { rate: Rate::from_kbps(11_000), is_wired: false, queue_limit: 50, rts_from: None, seed: 1 };
+
+fn phy() -> PhyTimes {
+    PhyTimes {
+        slot: Span::from_us(20),
+        sifs: Span::from_us(10),
+        difs: Span::from_us(50),
+        backoff: Span::from_us(310),
+        cw_min: 31,
+        cw_max: 1023,
+        rts: Span::from_us(352),
+        cts: Span::from_us(304),
+        ack: Span::from_us(304),
+        data_rate: Rate::from_kbps(11_000),
+        data_overhead: Span::from_us(192),
+        data_header: 28,
+    }
+}
+
+/// Of a queue that a scheme minds; a capacity that is known needs none.
+fn estimators(name: &str, parameters: &Value) -> usize {
+    let scheme = find(name).unwrap().build(parameters).unwrap();
+    scheme.router(NodeId(0), &EGRESS).expect("it has a policy").estimators(&phy()).len()
+}
+
+#[test]
+fn routers_that_measure_the_capacity_have_an_estimator_of_it() {
+    for name in ["rcp", "xcp", "maxnet", "vcp", "bmcc", "abc"] {
+        for (capacity, count) in [("packet-throughput", 1), ("rt-winf", 1), ("phy-rate", 0), ("2 Mb/s", 0)] {
+            assert_eq!(estimators(name, &json!({ "capacity": capacity })), count, "{name} by {capacity}");
+        }
+    }
+    for name in ["xcp-winf", "rcp-winf"] {
+        assert_eq!(estimators(name, &json!({})), 1, "{name}");
+    }
+}
+
+/// What is out of range, and what has no effect, is refused by name.
+#[test]
+fn parameters_out_of_range_are_named() {
+    let refused = |name: &str, parameters: &Value, parameter: &str| {
+        let error: Misfit =
+            find(name).unwrap().build(parameters).err().unwrap_or_else(|| panic!("{name}: {parameters}"));
+        assert!(error.to_string().contains(parameter), "{name}: {error}");
+    };
+    for name in ["rcp", "rcp-winf"] {
+        refused(name, &json!({ "utilization": 3.0 }), "utilization");
+    }
+    refused("rcp", &json!({ "min_rate": 0.0 }), "min_rate");
+    refused("tcp-vegas", &json!({ "alpha": 4.0 }), "alpha");
+    refused("xcp", &json!({ "capacity": "phy-rate", "capacity_interval": "1 s" }), "capacity_interval");
+    refused("xcp", &json!({ "capacity": "phy-rate", "capacity_smoothing": 0.5 }), "capacity_smoothing");
+    refused("xcp", &json!({ "capacity": "rt-winf", "capacity_interval": "1 s" }), "capacity_interval");
+    refused("xcp", &json!({ "capacity": "rt-winf", "normalise_over": 3 }), "normalise_over");
+    let taken = |parameters: Value| find("xcp").unwrap().build(&parameters).is_ok();
+    assert!(taken(
+        json!({ "capacity": "packet-throughput", "capacity_interval": "1 s", "normalise_over": 3 })
+    ));
+    assert!(taken(json!({ "capacity": "rt-winf", "capacity_smoothing": 0.5 })));
+}
+
+/// Slow start ends when more segments than gamma are queued: the sooner, the fewer these are.
+#[test]
+fn gamma_ends_the_slow_start_of_vegas() {
+    let first_seconds = |gamma: f64| {
+        let parameters = json!({ "gamma": gamma, "window": 1_000, "delayed_ack": "0 s" });
+        let scheme: std::sync::Arc<dyn Scheme> = find("tcp-vegas").unwrap().build(&parameters).unwrap();
+        let narrow = Narrow { free: Time::ZERO, longest: Span::ZERO };
+        let mut pipe = Pipe::new(scheme.sender(), scheme.receiver(), 1_460, narrow);
+        pipe.push(100_000 * 1_460);
+        pipe.run_until(Time::ZERO + Span::from_ms(3_000));
+        pipe.path.longest
+    };
+    let (few, many) = (first_seconds(1.0), first_seconds(60.0));
+    assert!(many > few * 2, "{few:?} and {many:?}");
+}
+
+/// 4 Mb/s and 50 ms each way, with a queue without end.
+struct Narrow {
+    free: Time,
+    longest: Span,
+}
+
+impl Path for Narrow {
+    fn carry(&mut self, now: Time, to_receiver: bool, segment: &mut Segment, copies: &mut Vec<Span>) {
+        if !to_receiver {
+            return copies.push(Span::from_ms(50));
+        }
+        let begins = self.free.max(now);
+        self.longest = self.longest.max(begins.since(now));
+        self.free =
+            begins + Rate::from_kbps(4_000).span_of_bytes(u64::from(segment.payload + segment.header));
+        copies.push(self.free.since(now) + Span::from_ms(50));
+    }
+}
