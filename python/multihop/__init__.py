@@ -7,9 +7,9 @@
 >>> both.report("report.html")                                   # doctest: +SKIP
 
 `run` simulates one seed, `compare` several schemes over common seeds, and a `Study` a scenario over factors and seeds,
-with claims that are tested. `check` reads a scenario without running it, `bound` says what its channel can carry at
-all, and `optimum` what a fair share of it would be. The work is done in Rust with the GIL released; columns arrive as
-NumPy arrays and are handed out as DataFrames.
+with claims that are tested. A `Run` goes on in steps, and takes packets from outside. `check` reads a scenario without
+running it, `bound` says what its channel can carry at all, and `optimum` what a fair share of it would be. The work is
+done in Rust with the GIL released; columns arrive as NumPy arrays and are handed out as DataFrames.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from multihop._core import ScenarioError
     from multihop.api import bound, catalogue, check, compare, optimum, run, schema
     from multihop.api.results import Comparison, Result
+    from multihop.api.stepping import Run
     from multihop.base.errors import UserError
     from multihop.claims.study import Study, StudyResult
+    from multihop.emulation.client import emulate
     from multihop.measurement import Measurement, measure
     from multihop.optima.capacity import Bound
     from multihop.optima.optimum import Optimum
@@ -38,6 +40,7 @@ _HOMES = {
     "Measurement": "measurement",
     "Optimum": "optima.optimum",
     "Result": "api.results",
+    "Run": "api.stepping",
     "ScenarioError": "_core",
     "Study": "claims.study",
     "StudyResult": "claims.study",
@@ -47,6 +50,7 @@ _HOMES = {
     "check": "api",
     "commit": "results.provenance",
     "compare": "api",
+    "emulate": "emulation.client",
     "engine": "results.provenance",
     "measure": "measurement",
     "optimum": "api",
@@ -61,6 +65,7 @@ __all__ = [
     "Measurement",
     "Optimum",
     "Result",
+    "Run",
     "ScenarioError",
     "Study",
     "StudyResult",
@@ -70,6 +75,7 @@ __all__ = [
     "check",
     "commit",
     "compare",
+    "emulate",
     "engine",
     "measure",
     "optimum",

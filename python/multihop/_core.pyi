@@ -250,6 +250,92 @@ class Meter:
     def simulated_s(self) -> float:
         """Seconds of virtual time that have passed in the run."""
 
+class Stepper:
+    """A run in steps; its methods release the GIL."""
+
+    def __init__(self, text: str, origin: str, overrides: Mapping[str, Any] | None = None) -> None: ...
+    def now(self) -> float:
+        """Seconds of virtual time that have passed."""
+
+    def step(self, until_s: float) -> float | None:
+        """Lets everything happen up to this second; when the next event is due, none when the run is over."""
+
+    def inject(self, flow: int, payload: int, header: int, ecn: bool, stream: int) -> int:
+        """Injects a packet into the flow of this index now; its number. `ValueError` if the flow takes none."""
+
+    def outcomes(self) -> list[tuple[int, float, tuple[str, str] | None, bool]]:
+        """Number, second, where and why it was lost, and whether it was marked, of packets that ended since."""
+
+    def tables(self) -> Output:
+        """The tables as they would be if the run ended now."""
+
+class EmulationStatus(TypedDict):
+    """How far an emulation has come: virtual and real seconds, how late packets were, and what became of them.
+
+    Lateness is real seconds from the instant at which the run delivers a packet to that at which its destination has
+    it. Each packet that was `read` is refused, delivered (some of these marked with congestion experienced), lost, not
+    taken by a full device, or queued. `delivered_bytes` are payload, by flow; `queues` packets at each node.
+    """
+
+    virtual_s: float
+    real_s: float
+    lateness_p50_s: float
+    lateness_p99_s: float
+    lateness_max_s: float
+    read: int
+    delivered: int
+    marked: int
+    device_full: int
+    queued: int
+    lost: dict[str, int]
+    refused: dict[str, int]
+    delivered_bytes: list[int]
+    queues: list[int]
+
+class Emulator:
+    """A scenario with a network namespace for each node, in a process that has isolated itself. Linux only."""
+
+    def __init__(
+        self,
+        text: str,
+        origin: str,
+        overrides: Mapping[str, Any] | None,
+        slow: float,
+        pcap: Path | None = None,
+        journal: tuple[Path, str] | None = None,
+    ) -> None: ...
+    def enter(self, node: int | None = None) -> None:
+        """Puts this thread, and what it starts, into the namespace of a node; without one, back where it was."""
+
+    def run(self) -> tuple[Output, EmulationStatus]:
+        """Runs until the end of the scenario, or until stopped."""
+
+    def stop(self) -> None:
+        """Ends the run, soon; from another thread."""
+
+    def status(self) -> EmulationStatus:
+        """How far it has come, at most a tenth of a second ago."""
+
+    def overflowed(self) -> int:
+        """Packets that devices could not hold until they were read, of all nodes."""
+
+def replay(
+    text: str, origin: str, overrides: Mapping[str, Any] | None, journal: Path, pcap: Path | None = None
+) -> tuple[Output, str | None]:
+    """Runs a journal again. Also the fingerprint of whoever wrote it, if it says one. Linux only."""
+
+def node_address(node: int) -> str:
+    """The address that the node of this index has in an emulation. Linux only."""
+
+def isolate() -> None:
+    """Gives this process, which must have one thread, namespaces of its own. Linux only."""
+
+def die_with_parent() -> None:
+    """The kernel kills this process when the one that has started it ends. Linux only."""
+
+def private_mounts(hosts: Path) -> None:
+    """Mounts that only this process sees: its processes in `/proc`, and this file as `/etc/hosts`. Linux only."""
+
 def run(
     text: str,
     origin: str,

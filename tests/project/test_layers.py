@@ -32,6 +32,7 @@ LAYERS = [
     "report",
     "league",
     "api",
+    "emulation",
     "cli",
     "__init__",
     "__main__",

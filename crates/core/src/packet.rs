@@ -116,6 +116,9 @@ pub struct Segment {
     /// Identification of the IP header: the number of the packet among those of its flow and direction, modulo 2^16. Filled in like
     /// `hops`.
     pub identification: u16,
+    /// Which of the streams of its flow it belongs to. Queues that keep flows apart keep streams apart: packets from outside of the
+    /// simulator may be of many connections. 0 of all others.
+    pub stream: u16,
     /// The congestion header, of transports that have one; its bytes are among those of `header`.
     pub feedback: HeaderBytes,
 }

@@ -5,13 +5,16 @@
 //! forms that the engine has too are [`models`]. A panic of the
 //! engine, which is a bug, becomes an `InternalError` ([`panics`]).
 
+#[cfg(target_os = "linux")]
+mod emulation;
 mod measure;
 mod models;
 mod panics;
+mod stepping;
 mod tables;
 
 use multihop_dot11::DcfRules;
-use multihop_scenario::{Overrides, Resolved, Setting, Step};
+use multihop_scenario::{External, Overrides, Resolved, Setting, Step};
 use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
 use multihop_sim::routing::{LinkQuality, Routes};
@@ -36,6 +39,16 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("InternalError", module.py().get_type::<InternalError>())?;
     module.add("MAC_HEADER", DcfRules::IEEE.data_header)?;
     module.add_class::<Meter>()?;
+    module.add_class::<stepping::Stepper>()?;
+    #[cfg(target_os = "linux")]
+    {
+        module.add_class::<emulation::Emulator>()?;
+        module.add_function(wrap_pyfunction!(emulation::replay, module)?)?;
+        module.add_function(wrap_pyfunction!(emulation::node_address, module)?)?;
+        module.add_function(wrap_pyfunction!(emulation::isolate, module)?)?;
+        module.add_function(wrap_pyfunction!(emulation::die_with_parent, module)?)?;
+        module.add_function(wrap_pyfunction!(emulation::private_mounts, module)?)?;
+    }
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(airtimes, module)?)?;
@@ -320,6 +333,7 @@ fn read_overrides(given: Option<&Bound<'_, PyDict>>) -> PyResult<Overrides> {
             "warmup" => overrides.warmup = text()?,
             "scheme" => overrides.scheme = text()?,
             "record_interval" => overrides.record_interval = text()?,
+            "external" => overrides.external = Some(external(&value.extract::<String>()?)?),
             "set" => {
                 let pairs: Vec<(String, String)> = value.extract()?;
                 overrides.set = pairs.into_iter().map(|(path, value)| Setting { path, value }).collect();
@@ -328,6 +342,14 @@ fn read_overrides(given: Option<&Bound<'_, PyDict>>) -> PyResult<Overrides> {
         }
     }
     Ok(overrides)
+}
+
+fn external(name: &str) -> PyResult<External> {
+    match name {
+        "alone" => Ok(External::Alone),
+        "beside" => Ok(External::Beside),
+        other => Err(PyValueError::new_err(format!("external cannot be {other}"))),
+    }
 }
 
 fn view<'py>(

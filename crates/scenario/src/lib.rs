@@ -62,7 +62,7 @@ pub use mobility::{
 };
 pub use phy::Phy;
 pub use phy::rate::DataRate;
-pub use resolve::{Overrides, Resolved, load, resolve, resolve_among};
+pub use resolve::{External, Overrides, Resolved, load, resolve, resolve_among};
 pub use routing::{Aodv, Dsdv, Dsr, Network, OnLinkFailure, Routing, StaticRoutes};
 pub use schemes::Parameters;
 pub use settings::Setting;

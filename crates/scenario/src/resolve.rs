@@ -39,6 +39,19 @@ pub struct Overrides {
     pub record_interval: Option<String>,
     /// `--set`, in this order; any key of the scenario.
     pub set: Vec<Setting>,
+    /// Flows whose packets come from outside, between all nodes that can reach each other, both ways. Their scheme, of which there
+    /// is only what routers do, is `scheme`, or else `udp`.
+    pub external: Option<External>,
+}
+
+/// What becomes of the flows of the file where packets come from outside.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub enum External {
+    /// There are none.
+    Alone,
+    /// They are simulated as well.
+    Beside,
 }
 
 /// A scenario that can run, and what people and stores want to know of it.
@@ -294,9 +307,14 @@ fn flows(
     let component = if moves { vec![0; config.nodes.len()] } else { reach::components(config) };
     let mut flows =
         Flows { document, nodes, scheme: overrides.scheme.as_deref(), duration, made: Vec::new() };
-    flows.list(&scenario.flows, schemes)?;
-    if let Some(traffic) = &scenario.traffic {
-        traffic.add(&mut flows, config, &component, schemes)?;
+    if overrides.external != Some(External::Alone) {
+        flows.list(&scenario.flows, schemes)?;
+        if let Some(traffic) = &scenario.traffic {
+            traffic.add(&mut flows, config, &component, schemes)?;
+        }
+    }
+    if overrides.external.is_some() {
+        flows.add_external(&component, schemes)?;
     }
     flows.number_duplicates();
     if flows.made.is_empty() {

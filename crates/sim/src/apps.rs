@@ -81,6 +81,7 @@ impl App {
         }
         let stop = Some(self.stop).filter(|stop| *stop < Time::NEVER);
         let offer = match self.kind {
+            AppConfig::External => offer(0, None),
             AppConfig::Saturated | AppConfig::Bulk { bytes: None } if self.follows_queue => offer(0, None),
             AppConfig::Saturated | AppConfig::Bulk { bytes: None } if self.pushed > 0 => offer(0, stop),
             AppConfig::Saturated | AppConfig::Bulk { bytes: None } => offer(ENDLESS, stop),

@@ -437,6 +437,9 @@ pub enum AppConfig {
     },
     /// Frames of a video.
     Video(VideoConfig),
+    /// Nothing by itself: its packets come from outside, by [`World::inject`](crate::World::inject), whenever they come. Of its
+    /// scheme there is only what routers do.
+    External,
 }
 
 impl AppConfig {
@@ -449,6 +452,7 @@ impl AppConfig {
             AppConfig::Poisson { .. } => "poisson",
             AppConfig::Transfers { .. } => "transfers",
             AppConfig::Video(_) => "video",
+            AppConfig::External => "external",
         }
     }
 }

@@ -6,6 +6,7 @@
 //! * `medium`: who hears whom, and which frames survive.
 //! * [`mobility`]: where nodes are at any instant, from models and files. `outages`: radios that are off for a while.
 //! * `mac`: the distributed coordination function of one station.
+//! * [`external`]: packets that come from outside, and what became of them.
 //! * `stack`: what lies above it: interface queue, router policies, estimators, ends of flows. `apps`: what flows send.
 //! * [`routing`]: static shortest paths, and routing protocols. [`capacity`]: the airtime that flows need and which links share it,
 //!   without a run.
@@ -22,6 +23,7 @@ pub mod airlog;
 mod apps;
 pub mod capacity;
 pub mod config;
+pub mod external;
 mod mac;
 mod measure;
 mod medium;

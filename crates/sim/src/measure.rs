@@ -46,8 +46,13 @@ impl Measurements {
         }
     }
 
-    /// All rows.
-    pub fn into_rows(self) -> Vec<MeasurementRow> {
-        self.rows
+    /// All rows, of which none is left.
+    pub fn take_rows(&mut self) -> Vec<MeasurementRow> {
+        std::mem::take(&mut self.rows)
+    }
+
+    /// Puts rows back that were taken.
+    pub fn put_back(&mut self, rows: &[MeasurementRow]) {
+        self.rows = rows.to_vec();
     }
 }

@@ -9,14 +9,19 @@ mod occupancy;
 mod timely;
 mod wires;
 
+use crate::config::{AppConfig, Config};
+use crate::external::PacketOutcome;
 use crate::medium::Frame;
 use crate::outcome::{Conservation, LinkOutcome, Quantiles, RTS_COUNTS};
 use causes::{CauseBook, FlowCauses};
 pub use causes::{Collision, Flown};
 use media::MediaBook;
-use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
+use multihop_core::{
+    DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Packet, Port, Segment, Span, Time,
+};
 use multihop_transport::Delivered;
 use occupancy::Occupancy;
+use std::collections::VecDeque;
 use timely::Timely;
 use wires::WireBook;
 
@@ -36,11 +41,15 @@ pub struct Recorder {
     pub causes: CauseBook,
     /// Since the start of the run.
     pub conservation: Conservation,
+    /// Of packets from outside, until somebody asks for them.
+    pub outcomes: VecDeque<PacketOutcome>,
 }
 
 /// A flow's books.
 #[derive(Clone, Debug, Default)]
 pub struct FlowBook {
+    /// Its packets come from outside.
+    pub external: bool,
     pub delivered_bytes: u64,
     /// Those of them that came in time.
     pub timely_bytes: u64,
@@ -138,7 +147,17 @@ impl Recorder {
             wires: Vec::new(),
             causes: CauseBook::new(nodes),
             conservation: Conservation::default(),
+            outcomes: VecDeque::new(),
         }
+    }
+
+    /// The same, which keep what becomes of packets from outside.
+    #[must_use]
+    pub fn with_external(mut self, config: &Config) -> Recorder {
+        for (book, flow) in self.flows.iter_mut().zip(&config.flows) {
+            book.external = flow.app == AppConfig::External;
+        }
+        self
     }
 
     /// Is this instant after the warm-up?
@@ -169,6 +188,10 @@ impl Recorder {
         let counts = self.counts(now);
         let bytes = got.bytes;
         let flow = &mut self.flows[packet.flow.index()];
+        if flow.external {
+            let Packet { number, segment: Segment { ecn, .. }, .. } = *packet;
+            self.outcomes.push_back(PacketOutcome::Delivered { number, at: now, ecn });
+        }
         flow.delivered_bytes_ever += bytes;
         let timely = if packet.port == Port::Receiver && packet.carries_data() {
             flow.timely.delivered(&packet.segment, packet.created, got, now)
@@ -209,6 +232,9 @@ impl Recorder {
             return;
         }
         self.conservation.dropped[cause as usize] += 1;
+        if self.flows[packet.flow.index()].external {
+            self.outcomes.push_back(PacketOutcome::Lost { number: packet.number, at: now, node, cause });
+        }
         if self.counts(now) {
             self.nodes[node.index()].dropped[cause as usize] += 1;
             let flow = &mut self.flows[packet.flow.index()];

@@ -6,6 +6,7 @@ mod air;
 mod build;
 mod losses;
 mod outcomes;
+mod stepping;
 mod wires;
 
 use crate::agenda::{Agenda, Lane, Slot};
@@ -87,6 +88,8 @@ pub struct World {
     samples: Samples,
     measurements: Measurements,
     air_log: Option<Box<AirLog>>,
+    /// Packets that came from outside.
+    injected: u64,
 }
 
 /// The periodic look at the flows.
@@ -199,6 +202,7 @@ impl World {
         let record = Recorder::new(config.nodes.len(), config.flows.len(), from)
             .with_wires(wires.len())
             .with_media(config);
+        let record = record.with_external(config);
         let record = if config.causes { record.with_causes(Listeners::spread(config)) } else { record };
         World {
             agenda,
@@ -227,6 +231,7 @@ impl World {
             samples,
             measurements,
             air_log: None,
+            injected: 0,
         }
     }
 
@@ -243,11 +248,11 @@ impl World {
     /// # Panics
     /// If packets are not conserved.
     pub fn finish_watched(mut self, mut watch: impl FnMut(Time)) -> Outcome {
-        self.process(|world| {
+        self.process(self.end(), |world| {
             watch(world.now);
             true
         });
-        self.close()
+        self.count()
     }
 
     /// The same; what every radio sees is written to `log`.
@@ -258,22 +263,20 @@ impl World {
     /// # Panics
     /// If packets are not conserved.
     pub fn finish_logged(mut self, log: AirLog, mut watch: impl FnMut(Time)) -> Result<Outcome, AirLogError> {
-        self.air_log = Some(Box::new(log));
-        self.process(|world| {
+        self.log_to(log);
+        self.process(self.end(), |world| {
             watch(world.now);
             !world.air_log.as_ref().is_some_and(|log| log.has_failed())
         });
-        let log = self.air_log.take().expect("it was put there");
-        log.finish()?;
-        Ok(self.close())
+        self.close()
     }
 
-    /// Handles events up to the end of the run, as long as `look`, which is asked now and then, says so. benches/budget.py finds it
+    /// Handles events up to this instant, and the end of the run, as long as `look`, which is asked now and then, says so. benches/budget.py finds it
     /// by its name.
     #[inline(never)]
-    fn process(&mut self, mut look: impl FnMut(&World) -> bool) {
+    fn process(&mut self, until: Time, mut look: impl FnMut(&World) -> bool) {
         const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
-        let end = Time::ZERO + self.config.duration;
+        let end = until.min(self.end());
         while let Some((time, slot)) = self.agenda.pop_until(end) {
             debug_assert!(time >= self.now, "time runs forwards");
             self.now = time;
@@ -284,7 +287,7 @@ impl World {
                 return;
             }
         }
-        self.now = end;
+        self.now = self.now.max(end);
     }
 
     fn handle(&mut self, slot: Slot) {
@@ -429,7 +432,8 @@ impl World {
         self.agenda.arm(Slot(self.samples.slot), now + self.samples.every, Lane::Record);
     }
 
-    fn close(mut self) -> Outcome {
+    /// Adds up what has happened until now: the books are closed then, and the time series are in the result alone.
+    fn count(&mut self) -> Outcome {
         self.record.conservation.queued = self.packets.under_way();
         let books = self.record.conservation;
         let accounted = books.delivered + books.dropped.iter().sum::<u64>() + books.queued;
@@ -454,8 +458,8 @@ impl World {
             nodes,
             links,
             wires,
-            series: self.samples.series,
-            measurements: self.measurements.into_rows(),
+            series: std::mem::take(&mut self.samples.series),
+            measurements: self.measurements.take_rows(),
             causes: self.record.causes_outcome(measured),
             conservation: books,
         }

@@ -49,7 +49,7 @@ def run(
         OutputError: if the disk is full.
     """
     source = load(scenario)
-    replaced = _overrides({**overrides, "set": set})
+    replaced = replacements({**overrides, "set": set})
     if seed is not None:
         replaced["seed"] = seed_number(seed)
     job = Job(source, replaced, source.check(replaced), causes=True)
@@ -119,7 +119,7 @@ def run_variants(
     `pcap` is where the capture goes; then there must be one run only, and no store. A `store` has runs that need not be
     repeated, and keeps each other run when it is finished.
     """
-    views = [(name, _overrides(given)) for name, given in variants]
+    views = [(name, replacements(given)) for name, given in variants]
     checked = [(name, replaced, scenario.check(replaced)) for name, replaced in views]
     common = seed_list(seeds, checked[0][2]["seed"] if first_seed is None else first_seed)
     jobs = [
@@ -148,7 +148,7 @@ def check(
     scenario: ScenarioLike, *, seed: int | None = None, set: Mapping[str, Any] | None = None, **overrides: str | None
 ) -> _core.ScenarioView:
     """Reads and resolves a scenario without running it: nodes, links, flows with their paths. Arguments as in `run`."""
-    replaced = _overrides({**overrides, "set": set})
+    replaced = replacements({**overrides, "set": set})
     if seed is not None:
         replaced["seed"] = seed_number(seed)
     return load(scenario).check(replaced)
@@ -166,7 +166,7 @@ def bound(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, schem
         ScenarioError: naming file, line, key, what was found and what would do.
         UserError: if the file cannot be read.
     """
-    return capacity.bound(load(scenario), _overrides({"set": set, "scheme": scheme}))
+    return capacity.bound(load(scenario), replacements({"set": set, "scheme": scheme}))
 
 
 def optimum(
@@ -197,7 +197,7 @@ def optimum(
         UserError: if the file cannot be read, or an argument makes no sense.
     """
     question = optima.Question(Utility.of(utility), constraints, level, feedback)
-    return optima.optimum(load(scenario), _overrides({"set": set, "scheme": scheme}), question, weights)
+    return optima.optimum(load(scenario), replacements({"set": set, "scheme": scheme}), question, weights)
 
 
 def schema(of: str = "scenario") -> dict[str, Any]:
@@ -237,7 +237,7 @@ def _result(job: Job, output: _core.Output) -> Result:
     return Result(job.scenario, job.view, dict(job.overrides), output)
 
 
-def _overrides(given: dict[str, Any]) -> dict[str, Any]:
+def replacements(given: dict[str, Any]) -> dict[str, Any]:
     """What replaces keys; `set` is there if it has entries."""
     replaced = settings(given.get("set"))
     texts = {name: value for name, value in given.items() if name != "set"}

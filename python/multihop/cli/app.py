@@ -24,6 +24,14 @@ _COMMANDS = {
         "runs:compare",
         "Compare schemes on a scenario over common seeds, and test the differences for significance.",
     ),
+    "emulate": (
+        "emulate:emulate",
+        "Run real programs over the simulated air, in real time: each node is a network namespace of Linux.",
+    ),
+    "replay": (
+        "emulate:replay",
+        "Run again what programs did in an emulation, without them: the same run to the bit.",
+    ),
     "explain": ("explain:explain", "Say why flows starve or are slow, and try what would help."),
     "reproduce": (
         "reproduce:reproduce",

@@ -80,10 +80,9 @@ def run(
     variants = [(name, {**replaced, "scheme": scheme})]
     comparison = _simulate(load(scenario), variants, seed, seeds, jobs, out, report, pcap, quiet=quiet or as_json)
     if as_json:
-        console.print_json(_json(comparison))
+        console.print_json(as_json_value(comparison))
     else:
-        _print_flows(comparison)
-        _print_metrics(comparison, comparison.measured_metrics)
+        print_run(comparison)
 
 
 def compare(
@@ -119,7 +118,7 @@ def compare(
     variants = [(name, {**replaced, "scheme": name}) for name in names]
     comparison = _simulate(load(scenario), variants, seed, seeds, jobs, out, report, quiet=quiet or as_json)
     if as_json:
-        console.print_json(_json(comparison))
+        console.print_json(as_json_value(comparison))
     else:
         _print_rates(comparison)
         _print_metrics(comparison, comparison.metrics)
@@ -257,6 +256,12 @@ def _is_in(file: Path, directory: Path) -> bool:
     return file.resolve().parent == directory.resolve()
 
 
+def print_run(comparison: Comparison) -> None:
+    """What `run` prints: flows, and metrics of the whole."""
+    _print_flows(comparison)
+    _print_metrics(comparison, comparison.measured_metrics)
+
+
 def _print_flows(comparison: Comparison) -> None:
     """Per flow: the mean over seeds."""
     flows = comparison.flows
@@ -333,7 +338,8 @@ def _cell(value: float, decimals: int) -> str:
     return "none" if value != value else f"{value:.{decimals}f}"
 
 
-def _json(comparison: Comparison) -> dict[str, Any]:
+def as_json_value(comparison: Comparison) -> dict[str, Any]:
+    """What `--json` prints of runs."""
     first = next(iter(comparison.results.values()))[0]
     return {
         **record(),

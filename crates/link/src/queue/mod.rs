@@ -56,7 +56,7 @@ pub struct Arrival {
     pub priority: Priority,
     /// Its bytes.
     pub size: u32,
-    /// What it has in common with the packets of its flow in this direction, and with no others.
+    /// What it has in common with the packets of its flow, or of its stream of it, in this direction, and with no others.
     pub flow: u64,
     /// Its next hop; [`NodeId::BROADCAST`] if it has none.
     pub next_hop: NodeId,
@@ -69,7 +69,7 @@ impl Arrival {
     pub fn of(packet: &Packet, next_hop: Option<NodeId>, at: Time) -> Arrival {
         let port = u64::from(packet.port == Port::Sender);
         let ends = u64::from(packet.source.0) << 32 | u64::from(packet.destination.0);
-        let number = u64::from(packet.flow.0) << 1 | port;
+        let number = u64::from(packet.segment.stream) << 33 | u64::from(packet.flow.0) << 1 | port;
         Arrival {
             at,
             priority: if packet.is_control() && !packet.is_arp() {

@@ -115,6 +115,9 @@ pub enum App {
         /// Default: the deadline.
         buffer: Option<Switch<Duration>>,
     },
+    /// Nothing by itself: packets come from outside while the run is stepped (`multihop.Run`, `multihop emulate`). Of the scheme
+    /// there is only what its routers do. `start` and `stop` hold nothing back.
+    External,
 }
 
 /// How sizes and pauses are distributed.
@@ -275,6 +278,21 @@ impl Flows<'_> {
         Ok(())
     }
 
+    /// Adds flows whose packets come from outside, between all nodes that can reach each other.
+    pub(super) fn add_external(&mut self, component: &[u32], schemes: &mut Schemes<'_>) -> Result<()> {
+        let offer = Offer {
+            at: key!["flows"],
+            scheme: Some("udp"),
+            app: &App::External,
+            of_mix: false,
+            start: Duration::default(),
+            start_interval: Duration::default(),
+            start_jitter: Duration::default(),
+            stop: None,
+        };
+        self.add(&offer, None, &traffic::all_pairs(component), schemes)
+    }
+
     /// Makes the names of all flows differ: what was not named by the user gets a number.
     pub(super) fn number_duplicates(&mut self) {
         let named = self.made.iter().filter(|made| made.named).map(|made| made.flow.name.clone());
@@ -340,6 +358,7 @@ impl App {
         };
         Ok(match *self {
             App::Saturated => AppConfig::Saturated,
+            App::External => AppConfig::External,
             App::Bulk { size: None } => AppConfig::Bulk { bytes: None },
             App::Bulk { size: Some(bytes) } => AppConfig::Bulk { bytes: Some(size("size", bytes)?) },
             App::Cbr { rate, packet, jitter } => {

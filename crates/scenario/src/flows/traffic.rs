@@ -77,6 +77,8 @@ pub enum Pattern {
     ToGateway,
     /// From every other node to one.
     AllToOne,
+    /// Between all nodes that can reach each other, both ways.
+    AllPairs,
     /// Between random clients and the nearest of some gateways each, by the metric of `[routing]`.
     Gateway,
 }
@@ -167,6 +169,7 @@ impl Traffic {
             Pattern::Canonical => canonical(document, nodes),
             Pattern::RandomPairs => self.random_pairs(document, nodes, config, component),
             Pattern::ToGateway => self.to_gateway(document, nodes, config, component),
+            Pattern::AllPairs => Ok(all_pairs(component)),
             Pattern::AllToOne => {
                 let gateway = self.gateway(document, nodes)?;
                 Ok((0..nodes.list.len())
@@ -290,6 +293,7 @@ impl Traffic {
             Pattern::RandomPairs => ("random-pairs", &["flows", "min_hops", "pairs_seed", "among"]),
             Pattern::ToGateway => ("to-gateway", &["flows", "gateway", "min_hops", "pairs_seed"]),
             Pattern::AllToOne => ("all-to-one", &["gateway"]),
+            Pattern::AllPairs => ("all-pairs", &[]),
             Pattern::Gateway => (
                 "gateway",
                 &["min_hops", "pairs_seed", "gateways", "gateway_count", "clients", "direction", "mix"],
@@ -382,13 +386,24 @@ pub(super) fn hops(routes: &Routes, radios: &Radios, (source, destination): (usi
     hops.map_or(0, |hops| hops.len())
 }
 
+/// All ordered pairs of different nodes of a component.
+pub(super) fn all_pairs(component: &[u32]) -> Vec<(usize, usize)> {
+    let nodes = 0..component.len();
+    let towards = |from: usize| nodes.clone().map(move |to| (from, to));
+    nodes
+        .clone()
+        .flat_map(towards)
+        .filter(|(from, to)| from != to && component[*from] == component[*to])
+        .collect()
+}
+
 fn canonical(document: &Document<'_>, nodes: &Nodes) -> Result<Vec<(usize, usize)>> {
     match &nodes.canonical {
         Some(flows) if !flows.is_empty() => Ok(flows.clone()),
         _ => Err(document.bad(
             &key!["traffic", "pattern"],
             "is unknown for this topology, which has no canonical flows",
-            "list [[flows]], or use \"random-pairs\", \"to-gateway\", \"gateway\" or \"all-to-one\"",
+            "list [[flows]], or use \"random-pairs\", \"to-gateway\", \"gateway\", \"all-to-one\" or \"all-pairs\"",
         )),
     }
 }

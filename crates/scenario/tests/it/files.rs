@@ -100,7 +100,10 @@ fn the_catalogue_names_everything_with_a_summary() {
     assert_eq!(names("metrics"), ["hops", "etx"]);
     assert_eq!(names("link_failures"), ["ignore", "break"]);
     assert_eq!(names("apps"), ["saturated", "bulk", "cbr", "poisson", "transfers", "video"]);
-    assert_eq!(names("traffic"), ["canonical", "random-pairs", "to-gateway", "all-to-one", "gateway"]);
+    assert_eq!(
+        names("traffic"),
+        ["canonical", "random-pairs", "to-gateway", "all-to-one", "all-pairs", "gateway"]
+    );
     assert_eq!(names("directions"), ["downloads", "uploads", "both"]);
     assert_eq!(names("mixes"), ["download", "web", "video", "call"]);
     assert_eq!(names("generators").len(), 11);

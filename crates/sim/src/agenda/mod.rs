@@ -186,6 +186,14 @@ impl Agenda {
         self.position[self.rank_of[slot.0 as usize] as usize] != ABSENT
     }
 
+    /// When the earliest pending event is due.
+    pub fn next(&mut self) -> Option<Time> {
+        if self.near.is_empty() {
+            self.bring_near();
+        }
+        Some(Time::from_ns(self.time_of(least(&self.near)?)))
+    }
+
     /// The earliest pending event, if it is due up to `end`; it is pending no more.
     pub fn pop_until(&mut self, end: Time) -> Option<(Time, Slot)> {
         if self.near.is_empty() {

@@ -20,7 +20,7 @@ mod pcapng;
 mod radiotap;
 mod tcp;
 
-use crate::config::{Channel, Config, MatrixQuantity, MediumModel};
+use crate::config::{AppConfig, Channel, Config, FlowConfig, MatrixQuantity, MediumModel};
 use crate::mac::Timing;
 use crate::medium::{Bitmap, Frame, Link, Loads};
 use crate::slab::{Handle, Slab};
@@ -138,7 +138,9 @@ impl AirLog {
         for node in &config.nodes {
             writer.interface(&node.name, LINK_TYPE, snap_length as u32)?;
         }
-        let datagrams = |flow: &crate::config::FlowConfig| !config.schemes[flow.scheme].scheme.reliable();
+        let datagrams = |flow: &FlowConfig| {
+            flow.app == AppConfig::External || !config.schemes[flow.scheme].scheme.reliable()
+        };
         let timing = Timing::new(config);
         let transport = |flow| if datagrams(flow) { Transport::Udp } else { Transport::Tcp };
         Ok(AirLog {

@@ -72,9 +72,10 @@ impl Demand {
                 (frame as u32, Some(video.rate_bps))
             }
             AppConfig::Video(video) => (scheme.segment_size(), Some(video.rate_bps)),
-            AppConfig::Saturated | AppConfig::Bulk { .. } | AppConfig::Transfers { .. } => {
-                (scheme.segment_size(), None)
-            }
+            AppConfig::Saturated
+            | AppConfig::Bulk { .. }
+            | AppConfig::Transfers { .. }
+            | AppConfig::External => (scheme.segment_size(), None),
         };
         let pieces = pieces(payload, scheme.segment_size());
         let forward: Vec<(f64, u32)> =
@@ -116,7 +117,7 @@ fn is_steady(config: &Config, flow: &FlowConfig) -> bool {
         | AppConfig::Poisson { .. }
         | AppConfig::Video(_)
         | AppConfig::Bulk { bytes: None } => true,
-        AppConfig::Bulk { bytes: Some(_) } | AppConfig::Transfers { .. } => false,
+        AppConfig::Bulk { bytes: Some(_) } | AppConfig::Transfers { .. } | AppConfig::External => false,
     };
     lasts && flow.start <= config.warmup && flow.stop.is_none_or(|stop| stop >= config.duration)
 }

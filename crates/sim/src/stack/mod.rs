@@ -422,16 +422,21 @@ impl Stack {
         while let Some(segment) = self.ends[index as usize].endpoint.poll_segment(around.now) {
             let end = &mut self.ends[index as usize];
             let packet = end.packet(self.id, &segment, around);
-            around.record.sent(&packet, around.now);
-            around.record.media_sent(&packet, around.now);
-            let handle = around.packets.insert(packet);
-            self.send(around, handle);
+            self.emit(around, packet);
         }
         let end = &self.ends[index as usize];
         match end.endpoint.poll_timeout() {
             Some(deadline) => around.agenda.arm(end.deadline, deadline.max(around.now), Lane::Upper),
             None => around.agenda.disarm(end.deadline),
         }
+    }
+
+    /// A packet begins its way here: it comes from an end, or from outside.
+    pub fn emit(&mut self, around: &mut Surroundings, packet: Packet) {
+        around.record.sent(&packet, around.now);
+        around.record.media_sent(&packet, around.now);
+        let handle = around.packets.insert(packet);
+        self.send(around, handle);
     }
 
     fn send(&mut self, around: &mut Surroundings, handle: Handle) {

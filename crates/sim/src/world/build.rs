@@ -3,7 +3,8 @@
 use super::Purpose;
 use crate::agenda::Slot;
 use crate::apps::App;
-use crate::config::Config;
+use crate::config::{AppConfig, Config};
+use crate::external::Outside;
 use crate::mac::{Mac, Timing};
 use crate::medium::{Listeners, Loads};
 use crate::node::Node;
@@ -13,6 +14,7 @@ use crate::stack::{End, Failures, FlowRoute, Policies, Stack};
 use multihop_core::{FlowId, NodeId, Port, Rng, Time};
 use multihop_link::{EgressQueue, InterfaceQueue, PhyTimes};
 use multihop_schemes::SenderStation;
+use multihop_transport::Endpoint;
 use std::sync::Arc;
 
 /// The slots, as they are given out.
@@ -91,9 +93,14 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
         let scheme = &config.schemes[flow.scheme].scheme;
         let station = SenderStation { flow: id, phy, rts_from: timing.rts_from() };
         let mut add = |port: Port| {
-            let (at, peer, endpoint) = match port {
-                Port::Sender => (flow.source, flow.destination, scheme.sender_at(&station)),
-                Port::Receiver => (flow.destination, flow.source, scheme.receiver()),
+            let (at, peer) = match port {
+                Port::Sender => (flow.source, flow.destination),
+                Port::Receiver => (flow.destination, flow.source),
+            };
+            let endpoint: Box<dyn Endpoint> = match (flow.app, port) {
+                (AppConfig::External, _) => Box::new(Outside),
+                (_, Port::Sender) => scheme.sender_at(&station),
+                (_, Port::Receiver) => scheme.receiver(),
             };
             let stack = &mut nodes[at.index()].stack;
             let next = stack.ends();

@@ -21,6 +21,7 @@ mod routing;
 mod schemes;
 mod sensed;
 mod slotted;
+mod stepping;
 mod wire_loss;
 mod wires;
 mod wlan;

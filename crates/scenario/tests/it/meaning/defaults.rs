@@ -184,6 +184,7 @@ fn overrides_take_precedence() {
         scheme: Some("recn".into()),
         record_interval: Some("500 ms".into()),
         set: Vec::new(),
+        external: None,
     };
     let config = resolve(PLAIN, "case.toml", &overrides).unwrap().config;
     assert_eq!(

@@ -1,0 +1,123 @@
+//! The network of a node: a namespace that lives as long as somebody holds it.
+
+use crate::emulation::{MTU, address};
+use multihop_core::NodeId;
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket,
+};
+use std::fs::{self, File};
+use std::net::Ipv4Addr;
+use std::os::fd::AsRawFd;
+use std::{io, thread};
+use tun_rs::{DeviceBuilder, Layer, SyncDevice};
+
+/// What nodes call their device.
+pub const DEVICE: &str = "air0";
+/// The mask of all nodes' addresses, in bits.
+const PREFIX: u8 = 8;
+
+/// A network namespace.
+pub struct Namespace(File);
+
+impl Namespace {
+    /// The namespace in which this thread is.
+    ///
+    /// # Errors
+    /// If there is no `/proc`.
+    pub fn current() -> io::Result<Namespace> {
+        File::open("/proc/thread-self/ns/net").map(Namespace)
+    }
+
+    /// A new one for a node, with a loopback, and a TUN device that has the node's address. IPv6 is off.
+    ///
+    /// # Errors
+    /// If the kernel does not allow that, or has no TUN devices.
+    pub fn for_node(node: NodeId) -> io::Result<(Namespace, SyncDevice)> {
+        // A thread, as namespaces belong to threads.
+        in_thread(move || {
+            unshare(CloneFlags::CLONE_NEWNET)?;
+            let _ = fs::write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
+            raise_loopback()?;
+            let device = DeviceBuilder::new()
+                .name(DEVICE)
+                .layer(Layer::L3)
+                .ipv4(Ipv4Addr::from(address(node)), PREFIX, None)
+                .mtu(MTU)
+                .build_sync()?;
+            device.set_nonblocking(true)?;
+            Ok((Namespace::current()?, device))
+        })
+    }
+
+    /// Puts this thread, and what it starts from now on, into the namespace.
+    ///
+    /// # Errors
+    /// If the kernel does not allow that.
+    pub fn enter(&self) -> io::Result<()> {
+        Ok(setns(&self.0, CloneFlags::CLONE_NEWNET)?)
+    }
+
+    /// How many packets its device could not hold until they were read.
+    ///
+    /// # Errors
+    /// If there is no `/proc`.
+    pub fn overflowed(&self) -> io::Result<u64> {
+        let inside = Namespace(self.0.try_clone()?);
+        let table = in_thread(move || {
+            inside.enter()?;
+            fs::read_to_string("/proc/thread-self/net/dev")
+        })?;
+        Ok(sent_and_dropped(&table).unwrap_or(0))
+    }
+}
+
+fn in_thread<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    thread::spawn(work).join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")))
+}
+
+/// The column of packets that were to be sent and were dropped: the fourth of the second eight.
+fn sent_and_dropped(table: &str) -> Option<u64> {
+    let line = table.lines().find_map(|line| line.trim_start().strip_prefix(DEVICE)?.strip_prefix(':'))?;
+    line.split_whitespace().nth(11)?.parse().ok()
+}
+
+/// Sets the loopback up: `RTM_NEWLINK` (rtnetlink(7)) for interface 1, with the flag `IFF_UP` set and the others as they are.
+fn raise_loopback() -> io::Result<()> {
+    const LENGTH: u32 = 32;
+    const NEW_LINK: u16 = 16;
+    const REQUEST_AND_ACKNOWLEDGE: u16 = 1 | 4;
+    const UP: u32 = 1;
+    let mut message = Vec::with_capacity(LENGTH as usize);
+    message.extend(LENGTH.to_ne_bytes());
+    message.extend(NEW_LINK.to_ne_bytes());
+    message.extend(REQUEST_AND_ACKNOWLEDGE.to_ne_bytes());
+    message.extend([0; 8]); // sequence number, sender
+    message.extend([0; 4]); // family, type
+    message.extend(1_i32.to_ne_bytes());
+    message.extend(UP.to_ne_bytes());
+    message.extend(UP.to_ne_bytes()); // which flags to change
+    let to = SockProtocol::NetlinkRoute;
+    let kernel = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, to)?;
+    sendto(kernel.as_raw_fd(), &message, &NetlinkAddr::new(0, 0), MsgFlags::empty())?;
+    let mut answer = [0; 64];
+    recv(kernel.as_raw_fd(), &mut answer, MsgFlags::empty())?;
+    match i32::from_ne_bytes([answer[16], answer[17], answer[18], answer[19]]) {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(-error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_drops_of_a_device_are_in_its_line() {
+        let table = "Inter-|   Receive |  Transmit\n face |bytes packets errs drop fifo frame compressed multicast|bytes\n\
+                     \x20   lo:  1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n\
+                     \x20 air0: 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36\n";
+        assert_eq!(sent_and_dropped(table), Some(32));
+        assert_eq!(sent_and_dropped("  lo: 1 2 3"), None);
+    }
+}

@@ -1,0 +1,144 @@
+//! What was injected when, so that the run can be run again.
+//!
+//! A journal is text. Its first line belongs to whoever writes it. Each line after it is an injection: the instant in nanoseconds,
+//! flow, payload and header in bytes, ECN codepoint, stream, and a hash of the packet's bytes. The last one says when the run ended,
+//! and its fingerprint; it is missing if the writer was killed, and so may be the end of the line before.
+
+use multihop_core::{Ecn, FlowId, Time};
+use multihop_sim::World;
+use multihop_sim::config::AppConfig;
+use multihop_sim::external::Injection;
+use std::io::{self, BufRead, Write};
+use thiserror::Error;
+
+/// Writes a journal.
+pub struct Recorder<W: Write> {
+    out: W,
+}
+
+impl<W: Write> Recorder<W> {
+    /// A journal with this first line.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn new(mut out: W, first: &str) -> io::Result<Recorder<W>> {
+        debug_assert!(!first.contains('\n'));
+        writeln!(out, "{first}")?;
+        Ok(Recorder { out })
+    }
+
+    /// A packet is injected.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn inject(&mut self, at: Time, injection: &Injection, packet: &[u8]) -> io::Result<()> {
+        let Injection { flow, payload, header, ecn, stream } = *injection;
+        writeln!(
+            self.out,
+            "{} {} {payload} {header} {} {stream} {:016x}",
+            at.ns(),
+            flow.0,
+            ecn.bits(),
+            hash(packet)
+        )
+    }
+
+    /// The run ends.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn end(mut self, at: Time, fingerprint: u64) -> io::Result<()> {
+        writeln!(self.out, "end {} {fingerprint:016x}", at.ns())?;
+        self.out.flush()
+    }
+}
+
+/// FNV-1a over eight bytes at a time.
+fn hash(packet: &[u8]) -> u64 {
+    packet.chunks(8).fold(0xcbf2_9ce4_8422_2325, |hash, chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// What is wrong with a journal.
+#[derive(Debug, Error)]
+pub enum JournalError {
+    /// It cannot be read.
+    #[error("the journal cannot be read: {0}")]
+    Io(#[from] io::Error),
+    /// A line says nothing that a journal can say.
+    #[error("line {line}: found {found:?}; needs {needs}")]
+    Line {
+        /// Its number, from 1.
+        line: usize,
+        /// What is there.
+        found: String,
+        /// What would do.
+        needs: &'static str,
+    },
+}
+
+/// How a journal ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Ending {
+    /// When, by the journal.
+    pub at: Time,
+    /// The fingerprint of the run that wrote it.
+    pub fingerprint: u64,
+}
+
+/// Repeats in `world` what a journal says behind its first line, and leaves it where the journal ends. None if its last line is
+/// missing.
+///
+/// # Errors
+/// If the journal is damaged, or not of such a run.
+pub fn replay(mut journal: impl BufRead, world: &mut World) -> Result<Option<Ending>, JournalError> {
+    let mut text = String::new();
+    for line in 2.. {
+        text.clear();
+        journal.read_line(&mut text)?;
+        // Whoever wrote it was killed, perhaps within a line.
+        let Some(text) = text.strip_suffix('\n') else { break };
+        let wrong = |needs| JournalError::Line { line, found: text.chars().take(80).collect(), needs };
+        let words: Vec<&str> = text.split(' ').collect();
+        if let ["end", at, fingerprint] = words[..] {
+            let at = at.parse().map(Time::from_ns).ok().filter(|at| *at >= world.now());
+            let fingerprint = u64::from_str_radix(fingerprint, 16).ok();
+            let (Some(at), Some(fingerprint)) = (at, fingerprint) else {
+                return Err(wrong("`end`, nanoseconds and a fingerprint"));
+            };
+            world.advance(at);
+            return Ok(Some(Ending { at, fingerprint }));
+        }
+        let Some((at, injection)) = injection(&words) else {
+            return Err(wrong("nanoseconds, flow, payload, header, ECN, stream and a hash"));
+        };
+        let takes = |flow: &multihop_sim::config::FlowConfig| flow.app == AppConfig::External;
+        if !world.config().flows.get(injection.flow.index()).is_some_and(takes) {
+            return Err(wrong("a flow that takes packets from outside"));
+        }
+        if at < world.now() || at > world.end() {
+            return Err(wrong("instants that do not go backwards, before the end of the run"));
+        }
+        world.advance(at);
+        world.inject(&injection);
+        while world.poll_outcome().is_some() {}
+    }
+    Ok(None)
+}
+
+fn injection(words: &[&str]) -> Option<(Time, Injection)> {
+    let [at, flow, payload, header, ecn, stream, hash] = *words else { return None };
+    u64::from_str_radix(hash, 16).ok()?;
+    let size = |word: &str| word.parse::<u16>().ok().map(u32::from);
+    let injection = Injection {
+        flow: FlowId(flow.parse().ok()?),
+        payload: size(payload)?,
+        header: size(header)?,
+        ecn: ecn.parse().ok().filter(|bits| *bits < 4).map(Ecn::from_bits)?,
+        stream: stream.parse().ok()?,
+    };
+    Some((Time::from_ns(at.parse().ok()?), injection))
+}

@@ -1,0 +1,249 @@
+//! The simulated air under real programs.
+
+use crate::{air_log_error, panics, read_overrides, scenario_error, tables};
+use multihop_core::{DropCause, NodeId, Span};
+use multihop_live::books::Books;
+use multihop_live::datagram::Refusal;
+use multihop_live::host::{self, Devices, Monotonic, Namespace};
+use multihop_live::journal::{self, Recorder};
+use multihop_live::lateness::Lateness;
+use multihop_live::{Emulation, address};
+use multihop_sim::airlog::AirLog;
+use multihop_sim::config::Config;
+use multihop_sim::{Ties, World};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict};
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter};
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{io, iter};
+
+/// How often others can see how far it has come.
+const STATUS_EVERY: Span = Span::from_ms(100);
+
+/// A scenario with a namespace for each node. Of this process, which has isolated itself.
+#[pyclass(frozen)]
+pub struct Emulator {
+    config: Config,
+    /// Until it runs.
+    parts: Mutex<Option<Parts>>,
+    home: Namespace,
+    nodes: Vec<Namespace>,
+    stop: AtomicBool,
+    status: Mutex<Status>,
+}
+
+struct Parts {
+    world: World,
+    devices: Devices,
+    journal: Option<Recorder<Box<dyn io::Write + Send>>>,
+    slow: f64,
+}
+
+/// How far it has come.
+#[derive(Clone, Default)]
+struct Status {
+    virtual_s: f64,
+    real_s: f64,
+    books: Books,
+    lateness: Lateness,
+    delivered: Vec<u64>,
+    queues: Vec<usize>,
+}
+
+#[pymethods]
+impl Emulator {
+    #[new]
+    #[pyo3(signature = (text, origin, overrides, slow, pcap = None, journal = None))]
+    #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
+    fn new(
+        py: Python<'_>,
+        text: &str,
+        origin: &str,
+        overrides: Option<&Bound<'_, PyDict>>,
+        slow: f64,
+        pcap: Option<PathBuf>,
+        journal: Option<(PathBuf, String)>,
+    ) -> PyResult<Emulator> {
+        let overrides = read_overrides(overrides)?;
+        py.detach(|| {
+            panics::caught(|| {
+                let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+                config.causes = true;
+                let world = world(&config, origin, pcap.as_deref())?;
+                let journal = journal.map(|(path, first)| -> io::Result<_> {
+                    let out: Box<dyn io::Write + Send> = Box::new(BufWriter::new(File::create(path)?));
+                    Recorder::new(out, &first)
+                });
+                let (nodes, devices) = (0..config.nodes.len())
+                    .map(|node| Namespace::for_node(NodeId(node as u32)))
+                    .collect::<io::Result<(Vec<_>, Vec<_>)>>()?;
+                let parts =
+                    Parts { world, devices: Devices::new(devices), journal: journal.transpose()?, slow };
+                Ok(Emulator {
+                    config,
+                    parts: Mutex::new(Some(parts)),
+                    home: Namespace::current()?,
+                    nodes,
+                    stop: AtomicBool::new(false),
+                    status: Mutex::default(),
+                })
+            })
+        })
+    }
+
+    /// Puts this thread, and what it starts, into the namespace of a node; without one, back to where it was made.
+    #[pyo3(signature = (node = None))]
+    fn enter(&self, node: Option<usize>) -> PyResult<()> {
+        let namespace = node.map_or(Some(&self.home), |node| self.nodes.get(node));
+        Ok(namespace.ok_or_else(|| PyValueError::new_err("there is no such node"))?.enter()?)
+    }
+
+    /// Runs until the end of the scenario, or until it is stopped. Returns the tables, and what `status` has.
+    fn run<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+        let parts = locked(&self.parts).take();
+        let Parts { world, devices, journal, slow } =
+            parts.ok_or_else(|| PyValueError::new_err("this emulation has run"))?;
+        let outcome = py.detach(|| {
+            panics::caught(|| {
+                host::wake_promptly()?;
+                let mut live = Emulation::new(world, Monotonic::default(), devices, slow);
+                if let Some(journal) = journal {
+                    live = live.recorded(journal);
+                }
+                let mut next_look = Span::ZERO;
+                while live.turn()? && !self.stop.load(Ordering::Relaxed) {
+                    if live.elapsed() >= next_look {
+                        next_look = live.elapsed() + STATUS_EVERY;
+                        *locked(&self.status) = self.look(&mut live);
+                    }
+                }
+                *locked(&self.status) = self.look(&mut live);
+                let (world, ..) = live.end()?;
+                world.close().map_err(|error| air_log_error(error, "the capture"))
+            })
+        })?;
+        Ok((tables::output(py, &self.config, &outcome)?, self.status(py)?))
+    }
+
+    /// Ends the run, soon.
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// How far it has come, at most a tenth of a second ago.
+    fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Status { virtual_s, real_s, books, lateness, delivered, queues } = locked(&self.status).clone();
+        let made = PyDict::new(py);
+        made.set_item("virtual_s", virtual_s)?;
+        made.set_item("real_s", real_s)?;
+        for (name, share) in [("lateness_p50_s", 0.5), ("lateness_p99_s", 0.99)] {
+            made.set_item(name, lateness.quantile(share).seconds())?;
+        }
+        made.set_item("lateness_max_s", lateness.max().seconds())?;
+        made.set_item("read", books.read)?;
+        made.set_item("delivered", books.delivered)?;
+        made.set_item("marked", books.marked)?;
+        made.set_item("device_full", books.device_full)?;
+        made.set_item("queued", books.queued)?;
+        let causes = DropCause::ALL.iter().map(|cause| cause.name());
+        made.set_item("lost", iter::zip(causes, books.lost).collect::<Vec<_>>().into_py_dict(py)?)?;
+        let refusals = Refusal::ALL.iter().map(|refusal| refusal.name());
+        made.set_item("refused", iter::zip(refusals, books.refused).collect::<Vec<_>>().into_py_dict(py)?)?;
+        made.set_item("delivered_bytes", delivered)?;
+        made.set_item("queues", queues)?;
+        Ok(made)
+    }
+
+    /// Packets that devices could not hold until they were read, of all nodes.
+    fn overflowed(&self) -> io::Result<u64> {
+        self.nodes.iter().map(Namespace::overflowed).sum()
+    }
+}
+
+impl Emulator {
+    fn look(&self, live: &mut Emulation<Monotonic, Devices>) -> Status {
+        let real_s = live.elapsed().seconds();
+        let world = live.world();
+        Status {
+            virtual_s: world.now().seconds(),
+            real_s,
+            books: live.books(),
+            lateness: live.lateness().clone(),
+            delivered: live.delivered().to_vec(),
+            queues: (0..self.nodes.len()).map(|node| world.queue_length(node)).collect(),
+        }
+    }
+}
+
+/// Runs a journal again. Returns the tables, and the fingerprint of whoever wrote it, if it says one.
+#[pyfunction]
+#[pyo3(signature = (text, origin, overrides, journal, pcap = None))]
+#[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
+pub fn replay<'py>(
+    py: Python<'py>,
+    text: &str,
+    origin: &str,
+    overrides: Option<&Bound<'py, PyDict>>,
+    journal: PathBuf,
+    pcap: Option<PathBuf>,
+) -> PyResult<(Bound<'py, PyDict>, Option<String>)> {
+    let overrides = read_overrides(overrides)?;
+    let (config, outcome, ending) = py.detach(|| {
+        panics::caught(|| {
+            let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+            config.causes = true;
+            let mut world = world(&config, origin, pcap.as_deref())?;
+            let mut journal = BufReader::new(File::open(journal)?);
+            journal.skip_until(b'\n')?;
+            let ending = journal::replay(journal, &mut world)
+                .map_err(|error| PyValueError::new_err(error.to_string()))?;
+            let outcome = world.close().map_err(|error| air_log_error(error, origin))?;
+            Ok((config, outcome, ending))
+        })
+    })?;
+    let fingerprint = ending.map(|ending| format!("{:016x}", ending.fingerprint));
+    Ok((tables::output(py, &config, &outcome)?, fingerprint))
+}
+
+fn world(config: &Config, origin: &str, pcap: Option<&Path>) -> PyResult<World> {
+    let mut world = World::new(config, Ties::InOrder);
+    if let Some(path) = pcap {
+        let out = Box::new(BufWriter::new(File::create(path)?));
+        world.log_to(AirLog::new(config, out).map_err(|error| air_log_error(error, origin))?);
+    }
+    Ok(world)
+}
+
+/// The address that the node of this index has in an emulation.
+#[pyfunction]
+pub fn node_address(node: u32) -> String {
+    Ipv4Addr::from(address(NodeId(node))).to_string()
+}
+
+/// Gives this process namespaces of its own; see [`host::isolate`].
+#[pyfunction]
+pub fn isolate() -> io::Result<()> {
+    host::isolate()
+}
+
+/// The kernel kills this process when the one that has started it ends.
+#[pyfunction]
+pub fn die_with_parent() -> io::Result<()> {
+    host::die_with_parent()
+}
+
+/// Mounts that only this process sees; see [`host::private_mounts`].
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
+pub fn private_mounts(hosts: PathBuf) -> io::Result<()> {
+    host::private_mounts(&hosts)
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,104 @@
+//! A run in steps.
+
+use crate::{panics, read_overrides, scenario_error, tables};
+use multihop_core::{Ecn, FlowId, Span, Time};
+use multihop_sim::config::{AppConfig, Config};
+use multihop_sim::external::{Injection, PacketOutcome};
+use multihop_sim::{Ties, World};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::{Mutex, PoisonError};
+
+/// A packet from outside that has come to its end: its number, when in seconds, where it was lost and why, and whether it is marked.
+type Ended = (u64, f64, Option<(String, &'static str)>, bool);
+
+/// A run that goes on when it is told to. One thread at a time has it.
+#[pyclass(frozen)]
+pub struct Stepper {
+    config: Config,
+    /// None when it is over, or broken.
+    world: Mutex<Option<World>>,
+}
+
+impl Stepper {
+    /// Does something with the run; what panics leaves none.
+    fn with<T>(&self, work: impl FnOnce(&mut World) -> PyResult<T>) -> PyResult<T> {
+        let mut place = self.world.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut world = place.take().ok_or_else(|| PyValueError::new_err("this run is over"))?;
+        let made = panics::caught(|| work(&mut world).map(|made| (made, world)));
+        made.map(|(made, world)| {
+            *place = Some(world);
+            made
+        })
+    }
+}
+
+#[pymethods]
+impl Stepper {
+    #[new]
+    #[pyo3(signature = (text, origin, overrides = None))]
+    fn new(
+        py: Python<'_>,
+        text: &str,
+        origin: &str,
+        overrides: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Stepper> {
+        let overrides = read_overrides(overrides)?;
+        py.detach(|| {
+            panics::caught(|| {
+                let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
+                config.causes = true;
+                let world = Mutex::new(Some(World::new(&config, Ties::InOrder)));
+                Ok(Stepper { config, world })
+            })
+        })
+    }
+
+    /// Seconds of virtual time that have passed.
+    fn now(&self) -> PyResult<f64> {
+        self.with(|world| Ok(world.now().seconds()))
+    }
+
+    /// Lets everything happen up to this second, included. Returns when the next event is due; none when the run is over.
+    fn step(&self, py: Python<'_>, until_s: f64) -> PyResult<Option<f64>> {
+        py.detach(|| {
+            self.with(|world| {
+                let until = Time::ZERO + Span::from_seconds(until_s.min(world.end().seconds() + 1.0));
+                Ok(world.advance(until).map(Time::seconds))
+            })
+        })
+    }
+
+    /// Injects a packet into the flow of this index now. Returns its number.
+    fn inject(&self, flow: usize, payload: u32, header: u32, ecn: bool, stream: u16) -> PyResult<u64> {
+        if self.config.flows.get(flow).is_none_or(|flow| flow.app != AppConfig::External) {
+            return Err(PyValueError::new_err(format!("flow {flow} takes no packets from outside")));
+        }
+        let ecn = if ecn { Ecn::Ect0 } else { Ecn::NotCapable };
+        let flow = FlowId(flow as u32);
+        self.with(|world| Ok(world.inject(&Injection { flow, payload, header, ecn, stream })))
+    }
+
+    /// What has become of injected packets since this was last asked.
+    fn outcomes(&self) -> PyResult<Vec<Ended>> {
+        self.with(|world| {
+            let ended = std::iter::from_fn(|| world.poll_outcome()).map(|outcome| match outcome {
+                PacketOutcome::Delivered { number, at, ecn } => {
+                    (number, at.seconds(), None, ecn == Ecn::CongestionExperienced)
+                }
+                PacketOutcome::Lost { number, at, node, cause } => {
+                    let node = self.config.nodes[node.index()].name.clone();
+                    (number, at.seconds(), Some((node, cause.name())), false)
+                }
+            });
+            Ok(ended.collect())
+        })
+    }
+
+    /// The tables as they would be if the run ended now.
+    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let outcome = py.detach(|| self.with(|world| Ok(world.tables())))?;
+        tables::output(py, &self.config, &outcome)
+    }
+}

@@ -1,0 +1,85 @@
+//! Packets that come from outside of the run, and what becomes of them: what [`World::inject`](crate::World::inject) takes, and
+//! [`World::poll_outcome`](crate::World::poll_outcome) returns.
+//!
+//! The simulator knows how long they are, never what is in them: whoever injects a packet keeps its bytes, by its number.
+
+use multihop_core::{DropCause, Ecn, FlowId, NodeId, Segment, Time};
+use multihop_transport::{Delivered, Endpoint, Progress};
+
+/// A packet from outside.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Injection {
+    /// Its flow, whose application is [`External`](crate::config::AppConfig::External): it goes from the flow's source to its destination.
+    pub flow: FlowId,
+    /// Payload bytes, which goodput counts.
+    pub payload: u32,
+    /// Bytes of network and transport headers: together with the payload what the MAC is asked to carry.
+    pub header: u32,
+    /// ECN codepoint of the network header.
+    pub ecn: Ecn,
+    /// Which connection it is of: queues that keep flows apart keep these apart.
+    pub stream: u16,
+}
+
+/// What became of a packet from outside. Each has one outcome; those that are still queued have none yet.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum PacketOutcome {
+    /// It reached its destination.
+    Delivered {
+        /// The number that `inject` returned.
+        number: u64,
+        /// When.
+        at: Time,
+        /// Its ECN codepoint then.
+        ecn: Ecn,
+    },
+    /// It was lost.
+    Lost {
+        /// The number that `inject` returned.
+        number: u64,
+        /// When.
+        at: Time,
+        /// Where.
+        node: NodeId,
+        /// Why.
+        cause: DropCause,
+    },
+}
+
+impl PacketOutcome {
+    /// The number of the packet.
+    pub fn number(&self) -> u64 {
+        match self {
+            PacketOutcome::Delivered { number, .. } | PacketOutcome::Lost { number, .. } => *number,
+        }
+    }
+}
+
+/// Both ends of a flow whose packets come from outside: what arrives counts, and nothing is answered.
+pub(crate) struct Outside;
+
+impl Endpoint for Outside {
+    fn push(&mut self, _now: Time, _bytes: u64) {}
+
+    fn backlog(&self) -> u64 {
+        0
+    }
+
+    fn on_segment(&mut self, _now: Time, segment: &Segment) -> Delivered {
+        Delivered { bytes: u64::from(segment.payload), offset: segment.offset }
+    }
+
+    fn on_timeout(&mut self, _now: Time) {}
+
+    fn poll_segment(&mut self, _now: Time) -> Option<Segment> {
+        None
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        None
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::default()
+    }
+}

@@ -1,0 +1,109 @@
+//! A run in steps: time passes as far as the caller says, packets come from outside, tables can be looked at in between.
+
+use super::World;
+use crate::airlog::{AirLog, AirLogError};
+use crate::config::{AppConfig, Config};
+use crate::external::{Injection, PacketOutcome};
+use crate::outcome::Outcome;
+use multihop_core::{Packet, Port, Segment, Time};
+
+impl World {
+    /// What every radio sees goes to this log from now on.
+    pub fn log_to(&mut self, log: AirLog) {
+        self.air_log = Some(Box::new(log));
+    }
+
+    /// What is run.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The instant up to which everything has happened.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Of all events until now; that of the whole run is in its result.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// When the run is over.
+    pub fn end(&self) -> Time {
+        Time::ZERO + self.config.duration
+    }
+
+    /// Lets everything happen up to this instant, included, but nothing after the end of the run; an instant that has passed
+    /// changes nothing. Returns when the next event is due; none when the run is over.
+    ///
+    /// Into which steps a run is divided makes no difference to it.
+    pub fn advance(&mut self, until: Time) -> Option<Time> {
+        self.process(until, |_| true);
+        (self.now < self.end()).then(|| self.next_event())
+    }
+
+    /// When the next event is due, or the end of the run if that is earlier.
+    pub fn next_event(&mut self) -> Time {
+        self.agenda.next().map_or(self.end(), |next| next.min(self.end()))
+    }
+
+    /// Puts a packet from outside into its source now, after everything else that happens at this instant. Returns its number,
+    /// from 1, by which [`World::poll_outcome`] says what became of it.
+    ///
+    /// # Panics
+    /// If there is no such flow, or it is not [`AppConfig::External`].
+    pub fn inject(&mut self, injection: &Injection) -> u64 {
+        let Injection { flow, payload, header, ecn, stream } = *injection;
+        let of = &self.config.flows[flow.index()];
+        assert_eq!(of.app, AppConfig::External, "flow {:?} sends packets of its own", of.name);
+        self.injected += 1;
+        let number = self.injected;
+        let packet = Packet {
+            segment: Segment { seq: number, payload, header, ecn, stream, ..Segment::default() },
+            flow,
+            port: Port::Receiver,
+            source: of.source,
+            destination: of.destination,
+            size: payload + header + self.network.extra_header,
+            number,
+            created: self.now,
+            hops: 0,
+        };
+        self.above(packet.source.0, |stack, around| stack.emit(around, packet));
+        number
+    }
+
+    /// What became of a packet from outside, in the order in which it happened; none if nothing more has.
+    pub fn poll_outcome(&mut self) -> Option<PacketOutcome> {
+        self.record.outcomes.pop_front()
+    }
+
+    /// Packets in a node's interface queue.
+    pub fn queue_length(&self, node: usize) -> usize {
+        self.nodes[node].stack.queue_length()
+    }
+
+    /// The tables as they would be if the run ended now.
+    pub fn tables(&mut self) -> Outcome {
+        let record = self.record.clone();
+        let outcome = self.count();
+        self.record = record;
+        self.samples.series.clone_from(&outcome.series);
+        self.measurements.put_back(&outcome.measurements);
+        outcome
+    }
+
+    /// Ends the run now and closes the books.
+    ///
+    /// # Errors
+    /// If there is a log that cannot be written.
+    ///
+    /// # Panics
+    /// If packets are not conserved.
+    pub fn close(mut self) -> Result<Outcome, AirLogError> {
+        if let Some(log) = self.air_log.take() {
+            log.finish()?;
+        }
+        Ok(self.count())
+    }
+}

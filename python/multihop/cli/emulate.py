@@ -1,0 +1,309 @@
+"""`emulate` and `replay`."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import Popen
+from types import FrameType
+from typing import IO, Annotated, Any
+
+import typer
+
+from multihop import _core
+from multihop.api.results import Comparison
+from multihop.base import extras, signals
+from multihop.base.errors import UserError
+from multihop.base.files import require_writable_file
+from multihop.cli import completion, console, runs
+from multihop.cli.settings import SetOption, read
+from multihop.emulation.isolate import command, is_isolated
+from multihop.emulation.outcome import Emulated, result_of
+from multihop.emulation.script import Measured, Script, read_script
+from multihop.emulation.session import Session, Settings, journal_of, overriding
+from multihop.results.folders import require_results_directory
+from multihop.results.provenance import engine
+from multihop.simulation.scenario import for_core, load
+
+#: Packets were later than allowed: what the run found does not count.
+EXIT_LATE = 3
+_STATUS_EVERY_S = 1.0
+
+
+def emulate(
+    scenario: runs.ScenarioArgument,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[-- COMMAND...]",
+            help="A command at the first node; the emulation ends with it.",
+            show_default=False,
+        ),
+    ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--at",
+            metavar="NODE:COMMAND",
+            help="A command at a node, or at several, as in 'n1,n2:iperf3 -s'; may be given repeatedly.",
+            show_default=False,
+        ),
+    ] = None,
+    script: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Programs at nodes, and when they start (TOML); the emulation ends with them."
+        ),
+    ] = None,
+    shell: Annotated[
+        str | None, typer.Option(metavar="NODE", help="A shell at a node; the emulation ends with it.")
+    ] = None,
+    seed: runs.SeedOption = None,
+    scheme: Annotated[
+        str | None,
+        typer.Option(help="Scheme whose routers see the packets; udp has none.", autocompletion=completion.scheme),
+    ] = None,
+    duration: runs.DurationOption = None,
+    warmup: Annotated[str, typer.Option(help="What is not counted, from the start.")] = "0 s",
+    record_interval: runs.StepOption = None,
+    set: SetOption = None,
+    traffic: Annotated[bool, typer.Option("--traffic", help="Simulate the flows of the scenario as well.")] = False,
+    slow: Annotated[float, typer.Option(help="Real seconds for each virtual one.")] = 1.0,
+    max_lag: Annotated[
+        str, typer.Option(help=f"The p99 of packets' lag beyond which the result is invalid, exit code {EXIT_LATE}.")
+    ] = "2 ms",
+    sysctl: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sysctl",
+            metavar="NAME=VALUE",
+            help="A setting of every node's kernel, as in net.ipv4.tcp_ecn=1; may be given repeatedly.",
+            show_default=False,
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option(metavar="FILE.journal", help="Write what was injected when; multihop replay runs it.")
+    ] = None,
+    status: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a line of JSON each second: lag, goodput, queues.")
+    ] = None,
+    pcap: runs.PcapOption = None,
+    out: runs.OutOption = None,
+    report: runs.ReportOption = None,
+    as_json: runs.JsonOption = False,
+    quiet: runs.QuietOption = False,
+) -> None:
+    """Run real programs over the simulated air, in real time: each node is a network namespace of Linux."""
+    if sum([bool(words), shell is not None, script is not None]) > 1:
+        raise UserError("the emulation ends with a command, with --shell, or with --script; give one of them only")
+    times = {"duration": duration, "warmup": warmup, "record_interval": record_interval}
+    replaced = overriding({**times, "scheme": scheme, "set": read(set)}, seed, traffic=traffic)
+    settings = Settings(load(scenario), replaced, slow, _seconds("--max-lag", max_lag), _pairs(sysctl), pcap, record)
+    view = settings.check()
+    where = _where_to(settings, (record, status, pcap), out, report, quiet=quiet or as_json)
+    commands = [_at(view, text) for text in at or []]
+    _index(view, shell)
+    steps = [] if script is None else read_script(script, [node["name"] for node in view["nodes"]])
+    if not is_isolated():
+        sys.stdout.flush()
+        os.execv(sys.executable, command([sys.executable, "-m", "multihop", *sys.argv[1:]]))
+    session = Session(settings)
+    with _stopping() as stopped, _opened(status) as lines, session:
+        for nodes, program in commands:
+            for node in nodes:
+                session.start(session.node(node), program, stdout=sys.stderr if as_json else None)
+        waited = _foreground(session, words, shell, stdout=sys.stderr if as_json else None)
+        programs = Script(steps, session)
+        _wait(session, programs.go_on if steps else lambda: _go_on(waited), stopped, lines)
+        measured = programs.measured()
+        codes = [one.code for one in measured if not one.step.background] + [program.poll() for program in waited]
+        ended = session.finish()
+    _show(ended, measured, out, where, as_json=as_json, quiet=quiet)
+    failed = [code for code in codes if code not in {0, None}]
+    if stopped:
+        raise typer.Exit(128 + stopped[0])
+    if not ended.is_valid:
+        raise typer.Exit(EXIT_LATE)
+    if failed:
+        console.note(f"multihop: {len(failed)} of {len(codes)} commands failed, the first with exit code {failed[0]}")
+        raise typer.Exit(1)
+
+
+def replay(
+    journal: Annotated[Path, typer.Argument(metavar="FILE.journal", help="What --record wrote.", show_default=False)],
+    pcap: runs.PcapOption = None,
+    out: runs.OutOption = None,
+    report: runs.ReportOption = None,
+    as_json: runs.JsonOption = False,
+    quiet: runs.QuietOption = False,
+) -> None:
+    """Run again what programs did in an emulation, without them: the same run to the bit."""
+    scenario, overrides, made_by = journal_of(journal)
+    view = scenario.check(overrides)
+    if pcap is not None:
+        require_writable_file(pcap, journal)
+    if out is not None:
+        require_results_directory(out)
+        report = report or runs.report_in(out, quiet=quiet)
+    try:
+        output, fingerprint = _core.replay(scenario.text, scenario.origin, for_core(overrides), journal, pcap)
+    except ValueError as error:
+        raise UserError(f"{journal}: {error}") from error
+    result = result_of(scenario, view, overrides, output)
+    comparison = Comparison(scenario, {"scenario": (result,)})
+    found = result.summary["fingerprint"]
+    _write(comparison, out, report, quiet=quiet)
+    if as_json:
+        console.print_json({"journal_fingerprint": fingerprint, **runs.as_json_value(comparison)})
+    else:
+        console.say(f"fingerprint {found}" + (", as in the journal" if fingerprint == found else ""))
+        runs.print_run(comparison)
+    if fingerprint is None:
+        console.note(f"{journal}: whoever wrote it was killed; this is the run until then", quiet=quiet)
+    elif fingerprint != found:
+        other = "" if made_by == engine() else f"; it was written by engine {made_by}, this is {engine()}"
+        console.note(f"multihop: {journal}: found fingerprint {found}, and {fingerprint} in the journal{other}")
+        raise typer.Exit(1)
+
+
+def _foreground(session: Session, words: Sequence[str] | None, shell: str | None, **streams: Any) -> list[Popen[bytes]]:  # noqa: ANN401 - as Popen has them
+    """What the emulation ends with: the command, or the shell, or all commands at nodes."""
+    if shell is not None:
+        return [session.start(session.node(shell), [os.environ.get("SHELL", "/bin/sh")])]
+    if words:
+        return [session.start(0, words, **streams)]
+    return list(session.programs)
+
+
+def _go_on(waited: Sequence[Popen[bytes]]) -> bool:
+    """Does any of these run, or are there none?"""
+    return not waited or any(program.poll() is None for program in waited)
+
+
+def _wait(session: Session, goes_on: Callable[[], bool], stopped: list[int], lines: IO[str] | None) -> None:
+    """Until the first of: programs have ended, the scenario is over, or a signal came."""
+    next_line = time.monotonic() + _STATUS_EVERY_S
+    while not session.is_over and not stopped and goes_on():
+        if lines is not None and time.monotonic() >= next_line:
+            next_line += _STATUS_EVERY_S
+            print(json.dumps(session.status()), file=lines, flush=True)
+        time.sleep(0.02)
+
+
+@contextmanager
+def _stopping() -> Iterator[list[int]]:
+    """Collects the signals that want an end; what was found until then is a result."""
+    came: list[int] = []
+
+    def note(number: int, _: FrameType | None) -> None:
+        came.append(number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, note)
+    yield came
+    signals.ignore()
+
+
+@contextmanager
+def _opened(path: Path | None) -> Iterator[IO[str] | None]:
+    if path is None:
+        yield None
+        return
+    with path.open("w", encoding="utf-8") as file:
+        yield file
+
+
+def _show(
+    ended: Emulated, measured: Sequence[Measured], out: Path | None, report: Path | None, *, as_json: bool, quiet: bool
+) -> None:
+    comparison, rows = ended.comparison, [one.row() for one in measured]
+    _write(comparison, out, report, quiet=quiet or as_json)
+    if as_json:
+        live = {**ended.live, "overflowed": ended.overflowed, "cpu_s": ended.cpu_s, "valid": ended.is_valid}
+        live["delivered_bytes"], live["queues"] = sum(ended.live["delivered_bytes"]), sum(ended.live["queues"])
+        console.print_json({"live": live, "programs": rows, **runs.as_json_value(comparison)})
+        return
+    for sentence in ended.sentences():
+        console.say(sentence)
+    console.say()
+    if rows:
+        heads = ["program", "node", "exit code", "goodput Mb/s", "RTT ms", "repeated", "lost %"]
+        console.out().print(console.table(heads, [_program(row) for row in rows]))
+        console.say()
+    runs.print_run(comparison)
+
+
+def _program(row: Mapping[str, Any]) -> list[str]:
+    code = "runs" if row["exit_code"] is None else str(row["exit_code"])
+    scales = {"goodput_bps": (1e-6, 3), "rtt_mean_s": (1e3, 1), "retransmissions": (1, 0), "loss_ratio": (100, 2)}
+    cells = [f"{row[key] * scale:.{digits}f}" if key in row else "" for key, (scale, digits) in scales.items()]
+    return [row["name"], row["node"], code, *cells]
+
+
+def _write(comparison: Comparison, out: Path | None, report: Path | None, *, quiet: bool) -> None:
+    if out is not None:
+        console.note(f"tables: {comparison.save(out)}", quiet=quiet)
+    if report is not None:
+        console.note(f"report: {comparison.report(report)}", quiet=quiet)
+
+
+def _where_to(
+    settings: Settings, files: Sequence[Path | None], out: Path | None, report: Path | None, *, quiet: bool
+) -> Path | None:
+    """Checks that everything can be written; where the report goes."""
+    for file in files:
+        if file is not None and not file.is_char_device() and not file.is_fifo():
+            require_writable_file(file, settings.scenario.file)
+    if out is not None:
+        require_results_directory(out)
+    if report is not None:
+        extras.require("report", "--report")
+        require_writable_file(report, settings.scenario.file)
+    elif out is not None:
+        report = runs.report_in(out, quiet=quiet or not is_isolated())
+    return report
+
+
+def _at(view: _core.ScenarioView, text: str) -> tuple[list[str], list[str]]:
+    names, colon, rest = text.partition(":")
+    try:
+        words = shlex.split(rest)
+    except ValueError as error:
+        raise UserError(f"--at: found {text!r}; its quotes are not closed") from error
+    if not colon or not words:
+        raise UserError(f"--at: found {text!r}; needs NODE:COMMAND, as in 'n3:iperf3 -s'")
+    nodes = [name.strip() for name in names.split(",")]
+    for node in nodes:
+        _index(view, node)
+    return nodes, words
+
+
+def _index(view: _core.ScenarioView, name: str | None) -> None:
+    names = [node["name"] for node in view["nodes"]]
+    if name is not None and name not in names:
+        raise UserError(f"node: found {name!r}; needs one of {', '.join(names[:20])}")
+
+
+def _pairs(options: Sequence[str] | None) -> dict[str, str]:
+    made = {}
+    for option in options or []:
+        name, equals, value = option.partition("=")
+        if not equals:
+            raise UserError(f"--sysctl: found {option!r}; needs NAME=VALUE, as in net.ipv4.tcp_ecn=1")
+        made[name.strip()] = value.strip()
+    return made
+
+
+def _seconds(option: str, text: str) -> float:
+    try:
+        return math.inf if text == "off" else _core.seconds(text)
+    except ValueError as error:
+        raise UserError(f"{option}: {error}") from error

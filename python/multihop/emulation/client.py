@@ -1,0 +1,226 @@
+"""`multihop.emulate`: an emulation as a context manager, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from multihop import _core
+from multihop.base.errors import UserError
+from multihop.emulation.isolate import command
+from multihop.emulation.outcome import Emulated
+from multihop.emulation.session import Settings, overriding
+from multihop.simulation.scenario import ScenarioLike, load
+
+#: How often it is asked whether a program has ended.
+_ASK_EVERY_S = 0.02
+
+
+def emulate(
+    scenario: ScenarioLike,
+    *,
+    seed: int | None = None,
+    set: Mapping[str, Any] | None = None,
+    traffic: bool = False,
+    slow: float = 1.0,
+    max_lag: str = "2 ms",
+    sysctls: Mapping[str, str] | None = None,
+    pcap: str | Path | None = None,
+    record: str | Path | None = None,
+    **overrides: str | None,
+) -> Emulation:
+    """Real programs over the simulated air, in real time: each node is a network namespace of Linux.
+
+    >>> with multihop.emulate("scenarios/chain.toml") as emulation:     # doctest: +SKIP
+    ...     server = emulation.node("n7").start(["iperf3", "-s", "-1"])
+    ...     print(emulation.node("n0").run(["iperf3", "-c", "n7"]).stdout)
+    >>> emulation.outcome.result.flows                                  # doctest: +SKIP
+
+    It begins with the `with` block and ends with it, or with the scenario's `duration`; programs that still run are
+    ended. What a `with` block does not end, the kernel does when this process is gone.
+
+    Args:
+        scenario: a path, TOML text, or a dictionary of the same shape.
+        seed: replaces the scenario's seed; 0 to 2**64 - 1.
+        set: replaces or adds any keys, as in `run`.
+        traffic: the flows of the scenario are simulated as well.
+        slow: real seconds for each virtual one, 0.01 to 1000000. Programs do not know of it.
+        max_lag: the p99 of packets' lag up to which the result counts, with a unit.
+        sysctls: settings of every node's kernel, such as `{"net.ipv4.tcp_ecn": "1"}`.
+        pcap: where a capture of all radios goes.
+        record: where the journal goes that `multihop replay` runs again.
+        **overrides: `duration`, `warmup` (0 s by default), `record_interval` as text with a unit; `scheme`, whose
+            routers see the packets.
+
+    Raises:
+        ScenarioError: naming file, line, key, what was found and what would do.
+        UserError: if an argument makes no sense, or this machine cannot emulate.
+    """
+    try:
+        max_lag_s = _core.seconds(max_lag)
+    except ValueError as error:
+        raise UserError(f"max_lag: {error}") from error
+    files = [None if path is None else Path(path).absolute() for path in (pcap, record)]
+    replaced = overriding({"warmup": "0 s", **overrides, "set": set}, seed, traffic=traffic)
+    settings = Settings(load(scenario), replaced, slow, max_lag_s, sysctls, *files)
+    settings.check()
+    return Emulation(settings)
+
+
+class Emulation:
+    """An emulation that runs during a `with` block."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._outcome: Emulated | None = None
+
+    def __enter__(self) -> Self:
+        ours, theirs = socket.socketpair()
+        words = [sys.executable, "-m", "multihop.emulation.service", str(theirs.fileno())]
+        with theirs:
+            # A session of its own: Ctrl-C is for this process, which then ends the block.
+            self._process = subprocess.Popen(
+                command(words), pass_fds=[theirs.fileno()], stderr=subprocess.PIPE, start_new_session=True
+            )
+        self._requests = Connection(ours.detach())
+        try:
+            self._send(self._settings)
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        try:
+            if kind is None:
+                self._outcome = self.ask("finish")
+        finally:
+            self._close()
+
+    def node(self, name: str) -> Node:
+        """A node, on which programs can be started."""
+        return Node(self, name)
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """How far it has come: seconds, lag, what became of packets, bytes delivered by flow, queues by node."""
+        found: dict[str, Any] = self.ask("status")
+        return found
+
+    @property
+    def is_over(self) -> bool:
+        """Has the scenario come to its end?"""
+        return bool(self.ask("is_over"))
+
+    @property
+    def outcome(self) -> Emulated:
+        """What came of it: `result` has the tables, `live` counters and lag, `is_valid` whether the lag was kept.
+
+        Raises:
+            UserError: if the `with` block has not ended, or ended with an exception.
+        """
+        if self._outcome is None:
+            raise UserError("outcome: there is none before the end of the with block")
+        return self._outcome
+
+    def ask(self, what: str, *arguments: Any) -> Any:  # noqa: ANN401 - whatever the service answers
+        """Asks the process of the emulation."""
+        return self._send((what, arguments))
+
+    def _send(self, request: object) -> Any:  # noqa: ANN401 - whatever the service answers
+        with self._lock:
+            try:
+                self._requests.send(request)
+                answer = self._requests.recv()
+            except (EOFError, OSError) as error:
+                raise UserError(self._why_gone()) from error
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def _why_gone(self) -> str:
+        if self._requests.closed:
+            return "this emulation is over"
+        self._process.kill()
+        _, err = self._process.communicate()
+        said = err.decode(errors="replace").strip().removeprefix("multihop: ")
+        return said or f"the process of the emulation is gone, with exit code {self._process.returncode}"
+
+    def _close(self) -> None:
+        self._requests.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(5)
+        self._process.kill()
+        self._process.wait()
+        if self._process.stderr is not None:
+            self._process.stderr.close()
+
+
+class Node:
+    """A node of an emulation."""
+
+    def __init__(self, emulation: Emulation, name: str) -> None:
+        self._emulation = emulation
+        self.name = name
+
+    def start(self, words: Sequence[str | os.PathLike[str]]) -> Program:
+        """Starts a program here, and does not wait for it.
+
+        Raises:
+            UserError: if there is no such node or program.
+        """
+        given = [os.fspath(word) for word in words]
+        return Program(self._emulation, given, self._emulation.ask("start", self.name, given))
+
+    def run(
+        self, words: Sequence[str | os.PathLike[str]], *, timeout: float | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a program here, and waits until it has ended: exit code and what it has printed.
+
+        Raises:
+            UserError: if there is no such node or program.
+            subprocess.TimeoutExpired: if it has not ended after so many real seconds; then it is killed.
+        """
+        return self.start(words).wait(timeout)
+
+
+class Program:
+    """A program at a node."""
+
+    def __init__(self, emulation: Emulation, words: list[str], number: int) -> None:
+        self._emulation = emulation
+        self._words = words
+        self._number = number
+
+    def wait(self, timeout: float | None = None) -> subprocess.CompletedProcess[str]:
+        """Waits until it has ended.
+
+        Raises:
+            subprocess.TimeoutExpired: if it has not after so many real seconds; then it is killed.
+        """
+        until = None if timeout is None else time.monotonic() + timeout
+        while (ended := self._emulation.ask("poll", self._number)) is None:
+            if until is not None and time.monotonic() > until:
+                self.send_signal(signal.SIGKILL)
+                raise subprocess.TimeoutExpired(self._words, timeout or 0.0)
+            time.sleep(_ASK_EVERY_S)
+        code, out, err = ended
+        return subprocess.CompletedProcess(
+            self._words, code, out.decode(errors="replace"), err.decode(errors="replace")
+        )
+
+    def send_signal(self, which: int) -> None:
+        """Sends it a signal; nothing happens if it has ended."""
+        self._emulation.ask("signal", self._number, int(which))

@@ -1,0 +1,107 @@
+"""What comes of an emulation: the tables of a run, and how well real time was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from multihop import _core
+from multihop.api.results import Comparison, Result
+from multihop.simulation.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """An emulation that is over."""
+
+    #: Tables and report, as of a run. Only pairs of nodes between which there were packets are flows.
+    result: Result
+    #: Counters of packets, and their lateness, as `--status` has them.
+    live: _core.EmulationStatus
+    #: Packets that the kernel dropped, as a device's queue was full before they could be read.
+    overflowed: int
+    #: Seconds of CPU that the loop took.
+    cpu_s: float
+    #: The loop had real-time priority.
+    prompt: bool
+    #: A virtual second took so many real ones.
+    slow: float
+    #: The lateness up to which the result counts, in seconds.
+    max_lag_s: float
+
+    @property
+    def is_valid(self) -> bool:
+        """Did 99 of 100 packets keep within the lag that is allowed?"""
+        return self.live["lateness_p99_s"] <= self.max_lag_s
+
+    @property
+    def comparison(self) -> Comparison:
+        """The run, as what writes tables and reports takes it."""
+        return _Alone(self.result.scenario, {"scenario": (self.result,)})
+
+    def sentences(self) -> list[str]:
+        """How well time was kept, and what became of the packets, in words."""
+        live = self.live
+        pace = "" if self.slow == 1 else f" ({self.slow:g} times as slow as real time, which programs do not know)"
+        priority = "with real-time priority" if self.prompt else "without real-time priority"
+        p50, p99, most = (live[key] * 1e3 for key in ("lateness_p50_s", "lateness_p99_s", "lateness_max_s"))
+        lag = f"lag of packets: p50 {p50:.3f} ms, p99 {p99:.3f} ms, at most {most:.3f} ms, {priority}"
+        if not self.is_valid:
+            lag += (
+                f"\nINVALID: the p99 lag is beyond --max-lag {self.max_lag_s * 1e3:g} ms; use --slow, or fewer packets"
+            )
+        return [
+            f"{live['virtual_s']:.2f} s emulated in {live['real_s']:.2f} s{pace}",
+            lag,
+            f"packets read: {live['read']}; {', '.join(self._ends())}",
+            f"{self.cpu_s:.2f} s of CPU, {self.cpu_s * 1e6 / max(1, live['read']):.1f} us per packet",
+        ]
+
+    def _ends(self) -> list[str]:
+        live = self.live
+        ends = [f"{live['delivered']} delivered ({live['marked']} marked)"]
+        ends += [f"{count} lost ({cause})" for cause, count in live["lost"].items() if count]
+        ends += [f"{count} refused ({why})" for why, count in live["refused"].items() if count]
+        ends += [f"{live['device_full']} not taken by devices"] if live["device_full"] else []
+        ends += [f"{live['queued']} still in the network"]
+        ends += [f"{self.overflowed} more never read, as devices overflowed"] if self.overflowed else []
+        return ends
+
+
+@dataclass(frozen=True)
+class _Alone(Comparison):
+    @property
+    def command(self) -> str:
+        """It is not the command of a run."""
+        return super().command.replace("multihop run", "multihop emulate", 1).replace(" --external alone", "")
+
+
+def result_of(
+    scenario: Scenario, view: _core.ScenarioView, overrides: Mapping[str, Any], output: _core.Output
+) -> Result:
+    """The result, of the flows that had packets; if none had, of the first."""
+    sent = np.asarray(output["flows"]["packets_sent"]) > 0
+    if not sent.any():
+        sent[0] = True
+    number = np.cumsum(sent) - 1
+    tables: dict[str, Any] = dict(output)
+    for name, table in tables.items():
+        if name == "flows":
+            tables[name] = {column: _where(values, sent) for column, values in table.items()}
+        elif "flow" in table:
+            kept = sent[np.asarray(table["flow"])]
+            tables[name] = {column: _where(values, kept) for column, values in table.items()}
+            flow = tables[name]["flow"]
+            tables[name]["flow"] = number[flow].astype(flow.dtype)
+    flows = [flow for flow, kept in zip(view["flows"], sent, strict=True) if kept]
+    return Result(scenario, {**view, "flows": flows}, overrides, cast("_core.Output", tables))
+
+
+def _where(values: _core.Column, mask: np.ndarray[Any, Any]) -> _core.Column:
+    if isinstance(values, list):
+        return [value for value, kept in zip(values, mask, strict=True) if kept]
+    chosen: _core.Column = values[mask]
+    return chosen

@@ -1,0 +1,162 @@
+"""A test bed in a file: programs at nodes, when they start, and what they have measured.
+
+```toml
+[[program]]
+at = "n5"                    # or several nodes: ["n1", "n2"]
+run = "iperf3 -s"
+background = true            # the emulation does not wait for its end
+
+[[program]]
+name = "upload"              # of its row; the node by default
+at = "n0"
+start = "2 s"                # of real time, from the start of the emulation
+run = "iperf3 -c n5 -J -t 20"
+```
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import tempfile
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from multihop import _core
+from multihop.base.errors import UserError
+from multihop.emulation.session import Session
+from multihop.simulation.scenario import read_text
+
+_KEYS = {"at": (str, list), "run": (str,), "name": (str,), "start": (str,), "background": (bool,)}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A program of a script."""
+
+    name: str
+    node: str
+    words: list[str]
+    #: Seconds of real time from the start.
+    start_s: float
+    #: The emulation does not wait for its end.
+    background: bool
+
+
+def read_script(path: Path, nodes: Sequence[str]) -> list[Step]:
+    """The programs of a script, in its order.
+
+    Raises:
+        UserError: if it is no script, or names a node that there is not.
+    """
+    try:
+        document = tomllib.loads(read_text(path, "a script (TOML)"))
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path}: this is no TOML: {error}") from error
+    programs = document.get("program")
+    if document.keys() != {"program"} or not isinstance(programs, list) or not programs:
+        raise UserError(f"{path}: needs [[program]] tables, and nothing else")
+    return [
+        step for index, program in enumerate(programs) for step in _steps(f"{path}: program[{index}]", program, nodes)
+    ]
+
+
+def _steps(place: str, program: Any, nodes: Sequence[str]) -> list[Step]:  # noqa: ANN401 - whatever the file has
+    if not isinstance(program, dict):
+        raise UserError(f"{place}: found {program!r}; needs a table")
+    for key, value in program.items():
+        if key not in _KEYS:
+            raise UserError(f"{place}.{key}: is unknown; needs one of {', '.join(_KEYS)}")
+        if not isinstance(value, _KEYS[key]):
+            raise UserError(
+                f"{place}.{key}: found {value!r}; needs {' or '.join(kind.__name__ for kind in _KEYS[key])}"
+            )
+    if "at" not in program or "run" not in program:
+        raise UserError(f"{place}: needs at and run")
+    try:
+        words, start_s = shlex.split(program["run"]), _core.seconds(program.get("start", "0 s"))
+    except ValueError as error:
+        raise UserError(f"{place}: {error}") from error
+    if not words:
+        raise UserError(f"{place}.run: is empty; needs a command")
+    where = program["at"] if isinstance(program["at"], list) else [program["at"]]
+    for node in where:
+        if node not in nodes:
+            raise UserError(f"{place}.at: found {node!r}; needs one of {', '.join(nodes[:20])}")
+    name, background = program.get("name"), program.get("background", False)
+    many = len(where) > 1
+    return [
+        Step((f"{name} {node}" if many else name) if name else node, node, words, start_s, background) for node in where
+    ]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What became of a program of a script."""
+
+    step: Step
+    #: Exit code, or minus the signal that ended it; none if it had not started.
+    code: int | None
+    out: str
+    err: str
+
+    def row(self) -> dict[str, Any]:
+        """Everything, with what iperf3 reports in JSON, if that is what it has printed."""
+        step = self.step
+        words = {"name": step.name, "node": step.node, "command": shlex.join(step.words), "start_s": step.start_s}
+        return {**words, "exit_code": self.code, **iperf3(self.out), "output": self.out, "errors": self.err}
+
+
+class Script:
+    """The programs of a script in an emulation that runs."""
+
+    def __init__(self, steps: Sequence[Step], session: Session) -> None:
+        self._session = session
+        self._began = time.monotonic()
+        self._waiting = sorted(steps, key=lambda step: step.start_s)
+        self._started: list[tuple[Step, subprocess.Popen[bytes], IO[bytes], IO[bytes]]] = []
+
+    def go_on(self) -> bool:
+        """Starts what is due. False if all that is waited for has ended."""
+        while self._waiting and time.monotonic() - self._began >= self._waiting[0].start_s:
+            step = self._waiting.pop(0)
+            out, err = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115 - read when it is over
+            node = self._session.node(step.node)
+            program = self._session.start(node, step.words, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+            self._started.append((step, program, out, err))
+        return bool(self._waiting) or any(
+            program.poll() is None for step, program, *_ in self._started if not step.background
+        )
+
+    def measured(self) -> list[Measured]:
+        """What became of all, in the order of their starts; what runs has the code None."""
+        made = [Measured(step, program.poll(), _text(out), _text(err)) for step, program, out, err in self._started]
+        return made + [Measured(step, None, "", "") for step in self._waiting]
+
+
+def iperf3(out: str) -> dict[str, float]:
+    """Goodput, round-trip time, retransmissions and losses, as `iperf3 -J` reports them; nothing for other output."""
+    try:
+        end = json.loads(out)["end"]
+    except (ValueError, KeyError, TypeError):
+        return {}
+    received: Mapping[str, Any] = end.get("sum_received") or end.get("sum") or {}
+    sent: Mapping[str, Any] = end.get("sum_sent") or {}
+    sender = (end.get("streams") or [{}])[0].get("sender", {})
+    found = {
+        "goodput_bps": received.get("bits_per_second"),
+        "rtt_mean_s": sender["mean_rtt"] * 1e-6 if sender.get("mean_rtt") else None,
+        "retransmissions": sent.get("retransmits"),
+        "loss_ratio": received["lost_percent"] / 100 if "lost_percent" in received else None,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")

@@ -1,0 +1,86 @@
+"""`python -m multihop.emulation.service FD`: an emulation that does what comes over a socket, until that is closed.
+
+Both ends are this package. Each request is answered at once: the value, or a `UserError`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from multiprocessing.connection import Connection
+from typing import IO, Any
+
+from multihop.base.errors import UserError
+from multihop.emulation.outcome import Emulated
+from multihop.emulation.session import Session
+
+
+class Service:
+    """What a client may ask."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._programs: list[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]] = []
+
+    def start(self, node: str, words: list[str]) -> int:
+        """Starts a program; its number."""
+        index = self._session.node(node)
+        # Files, as programs would wait for whoever reads pipes.
+        out, err = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115 - open until it has ended
+        program = self._session.start(index, words, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        self._programs.append((program, out, err))
+        return len(self._programs) - 1
+
+    def poll(self, number: int) -> tuple[int, bytes, bytes] | None:
+        """Exit code of a program, or minus the signal that ended it, and what it has printed; none while it runs."""
+        program, out, err = self._programs[number]
+        code = program.poll()
+        if code is None:
+            return None
+        out.seek(0)
+        err.seek(0)
+        return code, out.read(), err.read()
+
+    def signal(self, number: int, which: int) -> None:
+        """Sends a program a signal."""
+        self._programs[number][0].send_signal(which)
+
+    def status(self) -> dict[str, Any]:
+        """How far it has come."""
+        return self._session.status()
+
+    def is_over(self) -> bool:
+        """Has the scenario come to its end?"""
+        return self._session.is_over
+
+    def finish(self) -> Emulated:
+        """Ends everything."""
+        return self._session.finish()
+
+
+def main(descriptor: int) -> None:
+    """Serves until the other end is closed."""
+    with Connection(descriptor) as requests:
+        try:
+            session = Session(requests.recv())
+        except ValueError as error:
+            requests.send(error)
+            return
+        with session:
+            requests.send(None)
+            service = Service(session)
+            while True:
+                try:
+                    name, arguments = requests.recv()
+                except EOFError:
+                    return
+                try:
+                    answer = getattr(service, name)(*arguments)
+                except (UserError, OSError) as error:
+                    answer = error
+                requests.send(answer)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,253 @@
+"""An emulation within its namespaces: the loop in a thread, and programs at nodes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from multihop import _core
+from multihop.api import replacements
+from multihop.base.errors import UserError, did_you_mean
+from multihop.emulation.isolate import MARK
+from multihop.emulation.outcome import Emulated, result_of
+from multihop.results.provenance import engine
+from multihop.simulation.scenario import Scenario, for_core
+from multihop.simulation.seeds import seed_number
+
+#: Above all ordinary programs, below what the kernel itself needs.
+_PRIORITY = 10
+#: How long programs may take to end by themselves.
+_GRACE_S = 0.5
+_JOURNAL = "multihop journal 1"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is emulated, and how."""
+
+    scenario: Scenario
+    #: What replaces keys of the scenario; `external` among them.
+    overrides: Mapping[str, Any]
+    #: A virtual second takes so many real ones.
+    slow: float = 1.0
+    #: The p99 of packets' lateness up to which the result counts, in seconds.
+    max_lag_s: float = 0.002
+    #: Settings of the kernel in every node, as sysctl calls them.
+    sysctls: Mapping[str, str] | None = None
+    #: Where the capture goes.
+    pcap: Path | None = None
+    #: Where the journal goes.
+    journal: Path | None = None
+
+    def check(self) -> _core.ScenarioView:
+        """The scenario resolved.
+
+        Raises:
+            ScenarioError: if it cannot be run.
+            UserError: if a setting makes no sense.
+        """
+        if not 0.01 <= self.slow <= 1e6:
+            raise UserError(f"slow: found {self.slow:g}; needs 0.01 to 1000000 real seconds per virtual second")
+        if not self.max_lag_s > 0:
+            raise UserError(f"max_lag: found {self.max_lag_s:g} s; needs more than 0 s")
+        for name in self.sysctls or {}:
+            if not re.fullmatch(r"net(\.[A-Za-z0-9_-]+)+", name):
+                raise UserError(f"sysctl: found {name!r}; needs a name that begins with net., of the network of a node")
+        if not Path("/dev/net/tun").exists() or not hasattr(_core, "Emulator"):
+            raise UserError(
+                "emulation needs Linux with /dev/net/tun; load it (modprobe tun), or hand it to the container"
+            )
+        return self.scenario.check(self.overrides)
+
+
+class Session:
+    """An emulation that runs from `with` on. In a process that has isolated itself, and has no other."""
+
+    def __init__(self, settings: Settings) -> None:
+        # What is started here may emulate something else.
+        os.environ.pop(MARK, None)
+        self.settings = settings
+        self.view = settings.check()
+        self._names = {node["name"]: index for index, node in enumerate(self.view["nodes"])}
+        #: What was started at nodes.
+        self.programs: list[subprocess.Popen[bytes]] = []
+        self._ended: tuple[_core.Output, _core.EmulationStatus] | None = None
+        self._failed: BaseException | None = None
+        self._cpu_s = 0.0
+        self._prompt = False
+        _see_names(self.view)
+        self._emulator = self._made()
+        self._thread = threading.Thread(target=self._loop, name="multihop-loop", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._stop()
+
+    @property
+    def is_over(self) -> bool:
+        """Has the scenario come to its end?"""
+        return not self._thread.is_alive()
+
+    def node(self, name: str) -> int:
+        """The index of a node.
+
+        Raises:
+            UserError: if there is no such node.
+        """
+        if name not in self._names:
+            hint = did_you_mean(name, self._names)
+            raise UserError(f"node: found {name!r}; {hint}needs one of {', '.join(list(self._names)[:20])}")
+        return self._names[name]
+
+    def start(self, node: int, words: Sequence[str], **streams: IO[Any] | int | None) -> subprocess.Popen[bytes]:
+        """Starts a program at a node.
+
+        Raises:
+            UserError: if there is no such program.
+        """
+        self._emulator.enter(node)
+        try:
+            program: subprocess.Popen[bytes] = subprocess.Popen(list(words), **streams)  # type: ignore[call-overload]
+        except (OSError, ValueError) as error:
+            name = self.view["nodes"][node]["name"]
+            raise UserError(f"{name}: {words[0]!r} cannot be started: {getattr(error, 'strerror', error)}") from error
+        finally:
+            self._emulator.enter()
+        self.programs.append(program)
+        return program
+
+    def status(self) -> dict[str, Any]:
+        """How far it has come: `_core.EmulationStatus`, with the bytes of flows by name, and queues by node."""
+        status = self._emulator.status()
+        flows = zip(self.view["flows"], status["delivered_bytes"], strict=False)
+        queues = zip(self.view["nodes"], status["queues"], strict=False)
+        return {
+            **status,
+            "delivered_bytes": {flow["name"]: bytes for flow, bytes in flows if bytes},
+            "queues": {node["name"]: packets for node, packets in queues if packets},
+        }
+
+    def finish(self) -> Emulated:
+        """Ends the programs that are left, and the run; what came of it."""
+        self._stop()
+        if self._ended is None:
+            raise self._failed or RuntimeError("the loop has not run")
+        output, live = self._ended
+        settings = self.settings
+        result = result_of(settings.scenario, self.view, settings.overrides, output)
+        overflowed = self._emulator.overflowed()
+        return Emulated(result, live, overflowed, self._cpu_s, self._prompt, settings.slow, settings.max_lag_s)
+
+    def _made(self) -> _core.Emulator:
+        settings = self.settings
+        journal = None if settings.journal is None else (settings.journal, _first_line(settings, self.view))
+        text, origin = settings.scenario.text, settings.scenario.origin
+        replaced = for_core(settings.overrides)
+        try:
+            made = _core.Emulator(text, origin, replaced, settings.slow, settings.pcap, journal)
+        except OSError as error:
+            raise UserError(f"the network of the nodes cannot be made: {error.strerror or error}") from error
+        for name, value in (settings.sysctls or {}).items():
+            for node in range(len(self.view["nodes"])):
+                _set(made, node, name, value)
+        made.enter()
+        return made
+
+    def _loop(self) -> None:
+        try:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
+            self._prompt = True
+        except PermissionError:
+            pass
+        began = time.thread_time()
+        try:
+            self._ended = self._emulator.run()
+        except BaseException as error:  # noqa: BLE001 - raised where it is asked for
+            self._failed = error
+        self._cpu_s = time.thread_time() - began
+
+    def _stop(self) -> None:
+        running = [program for program in self.programs if program.poll() is None]
+        for program in running:
+            program.terminate()
+        until = time.monotonic() + _GRACE_S
+        for program in running:
+            try:
+                program.wait(max(0.0, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                program.kill()
+                program.wait()
+        self._emulator.stop()
+        self._thread.join()
+
+
+def overriding(given: dict[str, Any], seed: int | None, *, traffic: bool) -> dict[str, Any]:
+    """What replaces keys of an emulated scenario; with `traffic`, its flows are simulated as well."""
+    replaced = replacements(given)
+    replaced["external"] = "beside" if traffic else "alone"
+    if seed is not None:
+        replaced["seed"] = seed_number(seed)
+    return replaced
+
+
+def journal_of(path: Path) -> tuple[Scenario, dict[str, Any], str]:
+    """What a journal was written of: scenario, what replaced its keys, and the engine.
+
+    Raises:
+        UserError: if it is no journal.
+    """
+    try:
+        with path.open(encoding="utf-8") as file:
+            first = file.readline()
+        head, _, rest = first.partition(": ")
+        about = json.loads(rest if head == _JOURNAL else "")
+        return Scenario(about["scenario"], about["origin"]), dict(about["overrides"]), str(about["engine"])
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, TypeError, KeyError) as error:
+        raise UserError(f"{path}: this is no journal; needs what multihop emulate --record has written") from error
+
+
+def _first_line(settings: Settings, view: _core.ScenarioView) -> str:
+    overrides = {**settings.overrides, "seed": view["seed"]}
+    scenario = settings.scenario
+    about = {"scenario": scenario.text, "origin": scenario.origin, "overrides": overrides, "engine": engine()}
+    return f"{_JOURNAL}: {json.dumps(about)}"
+
+
+def _set(emulator: _core.Emulator, node: int, name: str, value: str) -> None:
+    emulator.enter(node)
+    path = Path("/proc/sys", *name.split("."))
+    try:
+        path.write_text(value, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"sysctl: {name} cannot be set to {value!r}: {error.strerror}") from error
+
+
+def _see_names(view: _core.ScenarioView) -> None:
+    """From now on the names of nodes resolve in this process and what it starts."""
+    known = Path("/etc/hosts")
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="multihop-hosts-") as file:
+        file.write(known.read_text(encoding="utf-8", errors="replace") if known.exists() else "127.0.0.1 localhost\n")
+        for index, node in enumerate(view["nodes"]):
+            if re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", node["name"]):
+                file.write(f"{_core.node_address(index)} {node['name']}\n")
+        file.flush()
+        Path(file.name).chmod(0o644)
+        try:
+            _core.private_mounts(Path(file.name))
+        except OSError as error:
+            raise UserError(f"names of nodes cannot be made known: {error.strerror}") from error

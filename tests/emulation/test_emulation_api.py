@@ -1,0 +1,175 @@
+"""Emulations from Python, and test beds in a file. Skipped where the kernel forbids it, or has no TUN devices."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import multihop
+from multihop.base.errors import UserError
+from multihop.emulation.script import iperf3, read_script
+
+CHAIN = """
+name = "chain"
+duration = "30 s"
+[phy]
+standard = "802.11g"
+data_rate = "54 Mb/s"
+control_rate = "6 Mb/s"
+[topology]
+generator = "chain"
+hops = 2
+spacing = "200 m"
+"""
+SEND = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(bytes(500), ('n2', 9))"
+
+
+@pytest.fixture(scope="module")
+def emulation():
+    """One that runs, with a lag that does not matter."""
+    try:
+        with multihop.emulate(CHAIN, seed=3, max_lag="10 s", sysctls={"net.ipv4.tcp_ecn": "1"}) as running:
+            yield running
+    except UserError as error:
+        if "namespaces cannot be made" not in str(error) and "/dev/net/tun" not in str(error):
+            raise
+        pytest.skip(f"emulation is forbidden here: {error}")
+
+
+def test_programs_run_at_nodes(emulation):
+    done = emulation.node("n1").run([sys.executable, "-c", "print(open('/proc/sys/net/ipv4/tcp_ecn').read())"])
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "1", "")
+    failed = emulation.node("n1").run(["sh", "-c", "echo wrong >&2; exit 7"], timeout=10)
+    assert (failed.returncode, failed.stderr) == (7, "wrong\n")
+    with pytest.raises(subprocess.TimeoutExpired):
+        emulation.node("n1").run(["sleep", "60"], timeout=0.1)
+    program = emulation.node("n1").start(["sleep", "60"])
+    program.send_signal(15)
+    assert program.wait(10).returncode == -15
+
+
+def test_how_far_it_is_can_be_seen(emulation):
+    before = emulation.status
+    assert emulation.node("n0").run([sys.executable, "-c", SEND], timeout=10).returncode == 0
+    emulation.node("n0").run(["sleep", "0.3"])
+    after = emulation.status
+    assert after["virtual_s"] > before["virtual_s"] + 0.3
+    assert after["delivered_bytes"]["n0->n2"] == 500
+    assert not emulation.is_over
+
+
+def test_what_is_wrong_is_an_error(emulation):
+    with pytest.raises(UserError, match="needs one of n0, n1, n2"):
+        emulation.node("n9").run(["true"])
+    with pytest.raises(UserError, match="'no-such-program' cannot be started"):
+        emulation.node("n0").run(["no-such-program"])
+    with pytest.raises(UserError, match="before the end of the with block"):
+        _ = emulation.outcome
+    with pytest.raises(UserError, match="max_lag"):
+        multihop.emulate(CHAIN, max_lag="soon")
+    with pytest.raises(UserError, match="slow: found -1"):
+        multihop.emulate(CHAIN, slow=-1.0)
+    with pytest.raises(multihop.ScenarioError, match="generator"):
+        multihop.emulate(CHAIN, set={"topology.generator": "chein"})
+
+
+@pytest.mark.usefixtures("emulation")
+def test_the_outcome_has_the_tables_of_a_run(tmp_path):
+    with multihop.emulate(CHAIN, duration="20 s", max_lag="10 s", record=tmp_path / "run.journal") as running:
+        running.node("n0").run([sys.executable, "-c", SEND], timeout=10)
+        running.node("n0").run(["sleep", "0.3"])
+    outcome = running.outcome
+    assert outcome.is_valid
+    delivered = outcome.result.flows.set_index("name")["delivered_bytes"]
+    assert delivered["n0->n2"] == 500, "and nobody listens there, which the kernel of n2 says to n0"
+    assert set(delivered.index) == {"n0->n2", "n2->n0"}
+    assert outcome.live["read"] >= outcome.live["delivered"] >= 1
+    assert outcome.result.summary["fingerprint"] in (tmp_path / "run.journal").read_text()
+
+
+def test_an_exception_ends_it(emulation):
+    running = multihop.emulate(CHAIN)
+    running.__enter__()
+    sleeper = running.node("n0").start(["sleep", "60"])
+    running.__exit__(ZeroDivisionError, ZeroDivisionError(), None)
+    with pytest.raises(UserError, match="this emulation is over"):
+        sleeper.wait(1)
+    with pytest.raises(UserError, match="before the end of the with block"):
+        _ = running.outcome
+    assert not emulation.is_over, "the other one goes on"
+
+
+@pytest.mark.usefixtures("emulation")
+def test_a_script_runs_its_programs_and_reads_iperf3(tmp_path):
+    scenario, script, reported = (tmp_path / name for name in ("chain.toml", "script.toml", "iperf3.json"))
+    scenario.write_text(CHAIN)
+    reported.write_text(json.dumps(IPERF3))
+    script.write_text(
+        f"""
+        [[program]]
+        name = "sleepers"
+        at = ["n1", "n2"]
+        run = "sleep 60"
+        background = true
+        [[program]]
+        name = "report"
+        at = "n0"
+        start = "300 ms"
+        run = "cat {reported}"
+        [[program]]
+        at = "n2"
+        run = "sh -c 'exit 4'"
+        """
+    )
+    words = [sys.executable, "-m", "multihop", "emulate", scenario, "--script", script, "--max-lag", "off", "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "1 of 2 commands failed, the first with exit code 4" in done.stderr
+    found = json.loads(done.stdout)
+    assert found["live"]["virtual_s"] >= 0.3
+    rows = [(row["name"], row["exit_code"]) for row in found["programs"]]
+    assert rows == [("sleepers n1", None), ("sleepers n2", None), ("n2", 4), ("report", 0)]
+    report = found["programs"][-1]
+    assert (report["goodput_bps"], report["rtt_mean_s"]) == (9e6, pytest.approx(0.012))
+
+
+#: The parts of what iperf3 3.x prints with -J that are read.
+IPERF3 = {
+    "end": {
+        "streams": [{"sender": {"mean_rtt": 12_000}}],
+        "sum_sent": {"bits_per_second": 1e7, "retransmits": 5},
+        "sum_received": {"bits_per_second": 9e6},
+    }
+}
+
+
+def test_what_iperf3_reports_is_read():
+    found = {"goodput_bps": 9e6, "rtt_mean_s": pytest.approx(0.012), "retransmissions": 5}
+    assert iperf3(json.dumps(IPERF3)) == found
+    udp = {"end": {"streams": [{"udp": {}}], "sum": {"bits_per_second": 5e6, "lost_percent": 2.5}}}
+    assert iperf3(json.dumps(udp)) == {"goodput_bps": 5e6, "loss_ratio": 0.025}
+    assert iperf3(json.dumps({"error": "unable to connect"})) == iperf3("3 packets transmitted") == iperf3("[]") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"needs \[\[program\]\] tables"),
+        ("program = 3", r"needs \[\[program\]\] tables"),
+        ("x =", "this is no TOML"),
+        ("program = [3]", r"program\[0\]: found 3; needs a table"),
+        ('[[program]]\nat = "n0"', "needs at and run"),
+        ('[[program]]\nat = "n9"\nrun = "true"', "at: found 'n9'; needs one of n0, n1"),
+        ('[[program]]\nat = "n0"\nrun = ""', "run: is empty"),
+        ('[[program]]\nat = "n0"\nrun = "echo \'"', "No closing quotation"),
+        ('[[program]]\nat = "n0"\nrun = "true"\nstart = "2"', "2"),
+        ('[[program]]\nat = "n0"\nrun = "true"\nstart = 2', "start: found 2; needs str"),
+        ('[[program]]\nat = "n0"\nrun = "true"\nend = "2 s"', "end: is unknown; needs one of at, run"),
+    ],
+)
+def test_what_is_wrong_with_a_script_is_said(tmp_path, text, message):
+    file = tmp_path / "script.toml"
+    file.write_text(text)
+    with pytest.raises(UserError, match=message):
+        read_script(file, ["n0", "n1"])

@@ -1,0 +1,78 @@
+"""Runs in steps, from Python."""
+
+import math
+
+import pandas as pd
+import pytest
+
+import multihop
+from conftest import SCENARIOS
+
+CHAIN = SCENARIOS / "chain.toml"
+SHORT = {"duration": "4 s", "warmup": "1 s"}
+OUTSIDE = {"flows": [{"from": "n0", "to": "n3", "scheme": "udp", "app": {"kind": "external"}}]}
+
+
+def test_steps_are_the_run():
+    run = multihop.Run(CHAIN, seed=3, **SHORT)
+    seen = []
+    while run.step(run.now_s + 0.7) is not None:
+        seen.append(run.result().summary["goodput_total_bps"])
+    stepped, whole = run.finish(), multihop.run(CHAIN, seed=3, **SHORT)
+    assert stepped.output["summary"] == whole.output["summary"]
+    for name in ("flows", "nodes", "links", "series"):
+        pd.testing.assert_frame_equal(stepped.table(name), whole.table(name))
+    assert len(seen) == 5
+    assert len(set(seen)) > 2
+
+
+def test_packets_from_outside_are_delivered_or_lost_for_a_cause():
+    run = multihop.Run(CHAIN, set=OUTSIDE, **SHORT)
+    run.step(1.5)
+    numbers = [run.inject("n0->n3", 1000) for _ in range(200)]
+    assert numbers == list(range(1, 201))
+    run.step(3.0)
+    outcomes = run.outcomes()
+    assert sorted(outcome.number for outcome in outcomes) == numbers
+    assert run.outcomes() == []
+    delivered = [outcome for outcome in outcomes if outcome.cause is None]
+    lost = [outcome for outcome in outcomes if outcome.cause == "queue_full"]
+    assert len(delivered) + len(lost) == 200
+    assert min(len(delivered), len(lost)) > 20
+    assert {outcome.lost_at for outcome in lost} <= {"n0", "n1", "n2"}
+    assert all(1.5 < outcome.time_s <= 3.0 for outcome in delivered)
+    (flow,) = run.finish().flows.to_dict("records")
+    assert flow["goodput_bps"] == pytest.approx(len(delivered) * 8000 / 3.0)
+
+
+def test_all_pairs_take_packets():
+    traffic = {"pattern": "all-pairs", "scheme": "udp", "app": {"kind": "external"}}
+    run = multihop.Run(CHAIN, set={"flows": [], "traffic": traffic}, **SHORT)
+    names = [flow["name"] for flow in multihop.check(CHAIN, set={"flows": [], "traffic": traffic})["flows"]]
+    nodes = len(multihop.check(CHAIN)["nodes"])
+    assert len(names) == nodes * (nodes - 1)
+    for name in names:
+        run.inject(name, 100)
+    run.step(2.0)
+    assert len(run.outcomes()) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda run: run.step(math.nan), "until_s: found nan"),
+        (lambda run: run.step(-1), "until_s: found -1"),
+        (lambda run: run.inject("n0->n2", 100), "flow: found 'n0->n2', but there is no such flow"),
+        (lambda run: run.inject("n0->n3", 1 << 20), "payload: found 1048576"),
+        (lambda run: run.inject("n0->n3", 100, stream=-1), "stream: found -1"),
+    ],
+)
+def test_what_is_wrong_is_said(wrong, message):
+    with pytest.raises(multihop.UserError, match=message.replace("(", r"\(")):
+        wrong(multihop.Run(CHAIN, set=OUTSIDE, **SHORT))
+
+
+def test_flows_that_send_by_themselves_take_nothing():
+    run, name = multihop.Run(CHAIN, **SHORT), multihop.check(CHAIN)["flows"][0]["name"]
+    with pytest.raises(multihop.UserError, match="its app is"):
+        run.inject(name, 100)
