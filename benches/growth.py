@@ -240,7 +240,8 @@ def line(row: Document) -> str:
     growth = f" {row['growth']:.2f} times {row['network'].split('-')[0]}-100," if row["growth"] else ""
     text = (
         f"{row['network']:<11} {row['nodes']:>6,} nodes {row['flows']:>5,} flows {row['simulated_s']:>6.1f} s: "
-        f"{row['events'] / 1e6:.1f} M events, {row['ns_per_event']:.0f} ns each ({row['least']:.0f} to {row['most']:.0f}),"
+        f"{row['events'] / 1e6:.1f} M events, {row['ns_per_event']:.0f} ns each "
+        f"({row['least']:.0f} to {row['most']:.0f}),"
         f"{growth} set-up {row['setup_ms']:.0f} ms, {row['run_kb'] / 1024:.0f} MB"
     )
     if command := row["command"]:

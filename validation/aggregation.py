@@ -1,4 +1,4 @@
-"""802.11n, ac and ax with and without aggregation, as ns-3 ran them: `ns3/aggregates.py` has the cells and what it said."""
+"""802.11n, ac and ax with and without aggregation, as ns-3 ran them: `ns3/aggregates.py` has the cells."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ import pytest
 from conftest import CHAIN, ROOT
 from multihop import models
 from multihop.papers import papers
+from studies import tree
 
 
 def test_run_prints_flows_and_metrics(multihop, chain):
@@ -79,8 +80,12 @@ def test_number_of_jobs_changes_nothing(multihop, chain, tmp_path):
     for jobs in ("1", "4"):
         done = multihop("compare", chain, "--schemes", "recn,udp", "--seeds", "3", "--jobs", jobs, "--out", jobs)
         assert done.code == 0, done.err
-    for file in (path for path in (tmp_path / "1").rglob("*") if path.is_file()):
+    for file in (path for path in (tmp_path / "1").rglob("*") if path.is_file() and path.suffix != ".shard"):
         assert file.read_bytes() == (tmp_path / "4" / file.relative_to(tmp_path / "1")).read_bytes(), file.name
+    # Runs are kept in the order in which they end.
+    one, four = (tree(tmp_path / jobs / "store") for jobs in "14")
+    assert len(one) == 6
+    assert one == four
 
 
 def test_report_only(multihop, chain, tmp_path):
