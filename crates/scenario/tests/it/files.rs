@@ -99,7 +99,7 @@ fn the_catalogue_names_everything_with_a_summary() {
     assert_eq!(names("path_losses"), ["two-ray", "log-distance"]);
     assert_eq!(names("metrics"), ["hops", "etx"]);
     assert_eq!(names("link_failures"), ["ignore", "break"]);
-    assert_eq!(names("apps"), ["saturated", "bulk", "cbr", "poisson", "transfers", "video"]);
+    assert_eq!(names("apps"), ["saturated", "bulk", "cbr", "poisson", "transfers", "video", "external"]);
     assert_eq!(
         names("traffic"),
         ["canonical", "random-pairs", "to-gateway", "all-to-one", "all-pairs", "gateway"]
