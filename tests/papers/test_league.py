@@ -245,7 +245,7 @@ def test_a_quick_look_has_as_many_seeds_as_can_decide():
 
 
 def test_seeds_that_decide_nothing_are_said_to(inline, tmp_path, monkeypatch):
-    monkeypatch.setattr("multihop.cli.league.networks", lambda mesh: networks(mesh)[:1])
+    monkeypatch.setattr("multihop.league.networks", lambda mesh: networks(mesh)[:1])
     pair = ["league", "--quick", "--schemes", "tcp-newreno,tcp-sack", "--out"]
     shown = inline(*pair, "two", "--seeds", "2")
     nothing = "Nothing is decided: 2 seeds tell no two schemes apart on any network; use --seeds 10 or more."

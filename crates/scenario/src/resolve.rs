@@ -304,7 +304,8 @@ fn flows(
     let duration = config.duration;
     let moves = scenario.mobility.is_some();
     // Who cannot talk at the beginning may do so later.
-    let component = if moves { vec![0; config.nodes.len()] } else { reach::components(config) };
+    let mut component = if moves { vec![0; config.nodes.len()] } else { reach::components(config) };
+    component.truncate(nodes.list.len()); // further radios are no ends of flows
     let mut flows =
         Flows { document, nodes, scheme: overrides.scheme.as_deref(), duration, made: Vec::new() };
     if overrides.external != Some(External::Alone) {

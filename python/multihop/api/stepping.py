@@ -39,7 +39,7 @@ class Run:
 
     >>> run = multihop.Run("scenarios/chain.toml", seed=1)          # doctest: +SKIP
     >>> while run.step(run.now_s + 1.0) is not None:                # doctest: +SKIP
-    ...     print(run.now_s, run.result().summary["goodput_total_bps"])
+    ...     goodput_bps = run.result().summary["goodput_total_bps"]
 
     Args:
         scenario: a path, TOML text, or a dictionary of the same shape.

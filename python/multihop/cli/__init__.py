@@ -109,6 +109,9 @@ def _run() -> int:
     except (OSError, KeyboardInterrupt):
         raise
     except Exception as error:
+        # Python 3.11 wraps what a signal raises while a class is made.
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise error.__cause__ from None
         if os.environ.get("MULTIHOP_TRACEBACK"):
             raise
         return _fail(_internal(f"{type(error).__name__}: {error}"), EXIT_INTERNAL)

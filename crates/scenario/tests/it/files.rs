@@ -89,7 +89,10 @@ fn the_catalogue_names_everything_with_a_summary() {
         entries.iter().map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
     };
     assert!(names("schemes").contains(&"recn".into()));
-    assert_eq!(names("phys"), ["fhss", "dsss", "802.11b", "802.11a", "802.11g"]);
+    assert_eq!(
+        names("phys"),
+        ["fhss", "dsss", "802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax"]
+    );
     assert_eq!(
         catalogue["phys"][2]["rates_bps"],
         serde_json::json!([1_000_000, 2_000_000, 5_500_000, 11_000_000])

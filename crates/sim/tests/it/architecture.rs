@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// Crate, and the crates of ours that it may use.
-const EDGES: [(&str, &[&str]); 11] = [
+const EDGES: [(&str, &[&str]); 12] = [
     ("multihop-core", &[]),
     ("multihop-identity", &[]),
     ("multihop-dot11", &["multihop-core"]),
@@ -29,6 +29,7 @@ const EDGES: [(&str, &[&str]); 11] = [
             "multihop-transport",
         ],
     ),
+    ("multihop-live", &["multihop-core", "multihop-sim"]),
     (
         "multihop-py",
         &[
@@ -36,6 +37,7 @@ const EDGES: [(&str, &[&str]); 11] = [
             "multihop-core",
             "multihop-dot11",
             "multihop-link",
+            "multihop-live",
             "multihop-measure",
             "multihop-scenario",
             "multihop-sim",

@@ -34,6 +34,9 @@ const SHORT: [(&str, u64); 12] = [
     ("min_hops", 3),
 ];
 
+/// Modulation and coding schemes; each standard has some of them.
+const SCHEMES: [&str; 6] = ["MCS 0", "MCS 7", "MCS 3 NSS 2", "MCS 9", "MCS 11 NSS 4", "MCS 15"];
+
 /// Amounts of each unit that matter somewhere: zero, the least, common ones, and more than most ranges have.
 const AMOUNTS: [(&str, &[&str]); 8] = [
     (
@@ -290,6 +293,9 @@ impl<'a> Drawing<'a> {
 
     fn text(&mut self, schema: &Value, path: Path) -> Value {
         if let Some(pattern) = schema["pattern"].as_str() {
+            if pattern.contains("MCS") {
+                return pick(self.rng, &SCHEMES).into();
+            }
             let known = AMOUNTS.iter().find(|(unit, _)| pattern.contains(&format!("({unit}")));
             let (_, amounts) = known.unwrap_or_else(|| panic!("an unknown unit at {path:?}: {pattern}"));
             // Ranges end somewhere between the middle of the amounts and their ends.
