@@ -194,7 +194,8 @@ def _wait(session: Session, goes_on: Callable[[], bool], stopped: list[int], lin
     while not session.is_over and not stopped and goes_on():
         if lines is not None and time.monotonic() >= next_line:
             next_line += _STATUS_EVERY_S
-            print(json.dumps(session.status()), file=lines, flush=True)
+            lines.write(json.dumps(session.status()) + "\n")
+            lines.flush()
         time.sleep(0.02)
 
 

@@ -44,7 +44,7 @@ def emulate(
 
     >>> with multihop.emulate("scenarios/chain.toml") as emulation:     # doctest: +SKIP
     ...     server = emulation.node("n7").start(["iperf3", "-s", "-1"])
-    ...     print(emulation.node("n0").run(["iperf3", "-c", "n7"]).stdout)
+    ...     said = emulation.node("n0").run(["iperf3", "-c", "n7"]).stdout
     >>> emulation.outcome.result.flows                                  # doctest: +SKIP
 
     It begins with the `with` block and ends with it, or with the scenario's `duration`; programs that still run are
