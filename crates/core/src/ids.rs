@@ -54,6 +54,9 @@ impl FlowId {
     /// No flow: requests and replies of address resolution.
     pub const ARP: FlowId = FlowId(u32::MAX - 2);
 
+    /// No flow: frames of one hop that come from outside of a run.
+    pub const OUTSIDE: FlowId = FlowId(u32::MAX - 3);
+
     /// As an index into per-flow tables.
     pub const fn index(self) -> usize {
         self.0 as usize

@@ -32,7 +32,7 @@ pub use event::{
 pub use header::{Bits, Field, FieldKind, FieldLayout, Header, HeaderBytes, Layout};
 pub use ids::{FlowId, NodeId, Port};
 pub use names::nearest_name;
-pub use packet::{DropCause, Ecn, Flags, Packet, SackBlock, SackBlocks, Segment};
+pub use packet::{DropCause, Dscp, Ecn, Flags, Packet, SackBlock, SackBlocks, Segment};
 pub use rate::Rate;
 pub use rng::Rng;
 pub use time::{Span, Time};

@@ -38,6 +38,56 @@ impl Ecn {
     }
 }
 
+/// The differentiated services codepoint of the IP header (RFC 2474): the six bits before those of ECN.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Dscp(u8);
+
+impl Dscp {
+    /// Default forwarding.
+    pub const BEST_EFFORT: Dscp = Dscp(0);
+
+    /// Class selector 6: what routing protocols send (RFC 4594, section 3.2).
+    pub const CS6: Dscp = Dscp(48);
+
+    /// The codepoints that have names (RFC 2474, 2597, 3246, 5865 and 8622).
+    pub const NAMED: [(&'static str, Dscp); 24] = [
+        ("DF", Dscp::BEST_EFFORT),
+        ("LE", Dscp(1)),
+        ("CS0", Dscp(0)),
+        ("CS1", Dscp(8)),
+        ("CS2", Dscp(16)),
+        ("CS3", Dscp(24)),
+        ("CS4", Dscp(32)),
+        ("CS5", Dscp(40)),
+        ("CS6", Dscp::CS6),
+        ("CS7", Dscp(56)),
+        ("AF11", Dscp(10)),
+        ("AF12", Dscp(12)),
+        ("AF13", Dscp(14)),
+        ("AF21", Dscp(18)),
+        ("AF22", Dscp(20)),
+        ("AF23", Dscp(22)),
+        ("AF31", Dscp(26)),
+        ("AF32", Dscp(28)),
+        ("AF33", Dscp(30)),
+        ("AF41", Dscp(34)),
+        ("AF42", Dscp(36)),
+        ("AF43", Dscp(38)),
+        ("EF", Dscp(46)),
+        ("VA", Dscp(44)),
+    ];
+
+    /// The codepoint of this number, if it has six bits.
+    pub const fn new(number: u8) -> Option<Dscp> {
+        if number < 64 { Some(Dscp(number)) } else { None }
+    }
+
+    /// Its number.
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+}
+
 /// TCP header flags in use.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Flags {
@@ -102,6 +152,8 @@ pub struct Segment {
     pub flags: Flags,
     /// ECN codepoint of the network header.
     pub ecn: Ecn,
+    /// The codepoint beside it.
+    pub dscp: Dscp,
     /// Selective acknowledgements.
     pub sack: SackBlocks,
     /// The timestamp option (RFC 7323), if it is on: of data, when it was sent (`TSval`); of an acknowledgement, when the
@@ -168,9 +220,14 @@ impl Packet {
         self.flow == FlowId::ARP
     }
 
+    /// Is it a frame that came from outside of the run, for one hop?
+    pub fn is_outside(&self) -> bool {
+        self.flow == FlowId::OUTSIDE
+    }
+
     /// Does it belong to no flow?
     pub fn is_control(&self) -> bool {
-        self.is_routing() || self.is_signalling() || self.is_arp()
+        self.flow >= FlowId::OUTSIDE
     }
 
     /// Is there payload in it? Acknowledgements and SYNs carry none.

@@ -19,6 +19,19 @@ impl Rng {
             part.bytes().for_each(&mut absorb);
             absorb(0xff); // never occurs in UTF-8, so ["ab", "c"] and ["a", "bc"] differ
         }
+        Rng::from_hash(hash)
+    }
+
+    /// The stream of these numbers under a name: as [`Rng::at`], where streams are looked up so often that numbers are not to be written out.
+    pub fn numbered(seed: u64, name: &str, numbers: &[u64]) -> Rng {
+        let mut hash = 0x9ae1_6a3b_2f90_404f_u64;
+        let mut absorb = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        seed.to_le_bytes().into_iter().chain(name.bytes()).for_each(&mut absorb);
+        numbers.iter().flat_map(|number| number.to_le_bytes()).for_each(&mut absorb);
+        Rng::from_hash(hash)
+    }
+
+    fn from_hash(hash: u64) -> Rng {
         let mut split = hash;
         let state = [(); 4].map(|()| {
             split = split.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -30,6 +43,7 @@ impl Rng {
     }
 
     /// The next 64 random bits.
+    #[inline]
     pub fn bits(&mut self) -> u64 {
         let s = &mut self.state;
         let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
@@ -44,6 +58,7 @@ impl Rng {
     }
 
     /// Uniform in `0..bound`, by multiplication; the bias is below 2^-32 for the bounds in use. Zero for `bound` = 0.
+    #[inline]
     pub fn below(&mut self, bound: u32) -> u32 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u32
     }
@@ -74,6 +89,9 @@ mod tests {
     fn paths_do_not_run_into_each_other() {
         assert_ne!(Rng::at(1, &["ab", "c"]).bits(), Rng::at(1, &["a", "bc"]).bits());
         assert_ne!(Rng::at(1, &["x"]).bits(), Rng::at(2, &["x"]).bits());
+        let numbered = |seed, numbers: &[u64]| Rng::numbered(seed, "x", numbers).bits();
+        assert_ne!(numbered(1, &[1, 2]), numbered(1, &[2, 1]));
+        assert_ne!(numbered(1, &[1, 2]), numbered(2, &[1, 2]));
     }
 
     #[test]

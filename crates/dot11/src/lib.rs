@@ -7,11 +7,14 @@
 //! * [`bit_error_rate`] and its relatives: how many bits a receiver gets wrong at a given ratio of signal to interference and
 //!   noise; [`ErrorTable`] is what is asked for each frame.
 //! * [`DcfRules`]: the rules of the distributed coordination function, with every departure of ns-2 named.
+//! * [`EdcaParameters`]: what the access categories of quality of service contend with, and [`user_priority`]: what packets are of
+//!   which.
 //!
 //! Nothing here has state, draws random numbers or knows of stations: these are tables and pure functions.
 //! Clauses are those of IEEE 802.11-2012 unless another edition is named.
 
 mod duration;
+mod edca;
 mod error;
 mod ldpc;
 mod mcs;
@@ -21,6 +24,7 @@ mod rules;
 mod special;
 
 pub use duration::{ACK_DURATION, Durations};
+pub use edca::{AccessCategory, EdcaParameters, user_priority};
 pub use error::{ErrorTable, bit_error_rate, bit_success_ln, frame_success, success_from_delivery};
 pub use mcs::{Coding, DataRate, GuardInterval, Mcs, PpduOptions};
 pub use phy::{

@@ -369,12 +369,29 @@ impl VhtPpdu {
             let extra = self.ldpc_extra_symbol.unwrap_or_else(|| needs_extra_symbol(words));
             if extra { symbols + block } else { symbols }
         } else {
-            // An encoder serves up to 540 Mb/s at long guard intervals (tables of 21.5, which have a few more encoders at 7 and
-            // 8 streams; each has 6 bits of tail).
-            let encoders = code.data_bits.div_ceil(2_160);
-            blocks(payload + TAIL_BITS * encoders, code.data_bits, block)
+            blocks(payload + TAIL_BITS * self.encoders(code), code.data_bits, block)
         };
         (symbol(self.short_gi) * symbols).rounded_up(symbol(false))
+    }
+}
+
+impl VhtPpdu {
+    /// `N_ES`, each of which has bits of tail: one for every 540 Mb/s at long guard intervals, and a few more where the bits of a symbol
+    /// could not be shared evenly (tables of 21.5).
+    fn encoders(self, code: SymbolCode) -> u64 {
+        match (self.bandwidth, self.streams, self.mcs) {
+            (Bandwidth::Mhz80, 7, 2) => 3,
+            (Bandwidth::Mhz160, 7, 3) => 4,
+            (Bandwidth::Mhz80, 7, 7 | 8)
+            | (Bandwidth::Mhz80, 8, 7)
+            | (Bandwidth::Mhz160, 4, 7)
+            | (Bandwidth::Mhz160, 7, 4) => 6,
+            (Bandwidth::Mhz160, 7, 5) => 7,
+            (Bandwidth::Mhz160, 5, 8) | (Bandwidth::Mhz160, 6, 7) => 8,
+            (Bandwidth::Mhz160, 7, 7) => 9,
+            (Bandwidth::Mhz160, 7, 8 | 9) => 12,
+            _ => code.data_bits.div_ceil(2_160),
+        }
     }
 }
 

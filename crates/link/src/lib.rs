@@ -12,6 +12,7 @@
 //! * [`LinkView`] is the node's cross-layer database: estimators write it, router policies and local controllers read it.
 //! * [`RouterPolicy`] is what a forwarding node does to packets.
 //! * [`ActiveFlows`] is what a sender knows of its own flow and of others.
+//! * `rate_control`: [`RateControl`] chooses the rates of DATA to a neighbour from a [`RateTable`], by what arrived.
 //! * [`InterfaceQueue`] holds packets, by a [`Discipline`].
 
 mod active_flows;
@@ -20,6 +21,7 @@ mod models;
 mod phy_times;
 mod policy;
 mod queue;
+mod rate_control;
 
 #[cfg(test)]
 mod testing;
@@ -36,4 +38,7 @@ pub use phy_times::PhyTimes;
 pub use policy::{Departure, EgressQueue, Hop, Notice, QueueEvent, RouterPolicy, Verdict};
 pub use queue::{
     Arrival, CodelOptions, Discipline, FqCodelOptions, InterfaceQueue, Priority, Queued, StationsOptions,
+};
+pub use rate_control::{
+    AVERAGE_BYTES, Algorithm, Attempted, Candidate, Chain, RateControl, RateTable, Stage,
 };

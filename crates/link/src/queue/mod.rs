@@ -165,6 +165,11 @@ impl<T> InterfaceQueue<T> {
         }
     }
 
+    /// Has the last call of [`push`](InterfaceQueue::push) or [`pop`](InterfaceQueue::pop) lost anything that was not asked for yet?
+    pub fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
     /// What the last call of [`push`](InterfaceQueue::push) or [`pop`](InterfaceQueue::pop) lost, one after the other.
     pub fn poll_lost(&mut self) -> Option<T> {
         self.lost.pop_front()
