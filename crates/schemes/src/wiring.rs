@@ -70,8 +70,8 @@ fn options_of_the_receiver_of_tfrc_are_those_that_were_given() {
         assert_eq!(options(json!({ "reports": reports })).report_timer, timer);
     }
     for (rate, first) in [
-        ("highest", FirstInterval::Largest),
-        ("half-of-highest", FirstInterval::HalfOfLargest),
+        ("highest", FirstInterval::Highest),
+        ("half-of-highest", FirstInterval::HalfOfHighest),
         ("latest", FirstInterval::Latest),
     ] {
         assert_eq!(options(json!({ "first_rate": rate })).first_interval, first);
@@ -83,9 +83,12 @@ fn options_of_the_receiver_of_tfrc_are_those_that_were_given() {
 /// The equation's timeout is four round trips, but at least what is given (RFC 5348, section 3.1), or TCP's with a tick of 100 ms.
 #[test]
 fn the_timeout_of_the_equation_is_of_the_flavour_or_as_given() {
-    let timeout = |given| from_value::<TfrcParameters>(given).unwrap().options().timeout;
-    let round_trips = |ms| EquationTimeout::RoundTrips { least: Span::from_ms(ms) };
-    let tcp = EquationTimeout::Tcp { tick: Span::from_ms(100) };
+    let timeout = |given| {
+        let options = from_value::<TfrcParameters>(given).unwrap().options();
+        (options.timeout, options.min_timeout, options.tcp_tick)
+    };
+    let round_trips = |ms| (EquationTimeout::RoundTrips, Span::from_ms(ms), Span::from_ms(100));
+    let tcp = (EquationTimeout::Tcp, Span::ZERO, Span::from_ms(100));
     assert_eq!(timeout(json!({})), round_trips(0));
     assert_eq!(timeout(json!({ "min_timeout": "200 ms" })), round_trips(200));
     assert_eq!(timeout(json!({ "timeout": "tcp" })), tcp);

@@ -24,78 +24,6 @@ use multihop_transport::{TfrcDataHeader, TfrcReportHeader};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How the rate grows until the first loss.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Start {
-    /// It doubles once in a round-trip time.
-    Doubling,
-    /// The same (by `slow_start_factor`), packet by packet.
-    Gradual,
-}
-
-/// How the rate follows the equation after the first loss.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Change {
-    /// At once.
-    AtOnce,
-    /// It falls at once, and rises by a packet per round-trip time.
-    Incremental,
-}
-
-/// What happens when no report comes.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Silence {
-    /// After four round-trip times the receive rates count half.
-    ReceiveRates,
-    /// After two the rate is halved.
-    Halving,
-}
-
-/// When packets leave.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pacing {
-    /// An interval of the present rate after the last one was due.
-    Due,
-    /// An interval of the rate of then after the last one left.
-    Timer,
-}
-
-/// When the receiver reports.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reports {
-    /// Each round-trip time.
-    RoundTrip,
-    /// With the first packet after a round-trip time, or after one and a half.
-    Ns2,
-}
-
-/// The rate that the loss interval before the first loss is made of.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FirstRate {
-    /// The highest receive rate.
-    Highest,
-    /// Half of that.
-    HalfOfHighest,
-    /// The latest receive rate.
-    Latest,
-}
-
-/// The retransmission timeout of the equation.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Timeout {
-    /// Four round-trip times.
-    RoundTrips,
-    /// That of a TCP with a coarse clock.
-    Tcp,
-}
-
 /// Parameters of a TFRC connection. What is left out takes the default of the `flavour`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
@@ -123,7 +51,7 @@ pub struct TfrcParameters {
     pub equation_limit: Option<BitRate>,
     /// The retransmission timeout that the equation takes: four round-trip times ("round-trips", RFC 5348) or that of a TCP whose clock
     /// ticks each 100 ms ("tcp", ns2).
-    pub timeout: Option<Timeout>,
+    pub timeout: Option<EquationTimeout>,
     /// The least of the former; RFC 5348 names "1 s" as an alternative. Default "0 s".
     pub min_timeout: Option<Duration>,
     /// Weight of a new sample in the smoothed round-trip time. Default 0.1 (rfc) or 0.05 (ns2).
@@ -135,18 +63,18 @@ pub struct TfrcParameters {
     pub initial_rate: Option<BitRate>,
     /// Until the first loss the rate doubles in a round-trip time, within twice the highest receive rate of the last two ("doubling",
     /// RFC 5348), or gets there packet by packet, within twice the last receive rate ("gradual", ns2).
-    pub slow_start: Option<Start>,
+    pub slow_start: Option<SlowStart>,
     /// What a gradual slow start multiplies the rate by in a round-trip time (ns-2's `ssmult_`). Default 2.
     pub slow_start_factor: Option<f64>,
     /// After the first loss the rate is that of the equation ("at-once", RFC 5348), or rises towards it by a packet per round-trip
     /// time ("incremental", ns2).
-    pub rate_change: Option<Change>,
+    pub rate_change: Option<RateChange>,
     /// Without reports, the receive rates count half after four round-trip times unless the sender was idle ("receive-rates", RFC 5348),
     /// or the rate is halved after two ("halving", ns2).
-    pub no_feedback: Option<Silence>,
+    pub no_feedback: Option<NoFeedback>,
     /// A packet leaves an interval of the present rate after the last one was due ("due", RFC 5348), or an interval of the rate of
     /// then after the last one left, and at once with each report of slow start ("timer", ns2).
-    pub pacing: Option<Pacing>,
+    pub pacing: Option<Release>,
     /// Granularity of the timer that releases packets: one may leave half of it early (RFC 5348, section 4.6). Default "0 s".
     pub granularity: Option<Duration>,
     /// Packets with higher numbers that come before one is taken for lost. Default 3 (rfc) or 1 (ns2).
@@ -156,10 +84,10 @@ pub struct TfrcParameters {
     pub new_round: Option<bool>,
     /// The receiver reports each round-trip time ("round-trip", RFC 5348), or with the first packet that comes a round-trip time after
     /// the last report, or after one and a half ("ns2"); and at once of new loss events.
-    pub reports: Option<Reports>,
+    pub reports: Option<ReportTimer>,
     /// The loss interval before the first loss is made of the highest receive rate ("highest", RFC 5348), of half of it
     /// ("half-of-highest"), or of the latest one ("latest", ns2 and Linux).
-    pub first_rate: Option<FirstRate>,
+    pub first_rate: Option<FirstInterval>,
     /// One long loss interval makes those before it count less (RFC 5348, section 5.5). Default true.
     pub discounting: Option<bool>,
 }
@@ -239,64 +167,23 @@ impl TfrcParameters {
         set(&mut options.equation.acknowledged, self.acknowledged);
         set(&mut options.equation.clamp, self.clamp);
         set(&mut options.equation.most, self.equation_limit.map(bytes_per_second));
-        self.set_timeout(&mut options);
+        set(&mut options.timeout, self.timeout);
+        set(&mut options.min_timeout, self.min_timeout.map(Duration::span));
         set(&mut options.rtt_weight, self.rtt_weight);
         set(&mut options.oscillation_reduction, self.oscillation_reduction);
         set(&mut options.initial_rate, self.initial_rate.map(|rate| Some(bytes_per_second(rate))));
-        self.set_slow_start(&mut options);
-        let change = self.rate_change.map(|change| match change {
-            Change::AtOnce => RateChange::AtOnce,
-            Change::Incremental => RateChange::Incremental,
-        });
-        set(&mut options.rate_change, change);
-        let silence = self.no_feedback.map(|silence| match silence {
-            Silence::ReceiveRates => NoFeedback::ReceiveRates,
-            Silence::Halving => NoFeedback::Halving,
-        });
-        set(&mut options.no_feedback, silence);
-        let release = self.pacing.map(|pacing| match pacing {
-            Pacing::Due => Release::Due,
-            Pacing::Timer => Release::Timer,
-        });
-        set(&mut options.release, release);
+        set(&mut options.slow_start, self.slow_start);
+        set(&mut options.slow_start_factor, self.slow_start_factor);
+        set(&mut options.rate_change, self.rate_change);
+        set(&mut options.no_feedback, self.no_feedback);
+        set(&mut options.release, self.pacing);
         set(&mut options.granularity, self.granularity.map(Duration::span));
-        self.set_receiver(&mut options);
-        options
-    }
-
-    fn set_timeout(&self, options: &mut TfrcOptions) {
-        let round_trips =
-            EquationTimeout::RoundTrips { least: self.min_timeout.unwrap_or(Duration(0.0)).span() };
-        options.timeout = match (self.timeout, options.timeout) {
-            (Some(Timeout::RoundTrips), _) | (None, EquationTimeout::RoundTrips { .. }) => round_trips,
-            (Some(Timeout::Tcp), _) => TfrcOptions::ns2(self.segment_size()).timeout,
-            (None, tcp @ EquationTimeout::Tcp { .. }) => tcp,
-        };
-    }
-
-    fn set_slow_start(&self, options: &mut TfrcOptions) {
-        let gradual = SlowStart::Gradual { factor: self.slow_start_factor.unwrap_or(2.0) };
-        options.slow_start = match (self.slow_start, options.slow_start) {
-            (Some(Start::Doubling), _) | (None, SlowStart::Doubling) => SlowStart::Doubling,
-            (Some(Start::Gradual), _) | (None, SlowStart::Gradual { .. }) => gradual,
-        };
-    }
-
-    fn set_receiver(&self, options: &mut TfrcOptions) {
         set(&mut options.duplicate_threshold, self.duplicate_threshold);
         set(&mut options.new_round, self.new_round);
-        let reports = self.reports.map(|reports| match reports {
-            Reports::RoundTrip => ReportTimer::RoundTrip,
-            Reports::Ns2 => ReportTimer::Ns2,
-        });
-        set(&mut options.report_timer, reports);
-        let first = self.first_rate.map(|rate| match rate {
-            FirstRate::Highest => FirstInterval::Largest,
-            FirstRate::HalfOfHighest => FirstInterval::HalfOfLargest,
-            FirstRate::Latest => FirstInterval::Latest,
-        });
-        set(&mut options.first_interval, first);
+        set(&mut options.report_timer, self.reports);
+        set(&mut options.first_interval, self.first_rate);
         set(&mut options.averaging.discounting, self.discounting);
+        options
     }
 
     /// A sender that `ceiling` may hold down.
@@ -322,11 +209,13 @@ mod tests {
     #[test]
     fn slow_start_is_as_chosen_or_as_the_flavour_has_it() {
         let start = |slow_start, slow_start_factor| {
-            TfrcParameters { slow_start, slow_start_factor, ..TfrcParameters::default() }.options().slow_start
+            let options =
+                TfrcParameters { slow_start, slow_start_factor, ..TfrcParameters::default() }.options();
+            (options.slow_start, options.slow_start_factor)
         };
-        assert_eq!(start(Some(Start::Doubling), None), SlowStart::Doubling);
-        assert_eq!(start(Some(Start::Gradual), None), SlowStart::Gradual { factor: 2.0 });
-        assert_eq!(start(Some(Start::Gradual), Some(1.5)), SlowStart::Gradual { factor: 1.5 });
-        assert_eq!(start(None, None), SlowStart::Doubling, "RFC 5348, 4.3");
+        assert_eq!(start(Some(SlowStart::Doubling), None), (SlowStart::Doubling, 2.0));
+        assert_eq!(start(Some(SlowStart::Gradual), None), (SlowStart::Gradual, 2.0));
+        assert_eq!(start(Some(SlowStart::Gradual), Some(1.5)), (SlowStart::Gradual, 1.5));
+        assert_eq!(start(None, None).0, SlowStart::Doubling, "RFC 5348, 4.3");
     }
 }

@@ -2,13 +2,13 @@
 
 use crate::quantity::Duration;
 use crate::range::{in_range, number_in_range, span_in_range};
+use crate::tfrc::TfrcParameters;
 use crate::tfrc::airtime_ceiling::AirtimeCeiling;
 use crate::tfrc::rate_estimation::{CurrentRtt, RateEstimation, SaturatedChain};
-use crate::tfrc::{Change, TfrcParameters};
 use crate::{Misfit, Parameters, Scheme, SenderStation};
 use multihop_core::{Layout, Span};
 use multihop_link::{ActiveFlows, ContentionDelay, ServiceTimes, SuccessProbability};
-use multihop_transport::{Endpoint, RateCeiling};
+use multihop_transport::{Endpoint, RateCeiling, RateChange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -135,7 +135,7 @@ impl Scheme for ReTfrc {
 impl ReTfrc {
     /// Its own default: Figure 17 changes the rate incrementally.
     fn connection(&self) -> TfrcParameters {
-        let rate_change = self.tfrc.rate_change.or(Some(Change::Incremental));
+        let rate_change = self.tfrc.rate_change.or(Some(RateChange::Incremental));
         TfrcParameters { rate_change, ..self.tfrc.clone() }
     }
 
@@ -213,9 +213,9 @@ mod tests {
     #[test]
     fn the_rate_changes_by_steps_unless_something_else_is_chosen() {
         use crate::ReTfrc;
-        use crate::tfrc::{Change, TfrcParameters};
-        assert_eq!(ReTfrc::default().connection().rate_change, Some(Change::Incremental));
-        let tfrc = TfrcParameters { rate_change: Some(Change::AtOnce), ..TfrcParameters::default() };
-        assert_eq!(ReTfrc { tfrc, ..ReTfrc::default() }.connection().rate_change, Some(Change::AtOnce));
+        use crate::tfrc::{RateChange, TfrcParameters};
+        assert_eq!(ReTfrc::default().connection().rate_change, Some(RateChange::Incremental));
+        let tfrc = TfrcParameters { rate_change: Some(RateChange::AtOnce), ..TfrcParameters::default() };
+        assert_eq!(ReTfrc { tfrc, ..ReTfrc::default() }.connection().rate_change, Some(RateChange::AtOnce));
     }
 }

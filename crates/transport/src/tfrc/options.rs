@@ -4,37 +4,33 @@ use super::Equation;
 use super::header::{TfrcDataHeader, TfrcReportHeader};
 use super::loss_intervals::Averaging;
 use multihop_core::{Header, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The retransmission timeout that the equation takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum EquationTimeout {
-    /// Four smoothed round-trip times, and at least this (RFC 5348, section 3.1).
-    RoundTrips {
-        /// The least timeout.
-        least: Span,
-    },
-    /// That of a TCP whose clock has this tick: ns-2, where it is 100 ms.
-    Tcp {
-        /// The tick.
-        tick: Span,
-    },
+    /// Four smoothed round-trip times (RFC 5348, section 3.1).
+    RoundTrips,
+    /// ns-2: that of a TCP with a coarse clock.
+    Tcp,
 }
 
 /// How the rate grows until the first loss.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SlowStart {
     /// It doubles once in a round-trip time, within twice the highest receive rate of the last two (RFC 5348, section 4.3).
     Doubling,
-    /// ns-2: once in a round-trip time it is multiplied by this factor, within twice the last receive rate, packet by packet over a
+    /// ns-2: once in a round-trip time it is multiplied by a factor, within twice the last receive rate, packet by packet over a
     /// round-trip time; where it is above that limit, it becomes the receive rate.
-    Gradual {
-        /// The factor (`ssmult_`).
-        factor: f64,
-    },
+    Gradual,
 }
 
 /// How the rate follows the equation after the first loss.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RateChange {
     /// It is that of the equation, within the limit of receive rates (RFC 5348, section 4.3).
     AtOnce,
@@ -43,7 +39,8 @@ pub enum RateChange {
 }
 
 /// What happens when no report comes.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum NoFeedback {
     /// After four round-trip times, half the receive rates, unless the sender was idle and its rate is low (RFC 5348, section 4.4).
     ReceiveRates,
@@ -52,7 +49,8 @@ pub enum NoFeedback {
 }
 
 /// When a packet leaves.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Release {
     /// An interval of the present rate after the last one was due (RFC 5348, section 4.6).
     Due,
@@ -61,7 +59,8 @@ pub enum Release {
 }
 
 /// When the receiver reports, besides at once of a new loss event.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ReportTimer {
     /// Each round-trip time (RFC 5348, section 6.2).
     RoundTrip,
@@ -71,12 +70,13 @@ pub enum ReportTimer {
 }
 
 /// The rate that the loss interval before the first loss is made of.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FirstInterval {
     /// The highest receive rate (RFC 5348, section 6.3.1).
-    Largest,
+    Highest,
     /// Half of that.
-    HalfOfLargest,
+    HalfOfHighest,
     /// ns-2, Linux: the latest receive rate.
     Latest,
 }
@@ -96,6 +96,10 @@ pub struct TfrcOptions {
     pub equation: Equation,
     /// What it takes as retransmission timeout.
     pub timeout: EquationTimeout,
+    /// The least of four round-trip times; RFC 5348 names a second as an alternative to none.
+    pub min_timeout: Span,
+    /// The tick of the clock of that TCP; zero for a fine one.
+    pub tcp_tick: Span,
     /// Weight of a new sample in the smoothed round-trip time, and in the mean of its square root: 0.1 (RFC 5348), 0.05 (ns-2).
     pub rtt_weight: f64,
     /// The rate at which packets leave falls while the round-trip time is above its mean (RFC 5348, section 4.5).
@@ -104,6 +108,8 @@ pub struct TfrcOptions {
     pub initial_rate: Option<f64>,
     /// Until the first loss.
     pub slow_start: SlowStart,
+    /// What a gradual one multiplies the rate by in a round-trip time (`ssmult_`).
+    pub slow_start_factor: f64,
     /// After it.
     pub rate_change: RateChange,
     /// Without reports.
@@ -136,11 +142,14 @@ impl TfrcOptions {
             report: UDP_IP + TfrcReportHeader::LAYOUT.air as u32,
             ecn: false,
             equation: Equation::default(),
-            timeout: EquationTimeout::RoundTrips { least: Span::ZERO },
+            timeout: EquationTimeout::RoundTrips,
+            min_timeout: Span::ZERO,
+            tcp_tick: Span::from_ms(100),
             rtt_weight: 0.1,
             oscillation_reduction: true,
             initial_rate: None,
             slow_start: SlowStart::Doubling,
+            slow_start_factor: 2.0,
             rate_change: RateChange::AtOnce,
             no_feedback: NoFeedback::ReceiveRates,
             release: Release::Due,
@@ -149,7 +158,7 @@ impl TfrcOptions {
             by_timestamps: false,
             new_round: false,
             report_timer: ReportTimer::RoundTrip,
-            first_interval: FirstInterval::Largest,
+            first_interval: FirstInterval::Highest,
             averaging: Averaging { discounting: true, ns2: false },
         }
     }
@@ -160,10 +169,10 @@ impl TfrcOptions {
             header: 32,
             report: 40,
             equation: Equation::ns2(),
-            timeout: EquationTimeout::Tcp { tick: Span::from_ms(100) },
+            timeout: EquationTimeout::Tcp,
             rtt_weight: 0.05,
             initial_rate: Some(300.0),
-            slow_start: SlowStart::Gradual { factor: 2.0 },
+            slow_start: SlowStart::Gradual,
             rate_change: RateChange::Incremental,
             no_feedback: NoFeedback::Halving,
             release: Release::Timer,
@@ -188,9 +197,9 @@ mod tests {
         let ns2 = TfrcOptions::ns2(1000);
         assert_eq!((ns2.segment_size, ns2.header, ns2.report), (1000, 32, 40));
         assert_eq!((ns2.equation, ns2.rtt_weight), (Equation::ns2(), 0.05), "df_ 0.95");
-        assert_eq!(ns2.timeout, EquationTimeout::Tcp { tick: Span::from_ms(100) }, "tcp_tick_ 0.1");
+        assert_eq!((ns2.timeout, ns2.tcp_tick), (EquationTimeout::Tcp, Span::from_ms(100)), "tcp_tick_ 0.1");
         assert_eq!(ns2.initial_rate, Some(300.0), "InitRate_ 300");
-        assert_eq!(ns2.slow_start, SlowStart::Gradual { factor: 2.0 }, "ssmult_ 2");
+        assert_eq!((ns2.slow_start, ns2.slow_start_factor), (SlowStart::Gradual, 2.0), "ssmult_ 2");
         assert_eq!(ns2.rate_change, RateChange::Incremental);
         assert_eq!((ns2.no_feedback, ns2.release), (NoFeedback::Halving, Release::Timer));
         assert_eq!(ns2.duplicate_threshold, 1, "a gap is a loss");
@@ -206,7 +215,8 @@ mod tests {
         let rfc = TfrcOptions::rfc(1000);
         assert_eq!((rfc.rtt_weight, rfc.oscillation_reduction, rfc.duplicate_threshold), (0.1, true, 3));
         assert_eq!((rfc.slow_start, rfc.rate_change), (SlowStart::Doubling, RateChange::AtOnce));
-        assert_eq!((rfc.initial_rate, rfc.first_interval), (None, FirstInterval::Largest));
+        assert_eq!((rfc.timeout, rfc.min_timeout), (EquationTimeout::RoundTrips, Span::ZERO));
+        assert_eq!((rfc.initial_rate, rfc.first_interval), (None, FirstInterval::Highest));
         assert!(!rfc.by_timestamps && !rfc.new_round && !rfc.ecn);
         assert_eq!((rfc.header, rfc.report), (28 + 12, 28 + 16), "UDP and IP, section 3.2");
     }

@@ -44,6 +44,8 @@ pub struct Silence {
 #[derive(Clone, Debug)]
 pub struct RateControl {
     slow_start: SlowStart,
+    /// By which a gradual slow start raises the rate in a round-trip time.
+    slow_start_factor: f64,
     change: RateChange,
     no_feedback: NoFeedback,
     segment_size: f64,
@@ -72,6 +74,7 @@ impl RateControl {
         let rate = rate.max(RateControl::least(segment_size));
         RateControl {
             slow_start: options.slow_start,
+            slow_start_factor: options.slow_start_factor,
             change: options.rate_change,
             no_feedback: options.no_feedback,
             segment_size,
@@ -99,7 +102,7 @@ impl RateControl {
 
     /// A packet leaves.
     pub fn on_sent(&mut self) {
-        let gradual = matches!(self.slow_start, SlowStart::Gradual { .. });
+        let gradual = self.slow_start == SlowStart::Gradual;
         self.climbing = gradual && self.starting && self.rounds > 2 && self.ramp.0 < self.rate;
         if self.climbing {
             self.ramp.0 += self.ramp.1;
@@ -134,7 +137,7 @@ impl RateControl {
         if self.starting && (first || feedback.loss_event_rate == 0.0) {
             match self.slow_start {
                 SlowStart::Doubling => self.double(feedback, first, limit),
-                SlowStart::Gradual { factor } => self.climb(feedback, factor),
+                SlowStart::Gradual => self.climb(feedback),
             }
             self.rate = self.rate.min(feedback.ceiling);
         } else {
@@ -181,7 +184,7 @@ impl RateControl {
     }
 
     /// ns-2's slow start.
-    fn climb(&mut self, feedback: &Feedback, factor: f64) {
+    fn climb(&mut self, feedback: &Feedback) {
         let initial = self.initial(feedback.rtt);
         let least = feedback.packet_size / feedback.rtt;
         let limit = 2.0 * feedback.receive_rate;
@@ -196,7 +199,7 @@ impl RateControl {
             self.changed = feedback.now;
             return;
         } else if self.rate < limit && feedback.now.since(self.changed) > Span::from_seconds(feedback.rtt) {
-            self.rate = (factor * self.rate).min(limit).max(least);
+            self.rate = (self.slow_start_factor * self.rate).min(limit).max(least);
         } else {
             return;
         }

@@ -168,8 +168,8 @@ fn first_length(options: &TfrcOptions, rates: &ReceiveRate, now: Time, header: T
     let rtt = TfrcDataHeader::seconds(header.rtt);
     let current = rates.rate(now, rtt);
     let target = match options.first_interval {
-        FirstInterval::Largest => rates.highest.max(current),
-        FirstInterval::HalfOfLargest => 0.5 * rates.highest.max(current),
+        FirstInterval::Highest => rates.highest.max(current),
+        FirstInterval::HalfOfHighest => 0.5 * rates.highest.max(current),
         FirstInterval::Latest => current,
     };
     match rtt {
@@ -332,10 +332,10 @@ mod tests {
         let mut receiver = TfrcReceiver::new(TfrcOptions::ns2(1_000));
         let now = Time::ZERO + Span::from_ms(500);
         for (first_interval, highest, expected) in [
-            (FirstInterval::Largest, 80_000.0, 80_000.0),
-            (FirstInterval::HalfOfLargest, 80_000.0, 40_000.0),
+            (FirstInterval::Highest, 80_000.0, 80_000.0),
+            (FirstInterval::HalfOfHighest, 80_000.0, 40_000.0),
             (FirstInterval::Latest, 80_000.0, 5_000.0),
-            (FirstInterval::Largest, 0.0, 5_000.0),
+            (FirstInterval::Highest, 0.0, 5_000.0),
         ] {
             receiver.rates.highest = highest;
             let options = TfrcOptions { first_interval, ..TfrcOptions::ns2(1_000) };

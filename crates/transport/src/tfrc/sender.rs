@@ -49,6 +49,9 @@ struct RoundTrip {
     /// Mean of the square root.
     root: f64,
     timeout: EquationTimeout,
+    min_timeout: Span,
+    /// The tick of the clock that the timeout is measured by, if it is coarse.
+    tick: Option<Span>,
     rto: Rto,
 }
 
@@ -317,17 +320,17 @@ impl Endpoint for TfrcSender {
 
 impl RoundTrip {
     fn new(options: &TfrcOptions) -> RoundTrip {
-        let granularity = match options.timeout {
-            EquationTimeout::RoundTrips { .. } => None,
-            EquationTimeout::Tcp { tick } => Some(tick).filter(|tick| tick.ns() > 0),
-        };
-        let rto = RtoOptions { min: Span::ZERO, granularity, ..RtoOptions::default() };
+        let coarse = options.timeout == EquationTimeout::Tcp && options.tcp_tick > Span::ZERO;
+        let tick = coarse.then_some(options.tcp_tick);
+        let rto = RtoOptions { min: Span::ZERO, granularity: tick, ..RtoOptions::default() };
         RoundTrip {
             weight: options.rtt_weight,
             smoothed: None,
             sample: 0.0,
             root: 1.0,
             timeout: options.timeout,
+            min_timeout: options.min_timeout,
+            tick,
             rto: Rto::new(rto),
         }
     }
@@ -343,18 +346,15 @@ impl RoundTrip {
         }
         self.sample = sample;
         let span = Span::from_seconds(sample);
-        let rounded = match self.timeout {
-            EquationTimeout::Tcp { tick } if tick.ns() > 0 => span.rounded(tick),
-            _ => span,
-        };
+        let rounded = self.tick.map_or(span, |tick| span.rounded(tick));
         self.rto.sample(Time::ZERO, Time::ZERO + rounded);
     }
 
     /// What the equation takes as retransmission timeout, in seconds.
     fn equation_timeout(&self, rtt: f64) -> f64 {
         match self.timeout {
-            EquationTimeout::RoundTrips { least } => (4.0 * rtt).max(least.seconds()),
-            EquationTimeout::Tcp { .. } => self.rto.timeout().seconds(),
+            EquationTimeout::RoundTrips => (4.0 * rtt).max(self.min_timeout.seconds()),
+            EquationTimeout::Tcp => self.rto.timeout().seconds(),
         }
     }
 

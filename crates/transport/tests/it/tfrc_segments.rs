@@ -83,9 +83,10 @@ fn rfc_5348_3_2_1_data() {
 /// clock is so coarse.
 #[test]
 fn what_the_equation_takes_as_timeout() {
-    let least = |ms| EquationTimeout::RoundTrips { least: Span::from_ms(ms) };
-    let tick = |ms| EquationTimeout::Tcp { tick: Span::from_ms(ms) };
-    for (timeout, rtt_us, expected) in [
+    let rfc = TfrcOptions::rfc(SIZE);
+    let least = |ms| TfrcOptions { min_timeout: Span::from_ms(ms), ..rfc };
+    let tick = |ms| TfrcOptions { timeout: EquationTimeout::Tcp, tcp_tick: Span::from_ms(ms), ..rfc };
+    for (options, rtt_us, expected) in [
         (least(0), 123_456, 493_824),
         (least(500), 123_456, 500_000),
         (least(500), 200_000, 800_000),
@@ -94,13 +95,12 @@ fn what_the_equation_takes_as_timeout() {
         (tick(100), 160_000, 600_000),
         (tick(100), 20_000, 300_000),
     ] {
-        let mut sender =
-            TfrcSender::new(TfrcOptions { timeout, ..TfrcOptions::rfc(SIZE) }, Box::new(Unlimited));
+        let mut sender = TfrcSender::new(options, Box::new(Unlimited));
         sender.push(ms(0), 2_000);
         sender.poll_segment(ms(0));
         sender.on_segment(ms(300), &report(ms(300), rtt_us, 0, 0.0));
         let header = data_header(sender.poll_segment(ms(3_000)));
-        assert_eq!((header.rtt, header.timeout), (rtt_us, expected), "{timeout:?}");
+        assert_eq!((header.rtt, header.timeout), (rtt_us, expected), "{options:?}");
     }
 }
 

@@ -250,7 +250,7 @@ mod tests {
         let mut sack = with_blocks(&[(5_000, 6_000), (8_000, 12_000)]);
         sack.enter(&view(&options, 1_000));
         assert_eq!(send(&mut sack, &view(&options, 1_000), 5), [2_000]);
-        assert_eq!(send(&mut sack, &view(&options, 9_999), 5), []);
+        assert_eq!(send(&mut sack, &view(&options, 9_999), 5), Vec::<u64>::new());
         assert_eq!(send(&mut sack, &view(&options, 10_000), 5), [3_000]);
         assert_eq!(send(&mut sack, &view(&options, 12_999), 5), [4_000, 6_000]);
     }
