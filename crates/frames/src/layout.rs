@@ -1,0 +1,246 @@
+//! Every table and column of a frame log: the one place that says what there is. Times and lengths of time are whole nanoseconds.
+
+use crate::Coding::{self, Delta, DeltaBy, DeltaSlots, Optional, Plain, Signed};
+use serde::Serialize;
+
+/// A column.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// Its unit; `1` for counts and indices, the name of an enumeration for its values.
+    pub unit: &'static str,
+    /// How it is written.
+    #[serde(flatten)]
+    pub coding: Coding,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+const fn column(name: &'static str, unit: &'static str, coding: Coding, meaning: &'static str) -> Column {
+    Column { name, unit, coding, meaning }
+}
+
+/// A table.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(u8)]
+pub enum Table {
+    /// What transmissions have in common: of all with these values there is one row.
+    Sorts,
+    /// Who sets the NAV by a frame, and how long beyond its end.
+    Reservations,
+    /// Transmissions, in the order in which they began.
+    Transmissions,
+    /// Packets in aggregates.
+    Mpdus,
+    /// Packets that were lost.
+    Drops,
+    /// State of senders.
+    Windows,
+    /// Next hops, as they came into use.
+    Routes,
+    /// Places of nodes that move, and whether nodes are off.
+    Places,
+}
+
+/// All tables in the order of their indices, and what a row is.
+pub const TABLES: [(Table, &str); 8] = [
+    (
+        Table::Sorts,
+        "what transmissions have in common, a row for each set of values, in the order of their first",
+    ),
+    (Table::Reservations, "nodes whose NAV a frame sets, a row per set and node"),
+    (Table::Transmissions, "a row per transmission, in the order of their beginnings"),
+    (Table::Mpdus, "a row per packet in an aggregate"),
+    (Table::Drops, "a row per packet that was lost"),
+    (Table::Windows, "senders, a row per change and flow, and at most one in 10 ms"),
+    (Table::Routes, "a row per change of a next hop that flows use, when it is first used"),
+    (Table::Places, "a row per instant and node that moves or is off for a while"),
+];
+
+/// What the numbers of a unit stand for.
+pub const ENUMERATIONS: &[(&str, &[&str])] = &[
+    ("kind", &["rts", "cts", "data", "ack", "block-ack-request", "block-ack"]),
+    ("carries", &["nothing", "data", "feedback", "routing", "signalling", "arp"]),
+    (
+        "outcome",
+        &["arrived", "broadcast", "collision", "receiver-sending", "channel", "weak", "off", "unknown"],
+    ),
+    ("overlap", &["none", "hidden", "simultaneous", "sensed"]),
+    (
+        "cause",
+        &[
+            "queue-full",
+            "retry-limit",
+            "no-route",
+            "policy",
+            "link-broken",
+            "hop-limit",
+            "lifetime",
+            "aqm",
+            "wire-loss",
+            "reordering",
+        ],
+    ),
+];
+
+const SORTS: &[Column] = &[
+    column("from", "node", Plain, "index of the node that sends"),
+    column("to", "node", Optional, "index of the node that it is for; none of broadcasts"),
+    column("kind", "kind", Plain, "what it is"),
+    column("airtime", "ns", Plain, "how long it is on the air, with preamble and PLCP header"),
+    column("bytes", "B", Plain, "MAC bytes, FCS included"),
+    column("rate", "b/s", Plain, "rate of its payload"),
+    column("nav", "ns", Plain, "its duration field: for how long after its end others set their NAV"),
+    column("flow", "flow", Optional, "index of the flow of the packet in it, or that it is sent for"),
+    column(
+        "carries",
+        "carries",
+        Plain,
+        "what that packet is: data of the flow, feedback to its sender, or none of a flow",
+    ),
+];
+
+const RESERVATIONS: &[Column] = &[
+    column("set", "1", Delta, "number of the set, from 1"),
+    column("node", "node", Plain, "index of a node whose NAV it sets"),
+    column("nav", "ns", Delta, "how long after the end of the frame this NAV lasts"),
+];
+
+const TRANSMISSIONS: &[Column] = &[
+    column("start", "ns", DeltaSlots, "when its first bit leaves the sender"),
+    column("sort", "sort", Plain, "row of `sorts`, from 0"),
+    column(
+        "try",
+        "1",
+        Plain,
+        "of RTS, and of DATA that is sent to one node: which try of this frame it is, from 1; 0 of others",
+    ),
+    column(
+        "frozen",
+        "slots",
+        Signed,
+        "of frames that begin an exchange: slot times since their sender contends, rounded down, in which no slot of its back-off counted: the medium was \
+         busy or reserved, or an IFS or a timeout passed; 0 of others. What counted is the rest. It may be negative: slots may have counted before \
+         there was a frame to send",
+    ),
+    column(
+        "waited",
+        "ns",
+        Optional,
+        "of frames that begin an exchange: for how long their sender had it at the head of the line, if that began later than the end of the sender's last \
+         exchange, of the last RTS, DATA or request of its own or answer to it; otherwise none: then it contends since that end",
+    ),
+    column("queue", "packets", DeltaBy(1), "packets in the sender's interface queue when it begins"),
+    column(
+        "packet",
+        "1",
+        DeltaBy(1),
+        "number of the packet among those of its flow and direction; 0 if it carries none",
+    ),
+    column("outcome", "outcome", Plain, "what became of it at the node that it is for"),
+    column(
+        "collided",
+        "node",
+        Optional,
+        "index of the node whose frame destroyed it; of several the strongest",
+    ),
+    column("overlap", "overlap", Plain, "how the two came to overlap"),
+    column("reserves", "set", Plain, "set of `reservations`: who sets the NAV by it; 0 for nobody"),
+];
+
+const MPDUS: &[Column] = &[
+    column("start", "ns", Delta, "when the first bit of the aggregate leaves the sender"),
+    column("from", "node", Plain, "index of the node that sends it"),
+    column("flow", "flow", Optional, "index of the flow"),
+    column("carries", "carries", Plain, "what the packet is"),
+    column("packet", "1", Delta, "number of the packet among those of its flow and direction"),
+    column("outcome", "outcome", Plain, "what became of it at the node that it is for"),
+];
+
+const DROPS: &[Column] = &[
+    column("time", "ns", Delta, "when"),
+    column("node", "node", Plain, "index of the node that lost it"),
+    column("flow", "flow", Optional, "index of the flow"),
+    column("carries", "carries", Plain, "what the packet was"),
+    column("packet", "1", Delta, "number of the packet among those of its flow and direction"),
+    column("cause", "cause", Plain, "why"),
+];
+
+const WINDOWS: &[Column] = &[
+    column("time", "ns", Delta, "when it was seen"),
+    column("flow", "flow", Plain, "index of the flow"),
+    column("window", "B", DeltaBy(1), "congestion window; -1 of a sender that has none"),
+    column("rtt", "ns", DeltaBy(1), "the latest round-trip sample; 0 before the first"),
+    column("timeouts", "1", DeltaBy(1), "expiries of the retransmission timer until then"),
+];
+
+const ROUTES: &[Column] = &[
+    column("time", "ns", Delta, "when the first frame went there"),
+    column("node", "node", Plain, "index of the node"),
+    column("destination", "node", Plain, "index of the node that packets are for"),
+    column("next", "node", Plain, "index of the next hop"),
+];
+
+const PLACES: &[Column] = &[
+    column("time", "ns", Delta, "when"),
+    column("node", "node", Plain, "index of the node"),
+    column("x", "mm", DeltaBy(1), "abscissa"),
+    column("y", "mm", DeltaBy(1), "ordinate"),
+    column("off", "1", Plain, "1 if it is off"),
+];
+
+impl Table {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Table::Sorts => "sorts",
+            Table::Reservations => "reservations",
+            Table::Transmissions => "transmissions",
+            Table::Mpdus => "mpdus",
+            Table::Drops => "drops",
+            Table::Windows => "windows",
+            Table::Routes => "routes",
+            Table::Places => "places",
+        }
+    }
+
+    /// Its columns, in their order.
+    pub const fn columns(self) -> &'static [Column] {
+        match self {
+            Table::Sorts => SORTS,
+            Table::Reservations => RESERVATIONS,
+            Table::Transmissions => TRANSMISSIONS,
+            Table::Mpdus => MPDUS,
+            Table::Drops => DROPS,
+            Table::Windows => WINDOWS,
+            Table::Routes => ROUTES,
+            Table::Places => PLACES,
+        }
+    }
+
+    /// Is its first column the time, in the order of which its rows are?
+    pub const fn has_times(self) -> bool {
+        !matches!(self, Table::Sorts | Table::Reservations)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_stands_at_its_index_and_columns_look_back_only() {
+        for (index, (table, _)) in TABLES.iter().enumerate() {
+            assert_eq!(*table as usize, index);
+            for (at, column) in table.columns().iter().enumerate() {
+                assert!(
+                    !matches!(column.coding, DeltaBy(by) if by >= at),
+                    "{}.{}",
+                    table.name(),
+                    column.name
+                );
+            }
+        }
+    }
+}

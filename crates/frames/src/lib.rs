@@ -1,0 +1,54 @@
+//! The frame log: every transmission of a run or of a capture, in about two bytes each.
+//!
+//! It is a sibling of the capture that a run can write, and says what a capture cannot: who collided with whom, how long stations backed off,
+//! for whom the NAV was set, how long queues were. [`layout`] is its one definition: the file carries a description of its own tables, so
+//! that readers in other languages decode it without a copy of that. [`Writer`] writes it as a run goes on, [`read`] reads it.
+//!
+//! A file is:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 8 | [`MAGIC`] |
+//! | 4 | [`VERSION`], little-endian as all numbers of fixed length |
+//! | blocks | until the end of the file |
+//!
+//! A block is:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 1 | the index of its table in the description; [`HEAD`] for the description itself, [`END`] for the end |
+//! | 4 | how many rows it has; of the end, in how many blocks the file has them |
+//! | 8, 8 | the first and the last instant in it, in nanoseconds; 0 where the table has no times |
+//! | 4 | the length of what follows |
+//! | as many | its content |
+//!
+//! The description is JSON ([`Head`]), compressed by DEFLATE (RFC 1951) without a header, as of `deflate-raw` in browsers. The content of any other block is, for
+//! each column in the order of the description: how many bytes follow (4 bytes), and its values, one for each row, compressed alike. Columns are compressed
+//! apart, because their bytes are distributed differently. A value is a whole number, written as its [`Coding`] says, in a varint: seven bits in each
+//! byte, the lowest first, the highest bit set in all bytes but the last (LEB128). Codings begin afresh in each block, so that
+//! blocks can be skipped: a reader that wants a window of time looks at the instants alone.
+
+#![forbid(unsafe_code)]
+
+mod coding;
+mod head;
+pub mod layout;
+mod reader;
+mod writer;
+
+pub use coding::Coding;
+pub use head::{Flow, Head, Node};
+pub use layout::{Column, Table};
+pub use reader::{Columns, FrameLog, ReadError, Window, cut, read};
+pub use writer::{Summary, Writer};
+
+/// How a frame log begins.
+pub const MAGIC: [u8; 8] = *b"mhframes";
+/// The version of the format.
+pub const VERSION: u32 = 1;
+/// The table of a block that holds the description.
+pub const HEAD: u8 = 0xfe;
+/// The table of the last block; without one the file is cut short.
+pub const END: u8 = 0xff;
+/// Bytes of a block before its content.
+const BLOCK_HEADER: usize = 25;
