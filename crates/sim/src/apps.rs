@@ -1,5 +1,6 @@
 //! What flows send, and when.
 
+pub mod external;
 mod video;
 
 use crate::config::{AppConfig, FlowConfig};
@@ -140,6 +141,7 @@ mod tests {
 
     fn app(kind: AppConfig, stop_s: u64) -> App {
         let flow = FlowConfig {
+            dscp: multihop_core::Dscp::default(),
             name: "f".into(),
             source: NodeId(0),
             destination: NodeId(1),

@@ -2,16 +2,22 @@
 //!
 //! The crate `multihop-scenario` makes one from a file; tests make them directly.
 
+mod fading;
+mod flows;
 mod radios;
+mod rate_control;
 mod routing;
 
 pub use crate::apps::VideoConfig;
+pub use fading::FadingConfig;
+pub use flows::{AppConfig, FlowConfig};
 pub use radios::{Channel, Radios};
+pub use rate_control::RateControlConfig;
 pub use routing::{AodvConfig, DsdvConfig, DsrConfig, LocalRepair};
 
 use crate::mobility::Mobility;
 use multihop_core::{NodeId, Rate, Span};
-use multihop_dot11::{DataRate, DcfRules, Phy};
+use multihop_dot11::{AccessCategory, DataRate, DcfRules, EdcaParameters, Phy};
 use multihop_link::{Discipline, EstimatorConfig};
 use multihop_schemes::Scheme;
 use schemars::JsonSchema;
@@ -48,10 +54,16 @@ pub struct Config {
     pub mac: MacConfig,
     /// Aggregation under block acknowledgement agreements; none for one packet and one ACK at a time.
     pub aggregation: Option<AggregationConfig>,
+    /// How stations choose the rate of unicast DATA; none where each link has the one above, or one of its own.
+    pub rate_control: Option<RateControlConfig>,
+    /// What each access category contends with, by [`multihop_dot11::AccessCategory`]; none for one queue under the DCF.
+    pub edca: Option<[EdcaParameters; AccessCategory::COUNT]>,
     /// How packets wait for it.
     pub discipline: Discipline,
     /// The medium.
     pub medium: MediumConfig,
+    /// How its powers vary over time, if they do.
+    pub fading: Option<FadingConfig>,
     /// Frames reach each listener as late as light does; `medium.propagation_delay` is zero then.
     pub delays_by_distance: bool,
     /// Are causes recorded ([`crate::outcome::Causes`])? It changes nothing else.
@@ -367,25 +379,6 @@ pub struct SchemeConfig {
     pub scheme: Arc<dyn Scheme>,
 }
 
-/// A flow.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FlowConfig {
-    /// Its name, for people.
-    pub name: String,
-    /// Where data is sent from.
-    pub source: NodeId,
-    /// Where data is sent to.
-    pub destination: NodeId,
-    /// Index into [`Config::schemes`].
-    pub scheme: usize,
-    /// What it sends.
-    pub app: AppConfig,
-    /// When it starts.
-    pub start: Span,
-    /// When it stops offering data; none for never.
-    pub stop: Option<Span>,
-}
-
 /// An estimator at some nodes, whose values are recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasurementConfig {
@@ -395,66 +388,6 @@ pub struct MeasurementConfig {
     pub nodes: Vec<NodeId>,
     /// What each of them has.
     pub estimator: EstimatorConfig,
-}
-
-/// What a flow sends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum AppConfig {
-    /// Always more to send. Window-limited transports send what their window allows; datagrams follow the interface queue,
-    /// which never runs empty and never overflows because of this flow.
-    Saturated,
-    /// `bytes` bytes at once, then silence; the time to complete is recorded. None for endless, which is `Saturated` for TCP.
-    Bulk {
-        /// How much.
-        bytes: Option<u64>,
-    },
-    /// A packet at equal intervals.
-    Cbr {
-        /// Payload rate.
-        rate: Rate,
-        /// Payload bytes of a packet.
-        packet: u32,
-        /// Each interval varies uniformly by up to this fraction: ns-2's `random_` is 0.5.
-        jitter: f64,
-    },
-    /// Packets with exponential intervals.
-    Poisson {
-        /// Mean payload rate.
-        rate: Rate,
-        /// Payload bytes of a packet.
-        packet: u32,
-    },
-    /// Transfers of `bytes` one after another, with a pause between the end of one and the start of the next.
-    Transfers {
-        /// Bytes of one transfer; the mean, if `exponential`.
-        bytes: u64,
-        /// The mean pause.
-        pause: Span,
-        /// Sizes and pauses are exponentially distributed, otherwise constant.
-        exponential: bool,
-        /// How many; none for as many as fit.
-        count: Option<u32>,
-    },
-    /// Frames of a video.
-    Video(VideoConfig),
-    /// Nothing by itself: its packets come from outside, by [`World::inject`](crate::World::inject), whenever they come. Of its
-    /// scheme there is only what routers do.
-    External,
-}
-
-impl AppConfig {
-    /// The name of the application in scenarios.
-    pub fn name(&self) -> &'static str {
-        match self {
-            AppConfig::Saturated => "saturated",
-            AppConfig::Bulk { .. } => "bulk",
-            AppConfig::Cbr { .. } => "cbr",
-            AppConfig::Poisson { .. } => "poisson",
-            AppConfig::Transfers { .. } => "transfers",
-            AppConfig::Video(_) => "video",
-            AppConfig::External => "external",
-        }
-    }
 }
 
 impl Config {

@@ -6,14 +6,14 @@
 //! * `medium`: who hears whom, and which frames survive.
 //! * [`mobility`]: where nodes are at any instant, from models and files. `outages`: radios that are off for a while.
 //! * `mac`: the distributed coordination function of one station.
-//! * [`external`]: packets that come from outside, and what became of them.
-//! * `stack`: what lies above it: interface queue, router policies, estimators, ends of flows. `apps`: what flows send.
+//! * `stack`: what lies above it: interface queue, router policies, estimators, ends of flows. `apps`: what flows send; [`external`]: packets
+//!   that come from outside, and what became of them.
 //! * [`routing`]: static shortest paths, and routing protocols. [`capacity`]: the airtime that flows need and which links share it,
 //!   without a run.
 //! * `message`: what packets say that belong to no flow.
 //! * `measure`: estimators whose values are written down.
 //! * `node` wires MAC and stack; [`World`] owns the nodes and pops events. `record` keeps the books.
-//! * [`airlog`]: what each radio sees, as a capture; off unless [`run_logged`] is called.
+//! * [`airlog`]: what each radio sees, as a capture; [`framelog`]: every transmission and why; off unless [`run_logged`] is called.
 //!
 //! Invariants: a node never touches another node, only the medium does; nothing on the per-frame path allocates or hashes; the
 //! order of events at one instant within a lane changes nothing; every packet is accounted for at the end of every run.
@@ -23,7 +23,6 @@ pub mod airlog;
 mod apps;
 pub mod capacity;
 pub mod config;
-pub mod external;
 mod mac;
 mod measure;
 mod medium;
@@ -39,4 +38,6 @@ mod slab;
 mod stack;
 mod world;
 
-pub use world::{Ties, World, run, run_logged, run_watched};
+pub use apps::external;
+pub use record::framelog;
+pub use world::{Logs, Ties, World, run, run_logged, run_watched};

@@ -12,4 +12,6 @@ pub(crate) enum Message {
     Notice { scheme: usize, content: Arc<[u8]> },
     /// Of address resolution: the packet itself says all.
     Arp,
+    /// A frame from outside of the run: its number says all.
+    Outside,
 }

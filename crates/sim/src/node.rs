@@ -37,12 +37,13 @@ pub(crate) use at_node;
 /// Settles everything above the MAC, and lets the MAC take what came of it.
 #[inline]
 pub fn settle(mac: &mut Mac, ctx: &mut Context, network: &crate::stack::Network) {
-    if ctx.stack.is_settled() && (mac.holds_packet() || ctx.stack.queue_length() == 0) {
+    if ctx.stack.is_settled() && !mac.wants_packet(ctx.stack) {
         return;
     }
     settle_fully(mac, ctx, network);
 }
 
+#[inline(never)]
 fn settle_fully(mac: &mut Mac, ctx: &mut Context, network: &crate::stack::Network) {
     loop {
         let mut around = Surroundings {
@@ -53,7 +54,7 @@ fn settle_fully(mac: &mut Mac, ctx: &mut Context, network: &crate::stack::Networ
             record: ctx.record,
         };
         ctx.stack.settle(&mut around);
-        if mac.holds_packet() || ctx.stack.queue_length() == 0 {
+        if !mac.wants_packet(ctx.stack) {
             return;
         }
         mac.on_queued(ctx);

@@ -12,7 +12,7 @@ pub use causes::{
     Causes, CollisionOutcome, DropOutcome, HopOutcome, LossCause, LossOutcome, Overlap, cause_tables,
 };
 pub use flow::{FlowOutcome, RTS_COUNTS, VideoOutcome};
-pub use node::{ControlOutcome, LinkOutcome, NodeOutcome, WireOutcome};
+pub use node::{CategoryOutcome, ControlOutcome, LinkOutcome, NodeOutcome, WireOutcome};
 pub use series::{ESTIMATES, Estimate, MeasurementRow, SeriesRow};
 pub use table::{At, Cell, Column, Description, Table, Value, Values};
 
@@ -84,6 +84,8 @@ table! {
     links: Vec<LinkOutcome>;
     /// One per direction of a wire, in the order of the configuration.
     wires: Vec<WireOutcome>;
+    /// One per node and access category, the lowest first; empty without such.
+    categories: Vec<CategoryOutcome>;
     /// One row per flow and step, from the start of the run.
     series: Vec<SeriesRow>;
     /// One row per step, node and measurement, from the start of the run.
@@ -129,6 +131,7 @@ pub fn tables() -> Vec<Description> {
         Description::of::<NodeOutcome>(),
         Description::of::<LinkOutcome>(),
         Description::of::<WireOutcome>(),
+        Description::of::<CategoryOutcome>(),
         Description::of::<SeriesRow>(),
         Description::of::<MeasurementRow>(),
         Description::of::<Place>(),

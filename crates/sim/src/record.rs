@@ -3,7 +3,10 @@
 //! Everything is added up per node and per flow in integers, so that the order of events at one instant changes no sum.
 //! Conservation is counted from the start of the run; everything else from the end of the warm-up.
 
+mod categories;
 mod causes;
+pub mod framelog;
+mod mean;
 mod media;
 mod occupancy;
 mod timely;
@@ -13,12 +16,15 @@ use crate::config::{AppConfig, Config};
 use crate::external::PacketOutcome;
 use crate::medium::Frame;
 use crate::outcome::{Conservation, LinkOutcome, Quantiles, RTS_COUNTS};
+use categories::CategoryBook;
 use causes::{CauseBook, FlowCauses};
-pub use causes::{Collision, Flown};
+pub use causes::{Collision, Dropped, Flown};
+pub use mean::Mean;
 use media::MediaBook;
 use multihop_core::{
     DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Packet, Port, Segment, Span, Time,
 };
+use multihop_dot11::AccessCategory;
 use multihop_transport::Delivered;
 use occupancy::Occupancy;
 use std::collections::VecDeque;
@@ -37,6 +43,8 @@ pub struct Recorder {
     media: Vec<MediaBook>,
     /// One per direction of a wire.
     wires: Vec<WireBook>,
+    /// Of each node by access category; empty without such.
+    categories: Vec<[CategoryBook; AccessCategory::COUNT]>,
     /// Frames lost.
     pub causes: CauseBook,
     /// Since the start of the run.
@@ -115,27 +123,6 @@ pub struct ControlBook {
     pub airtime: Span,
 }
 
-/// A mean of numbers between 0 and 2^20, added up in fixed point.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Mean {
-    sum: u128,
-    count: u64,
-}
-
-impl Mean {
-    const SCALE: f64 = (1u64 << 40) as f64;
-
-    fn add(&mut self, value: f64) {
-        self.sum += u128::from((value * Self::SCALE) as u64);
-        self.count += 1;
-    }
-
-    /// The mean, if anything was added.
-    pub fn get(self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum as f64 / Self::SCALE / self.count as f64)
-    }
-}
-
 impl Recorder {
     /// Empty books, which open at `from`.
     pub fn new(nodes: usize, flows: usize, from: Time) -> Recorder {
@@ -145,6 +132,7 @@ impl Recorder {
             nodes: vec![NodeBook::default(); nodes],
             media: vec![MediaBook::default(); flows],
             wires: Vec::new(),
+            categories: Vec::new(),
             causes: CauseBook::new(nodes),
             conservation: Conservation::default(),
             outcomes: VecDeque::new(),
@@ -210,6 +198,11 @@ impl Recorder {
         }
     }
 
+    /// A frame from outside reached a node.
+    pub fn heard(&mut self, node: NodeId, packet: &Packet, now: Time) {
+        self.outcomes.push_back(PacketOutcome::Heard { number: packet.number, at: now, node });
+    }
+
     /// A node handed a packet that belongs to no flow to the interface queue.
     pub fn control_sent(&mut self, node: NodeId, packet: &Packet, now: Time) {
         if self.counts(now) {
@@ -229,14 +222,21 @@ impl Recorder {
         if packet.is_control() {
             let counts = self.counts(now);
             self.control(node, packet).dropped += u64::from(counts);
+            if packet.is_outside() {
+                self.outcomes.push_back(PacketOutcome::Lost { number: packet.number, at: now, node, cause });
+            }
             return;
         }
         self.conservation.dropped[cause as usize] += 1;
+        if let Some(lost) = &mut self.causes.dropped {
+            lost.push(Dropped { at: now, node, packet: *packet, cause });
+        }
         if self.flows[packet.flow.index()].external {
             self.outcomes.push_back(PacketOutcome::Lost { number: packet.number, at: now, node, cause });
         }
         if self.counts(now) {
             self.nodes[node.index()].dropped[cause as usize] += 1;
+            self.dropped_of_category(node, packet, cause);
             let flow = &mut self.flows[packet.flow.index()];
             let feedback = !(packet.port == Port::Receiver && packet.carries_data());
             if self.causes.are_kept() {
@@ -294,6 +294,9 @@ impl Recorder {
         self.nodes[node.index()].transmitting += counted;
         if let Some(packet) = packet.filter(|packet| packet.is_control()) {
             self.control(node, packet).airtime += counted;
+            if packet.is_outside() && frame.to.is_none() {
+                self.outcomes.push_back(PacketOutcome::Sent { number: packet.number, at: now });
+            }
         }
     }
 
@@ -332,6 +335,7 @@ impl Recorder {
         self.nodes[node.index()].queue.mean(self.from, end)
     }
 
+    #[inline]
     fn after_warmup(&self, period: Interval, now: Time) -> Span {
         now.min(period.end).since(period.start.max(self.from))
     }

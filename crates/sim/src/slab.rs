@@ -116,7 +116,7 @@ impl Slab {
     pub fn routing_message(&self, handle: Handle) -> Option<&routing::Message> {
         match self.messages.get(&handle.0)? {
             Message::Routing(message) => Some(message),
-            Message::Notice { .. } | Message::Arp => None,
+            Message::Notice { .. } | Message::Arp | Message::Outside => None,
         }
     }
 

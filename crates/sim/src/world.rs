@@ -4,6 +4,8 @@
 
 mod air;
 mod build;
+mod frames;
+mod lookahead;
 mod losses;
 mod outcomes;
 mod stepping;
@@ -12,6 +14,7 @@ mod wires;
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::airlog::{AirLog, AirLogError};
 use crate::config::{Config, FlowConfig};
+use crate::framelog::FrameLog;
 use crate::mac::Timing;
 use crate::measure::Measurements;
 use crate::medium::{Front, Listeners, Loads, Radio};
@@ -23,6 +26,7 @@ use crate::routing::{self, LinkQuality, Routes};
 use crate::slab::Slab;
 use crate::stack::{End, Network, Stack, Surroundings};
 use build::SlotPlan;
+pub use frames::Logs;
 use multihop_core::{NodeId, Port, Rng, Span, Time};
 use multihop_transport::Progress;
 use wires::Wired;
@@ -88,6 +92,7 @@ pub struct World {
     samples: Samples,
     measurements: Measurements,
     air_log: Option<Box<AirLog>>,
+    frame_log: Option<Box<FrameLog>>,
     /// Packets that came from outside.
     injected: u64,
 }
@@ -143,15 +148,19 @@ pub fn run_watched(config: &Config, watch: impl FnMut(Time)) -> Outcome {
     World::new(config, Ties::InOrder).finish_watched(watch)
 }
 
-/// The same; what every radio sees is written to `log`, which changes nothing in the run.
+/// The same; what happens is written to logs, which change nothing in the run.
 ///
 /// # Errors
-/// If the log cannot be written; the run ends soon after that.
+/// If a log cannot be written; the run ends soon after that.
 ///
 /// # Panics
 /// As [`run`].
-pub fn run_logged(config: &Config, log: AirLog, watch: impl FnMut(Time)) -> Result<Outcome, AirLogError> {
-    World::new(config, Ties::InOrder).finish_logged(log, watch)
+pub fn run_logged(
+    config: &Config,
+    logs: impl Into<Logs>,
+    watch: impl FnMut(Time),
+) -> Result<Outcome, AirLogError> {
+    World::new(config, Ties::InOrder).finish_logged(logs, watch)
 }
 
 impl World {
@@ -202,7 +211,7 @@ impl World {
         let record = Recorder::new(config.nodes.len(), config.flows.len(), from)
             .with_wires(wires.len())
             .with_media(config);
-        let record = record.with_external(config);
+        let record = record.with_external(config).with_categories(config);
         let record = if config.causes { record.with_causes(Listeners::spread(config)) } else { record };
         World {
             agenda,
@@ -231,6 +240,7 @@ impl World {
             samples,
             measurements,
             air_log: None,
+            frame_log: None,
             injected: 0,
         }
     }
@@ -248,25 +258,30 @@ impl World {
     /// # Panics
     /// If packets are not conserved.
     pub fn finish_watched(mut self, mut watch: impl FnMut(Time)) -> Outcome {
-        self.process(self.end(), |world| {
+        self.process(self.end(), &mut |world| {
             watch(world.now);
             true
         });
         self.count()
     }
 
-    /// The same; what every radio sees is written to `log`.
+    /// The same; what happens is written to logs.
     ///
     /// # Errors
-    /// If the log cannot be written.
+    /// If a log cannot be written.
     ///
     /// # Panics
     /// If packets are not conserved.
-    pub fn finish_logged(mut self, log: AirLog, mut watch: impl FnMut(Time)) -> Result<Outcome, AirLogError> {
-        self.log_to(log);
-        self.process(self.end(), |world| {
+    pub fn finish_logged(
+        mut self,
+        logs: impl Into<Logs>,
+        mut watch: impl FnMut(Time),
+    ) -> Result<Outcome, AirLogError> {
+        self.log_to(logs);
+        self.process(self.end(), &mut |world| {
             watch(world.now);
             !world.air_log.as_ref().is_some_and(|log| log.has_failed())
+                && !world.frame_log.as_ref().is_some_and(|log| log.has_failed())
         });
         self.close()
     }
@@ -274,7 +289,7 @@ impl World {
     /// Handles events up to this instant, and the end of the run, as long as `look`, which is asked now and then, says so. benches/budget.py finds it
     /// by its name.
     #[inline(never)]
-    fn process(&mut self, until: Time, mut look: impl FnMut(&World) -> bool) {
+    fn process(&mut self, until: Time, look: &mut dyn FnMut(&World) -> bool) {
         const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
         let end = until.min(self.end());
         while let Some((time, slot)) = self.agenda.pop_until(end) {
@@ -290,6 +305,8 @@ impl World {
         self.now = self.now.max(end);
     }
 
+    #[expect(clippy::inline_always, reason = "a call for each event is 2 % of a chain")]
+    #[inline(always)]
     fn handle(&mut self, slot: Slot) {
         match self.purposes[slot.0 as usize] {
             Purpose::MacTimer(id) => at_node!(self, id, self.now, |mac, ctx| {
@@ -458,6 +475,7 @@ impl World {
             nodes,
             links,
             wires,
+            categories: self.record.category_outcomes(measured),
             series: std::mem::take(&mut self.samples.series),
             measurements: self.measurements.take_rows(),
             causes: self.record.causes_outcome(measured),

@@ -15,6 +15,11 @@ impl Heap {
         self.keys.len()
     }
 
+    /// All keys, in no order.
+    pub(super) fn keys(&self) -> impl Iterator<Item = u128> {
+        self.keys.iter().copied()
+    }
+
     /// The least key.
     pub(super) fn first(&self) -> Option<u128> {
         self.keys.first().copied()

@@ -5,16 +5,18 @@
 //! and no stale entry is ever popped.
 //!
 //! What is due before a *horizon* lies in an unsorted array, in which arming and disarming cost nothing and the earliest is found by
-//! looking at all; what is due later lies in a heap. Most timers of MACs are due soon and are disarmed before. The horizon follows
-//! from how much there is: where little is pending, nothing is late.
+//! looking at all; what is due later lies in a heap. Most timers of MACs are due soon and are disarmed before. The horizon is half a
+//! minute away at most, and comes nearer where much is pending.
 //!
 //! Events at the same instant are ordered by [`Lane`], then by the slot's owner, then by slot. The order of *owners* must not
 //! matter to any result; [`Agenda::with_reversed_ties`] reverses it, and a test demands that nothing changes.
 
 mod far;
+mod near;
 
 use far::Heap;
 use multihop_core::Time;
+use near::Near;
 
 /// A pending-event slot: an index given out by the world.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -45,11 +47,12 @@ pub enum Lane {
 const ABSENT: u32 = u32::MAX;
 /// Set in the position of a slot that is in the heap.
 const FAR: u32 = 1 << 31;
-/// Bits of a lane.
+/// Bits of a rank and of a lane in a key of `near`.
+const RANK_BITS: u32 = 24;
 const LANE_BITS: u32 = 3;
-/// Set in all keys before the horizon, and the bit above it in none: read as `f64` they are normal numbers in the same order, of
-/// which SSE2 has a minimum, as it has none of `u64`.
-const NORMAL: u64 = 1 << 62;
+const TIME_SHIFT: u32 = LANE_BITS + RANK_BITS;
+/// Keys of `near` say how late it is since `base`, in nanoseconds below this: half a minute.
+const REACH: u64 = Near::RANGE >> TIME_SHIFT;
 /// So many events at most are before the horizon, unless more are at one instant, and so many are left or brought there.
 const NEAR_MOST: usize = 384;
 const NEAR_AGAIN: usize = 96;
@@ -57,22 +60,17 @@ const NEAR_AGAIN: usize = 96;
 /// The future-event set; see the module's documentation.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// Keys of what is due before the horizon, in no order: `NORMAL`, nanoseconds since `base`, lane, rank.
-    near: Vec<u64>,
+    /// Keys of what is due before the horizon: above [`Near::FIRST`], nanoseconds since `base`, lane, rank.
+    near: Near,
     /// Where these are while they are sorted out.
-    spare: Vec<u64>,
+    spare: Near,
     /// Keys of everything else: time (upper 64 bits), lane (above 32 bits), rank (lower 32 bits).
     far: Heap,
     /// Position of each rank: in `near`, or in `far` with `FAR` set, or `ABSENT`.
     position: Vec<u32>,
-    /// In nanoseconds.
+    /// In nanoseconds; the horizon is seen from `base`.
     base: u64,
     horizon: u64,
-    /// When `near` is longer than this, the horizon comes nearer.
-    near_most: usize,
-    /// Bits of a rank in `near`, and those below the time.
-    rank_bits: u32,
-    shift: u32,
     /// Rank of each slot, and its inverse.
     rank_of: Vec<u32>,
     slot_of: Vec<Slot>,
@@ -99,46 +97,43 @@ impl Agenda {
         for (rank, slot) in slot_of.iter().enumerate() {
             rank_of[slot.0 as usize] = rank as u32;
         }
-        let rank_bits = usize::BITS - owners.len().leading_zeros();
-        let mut agenda = Agenda {
-            near: Vec::with_capacity(NEAR_MOST + 1),
-            spare: Vec::with_capacity(NEAR_MOST + 1),
+        assert!(owners.len() < 1 << RANK_BITS, "{} slots are too many", owners.len());
+        Agenda {
+            near: Near::with_room(NEAR_MOST),
+            spare: Near::with_room(NEAR_MOST),
             far: Heap::default(),
             position: vec![ABSENT; owners.len()],
             base: 0,
-            horizon: 0,
-            near_most: NEAR_MOST,
-            rank_bits,
-            shift: LANE_BITS + rank_bits,
+            horizon: REACH,
             rank_of,
             slot_of,
-        };
-        agenda.horizon = agenda.reach();
-        agenda
-    }
-
-    /// Instants from here on are too late for the keys of `near`.
-    fn reach(&self) -> u64 {
-        self.base.saturating_add((NORMAL - 1) >> self.shift)
+        }
     }
 
     /// Makes `slot` pending at `time` in `lane`; if it was pending already, it is moved there.
     pub fn arm(&mut self, slot: Slot, time: Time, lane: Lane) {
         let rank = self.rank_of[slot.0 as usize];
         let at = self.position[rank as usize];
-        if !(self.base..self.horizon).contains(&time.ns()) || (at >= FAR && at != ABSENT) {
+        // Before `base` this is very late.
+        let since_base = time.ns().wrapping_sub(self.base);
+        if since_base >= self.horizon || (at >= FAR && at != ABSENT) {
             return self.arm_late(rank, at, time.ns(), lane);
         }
-        let key = self.near_key(time.ns(), lane as u64, rank);
+        let key = near_key(since_base, lane as u64, rank);
         if at != ABSENT {
-            self.near[at as usize] = key;
-            return;
+            return self.near.replace(at as usize, key);
         }
-        self.position[rank as usize] = self.near.len() as u32;
-        self.near.push(key);
-        if self.near.len() > self.near_most {
-            self.draw_horizon_nearer();
-        }
+        let Some(at) = self.near.try_push(key) else { return self.arm_in_crowd(slot, time, lane) };
+        self.position[rank as usize] = at as u32;
+    }
+
+    /// The same, where so much lies before the horizon that looking at all takes long: the later part goes into the heap.
+    #[cold]
+    fn arm_in_crowd(&mut self, slot: Slot, time: Time, lane: Lane) {
+        let later = self.near.of_rank(NEAR_AGAIN);
+        self.sort_out(since_base(later));
+        self.near.set_room(NEAR_MOST);
+        self.arm(slot, time, lane);
     }
 
     /// The same, where the slot of this rank is in the heap, or comes there.
@@ -149,10 +144,10 @@ impl Agenda {
             return self.arm_late(rank, self.position[rank as usize], time, lane);
         }
         let is_far = at >= FAR && at != ABSENT;
-        if time < self.horizon {
+        if time - self.base < self.horizon {
             self.remove_far(at);
-            self.position[rank as usize] = self.near.len() as u32;
-            self.near.push(self.near_key(time, lane as u64, rank));
+            let key = near_key(time - self.base, lane as u64, rank);
+            self.position[rank as usize] = self.near.push(key) as u32;
             return;
         }
         let key = u128::from(time) << 64 | (lane as u128) << 32 | u128::from(rank);
@@ -163,10 +158,6 @@ impl Agenda {
             self.remove_near(at);
         }
         self.far.push(key, &mut keep(&mut self.position));
-    }
-
-    fn near_key(&self, time: u64, lane: u64, rank: u32) -> u64 {
-        NORMAL | (time - self.base) << self.shift | lane << self.rank_bits | u64::from(rank)
     }
 
     /// Makes `slot` not pending; it may be not pending already.
@@ -186,49 +177,53 @@ impl Agenda {
         self.position[self.rank_of[slot.0 as usize] as usize] != ABSENT
     }
 
+    /// All pending events, in no order.
+    pub fn pending(&self) -> impl Iterator<Item = (Time, Slot)> {
+        let near = self.near.keys().map(|key| (self.time_of(key), rank_in(key)));
+        let far = self.far.keys().map(|key| ((key >> 64) as u64, key as u32 as usize));
+        near.chain(far).map(|(time, rank)| (Time::from_ns(time), self.slot_of[rank]))
+    }
+
     /// When the earliest pending event is due.
     pub fn next(&mut self) -> Option<Time> {
-        if self.near.is_empty() {
-            self.bring_near();
-        }
-        Some(Time::from_ns(self.time_of(least(&self.near)?)))
+        let first = self.first_key()?;
+        Some(Time::from_ns(self.time_of(first)))
     }
 
     /// The earliest pending event, if it is due up to `end`; it is pending no more.
+    #[inline]
     pub fn pop_until(&mut self, end: Time) -> Option<(Time, Slot)> {
-        if self.near.is_empty() {
-            self.bring_near();
-        }
-        let least = least(&self.near)?;
-        let time = Time::from_ns(self.time_of(least));
+        let first = self.first_key()?;
+        let time = Time::from_ns(self.time_of(first));
         if time > end {
             return None;
         }
-        let rank = self.rank_in(least);
+        let rank = rank_in(first);
         let at = std::mem::replace(&mut self.position[rank], ABSENT);
         self.remove_near(at);
         Some((time, self.slot_of[rank]))
     }
 
+    /// The least key of `near`, where something comes if anything is pending.
+    #[inline]
+    fn first_key(&mut self) -> Option<u64> {
+        if self.near.is_empty() {
+            self.bring_near();
+        }
+        self.near.least()
+    }
+
     /// When the event of a key of `near` is due, in nanoseconds.
+    #[inline]
     fn time_of(&self, key: u64) -> u64 {
-        self.base + ((key ^ NORMAL) >> self.shift)
-    }
-
-    fn lane_in(&self, key: u64) -> u64 {
-        key >> self.rank_bits & ((1 << LANE_BITS) - 1)
-    }
-
-    fn rank_in(&self, key: u64) -> usize {
-        (key & ((1 << self.rank_bits) - 1)) as usize
+        self.base + since_base(key)
     }
 
     /// Fills the hole that a key of `near` leaves.
     #[inline]
     fn remove_near(&mut self, at: u32) {
-        self.near.swap_remove(at as usize);
-        if let Some(&moved) = self.near.get(at as usize) {
-            let rank = self.rank_in(moved);
+        if let Some(moved) = self.near.remove(at as usize) {
+            let rank = rank_in(moved);
             self.position[rank] = at;
         }
     }
@@ -242,53 +237,41 @@ impl Agenda {
     fn bring_near(&mut self) {
         let Some(first) = self.far.first() else { return };
         self.base = (first >> 64) as u64;
-        self.horizon = self.reach();
-        let mut last = self.base;
+        self.horizon = REACH;
+        let mut last = 0;
         while let Some(key) = self.far.first() {
-            let time = (key >> 64) as u64;
+            let since_base = (key >> 64) as u64 - self.base;
             // What is at one instant stays together.
-            if time >= self.horizon || (self.near.len() >= NEAR_AGAIN && time > last) {
-                self.horizon = time.min(self.horizon);
+            if since_base >= self.horizon || (self.near.len() >= NEAR_AGAIN && since_base > last) {
+                self.horizon = since_base.min(self.horizon);
                 break;
             }
             self.far.remove(0, &mut keep(&mut self.position));
             let (lane, rank) = ((key >> 32) as u64 & ((1 << LANE_BITS) - 1), key as u32);
-            self.position[rank as usize] = self.near.len() as u32;
-            self.near.push(self.near_key(time, lane, rank));
-            last = time;
+            self.position[rank as usize] = self.near.push(near_key(since_base, lane, rank)) as u32;
+            last = since_base;
         }
-        self.near_most = NEAR_MOST.max(2 * self.near.len());
-    }
-
-    /// So much lies before the horizon that looking at all takes long: the later part goes into the heap.
-    #[cold]
-    fn draw_horizon_nearer(&mut self) {
-        let (_, later, _) = self.near.select_nth_unstable(NEAR_AGAIN);
-        let later = *later;
-        self.horizon = self.time_of(later);
-        self.near_most = NEAR_MOST;
-        self.sort_out();
+        self.near.set_room(NEAR_MOST.max(2 * self.near.len()));
     }
 
     /// An event comes earlier than all that have been: none is due before the horizon, until the next is looked for.
     #[cold]
     fn begin_at(&mut self, base: u64) {
-        self.horizon = self.base;
-        self.sort_out();
-        (self.base, self.horizon) = (base, base);
+        self.sort_out(0);
+        self.base = base;
     }
 
-    /// What is not due before the horizon goes from `near` into the heap.
-    fn sort_out(&mut self) {
+    /// What is not due before this horizon goes from `near` into the heap.
+    fn sort_out(&mut self, horizon: u64) {
+        self.horizon = horizon;
         std::mem::swap(&mut self.near, &mut self.spare);
         for at in 0..self.spare.len() {
-            let key = self.spare[at];
-            let (time, rank) = (self.time_of(key), self.rank_in(key));
-            if time < self.horizon {
-                self.position[rank] = self.near.len() as u32;
-                self.near.push(key);
+            let key = self.spare.at(at);
+            let rank = rank_in(key);
+            if since_base(key) < horizon {
+                self.position[rank] = self.near.push(key) as u32;
             } else {
-                let key = u128::from(time) << 64 | u128::from(self.lane_in(key)) << 32 | rank as u128;
+                let key = u128::from(self.time_of(key)) << 64 | u128::from(lane_in(key)) << 32 | rank as u128;
                 self.far.push(key, &mut keep(&mut self.position));
             }
         }
@@ -296,22 +279,22 @@ impl Agenda {
     }
 }
 
-/// The least of these keys.
-fn least(keys: &[u64]) -> Option<u64> {
-    const LANES: usize = 4;
-    // Written so that it becomes one instruction for two lanes.
-    let lesser = |one: f64, other: f64| if one < other { one } else { other };
-    let mut least = [f64::INFINITY; LANES];
-    let chunks = keys.chunks_exact(LANES);
-    let rest = chunks.remainder();
-    for chunk in chunks {
-        for (least, key) in least.iter_mut().zip(chunk) {
-            *least = lesser(*least, f64::from_bits(*key));
-        }
-    }
-    let rest = rest.iter().map(|key| f64::from_bits(*key));
-    let found = rest.chain(least).fold(f64::INFINITY, lesser);
-    (found < f64::INFINITY).then_some(found.to_bits())
+/// A key of `near`, of an event that is due so many nanoseconds after `base`.
+#[inline]
+fn near_key(since_base: u64, lane: u64, rank: u32) -> u64 {
+    Near::FIRST | since_base << TIME_SHIFT | lane << RANK_BITS | u64::from(rank)
+}
+
+fn since_base(key: u64) -> u64 {
+    (key ^ Near::FIRST) >> TIME_SHIFT
+}
+
+fn lane_in(key: u64) -> u64 {
+    key >> RANK_BITS & ((1 << LANE_BITS) - 1)
+}
+
+fn rank_in(key: u64) -> usize {
+    (key & ((1 << RANK_BITS) - 1)) as usize
 }
 
 /// Writes down where keys stand in the heap.
@@ -325,22 +308,23 @@ mod tests {
     use multihop_core::Rng;
     use std::collections::BTreeSet;
 
-    /// The indexed heap against a plain ordered set, over random operations.
+    /// Against a plain ordered set, over random operations: few slots, and more than are looked at one by one. Some are due long after
+    /// the others, so that the horizon moves.
     #[test]
     fn agrees_with_an_ordered_set() {
-        const SLOTS: u32 = 97;
-        let owners: Vec<u32> = (0..SLOTS).map(|slot| slot % 7).collect();
-        for reversed in [false, true] {
+        for (slots, steps, reversed) in [(97, 100_000, false), (97, 100_000, true), (1_000, 20_000, false)] {
+            let owners: Vec<u32> = (0..slots).map(|slot| slot % 7).collect();
             let mut agenda = Agenda::ranked(&owners, reversed);
             let mut plain: BTreeSet<(u64, u8, u32, u32)> = BTreeSet::new();
             let mut rng = Rng::at(5, &["agenda"]);
             let lanes = [Lane::WireSent, Lane::AirEnd, Lane::Mac, Lane::Upper, Lane::AirStart, Lane::Record];
-            for step in 0..200_000u64 {
-                let slot = rng.below(SLOTS);
+            for step in 0..steps {
+                let slot = rng.below(slots);
                 match rng.below(4) {
                     0 | 1 => {
-                        let (time, lane) =
-                            (step / 50 + u64::from(rng.below(40)), lanes[rng.below(6) as usize]);
+                        let late = u64::from(rng.below(16) == 0) * 2 * REACH;
+                        let time = step / 50 + u64::from(rng.below(40)) + late;
+                        let lane = lanes[rng.below(6) as usize];
                         let owner = owners[slot as usize];
                         let owner = if reversed { u32::MAX - owner } else { owner };
                         plain.retain(|entry| entry.3 != slot);

@@ -205,7 +205,7 @@ pub(super) fn ip_fields(packet: &Packet) -> IpFields {
 fn put_ipv4(out: &mut Vec<u8>, packet: &Packet, ip: IpFields, protocol: u8, length: usize) {
     let mut header = [0; IPV4_HEADER];
     header[0] = 0x45;
-    header[1] = packet.segment.ecn.bits();
+    header[1] = packet.segment.dscp.number() << 2 | packet.segment.ecn.bits();
     header[2..4].copy_from_slice(&((IPV4_HEADER + length) as u16).to_be_bytes());
     header[4..6].copy_from_slice(&packet.identification().to_be_bytes());
     header[6] = 0x40; // do not fragment

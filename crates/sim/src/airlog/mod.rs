@@ -21,12 +21,14 @@ mod radiotap;
 mod tcp;
 
 use crate::config::{AppConfig, Channel, Config, FlowConfig, MatrixQuantity, MediumModel};
+use crate::framelog::Selection;
 use crate::mac::Timing;
 use crate::medium::{Bitmap, Frame, Link, Loads};
 use crate::slab::{Handle, Slab};
 use datagram::{Contents, Transport};
 use mpdu::Unit;
 use multihop_core::{FrameKind, NodeId, Span, Time};
+use multihop_dot11::user_priority;
 use pcapng::PcapngWriter;
 use radiotap::{Aggregate, RateFields, Seen};
 use std::collections::VecDeque;
@@ -41,6 +43,7 @@ const FEMTOWATT_DBM: f64 = -120.0;
 /// A capture of everything that the radios of a run see. [`run_logged`](crate::run_logged) makes one.
 pub struct AirLog {
     writer: PcapngWriter<Box<dyn Write + Send>>,
+    selection: Selection,
     timing: Timing,
     /// By [`crate::medium::RateSet::index`].
     rates: Vec<RateFields>,
@@ -123,7 +126,7 @@ impl AirLog {
     /// If the scenario's frames are too short for an 802.11 header, or `out` cannot be written.
     pub fn new(config: &Config, out: Box<dyn Write + Send>) -> Result<AirLog, AirLogError> {
         let data_header = config.mac.rules.data_header;
-        let qos = config.phy.standard().has_mcs();
+        let qos = config.phy.standard().has_mcs() || config.edca.is_some();
         let least = mpdu::data_header(qos) + mpdu::FCS;
         if data_header < least {
             return Err(AirLogError::NoRoomForHeader { data_header, least });
@@ -145,6 +148,7 @@ impl AirLog {
         let transport = |flow| if datagrams(flow) { Transport::Udp } else { Transport::Tcp };
         Ok(AirLog {
             writer,
+            selection: Selection::default(),
             rates: timing.rates().map(|rate| RateFields::new(&config.phy, rate)).collect(),
             timing,
             transports: config.flows.iter().map(transport).collect(),
@@ -165,6 +169,13 @@ impl AirLog {
         })
     }
 
+    /// The same, which has only what these nodes saw, and of that what ended in the interval.
+    #[must_use]
+    pub fn only(mut self, selection: Selection) -> AirLog {
+        self.selection = selection;
+        self
+    }
+
     /// A frame ends at its listeners; [`AirLog::heard`] and [`AirLog::sent`] are about this one until the next.
     pub(crate) fn frame_ends(&mut self, frame: &Frame, packets: &Slab, loads: &Loads) {
         // All that is still to come ends at its own node no earlier than this.
@@ -177,6 +188,7 @@ impl AirLog {
             bytes: frame.bytes,
             sequence: frame.sequence,
             retry: frame.retry,
+            tid: 0,
             about,
             contents: &[],
             qos: self.qos,
@@ -205,7 +217,9 @@ impl AirLog {
                 Contents::of(packets, handle, unit.frame.from, transport)
             })
             .collect();
-        let unit = Unit { contents: &contents, ..unit };
+        let dscp =
+            contents.first().filter(|_| self.timing.differentiates).map(|first| first.packet.segment.dscp);
+        let unit = Unit { contents: &contents, tid: dscp.map_or(0, user_priority), ..unit };
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.clear();
         mpdu::put(&mut bytes, &unit);
@@ -258,6 +272,9 @@ impl AirLog {
     fn add(&mut self, node: NodeId, frame: &Frame, earlier: Span, seen: Seen, there: impl Fn(usize) -> bool) {
         let starts = frame.air.start + frame.overhead - earlier;
         let at = frame.end() - earlier;
+        if !self.selection.has_node(node) || !self.selection.has_time(at) {
+            return;
+        }
         let stamps = radiotap::Stamps {
             tsft_us: starts.since(Time::ZERO).whole(Span::from_us(1)),
             end_ns: at.ns(),

@@ -29,16 +29,17 @@ const QOS: u8 = 0x80;
 
 const RETRY: u8 = 0x08;
 
-/// Of the `QoS` control field: the body is an A-MSDU (9.2.4.5.9). All else is zero: traffic identifier 0, and "normal ack", which in an
-/// A-MPDU asks for a block acknowledgement.
+/// Of the `QoS` control field, besides the traffic identifier: the body is an A-MSDU (9.2.4.5.9). All else is zero: "normal ack", which in
+/// an A-MPDU asks for a block acknowledgement.
 const A_MSDU_PRESENT: u8 = 0x80;
 /// Bytes of the header of a packet in an A-MSDU: two addresses and a length (9.3.2.2).
 const SUBFRAME_HEADER: usize = 14;
 /// Packets of an A-MSDU begin at multiples of this.
 const SUBFRAME_ALIGNMENT: usize = 4;
 
-/// The control field of a compressed block acknowledgement and of a request for one: of type 2 (table 9-24), traffic identifier 0.
-const COMPRESSED: [u8; 2] = [2 << 1, 0];
+/// The control field of a compressed block acknowledgement and of a request for one: of type 2 (table 9-24). The traffic identifier is in the
+/// four highest bits of its second byte.
+const COMPRESSED: u8 = 2 << 1;
 /// Instead of a fragment number: the bitmap has 32 bytes (802.11ax-2021, table 9-30b).
 const BITMAP_OF_32_BYTES: u16 = 4;
 /// Bytes of a block acknowledgement besides its bitmap: two addresses, control, start, FCS.
@@ -73,6 +74,8 @@ pub(super) struct Unit<'p> {
     pub(super) bytes: u32,
     pub(super) sequence: u32,
     pub(super) retry: bool,
+    /// The traffic identifier of DATA.
+    pub(super) tid: u8,
     /// What it says of others, if it is a block acknowledgement or a request for one.
     pub(super) about: Option<&'p Load>,
     /// Its packets: several are an A-MSDU, of packets of these network-layer bytes each.
@@ -109,7 +112,7 @@ impl Unit<'_> {
 }
 
 /// Appends the first bytes of a frame, at most as many as are [`Unit::kept`]; what is missing at its end is zero. DATA frames may be
-/// those of quality of service, of best effort (traffic identifier 0).
+/// those of quality of service.
 ///
 /// A DATA frame with contents must have at least [`data_header`] and `FCS` bytes.
 pub(super) fn put(out: &mut Vec<u8>, unit: &Unit) {
@@ -139,7 +142,7 @@ pub(super) fn put(out: &mut Vec<u8>, unit: &Unit) {
         out.extend(BSSID);
         out.extend((((unit.sequence & 0xfff) << 4) as u16).to_le_bytes());
         if qos {
-            out.extend([if others.is_empty() { 0 } else { A_MSDU_PRESENT }, 0]);
+            out.extend([unit.tid | if others.is_empty() { 0 } else { A_MSDU_PRESENT }, 0]);
         }
         if others.is_empty() {
             datagram::put(out, body, first);
@@ -156,7 +159,7 @@ fn put_block_ack(out: &mut Vec<u8>, unit: &Unit, about: &Load) {
     let bitmap = if answers { (unit.bytes - AROUND_BITMAP) as usize } else { 0 };
     let words = about.arrived.words();
     let size = if bitmap > size_of::<u64>() { BITMAP_OF_32_BYTES } else { 0 };
-    out.extend(COMPRESSED);
+    out.extend([COMPRESSED, about.tid << 4]);
     out.extend((about.start << 4 | size).to_le_bytes());
     out.extend(words.into_iter().flat_map(u64::to_le_bytes).take(bitmap));
 }
@@ -212,7 +215,7 @@ mod tests {
 
     fn unit<'p>(frame: &'p Frame, contents: &'p [Contents<'p>], qos: bool) -> Unit<'p> {
         let Frame { bytes, sequence, retry, .. } = *frame;
-        Unit { frame, bytes, sequence, retry, about: None, contents, qos, llc: 8 }
+        Unit { frame, bytes, sequence, retry, tid: 0, about: None, contents, qos, llc: 8 }
     }
 
     fn bytes(unit: &Unit) -> Vec<u8> {
@@ -274,7 +277,7 @@ mod tests {
     /// 802.11-2016, 9.3.1.8 and 9.3.1.9; 802.11ax-2021, table 9-30b.
     #[test]
     fn block_acknowledgements_are_as_long_as_the_standard_says() {
-        let mut about = Load { start: 0xabc, ..Load::default() };
+        let mut about = Load { start: 0xabc, tid: 6, ..Load::default() };
         for place in [0, 9, 63, 64, 255] {
             about.arrived.set(place);
         }
@@ -286,11 +289,11 @@ mod tests {
         };
         let request = of(FrameKind::BlockAckRequest, 24);
         assert_eq!((request[0], &request[4..16]), (0x84, &[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1][..]));
-        assert_eq!(request[16..], [4, 0, 0xc0, 0xab]);
+        assert_eq!(request[16..], [4, 0x60, 0xc0, 0xab]);
         let short = of(FrameKind::BlockAck, 32);
-        assert_eq!((short[0], &short[16..]), (0x94, &[4, 0, 0xc0, 0xab, 1, 2, 0, 0, 0, 0, 0, 0x80][..]));
+        assert_eq!((short[0], &short[16..]), (0x94, &[4, 0x60, 0xc0, 0xab, 1, 2, 0, 0, 0, 0, 0, 0x80][..]));
         let long = of(FrameKind::BlockAck, 56);
-        assert_eq!((&long[16..22], &long[27..29]), (&[4, 0, 0xc4, 0xab, 1, 2][..], &[0x80, 1][..]));
+        assert_eq!((&long[16..22], &long[27..29]), (&[4, 0x60, 0xc4, 0xab, 1, 2][..], &[0x80, 1][..]));
         assert_eq!((&long[29..51], long[51]), (&[0; 22][..], 0x80));
     }
 
@@ -301,9 +304,9 @@ mod tests {
         let handles = [packets.insert(packet(0)), packets.insert(packet(1))];
         let contents = handles.map(|handle| Contents::of(&packets, handle, NodeId(1), Transport::Udp));
         let frame = frame(FrameKind::Data, Some(NodeId(2)), 26 + 84 + 82 + FCS);
-        let unit = unit(&frame, &contents, true);
+        let unit = Unit { tid: 5, ..unit(&frame, &contents, true) };
         let bytes = bytes(&unit);
-        assert_eq!((bytes[0], &bytes[24..26]), (0x88, &[0x80, 0][..]));
+        assert_eq!((bytes[0], &bytes[24..26]), (0x88, &[0x85, 0][..]));
         let header = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0, 68, 0xaa, 0xaa, 3];
         for start in [26, 26 + 84] {
             assert_eq!(bytes[start..start + 17], header);

@@ -44,8 +44,8 @@ impl Airtimes {
             cts: timing.nominal.cts,
             data: timing.nominal.airtime(RateClass::Data, frame_bytes),
             ack: timing.nominal.ack,
-            cw_min: timing.cw_min,
-            cw_max: timing.cw_max,
+            cw_min: timing.best_effort().cw_min,
+            cw_max: timing.best_effort().cw_max,
         }
     }
 }

@@ -5,7 +5,8 @@ use crate::config::{AggregationConfig, Config, WireConfig};
 use crate::mac::{Fullest, Timing};
 use crate::medium::RateClass;
 use crate::routing::{Arrivals, LinkQuality};
-use multihop_core::NodeId;
+use multihop_core::{NodeId, Span};
+use multihop_dot11::AccessCategory;
 
 /// A packet and a link, with times in nanoseconds.
 pub(super) struct Crossing {
@@ -26,6 +27,7 @@ pub(super) struct Crossing {
 pub(super) fn cross_all(
     hop: (NodeId, NodeId),
     packets: &[(f64, u32)],
+    category: AccessCategory,
     config: &Config,
     quality: &LinkQuality,
 ) -> Vec<Crossing> {
@@ -33,17 +35,23 @@ pub(super) fn cross_all(
     if let (Some(limits), None) = (&timing.aggregation, config.wire(hop.0, hop.1)) {
         let rates = timing.between(hop.0, hop.1);
         let largest = packets.iter().map(|(_, size)| *size).max().unwrap_or(0);
-        let full = Fullest::new(limits, timing, timing.on(rates), largest);
+        let full = Fullest::new(limits, timing, rates, category, largest);
         return packets
             .iter()
-            .map(|(_, size)| cross_in(hop, [*size, largest], limits, &full, quality))
+            .map(|(_, size)| cross_in(hop, [*size, largest], category, (limits, &full), quality))
             .collect();
     }
-    packets.iter().map(|(_, size)| cross(hop, *size, config, quality)).collect()
+    packets.iter().map(|(_, size)| cross(hop, *size, category, config, quality)).collect()
 }
 
 /// A packet of so many network-layer bytes, by wire or by air.
-fn cross(hop: (NodeId, NodeId), size: u32, config: &Config, quality: &LinkQuality) -> Crossing {
+fn cross(
+    hop: (NodeId, NodeId),
+    size: u32,
+    category: AccessCategory,
+    config: &Config,
+    quality: &LinkQuality,
+) -> Crossing {
     if let Some(wire) = config.wire(hop.0, hop.1) {
         return across_wire(wire, size);
     }
@@ -58,11 +66,12 @@ fn cross(hop: (NodeId, NodeId), size: u32, config: &Config, quality: &LinkQualit
     let data = ns(link.airtime(RateClass::Data, bytes)) + if with_rts { sifs } else { 0.0 };
     let handshake = if with_rts { rts / arrivals.rts / arrivals.cts + cts / arrivals.cts } else { 0.0 };
     let tries = Tries::new(arrivals, with_rts, timing);
+    let exchange = timing.exchange(rates, link.airtime(RateClass::Data, bytes), with_rts);
     Crossing {
         data: ns(link.airtime(RateClass::Data, bytes)) / arrivals.data,
         exchange: (handshake + data) / arrivals.data + ack,
         airtime: tries.rts * rts + tries.cts * cts + tries.data * data + tries.ack * ack,
-        access: tries.access(arrivals, timing, rates),
+        access: tries.access(arrivals, timing, rates, category, exchange),
         delivered: tries.delivered,
         delivery: tries.succeed(),
         transmissions: tries.data,
@@ -92,8 +101,8 @@ fn across_wire(wire: &WireConfig, size: u32) -> Crossing {
 fn cross_in(
     hop: (NodeId, NodeId),
     [size, largest]: [u32; 2],
-    limits: &AggregationConfig,
-    full: &Fullest,
+    category: AccessCategory,
+    (limits, full): (&AggregationConfig, &Fullest),
     quality: &LinkQuality,
 ) -> Crossing {
     let (_, timing) = quality.parts();
@@ -113,23 +122,32 @@ fn cross_in(
     let with_rts = (full.packets > 1 && limits.rts) || timing.needs_rts(full.bytes);
     let sifs = ns(timing.sifs);
     let handshake = if with_rts { ns(link.rts) + ns(link.cts) + 2.0 * sifs } else { 0.0 };
-    let answer = sifs + ns(if full.packets > 1 { link.block_ack } else { link.ack });
+    let response = if full.packets > 1 { link.block_ack } else { link.ack };
+    let answer = sifs + ns(response);
+    let exchange = timing.exchange_with(rates, link.psdu_airtime(full.bytes), response, with_rts);
     let whole = data + share * (handshake + answer);
     let tries = geometric(1.0 - arrives, timing.short_retry_limit);
     Crossing {
         data: data / arrives,
         exchange: whole / arrives,
         airtime: tries * whole,
-        access: tries * share * waiting(timing, with_rts),
+        access: tries * share * waiting(timing, with_rts, category, exchange),
         delivered: 1.0 - (1.0 - arrives).powf(f64::from(timing.short_retry_limit)),
         delivery: arrives,
         transmissions: tries,
     }
 }
 
-/// What a station that is alone waits around a frame: DIFS and the mean of the first back-off, and propagation. Most frames are answered,
-/// for one of their MPDUs, so that the window stays.
-fn waiting(timing: &Timing, with_rts: bool) -> f64 {
+/// What a station that is alone waits around an exchange of this length: inter-frame space and the mean of the first back-off, once for
+/// all exchanges of an opportunity, and propagation. Most frames are answered, for one of their MPDUs, so that the window stays.
+fn waiting(timing: &Timing, with_rts: bool, category: AccessCategory, exchange: Span) -> f64 {
     let frames = if with_rts { 4.0 } else { 2.0 };
-    ns(timing.mean_access()) + frames * ns(timing.propagation)
+    let at_once = timing.exchanges_at_once(category, exchange);
+    between(timing, ns(timing.mean_access(category)), at_once) + frames * ns(timing.propagation)
+}
+
+/// What is waited before an exchange of an opportunity of so many, if it is this before the first, and SIFS before the others.
+pub(super) fn between(timing: &Timing, first: f64, at_once: u64) -> f64 {
+    let at_once = at_once as f64;
+    first / at_once + ns(timing.sifs) * (at_once - 1.0) / at_once
 }

@@ -4,6 +4,7 @@ use super::crossing::{Crossing, cross_all};
 use crate::config::{AppConfig, Config, FlowConfig};
 use crate::routing::{LinkQuality, Routes};
 use multihop_core::{NodeId, Segment, Span, Time};
+use multihop_dot11::{AccessCategory, user_priority};
 use multihop_schemes::Scheme;
 
 /// Airtime on a link for one message of a flow, in seconds. A message may be several packets, or a share of one. On a wire it is
@@ -82,10 +83,15 @@ impl Demand {
             pieces.map(|piece| (1.0, piece + wire.header + config.extra_header)).collect();
         let feedback: Vec<(f64, u32)> =
             wire.feedback.iter().map(|(share, size)| (*share, size + config.extra_header)).collect();
+        let category = if config.edca.is_some() {
+            AccessCategory::of_priority(user_priority(flow.dscp))
+        } else {
+            AccessCategory::BestEffort
+        };
         let mut along = |from, to, packets: &[(f64, u32)], way: Way| -> Vec<LinkTime> {
             let hops = routes.hops(from, to, &config.radios).unwrap_or_default();
             let crossings: Vec<Vec<Crossing>> =
-                hops.iter().map(|hop| cross_all(*hop, packets, config, quality)).collect();
+                hops.iter().map(|hop| cross_all(*hop, packets, category, config, quality)).collect();
             let begun = begun(&crossings, packets, way);
             if begun.iter().flatten().any(|packets| *packets > MOST_BEGUN) {
                 return Vec::new();

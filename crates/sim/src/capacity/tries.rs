@@ -1,11 +1,12 @@
 //! How often the frames of an exchange are sent until a packet is across a link, and how long the sender waits between, where the
 //! channel loses some of them. Nobody else sends.
 
+use super::crossing::between;
 use crate::mac::Timing;
 use crate::medium::RateSet;
 use crate::routing::Arrivals;
 use multihop_core::Span;
-use multihop_dot11::{EifsRule, ResponseTimeout};
+use multihop_dot11::{AccessCategory, EifsRule, ResponseTimeout};
 use std::collections::BTreeMap;
 
 /// What DCF is expected to do for each packet that it begins with, until the packet is acknowledged or given up (9.3.2.8, 9.3.4.4).
@@ -63,16 +64,24 @@ impl Tries {
         self.handshake * self.answered
     }
 
-    /// What the sender waits besides frames and SIFS, in nanoseconds: DIFS and back-off before each try, from a window that
-    /// doubles with each failure, propagation, and the time-outs of what nobody answers or what arrives broken.
-    pub fn access(&self, arrivals: Arrivals, timing: &Timing, rates: RateSet) -> f64 {
+    /// What the sender waits besides frames and SIFS, in nanoseconds: inter-frame space and back-off before each try, from a window
+    /// that doubles with each failure, once for all exchanges of an opportunity; propagation, and the time-outs of what nobody
+    /// answers or what arrives broken. An exchange that succeeds takes so long.
+    pub fn access(
+        &self,
+        arrivals: Arrivals,
+        timing: &Timing,
+        rates: RateSet,
+        category: AccessCategory,
+        exchange: Span,
+    ) -> f64 {
         let link = timing.on(rates);
         let tries = if self.rts > 0.0 { self.rts } else { self.data };
         let frames = self.rts + self.cts + self.data + self.ack;
         let silent = |timeout: Span| ns(timing.pause_after(None, timeout));
         let broken = |response: Span, timeout: Span| ns(timing.pause_after(Some(response), timeout));
-        tries * ns(timing.difs)
-            + self.backoff(tries, timing)
+        let contention = tries * ns(timing.access(category).aifs) + self.backoff(tries, timing, category);
+        between(timing, contention, timing.exchanges_at_once(category, exchange))
             + frames * ns(timing.propagation)
             + lost(self.rts, arrivals.rts) * silent(link.cts_timeout)
             + lost(self.cts, arrivals.cts) * broken(link.cts, link.cts_timeout)
@@ -81,13 +90,14 @@ impl Tries {
     }
 
     /// Back-off before all tries, in nanoseconds: until the window is largest, by the chance of each number of failures.
-    fn backoff(&self, tries: f64, timing: &Timing) -> f64 {
-        let largest = ns(timing.mean_backoff(timing.cw_max));
+    fn backoff(&self, tries: f64, timing: &Timing, category: AccessCategory) -> f64 {
+        let access = timing.access(category);
+        let largest = ns(timing.mean_backoff(access.cw_max));
         let mut waited = tries * largest;
-        let mut window = timing.cw_min;
+        let mut window = access.cw_min;
         // Chance of being at a try after so many failures in a row of the handshake, and so many of what follows.
         let mut at = BTreeMap::from([([0, 0], 1.0)]);
-        while window < timing.cw_max {
+        while window < access.cw_max {
             waited += at.values().sum::<f64>() * (ns(timing.mean_backoff(window)) - largest);
             let mut next = BTreeMap::new();
             for ([short, long], chance) in at {
@@ -101,7 +111,7 @@ impl Tries {
                 }
             }
             at = next;
-            window = timing.next_cw(window);
+            window = access.next_cw(window);
         }
         waited
     }

@@ -1,16 +1,66 @@
 //! When the station may transmit (9.3.4).
 
-use super::{Context, Mac, Phase};
-use multihop_core::{Interval, LinkEvent, Time};
-use multihop_dot11::{BackoffDraw, EifsRule};
+use super::{Context, Function, Mac, Phase, Timing};
+use crate::medium::Reception;
+use crate::stack::Stack;
+use multihop_core::{Interval, LinkEvent, Rng, Span, Time};
+use multihop_dot11::{AccessCategory, BackoffDraw, EifsRule};
+
+impl Function {
+    /// When its back-off runs out, while it counts.
+    pub(super) fn ends(&self, slot: Span) -> Option<Time> {
+        Some(self.counting? + slot * u64::from(self.backoff?))
+    }
+
+    /// Draws a back-off from the present window (9.3.3).
+    #[inline]
+    pub(super) fn draw(&mut self, timing: &Timing, rng: &mut Rng) {
+        let bound = match timing.rules.backoff_draw {
+            BackoffDraw::Inclusive => self.cw + 1,
+            BackoffDraw::Exclusive => self.cw.max(1),
+        };
+        self.backoff = Some(rng.below(bound));
+        self.drawn = true;
+    }
+
+    /// Stops the back-off, whose slots count since `start`, where it is.
+    #[inline(never)]
+    pub(super) fn stop(&mut self, start: Time, now: Time, timing: &Timing, rng: &mut Rng) {
+        let counted = now.since(start).whole(timing.slot) as u32;
+        let mut left = self.backoff.expect("a running back-off is pending") - counted;
+        if timing.busy_period_counts_as_slot && now >= start {
+            left = left.saturating_sub(1);
+        }
+        self.attempt.slots += counted;
+        self.backoff = Some(left);
+        if !self.drawn {
+            self.draw(timing, rng);
+        }
+    }
+
+    /// The back-off ran out.
+    pub(super) fn use_up(&mut self) {
+        self.counting = None;
+        self.attempt.slots += self.backoff.take().expect("a running back-off is pending");
+    }
+}
 
 impl Mac {
     /// A packet entered the empty interface queue, or the station has just become free to take one.
     pub fn on_queued(&mut self, ctx: &mut Context) {
-        if self.current.is_some() || !self.take_next(ctx) {
+        if self.edca.is_some() {
+            self.on_queued_in_any(ctx);
+        } else if self.function.current.is_none() {
+            self.take_up(ctx);
+        }
+    }
+
+    /// Takes a packet, if there is one, and has it wait as long as it must.
+    pub(super) fn take_up(&mut self, ctx: &mut Context) {
+        if !self.take_next(ctx) {
             return;
         }
-        if self.backoff.is_some() {
+        if self.function.backoff.is_some() {
             self.add_extra_backoff(ctx);
             return;
         }
@@ -18,10 +68,10 @@ impl Mac {
         let idle = !self.busy && self.nav <= ctx.now && self.phase == Phase::Contending;
         if idle && ctx.timing.rules.immediate_access && self.extra_slots() == 0 {
             // 9.3.4.2: no back-off if the medium has been idle for an IFS; if it turns busy before, one is drawn.
-            self.backoff = Some(0);
-            self.drawn = false;
+            self.function.backoff = Some(0);
+            self.function.drawn = false;
         } else {
-            self.draw(ctx);
+            self.draw(ctx.timing);
             self.add_extra_backoff(ctx);
         }
         self.contend(ctx);
@@ -29,7 +79,7 @@ impl Mac {
 
     /// What a router policy wants the frame to wait besides the back-off before its first try.
     fn extra_slots(&self) -> u32 {
-        self.current.map_or(0, |out| out.extra_slots)
+        self.function.current.map_or(0, |out| out.extra_slots)
     }
 
     /// Adds that to the back-off, which may be running.
@@ -38,81 +88,102 @@ impl Mac {
         if extra == 0 {
             return;
         }
-        let slots = self.backoff.unwrap_or(0).saturating_add(extra);
-        self.backoff = Some(slots);
-        if let Some(start) = self.counting {
-            self.arm(ctx, start + ctx.timing.slot * u64::from(slots));
+        let slots = self.function.backoff.unwrap_or(0).saturating_add(extra);
+        self.function.backoff = Some(slots);
+        if self.function.counting.is_some() {
+            self.arm_access(ctx);
         }
     }
 
-    /// Draws a back-off from the present window (9.3.3).
-    pub(super) fn draw(&mut self, ctx: &Context) {
-        let bound = match ctx.timing.rules.backoff_draw {
-            BackoffDraw::Inclusive => self.cw + 1,
-            BackoffDraw::Exclusive => self.cw,
-        };
-        self.backoff = Some(self.rng.below(bound));
-        self.drawn = true;
+    /// Draws a back-off from the present window.
+    #[inline]
+    pub(super) fn draw(&mut self, timing: &Timing) {
+        self.function.draw(timing, &mut self.rng);
     }
 
     /// The window after a failure.
     pub(super) fn double_cw(&mut self, ctx: &Context) {
-        self.cw = ctx.timing.next_cw(self.cw);
+        self.function.cw = ctx.timing.access(self.function.category).next_cw(self.function.cw);
+    }
+
+    /// The window after a success.
+    pub(super) fn reset_cw(&mut self, ctx: &Context) {
+        self.function.cw = ctx.timing.access(self.function.category).cw_min;
     }
 
     /// Lets the back-off run if nothing forbids it.
+    #[inline]
     pub(super) fn contend(&mut self, ctx: &mut Context) {
-        if self.phase != Phase::Contending || self.busy || self.counting.is_some() {
+        if self.phase != Phase::Contending || self.busy {
             return;
         }
-        let Some(slots) = self.backoff else { return };
-        self.expire_nav(ctx);
-        if self.nav > ctx.now
-            && let Some(reset) = self.nav_reset
-            && reset < self.nav
-        {
-            self.arm(ctx, reset);
+        if self.edca.is_some() {
+            return self.contend_by_category(ctx);
+        }
+        let Some(slots) = self.function.backoff.filter(|_| self.function.counting.is_none()) else { return };
+        if self.awaits_nav_reset(ctx) {
             return;
         }
-        let idle_from = self.idle_since.max(self.nav);
-        let difs = ctx.timing.difs;
-        let fresh = ctx.timing.rules.fresh_difs;
-        let after_difs = if fresh { idle_from.max(ctx.now) + difs } else { (idle_from + difs).max(ctx.now) };
-        // EIFS begins with the idle medium after the bad frame, whatever the NAV says (9.3.2.3.7).
-        let start = after_difs.max(self.eifs_until);
-        self.counting = Some(start);
+        let start = self.first_slot(ctx, ctx.timing.access(AccessCategory::BestEffort).aifs);
+        self.function.counting = Some(start);
         self.arm(ctx, start + ctx.timing.slot * u64::from(slots));
     }
 
-    /// Stops the back-off where it is: the medium turns busy.
-    pub(super) fn freeze(&mut self, ctx: &mut Context) {
-        let Some(start) = self.counting.take() else {
-            if self.phase == Phase::Contending {
-                ctx.agenda.disarm(self.timer); // a NAV that might have been reset
-            }
-            return;
-        };
-        ctx.agenda.disarm(self.timer);
-        let counted = ctx.now.since(start).whole(ctx.timing.slot) as u32;
-        let mut left = self.backoff.expect("a running back-off is pending") - counted;
-        if ctx.timing.rules.busy_period_counts_as_slot && ctx.now >= start {
-            left = left.saturating_sub(1);
+    /// Is the NAV set, and may it be reset before it ends? Then the station looks again when it may.
+    pub(super) fn awaits_nav_reset(&mut self, ctx: &mut Context) -> bool {
+        self.expire_nav(ctx);
+        let reset = self.nav_reset.filter(|reset| self.nav > ctx.now && *reset < self.nav);
+        if let Some(reset) = reset {
+            self.arm(ctx, reset);
         }
-        self.attempt.slots += counted;
-        self.backoff = Some(left);
-        if !self.drawn {
-            self.draw(ctx);
+        reset.is_some()
+    }
+
+    /// When the first slot begins that counts, in an idle medium, after this inter-frame space.
+    pub(super) fn first_slot(&self, ctx: &Context, space: Span) -> Time {
+        // EIFS begins with the idle medium after the bad frame, whatever the NAV says (9.3.2.3.7). It is as much longer than this space
+        // as than DIFS (802.11-2016, 10.3.2.3.7 and 10.22.2.4).
+        let idle_from = self.idle_since.max(self.nav).max(self.eifs_until);
+        if ctx.timing.rules.fresh_difs {
+            idle_from.max(ctx.now) + space
+        } else {
+            (idle_from + space).max(ctx.now)
+        }
+    }
+
+    /// Looks again when the first back-off that counts runs out.
+    pub(super) fn arm_access(&self, ctx: &mut Context) {
+        if let Some(first) = self.functions().filter_map(|function| function.ends(ctx.timing.slot)).min() {
+            self.arm(ctx, first);
+        }
+    }
+
+    /// The medium turns busy: stops the back-off where it is. A NAV that might have been reset is not.
+    #[inline]
+    pub(super) fn hold_back(&mut self, ctx: &mut Context) {
+        self.expire_nav(ctx);
+        let might_reset = self.nav_reset.take().is_some();
+        if self.edca.is_some() {
+            self.freeze_all(ctx);
+        } else if let Some(start) = self.function.counting.take() {
+            ctx.agenda.disarm(self.timer);
+            self.function.stop(start, ctx.now, ctx.timing, &mut self.rng);
+        } else if might_reset && self.phase == Phase::Contending {
+            ctx.agenda.disarm(self.timer);
         }
     }
 
     /// The back-off ran out, or the NAV may be reset.
     pub(super) fn on_access(&mut self, ctx: &mut Context) {
-        if self.counting.take().is_none() {
+        if self.edca.is_some() {
+            return self.on_access_by_category(ctx);
+        }
+        if self.function.counting.is_none() {
             self.contend(ctx); // which drops the NAV that may be reset by now
             return;
         }
-        self.attempt.slots += self.backoff.take().expect("a running back-off is pending");
-        if self.current.is_some() {
+        self.function.use_up();
+        if self.function.current.is_some() {
             self.begin_exchange(ctx);
         }
     }
@@ -121,19 +192,20 @@ impl Mac {
     #[inline]
     pub(super) fn expire_nav(&mut self, ctx: &mut Context) {
         if let Some(reset) = self.nav_reset.take_if(|reset| *reset <= ctx.now) {
-            self.cut_nav(ctx, reset);
+            self.cut_nav(ctx.stack, reset);
         }
     }
 
     #[inline(never)]
-    fn cut_nav(&mut self, ctx: &mut Context, reset: Time) {
+    fn cut_nav(&mut self, stack: &mut Stack, reset: Time) {
         if reset < self.nav {
             self.nav = reset;
-            ctx.stack.on_link(&LinkEvent::NavReset(reset));
+            stack.on_link(&LinkEvent::NavReset(reset));
         }
     }
 
     /// Sets the NAV, if that makes it longer.
+    #[inline]
     pub(super) fn set_nav(&mut self, ctx: &mut Context, until: Time) -> bool {
         if until <= self.nav {
             return false;
@@ -145,17 +217,22 @@ impl Mac {
         true
     }
 
-    /// A signal that was not recognized as a frame ended: ns-2 treats it as a frame that could not be decoded.
-    pub(super) fn after_noise(&mut self, ctx: &mut Context) {
-        if ctx.timing.rules.eifs == EifsRule::AsNav {
-            self.after_garbled(ctx);
+    /// A signal ended that was not decoded, or not received at all. One that was not recognized as a frame ns-2 treats as a frame that
+    /// could not be decoded.
+    #[inline]
+    pub(super) fn after_bad(&mut self, ctx: &mut Context, reception: Reception) {
+        match reception {
+            Reception::FcsError => self.after_garbled(ctx),
+            Reception::Noise if ctx.timing.rules.eifs == EifsRule::AsNav => self.after_garbled(ctx),
+            _ => {}
         }
     }
 
     /// A frame that could not be decoded ended (9.3.2.3.7).
-    pub(super) fn after_garbled(&mut self, ctx: &mut Context) {
+    #[inline]
+    fn after_garbled(&mut self, ctx: &mut Context) {
         match ctx.timing.rules.eifs {
-            EifsRule::UntilCorrectFrame => self.eifs_until = ctx.now + ctx.timing.eifs,
+            EifsRule::UntilCorrectFrame => self.eifs_until = ctx.now + (ctx.timing.eifs - ctx.timing.difs),
             EifsRule::AsNav => {
                 self.set_nav(ctx, ctx.now + ctx.timing.eifs);
             }

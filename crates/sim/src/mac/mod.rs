@@ -4,16 +4,23 @@
 //! * `contention`: when the station may transmit: IFS, NAV, back-off.
 //! * `originator`: getting its own frame across: RTS, CTS, DATA, ACK, retries.
 //! * `recipient`: what it does with frames of others: NAV, CTS, ACK, duplicates.
+//! * `rate_control`: at which rate it sends DATA, where it may choose.
 //! * `aggregation`: A-MPDUs and block acknowledgements in place of single frames and ACKs, where the station has them.
+//! * `edca`: four functions that contend instead of one, each for an access category, where the station has them.
+//! * `txop`: several exchanges in a row of one of these.
 //!
-//! One timer serves all of them, because a station waits for one thing at a time: while it owes or awaits a response, its
-//! back-off does not run. [`Phase`] says what the timer is for.
+//! One timer serves all of them, because a station waits for one thing at a time: while it owes or awaits a response, no
+//! back-off runs. [`Phase`] says what the timer is for.
 
+mod access;
 mod aggregation;
 mod contention;
+mod edca;
 mod originator;
+mod rate_control;
 mod recipient;
 mod timing;
+mod txop;
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +33,8 @@ use crate::medium::{Frame, Loads, Radio, RateSet};
 use crate::record::Recorder;
 use crate::slab::{Handle, Slab};
 use crate::stack::Stack;
-use multihop_core::{FlowId, Interval, LinkEvent, NodeId, Rng, Span, Time};
+use multihop_core::{FlowId, FrameKind, Interval, LinkEvent, NodeId, Rng, Span, Time};
+use multihop_dot11::AccessCategory;
 
 /// What the station is doing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,16 +49,35 @@ enum Phase {
     AwaitingAck,
     /// Its broadcast is on the air. No timer.
     Broadcasting,
+    /// The next frame of its transmission opportunity follows after SIFS. Timer: SIFS.
+    NextDue,
     /// It owes a CTS after SIFS. Timer: SIFS.
-    CtsDue { to: NodeId, sequence: u32, duration: Span },
+    CtsDue(Answered),
     /// Its CTS is on the air; under ns-2's rules it then waits for the DATA. Timer: the DATA is overdue.
     CtsSent,
     /// It owes an ACK after SIFS. Timer: SIFS.
-    AckDue { to: NodeId, sequence: u32 },
-    /// It owes a block acknowledgement after SIFS. Timer: SIFS.
-    BlockAckDue { to: NodeId, sequence: u32 },
+    AckDue(Answered),
+    /// It owes a block acknowledgement after SIFS, about MPDUs of this traffic identifier. Timer: SIFS.
+    BlockAckDue { answered: Answered, tid: u8 },
     /// Its ACK, or block acknowledgement, is on the air. No timer.
     AckSent,
+}
+
+/// The frame that a response is owed for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Answered {
+    /// Its sender.
+    to: NodeId,
+    rates: RateSet,
+    sequence: u32,
+    /// What the response is to say in its duration field.
+    duration: Span,
+}
+
+impl Answered {
+    fn of(frame: &Frame, duration: Span) -> Answered {
+        Answered { to: frame.from, rates: frame.rates, sequence: frame.sequence, duration }
+    }
 }
 
 /// What a station wants to get across.
@@ -120,6 +147,19 @@ impl Outgoing {
     }
 }
 
+/// How a station came to send a frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Access {
+    /// Which try of an RTS, or of unicast DATA, it is, from 1.
+    pub tries: u32,
+    /// Slots that were counted down before it, if it begins an exchange.
+    pub slots: u32,
+    /// Since when what it is about was at the head of the line, if it begins an exchange.
+    pub since: Option<Time>,
+    /// The packet that an RTS is sent for.
+    pub packet: Option<Handle>,
+}
+
 /// The try that is under way, for [`multihop_core::Attempt`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Try {
@@ -127,6 +167,39 @@ struct Try {
     rts: Option<Interval>,
     cts: Option<Interval>,
     data: Option<Interval>,
+}
+
+/// What contends for the medium: the DCF, or one of the EDCAFs of a station (802.11-2016, 10.22.2.1).
+#[derive(Clone, Debug)]
+#[repr(C)]
+struct Function {
+    /// `drawn` is false for the zero of an immediate access.
+    drawn: bool,
+    category: AccessCategory,
+    cw: u32,
+    /// Slots to go, if a back-off is pending.
+    backoff: Option<u32>,
+    /// Since when slots count, while they do.
+    counting: Option<Time>,
+    sequence: u32,
+    current: Option<Outgoing>,
+    attempt: Try,
+}
+
+impl Function {
+    /// One with nothing to send.
+    fn new(category: AccessCategory, cw: u32) -> Function {
+        Function {
+            drawn: false,
+            category,
+            cw,
+            backoff: None,
+            counting: None,
+            sequence: 0,
+            current: None,
+            attempt: Try::default(),
+        }
+    }
 }
 
 /// A station's MAC. In the order in which it is used: what a frame of others changes comes first, in few cache lines.
@@ -139,31 +212,28 @@ pub struct Mac {
     busy: bool,
     /// The response is overdue, but a frame is being received: its end decides.
     receiving_at_timeout: bool,
-    /// `drawn` is false for the zero of an immediate access.
-    drawn: bool,
-    cw: u32,
     busy_since: Time,
     idle_since: Time,
     nav: Time,
     /// When the NAV may be reset, if no frame begins before.
     nav_reset: Option<Time>,
-    /// EIFS after the last frame that could not be decoded, unless a correct one followed.
+    /// EIFS less DIFS after the last frame that could not be decoded, unless a correct one followed; under EDCA also the end of the last
+    /// wait for a response that did not come.
     eifs_until: Time,
     phase: Phase,
-    /// Slots to go, if a back-off is pending.
-    backoff: Option<u32>,
-    /// Since when slots count, while they do.
-    counting: Option<Time>,
-    current: Option<Outgoing>,
-    attempt: Try,
+    /// What contends, and exchanges its frames; of several the one whose exchange is the last that began.
+    function: Function,
+    /// The others; none under the DCF.
+    edca: Option<Box<edca::Edca>>,
     air: Slot,
-    sequence: u32,
     frame: Option<Frame>,
     rng: Rng,
-    /// Sequence number of the last DATA frame from each neighbour (9.3.2.10).
-    heard_last: Vec<(NodeId, u32)>,
+    /// Sequence number of the last DATA frame from each neighbour, by traffic identifier (9.3.2.10; 802.11-2016, 10.3.2.11.2).
+    heard_last: Vec<(NodeId, u8, u32)>,
     /// None without aggregation.
     agreements: Option<Box<aggregation::Agreements>>,
+    /// None where rates are fixed.
+    rates: Option<Box<rate_control::Rates>>,
 }
 
 /// What a MAC may touch while it handles an event: its own node's things and the run's shared books.
@@ -193,17 +263,13 @@ impl Mac {
             nav: Time::ZERO,
             nav_reset: None,
             eifs_until: Time::ZERO,
-            cw: timing.cw_min,
-            backoff: None,
-            drawn: false,
-            counting: None,
-            current: None,
-            attempt: Try::default(),
+            function: Function::new(AccessCategory::BestEffort, timing.best_effort().cw_min),
+            edca: None,
             receiving_at_timeout: false,
             frame: None,
-            sequence: 0,
             heard_last: Vec::new(),
             agreements: None,
+            rates: None,
         }
     }
 
@@ -213,6 +279,33 @@ impl Mac {
     /// If it has none.
     pub fn on_air(&self) -> Frame {
         self.frame.expect("the air slot fires only for a frame on the air")
+    }
+
+    /// Until when its NAV is set.
+    pub fn nav(&self) -> Time {
+        self.nav
+    }
+
+    /// How it came to send this frame of its own, which begins now.
+    pub fn access(&self, frame: &Frame) -> Access {
+        let Some(out) =
+            self.function.current.as_ref().filter(|_| {
+                matches!(frame.kind, FrameKind::Rts | FrameKind::Data | FrameKind::BlockAckRequest)
+            })
+        else {
+            return Access::default();
+        };
+        let first = frame.kind == FrameKind::Rts || self.function.attempt.rts.is_none();
+        let tries = if frame.kind == FrameKind::Rts { out.rts_tries } else { out.data_tries };
+        Access {
+            tries: if frame.to.is_some() { tries } else { 0 },
+            slots: if first { self.function.attempt.slots } else { 0 },
+            since: first.then_some(out.head_of_line),
+            packet: match out.cargo {
+                Cargo::Packet(handle) => Some(handle),
+                Cargo::Block { .. } | Cargo::Request { .. } => None,
+            },
+        }
     }
 
     /// Books the period, busy or idle, that the end of the run cuts off.
@@ -240,12 +333,30 @@ impl Mac {
 
     /// Has it something to do, but no timer and no signal that it waits for? Then it would be silent for ever.
     pub fn is_stuck(&self, agenda: &Agenda) -> bool {
-        self.current.is_some() && !self.busy && !agenda.is_armed(self.timer)
+        self.functions().any(|function| function.current.is_some())
+            && !self.busy
+            && !agenda.is_armed(self.timer)
     }
 
     /// Does it hold a packet?
+    #[cfg(test)]
     pub fn holds_packet(&self) -> bool {
-        self.current.is_some()
+        self.function.current.is_some()
+    }
+
+    /// From the timer on it takes at least this until a packet can be at its destination; the shortest DATA frame takes `shortest`.
+    pub fn least_before_delivery(&self, timing: &Timing, shortest: Span) -> Span {
+        // With several functions, or a choice of rates, what is sent is decided then.
+        let is_decided = self.edca.is_none() && self.rates.is_none();
+        match (self.phase, self.function.current.filter(|_| is_decided)) {
+            (Phase::Contending | Phase::DataDue, Some(Outgoing { cargo: Cargo::Packet(_), data, .. })) => {
+                data
+            }
+            (Phase::CtsDue { .. } | Phase::AckDue { .. } | Phase::BlockAckDue { .. }, _) => {
+                timing.shortest_answer() + timing.sifs + shortest
+            }
+            _ => shortest,
+        }
     }
 
     /// The timer went off.
@@ -254,26 +365,28 @@ impl Mac {
             Phase::Contending => self.on_access(ctx),
             Phase::AwaitingCts | Phase::AwaitingAck => self.on_response_overdue(ctx),
             Phase::DataDue => self.send_data_after_cts(ctx),
-            Phase::CtsDue { to, sequence, duration } => self.send_cts(ctx, to, sequence, duration),
-            Phase::AckDue { to, sequence } => self.send_ack(ctx, to, sequence),
-            Phase::BlockAckDue { to, sequence } => self.send_block_ack(ctx, to, sequence),
+            Phase::NextDue => self.begin_exchange(ctx),
+            Phase::CtsDue(answered) => self.send_cts(ctx, answered),
+            Phase::AckDue(answered) => self.send_ack(ctx, answered),
+            Phase::BlockAckDue { answered, tid } => self.send_block_ack(ctx, answered, tid),
             Phase::CtsSent => self.rest(ctx),
             Phase::Broadcasting | Phase::AckSent => unreachable!("no timer runs in {:?}", self.phase),
         }
     }
 
     /// The medium turns busy: a signal began while there was none, though the station's own may still have been on its way.
+    #[inline]
     pub fn on_busy(&mut self, ctx: &mut Context) {
         if self.busy {
             self.turn_idle(ctx);
         }
-        self.expire_nav(ctx);
-        self.nav_reset = None;
-        self.freeze(ctx);
+        self.hold_back(ctx);
+        debug_assert!(self.phase != Phase::Contending || !ctx.agenda.is_armed(self.timer));
         self.turn_busy(ctx);
     }
 
     /// The medium is idle again.
+    #[inline]
     pub fn on_idle(&mut self, ctx: &mut Context) {
         self.turn_idle(ctx);
         self.contend(ctx);
@@ -290,6 +403,11 @@ impl Mac {
         ctx.radio.stop();
         let packet = frame.packet.map(|handle| &ctx.packets.get(handle).packet);
         ctx.record.transmitted(self.id, &frame, packet, ctx.now);
+        if self.edca.is_some()
+            && matches!(self.phase, Phase::AwaitingCts | Phase::AwaitingAck | Phase::Broadcasting)
+        {
+            ctx.record.transmitted_by(self.id, self.function.category, &frame, ctx.now);
+        }
         match self.phase {
             Phase::AckSent => self.phase = Phase::Contending,
             Phase::CtsSent if !ctx.timing.rules.data_needs_own_cts => self.phase = Phase::Contending,
@@ -300,7 +418,7 @@ impl Mac {
 
     /// Puts a frame on the air.
     fn transmit(&mut self, ctx: &mut Context, frame: Frame) {
-        debug_assert!(self.counting.is_none() && self.frame.is_none());
+        debug_assert!(self.function.counting.is_none() && self.frame.is_none());
         if !self.busy {
             self.turn_busy(ctx);
         }
@@ -322,9 +440,11 @@ impl Mac {
 
     #[inline]
     fn turn_busy(&mut self, ctx: &mut Context) {
-        let reserved = self.reserved(self.idle_since, ctx.now);
-        if reserved.end > reserved.start {
-            ctx.record.reserved(self.id, reserved);
+        if self.nav > self.idle_since {
+            let reserved = self.reserved(self.idle_since, ctx.now);
+            if reserved.end > reserved.start {
+                ctx.record.reserved(self.id, reserved);
+            }
         }
         self.busy = true;
         self.busy_since = ctx.now;

@@ -14,20 +14,21 @@ impl Mac {
         if self.agreements.is_some() {
             return self.take_block(ctx);
         }
-        let Some(next) = ctx.stack.next(ctx.now, ctx.packets, ctx.record) else { return false };
+        let category = self.function.category;
+        let Some(next) = ctx.stack.next(ctx.now, category, ctx.packets, ctx.record) else { return false };
         self.take_packet(ctx, &next);
         true
     }
 
     /// This packet is sent next, in a frame of its own.
     pub(super) fn take_packet(&mut self, ctx: &mut Context, next: &Queued<Waiting>) {
-        let Waiting { handle, peer } = next.item;
+        let Waiting { handle, peer, tid } = next.item;
         let packet = &ctx.packets.get(handle).packet;
         let bytes = ctx.timing.data_bytes(packet.size);
         let rate = if peer.is_some() { RateClass::Data } else { RateClass::Control };
         let rates = peer.map_or(RateSet::NOMINAL, |peer| ctx.timing.between(self.id, peer));
-        self.sequence = self.sequence.wrapping_add(1);
-        self.current = Some(Outgoing {
+        self.number(tid);
+        self.function.current = Some(Outgoing {
             cargo: Cargo::Packet(handle),
             peer,
             flow: packet.flow,
@@ -50,10 +51,11 @@ impl Mac {
 
     /// The access was won: RTS, or DATA at once.
     pub(super) fn begin_exchange(&mut self, ctx: &mut Context) {
-        if self.agreements.is_some() && self.begin_block(ctx) {
+        let demands = self.choose_rate(ctx);
+        if self.agreements.is_some() && self.begin_block(ctx, demands) {
             return;
         }
-        let out = self.current.as_mut().expect("access is used only with a frame to send");
+        let out = self.function.current.as_mut().expect("access is used only with a frame to send");
         let Some(peer) = out.peer.filter(|_| out.with_rts) else {
             self.send_data(ctx);
             return;
@@ -61,11 +63,20 @@ impl Mac {
         out.rts_tries += 1;
         let link = ctx.timing.on(out.rates);
         let (response, _) = out.response(link);
-        let exchange = ctx.timing.exchange_with(out.rates, out.data, response, true) - link.rts;
-        let duration = ctx.timing.rules.duration_field.apply(exchange);
+        let out = *out;
+        let exchange = ctx.timing.exchange_with(out.rates, out.data, response, true);
+        let duration = ctx.timing.rules.duration_field.apply(exchange - link.rts);
+        let duration = duration + self.following(ctx, &out, exchange);
         let between = [self.id, peer];
-        let frame = ctx.timing.control_frame(FrameKind::Rts, between, self.sequence, duration, ctx.now);
-        self.attempt.rts = Some(sent(&frame, ctx));
+        let frame = ctx.timing.control_frame(
+            FrameKind::Rts,
+            between,
+            out.rates,
+            self.function.sequence,
+            duration,
+            ctx.now,
+        );
+        self.function.attempt.rts = Some(sent(&frame, ctx));
         self.phase = Phase::AwaitingCts;
         self.arm(ctx, ctx.now + link.rts + link.cts_timeout);
         self.transmit(ctx, frame);
@@ -75,11 +86,11 @@ impl Mac {
     pub(super) fn send_data_after_cts(&mut self, ctx: &mut Context) {
         self.expire_nav(ctx);
         if ctx.timing.rules.data_needs_idle_medium && (self.busy || self.nav > ctx.now) {
-            if let Some(peer) = self.current.as_ref().and_then(|out| out.peer) {
+            if let Some(peer) = self.function.current.as_ref().and_then(|out| out.peer) {
                 ctx.record.in_vain(FrameKind::Cts, [peer, self.id], LossCause::Late, ctx.now);
             }
             self.double_cw(ctx);
-            self.draw(ctx);
+            self.draw(ctx.timing);
             self.end_attempt(ctx, None);
             self.rest(ctx);
             return;
@@ -88,7 +99,7 @@ impl Mac {
     }
 
     fn send_data(&mut self, ctx: &mut Context) {
-        let out = *self.current.as_ref().expect("DATA is sent only with a frame to send");
+        let out = *self.function.current.as_ref().expect("DATA is sent only with a frame to send");
         let handle = match out.cargo {
             Cargo::Packet(handle) => handle,
             Cargo::Block { window, several } => return self.send_block(ctx, window, several),
@@ -108,27 +119,29 @@ impl Mac {
             data_tries: out.data_tries,
         };
         ctx.stack.on_departure(&departure, &mut ctx.packets.get_mut(handle).packet);
-        self.current.as_mut().expect("it was there").data_tries += 1;
+        self.function.current.as_mut().expect("it was there").data_tries += 1;
         let rate = if out.peer.is_some() { RateClass::Data } else { RateClass::Control };
         let after = if out.peer.is_some() { ctx.timing.sifs + link.ack } else { Span::ZERO };
+        let after =
+            ctx.timing.rules.duration_field.apply(after) + self.following(ctx, &out, out.data + after);
         let start = ctx.now + ctx.timing.propagation;
         let frame = Frame {
             kind: FrameKind::Data,
             from: self.id,
             to: out.peer,
-            duration: ctx.timing.rules.duration_field.apply(after),
+            duration: after,
             bytes: out.bytes,
             rate,
             rates: out.rates,
             packet: Some(handle),
-            sequence: self.sequence,
+            sequence: self.function.sequence,
             report: None,
             load: None,
             retry: out.data_tries > 0,
             overhead: link.overhead(rate),
             air: Interval { start, end: start + out.data },
         };
-        self.attempt.data = Some(sent(&frame, ctx));
+        self.function.attempt.data = Some(sent(&frame, ctx));
         if out.peer.is_some() {
             self.phase = Phase::AwaitingAck;
             self.arm(ctx, ctx.now + out.data + link.ack_timeout);
@@ -155,16 +168,16 @@ impl Mac {
             return;
         }
         self.receiving_at_timeout = false;
-        self.attempt.cts = Some(frame.air);
-        self.current.as_mut().expect("checked above").short_retries = 0;
+        self.function.attempt.cts = Some(frame.air);
+        self.function.current.as_mut().expect("checked above").short_retries = 0;
         self.phase = Phase::DataDue;
         self.arm(ctx, ctx.now + ctx.timing.sifs);
     }
 
     /// An ACK for this station.
     pub(super) fn on_ack(&mut self, ctx: &mut Context, frame: &Frame) {
-        let awaited =
-            self.phase == Phase::AwaitingAck && !self.current.is_some_and(|out| out.wants_block_ack());
+        let awaited = self.phase == Phase::AwaitingAck
+            && !self.function.current.is_some_and(|out| out.wants_block_ack());
         if !awaited || !self.is_answer(frame) {
             ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Late, ctx.now);
             return;
@@ -175,6 +188,7 @@ impl Mac {
         if self.agreements.is_some() {
             return self.on_ack_of_block(ctx);
         }
+        self.learn_rate(ctx, 1, 1);
         self.finish(ctx, Fate::Acknowledged);
     }
 
@@ -182,7 +196,8 @@ impl Mac {
     /// propagation takes longer than the timeout a station may take a late one for an answer to its next frame: that would then
     /// be lost without a cause.
     pub(super) fn is_answer(&self, frame: &Frame) -> bool {
-        frame.sequence == self.sequence && self.current.is_some_and(|out| out.peer == Some(frame.from))
+        frame.sequence == self.function.sequence
+            && self.function.current.is_some_and(|out| out.peer == Some(frame.from))
     }
 
     /// A try failed: the next one is prepared, or the frame is given up.
@@ -190,12 +205,22 @@ impl Mac {
         let awaited_cts = self.phase == Phase::AwaitingCts;
         self.receiving_at_timeout = false;
         ctx.agenda.disarm(self.timer);
+        if self.edca.is_some() {
+            self.eifs_until = self.eifs_until.max(ctx.now); // AIFS follows the wait for a response (802.11-2016, 10.22.2.4 c)
+        }
         self.end_attempt(ctx, None);
-        let out = self.current.as_mut().expect("a response was awaited for a frame");
+        let out = self.function.current.as_mut().expect("a response was awaited for a frame");
         out.rts_failures += u32::from(awaited_cts);
+        if awaited_cts {
+            self.learn_rate(ctx, 0, 0);
+        }
         if self.agreements.is_some() {
             return self.fail_block(ctx, awaited_cts);
         }
+        if !awaited_cts {
+            self.learn_rate(ctx, 1, 0);
+        }
+        let out = self.function.current.as_mut().expect("it was there");
         let exhausted = if awaited_cts || !out.with_rts {
             out.short_retries += 1;
             out.short_retries >= ctx.timing.short_retry_limit
@@ -207,18 +232,18 @@ impl Mac {
             self.finish(ctx, Fate::GivenUp);
         } else {
             self.double_cw(ctx);
-            self.draw(ctx);
+            self.draw(ctx.timing);
             self.phase = Phase::Contending;
         }
     }
 
     /// The frame's life ends; a post-back-off begins and the next packet is taken (9.3.4.4).
     pub(super) fn finish(&mut self, ctx: &mut Context, fate: Fate) {
-        let out = self.current.take().expect("a frame's life ended");
+        let out = self.function.current.take().expect("a frame's life ended");
         if fate == Fate::Broadcast {
-            self.current = Some(out);
+            self.function.current = Some(out);
             self.end_attempt(ctx, None);
-            self.current = None;
+            self.function.current = None;
         }
         let Cargo::Packet(handle) = out.cargo else { unreachable!("MPDUs have lives of their own") };
         let class = if out.peer.is_some() { RateClass::Data } else { RateClass::Control };
@@ -236,7 +261,7 @@ impl Mac {
             rts_tries: out.rts_tries,
             rts_failures: out.rts_failures,
             data_tries: out.data_tries,
-            slots: out.slots + self.attempt.slots,
+            slots: out.slots + self.function.attempt.slots,
             airtime: ctx.timing.exchange(out.rates, out.data, out.with_rts),
             mpdus: 1,
         };
@@ -245,7 +270,7 @@ impl Mac {
         if let Some(peer) = out.peer
             && ctx.stack.shares_airtime()
         {
-            ctx.stack.on_airtime(peer, airtime_used(&out, fate, ctx));
+            ctx.stack.on_airtime(self.function.category, peer, airtime_used(&out, fate, ctx));
         }
         match out.peer {
             Some(peer) if fate == Fate::GivenUp => {
@@ -257,26 +282,30 @@ impl Mac {
             }
             None => drop(ctx.packets.remove(handle)),
         }
-        self.cw = ctx.timing.cw_min;
-        self.take_turn(ctx);
+        self.reset_cw(ctx);
+        self.take_turn(ctx, fate != Fate::GivenUp);
     }
 
-    /// What was sent is done with: a back-off from the present window begins, and the next packet is taken.
-    pub(super) fn take_turn(&mut self, ctx: &mut Context) {
-        self.draw(ctx);
+    /// What was sent is done with. If that was a success, the next packet may follow at once; otherwise a back-off from the present
+    /// window begins, and the next packet is taken.
+    pub(super) fn take_turn(&mut self, ctx: &mut Context, succeeded: bool) {
+        if self.edca.is_some() && succeeded && self.goes_on(ctx) {
+            return;
+        }
+        self.draw(ctx.timing);
         self.phase = Phase::Contending;
-        if self.take_next(ctx) {
+        if self.function.current.is_some() || self.take_next(ctx) {
             self.add_extra_backoff(ctx);
         }
     }
 
     pub(super) fn end_attempt(&mut self, ctx: &mut Context, ack: Option<Interval>) {
-        let Try { slots, rts, cts, data } = std::mem::take(&mut self.attempt);
-        let out = self.current.as_mut().expect("a try belongs to a frame");
+        let Try { slots, rts, cts, data } = std::mem::take(&mut self.function.attempt);
+        let out = self.function.current.as_mut().expect("a try belongs to a frame");
         out.slots += slots;
         let Some(peer) = out.peer.filter(|_| !out.is_request()) else { return };
         let attempt =
-            Attempt { node: self.id, peer, flow: out.flow, cw: self.cw, slots, rts, cts, data, ack };
+            Attempt { node: self.id, peer, flow: out.flow, cw: self.function.cw, slots, rts, cts, data, ack };
         ctx.stack.on_link(&LinkEvent::Attempt(attempt));
     }
 }

@@ -1,13 +1,31 @@
 //! What the station does with frames of others.
 
-use super::{Context, Mac, Phase};
+use super::{Answered, Context, Mac, Phase};
 use crate::medium::{Finished, Frame, Reception};
 use crate::outcome::LossCause;
 use crate::slab::Handle;
 use multihop_core::{DecodedFrame, FrameKind, LinkEvent, NodeId, Reported, Span, Time};
-use multihop_dot11::EifsRule;
+use multihop_dot11::{AccessCategory, EifsRule, user_priority};
 
 impl Mac {
+    /// A signal ended here. If it is none of the station's business, because it was for others and nobody here waits for a response or
+    /// watches the link, all that follows is done, up to the back-off that goes on. Otherwise nothing is done, and false returned.
+    #[inline]
+    pub fn lets_pass(&mut self, ctx: &mut Context, frame: &Frame, finished: Finished) -> bool {
+        if ctx.stack.watches() || self.receiving_at_timeout || finished.ignored_until.is_some() {
+            return false;
+        }
+        match finished.reception {
+            Reception::Decoded if frame.to.is_none_or(|to| to == self.id) => return false,
+            Reception::Decoded => self.on_frame_for_others(ctx, frame),
+            bad => self.after_bad(ctx, bad),
+        }
+        if finished.turns_idle {
+            self.on_idle(ctx);
+        }
+        true
+    }
+
     /// A signal ended here. Returns whether it may matter above the MAC, besides to those who watch the link.
     pub fn on_signal_end(&mut self, ctx: &mut Context, frame: &Frame, finished: Finished) -> bool {
         if let Some(until) = finished.ignored_until
@@ -19,17 +37,13 @@ impl Mac {
         let overtime = self.receiving_at_timeout;
         match finished.reception {
             Reception::NotSynchronised | Reception::Transmitting => return false,
-            Reception::Noise => {
-                self.fail_if_overtime(ctx);
-                self.after_noise(ctx);
-            }
-            Reception::FcsError => {
-                self.fail_if_overtime(ctx);
-                self.after_garbled(ctx);
-            }
             Reception::Decoded => {
                 self.on_frame(ctx, frame);
                 return overtime || frame.to.is_none_or(|to| to == self.id);
+            }
+            bad => {
+                self.fail_if_overtime(ctx);
+                self.after_bad(ctx, bad);
             }
         }
         overtime
@@ -43,25 +57,27 @@ impl Mac {
     }
 
     fn on_frame(&mut self, ctx: &mut Context, frame: &Frame) {
-        self.eifs_until = Time::ZERO;
         if ctx.stack.observes() {
             self.report_decoded(ctx, frame);
         }
         if frame.to.is_some_and(|to| to != self.id) {
             self.fail_if_overtime(ctx);
-            self.heed_duration(ctx, frame);
+            self.on_frame_for_others(ctx, frame);
             if let Some(handle) = frame.packet {
                 Mac::overhear(ctx, frame, handle);
             }
             return;
         }
+        self.eifs_until = Time::ZERO;
+        self.hear_rate(ctx, frame.from);
         if let Some(report) = frame.report {
             let reported = Reported { from: frame.from, at: ctx.now, report };
             ctx.stack.on_link(&LinkEvent::Reported(reported));
         }
         ctx.record.received(self.id, frame, ctx.now);
         if frame.to.is_some() && frame.kind == FrameKind::Data {
-            ctx.stack.on_received_airtime(frame.from, frame.airtime());
+            let category = AccessCategory::of_priority(self.tid(ctx, frame));
+            ctx.stack.on_received_airtime(category, frame.from, frame.airtime());
         }
         match frame.kind {
             FrameKind::Cts => self.on_cts(ctx, frame),
@@ -102,8 +118,10 @@ impl Mac {
         }));
     }
 
-    /// The NAV (9.3.2.4).
-    fn heed_duration(&mut self, ctx: &mut Context, frame: &Frame) {
+    /// A frame for another station was decoded: the NAV (9.3.2.4).
+    #[inline]
+    fn on_frame_for_others(&mut self, ctx: &mut Context, frame: &Frame) {
+        self.eifs_until = Time::ZERO;
         if frame.duration > Span::ZERO && self.set_nav(ctx, ctx.now + frame.duration) {
             let may_reset = ctx.timing.rules.nav_reset_after_rts && frame.kind == FrameKind::Rts;
             self.nav_reset = may_reset.then(|| ctx.now + ctx.timing.on(frame.rates).nav_reset);
@@ -127,19 +145,20 @@ impl Mac {
         }
         let rest = frame.duration.saturating_sub(ctx.timing.sifs + ctx.timing.on(frame.rates).cts);
         let duration = ctx.timing.rules.duration_field.apply(rest);
-        self.phase = Phase::CtsDue { to: frame.from, sequence: frame.sequence, duration };
+        self.phase = Phase::CtsDue(Answered::of(frame, duration));
         self.arm(ctx, ctx.now + ctx.timing.sifs);
     }
 
     /// SIFS after the RTS.
-    pub(super) fn send_cts(&mut self, ctx: &mut Context, to: NodeId, sequence: u32, duration: Span) {
+    pub(super) fn send_cts(&mut self, ctx: &mut Context, answered: Answered) {
+        let Answered { to, duration, .. } = answered;
         self.expire_nav(ctx);
         if ctx.timing.rules.cts_needs_idle_medium && (self.busy || self.nav > ctx.now) {
             ctx.record.in_vain(FrameKind::Rts, [to, self.id], LossCause::Unanswered, ctx.now);
             self.rest(ctx);
             return;
         }
-        let frame = ctx.timing.control_frame(FrameKind::Cts, [self.id, to], sequence, duration, ctx.now);
+        let frame = self.response(ctx, FrameKind::Cts, answered);
         self.phase = Phase::CtsSent;
         if ctx.timing.rules.data_needs_own_cts {
             // ns-2 is deaf to everything but the DATA until it should have come.
@@ -149,6 +168,12 @@ impl Mac {
             self.arm(ctx, ctx.now + wait);
         }
         self.transmit(ctx, frame);
+    }
+
+    /// A CTS, an ACK or a block acknowledgement.
+    pub(super) fn response(&self, ctx: &Context, kind: FrameKind, answered: Answered) -> Frame {
+        let Answered { to, rates, sequence, duration } = answered;
+        ctx.timing.control_frame(kind, [self.id, to], rates, sequence, duration, ctx.now)
     }
 
     /// Can a frame be answered?
@@ -170,9 +195,10 @@ impl Mac {
             if frame.load.is_some() {
                 return self.on_block(ctx, frame);
             }
-            self.phase = Phase::AckDue { to: frame.from, sequence: frame.sequence };
+            let duration = self.rest_after(ctx, frame, ctx.timing.on(frame.rates).ack);
+            self.phase = Phase::AckDue(Answered::of(frame, duration));
             self.arm(ctx, ctx.now + ctx.timing.sifs);
-            if self.is_duplicate(frame) {
+            if self.is_duplicate(ctx, frame) {
                 return;
             }
         }
@@ -185,20 +211,38 @@ impl Mac {
         ctx.stack.on_received(ctx.now, frame.from, copy, ctx.packets, ctx.record);
     }
 
+    /// What is left of the duration field of a frame behind its answer: more than nothing only where another exchange follows in the
+    /// same transmission opportunity.
+    pub(super) fn rest_after(&self, ctx: &Context, frame: &Frame, answer: Span) -> Span {
+        if self.edca.is_none() {
+            return Span::ZERO;
+        }
+        frame.duration.saturating_sub(ctx.timing.rules.duration_field.apply(ctx.timing.sifs + answer))
+    }
+
     /// SIFS after the DATA, whatever the medium does (9.3.2.8).
-    pub(super) fn send_ack(&mut self, ctx: &mut Context, to: NodeId, sequence: u32) {
-        let frame = ctx.timing.control_frame(FrameKind::Ack, [self.id, to], sequence, Span::ZERO, ctx.now);
+    pub(super) fn send_ack(&mut self, ctx: &mut Context, answered: Answered) {
+        let frame = self.response(ctx, FrameKind::Ack, answered);
         let frame = Frame { report: ctx.stack.report(ctx.now), ..frame };
         self.phase = Phase::AckSent;
         self.transmit(ctx, frame);
     }
 
+    /// The traffic identifier of DATA.
+    #[inline]
+    fn tid(&self, ctx: &Context, frame: &Frame) -> u8 {
+        let packet = frame.packet.filter(|_| self.edca.is_some());
+        packet.map_or(0, |handle| user_priority(ctx.packets.get(handle).packet.segment.dscp))
+    }
+
     /// Has this DATA frame come before (9.3.2.10)?
-    fn is_duplicate(&mut self, frame: &Frame) -> bool {
-        if let Some((_, last)) = self.heard_last.iter_mut().find(|(from, _)| *from == frame.from) {
+    fn is_duplicate(&mut self, ctx: &Context, frame: &Frame) -> bool {
+        let tid = self.tid(ctx, frame);
+        let known = |(from, of, _): &&mut (NodeId, u8, u32)| (*from, *of) == (frame.from, tid);
+        if let Some((.., last)) = self.heard_last.iter_mut().find(known) {
             return std::mem::replace(last, frame.sequence) == frame.sequence;
         }
-        self.heard_last.push((frame.from, frame.sequence));
+        self.heard_last.push((frame.from, tid, frame.sequence));
         false
     }
 }

@@ -1,12 +1,16 @@
 //! The numbers that every station of a run shares.
 
+use super::access::Access;
 use crate::config::{AggregationConfig, Config, MatrixQuantity, MediumModel};
 use crate::medium::{Collisions, DataLoss, Frame, RateClass, RateErrors, RateSet, femtowatts};
 use multihop_core::{FrameKind, Interval, NodeId, Rate, Span, Time};
 use multihop_dot11::{
-    ACK_BYTES, BackoffDraw, CTS_BYTES, DataRate, DcfRules, FrameTiming, RTS_BYTES, ResponseTimeout,
+    ACK_BYTES, AccessCategory, BackoffDraw, CTS_BYTES, DataRate, DcfRules, FrameTiming, RTS_BYTES,
+    ResponseTimeout,
 };
 use multihop_link::PhyTimes;
+
+use super::rate_control::{RateChoices, candidates};
 
 /// Rules, inter-frame spaces, airtimes and limits: what every station of a run shares.
 #[derive(Clone, Debug)]
@@ -23,10 +27,12 @@ pub struct Timing {
     pub eifs: Span,
     /// Propagation delay between any two nodes; zero where it goes by distance.
     pub propagation: Span,
-    /// First and largest contention window.
-    pub cw_min: u32,
-    /// Largest contention window.
-    pub cw_max: u32,
+    /// What each category contends with; all the same under the DCF.
+    access: [Access; AccessCategory::COUNT],
+    /// A slot at whose beginning the medium turns busy has counted.
+    pub busy_period_counts_as_slot: bool,
+    /// Traffic identifiers of frames are those of their packets.
+    pub differentiates: bool,
     /// Transmissions before giving up, without and with RTS.
     pub short_retry_limit: u32,
     /// Transmissions of DATA after RTS before giving up.
@@ -47,6 +53,8 @@ pub struct Timing {
     pub busy_from: u64,
     /// Aggregation, if stations have it.
     pub aggregation: Option<AggregationConfig>,
+    /// What stations choose the rate of DATA from, if they do.
+    pub rate_control: Option<RateChoices>,
     rts_threshold: Option<u32>,
     /// LLC and MAC header and FCS of a DATA frame.
     data_header: u32,
@@ -86,7 +94,7 @@ impl Timing {
     /// The shared numbers of a configuration.
     pub fn new(config: &Config) -> Timing {
         let (phy, rules) = (&config.phy, config.mac.rules);
-        let OwnRates { rates: others, set_of, set_between } = OwnRates::new(config);
+        let OwnRates { rates: others, set_of, set_between, controlled } = OwnRates::new(config);
         let mut others: Vec<LinkTiming> =
             others.into_iter().map(|rate| LinkTiming::new(config, rate)).collect();
         let mut nominal = LinkTiming::new(config, config.data_rate);
@@ -99,15 +107,16 @@ impl Timing {
             Collisions::Pairwise { .. } => 1,
             Collisions::Sinr { .. } => femtowatts(config.medium.carrier_sense_mw()).max(1),
         };
-        Timing {
+        let mut timing = Timing {
             rules,
             slot: phy.slot,
             sifs: phy.sifs,
             difs: phy.difs(),
             eifs,
             propagation: config.medium.propagation_delay,
-            cw_min: config.mac.cw_min,
-            cw_max: config.mac.cw_max,
+            access: Access::of(config),
+            busy_period_counts_as_slot: rules.busy_period_counts_as_slot || config.edca.is_some(),
+            differentiates: config.edca.is_some(),
             short_retry_limit: config.mac.short_retry_limit.unwrap_or(u32::MAX),
             long_retry_limit: config.mac.long_retry_limit.unwrap_or(u32::MAX),
             nominal,
@@ -118,13 +127,42 @@ impl Timing {
             collisions,
             busy_from,
             aggregation: config.aggregation,
+            rate_control: None,
             rts_threshold: config.mac.rts_threshold,
             data_header: rules.llc_header + rules.data_header,
-        }
+        };
+        timing.rate_control = RateChoices::new(config, &timing, controlled);
+        timing
+    }
+
+    /// What a category contends with.
+    #[inline]
+    pub fn access(&self, category: AccessCategory) -> &Access {
+        &self.access[category as usize]
+    }
+
+    /// What best effort contends with, and everything under the DCF.
+    pub fn best_effort(&self) -> &Access {
+        self.access(AccessCategory::BestEffort)
+    }
+
+    /// Every station begins with this contention window.
+    #[cfg(test)]
+    pub fn begin_with(&mut self, cw_min: u32) {
+        self.access.iter_mut().for_each(|access| access.cw_min = cw_min);
     }
 
     /// The rates of unicast frames between two nodes.
+    #[inline]
     pub fn between(&self, one: NodeId, other: NodeId) -> RateSet {
+        if self.set_between.is_empty() && self.set_of.is_empty() {
+            return RateSet::NOMINAL;
+        }
+        self.own_between(one, other)
+    }
+
+    #[inline(never)]
+    fn own_between(&self, one: NodeId, other: NodeId) -> RateSet {
         if !self.set_between.is_empty() {
             let pair = [one.min(other), one.max(other)];
             if let Ok(at) = self.set_between.binary_search_by_key(&pair, |(pair, _)| *pair) {
@@ -140,6 +178,7 @@ impl Timing {
     }
 
     /// What follows from a set of rates.
+    #[inline]
     pub fn on(&self, set: RateSet) -> &LinkTiming {
         match set.0 {
             0 => &self.nominal,
@@ -186,23 +225,49 @@ impl Timing {
         handshake + data + self.sifs + response
     }
 
-    /// What a station that is alone waits before each exchange, on average: DIFS and a back-off from the first window (9.3.4.2).
-    pub fn mean_access(&self) -> Span {
-        self.difs + self.mean_backoff(self.cw_min)
+    /// What a station that is alone waits before each exchange of a category, on average: inter-frame space and a back-off from the
+    /// first window (9.3.4.2).
+    pub fn mean_access(&self, category: AccessCategory) -> Span {
+        let access = self.access(category);
+        access.aifs + self.mean_backoff(access.cw_min)
+    }
+
+    /// How many exchanges of this length a category has each time that it wins the medium.
+    pub fn exchanges_at_once(&self, category: AccessCategory, exchange: Span) -> u64 {
+        let limit = self.access(category).txop_limit;
+        if limit == Span::ZERO { 1 } else { (limit + self.sifs).whole(exchange + self.sifs).max(1) }
+    }
+
+    /// Bytes of the longest PSDU of a link that is over within this time with its answer, and with RTS and CTS if they may come first.
+    pub fn longest_psdu_within(&self, set: RateSet, limits: &AggregationConfig, time: Span) -> u32 {
+        let link = self.on(set);
+        let with_rts = limits.rts || self.needs_rts(u32::MAX);
+        let room = time.saturating_sub(self.exchange_with(set, Span::ZERO, link.block_ack, with_rts));
+        largest(link.longest_psdu, |bytes| link.psdu_airtime(bytes) <= room)
     }
 
     /// The mean of a back-off from a contention window.
     pub fn mean_backoff(&self, cw: u32) -> Span {
         let most = match self.rules.backoff_draw {
             BackoffDraw::Inclusive => cw,
-            BackoffDraw::Exclusive => cw - 1,
+            BackoffDraw::Exclusive => cw.max(1) - 1,
         };
         self.slot * u64::from(most) / 2
     }
 
-    /// The contention window after a failure.
-    pub fn next_cw(&self, cw: u32) -> u32 {
-        (cw * 2 + 1).min(self.cw_max)
+    /// Airtime of the shortest DATA frame that there can be.
+    pub fn shortest_data(&self) -> Span {
+        let of = |link: &LinkTiming| {
+            let airtime = |class| link.airtime(class, self.data_bytes(0));
+            airtime(RateClass::Data).min(airtime(RateClass::Control))
+        };
+        self.others.iter().map(of).fold(of(&self.nominal), Span::min)
+    }
+
+    /// Airtime of the shortest answer that there can be.
+    pub fn shortest_answer(&self) -> Span {
+        let of = |link: &LinkTiming| link.ack.min(link.cts);
+        self.others.iter().map(of).fold(of(&self.nominal), Span::min)
     }
 
     /// Within this after the last bit of a frame its sender neither begins another one nor parts with the packet in it.
@@ -211,19 +276,23 @@ impl Timing {
             let data = link.airtime(RateClass::Data, self.data_bytes(0));
             [link.cts_timeout, link.ack_timeout, link.rts, link.cts, link.ack, data].into_iter().min()
         };
-        std::iter::once(&self.nominal).chain(&self.others).filter_map(least).fold(self.difs, Span::min)
+        let frames = std::iter::once(&self.nominal).chain(&self.others).filter_map(least);
+        let spaces = self.access.iter().map(|access| {
+            if access.txop_limit > Span::ZERO { self.sifs } else { access.aifs.min(self.difs) }
+        });
+        frames.chain(spaces).fold(self.difs, Span::min)
     }
 
-    /// What estimators know of all this: the nominal rates.
+    /// What estimators know of all this: the nominal rates, and what best effort contends with.
     pub fn phy_times(&self) -> PhyTimes {
-        let link = &self.nominal;
+        let (link, access) = (&self.nominal, self.best_effort());
         PhyTimes {
             slot: self.slot,
             sifs: self.sifs,
-            difs: self.difs,
-            backoff: self.mean_access() - self.difs,
-            cw_min: self.cw_min,
-            cw_max: self.cw_max,
+            difs: access.aifs,
+            backoff: self.mean_backoff(access.cw_min),
+            cw_min: access.cw_min,
+            cw_max: access.cw_max,
             rts: link.rts,
             cts: link.cts,
             ack: link.ack,
@@ -233,17 +302,17 @@ impl Timing {
         }
     }
 
-    /// A frame that starts now, without packet. `between` are its sender and its receiver.
+    /// A frame that starts now, without packet. `between` are its sender and its receiver; `rates` are those of what it precedes or answers.
     pub fn control_frame(
         &self,
         kind: FrameKind,
         between: [NodeId; 2],
+        rates: RateSet,
         sequence: u32,
         duration: Span,
         now: Time,
     ) -> Frame {
         let [from, to] = between;
-        let rates = self.between(from, to);
         let link = self.on(rates);
         let (rate, bytes, airtime) = match kind {
             FrameKind::Rts => (RateClass::Control, RTS_BYTES, link.rts),
@@ -397,6 +466,8 @@ struct OwnRates {
     set_of: Vec<RateSet>,
     /// Which of them pairs of nodes have, in order.
     set_between: Vec<([NodeId; 2], RateSet)>,
+    /// Those that stations choose from.
+    controlled: Vec<RateSet>,
 }
 
 impl OwnRates {
@@ -421,7 +492,8 @@ impl OwnRates {
         let mut set_between: Vec<([NodeId; 2], RateSet)> =
             config.link_rates.iter().map(|link| (ordered(link.between), set(link.rate))).collect();
         set_between.sort_unstable_by_key(|(pair, _)| *pair);
-        OwnRates { rates, set_of, set_between }
+        let controlled = candidates(config).into_iter().map(set).collect();
+        OwnRates { rates, set_of, set_between, controlled }
     }
 }
 
@@ -433,6 +505,7 @@ fn collisions<'a>(config: &Config, links: impl Iterator<Item = &'a LinkTiming>) 
             noise: femtowatts(noise_mw).max(1),
             sensitivity: femtowatts(sensitivity_mw),
             errors: rates.iter().map(errors).collect(),
+            header: config.phy.standard().has_mcs().then(|| Box::new(RateErrors::of_header())),
             measured,
         }
     };

@@ -1,7 +1,7 @@
 //! Bit errors at a rate, by powers, and where those without interference were measured.
 
 use super::Link;
-use multihop_dot11::{DataRate, ErrorTable, Phy};
+use multihop_dot11::{DataRate, ErrorTable, Modulation, Phy};
 
 /// Bit errors at a rate.
 #[derive(Clone, Debug)]
@@ -26,6 +26,12 @@ impl RateErrors {
         RateErrors { table, bps: rate.bps() as f64 }
     }
 
+    /// Of preambles and headers of OFDM: as if their whole length were bits at 6 Mb/s, which their signal fields are (802.11-2016,
+    /// 17.3.4, 19.3.9.4.3). At 0 dB next to none is recognized, at 4 dB next to all are.
+    pub fn of_header() -> RateErrors {
+        RateErrors { table: ErrorTable::new(Modulation::Ofdm { bits: 1, code: (1, 2) }), bps: 6e6 }
+    }
+
     /// The noise at the listener of a link whose errors without interference were measured, where `noise` is the medium's: less than that
     /// if the link does better than its power admits. Otherwise such a link would not mind interference, as it does not mind noise.
     pub fn noise_of(&self, link: &Link, noise: f64) -> f64 {
@@ -45,7 +51,7 @@ impl RateErrors {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multihop_dot11::{Modulation, bit_success_ln, success_from_delivery};
+    use multihop_dot11::{bit_success_ln, success_from_delivery};
 
     const NOISE: f64 = 316.0; // -95 dBm
 
@@ -91,6 +97,17 @@ mod tests {
         let frame = |interference: f64| (errors().due_to(interference, link.power, noise) * 12_000.0).exp();
         assert!(frame(link.power) < 1e-3, "{}", frame(link.power));
         assert!(frame(link.power / 100.0) > 0.9, "{}", frame(link.power / 100.0));
+    }
+
+    /// A short frame that begins together with a long one leaves it no header, however few of its bits it hits.
+    #[test]
+    fn a_header_needs_some_decibels() {
+        let errors = RateErrors::of_header();
+        let recognized = |db: f64| {
+            let per_bit = errors.table.bit_success_ln(10f64.powf(db / 10.0));
+            (per_bit * errors.bps * 36e-6).exp()
+        };
+        assert!(recognized(0.0) < 1e-3 && recognized(4.0) > 0.99, "{} {}", recognized(0.0), recognized(4.0));
     }
 
     /// A strong link with losses of another cause: they stay, and weak interference adds none.

@@ -151,6 +151,7 @@ impl Links {
     }
 
     /// The links of transmitter `from`, in the order of listeners.
+    #[inline]
     pub fn of(&self, from: NodeId) -> &[Link] {
         &self.links[self.starts[from.index()] as usize..self.starts[from.index() + 1] as usize]
     }

@@ -64,6 +64,8 @@ impl Bitmap {
 pub struct Load {
     /// Its MPDUs, in the order of the air; none in control frames.
     pub mpdus: Vec<Mpdu>,
+    /// The traffic identifier that it is about, or of its MPDUs.
+    pub tid: u8,
     /// The first sequence number that it is about.
     pub start: u16,
     /// In a block acknowledgement: those that arrived, from `start` on.

@@ -11,15 +11,20 @@
 //!
 //! With delays by distance, each of the two is a front that reaches one group of listeners after the other, see [`Front`].
 //!
+//! Links by distance may fade over time (`fading`): a frame has the power of its beginning.
+//!
 //! Where nodes move, a transmitter's links are looked up anew when it begins a frame, and stay until that frame is over.
 //!
 //! Beside it there are wires, each direction a [`Wire`]: they share nothing with the air, nor with each other.
 
+mod course;
 mod errors;
+mod fading;
 mod frame;
 mod front;
 mod links;
 mod load;
+mod lock;
 mod loss;
 mod moving;
 mod radio;

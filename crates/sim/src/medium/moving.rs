@@ -6,6 +6,7 @@
 //! Nodes are sorted into squares a little wider than signals reach, so that only those of nine squares are looked at. A node
 //! changes its square by an event of its own ([`MovingLinks::step`]); what rounding makes of that instant, the margin covers.
 
+use super::fading::FadingLinks;
 use super::links::{Link, Links, Propagation, distance, farthest};
 use super::{Front, light};
 use crate::config::{Config, Radios};
@@ -194,19 +195,26 @@ pub enum Listeners {
     Fixed(Links),
     /// As nodes move.
     Moving(Box<MovingLinks>),
+    /// Either, with powers that vary over time.
+    Fading(Box<FadingLinks>),
 }
 
 impl Listeners {
     /// Those of a configuration, whose links at the beginning are these.
     pub fn new(config: &Config, links: Links) -> Listeners {
-        MovingLinks::new(config).map_or(Listeners::Fixed(links), |moving| Listeners::Moving(Box::new(moving)))
+        let moving = MovingLinks::new(config).map(|moving| Listeners::Moving(Box::new(moving)));
+        let steady = moving.unwrap_or(Listeners::Fixed(links));
+        FadingLinks::new(config, steady)
+            .map_or_else(|steady| steady, |fading| Listeners::Fading(Box::new(fading)))
     }
 
     /// The links of the frame that a transmitter has on the air, in the order of listeners.
+    #[inline]
     pub fn of(&self, from: NodeId) -> &[Link] {
         match self {
             Listeners::Fixed(links) => links.of(from),
             Listeners::Moving(moving) => moving.of(from),
+            Listeners::Fading(fading) => fading.of(from),
         }
     }
 
@@ -223,17 +231,26 @@ impl Listeners {
     }
 
     /// A transmitter begins a frame. `front` is its own, where delays go by distance.
+    #[inline]
     pub fn refresh(&mut self, from: NodeId, front: Option<&mut Front>, now: Time) {
-        if let Listeners::Moving(moving) = self
-            && moving.refresh(from, now)
-            && let Some(front) = front
-        {
-            front.arrange(moving.distances(from, now));
+        match self {
+            Listeners::Fixed(_) => {}
+            Listeners::Moving(moving) => {
+                if moving.refresh(from, now)
+                    && let Some(front) = front
+                {
+                    front.arrange(moving.distances(from, now));
+                }
+            }
+            Listeners::Fading(fading) => fading.refresh(from, front, now),
         }
     }
 
     /// The fronts of all transmitters; none unless delays go by distance.
     pub fn fronts(&self, config: &Config) -> Option<Vec<Front>> {
+        if let Listeners::Fading(fading) = self {
+            return fading.under().fronts(config);
+        }
         let mut fronts = config.delays_by_distance.then(|| vec![Front::default(); config.nodes.len()])?;
         if let Listeners::Fixed(links) = self {
             for (from, front) in (0..).map(NodeId).zip(&mut fronts) {
@@ -249,6 +266,7 @@ impl Listeners {
         match self {
             Listeners::Fixed(_) => None,
             Listeners::Moving(moving) => moving.step(node, now),
+            Listeners::Fading(fading) => fading.under_mut().step(node, now),
         }
     }
 }

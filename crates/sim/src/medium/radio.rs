@@ -1,6 +1,8 @@
 //! One node's receiver.
 
-use super::{Bitmap, Frame, Link, Mpdu, RateErrors};
+use super::course::Course;
+use super::lock::{Bits, Lock, Overlap};
+use super::{Bitmap, Frame, Link, Loads, RateErrors};
 use multihop_core::{FrameKind, Rng, Span, Time};
 
 /// What overlapping signals do to each other at a receiver.
@@ -20,6 +22,8 @@ pub enum Collisions {
         sensitivity: u64,
         /// Bit errors at each rate of the run, by [`super::RateSet::index`].
         errors: Box<[RateErrors]>,
+        /// Those of what comes before the bits: preamble and header at the lowest rate. None: nothing harms them.
+        header: Option<Box<RateErrors>>,
         /// What noise does to a link is in [`Link::ln_bit_success`], because it was measured: here only what interference adds.
         measured: bool,
     },
@@ -54,6 +58,13 @@ pub struct Finished {
 }
 
 impl Finished {
+    const NOTHING: Finished = Finished {
+        reception: Reception::NotSynchronised,
+        ignored_until: None,
+        turns_idle: false,
+        failed_alone: false,
+    };
+
     /// Does it concern nobody but the radio?
     pub fn is_nothing(&self) -> bool {
         matches!(self.reception, Reception::NotSynchronised | Reception::Transmitting)
@@ -62,70 +73,10 @@ impl Finished {
     }
 }
 
-/// The signal that a receiver is locked on.
-#[derive(Clone, Copy, Debug)]
-struct Lock {
-    from: u32,
-    power: f64,
-    start: Time,
-    end: Time,
-    /// Strong enough to be decoded, were it alone.
-    decodable: bool,
-    /// The node transmitted, or its radio was off, while it was on the air.
-    overlapped_by_own: bool,
-    /// A later signal destroyed it.
-    collided: bool,
-    /// It beats, by the capture ratio, the strongest of the signals that began at the same instant.
-    beats_interferers: bool,
-    interferer: f64,
-    interferers_end: Time,
-    /// One of the signals in it could be decoded, were it alone.
-    any_decodable: bool,
-    /// When the last of the later, weaker signals ends that it captured the receiver from.
-    ignored_until: Time,
-    /// When a later signal took its place for lasting longer, and the power that was there before.
-    replaced: Time,
-    former_power: f64,
-    /// Accumulated ln of the probability that all bits up to `counted` are right.
-    ln_success: f64,
-    counted: Time,
-    rate: usize,
-    /// Where bit errors without interference were measured: the noise that goes with them.
-    noise: f64,
-}
-
-impl Lock {
-    fn is_intact(&self) -> bool {
-        self.decodable && self.beats_interferers && !self.collided && !self.overlapped_by_own
-    }
-
-    /// Was a preamble recognized in it?
-    fn is_recognized(&self) -> bool {
-        let clean = self.beats_interferers && !self.collided;
-        !self.overlapped_by_own && if clean { self.decodable } else { self.any_decodable }
-    }
-
-    /// When the last of the signals in it ends.
-    fn end(&self) -> Time {
-        if self.beats_interferers { self.end } else { self.end.max(self.interferers_end) }
-    }
-
-    /// What `ln_success` would be without interference.
-    fn ln_success_alone(&self, collisions: &Collisions, frame: &Frame) -> f64 {
-        let Collisions::Sinr { noise, errors, measured, .. } = collisions else { return self.ln_success };
-        if *measured {
-            return 0.0; // what the link loses alone is in its own bit errors
-        }
-        let RateErrors { table, bps } = &errors[self.rate];
-        let bits = frame.airtime().saturating_sub(frame.overhead).seconds() * bps;
-        bits * table.bit_success_ln(self.power / *noise as f64)
-    }
-
-    fn ignored_until(&self) -> Option<Time> {
-        let interferers = if self.beats_interferers { self.interferers_end } else { Time::ZERO };
-        Some(self.ignored_until.max(interferers)).filter(|until| *until > Time::ZERO)
-    }
-}
+/// Its own frame is not over at the listeners.
+const SENDS: u8 = 1;
+/// It is switched off.
+const OFF: u8 = 2;
 
 /// One node's receiver. Energy is a sum of integers, so that it does not depend on the order of additions. What each signal changes
 /// comes first, in few cache lines.
@@ -134,15 +85,18 @@ impl Lock {
 pub struct Radio {
     energy: u64,
     busy_from: u64,
-    off: bool,
-    transmitting: bool,
+    /// Why it does not listen: `SENDS`, `OFF`.
+    deaf: u8,
     /// When the node's latest transmission ends at the node itself, and when it last ceased to sense others.
     transmits_until: Time,
     others_until: Time,
     lock: Option<Lock>,
     rng: Rng,
+    /// The power of the signal with which the last frame ended.
+    ended_power: f64,
     /// Of the A-MPDU that was decoded last: those of its MPDUs that were.
     arrived: Bitmap,
+    course: Course,
 }
 
 impl Radio {
@@ -152,24 +106,24 @@ impl Radio {
             energy: 0,
             busy_from,
             lock: None,
-            off: false,
-            transmitting: false,
+            deaf: 0,
             transmits_until: Time::ZERO,
             others_until: Time::ZERO,
             rng,
+            ended_power: 0.0,
             arrived: Bitmap::default(),
+            course: Course::default(),
         }
     }
 
     /// Is the medium physically busy here? Own transmissions count, and so does a radio that is off: it is not free to be used.
     pub fn is_busy(&self) -> bool {
-        self.transmitting || self.off || self.senses_others()
+        self.deaf != 0 || self.senses_others()
     }
 
     /// Is there nothing to sense? The node's own frame may still be on its way to the listeners.
     pub fn is_quiet(&self, now: Time) -> bool {
-        let sends = self.transmitting && now <= self.transmits_until;
-        !sends && !self.off && !self.senses_others()
+        !self.senses_others() && (self.deaf == 0 || (self.deaf == SENDS && now > self.transmits_until))
     }
 
     fn senses_others(&self) -> bool {
@@ -181,6 +135,11 @@ impl Radio {
         self.lock.as_ref().is_some_and(Lock::is_recognized)
     }
 
+    /// The received power of the frame that was decoded last, in the units of the noise of [`Collisions::Sinr`].
+    pub fn ended_power(&self) -> f64 {
+        self.ended_power
+    }
+
     /// Which MPDUs of the A-MPDU were decoded whose end was the last to be received.
     pub fn arrived(&self) -> &Bitmap {
         &self.arrived
@@ -188,7 +147,7 @@ impl Radio {
 
     /// The node starts to transmit: whatever it was receiving is lost.
     pub fn transmit(&mut self, until: Time) {
-        self.transmitting = true;
+        self.deaf |= SENDS;
         self.transmits_until = until;
         if let Some(lock) = &mut self.lock {
             lock.overlapped_by_own = true;
@@ -197,12 +156,12 @@ impl Radio {
 
     /// The node's transmission is over at its listeners. Only now the radio can receive again.
     pub fn stop(&mut self) {
-        self.transmitting = false;
+        self.deaf &= !SENDS;
     }
 
     /// The radio is switched off: whatever it was receiving is lost. It still adds signals up, for when it is on again.
     pub fn switch_off(&mut self) {
-        self.off = true;
+        self.deaf |= OFF;
         if let Some(lock) = &mut self.lock {
             lock.overlapped_by_own = true;
         }
@@ -210,18 +169,18 @@ impl Radio {
 
     /// The radio is on again. Of signals that began before, it only senses the energy.
     pub fn switch_on(&mut self, now: Time) {
-        self.off = false;
+        self.deaf &= !OFF;
         self.others_until = now;
     }
 
     /// Is it off?
     pub fn is_off(&self) -> bool {
-        self.off
+        self.deaf & OFF != 0
     }
 
     /// Is it sending the node's own frame?
     pub fn is_sending(&self, now: Time) -> bool {
-        self.transmitting && now < self.transmits_until
+        self.deaf & SENDS != 0 && now < self.transmits_until
     }
 
     /// Since when the medium is quiet here, if it is.
@@ -236,75 +195,85 @@ impl Radio {
         match collisions {
             Collisions::Pairwise { capture } => {
                 self.energy += link.energy;
-                self.begin_pairwise(capture.unwrap_or(f64::INFINITY), link, frame, now);
-            }
-            Collisions::Sinr { sensitivity, noise, errors, measured } => {
-                self.count_bits(collisions, now);
-                self.energy += link.energy;
-                // Of signals that begin at one instant the strongest is received; of equals, one that does not depend on order.
-                let rank = |power: f64, from: u32| (power, std::cmp::Reverse(from));
-                let fresh = rank(link.power, frame.from.0);
-                let stronger = |lock: &Lock| lock.start == now && fresh > rank(lock.power, lock.from);
-                if link.energy >= *sensitivity && self.lock.as_ref().is_none_or(stronger) {
-                    let mut lock = self.locked(link, frame, now);
-                    if *measured {
-                        lock.noise = errors[lock.rate].noise_of(link, *noise as f64);
-                    }
-                    self.lock = Some(lock);
+                if self.lock.is_none() {
+                    self.lock = Some(self.locked(link, frame, now));
+                } else {
+                    self.begin_upon(capture.unwrap_or(f64::INFINITY), link, frame, now);
                 }
             }
+            Collisions::Sinr { .. } => self.begin_by_power(collisions, link, frame, now),
         }
         was_quiet && self.senses_others()
     }
 
+    #[inline]
     fn locked(&self, link: &Link, frame: &Frame, now: Time) -> Lock {
         Lock {
             from: frame.from.0,
+            decodable: link.decodable,
+            overlapped_by_own: self.deaf != 0,
             power: link.power,
             start: now,
             end: frame.end(),
-            decodable: link.decodable,
-            overlapped_by_own: self.transmitting || self.off,
-            collided: false,
-            beats_interferers: true,
-            interferer: 0.0,
-            interferers_end: Time::ZERO,
-            any_decodable: link.decodable,
-            ignored_until: Time::ZERO,
-            replaced: Time::ZERO,
-            former_power: 0.0,
-            ln_success: 0.0,
-            counted: now + frame.overhead,
-            rate: frame.rate_index(),
-            noise: 0.0,
+            overlap: None,
+            bits: None,
         }
     }
 
-    #[inline]
-    fn begin_pairwise(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) {
-        let overlapped_by_own = self.transmitting || self.off;
-        let Some(lock) = &mut self.lock else {
-            self.lock = Some(self.locked(link, frame, now));
-            return;
-        };
+    /// A signal begins, where bits fail by SINR.
+    fn begin_by_power(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, now: Time) {
+        let Collisions::Sinr { sensitivity, noise, errors, measured, .. } = collisions else { return };
+        self.count_bits(collisions, now);
+        self.energy += link.energy;
+        // Of signals that begin at one instant the strongest is received; of equals, one that does not depend on order.
+        let rank = |power: f64, from: u32| (power, std::cmp::Reverse(from));
+        let fresh = rank(link.power, frame.from.0);
+        let stronger = |lock: &Lock| lock.start == now && fresh > rank(lock.power, lock.from);
+        if link.energy >= *sensitivity && self.lock.as_ref().is_none_or(stronger) {
+            let rate = frame.rate_index();
+            let noise = if *measured { errors[rate].noise_of(link, *noise as f64) } else { 0.0 };
+            let from = now + frame.overhead;
+            let bits = Bits {
+                ln_success: 0.0,
+                counted: from,
+                from,
+                ln_header: 0.0,
+                header_counted: now,
+                keeps_course: frame.load.is_some() && frame.kind == FrameKind::Data,
+                rate,
+                noise,
+            };
+            self.lock = Some(Lock { bits: Some(bits), ..self.locked(link, frame, now) });
+            self.course.clear();
+        }
+    }
+
+    /// A signal begins upon another one, where overlaps are settled by pairs.
+    #[inline(never)]
+    fn begin_upon(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) {
+        let overlapped_by_own = self.deaf != 0;
+        let Some(lock) = &mut self.lock else { return };
         if lock.start == now {
             return self.begin_together(ratio, link, frame, now);
         }
+        let (ends, mut overlap) = (lock.end(), lock.overlap());
         // Later signals that begin at one instant are all compared with what was there before that instant.
-        let among_equals = lock.replaced == now;
-        let present = if among_equals { lock.former_power } else { lock.power };
+        let among_equals = overlap.replaced == now;
+        let present = if among_equals { overlap.former_power } else { lock.power };
         if present / link.power >= ratio {
-            lock.ignored_until = lock.ignored_until.max(frame.end());
+            overlap.ignored_until = overlap.ignored_until.max(frame.end());
+            lock.overlap = Some(overlap);
             return;
         }
-        lock.collided = true;
-        lock.any_decodable |= link.decodable;
+        overlap.collided = true;
+        overlap.any_decodable |= link.decodable;
         lock.overlapped_by_own |= overlapped_by_own;
-        let (end, fresh_end) = (lock.end(), frame.end());
-        if fresh_end > end || (among_equals && fresh_end == end && link.power > lock.power) {
-            (lock.replaced, lock.former_power) = (now, present);
+        let fresh_end = frame.end();
+        if fresh_end > ends || (among_equals && fresh_end == ends && link.power > lock.power) {
+            (overlap.replaced, overlap.former_power) = (now, present);
             (lock.from, lock.power, lock.end) = (frame.from.0, link.power, fresh_end);
         }
+        lock.overlap = Some(overlap);
     }
 
     /// Signals that begin at one instant are compared as a set, so that their order does not matter: the strongest is received if
@@ -313,15 +282,17 @@ impl Radio {
     fn begin_together(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) {
         let fresh = self.locked(link, frame, now);
         let Some(lock) = &mut self.lock else { return };
+        let before = lock.overlap();
         let (strongest, weaker) = if fresh.power > lock.power { (fresh, *lock) } else { (*lock, fresh) };
-        let interferer = weaker.power.max(lock.interferer);
-        *lock = Lock {
-            any_decodable: fresh.decodable || lock.any_decodable,
+        let interferer = weaker.power.max(before.interferer);
+        let overlap = Overlap {
+            any_decodable: fresh.decodable || before.any_decodable,
             beats_interferers: strongest.power > interferer && strongest.power / interferer >= ratio,
             interferer,
-            interferers_end: weaker.end.max(lock.interferers_end),
-            ..strongest
+            interferers_end: weaker.end.max(before.interferers_end),
+            ..strongest.overlap()
         };
+        *lock = Lock { overlap: Some(overlap), ..strongest };
     }
 
     /// A signal ends.
@@ -332,7 +303,7 @@ impl Radio {
         link: &Link,
         frame: &Frame,
         loss: f64,
-        mpdus: &[Mpdu],
+        loads: &Loads,
         now: Time,
     ) -> Finished {
         if matches!(collisions, Collisions::Sinr { .. }) {
@@ -340,93 +311,144 @@ impl Radio {
         }
         let sensed = self.senses_others();
         self.energy -= link.energy;
-        let finished = self.conclude(collisions, link, frame, loss, mpdus, now);
+        let finished = if let Some(reception) = self.end_undisturbed(link, frame, loss, now) {
+            self.lock = None;
+            Finished { reception, ..Finished::NOTHING }
+        } else {
+            self.conclude(collisions, link, frame, loss, loads, now)
+        };
         let ceases = sensed && !self.senses_others();
         if ceases {
             self.others_until = now;
         }
-        Finished { turns_idle: ceases && !self.transmitting && !self.off, ..finished }
+        Finished { turns_idle: ceases && self.deaf == 0, ..finished }
+    }
+
+    /// What became of the frame that it was locked on, if this is the end of it, nothing overlapped it, and nothing is to be drawn: the
+    /// same as [`Radio::conclude`] finds, sooner.
+    #[inline]
+    fn end_undisturbed(&self, link: &Link, frame: &Frame, loss: f64, now: Time) -> Option<Reception> {
+        let lock = self.lock.as_ref()?;
+        if lock.overlap.is_some() || lock.overlapped_by_own || self.deaf != 0 {
+            return None;
+        }
+        if !lock.decodable {
+            return (lock.end == now).then_some(Reception::Noise);
+        }
+        let is_certain = lock.bits.is_none() && link.ln_bit_success >= 0.0 && loss <= 0.0;
+        let is_its_end = lock.from == frame.from.0;
+        (is_its_end && is_certain && frame.load.is_none()).then_some(Reception::Decoded)
     }
 
     /// What became of the frame that it was locked on, if this was the end of it; not whether the medium turns idle.
-    #[inline]
+    #[inline(never)]
     fn conclude(
         &mut self,
         collisions: &Collisions,
         link: &Link,
         frame: &Frame,
         loss: f64,
-        mpdus: &[Mpdu],
+        loads: &Loads,
         now: Time,
     ) -> Finished {
+        let Some(lock) = &self.lock else { return Finished::NOTHING };
         // A frame in good order ends with its own signal; anything else when the last of the signals in it does.
-        let ends = |lock: &Lock| if lock.is_intact() { lock.from == frame.from.0 } else { lock.end() == now };
-        let Some(lock) = self.lock.as_ref().filter(|lock| ends(lock)) else {
-            let reception = Reception::NotSynchronised;
-            return Finished { reception, ignored_until: None, turns_idle: false, failed_alone: false };
-        };
-        let ignored_until = if self.off { None } else { lock.ignored_until() };
-        let mut failed_alone = false;
-        let reception = if self.off || now < self.transmits_until {
-            Reception::Transmitting
-        } else if lock.is_intact() {
-            let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
-            // Of an A-MPDU, each MPDU has its share by bytes.
-            let arrives = |rng: &mut Rng, bytes: u32, share: f64| {
-                let of_link = link.ln_bit_success * f64::from(bytes) * 8.0;
-                let drawn = wrong(rng, lock.ln_success * share + of_link, loss)?;
-                // The same draw decides what would have become of it alone.
-                let alone = lock.ln_success_alone(collisions, frame) * share + of_link;
-                Some(drawn >= alone.exp() * (1.0 - loss))
-            };
-            if mpdus.len() < 2 {
-                match arrives(&mut self.rng, frame.bytes, 1.0) {
-                    None => Reception::Decoded,
-                    Some(alone) => {
-                        failed_alone = alone;
-                        Reception::FcsError
-                    }
-                }
-            } else {
-                self.arrived = Bitmap::default();
-                failed_alone = true;
-                for (place, mpdu) in mpdus.iter().enumerate() {
-                    let share = f64::from(mpdu.bytes) / f64::from(frame.bytes);
-                    match arrives(&mut self.rng, mpdu.bytes, share) {
-                        None => self.arrived.set(place),
-                        Some(alone) => failed_alone &= alone,
-                    }
-                }
-                let decoded = self.arrived.count() > 0;
-                failed_alone &= !decoded;
-                if decoded { Reception::Decoded } else { Reception::FcsError }
-            }
-        } else if lock.is_recognized() {
-            Reception::FcsError
+        let intact = lock.is_intact();
+        if !(if intact { lock.from == frame.from.0 } else { lock.end() == now }) {
+            return Finished::NOTHING;
+        }
+        let ignored_until = if self.is_off() { None } else { lock.ignored_until() };
+        let (mut reception, mut failed_alone) = (Reception::Decoded, false);
+        if self.is_off() || now < self.transmits_until {
+            reception = Reception::Transmitting;
+        } else if !intact {
+            reception = if lock.is_recognized() { Reception::FcsError } else { Reception::Noise };
         } else {
-            Reception::Noise
-        };
+            let ln_success = lock.ln_success() + link.ln_bit_success * f64::from(frame.bytes) * 8.0;
+            let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
+            if ln_success < 0.0 || lock.ln_header() < 0.0 || loss > 0.0 || frame.load.is_some() {
+                (reception, failed_alone) = self.decode(collisions, link, frame, loss, loads);
+            }
+        }
+        self.ended_power = link.power;
         self.lock = None;
         Finished { reception, ignored_until, turns_idle: false, failed_alone }
     }
 
+    /// Decodes the frame that it is locked on, where more than overlaps decides. Returns as well whether it failed by itself.
+    #[inline(never)]
+    fn decode(
+        &mut self,
+        collisions: &Collisions,
+        link: &Link,
+        frame: &Frame,
+        loss: f64,
+        loads: &Loads,
+    ) -> (Reception, bool) {
+        let lock = self.lock.as_ref().expect("a frame is decoded that was received");
+        if let Some(drawn) = wrong(&mut self.rng, lock.ln_header(), 0.0) {
+            return (Reception::Noise, drawn >= lock.ln_header_alone(collisions, frame).exp());
+        }
+        let all_alone = lock.ln_success_alone(collisions, frame);
+        // The same draw decides what would have become of them alone.
+        let fails = |rng: &mut Rng, bytes: u32, ln_success: f64, share: f64| {
+            let of_link = link.ln_bit_success * f64::from(bytes) * 8.0;
+            let drawn = wrong(rng, ln_success + of_link, loss)?;
+            Some(drawn >= (all_alone * share + of_link).exp() * (1.0 - loss))
+        };
+        let mpdus = loads.mpdus(frame.load);
+        if mpdus.len() < 2 {
+            let failed = fails(&mut self.rng, frame.bytes, lock.ln_success(), 1.0);
+            return failed.map_or((Reception::Decoded, false), |alone| (Reception::FcsError, alone));
+        }
+        // Each MPDU has the bits of its place. Delimiters and padding are spread evenly.
+        let all: u32 = mpdus.iter().map(|mpdu| mpdu.bytes).sum();
+        let (mut bytes, mut failed_alone) = (0, true);
+        self.arrived = Bitmap::default();
+        for (place, mpdu) in mpdus.iter().enumerate() {
+            let share = f64::from(mpdu.bytes) / f64::from(frame.bytes);
+            let from = f64::from(bytes) / f64::from(all);
+            bytes += mpdu.bytes;
+            match fails(&mut self.rng, mpdu.bytes, self.course.between(from, from + share), share) {
+                None => self.arrived.set(place),
+                Some(alone) => failed_alone &= alone,
+            }
+        }
+        let decoded = self.arrived.count() > 0;
+        (if decoded { Reception::Decoded } else { Reception::FcsError }, failed_alone && !decoded)
+    }
+
     /// Adds the bits since the last change of interference to the chance that all are right.
+    #[inline(never)]
     fn count_bits(&mut self, collisions: &Collisions, now: Time) {
-        let Collisions::Sinr { noise, errors, measured, .. } = collisions else { return };
-        let Some(lock) = &mut self.lock else { return };
-        let length: Span = now.since(lock.counted);
+        let Collisions::Sinr { noise, errors, header, measured, .. } = collisions else { return };
+        let Some(Lock { power, bits: Some(bits), .. }) = &mut self.lock else { return };
+        let interference = self.energy as f64 - *power;
+        let own_noise = bits.noise;
+        let per_bit = |of_rate: &RateErrors| {
+            if *measured {
+                of_rate.due_to(interference, *power, own_noise)
+            } else {
+                of_rate.table.bit_success_ln(*power / (*noise as f64 + interference.max(0.0)))
+            }
+        };
+        if let Some(of_header) = header
+            && bits.header_counted < bits.from
+        {
+            let length = now.min(bits.from).since(bits.header_counted);
+            bits.ln_header += length.seconds() * of_header.bps * per_bit(of_header);
+            bits.header_counted = now;
+        }
+        let length: Span = now.since(bits.counted);
         if length == Span::ZERO {
             return;
         }
-        let interference = self.energy as f64 - lock.power;
-        let of_rate = &errors[lock.rate];
-        let per_bit = if *measured {
-            of_rate.due_to(interference, lock.power, lock.noise)
-        } else {
-            of_rate.table.bit_success_ln(lock.power / (*noise as f64 + interference.max(0.0)))
-        };
-        lock.ln_success += length.seconds() * of_rate.bps * per_bit;
-        lock.counted = now;
+        let of_rate = &errors[bits.rate];
+        bits.ln_success += length.seconds() * of_rate.bps * per_bit(of_rate);
+        bits.counted = now;
+        if bits.keeps_course {
+            self.course.reach(now.since(bits.from), bits.ln_success);
+        }
     }
 }
 

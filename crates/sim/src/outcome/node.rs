@@ -4,6 +4,7 @@ use super::losses;
 use super::table::{At, Cell, Column, Table, Values, table};
 use crate::config::WireConfig;
 use multihop_core::DropCause;
+use multihop_dot11::AccessCategory;
 
 table! {
     /// How a node spent its time, and what its queue did.
@@ -144,6 +145,30 @@ table! {
     queue_max("packets"): u64;
     /// share of time during which it was sending
     utilisation("1"): f64;
+}
+
+table! {
+    /// What a node did for one access category.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    CategoryOutcome, "categories", "a row per node and access category, of scenarios with `[mac.edca]`":
+
+    /// Index of the node.
+    node: u32;
+    /// The category.
+    category: AccessCategory;
+    /// index of the node
+    column node("1"): u32 = |at| at.row.node;
+    /// name of the node
+    column name(""): String = |at| at.config.nodes[at.row.node as usize].name.clone();
+    /// access category: `AC_BK`, `AC_BE`, `AC_VI` or `AC_VO`
+    column category(""): String = |at| at.row.category.name().to_owned();
+    /// share of time that its frames were on the air: RTS, DATA and requests for block acknowledgements
+    airtime("1"): f64;
+    /// times that it won the medium together with a higher category of the node, which transmitted
+    internal_collisions("1"): u64;
+    /// Packets of flows lost here, by cause, in the order of [`DropCause::ALL`].
+    dropped: [u64; DropCause::ALL.len()];
+    ..losses("packets of flows, data or feedback,", |category: &CategoryOutcome| &category.dropped);
 }
 
 fn coordinate(at: &At<NodeOutcome>, axis: usize) -> Option<f64> {

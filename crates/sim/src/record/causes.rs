@@ -6,7 +6,7 @@
 use super::Recorder;
 use crate::medium::Frame;
 use crate::outcome::{Causes, CollisionOutcome, DropOutcome, HopOutcome, LossCause, LossOutcome, Overlap};
-use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Span, Time};
+use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Packet, Span, Time};
 use std::collections::VecDeque;
 
 const KINDS: [FrameKind; 6] = [
@@ -42,10 +42,21 @@ type CollisionKey = (u32, u8, u32, u8, u32, Overlap, bool);
 /// Sender and frame.
 type LossKey = (u32, u8);
 
+/// A packet of a flow that was lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Dropped {
+    pub at: Time,
+    pub node: NodeId,
+    pub packet: Packet,
+    pub cause: DropCause,
+}
+
 /// The books of frames lost.
 #[derive(Clone, Debug, Default)]
 pub struct CauseBook {
     on: bool,
+    /// Packets lost, if somebody asks for them.
+    pub dropped: Option<Vec<Dropped>>,
     /// How much later than at the nearest listener a frame may be at the farthest.
     spread: Span,
     /// In the order of their beginnings.
@@ -127,6 +138,18 @@ impl CauseBook {
 }
 
 impl Recorder {
+    /// Books of causes are kept from now on, and packets that are lost until somebody asks for them.
+    pub fn keep_causes(&mut self, spread: Span) {
+        self.causes.on = true;
+        self.causes.spread = spread;
+        self.causes.dropped = Some(Vec::new());
+    }
+
+    /// Packets of flows that were lost since the last call.
+    pub fn take_dropped(&mut self) -> Vec<Dropped> {
+        self.causes.dropped.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
     /// The same with books of causes; a frame may be at its farthest listener this much later than at its nearest.
     #[must_use]
     pub fn with_causes(mut self, spread: Span) -> Recorder {

@@ -145,7 +145,7 @@ impl Stack {
     fn say_address(&mut self, around: &mut Surroundings, port: Port, to: NodeId) {
         let handle = self.control_packet(around, (FlowId::ARP, port), Message::Arp, SIZE, to);
         let peer = (port == Port::Sender).then_some(to);
-        self.queue_up(around, super::Waiting { handle, peer });
+        self.queue_up(around, handle, peer);
     }
 }
 

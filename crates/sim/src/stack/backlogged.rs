@@ -3,6 +3,7 @@
 use super::{Stack, Surroundings};
 use crate::agenda::Lane;
 use multihop_core::{NodeId, Span, Time};
+use multihop_dot11::AccessCategory;
 
 /// A queue runs low when it holds fewer packets than this, or than the MAC can put into one frame.
 const LOW: usize = 2;
@@ -15,8 +16,8 @@ const LATER: Span = Span::from_ms(100);
 /// An output queue of a node.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Output {
-    /// The interface queue.
-    Radio,
+    /// The interface queue of a category.
+    Radio(AccessCategory),
     /// That of the port of this index.
     Wire(usize),
 }
@@ -73,7 +74,7 @@ impl Backlog {
 impl Stack {
     /// Gives the next backlogged end a datagram to send, if its queue runs low. Returns whether there was anything to do.
     pub(super) fn refill(&mut self, around: &mut Surroundings) -> bool {
-        let runs_low = |queue: &Backlog| !queue.ends.is_empty() && self.runs_low(queue.output);
+        let runs_low = |queue: &Backlog| self.is_low(queue);
         let Some(queue) = self.backlogged.queues.iter().position(runs_low) else { return false };
         let output = self.backlogged.queues[queue].output;
         let index = self.backlogged.queues[queue].next();
@@ -98,9 +99,19 @@ impl Stack {
         true
     }
 
+    /// Has a saturated source a queue to refill?
+    #[inline(never)]
+    pub(super) fn needs_refill(&self) -> bool {
+        self.backlogged.queues.iter().any(|queue| self.is_low(queue))
+    }
+
+    fn is_low(&self, queue: &Backlog) -> bool {
+        !queue.ends.is_empty() && self.runs_low(queue.output)
+    }
+
     fn runs_low(&self, output: Output) -> bool {
         let low = match output {
-            Output::Radio => LOW.max(self.frame_takes).min(self.queue.limit()),
+            Output::Radio(category) => LOW.max(self.frame_takes).min(self.queues.of(category).limit()),
             Output::Wire(_) => LOW, // one is being sent, and the queue has room for one at least
         };
         self.waiting(output) < low
@@ -109,7 +120,7 @@ impl Stack {
     /// Packets in the queue, or on their way to it; on a wire, also the one that is being sent.
     fn waiting(&self, output: Output) -> usize {
         match output {
-            Output::Radio => self.queue.len() + self.passing.len(),
+            Output::Radio(category) => self.queues.of(category).len() + self.passing.len(),
             Output::Wire(port) => self.ports[port].held(),
         }
     }

@@ -4,7 +4,7 @@ use super::{Stack, Surroundings};
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::message::Message;
 use crate::slab::Handle;
-use multihop_core::{FlowId, NodeId, Packet, Port, Segment, Time};
+use multihop_core::{Dscp, FlowId, NodeId, Packet, Port, Segment, Time};
 
 /// When policies are asked for what they have to signal.
 #[derive(Debug)]
@@ -57,7 +57,16 @@ impl Stack {
                 self.policies.on_notice(around.now, packet.source, *scheme, content);
             }
             Message::Arp => self.take_arp(around, &packet),
+            Message::Outside => around.record.heard(self.id, &packet, around.now),
         }
+    }
+
+    /// Sends a frame from outside to a neighbour, or to all.
+    pub fn emit_frame(&mut self, around: &mut Surroundings, number: u64, size: u32, to: NodeId) {
+        let handle =
+            self.control_packet(around, (FlowId::OUTSIDE, Port::Receiver), Message::Outside, size, to);
+        around.packets.get_mut(handle).packet.number = number;
+        self.send(around, handle);
     }
 
     /// Sends a message to a neighbour, or to all.
@@ -82,8 +91,11 @@ impl Stack {
         size: u32,
         to: NodeId,
     ) -> Handle {
+        // Network control has CS6 (RFC 4594, section 3.2), where packets differ by that; a request for an address is no IP packet.
+        let marked = self.queues.differentiate() && flow != FlowId::ARP;
+        let dscp = if marked { Dscp::CS6 } else { Dscp::default() };
         let packet = Packet {
-            segment: Segment::default(),
+            segment: Segment { dscp, ..Segment::default() },
             flow,
             port,
             source: self.id,

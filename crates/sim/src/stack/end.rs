@@ -3,7 +3,7 @@
 use super::Surroundings;
 use crate::agenda::Slot;
 use crate::apps::App;
-use multihop_core::{FlowId, NodeId, Packet, Port, Segment};
+use multihop_core::{Dscp, FlowId, NodeId, Packet, Port, Segment};
 use multihop_transport::Endpoint;
 
 /// One end of a flow.
@@ -17,6 +17,7 @@ pub struct End {
     pub(super) app: Option<(App, Slot)>,
     pub(super) numbered: u64,
     pub(super) segment_size: u64,
+    pub(super) dscp: Dscp,
 }
 
 impl End {
@@ -30,7 +31,14 @@ impl End {
         app: Option<(App, Slot)>,
         segment_size: u32,
     ) -> End {
-        End { flow, port, peer, endpoint, deadline, app, numbered: 0, segment_size: u64::from(segment_size) }
+        let segment_size = u64::from(segment_size);
+        End { flow, port, peer, endpoint, deadline, app, numbered: 0, segment_size, dscp: Dscp::default() }
+    }
+
+    /// The same, whose packets have this codepoint.
+    #[must_use]
+    pub fn marked(self, dscp: Dscp) -> End {
+        End { dscp, ..self }
     }
 
     /// The flow.
@@ -52,7 +60,7 @@ impl End {
     pub(super) fn packet(&mut self, node: NodeId, segment: &Segment, around: &Surroundings) -> Packet {
         self.numbered += 1;
         Packet {
-            segment: *segment,
+            segment: Segment { dscp: self.dscp, ..*segment },
             flow: self.flow,
             port: match self.port {
                 Port::Sender => Port::Receiver,

@@ -3,7 +3,8 @@
 use super::{Stack, Surroundings};
 use crate::record::Recorder;
 use crate::slab::{Handle, Slab};
-use multihop_core::{DropCause, NodeId, Packet, Span, Time};
+use multihop_core::{DropCause, Dscp, NodeId, Packet, Span, Time};
+use multihop_dot11::{AccessCategory, user_priority};
 use multihop_link::{Arrival, Hop, InterfaceQueue, LinkView, QueueEvent, Queued, RouterPolicy, Verdict};
 
 /// A packet waiting in the interface queue, and where it goes; none for a broadcast.
@@ -13,25 +14,34 @@ pub struct Waiting {
     pub handle: Handle,
     /// Its next hop.
     pub peer: Option<NodeId>,
+    /// Its traffic identifier, by which its access category goes; 0 where there is one queue.
+    pub tid: u8,
 }
 
 impl Stack {
-    /// The next packet for the MAC.
-    pub fn next(&mut self, now: Time, packets: &mut Slab, record: &mut Recorder) -> Option<Queued<Waiting>> {
-        self.take(now, packets, record, |queue| queue.pop(now))
+    /// The next packet of a category for the MAC.
+    pub fn next(
+        &mut self,
+        now: Time,
+        category: AccessCategory,
+        packets: &mut Slab,
+        record: &mut Recorder,
+    ) -> Option<Queued<Waiting>> {
+        self.take(now, category, packets, record, |queue| queue.pop(now))
     }
 
-    /// The next packet of no more than so many bytes for the MAC that can go to this next hop in one frame with others.
+    /// The next packet of a category, of no more than so many bytes, for the MAC that can go to this next hop in one frame with others
+    /// of this traffic identifier.
     pub fn next_for(
         &mut self,
         now: Time,
-        peer: NodeId,
+        (category, peer, tid): (AccessCategory, NodeId, u8),
         most: u32,
         packets: &mut Slab,
         record: &mut Recorder,
     ) -> Option<Queued<Waiting>> {
-        let to_peer = |waiting: &Waiting| waiting.peer == Some(peer);
-        self.take(now, packets, record, |queue| queue.pop_for(now, peer, &to_peer, most))
+        let to_peer = |waiting: &Waiting| waiting.peer == Some(peer) && waiting.tid == tid;
+        self.take(now, category, packets, record, |queue| queue.pop_for(now, peer, &to_peer, most))
     }
 
     /// Would a packet that entered the queue then be dropped for its age now?
@@ -43,20 +53,21 @@ impl Stack {
     fn take(
         &mut self,
         now: Time,
+        category: AccessCategory,
         packets: &mut Slab,
         record: &mut Recorder,
         pop: impl Fn(&mut InterfaceQueue<Waiting>) -> Option<Queued<Waiting>>,
     ) -> Option<Queued<Waiting>> {
         loop {
-            let taken = pop(&mut self.queue);
-            self.lose_queued(now, DropCause::Aqm, packets, record);
+            let taken = pop(self.queues.of_mut(category));
+            self.lose_queued(now, category, DropCause::Aqm, packets, record);
             let taken = taken?;
-            let Queued { item: Waiting { handle, peer }, size, came: enqueued, marked, .. } = taken;
+            let Queued { item: Waiting { handle, peer, .. }, size, came: enqueued, marked, .. } = taken;
             if marked {
                 packets.get_mut(handle).packet.mark();
             }
             self.policies.taken(size);
-            record.queue(self.id, self.queue.len(), now);
+            record.queue(self.id, self.queues.len(), now);
             if self.is_expired(now, enqueued) {
                 self.policies.done(now, peer, size);
                 self.lose(now, handle, DropCause::Lifetime, packets, record);
@@ -102,23 +113,64 @@ impl Stack {
         if verdict == Verdict::Drop {
             self.lose(around.now, handle, DropCause::Policy, around.packets, around.record);
         } else {
-            self.queue_up(around, Waiting { handle, peer: Some(peer) });
+            self.queue_up(around, handle, Some(peer));
         }
     }
 
     /// Puts a packet into the interface queue; if that is full, some are lost.
-    pub(super) fn queue_up(&mut self, around: &mut Surroundings, waiting: Waiting) {
-        let packet = &around.packets.get(waiting.handle).packet;
+    pub(super) fn queue_up(&mut self, around: &mut Surroundings, handle: Handle, peer: Option<NodeId>) {
+        let packet = &around.packets.get(handle).packet;
         self.policies.tell_others(around.now, packet, QueueEvent::Enqueue);
-        self.policies.entered(around.now, waiting.peer, packet.size);
-        self.queue.push(&Arrival::of(packet, waiting.peer, around.now), waiting);
-        self.lose_queued(around.now, DropCause::QueueFull, around.packets, around.record);
-        around.record.queue(self.id, self.queue.len(), around.now);
+        self.policies.entered(around.now, peer, packet.size);
+        let tid = self.tid(packet.segment.dscp);
+        let category = AccessCategory::of_priority(tid);
+        let waiting = Waiting { handle, peer, tid };
+        self.queues.of_mut(category).push(&Arrival::of(packet, peer, around.now), waiting);
+        self.lose_queued(around.now, category, DropCause::QueueFull, around.packets, around.record);
+        around.record.queue(self.id, self.queues.len(), around.now);
+    }
+
+    /// The traffic identifier of packets with a codepoint.
+    fn tid(&self, dscp: Dscp) -> u8 {
+        if self.queues.differentiate() { user_priority(dscp) } else { 0 }
+    }
+
+    /// The access category of packets with a codepoint.
+    pub(super) fn category(&self, dscp: Dscp) -> AccessCategory {
+        AccessCategory::of_priority(self.tid(dscp))
+    }
+
+    /// Does a packet of a category wait?
+    #[inline]
+    pub fn has_waiting(&self, category: AccessCategory) -> bool {
+        !self.queues.of(category).is_empty()
     }
 
     /// What the queue lost is lost for this cause.
-    fn lose_queued(&mut self, now: Time, cause: DropCause, packets: &mut Slab, record: &mut Recorder) {
-        while let Some(Waiting { handle, peer }) = self.queue.poll_lost() {
+    #[inline]
+    fn lose_queued(
+        &mut self,
+        now: Time,
+        category: AccessCategory,
+        cause: DropCause,
+        packets: &mut Slab,
+        record: &mut Recorder,
+    ) {
+        if self.queues.of_mut(category).has_lost() {
+            self.lose_all_queued(now, category, cause, packets, record);
+        }
+    }
+
+    #[inline(never)]
+    fn lose_all_queued(
+        &mut self,
+        now: Time,
+        category: AccessCategory,
+        cause: DropCause,
+        packets: &mut Slab,
+        record: &mut Recorder,
+    ) {
+        while let Some(Waiting { handle, peer, .. }) = self.queues.of_mut(category).poll_lost() {
             self.policies.removed(now, peer, packets.get(handle).packet.size);
             self.lose(now, handle, cause, packets, record);
         }
@@ -127,31 +179,32 @@ impl Stack {
     /// Does it matter how long neighbours use the medium?
     #[inline]
     pub fn shares_airtime(&self) -> bool {
-        self.queue.shares_airtime()
+        self.queues.of(AccessCategory::BestEffort).shares_airtime()
     }
 
-    /// The medium was in use for this long by a frame to a neighbour and what belongs to it, all tries together.
-    pub fn on_airtime(&mut self, neighbour: NodeId, airtime: Span) {
-        self.queue.charge(neighbour, airtime);
+    /// The medium was in use for this long by a frame of a category to a neighbour and what belongs to it, all tries together.
+    pub fn on_airtime(&mut self, category: AccessCategory, neighbour: NodeId, airtime: Span) {
+        self.queues.of_mut(category).charge(neighbour, airtime);
     }
 
     /// The same, by a frame from it.
     #[inline]
-    pub fn on_received_airtime(&mut self, neighbour: NodeId, airtime: Span) {
-        if self.queue.charges_received() {
-            self.queue.charge(neighbour, airtime);
+    pub fn on_received_airtime(&mut self, category: AccessCategory, neighbour: NodeId, airtime: Span) {
+        let queue = self.queues.of_mut(category);
+        if queue.charges_received() {
+            queue.charge(neighbour, airtime);
         }
     }
 
     /// What waits for a next hop that cannot be reached is the routing protocol's, or lost.
     pub(super) fn purge(&mut self, now: Time, peer: NodeId, packets: &mut Slab, record: &mut Recorder) {
         let mut stranded = Vec::new();
-        self.queue.purge(|waiting| waiting.peer == Some(peer), |waiting| stranded.push(waiting.handle));
+        self.queues.purge(peer, |waiting| stranded.push(waiting.handle));
         for handle in stranded {
             self.policies.removed(now, Some(peer), packets.get(handle).packet.size);
             self.strand_or_lose(now, handle, packets, record);
         }
-        record.queue(self.id, self.queue.len(), now);
+        record.queue(self.id, self.queues.len(), now);
         if let Some(held) = self.forget_address(peer) {
             self.strand_or_lose(now, held, packets, record);
         }
@@ -167,11 +220,13 @@ impl Stack {
 
     /// Puts a packet into the queue as it is; returns whether there was room.
     #[cfg(test)]
-    pub fn put(&mut self, now: Time, waiting: Waiting, packet: &Packet) -> bool {
-        self.queue.push(&Arrival::of(packet, waiting.peer, now), waiting);
-        let fits = self.queue.poll_lost().is_none();
+    pub fn put(&mut self, now: Time, handle: Handle, peer: Option<NodeId>, packet: &Packet) -> bool {
+        let tid = self.tid(packet.segment.dscp);
+        let queue = self.queues.of_mut(AccessCategory::of_priority(tid));
+        queue.push(&Arrival::of(packet, peer, now), Waiting { handle, peer, tid });
+        let fits = queue.poll_lost().is_none();
         if fits {
-            self.policies.entered(now, waiting.peer, packet.size);
+            self.policies.entered(now, peer, packet.size);
         }
         fits
     }

@@ -9,23 +9,25 @@ mod failures;
 mod interface_queue;
 mod policies;
 mod ports;
+mod queues;
 mod routed;
 
 pub use end::End;
 pub use failures::Failures;
 pub use interface_queue::Waiting;
 pub use ports::Port;
+pub use queues::Queues;
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::record::Recorder;
 use crate::routing::Routes;
-use crate::slab::{Handle, Slab};
+use crate::slab::{Handle, Slab, StoredPacket};
 use arp::Neighbours;
 use backlogged::{BackloggedSources, Output};
 use bus::Bus;
 use control::Notices;
 use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Report, Segment, Span, Time};
-use multihop_link::{Departure, Estimator, Hop, InterfaceQueue, LinkView, Verdict};
+use multihop_link::{Departure, Estimator, Hop, LinkView, Verdict};
 pub use policies::Policies;
 use routed::Agent;
 use std::collections::VecDeque;
@@ -70,7 +72,7 @@ pub struct Surroundings<'a> {
 /// What lies above a node's MAC.
 pub struct Stack {
     id: NodeId,
-    queue: InterfaceQueue<Waiting>,
+    queues: Queues,
     /// Onto wires, in the order of their peers.
     ports: Vec<Port>,
     /// To the other radios of the node; none if it has one.
@@ -99,6 +101,8 @@ pub struct Stack {
     gauges: Vec<(u32, Box<dyn Estimator>)>,
     /// Somebody here wants to know of link events.
     observed: bool,
+    /// The same, or what neighbours send to others.
+    watched: bool,
     /// Packets that the MAC can put into one frame.
     frame_takes: usize,
     /// The ends that want to know what the MAC saw.
@@ -106,10 +110,10 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// A stack without flows. `queue` is that of the radio.
+    /// A stack without flows. `queues` are those of the radio.
     pub fn new(
         id: NodeId,
-        queue: InterfaceQueue<Waiting>,
+        queues: Queues,
         lifetime: Option<Span>,
         policies: Policies,
         link_slot: Slot,
@@ -117,7 +121,7 @@ impl Stack {
     ) -> Stack {
         Stack {
             id,
-            queue,
+            queues,
             ports: Vec::new(),
             bus: None,
             off: false,
@@ -133,6 +137,7 @@ impl Stack {
             lifetime,
             gauges: Vec::new(),
             observed: !policies.is_empty(),
+            watched: !policies.is_empty(),
             observing_ends: Vec::new(),
             frame_takes: 1,
             policies,
@@ -149,7 +154,7 @@ impl Stack {
     pub fn add_end(&mut self, end: End) -> u32 {
         if end.endpoint.observes_link() {
             self.observing_ends.push(self.ends.len() as u32);
-            self.observed = true;
+            (self.observed, self.watched) = (true, true);
         }
         self.ends.push(end);
         (self.ends.len() - 1) as u32
@@ -157,7 +162,7 @@ impl Stack {
 
     /// Adds an estimator whose values are written down, for the measurement of this number.
     pub fn add_gauge(&mut self, measurement: u32, estimator: Box<dyn Estimator>) {
-        self.observed = true;
+        (self.observed, self.watched) = (true, true);
         self.gauges.push((measurement, estimator));
     }
 
@@ -186,9 +191,10 @@ impl Stack {
         &self.ends[index as usize]
     }
 
-    /// Packets in the interface queue.
+    /// Packets in the interface queue, or in those of all categories.
+    #[inline]
     pub fn queue_length(&self) -> usize {
-        self.queue.len()
+        self.queues.len()
     }
 
     /// Does any scheme's policy act at the interface queue?
@@ -231,6 +237,12 @@ impl Stack {
         self.observed
     }
 
+    /// Does anybody here want to know of what does not concern the node itself: of link events, or of what neighbours send to others?
+    #[inline]
+    pub fn watches(&self) -> bool {
+        self.watched
+    }
+
     /// Something happened at the MAC.
     #[inline]
     pub fn on_link(&mut self, event: &LinkEvent) {
@@ -264,7 +276,11 @@ impl Stack {
         record: &mut Recorder,
     ) {
         let entry = packets.get(handle);
-        if entry.packet.is_arp() {
+        if entry.packet.is_outside() && entry.passed_on {
+            packets.remove(handle);
+            return;
+        }
+        if entry.packet.is_arp() || entry.packet.is_outside() {
             return self.lose(now, handle, DropCause::RetryLimit, packets, record);
         }
         if entry.passed_on {
@@ -382,18 +398,20 @@ impl Stack {
             around.agenda.arm(*slot, again, Lane::Upper);
         }
         if follows {
-            let output = self.output_towards(around, self.ends[index as usize].peer);
+            let end = &self.ends[index as usize];
+            let output = self.output_towards(around, end.peer, end.dscp);
             self.backlogged.add(index, output);
         }
         self.touched.push(index);
     }
 
     /// Is nothing pending above the MAC?
+    #[inline]
     pub fn is_settled(&self) -> bool {
         self.inbox.is_empty()
             && self.touched.is_empty()
-            && self.backlogged.is_empty()
             && self.agent.as_ref().is_none_or(|agent| !agent.pending)
+            && (self.backlogged.is_empty() || (self.notices.is_none() && !self.needs_refill()))
     }
 
     /// Handles everything that is pending above the MAC; afterwards the queue may hold something for it.
@@ -440,9 +458,9 @@ impl Stack {
     }
 
     fn send(&mut self, around: &mut Surroundings, handle: Handle) {
-        let destination = around.packets.get(handle).packet.destination;
+        let Packet { destination, segment, .. } = around.packets.get(handle).packet;
         let delayed = around.network.link_layer_delay > Span::ZERO
-            && self.output_towards(around, destination) == Output::Radio;
+            && matches!(self.output_towards(around, destination, segment.dscp), Output::Radio(_));
         if delayed {
             self.delay(around, Direction::Down, handle);
         } else {
@@ -466,7 +484,7 @@ impl Stack {
             if peer.is_some_and(|peer| !self.is_resolved(around, handle, peer)) {
                 return;
             }
-            self.queue_up(around, Waiting { handle, peer });
+            self.queue_up(around, handle, peer);
             return;
         }
         if self.agent.is_some() {
@@ -484,7 +502,7 @@ impl Stack {
 
     /// Forwards a packet, or delivers it to its end.
     fn pass_up(&mut self, around: &mut Surroundings, handle: Handle) {
-        let packet = around.packets.get(handle).packet;
+        let packet = &around.packets.get(handle).packet;
         if packet.is_control() {
             self.take_message(around, handle);
             return;
@@ -493,7 +511,7 @@ impl Stack {
             self.send(around, handle);
             return;
         }
-        let payload_air = around.packets.remove(handle).payload_air;
+        let StoredPacket { packet, payload_air, .. } = around.packets.remove(handle);
         if packet.carries_data() {
             self.on_link(&LinkEvent::Arrived(Arrived {
                 node: self.id,

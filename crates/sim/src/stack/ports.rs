@@ -5,7 +5,7 @@ use super::{Policies, Stack, Surroundings};
 use crate::agenda::{Lane, Slot};
 use crate::config::WireConfig;
 use crate::slab::Handle;
-use multihop_core::{DropCause, Dropped, Interval, LinkEvent, NodeId, Rate, Span, Time};
+use multihop_core::{DropCause, Dropped, Dscp, Interval, LinkEvent, NodeId, Rate, Span, Time};
 use multihop_link::{Arrival, Hop, InterfaceQueue, QueueEvent, Queued, Verdict};
 
 /// Where packets leave a node over a wire.
@@ -65,7 +65,7 @@ impl Stack {
     pub fn queue_towards(&self, next_hop: Option<NodeId>) -> usize {
         match next_hop.and_then(|peer| self.port_towards(peer)) {
             Some(port) => self.ports[port].queue.len(),
-            None => self.queue.len(),
+            None => self.queues.len(),
         }
     }
 
@@ -74,13 +74,14 @@ impl Stack {
         self.ports.binary_search_by_key(&peer, |port| port.peer).ok()
     }
 
-    /// The queue in which packets for this destination wait.
-    pub(super) fn output_towards(&self, around: &Surroundings, destination: NodeId) -> Output {
+    /// The queue in which packets for this destination and with this codepoint wait.
+    pub(super) fn output_towards(&self, around: &Surroundings, destination: NodeId, dscp: Dscp) -> Output {
+        let radio = Output::Radio(self.category(dscp));
         if self.ports.is_empty() {
-            return Output::Radio;
+            return radio;
         }
         let next_hop = around.network.routes.next_hop(self.id, destination);
-        next_hop.and_then(|peer| self.port_towards(peer)).map_or(Output::Radio, Output::Wire)
+        next_hop.and_then(|peer| self.port_towards(peer)).map_or(radio, Output::Wire)
     }
 
     /// Puts a packet into the queue of a port, if the policy lets it and there is room, and sends it if the wire is free.

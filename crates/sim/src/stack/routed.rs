@@ -34,6 +34,7 @@ impl Stack {
         if let Some(at) = protocol.next_timer() {
             agenda.arm(timer, at, Lane::Upper);
         }
+        self.watched |= protocol.listens();
         self.agent = Some(Agent { listens: protocol.listens(), protocol, timer, pending: false });
     }
 

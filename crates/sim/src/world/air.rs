@@ -2,13 +2,15 @@
 
 use super::World;
 use crate::agenda::{Lane, Slot};
-use crate::medium::{Frame, Front, Group, Link, Reception};
+use crate::mac::{Context, Mac};
+use crate::medium::{Finished, Frame, Front, Group, Link, Reception};
 use crate::node::{at_node, settle};
 use crate::outages::Sent;
+use crate::stack::Network;
 use multihop_core::Span;
 
 /// Whom a bit of a frame reaches at this instant: all listeners, or those at these places among the links of its sender.
-type Reached<'f> = Option<&'f [(Span, u32)]>;
+pub(super) type Reached<'f> = Option<&'f [(Span, u32)]>;
 
 impl World {
     /// A frame's first bit reaches its listeners; with delays by distance, some of them.
@@ -40,6 +42,7 @@ impl World {
     }
 
     /// A frame begins at its sender; whether there is anything of it.
+    #[inline]
     fn leaves(&mut self, slot: Slot, frame: &Frame, front: Option<&mut Front>) -> bool {
         self.agenda.arm(Slot(slot.0 + 1), frame.end(), Lane::AirEnd);
         if self.radios[frame.from.index()].is_off() {
@@ -108,36 +111,32 @@ impl World {
 
     /// As much of a frame as was sent arrives.
     fn arrives(&mut self, frame: &Frame, reached: Reached) {
-        match self.outages.sent(frame.from.0) {
-            Sent::Whole => self.signal_ends(frame, reached, |link| *link),
-            // As much of it as came has no checksum.
-            Sent::Cut => {
-                self.signal_ends(frame, reached, |link| Link { ln_bit_success: f64::NEG_INFINITY, ..*link });
-            }
-            Sent::Nothing => {}
+        let sent = self.outages.sent(frame.from.0);
+        if sent != Sent::Nothing {
+            self.signal_ends(frame, reached, sent == Sent::Cut);
         }
     }
 
-    /// The same, at the listeners; `arrives` is what becomes of their links.
-    fn signal_ends(&mut self, frame: &Frame, reached: Reached, arrives: impl Fn(&Link) -> Link) {
+    /// The same, at the listeners; whether the frame was cut.
+    fn signal_ends(&mut self, frame: &Frame, reached: Reached, cut: bool) {
         let loss = self.timing.data_loss.from(frame.from);
         if let Some(log) = &mut self.air_log {
             log.frame_ends(frame, &self.packets, &self.loads);
         }
         let links = self.listeners.of(frame.from);
-        let wanted = frame.to.filter(|_| self.record.causes.are_kept()).map_or(u32::MAX, |to| to.0);
+        let kept = self.record.causes.are_kept();
+        let wanted = frame.to.filter(|_| kept).map_or(u32::MAX, |to| to.0);
         let mut lost = None;
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
-            let link = &arrives(&links[reached.map_or(index, |places| places[index].1 as usize)]);
+            let mut link = &links[reached.map_or(index, |places| places[index].1 as usize)];
+            let without_checksum;
+            if cut {
+                without_checksum = Link { ln_bit_success: f64::NEG_INFINITY, ..*link };
+                link = &without_checksum;
+            }
             let radio = &mut self.radios[link.to as usize];
-            let finished = radio.finish(
-                &self.timing.collisions,
-                link,
-                frame,
-                loss.to(link.to),
-                self.loads.mpdus(frame.load),
-                self.now,
-            );
+            let finished =
+                radio.finish(&self.timing.collisions, link, frame, loss.to(link.to), &self.loads, self.now);
             if finished.reception == Reception::Decoded
                 && let Some(log) = &mut self.air_log
             {
@@ -149,18 +148,18 @@ impl World {
             if finished.is_nothing() {
                 continue;
             }
-            at_node!(self, link.to, self.now, |mac, ctx| {
-                let reaches_above = mac.on_signal_end(ctx, frame, finished);
-                if finished.turns_idle {
-                    mac.on_idle(ctx);
-                }
-                if reaches_above || ctx.stack.observes() {
-                    settle(mac, ctx, &self.network);
-                }
-            });
+            let passes = at_node!(self, link.to, self.now, |mac, ctx| mac.lets_pass(ctx, frame, finished));
+            if !passes {
+                at_node!(self, link.to, self.now, |mac, ctx| {
+                    signal_ends_at(mac, ctx, frame, finished, &self.network);
+                });
+            }
         }
-        if let Some((link, finished)) = lost {
-            self.book_loss(frame, &link, finished);
+        if kept {
+            if let Some((link, finished)) = lost {
+                self.book_loss(frame, &link, finished);
+            }
+            self.frame_ends(frame, reached, lost.is_some());
         }
     }
 
@@ -175,11 +174,24 @@ impl World {
         });
     }
 
+    #[inline]
     fn log_sent(&mut self, frame: &Frame) {
         if let Some(log) = &mut self.air_log
             && self.outages.sent(frame.from.0) != Sent::Nothing
         {
             log.sent(frame);
         }
+    }
+}
+
+/// A signal ends at a station that it may concern.
+#[inline(never)]
+fn signal_ends_at(mac: &mut Mac, ctx: &mut Context, frame: &Frame, finished: Finished, network: &Network) {
+    let reaches_above = mac.on_signal_end(ctx, frame, finished);
+    if finished.turns_idle {
+        mac.on_idle(ctx);
+    }
+    if reaches_above || ctx.stack.observes() {
+        settle(mac, ctx, network);
     }
 }

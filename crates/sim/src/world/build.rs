@@ -10,9 +10,9 @@ use crate::medium::{Listeners, Loads};
 use crate::node::Node;
 use crate::outages::Outages;
 use crate::routing::{self, RoutingAgent};
-use crate::stack::{End, Failures, FlowRoute, Policies, Stack};
+use crate::stack::{End, Failures, FlowRoute, Policies, Queues, Stack};
 use multihop_core::{FlowId, NodeId, Port, Rng, Time};
-use multihop_link::{EgressQueue, InterfaceQueue, PhyTimes};
+use multihop_link::{EgressQueue, PhyTimes};
 use multihop_schemes::SenderStation;
 use multihop_transport::Endpoint;
 use std::sync::Arc;
@@ -79,12 +79,20 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
             let policies = policies_at(config, id, "radio", egress, Some(&phy), &scheme_of);
             let salt = salt_of(config.seed, id, "radio");
             let failures = Failures::new(routing::failure_rule(config), blind_to.clone());
-            let queue = InterfaceQueue::new(&config.discipline, config.mac.queue_limit, salt);
-            let mut stack = Stack::new(id, queue, config.mac.lifetime, policies, link_slot, failures);
+            let queues = if config.edca.is_some() { Queues::by_category } else { Queues::single };
+            let queues = queues(&config.discipline, config.mac.queue_limit, salt);
+            let mut stack = Stack::new(id, queues, config.mac.lifetime, policies, link_slot, failures);
             if config.arp {
                 stack.resolve_addresses();
             }
-            Node { mac: Mac::new(id, timer, air, timing, rng), stack }
+            let mut mac = Mac::new(id, timer, air, timing, rng);
+            if config.edca.is_some() {
+                mac.differentiate(timing);
+            }
+            if config.rate_control.is_some() {
+                mac.control_rates(config.seed);
+            }
+            Node { mac, stack }
         })
         .collect();
     let flows = config.flows.iter().enumerate();
@@ -110,7 +118,8 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
                 let slot = plan.add(at.0, Purpose::App { node: at.0, end: next });
                 (App::new(flow, scheme.datagrams(), rng), slot)
             });
-            stack.add_end(End::new(id, port, peer, endpoint, deadline, app, scheme.segment_size()))
+            let end = End::new(id, port, peer, endpoint, deadline, app, scheme.segment_size());
+            stack.add_end(end.marked(flow.dscp))
         };
         let receiver = add(Port::Receiver);
         FlowRoute { ends: [receiver, add(Port::Sender)] }

@@ -11,17 +11,19 @@ impl World {
     /// A frame begins, which its sender's links are those of.
     pub(super) fn book_begin(&mut self, frame: &Frame) {
         self.record.causes.begins(frame);
+        self.frame_begins(frame);
         if let Some(to) = frame.to
             && self.listeners.between(frame.from, to).is_none()
         {
-            self.record.in_vain(frame.kind, [frame.from, to], LossCause::Weak, self.now);
+            self.lose(frame, to, LossCause::Weak);
         }
     }
 
     /// There is nothing of a frame, for its sender's radio is off.
     pub(super) fn book_unsent(&mut self, frame: &Frame) {
+        self.frame_begins(frame);
         if let Some(to) = frame.to {
-            self.record.in_vain(frame.kind, [frame.from, to], LossCause::Off, self.now);
+            self.lose(frame, to, LossCause::Off);
         }
     }
 
@@ -41,6 +43,9 @@ impl World {
             match self.interferer(frame, to) {
                 Some(with) => {
                     let collision = self.collision(frame, to, with);
+                    if let Some(log) = &mut self.frame_log {
+                        log.lost(frame, LossCause::Collision, Some((with.from, collision.overlap)));
+                    }
                     return self.record.collided(frame, to, &collision, self.now);
                 }
                 // The radio was switched on, or its own transmission over, when the frame had begun.
@@ -48,7 +53,15 @@ impl World {
                 None => LossCause::Sending,
             }
         };
+        self.lose(frame, to, cause);
+    }
+
+    /// A frame did not reach the node that it was for.
+    fn lose(&mut self, frame: &Frame, to: NodeId, cause: LossCause) {
         self.record.in_vain(frame.kind, [frame.from, to], cause, self.now);
+        if let Some(log) = &mut self.frame_log {
+            log.lost(frame, cause, None);
+        }
     }
 
     /// Of the frames that overlapped this one at a receiver, the strongest there; of equals the first, and then the lowest index.

@@ -1,16 +1,22 @@
 //! A run in steps: time passes as far as the caller says, packets come from outside, tables can be looked at in between.
 
-use super::World;
-use crate::airlog::{AirLog, AirLogError};
+use super::{Logs, World};
+use crate::airlog::AirLogError;
 use crate::config::{AppConfig, Config};
-use crate::external::{Injection, PacketOutcome};
+use crate::external::{Injection, OutsideFrame, PacketOutcome};
+use crate::medium::Listeners;
 use crate::outcome::Outcome;
-use multihop_core::{Packet, Port, Segment, Time};
+use multihop_core::{NodeId, Packet, Port, Segment, Time};
 
 impl World {
-    /// What every radio sees goes to this log from now on.
-    pub fn log_to(&mut self, log: AirLog) {
-        self.air_log = Some(Box::new(log));
+    /// What happens goes to these logs from now on.
+    pub fn log_to(&mut self, logs: impl Into<Logs>) {
+        let Logs { air, frames } = logs.into();
+        self.air_log = air.map(Box::new);
+        self.frame_log = frames.map(Box::new);
+        if self.frame_log.is_some() {
+            self.record.keep_causes(Listeners::spread(&self.config));
+        }
     }
 
     /// What is run.
@@ -38,7 +44,7 @@ impl World {
     ///
     /// Into which steps a run is divided makes no difference to it.
     pub fn advance(&mut self, until: Time) -> Option<Time> {
-        self.process(until, |_| true);
+        self.process(until, &mut |_| true);
         (self.now < self.end()).then(|| self.next_event())
     }
 
@@ -73,6 +79,20 @@ impl World {
         number
     }
 
+    /// The same for a frame of one hop: no route is looked up, and it is in no flow's books, but in those of its sender's signalling.
+    ///
+    /// # Panics
+    /// If a node is not there.
+    pub fn inject_frame(&mut self, frame: &OutsideFrame) -> u64 {
+        let OutsideFrame { from, to, size } = *frame;
+        assert!(to.is_none_or(|to| to.index() < self.nodes.len()), "there is no node {to:?}");
+        self.injected += 1;
+        let number = self.injected;
+        let to = to.unwrap_or(NodeId::BROADCAST);
+        self.above(from.0, |stack, around| stack.emit_frame(around, number, size, to));
+        number
+    }
+
     /// What became of a packet from outside, in the order in which it happened; none if nothing more has.
     pub fn poll_outcome(&mut self) -> Option<PacketOutcome> {
         self.record.outcomes.pop_front()
@@ -103,6 +123,10 @@ impl World {
     pub fn close(mut self) -> Result<Outcome, AirLogError> {
         if let Some(log) = self.air_log.take() {
             log.finish()?;
+        }
+        if let Some(mut log) = self.frame_log.take() {
+            self.record.take_dropped().iter().for_each(|dropped| log.dropped(dropped));
+            log.finish(self.now)?;
         }
         Ok(self.count())
     }

@@ -4,8 +4,11 @@
 //! `MULTIHOP_FUZZ=1000..3000 cargo test -p multihop-sim --test it fuzz::` runs other seeds than the first 300.
 
 use crate::common::{add_flow, network, two_ray};
-use multihop_core::{NodeId, Rate, Rng, Span};
-use multihop_dot11::{DataRate, DcfRules, EifsRule, Microseconds, Phy, Preamble, ResponseTimeout, Standard};
+use multihop_core::{Dscp, NodeId, Rate, Rng, Span};
+use multihop_dot11::{
+    AccessCategory, DataRate, DcfRules, EdcaParameters, EifsRule, Microseconds, Phy, Preamble,
+    ResponseTimeout, Standard,
+};
 use multihop_link::{CodelOptions, Discipline, FqCodelOptions, StationsOptions};
 use multihop_schemes::find;
 use multihop_sim::config::{
@@ -307,7 +310,26 @@ fn random(seed: u64) -> Config {
             charge_received: coin(rng),
         }),
     };
+    if coin(rng) {
+        differentiate(rng, &mut config);
+    }
     config
+}
+
+/// Access categories, and flows of all of them.
+fn differentiate(rng: &mut Rng, config: &mut Config) {
+    config.edca = Some(AccessCategory::ALL.map(|_| {
+        let cw_min = pick(rng, &[0, 1, 7]);
+        EdcaParameters {
+            aifsn: pick(rng, &[1, 2, 3, 15]),
+            cw_min,
+            cw_max: pick(rng, &[cw_min, 7, 1_023]),
+            txop_limit: Span::from_us(pick(rng, &[0, 32, 2_080, 50_000])),
+        }
+    }));
+    for flow in &mut config.flows {
+        flow.dscp = Dscp::new(pick(rng, &[0, 0, 8, 34, 40, 46, 56])).expect("six bits");
+    }
 }
 
 fn lines(rng: &mut Rng) -> FqCodelOptions {
@@ -365,7 +387,11 @@ fn any_configuration_runs_and_does_not_depend_on_the_order_of_ties() {
             assert!(node.nav_only <= node.idle + 1e-9, "seed {seed}, node {index}: {node:?}");
             let unusable = 1.0 - node.idle + node.nav_only;
             assert!((node.busy_ratio - unusable).abs() < 1e-9, "seed {seed}, node {index}: {node:?}");
-            assert!(node.queue_mean <= config.mac.queue_limit as f64, "seed {seed}, node {index}: {node:?}");
+            let queues = if config.edca.is_some() { 4.0 } else { 1.0 };
+            assert!(
+                node.queue_mean <= queues * config.mac.queue_limit as f64,
+                "seed {seed}, node {index}: {node:?}"
+            );
         }
         for (index, (wire, laid)) in outcome.wires.iter().zip(&config.wires).enumerate() {
             let sane = (0.0..=1.0 + 1e-9).contains(&wire.utilisation)

@@ -1,7 +1,8 @@
 //! Runs in steps, and packets that come from outside of them.
 
 use crate::common::{add_flow, chain, network, saturate};
-use multihop_core::{DropCause, Ecn, FlowId, Rate, Span, Time};
+use crate::mac::aggregation::high_throughput;
+use multihop_core::{DropCause, Ecn, FlowId, Rate, Rng, Span, Time};
 use multihop_dot11::DcfRules;
 use multihop_link::{Discipline, FqCodelOptions};
 use multihop_sim::config::{AppConfig, Config};
@@ -141,6 +142,9 @@ fn every_packet_has_one_outcome() {
                     stands_for.push(at);
                     assert!(cause != DropCause::NoRoute || node.0 == 1, "where it was injected");
                 }
+                PacketOutcome::Heard { .. } | PacketOutcome::Sent { .. } => {
+                    panic!("{outcome:?} is of a frame")
+                }
             }
         }
     }
@@ -191,4 +195,71 @@ fn streams_of_a_flow_have_lines_of_their_own() {
 #[should_panic(expected = "sends packets of its own")]
 fn only_external_flows_take_packets() {
     World::new(&busy(), Ties::InOrder).inject(&datagram(0));
+}
+
+/// Networks that differ in what a delivery follows from.
+fn networks() -> Vec<(&'static str, Config)> {
+    let chain = || chain(DcfRules::IEEE, 3);
+    let base = |mut config: Config, change: &dyn Fn(&mut Config)| {
+        config.duration = Span::from_ms(1_500);
+        for (from, to) in [(0, 3), (3, 0), (1, 2), (2, 1)] {
+            add_flow(&mut config, from, to, AppConfig::External);
+        }
+        saturate(&mut config, 1, 3);
+        change(&mut config);
+        config
+    };
+    vec![
+        ("without RTS", base(chain(), &|config| config.mac.rts_threshold = None)),
+        ("with RTS", base(chain(), &|config| config.mac.rts_threshold = Some(0))),
+        ("ns-2", base(chain(), &|config| config.mac.rules = DcfRules::NS2)),
+        ("short lives", base(chain(), &|config| config.mac.lifetime = Some(Span::from_ms(3)))),
+        (
+            "light",
+            base(chain(), &|config| {
+                config.delays_by_distance = true;
+                config.medium.propagation_delay = Span::ZERO;
+            }),
+        ),
+        ("aggregates", base(high_throughput(&[0.0, 200.0, 400.0, 600.0].map(|x| [x, 0.0])), &|_| ())),
+    ]
+}
+
+/// Until the instant that is said nothing is delivered, and the run comes to its end by such steps.
+#[test]
+fn nothing_is_delivered_before_it_is_said_to_be() {
+    for (name, config) in networks() {
+        let mut world = World::new(&config, Ties::InOrder);
+        let mut rng = Rng::at(3, &["lookahead", name]);
+        let (mut steps, mut events, mut delivered) = (0, 0, 0);
+        let mut came = Time::ZERO;
+        while world.now() < world.end() {
+            let next = world.next_delivery();
+            assert!(next >= world.next_event(), "{name}");
+            if came == world.now() {
+                world.inject(&Injection { payload: 4 + rng.below(1_400), ..datagram(rng.below(4)) });
+                came += Span::from_us(u64::from(rng.below(8_000)) + 1);
+                continue;
+            }
+            // The last instant before.
+            while world.next_event() < next.min(came) {
+                events += 1;
+                let event = world.next_event();
+                world.advance(event);
+                while let Some(outcome) = world.poll_outcome() {
+                    assert!(
+                        !matches!(outcome, PacketOutcome::Delivered { .. }),
+                        "{name}: {outcome:?} before {next}"
+                    );
+                }
+            }
+            world.advance(next.min(came));
+            steps += 1;
+            while let Some(outcome) = world.poll_outcome() {
+                delivered += u32::from(matches!(outcome, PacketOutcome::Delivered { .. }));
+            }
+        }
+        assert!(delivered > 50, "{name}: {delivered}");
+        assert!(events > steps / 2, "{name}: {steps} steps, {events} events between them");
+    }
 }

@@ -1,9 +1,10 @@
 //! Which neighbour is served, and what goes into its next frame.
 
-use super::Agreements;
+use super::Originator;
 use super::psdu::{Psdu, a_msdu_with};
 use super::window::{Held, State, Window};
 use crate::config::AggregationConfig;
+use crate::mac::rate_control::Demands;
 use crate::mac::{Cargo, Context, Mac, Outgoing};
 use crate::medium::Mpdu;
 use crate::stack::Waiting;
@@ -18,15 +19,17 @@ enum Choice {
     Broadcast(Queued<Waiting>),
 }
 
-impl Agreements {
+impl Originator {
     /// Who is served next: the one for whom the queue has a packet, and one who has waited here in turns.
     fn choose(&mut self, ctx: &mut Context, size: u32) -> Option<Choice> {
         let waiting = self.waiting();
         if waiting.is_none() || std::mem::take(&mut self.queue_next) {
             let next = self.set_aside.pop_front();
-            if let Some(next) = next.or_else(|| ctx.stack.next(ctx.now, ctx.packets, ctx.record)) {
+            if let Some(next) =
+                next.or_else(|| ctx.stack.next(ctx.now, self.category, ctx.packets, ctx.record))
+            {
                 let Some(peer) = next.item.peer else { return Some(Choice::Broadcast(next)) };
-                let index = self.window(peer, size);
+                let index = self.window(peer, next.item.tid, size);
                 if self.windows[index].has_room() {
                     self.windows[index].push(held(&next, ctx, ctx.now));
                     return Some(Choice::Window(index));
@@ -46,20 +49,23 @@ impl Agreements {
         (1..=count).map(|step| (self.served + step) % count).find(|index| self.windows[*index].is_pending())
     }
 
-    fn window(&mut self, peer: NodeId, size: u32) -> usize {
-        self.windows.iter().position(|window| window.peer == peer).unwrap_or_else(|| {
-            self.windows.push(Window::new(peer, size));
+    fn window(&mut self, peer: NodeId, tid: u8, size: u32) -> usize {
+        let known = |window: &Window| (window.peer, window.tid) == (peer, tid);
+        self.windows.iter().position(known).unwrap_or_else(|| {
+            self.windows.push(Window::new(peer, tid, size));
             self.windows.len() - 1
         })
     }
 
-    /// One more packet of no more than so many bytes for a neighbour.
-    fn next_for(&mut self, ctx: &mut Context, peer: NodeId, most: u32) -> Option<Queued<Waiting>> {
-        let fits = |next: &Queued<Waiting>| next.item.peer == Some(peer) && next.size <= most;
+    /// One more packet of no more than so many bytes for an agreement.
+    fn next_for(&mut self, ctx: &mut Context, peer: NodeId, tid: u8, most: u32) -> Option<Queued<Waiting>> {
+        let fits = |next: &Queued<Waiting>| {
+            (next.item.peer, next.item.tid) == (Some(peer), tid) && next.size <= most
+        };
         if let Some(at) = self.set_aside.iter().position(fits) {
             return self.set_aside.remove(at);
         }
-        let next = ctx.stack.next_for(ctx.now, peer, most, ctx.packets, ctx.record)?;
+        let next = ctx.stack.next_for(ctx.now, (self.category, peer, tid), most, ctx.packets, ctx.record)?;
         if !fits(&next) {
             self.set_aside.push_back(next);
             return None;
@@ -71,7 +77,7 @@ impl Agreements {
     fn bundle(
         &mut self,
         ctx: &mut Context,
-        peer: NodeId,
+        (peer, tid): (NodeId, u8),
         limits: &AggregationConfig,
         held: &mut Held,
         most: u32,
@@ -84,7 +90,7 @@ impl Agreements {
         let mut last = held.packet;
         loop {
             let room = most.saturating_sub(a_msdu_with(bytes, llc));
-            let Some(next) = self.next_for(ctx, peer, room) else { return };
+            let Some(next) = self.next_for(ctx, peer, tid, room) else { return };
             let more = self::held(&next, ctx, held.head_of_line);
             ctx.packets.set_follower(last, Some(more.packet));
             last = more.packet;
@@ -118,9 +124,10 @@ impl Mac {
     pub(in crate::mac) fn take_block(&mut self, ctx: &mut Context) -> bool {
         let limits = ctx.timing.aggregation.expect("the station aggregates");
         let mut agreements = self.agreements();
-        let choice = agreements.choose(ctx, limits.window);
+        let originator = &mut agreements.originators[self.function.category as usize];
+        let choice = originator.choose(ctx, limits.window);
         match &choice {
-            Some(Choice::Window(index)) => self.take_window(ctx, *index, &agreements.windows[*index]),
+            Some(Choice::Window(index)) => self.take_window(ctx, *index, &originator.windows[*index]),
             Some(Choice::Broadcast(next)) => self.take_packet(ctx, next),
             None => {}
         }
@@ -130,14 +137,14 @@ impl Mac {
 
     /// Wants to send what is in a window; what that is, is decided when the station may.
     fn take_window(&mut self, ctx: &mut Context, index: usize, window: &Window) {
-        self.sequence = self.sequence.wrapping_add(1);
+        self.number(window.tid);
         let first =
             (0..window.len()).map(|place| window.get(place)).find(|held| held.state == State::Waiting);
         let fresh = first.filter(|held| held.tries == 0);
         let extra =
             fresh.map_or(Span::ZERO, |held| ctx.stack.extra_backoff(&ctx.packets.get(held.packet).packet));
         let window_index = index as u32;
-        self.current = Some(Outgoing {
+        self.function.current = Some(Outgoing {
             cargo: if window.request {
                 Cargo::Request { window: window_index }
             } else {
@@ -163,23 +170,35 @@ impl Mac {
     }
 
     /// Puts the frame together, of what was sent before and then of what waits in the queue.
-    pub(super) fn assemble(&mut self, ctx: &mut Context, index: u32) {
-        let limits = ctx.timing.aggregation.expect("the station aggregates");
+    pub(super) fn assemble(&mut self, ctx: &mut Context, index: u32, demands: Demands) {
+        let mut limits = ctx.timing.aggregation.expect("the station aggregates");
+        if demands.single {
+            limits.mpdus = 1;
+        }
+        let opportunity = self.longest_in_opportunity(ctx, &limits);
         let mut agreements = self.agreements();
-        let out = self.current.as_mut().expect("a window is served");
-        let (peer, since) = (agreements.windows[index as usize].peer, out.head_of_line);
+        let (load, originator) =
+            (agreements.load, &mut agreements.originators[self.function.category as usize]);
+        let out = self.function.current.as_mut().expect("a window is served");
+        let window = &mut originator.windows[index as usize];
+        let (peer, tid, since) = (window.peer, window.tid, out.head_of_line);
+        let mut window = std::mem::replace(window, Window::new(peer, tid, 0));
         let link = ctx.timing.on(out.rates);
-        let mut psdu = Psdu::new(&limits, link.longest_psdu, link.mpdu_spacing);
-        let mut window = std::mem::replace(&mut agreements.windows[index as usize], Window::new(peer, 0));
-        ctx.loads.get_mut(agreements.load).mpdus.clear();
+        let longest = link.longest_psdu.min(opportunity.unwrap_or(u32::MAX));
+        let mut psdu = Psdu::new(&limits, longest, link.mpdu_spacing);
+        ctx.loads.get_mut(load).mpdus.clear();
+        ctx.loads.get_mut(load).tid = tid;
         (0..window.len()).for_each(|place| window.get_mut(place).flying = false);
         out.size = 0;
         let mut place = 0;
         loop {
             if place == window.len() {
                 let most = psdu.room().saturating_sub(ctx.timing.data_bytes(0));
-                let next =
-                    if window.has_room() && most > 0 { agreements.next_for(ctx, peer, most) } else { None };
+                let next = if window.has_room() && most > 0 {
+                    originator.next_for(ctx, peer, tid, most)
+                } else {
+                    None
+                };
                 let Some(next) = next else { break };
                 window.push(held(&next, ctx, since));
             }
@@ -190,7 +209,8 @@ impl Mac {
                 continue;
             }
             if is_last && held.tries == 0 && ctx.packets.follower(held.packet).is_none() {
-                agreements.bundle(ctx, peer, &limits, held, psdu.room());
+                let room = psdu.room().min(opportunity.unwrap_or(u32::MAX));
+                originator.bundle(ctx, (peer, tid), &limits, held, room);
             }
             if !psdu.add(held.bytes) {
                 break;
@@ -203,14 +223,14 @@ impl Mac {
                 bytes: window.get(place - 1).bytes,
                 retry: window.get(place - 1).tries > 0,
             };
-            ctx.loads.get_mut(agreements.load).mpdus.push(mpdu);
+            ctx.loads.get_mut(load).mpdus.push(mpdu);
         }
-        let several = ctx.loads.get(agreements.load).mpdus.len() > 1;
+        let several = ctx.loads.get(load).mpdus.len() > 1;
         out.cargo = Cargo::Block { window: index, several };
         out.bytes = psdu.bytes();
         out.data = link.psdu_airtime(out.bytes);
-        out.with_rts = (several && limits.rts) || ctx.timing.needs_rts(out.bytes);
-        agreements.windows[index as usize] = window;
+        out.with_rts = (several && limits.rts) || demands.rts || ctx.timing.needs_rts(out.bytes);
+        originator.windows[index as usize] = window;
         self.agreements = Some(agreements);
     }
 }

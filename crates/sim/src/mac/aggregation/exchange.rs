@@ -1,7 +1,10 @@
 //! Sending what was put together, and what becomes of each MPDU.
 
 use super::window::{Held, Spent, State, Window};
+use crate::config::AggregationConfig;
 use crate::mac::originator::{airtime_used, sent};
+use crate::mac::rate_control::Demands;
+use crate::mac::timing::BLOCK_ACK_REQUEST_BYTES;
 use crate::mac::{Cargo, Context, Mac, Outgoing, Phase};
 use crate::medium::{Bitmap, Frame, RateClass};
 use crate::outcome::LossCause;
@@ -46,11 +49,11 @@ impl Sum {
 
 impl Mac {
     /// The access was won for what the station has to say to one neighbour. Returns whether that was said, so that no data follow.
-    pub(in crate::mac) fn begin_block(&mut self, ctx: &mut Context) -> bool {
-        match self.current.as_ref().expect("access is used only with a frame to send").cargo {
+    pub(in crate::mac) fn begin_block(&mut self, ctx: &mut Context, demands: Demands) -> bool {
+        match self.function.current.as_ref().expect("access is used only with a frame to send").cargo {
             Cargo::Packet(_) => false,
             Cargo::Block { window, .. } => {
-                self.assemble(ctx, window);
+                self.assemble(ctx, window, demands);
                 false
             }
             Cargo::Request { window } => {
@@ -61,18 +64,19 @@ impl Mac {
     }
 
     fn send_request(&mut self, ctx: &mut Context, index: u32) {
-        let out = self.current.as_mut().expect("a request is to be sent");
+        let out = self.function.current.as_mut().expect("a request is to be sent");
         let peer = out.peer.expect("agreements are with one neighbour");
         out.data_tries += 1;
         let link = ctx.timing.on(out.rates);
         let duration = ctx.timing.rules.duration_field.apply(ctx.timing.sifs + link.block_ack);
-        let (between, sequence) = ([self.id, peer], self.sequence);
+        let (between, rates, sequence) = ([self.id, peer], out.rates, self.function.sequence);
         let kind = FrameKind::BlockAckRequest;
-        let frame = ctx.timing.control_frame(kind, between, sequence, duration, ctx.now);
+        let frame = ctx.timing.control_frame(kind, between, rates, sequence, duration, ctx.now);
         let agreements = self.agreements.as_ref().expect("the station aggregates");
+        let window = &agreements.originators[self.function.category as usize].windows[index as usize];
         let load = ctx.loads.get_mut(agreements.load);
         load.mpdus.clear();
-        load.start = agreements.windows[index as usize].start();
+        (load.start, load.tid) = (window.start(), window.tid);
         let frame = Frame { load: Some(agreements.load), ..frame };
         out.data = frame.airtime();
         self.phase = Phase::AwaitingAck;
@@ -82,15 +86,18 @@ impl Mac {
 
     /// Sends the frame that was put together.
     pub(in crate::mac) fn send_block(&mut self, ctx: &mut Context, index: u32, several: bool) {
-        let agreements = self.agreements.as_mut().expect("the station aggregates");
-        let load = agreements.load;
-        let out = self.current.as_mut().expect("DATA is sent only with a frame to send");
+        let out = self.function.current.as_mut().expect("DATA is sent only with a frame to send");
         out.data_tries += 1;
         let out = *out;
         let link = ctx.timing.on(out.rates);
         let (response, timeout) = out.response(link);
         let exchange = ctx.timing.exchange_with(out.rates, out.data, response, out.with_rts);
-        let window = &mut agreements.windows[index as usize];
+        let after = ctx.timing.sifs + response;
+        let duration =
+            ctx.timing.rules.duration_field.apply(after) + self.following(ctx, &out, out.data + after);
+        let agreements = self.agreements.as_mut().expect("the station aggregates");
+        let load = agreements.load;
+        let window = &mut agreements.originators[self.function.category as usize].windows[index as usize];
         window.airtime = exchange;
         window.mpdus = ctx.loads.get(load).mpdus.len() as u32;
         for place in 0..window.len() {
@@ -123,19 +130,19 @@ impl Mac {
             kind: FrameKind::Data,
             from: self.id,
             to: out.peer,
-            duration: ctx.timing.rules.duration_field.apply(ctx.timing.sifs + response),
+            duration,
             bytes: out.bytes,
             rate: RateClass::Data,
             rates: out.rates,
             packet: Some(first.packet),
-            sequence: self.sequence,
+            sequence: self.function.sequence,
             report: None,
             load: Some(load),
             retry: !several && first.retry,
             overhead: link.overhead(RateClass::Data),
             air: Interval { start, end: start + out.data },
         };
-        self.attempt.data = Some(sent(&frame, ctx));
+        self.function.attempt.data = Some(sent(&frame, ctx));
         self.phase = Phase::AwaitingAck;
         self.arm(ctx, ctx.now + out.data + timeout);
         self.transmit(ctx, frame);
@@ -143,7 +150,7 @@ impl Mac {
 
     /// A block acknowledgement for this station.
     pub(in crate::mac) fn on_block_ack(&mut self, ctx: &mut Context, frame: &Frame) {
-        let awaited = self.current.as_ref().is_some_and(Outgoing::wants_block_ack);
+        let awaited = self.function.current.as_ref().is_some_and(Outgoing::wants_block_ack);
         let Some(load) =
             frame.load.filter(|_| awaited && self.phase == Phase::AwaitingAck && self.is_answer(frame))
         else {
@@ -167,23 +174,27 @@ impl Mac {
         if !awaited_cts {
             return self.conclude(ctx, Answer::None);
         }
-        let out = self.current.as_mut().expect("a CTS was awaited for a frame");
+        let out = self.function.current.as_mut().expect("a CTS was awaited for a frame");
         out.short_retries += 1;
         if out.short_retries >= ctx.timing.short_retry_limit {
             return self.conclude(ctx, Answer::Unreachable);
         }
         self.double_cw(ctx);
-        self.draw(ctx);
+        self.draw(ctx.timing);
         self.phase = Phase::Contending;
     }
 
     /// The exchange is over: what became of each MPDU, and what is done next.
     fn conclude(&mut self, ctx: &mut Context, answer: Answer) {
         let mut agreements = self.agreements();
-        let out = self.current.take().expect("an exchange is over");
+        let out = self.function.current.take().expect("an exchange is over");
         let index = out.cargo.window().expect("it was one of an agreement");
-        let window = &mut agreements.windows[index as usize];
-        decide(window, &out, answer, ctx);
+        let window = &mut agreements.originators[self.function.category as usize].windows[index as usize];
+        decide(window, answer, ctx);
+        if self.rates.is_some() && !out.is_request() && answer != Answer::Unreachable {
+            let [sent, acknowledged] = window.in_flight();
+            self.learn_rate_of(ctx, window.peer, sent, acknowledged);
+        }
         self.report_block(ctx, &out, window, answer);
         let gave_up = part_with_packets(window, ctx);
         let answered = matches!(answer, Answer::Ack | Answer::BlockAck(..));
@@ -200,14 +211,50 @@ impl Mac {
         }
         let failed = (0..window.len())
             .any(|place| window.get(place).state == State::Waiting && window.get(place).tries > 0);
-        if answered || !failed {
-            self.cw = ctx.timing.cw_min;
+        let asked_in_vain = out.is_request() && !window.request;
+        if answered || !failed || asked_in_vain {
+            self.reset_cw(ctx); // 10.22.2.2
         } else {
             self.double_cw(ctx);
         }
         window.advance();
         self.agreements = Some(agreements);
-        self.take_turn(ctx);
+        self.take_turn(ctx, answered);
+    }
+
+    /// The first MPDU that waits will not be sent any more.
+    pub(in crate::mac) fn give_up_first(&mut self, ctx: &mut Context, index: u32) {
+        let agreements = self.agreements.as_mut().expect("the station aggregates");
+        let window = &mut agreements.originators[self.function.category as usize].windows[index as usize];
+        if let Some(first) = (0..window.len()).find(|place| window.get(*place).state == State::Waiting) {
+            window.get_mut(first).flying = true;
+        }
+        self.conclude(ctx, Answer::Unreachable);
+    }
+
+    /// Airtime of the shortest frame that can be sent for a window, that of its answer, and whether an RTS comes before.
+    pub(in crate::mac) fn least_of_block(
+        &self,
+        ctx: &Context,
+        out: &Outgoing,
+        index: u32,
+    ) -> (Span, Span, bool) {
+        let link = ctx.timing.on(out.rates);
+        let agreements = self.agreements.as_ref().expect("the station aggregates");
+        let window = &agreements.originators[self.function.category as usize].windows[index as usize];
+        let first =
+            (0..window.len()).map(|place| window.get(place)).find(|held| held.state == State::Waiting);
+        match first.filter(|_| !out.is_request()) {
+            Some(first) => (link.psdu_airtime(first.bytes), link.ack, ctx.timing.needs_rts(first.bytes)),
+            None => (link.airtime(RateClass::Control, BLOCK_ACK_REQUEST_BYTES), link.block_ack, false),
+        }
+    }
+
+    /// Bytes of the longest PSDU that fits into the rest of the opportunity with its answer, if that has a limit.
+    pub(super) fn longest_in_opportunity(&self, ctx: &Context, limits: &AggregationConfig) -> Option<u32> {
+        let out = self.function.current.as_ref().expect("a window is served");
+        let left = self.opportunity()?.since(ctx.now);
+        Some(ctx.timing.longest_psdu_within(out.rates, limits, left))
     }
 
     /// Tells everyone who counts.
@@ -247,7 +294,7 @@ impl Mac {
             } else {
                 Fate::GivenUp
             };
-            ctx.stack.on_airtime(window.peer, airtime_used(out, fate, ctx));
+            ctx.stack.on_airtime(self.function.category, window.peer, airtime_used(out, fate, ctx));
         }
     }
 }
@@ -296,7 +343,7 @@ fn report_mpdus(ctx: &mut Context, window: &mut Window, template: &Exchange, fat
 }
 
 /// What the answer means for each MPDU.
-fn decide(window: &mut Window, out: &Outgoing, answer: Answer, ctx: &Context) {
+fn decide(window: &mut Window, answer: Answer, ctx: &Context) {
     for place in 0..window.len() {
         let sequence = window.sequence(place);
         let held = window.get_mut(place);
@@ -308,9 +355,6 @@ fn decide(window: &mut Window, out: &Outgoing, answer: Answer, ctx: &Context) {
             Answer::BlockAck(start, bitmap) => bitmap.has(usize::from(ahead(start, sequence))),
             Answer::None | Answer::Unreachable => false,
         };
-        if answer == Answer::None && out.is_request() {
-            held.tries += 1;
-        }
         let exhausted = held.tries >= ctx.timing.short_retry_limit;
         if arrived {
             held.state = State::Acknowledged;

@@ -6,7 +6,8 @@
 //! * `window` and `reordering`: the state of an agreement at its two ends; `psdu`, `sequence`: lengths and numbers.
 //!
 //! Agreements are taken to exist: two action frames with each neighbour, once, would set one up, and change no result of a run that is
-//! longer than milliseconds. Every unicast packet belongs to the one agreement with its next hop.
+//! longer than milliseconds. Every unicast packet belongs to the agreement with its next hop for its traffic identifier, which is 0
+//! without EDCA; an A-MPDU is of one agreement.
 //!
 //! A single MPDU is answered by an ACK, several by a compressed block acknowledgement. If that is lost, one is asked for, and nothing is
 //! sent again that had arrived. One is asked for too when an MPDU is given up, so that the recipient passes on what waits behind it.
@@ -28,6 +29,7 @@ use crate::agenda::Slot;
 use crate::medium::LoadId;
 use crate::slab::Handle;
 use crate::stack::Waiting;
+use multihop_dot11::AccessCategory;
 use multihop_link::Queued;
 use reordering::Reordering;
 use std::collections::VecDeque;
@@ -36,16 +38,10 @@ use window::Window;
 /// What a station keeps about its agreements.
 #[derive(Clone, Debug)]
 pub(super) struct Agreements {
-    /// As originator, in the order of their first packets.
-    windows: Vec<Window>,
+    /// As originator, by access category.
+    originators: [Originator; AccessCategory::COUNT],
     /// As recipient, in the order of their first frames.
     reorderings: Vec<Reordering>,
-    /// Packets from the queue for which there was no room in their window.
-    set_aside: VecDeque<Queued<Waiting>>,
-    /// The queue decides who is served next, not who has waited here.
-    queue_next: bool,
-    /// The window that was served last.
-    served: usize,
     /// What can be passed on, while it is.
     ready: VecDeque<Handle>,
     /// What its frames carry.
@@ -54,15 +50,32 @@ pub(super) struct Agreements {
     timer: Slot,
 }
 
+/// What it keeps of those of the packets of one queue.
+#[derive(Clone, Debug)]
+struct Originator {
+    category: AccessCategory,
+    /// In the order of their first packets.
+    windows: Vec<Window>,
+    /// Packets from the queue for which there was no room in their window.
+    set_aside: VecDeque<Queued<Waiting>>,
+    /// The queue decides who is served next, not who has waited here.
+    queue_next: bool,
+    /// The window that was served last.
+    served: usize,
+}
+
+impl Originator {
+    fn new(category: AccessCategory) -> Originator {
+        Originator { category, windows: Vec::new(), set_aside: VecDeque::new(), queue_next: true, served: 0 }
+    }
+}
+
 impl Mac {
     /// The station aggregates from now on. `timer` is a slot of the agenda.
     pub fn aggregate(&mut self, load: LoadId, timer: Slot) {
         self.agreements = Some(Box::new(Agreements {
-            windows: Vec::new(),
+            originators: AccessCategory::ALL.map(Originator::new),
             reorderings: Vec::new(),
-            set_aside: VecDeque::new(),
-            queue_next: true,
-            served: 0,
             ready: VecDeque::new(),
             load,
             timer,

@@ -2,7 +2,9 @@
 
 use crate::config::AggregationConfig;
 use crate::mac::Timing;
-use crate::mac::timing::LinkTiming;
+use crate::medium::RateSet;
+use multihop_core::Span;
+use multihop_dot11::AccessCategory;
 
 /// In front of each MPDU of an A-MPDU (9.7.1).
 const DELIMITER: u32 = 4;
@@ -79,17 +81,28 @@ pub struct Fullest {
 }
 
 impl Fullest {
-    /// Of packets of `size` network-layer bytes over a link.
-    pub fn new(limits: &AggregationConfig, timing: &Timing, link: &LinkTiming, size: u32) -> Fullest {
+    /// Of packets of a category of `size` network-layer bytes over a link with these rates.
+    pub fn new(
+        limits: &AggregationConfig,
+        timing: &Timing,
+        rates: RateSet,
+        category: AccessCategory,
+        size: u32,
+    ) -> Fullest {
+        let link = timing.on(rates);
+        let longest = match timing.access(category).txop_limit {
+            Span::ZERO => link.longest_psdu,
+            limit => timing.longest_psdu_within(rates, limits, limit),
+        };
         let llc = timing.rules.llc_header;
         let around = timing.data_bytes(0) - llc;
         let most = limits.a_msdu.map_or(0, |most| most.min(limits.mpdu.saturating_sub(around)));
         let (mut bundled, mut body) = (1, a_msdu_with(0, size + llc));
-        while a_msdu_with(body, size + llc) <= most.min(link.longest_psdu.saturating_sub(around)) {
+        while a_msdu_with(body, size + llc) <= most.min(longest.saturating_sub(around)) {
             (bundled, body) = (bundled + 1, a_msdu_with(body, size + llc));
         }
         let mpdu = if bundled > 1 { around + body } else { timing.data_bytes(size) };
-        let mut psdu = Psdu::new(limits, link.longest_psdu, link.mpdu_spacing);
+        let mut psdu = Psdu::new(limits, longest, link.mpdu_spacing);
         let mut mpdus = 0;
         while psdu.add(mpdu) {
             mpdus += 1;
@@ -101,7 +114,6 @@ impl Fullest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multihop_core::Span;
 
     const LIMITS: AggregationConfig = AggregationConfig {
         mpdus: 3,

@@ -3,15 +3,16 @@
 use super::Agreements;
 use super::reordering::{Arrival, Reordering};
 use crate::agenda::Lane;
-use crate::mac::{Context, Mac, Phase};
+use crate::mac::{Answered, Context, Mac, Phase};
 use crate::medium::{Frame, Mpdu};
 use crate::slab::Handle;
 use multihop_core::{DropCause, FrameKind, NodeId, Span};
 
 impl Agreements {
-    fn reordering(&mut self, from: NodeId, size: u32) -> usize {
-        self.reorderings.iter().position(|known| known.from == from).unwrap_or_else(|| {
-            self.reorderings.push(Reordering::new(from, size));
+    fn reordering(&mut self, from: NodeId, tid: u8, size: u32) -> usize {
+        let known = |known: &Reordering| (known.from, known.tid) == (from, tid);
+        self.reorderings.iter().position(known).unwrap_or_else(|| {
+            self.reorderings.push(Reordering::new(from, tid, size));
             self.reorderings.len() - 1
         })
     }
@@ -22,15 +23,18 @@ impl Mac {
     pub(in crate::mac) fn on_block(&mut self, ctx: &mut Context, frame: &Frame) {
         let load = frame.load.expect("the caller has seen it");
         let several = ctx.loads.get(load).mpdus.len() > 1;
+        let tid = ctx.loads.get(load).tid;
+        let link = ctx.timing.on(frame.rates);
+        let duration = self.rest_after(ctx, frame, if several { link.block_ack } else { link.ack });
         self.phase = if several {
-            Phase::BlockAckDue { to: frame.from, sequence: frame.sequence }
+            Phase::BlockAckDue { answered: Answered::of(frame, duration), tid }
         } else {
-            Phase::AckDue { to: frame.from, sequence: frame.sequence }
+            Phase::AckDue(Answered::of(frame, duration))
         };
         self.arm(ctx, ctx.now + ctx.timing.sifs);
         let mut agreements = self.agreements();
         let index =
-            agreements.reordering(frame.from, ctx.timing.aggregation.map_or(0, |limits| limits.window));
+            agreements.reordering(frame.from, tid, ctx.timing.aggregation.map_or(0, |limits| limits.window));
         for place in 0..ctx.loads.get(load).mpdus.len() {
             if several && !ctx.radio.arrived().has(place) {
                 continue;
@@ -98,25 +102,27 @@ impl Mac {
     /// Someone asks which MPDUs have arrived.
     pub(in crate::mac) fn on_request(&mut self, ctx: &mut Context, frame: &Frame) {
         let Some(load) = frame.load.filter(|_| self.accepts(ctx, frame)) else { return };
-        let start = ctx.loads.get(load).start;
-        self.phase = Phase::BlockAckDue { to: frame.from, sequence: frame.sequence };
+        let (start, tid) = (ctx.loads.get(load).start, ctx.loads.get(load).tid);
+        let duration = self.rest_after(ctx, frame, ctx.timing.on(frame.rates).block_ack);
+        self.phase = Phase::BlockAckDue { answered: Answered::of(frame, duration), tid };
         self.arm(ctx, ctx.now + ctx.timing.sifs);
         let mut agreements = self.agreements();
         let index =
-            agreements.reordering(frame.from, ctx.timing.aggregation.map_or(0, |limits| limits.window));
+            agreements.reordering(frame.from, tid, ctx.timing.aggregation.map_or(0, |limits| limits.window));
         agreements.reorderings[index].move_to(start, ctx.now, &mut agreements.ready);
         Mac::pass_on(ctx, &mut agreements, index);
         self.agreements = Some(agreements);
     }
 
     /// SIFS after the frame that is answered, whatever the medium does.
-    pub(in crate::mac) fn send_block_ack(&mut self, ctx: &mut Context, to: NodeId, sequence: u32) {
-        let frame =
-            ctx.timing.control_frame(FrameKind::BlockAck, [self.id, to], sequence, Span::ZERO, ctx.now);
+    pub(in crate::mac) fn send_block_ack(&mut self, ctx: &mut Context, answered: Answered, tid: u8) {
+        let to = answered.to;
+        let frame = self.response(ctx, FrameKind::BlockAck, answered);
         let mut agreements = self.agreements();
-        let index = agreements.reordering(to, ctx.timing.aggregation.map_or(0, |limits| limits.window));
+        let index = agreements.reordering(to, tid, ctx.timing.aggregation.map_or(0, |limits| limits.window));
         let load = ctx.loads.get_mut(agreements.load);
         load.mpdus.clear();
+        load.tid = tid;
         (load.start, load.arrived) = agreements.reorderings[index].scoreboard();
         let frame = Frame { report: ctx.stack.report(ctx.now), load: Some(agreements.load), ..frame };
         self.agreements = Some(agreements);

@@ -17,10 +17,12 @@ pub(super) enum Arrival {
     Late,
 }
 
-/// Scoreboard (10.24.7.3) and receive reordering buffer (10.24.7.6) for MPDUs of one originator.
+/// Scoreboard (10.24.7.3) and receive reordering buffer (10.24.7.6) for MPDUs of one originator and traffic identifier.
 #[derive(Clone, Debug)]
 pub(super) struct Reordering {
     pub(super) from: NodeId,
+    /// The traffic identifier.
+    pub(super) tid: u8,
     size: usize,
     /// `WinStartB`: what lies before it was passed on, or never will be.
     start: u16,
@@ -36,10 +38,11 @@ pub(super) struct Reordering {
 
 impl Reordering {
     /// That of an agreement about `size` MPDUs.
-    pub(super) fn new(from: NodeId, size: u32) -> Reordering {
+    pub(super) fn new(from: NodeId, tid: u8, size: u32) -> Reordering {
         let size = size as usize;
         Reordering {
             from,
+            tid,
             size,
             start: 0,
             held: std::iter::repeat_n(None, size).collect(),

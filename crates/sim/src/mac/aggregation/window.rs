@@ -54,6 +54,8 @@ pub(super) struct Spent {
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     pub(super) peer: NodeId,
+    /// The traffic identifier of its packets.
+    pub(super) tid: u8,
     /// A block acknowledgement is to be asked for before anything else is sent: one was lost, or the window moved on over an MPDU that
     /// was given up.
     pub(super) request: bool,
@@ -70,9 +72,10 @@ pub(super) struct Window {
 
 impl Window {
     /// That of an agreement about `size` MPDUs.
-    pub(super) fn new(peer: NodeId, size: u32) -> Window {
+    pub(super) fn new(peer: NodeId, tid: u8, size: u32) -> Window {
         Window {
             peer,
+            tid,
             request: false,
             request_tries: 0,
             spent: Spent::default(),
@@ -117,6 +120,13 @@ impl Window {
     /// The same, to change it.
     pub(super) fn get_mut(&mut self, place: usize) -> &mut Held {
         &mut self.held[place]
+    }
+
+    /// MPDUs of the last frame, and those of them that were acknowledged.
+    pub(super) fn in_flight(&self) -> [u32; 2] {
+        let flying = self.held.iter().filter(|held| held.flying);
+        let acknowledged = flying.clone().filter(|held| held.state == State::Acknowledged);
+        [flying.count() as u32, acknowledged.count() as u32]
     }
 
     /// An MPDU gets the next sequence number. There must be room.

@@ -5,6 +5,7 @@
 
 mod aggregates;
 mod distant;
+mod edca;
 mod events;
 mod ns2;
 mod pauses;
@@ -12,3 +13,4 @@ mod reactions;
 mod script;
 mod standard;
 mod timing;
+mod txop;

@@ -20,7 +20,7 @@ fn after_a_first(cw_min: u32, packets: u32) -> (Script, u64) {
     let ack = s.control(Ack, B, A, 0);
     let end = s.hears(1_000 + DATA_US + 10, ack, Signal::Clear);
     s.runs_until(end - 1);
-    s.timing.cw_min = cw_min;
+    s.timing.begin_with(cw_min);
     s.runs_until(end);
     (s, end)
 }
@@ -30,7 +30,7 @@ fn a_pause_adds_to_the_back_off_after_the_frame_before() {
     let (mut s, end) = after_a_first(0, 2);
     assert_eq!(s.runs_until(end + 2_000), [(end + DIFS + 51 * SLOT, Data, Some(B), 10 + ACK_US)]);
     let (mut s, end) = after_a_first(31, 2);
-    let slots = u64::from(s.mac.backoff.expect("drawn after success"));
+    let slots = u64::from(s.mac.function.backoff.expect("drawn after success"));
     assert!((51..=82).contains(&slots), "{slots}");
     assert_eq!(s.runs_until(end + 2_000), [(end + DIFS + slots * SLOT, Data, Some(B), 10 + ACK_US)]);
 }
@@ -38,7 +38,7 @@ fn a_pause_adds_to_the_back_off_after_the_frame_before() {
 #[test]
 fn a_packet_that_comes_during_the_back_off_makes_it_longer() {
     let (mut s, end) = after_a_first(1023, 1);
-    let drawn = u64::from(s.mac.backoff.expect("drawn after success"));
+    let drawn = u64::from(s.mac.function.backoff.expect("drawn after success"));
     assert!(drawn > 10, "{drawn}");
     s.queues(end + 60, Some(B));
     let due = end + DIFS + (drawn + 51) * SLOT;

@@ -64,15 +64,15 @@ fn a_back_off_is_drawn_unless_the_station_may_begin_at_once() {
         s.runs_until(1_000);
         s.mac.nav = us(nav);
         s.queues(1_000, Some(B));
-        assert_eq!(s.mac.drawn, drawn, "{nav}");
-        assert!(drawn || s.mac.backoff == Some(0));
+        assert_eq!(s.mac.function.drawn, drawn, "{nav}");
+        assert!(drawn || s.mac.function.backoff == Some(0));
     }
     // A CTS is owed, and the medium idle.
     let mut s = with_windows(DcfRules::IEEE, None);
     let rts = s.control(Rts, B, A, 2_000);
     let end = s.hears(100, rts, Signal::Clear);
     s.queues(end + 5, Some(B));
-    assert!(matches!(s.mac.phase, Phase::CtsDue { .. }) && s.mac.drawn);
+    assert!(matches!(s.mac.phase, Phase::CtsDue { .. }) && s.mac.function.drawn);
 }
 
 /// ns-2 senses the medium before DATA: a NAV up to that instant does no harm, one beyond it does.
@@ -149,9 +149,9 @@ fn a_radio_that_is_switched_off_ends_a_wait_beyond_the_deadline() {
     let cts = s.control(Cts, B, A, 1_300);
     s.hears(1_000 + RTS_US + 200, cts, Signal::Clear);
     s.runs_until(1_000 + RTS_US + 230);
-    assert_eq!((s.mac.phase, s.mac.cw), (Phase::AwaitingCts, 0));
+    assert_eq!((s.mac.phase, s.mac.function.cw), (Phase::AwaitingCts, 0));
     s.with_mac(Mac::on_switched_off);
-    assert_eq!((s.mac.phase, s.mac.cw), (Phase::Contending, 1));
+    assert_eq!((s.mac.phase, s.mac.function.cw), (Phase::Contending, 1));
 }
 
 /// Busy counts from the first bit; the NAV where the medium is idle under it.
@@ -179,12 +179,12 @@ fn a_busy_slot_counts_where_the_model_says_so() {
         let first = s.data(C, None, 1);
         let end = s.hears(100, first, Signal::Clear);
         s.queues(200, Some(B));
-        s.mac.backoff = Some(7);
+        s.mac.function.backoff = Some(7);
         let second = s.data(C, None, 2);
         let at = end + 50 + 3 * 20 + 11;
         s.hears(at, second, Signal::Clear);
         s.runs_until(at + 1);
-        assert_eq!(s.mac.backoff, Some(left));
+        assert_eq!(s.mac.function.backoff, Some(left));
     }
 }
 

@@ -14,12 +14,12 @@ use crate::medium::{Bitmap, Collisions, Frame, Link, LoadId, Loads, Mpdu, Radio,
 use crate::mobility::Mobility;
 use crate::record::Recorder;
 use crate::slab::Slab;
-use crate::stack::{Failures, Policies, Stack, Waiting};
+use crate::stack::{Failures, Policies, Queues, Stack};
 use multihop_core::{
-    FlowId, FrameKind, Interval, LinkEvent, NodeId, Packet, Port, Rate, Rng, Segment, Span, Time,
+    Dscp, FlowId, FrameKind, Interval, LinkEvent, NodeId, Packet, Port, Rate, Rng, Segment, Span, Time,
 };
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
-use multihop_link::{Discipline, InterfaceQueue, RouterPolicy};
+use multihop_link::{Discipline, RouterPolicy};
 use std::sync::{Arc, Mutex};
 
 pub const A: NodeId = NodeId(0);
@@ -120,8 +120,9 @@ impl Script {
         let probe: Box<dyn RouterPolicy> = Box::new(Probe { seen: seen.clone(), pause: pause.clone() });
         let policies = Policies::new(vec![Some(probe)], Some(&timing.phy_times()), Arc::new([0]));
         let failures = Failures::new(LinkFailureRule::Ignore, [].into());
-        let queue = InterfaceQueue::new(&config.discipline, config.mac.queue_limit, 0);
-        let stack = Stack::new(A, queue, config.mac.lifetime, policies, Slot(3), failures);
+        let queues = if config.edca.is_some() { Queues::by_category } else { Queues::single };
+        let queues = queues(&config.discipline, config.mac.queue_limit, 0);
+        let stack = Stack::new(A, queues, config.mac.lifetime, policies, Slot(3), failures);
         let mut script = Script {
             seen,
             pause,
@@ -133,12 +134,15 @@ impl Script {
             own_load: None,
             radio: Radio::new(1, Rng::at(1, &["air"])),
             stack,
-            record: Recorder::new(3, 1, Time::ZERO),
+            record: Recorder::new(3, 1, Time::ZERO).with_categories(config),
             now: Time::ZERO,
             sent: Vec::new(),
             heard: Vec::new(),
             serial: 0,
         };
+        if config.edca.is_some() {
+            script.mac.differentiate(&script.timing);
+        }
         if config.aggregation.is_some() {
             let load = script.loads.add();
             script.mac.aggregate(load, REORDERING);
@@ -149,8 +153,14 @@ impl Script {
 
     /// DATA of someone else that carries MPDUs of 1000 network-layer bytes with these sequence numbers.
     pub fn aggregate(&mut self, from: NodeId, to: NodeId, sequences: &[u16]) -> Frame {
+        self.aggregate_of(from, to, 0, sequences)
+    }
+
+    /// The same of a traffic identifier.
+    pub fn aggregate_of(&mut self, from: NodeId, to: NodeId, tid: u8, sequences: &[u16]) -> Frame {
         let bytes = self.timing.data_bytes(1000);
         let load = self.loads.add();
+        self.loads.get_mut(load).tid = tid;
         for sequence in sequences {
             let packet = self.packet(from, to);
             let packet = self.packets.insert(packet);
@@ -212,7 +222,14 @@ impl Script {
 
     /// A control frame of someone else.
     pub fn control(&self, kind: FrameKind, from: NodeId, to: NodeId, duration_us: u64) -> Frame {
-        self.timing.control_frame(kind, [from, to], 0, Span::from_us(duration_us), Time::ZERO)
+        self.timing.control_frame(
+            kind,
+            [from, to],
+            self.timing.between(from, to),
+            0,
+            Span::from_us(duration_us),
+            Time::ZERO,
+        )
     }
 
     /// A DATA frame of someone else with 1000 network-layer bytes; none for a broadcast.
@@ -239,12 +256,26 @@ impl Script {
         }
     }
 
+    /// The same for the station with a codepoint.
+    pub fn marked_data(&mut self, from: NodeId, sequence: u32, dscp: Dscp) -> Frame {
+        let frame = self.data(from, Some(A), sequence);
+        let packet = frame.packet.expect("DATA carries a packet");
+        self.packets.get_mut(packet).packet.segment.dscp = dscp;
+        frame
+    }
+
     /// Puts a packet of 1000 bytes for `to` into the interface queue at `at`; none for a broadcast.
     pub fn queues(&mut self, at: u64, to: Option<NodeId>) {
+        self.queues_marked(at, to, Dscp::BEST_EFFORT);
+    }
+
+    /// The same with a codepoint.
+    pub fn queues_marked(&mut self, at: u64, to: Option<NodeId>, dscp: Dscp) {
         self.sent = self.runs_until(at);
-        let packet = self.packet(A, to.unwrap_or(B));
+        let mut packet = self.packet(A, to.unwrap_or(B));
+        packet.segment.dscp = dscp;
         let handle = self.packets.insert(packet);
-        self.stack.put(self.now, Waiting { handle, peer: to }, &packet);
+        self.stack.put(self.now, handle, to, &packet);
         self.with_mac(Mac::on_queued);
     }
 
@@ -286,14 +317,7 @@ impl Script {
         let heard = self.heard.remove(at);
         let now = self.now;
         self.with_mac(|mac, ctx| {
-            let finished = ctx.radio.finish(
-                &NO_CAPTURE,
-                &heard.link(),
-                &heard.frame,
-                0.0,
-                ctx.loads.mpdus(heard.frame.load),
-                now,
-            );
+            let finished = ctx.radio.finish(&NO_CAPTURE, &heard.link(), &heard.frame, 0.0, ctx.loads, now);
             mac.on_signal_end(ctx, &heard.frame, finished);
             if !ctx.radio.is_busy() {
                 mac.on_idle(ctx);
@@ -310,7 +334,7 @@ impl Script {
         let frame = &mut self.heard[at].frame;
         if matches!(frame.kind, FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck) && frame.sequence == 0
         {
-            frame.sequence = self.mac.sequence; // it answers the present frame, unless the test says otherwise
+            frame.sequence = self.mac.function.sequence; // it answers the present frame, unless the test says otherwise
         }
         let (heard, now) = (self.heard[at], self.now);
         self.with_mac(|mac, ctx| {
@@ -414,6 +438,8 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
             lifetime: None,
         },
         aggregation: None,
+        rate_control: None,
+        edca: None,
         discipline: Discipline::DropTail,
         medium: MediumConfig {
             propagation_delay: Span::ZERO,
@@ -422,6 +448,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
             link_errors: Vec::new(),
             model,
         },
+        fading: None,
         delays_by_distance: false,
         causes: false,
         routing: RoutingConfig {

@@ -7,7 +7,9 @@ use crate::mac::{Outgoing, Timing};
 use crate::medium::{RateClass, RateSet};
 use multihop_core::FrameKind::{Ack, Cts, Rts};
 use multihop_core::{Fate, NodeId, Rate, Span};
-use multihop_dot11::{BackoffDraw, DataRate, DcfRules, Phy, Preamble, ResponseTimeout, Standard};
+use multihop_dot11::{
+    AccessCategory, BackoffDraw, DataRate, DcfRules, Phy, Preamble, ResponseTimeout, Standard,
+};
 
 const MBPS: [u64; 3] = [11_000, 5_500, 2_000];
 
@@ -39,10 +41,13 @@ fn exchanges_are_the_sum_of_their_frames_and_sifs_9_3_2_6() {
 #[test]
 fn a_mean_back_off_is_half_of_the_largest_and_windows_double_up_to_the_limit() {
     let standard = timing(DcfRules::IEEE, None);
-    assert_eq!((standard.mean_backoff(31), standard.mean_access()), (span(310), span(360)));
+    assert_eq!(
+        (standard.mean_backoff(31), standard.mean_access(AccessCategory::BestEffort)),
+        (span(310), span(360))
+    );
     let ns2 = timing(DcfRules { backoff_draw: BackoffDraw::Exclusive, ..DcfRules::IEEE }, None);
-    assert_eq!((ns2.mean_backoff(31), ns2.mean_access()), (span(300), span(350)));
-    assert_eq!([31, 63, 511, 1_023].map(|cw| standard.next_cw(cw)), [63, 127, 1_023, 1_023]);
+    assert_eq!((ns2.mean_backoff(31), ns2.mean_access(AccessCategory::BestEffort)), (span(300), span(350)));
+    assert_eq!([31, 63, 511, 1_023].map(|cw| standard.best_effort().next_cw(cw)), [63, 127, 1_023, 1_023]);
     let times = standard.phy_times();
     assert_eq!(
         [times.difs, times.backoff, times.rts, times.cts, times.ack],
@@ -155,7 +160,7 @@ fn control_frames_begin_one_propagation_later_and_last_their_airtime() {
     setup.medium.propagation_delay = span(3);
     let timing = Timing::new(&setup);
     for (kind, bytes, airtime) in [(Rts, 20, 352), (Cts, 14, 304), (Ack, 14, 304)] {
-        let frame = timing.control_frame(kind, [A, C], 7, span(99), us(1_000));
+        let frame = timing.control_frame(kind, [A, C], timing.between(A, C), 7, span(99), us(1_000));
         assert_eq!((frame.kind, frame.from, frame.to, frame.sequence), (kind, A, Some(C), 7));
         assert_eq!((frame.bytes, frame.duration, frame.overhead), (bytes, span(99), span(192)));
         assert_eq!((frame.air.start, frame.air.end), (us(1_003), us(1_003 + airtime)));
@@ -167,7 +172,8 @@ fn control_frames_begin_one_propagation_later_and_last_their_airtime() {
 fn airtime_is_that_of_all_tries_and_answers() {
     let mut s = Script::new(DcfRules::IEEE, Some(0));
     s.queues(1_000, Some(B));
-    let out = Outgoing { rts_tries: 3, rts_failures: 1, data_tries: 2, ..s.mac.current.expect("queued") };
+    let out =
+        Outgoing { rts_tries: 3, rts_failures: 1, data_tries: 2, ..s.mac.function.current.expect("queued") };
     let tries = 3 * 352 + 2 * (10 + 304 + 10) + 2 * 946;
     s.with_mac(|_, ctx| {
         assert_eq!(airtime_used(&out, Fate::Acknowledged, ctx), span(tries + 10 + 304));

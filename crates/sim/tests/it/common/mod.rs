@@ -4,7 +4,7 @@
 pub mod capture;
 pub mod wires;
 
-use multihop_core::{DropCause, NodeId, Rate, Span};
+use multihop_core::{DropCause, Dscp, NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
 use multihop_link::Discipline;
 use multihop_schemes::Scheme;
@@ -73,6 +73,8 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
             lifetime: None,
         },
         aggregation: None,
+        rate_control: None,
+        edca: None,
         discipline: Discipline::DropTail,
         medium: MediumConfig {
             propagation_delay: Span::from_ns(1_000),
@@ -86,6 +88,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
                 path_loss: two_ray(),
             },
         },
+        fading: None,
         delays_by_distance: false,
         causes: true,
         routing: RoutingConfig {
@@ -137,6 +140,7 @@ pub fn saturate(config: &mut Config, from: usize, to: usize) {
 /// Adds a flow of the first scheme.
 pub fn add_flow(config: &mut Config, from: usize, to: usize, app: AppConfig) {
     config.flows.push(FlowConfig {
+        dscp: Dscp::default(),
         name: format!("n{from}->n{to}"),
         source: NodeId(from as u32),
         destination: NodeId(to as u32),

@@ -1,5 +1,7 @@
 //! Wires: what can be told without a run is what a run does, to the nanosecond and to the packet.
 
+mod loss;
+
 use crate::common::wires::{goodput, lay, mbps, tcp, wire, wired};
 use crate::common::{Datagrams, add_flow, network, saturate};
 use multihop_core::{DropCause, NodeId, Packet, Rate, Span};

@@ -21,7 +21,19 @@ pub struct Injection {
     pub stream: u16,
 }
 
-/// What became of a packet from outside. Each has one outcome; those that are still queued have none yet.
+/// A frame from outside, which goes one hop: whoever injects it does the routing.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct OutsideFrame {
+    /// Who sends it.
+    pub from: NodeId,
+    /// The neighbour that it is for; none for a broadcast, which is sent at the control rate and reaches everyone around, or not.
+    pub to: Option<NodeId>,
+    /// Bytes that the MAC is asked to carry.
+    pub size: u32,
+}
+
+/// What became of a packet or a frame from outside. Each has one outcome, but a broadcast one for each node that hears it, around one
+/// that says that it was sent; those that are still queued have none yet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PacketOutcome {
     /// It reached its destination.
@@ -32,6 +44,22 @@ pub enum PacketOutcome {
         at: Time,
         /// Its ECN codepoint then.
         ecn: Ecn,
+    },
+    /// A frame reached this node.
+    Heard {
+        /// The number that `inject_frame` returned.
+        number: u64,
+        /// When.
+        at: Time,
+        /// Where.
+        node: NodeId,
+    },
+    /// A broadcast was sent. Who is to hear it hears it now, or as much later as light takes.
+    Sent {
+        /// The number that `inject_frame` returned.
+        number: u64,
+        /// When.
+        at: Time,
     },
     /// It was lost.
     Lost {
@@ -50,7 +78,10 @@ impl PacketOutcome {
     /// The number of the packet.
     pub fn number(&self) -> u64 {
         match self {
-            PacketOutcome::Delivered { number, .. } | PacketOutcome::Lost { number, .. } => *number,
+            PacketOutcome::Delivered { number, .. }
+            | PacketOutcome::Heard { number, .. }
+            | PacketOutcome::Sent { number, .. }
+            | PacketOutcome::Lost { number, .. } => *number,
         }
     }
 }

@@ -1,0 +1,100 @@
+//! Flows, and what they send.
+
+use super::VideoConfig;
+use multihop_core::{Dscp, NodeId, Rate, Span};
+use std::fmt;
+
+/// A flow.
+#[derive(Clone, PartialEq)]
+pub struct FlowConfig {
+    /// Its name, for people.
+    pub name: String,
+    /// Where data is sent from.
+    pub source: NodeId,
+    /// Where data is sent to.
+    pub destination: NodeId,
+    /// Index into [`Config::schemes`].
+    pub scheme: usize,
+    /// What it sends.
+    pub app: AppConfig,
+    /// The codepoint of its packets, of its acknowledgements too.
+    pub dscp: Dscp,
+    /// When it starts.
+    pub start: Span,
+    /// When it stops offering data; none for never.
+    pub stop: Option<Span>,
+}
+
+/// Without the codepoint if it is the default: scenarios are identified by this.
+impl fmt::Debug for FlowConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FlowConfig { name, source, destination, scheme, app, dscp, start, stop } = self;
+        let mut shown = f.debug_struct("FlowConfig");
+        shown.field("name", name).field("source", source).field("destination", destination);
+        shown.field("scheme", scheme).field("app", app).field("start", start).field("stop", stop);
+        if *dscp != Dscp::default() {
+            shown.field("dscp", dscp);
+        }
+        shown.finish()
+    }
+}
+
+/// What a flow sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AppConfig {
+    /// Always more to send. Window-limited transports send what their window allows; datagrams follow the interface queue,
+    /// which never runs empty and never overflows because of this flow.
+    Saturated,
+    /// `bytes` bytes at once, then silence; the time to complete is recorded. None for endless, which is `Saturated` for TCP.
+    Bulk {
+        /// How much.
+        bytes: Option<u64>,
+    },
+    /// A packet at equal intervals.
+    Cbr {
+        /// Payload rate.
+        rate: Rate,
+        /// Payload bytes of a packet.
+        packet: u32,
+        /// Each interval varies uniformly by up to this fraction: ns-2's `random_` is 0.5.
+        jitter: f64,
+    },
+    /// Packets with exponential intervals.
+    Poisson {
+        /// Mean payload rate.
+        rate: Rate,
+        /// Payload bytes of a packet.
+        packet: u32,
+    },
+    /// Transfers of `bytes` one after another, with a pause between the end of one and the start of the next.
+    Transfers {
+        /// Bytes of one transfer; the mean, if `exponential`.
+        bytes: u64,
+        /// The mean pause.
+        pause: Span,
+        /// Sizes and pauses are exponentially distributed, otherwise constant.
+        exponential: bool,
+        /// How many; none for as many as fit.
+        count: Option<u32>,
+    },
+    /// Frames of a video.
+    Video(VideoConfig),
+    /// Nothing by itself: its packets come from outside, by [`World::inject`](crate::World::inject), whenever they come. Of its
+    /// scheme there is only what routers do.
+    External,
+}
+
+impl AppConfig {
+    /// The name of the application in scenarios.
+    pub fn name(&self) -> &'static str {
+        match self {
+            AppConfig::Saturated => "saturated",
+            AppConfig::Bulk { .. } => "bulk",
+            AppConfig::Cbr { .. } => "cbr",
+            AppConfig::Poisson { .. } => "poisson",
+            AppConfig::Transfers { .. } => "transfers",
+            AppConfig::Video(_) => "video",
+            AppConfig::External => "external",
+        }
+    }
+}

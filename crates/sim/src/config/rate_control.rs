@@ -1,0 +1,12 @@
+//! Rate control of unicast DATA.
+
+use multihop_link::Algorithm;
+
+/// Stations choose the rate of DATA for each neighbour, among those of the PHY.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RateControlConfig {
+    /// How they choose.
+    pub algorithm: Algorithm,
+    /// Spatial streams that they use at most; of no meaning before 802.11n.
+    pub streams: u8,
+}

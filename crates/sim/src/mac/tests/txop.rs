@@ -1,0 +1,128 @@
+//! Transmission opportunities as timelines: an exchange of DATA, 947 us, and ACK takes 1261 us. See `edca`.
+
+use super::edca::{EXCHANGE, busy, marked, setup};
+use super::script::{A, AGGREGATION, B, C, Script, Signal};
+use multihop_core::FrameKind::{Ack, BlockAck, Data};
+use multihop_core::{Dscp, Span};
+use multihop_dot11::AccessCategory::{BestEffort, Video, Voice};
+
+/// With voice's opportunities of so many microseconds.
+fn limited(us: u64, aggregates: bool) -> Script {
+    let mut setup = setup();
+    setup.edca.as_mut().expect("it is there")[Voice as usize].txop_limit = Span::from_us(us);
+    setup.aggregation = aggregates.then_some(AGGREGATION);
+    Script::with(&setup)
+}
+
+/// Acknowledges exchanges that begin at these times.
+fn acknowledges(s: &mut Script, begins: &[u64]) {
+    for begin in begins {
+        let ack = s.control(Ack, B, A, 0);
+        s.hears(begin + EXCHANGE - 304, ack, Signal::Clear);
+    }
+}
+
+/// All but the last protect the next exchange: SIFS and as much as this one (9.2.5.2, single protection).
+#[test]
+fn exchanges_follow_each_other_after_sifs_as_long_as_they_fit() {
+    let three = 3 * EXCHANGE + 2 * 10;
+    for (limit, fits) in [(three, 3), (three - 1, 2), (0, 1)] {
+        let mut s = limited(limit, false);
+        let first = busy(&mut s) + 50;
+        (0..4).for_each(|_| s.queues_marked(200, Some(B), marked(Voice)));
+        let burst: Vec<u64> = (0..fits).map(|place| first + place * (EXCHANGE + 10)).collect();
+        let end = burst.last().expect("there is one") + EXCHANGE;
+        acknowledges(&mut s, &burst);
+        let sent = s.runs_until(end + 51);
+        let begins: Vec<u64> = sent.iter().map(|(at, ..)| *at).collect();
+        assert_eq!(begins, [&burst[..], &[end + 50]].concat(), "limit {limit}");
+        let durations: Vec<u64> = sent.iter().map(|(.., duration)| *duration).take(burst.len()).collect();
+        let mut expected = vec![314 + 10 + EXCHANGE; burst.len()];
+        *expected.last_mut().expect("there is one") = 314;
+        assert_eq!(durations, expected, "limit {limit}");
+    }
+}
+
+#[test]
+fn an_opportunity_ends_with_its_queue() {
+    let mut s = limited(10_000, false);
+    let first = busy(&mut s) + 50;
+    (0..2).for_each(|_| s.queues_marked(200, Some(B), marked(Voice)));
+    s.queues_marked(200, Some(C), marked(BestEffort));
+    let second = first + EXCHANGE + 10;
+    acknowledges(&mut s, &[first, second]);
+    let end = second + EXCHANGE;
+    let sent = [(first, Data, Some(B), 314 + 10 + EXCHANGE), (second, Data, Some(B), 314)];
+    assert_eq!(s.runs_until(end + 69), sent);
+    assert_eq!(s.runs_until(end + 71), [(end + 70, Data, Some(C), 314)], "it is the other category's turn");
+}
+
+/// After the failure the station contends, and does not send after SIFS.
+#[test]
+fn an_opportunity_ends_with_a_failure() {
+    let mut s = limited(10_000, false);
+    (0..3).for_each(|_| s.queues_marked(1_000, Some(B), marked(Voice)));
+    acknowledges(&mut s, &[1_000]);
+    let second = 1_000 + EXCHANGE + 10;
+    let again = second + 947 + 222 + 50;
+    let begins: Vec<u64> = s.runs_until(again + 1).iter().map(|(at, ..)| *at).collect();
+    assert_eq!(begins, [1_000, second, again]);
+}
+
+#[test]
+fn who_answers_within_an_opportunity_protects_the_next_exchange_too() {
+    let mut s = limited(0, false);
+    let frame = s.marked_data(B, 1, marked(Voice));
+    let frame = crate::medium::Frame { duration: Span::from_us(314 + 10 + EXCHANGE), ..frame };
+    let end = s.hears(1_000, frame, Signal::Clear);
+    assert_eq!(s.runs_until(end + 20), [(end + 10, Ack, Some(B), 10 + EXCHANGE)]);
+}
+
+/// Two MPDUs take 1710 us, three 2469, and a block acknowledgement 448.
+#[test]
+fn an_aggregate_ends_with_the_opportunity() {
+    let pair = 1_710 + 10 + 448;
+    let mut s = limited(EXCHANGE + 10 + pair + 700, true);
+    (0..5).for_each(|_| s.queues_marked(1_000, Some(B), marked(Voice)));
+    acknowledges(&mut s, &[1_000]);
+    let second = 1_000 + EXCHANGE + 10;
+    let answer = s.block_ack(B, 1, &[0, 1]);
+    let end = s.hears(second + 1_710 + 10, answer, Signal::Clear);
+    let sent = s.runs_until(end + 40);
+    assert_eq!(sent.iter().map(|(at, ..)| *at).collect::<Vec<_>>(), [1_000, second]);
+    assert_eq!(s.sent_sequences(), [1, 2], "three would take 759 us more");
+    s.runs_until(end + 51);
+    assert_eq!(s.sent_sequences(), [3, 4], "in an opportunity of its own");
+}
+
+#[test]
+fn an_aggregate_is_of_one_traffic_identifier_10_12() {
+    let mut s = limited(0, true);
+    // AF41 is of priority 4, CS5 of 5; both are video.
+    let of = |number| Dscp::new(number).expect("six bits");
+    for number in [34, 34, 40, 34, 40] {
+        s.queues_marked(1_000, Some(B), of(number));
+    }
+    acknowledges(&mut s, &[1_000]);
+    let second = 1_000 + EXCHANGE + 50;
+    let answer = s.block_ack(B, 1, &[0, 1]);
+    let end = s.hears(second + 1_710 + 10, answer, Signal::Clear);
+    s.runs_until(second);
+    assert_eq!(s.sent_sequences(), [1, 2], "both of priority 4");
+    s.runs_until(end + 51);
+    assert_eq!(s.sent_sequences(), [0, 1], "numbers of priority 5 count for themselves");
+    assert_eq!(s.mac.function_of(Video).category, Video);
+}
+
+/// What is missing of one priority holds up nothing of another.
+#[test]
+fn a_recipient_orders_each_traffic_identifier_for_itself() {
+    let mut s = limited(0, true);
+    let (voice, video) = (s.aggregate_of(B, A, 6, &[1, 2]), s.aggregate_of(B, A, 4, &[0, 1]));
+    let end = s.hears(1_000, voice, Signal::Clear);
+    assert_eq!(s.runs_until(end + 20), [(end + 10, BlockAck, Some(B), 0)]);
+    assert_eq!(s.stack.inbox(), 0, "0 is missing");
+    s.hears(10_000, video, Signal::Clear);
+    s.runs_until(20_000);
+    assert_eq!(s.stack.inbox(), 2);
+}

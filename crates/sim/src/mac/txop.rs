@@ -1,0 +1,62 @@
+//! Transmission opportunities of several exchanges (802.11-2016, 10.22.2.7 and 10.22.2.8).
+//!
+//! After an exchange that succeeded, the function that won the opportunity goes on SIFS later, as long as the next frame and its answer
+//! end within the limit. A failure ends it. Frames protect what follows as single protection has it (9.2.5.2): their duration
+//! fields cover their own exchange and, where another packet waits and would fit, the next one, which is taken to be as long.
+
+use super::{Context, Mac, Outgoing, Phase};
+use multihop_core::{Span, Time};
+
+impl Mac {
+    /// The function in service has won an opportunity.
+    pub(super) fn begin_opportunity(&mut self, ctx: &Context) {
+        let limit = ctx.timing.access(self.function.category).txop_limit;
+        if let Some(edca) = &mut self.edca {
+            edca.opportunity = (limit > Span::ZERO).then(|| ctx.now + limit);
+        }
+    }
+
+    /// When the opportunity is over, if it has a limit.
+    pub(super) fn opportunity(&self) -> Option<Time> {
+        self.edca.as_ref()?.opportunity
+    }
+
+    /// An exchange succeeded: takes the next frame, and has it follow at once if it fits into the opportunity.
+    pub(super) fn goes_on(&mut self, ctx: &mut Context) -> bool {
+        let Some(end) = self.opportunity() else { return false };
+        if !self.take_next(ctx) {
+            return false;
+        }
+        let out = self.function.current.as_ref().expect("it was just taken");
+        let fits = out.extra_slots == 0 && ctx.now + ctx.timing.sifs + self.least_exchange(ctx, out) <= end;
+        if fits {
+            self.function.backoff = None;
+            self.phase = Phase::NextDue;
+            self.arm(ctx, ctx.now + ctx.timing.sifs);
+        }
+        fits
+    }
+
+    /// How long the exchange of a frame takes; of MPDUs, which are put together later, that of the first.
+    fn least_exchange(&self, ctx: &Context, out: &Outgoing) -> Span {
+        if out.peer.is_none() {
+            return out.data;
+        }
+        let (data, answer, with_rts) = match out.cargo.window() {
+            Some(window) => self.least_of_block(ctx, out, window),
+            None => (out.data, ctx.timing.on(out.rates).ack, out.with_rts),
+        };
+        ctx.timing.exchange_with(out.rates, data, answer, with_rts)
+    }
+
+    /// What the duration fields of an exchange cover besides it, which takes so long from now on.
+    pub(super) fn following(&self, ctx: &Context, out: &Outgoing, rest: Span) -> Span {
+        let Some(end) = self.opportunity() else { return Span::ZERO };
+        if out.peer.is_none() || !ctx.stack.has_waiting(self.function.category) {
+            return Span::ZERO;
+        }
+        let (answer, _) = out.response(ctx.timing.on(out.rates));
+        let next = ctx.timing.sifs + ctx.timing.exchange_with(out.rates, out.data, answer, out.with_rts);
+        if ctx.now + rest + next <= end { ctx.timing.rules.duration_field.apply(next) } else { Span::ZERO }
+    }
+}

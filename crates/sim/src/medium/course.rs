@@ -1,0 +1,65 @@
+//! When, in the course of a frame, its bits failed: what interferes with a part of an A-MPDU harms the MPDUs there.
+
+use multihop_core::Span;
+
+/// The chance that all bits of a frame up to a moment are right, at each moment when interference changed.
+#[derive(Clone, Debug, Default)]
+pub struct Course(Vec<Point>);
+
+/// The logarithm of that chance so long after the first bit.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    after_ns: f64,
+    ln_success: f64,
+}
+
+impl Course {
+    /// Another frame begins.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Bits up to this moment, later than the last, have this chance.
+    pub fn reach(&mut self, after: Span, ln_success: f64) {
+        self.0.push(Point { after_ns: after.ns() as f64, ln_success });
+    }
+
+    /// Of the bits between two fractions of the frame, which is over.
+    pub fn between(&self, from: f64, to: f64) -> f64 {
+        let all = self.0.last().map_or(0.0, |last| last.after_ns);
+        self.until(to * all) - self.until(from * all)
+    }
+
+    fn until(&self, after_ns: f64) -> f64 {
+        let mut before = Point { after_ns: 0.0, ln_success: 0.0 };
+        for point in &self.0 {
+            if after_ns < point.after_ns {
+                let part = (after_ns - before.after_ns) / (point.after_ns - before.after_ns);
+                return before.ln_success + part * (point.ln_success - before.ln_success);
+            }
+            before = *point;
+        }
+        before.ln_success
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_part_suffers_is_its_own() {
+        let mut course = Course::default();
+        for (us, ln) in [(100, -1.0), (200, -9.0), (400, -10.0)] {
+            course.reach(Span::from_us(us), ln);
+        }
+        for (from, to, expected) in
+            [(0.0, 1.0, -10.0), (0.25, 0.5, -8.0), (0.125, 0.25, -0.5), (0.75, 1.0, -0.5)]
+        {
+            let ln = course.between(from, to);
+            assert!((ln - expected).abs() < 1e-12, "{from} to {to}: {ln}");
+        }
+        course.clear();
+        assert!(course.between(0.0, 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,69 @@
+//! The books of access categories.
+
+use super::Recorder;
+use crate::config::Config;
+use crate::medium::Frame;
+use crate::outcome::CategoryOutcome;
+use multihop_core::{DropCause, NodeId, Packet, Span, Time};
+use multihop_dot11::{AccessCategory, user_priority};
+
+/// The books of a category of a node.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CategoryBook {
+    transmitting: Span,
+    internal_collisions: u64,
+    dropped: [u64; DropCause::ALL.len()],
+}
+
+impl Recorder {
+    /// The same with books for each access category, where there are such.
+    #[must_use]
+    pub fn with_categories(mut self, config: &Config) -> Recorder {
+        let nodes = if config.edca.is_some() { config.nodes.len() } else { 0 };
+        self.categories = vec![[CategoryBook::default(); AccessCategory::COUNT]; nodes];
+        self
+    }
+
+    fn category(&mut self, node: NodeId, category: AccessCategory) -> Option<&mut CategoryBook> {
+        Some(&mut self.categories.get_mut(node.index())?[category as usize])
+    }
+
+    /// A node's own frame ended, which was of this category: RTS, DATA, or a request for a block acknowledgement.
+    pub fn transmitted_by(&mut self, node: NodeId, category: AccessCategory, frame: &Frame, now: Time) {
+        let counted = self.after_warmup(frame.air, now);
+        if let Some(book) = self.category(node, category) {
+            book.transmitting += counted;
+        }
+    }
+
+    /// A node would have begun a frame of this category, but for one of a higher category.
+    pub fn collided_internally(&mut self, node: NodeId, category: AccessCategory, now: Time) {
+        let counts = self.counts(now);
+        if let Some(book) = self.category(node, category) {
+            book.internal_collisions += u64::from(counts);
+        }
+    }
+
+    /// A packet of a flow was lost at a node.
+    pub(super) fn dropped_of_category(&mut self, node: NodeId, packet: &Packet, cause: DropCause) {
+        let category = AccessCategory::of_priority(user_priority(packet.segment.dscp));
+        if let Some(book) = self.category(node, category) {
+            book.dropped[cause as usize] += 1;
+        }
+    }
+
+    /// What the categories did, by node, the lowest first.
+    pub fn category_outcomes(&self, measured: Span) -> Vec<CategoryOutcome> {
+        let nodes = (0..).zip(&self.categories);
+        let rows = nodes.flat_map(|(node, books)| {
+            AccessCategory::ALL.into_iter().zip(books).map(move |(category, book)| CategoryOutcome {
+                node,
+                category,
+                airtime: book.transmitting.seconds() / measured.seconds(),
+                internal_collisions: book.internal_collisions,
+                dropped: book.dropped,
+            })
+        });
+        rows.collect()
+    }
+}

@@ -1,0 +1,62 @@
+//! The interface queues of a radio: one, or one for each access category.
+
+use super::interface_queue::Waiting;
+use multihop_core::NodeId;
+use multihop_dot11::AccessCategory;
+use multihop_link::{Discipline, InterfaceQueue};
+
+/// The queues of a radio, of one discipline and one limit.
+#[derive(Debug)]
+pub struct Queues {
+    /// Of best effort, or of everything.
+    first: InterfaceQueue<Waiting>,
+    /// Of the other categories; none if there is one queue.
+    others: Vec<(AccessCategory, InterfaceQueue<Waiting>)>,
+}
+
+impl Queues {
+    /// One queue for everything. `salt` decides which flows share a line, where they do.
+    pub fn single(discipline: &Discipline, limit: usize, salt: u64) -> Queues {
+        Queues { first: InterfaceQueue::new(discipline, limit, salt), others: Vec::new() }
+    }
+
+    /// One for each access category.
+    pub fn by_category(discipline: &Discipline, limit: usize, salt: u64) -> Queues {
+        let others =
+            AccessCategory::ALL.into_iter().filter(|category| *category != AccessCategory::BestEffort);
+        let made = others.map(|category| (category, InterfaceQueue::new(discipline, limit, salt)));
+        Queues { others: made.collect(), ..Queues::single(discipline, limit, salt) }
+    }
+
+    /// Is there one for each category?
+    pub(super) fn differentiate(&self) -> bool {
+        !self.others.is_empty()
+    }
+
+    /// That of a category.
+    #[inline]
+    pub(super) fn of(&self, category: AccessCategory) -> &InterfaceQueue<Waiting> {
+        let mut others = self.others.iter();
+        others.find(|(other, _)| *other == category).map_or(&self.first, |(_, queue)| queue)
+    }
+
+    /// The same, to change it.
+    #[inline]
+    pub(super) fn of_mut(&mut self, category: AccessCategory) -> &mut InterfaceQueue<Waiting> {
+        let mut others = self.others.iter_mut();
+        others.find(|(other, _)| *other == category).map_or(&mut self.first, |(_, queue)| queue)
+    }
+
+    /// Packets in all of them.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.first.len() + self.others.iter().map(|(_, queue)| queue.len()).sum::<usize>()
+    }
+
+    /// Removes what waits for a next hop and hands it to `removed`.
+    pub(super) fn purge(&mut self, peer: NodeId, mut removed: impl FnMut(Waiting)) {
+        for queue in std::iter::once(&mut self.first).chain(self.others.iter_mut().map(|(_, queue)| queue)) {
+            queue.purge(|waiting| waiting.peer == Some(peer), &mut removed);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What the frame log sees of the run. It looks on, and changes nothing in it.
+
+use super::World;
+use crate::airlog::AirLog;
+use crate::framelog::FrameLog;
+use crate::medium::Frame;
+use multihop_core::{NodeId, Port};
+
+/// What is written while a run goes on.
+#[derive(Default)]
+pub struct Logs {
+    /// What every radio sees, as a capture.
+    pub air: Option<AirLog>,
+    /// Every transmission.
+    pub frames: Option<FrameLog>,
+}
+
+impl From<AirLog> for Logs {
+    fn from(log: AirLog) -> Logs {
+        Logs { air: Some(log), frames: None }
+    }
+}
+
+impl From<FrameLog> for Logs {
+    fn from(log: FrameLog) -> Logs {
+        Logs { air: None, frames: Some(log) }
+    }
+}
+
+impl World {
+    /// A frame begins, or would have if the radio of its sender were on.
+    pub(super) fn frame_begins(&mut self, frame: &Frame) {
+        let Some(mut log) = self.frame_log.take() else { return };
+        for dropped in self.record.take_dropped() {
+            log.dropped(&dropped);
+        }
+        let node = &self.nodes[frame.from.index()];
+        let access = node.mac.access(frame);
+        let packet = frame.packet.or(access.packet).map(|handle| &self.packets.get(handle).packet);
+        log.begins(frame, &access, node.stack.queue_length(), packet);
+        let flows: Vec<u32> = log.flows_to_look_at(frame.from, self.now).collect();
+        for flow in flows {
+            let end = self.network.flows[flow as usize].ends[Port::Sender as usize];
+            log.sender(flow, &node.stack.end(end).endpoint().progress(), self.now);
+        }
+        self.frame_log = Some(log);
+    }
+
+    /// A frame ended at some listeners: at these places among the links of its sender, or at all.
+    pub(super) fn frame_ends(&mut self, frame: &Frame, reached: super::air::Reached, is_lost: bool) {
+        let Some(mut log) = self.frame_log.take() else { return };
+        let links = self.listeners.of(frame.from);
+        let mut arrived = false;
+        for index in 0..reached.map_or(links.len(), <[_]>::len) {
+            let to = links[reached.map_or(index, |places| places[index].1 as usize)].to;
+            log.reserved(frame, to, self.nodes[to as usize].mac.nav(), self.now);
+            arrived |= frame.to == Some(NodeId(to)) && !is_lost;
+        }
+        if let Some(to) = frame.to.filter(|_| arrived) {
+            for (place, mpdu) in self.loads.mpdus(frame.load).iter().enumerate() {
+                let followers =
+                    std::iter::successors(Some(mpdu.packet), |packet| self.packets.follower(*packet));
+                for handle in followers {
+                    let there = self.radios[to.index()].arrived().has(place);
+                    log.mpdu(frame, &self.packets.get(handle).packet, there);
+                }
+            }
+        }
+        self.frame_log = Some(log);
+    }
+}

@@ -1,0 +1,170 @@
+//! The frame log says what the tables say, and changes nothing.
+
+use crate::common::capture::Shared;
+use crate::common::{chain, network, saturate, saturated_cell};
+use multihop_core::{NodeId, Span, Time};
+use multihop_dot11::DcfRules;
+use multihop_frames::{FrameLog as Read, Table, read};
+use multihop_sim::config::Config;
+use multihop_sim::framelog::{FrameLog, Selection};
+use multihop_sim::mobility::Outage;
+use multihop_sim::outcome::{LossCause, Outcome};
+use multihop_sim::{run, run_logged};
+
+fn logged_of(config: &Config, selection: Selection) -> (Outcome, Read, usize) {
+    let memory = Shared::default();
+    let log = FrameLog::new(config, selection, Box::new(memory.clone())).unwrap();
+    let outcome = run_logged(config, log, |_| ()).unwrap();
+    let bytes = std::mem::take(&mut *memory.0.lock().unwrap());
+    (outcome, read(&bytes, None, u64::MAX).unwrap(), bytes.len())
+}
+
+/// A run with causes, from the beginning of which everything counts; its log; bytes of that. The run is that without a log.
+fn logged(mut config: Config) -> (Outcome, Read, usize) {
+    config.warmup = Span::ZERO;
+    config.causes = true;
+    let made = logged_of(&config, Selection::default());
+    assert_eq!(run(&config), made.0);
+    config.causes = false;
+    assert_eq!(run(&config).fingerprint, made.0.fingerprint);
+    made
+}
+
+/// A column of the sorts, by transmission.
+fn of_sort(log: &Read, name: &str) -> Vec<i64> {
+    let values = log.column(Table::Sorts, name);
+    log.column(Table::Transmissions, "sort").iter().map(|sort| values[*sort as usize]).collect()
+}
+
+/// Airtimes add up to the table of nodes to the nanosecond, collisions and other losses are those counted.
+fn check(outcome: &Outcome, log: &Read) {
+    let (from, to, kind) = (of_sort(log, "from"), of_sort(log, "to"), of_sort(log, "kind"));
+    let airtime = of_sort(log, "airtime");
+    for (index, node) in outcome.nodes.iter().enumerate() {
+        let sent = from.iter().zip(&airtime).filter(|(from, _)| **from == index as i64);
+        let sum: i64 = sent.map(|(_, airtime)| *airtime).sum();
+        assert_eq!(sum, (node.transmitting * outcome.measured_s * 1e9).round() as i64, "node {index}");
+    }
+    let what = log.column(Table::Transmissions, "outcome");
+    let count = |row: &multihop_sim::outcome::LossOutcome, cause: LossCause| {
+        (0..what.len())
+            .filter(|at| (from[*at], to[*at], kind[*at]) == (row.from.into(), row.to.into(), row.kind as i64))
+            .filter(|at| what[*at] == 2 + cause as i64)
+            .count() as u64
+    };
+    let physical = &LossCause::ALL[..5];
+    for row in &outcome.causes.losses {
+        for cause in physical {
+            assert_eq!(count(row, *cause), row.lost[*cause as usize], "{cause:?} of {row:?}");
+        }
+    }
+    let booked: u64 = outcome
+        .causes
+        .losses
+        .iter()
+        .flat_map(|row| physical.iter().map(|cause| row.lost[*cause as usize]))
+        .sum();
+    assert_eq!(what.iter().filter(|what| (2..7).contains(*what)).count() as u64, booked);
+    let with = log.column(Table::Transmissions, "collided");
+    for hit in &outcome.causes.collisions {
+        let found = (0..with.len()).filter(|at| {
+            (from[*at], to[*at], with[*at]) == (hit.sender.into(), hit.receiver.into(), hit.interferer.into())
+        });
+        assert!(found.count() as u64 >= hit.lost, "{hit:?}");
+    }
+    let dropped: u64 = outcome.conservation.dropped.iter().sum();
+    assert_eq!(log.column(Table::Drops, "time").len() as u64, dropped);
+}
+
+/// One flow from end to end of a chain.
+fn relayed(rules: DcfRules, hops: usize) -> Config {
+    let mut config = chain(rules, hops);
+    saturate(&mut config, 0, hops);
+    config
+}
+
+fn seconds(mut config: Config, seconds: u64) -> Config {
+    config.duration = Span::from_ms(1_000 * seconds);
+    config
+}
+
+#[test]
+fn hidden_terminals_collide_in_the_log_as_in_the_tables() {
+    let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [600.0, 0.0], [800.0, 0.0]]);
+    saturate(&mut config, 0, 1);
+    saturate(&mut config, 2, 3);
+    let (outcome, log, _) = logged(seconds(config, 4));
+    check(&outcome, &log);
+    let overlap = log.column(Table::Transmissions, "overlap");
+    assert!(overlap.contains(&1), "some are hidden");
+}
+
+#[test]
+fn a_cell_takes_less_than_three_bytes_a_transmission_and_a_chain_less_than_four() {
+    let configs = [
+        (4.0, relayed(DcfRules::NS2, 4)),
+        (4.0, relayed(DcfRules::IEEE, 3)),
+        (3.0, saturated_cell(DcfRules::IEEE, 8)),
+    ];
+    for (most, config) in configs {
+        let (outcome, log, bytes) = logged(seconds(config, 20));
+        check(&outcome, &log);
+        let transmissions = log.column(Table::Transmissions, "start").len();
+        let each = bytes as f64 / transmissions as f64;
+        assert!(each < most, "{each} B for each of {transmissions} transmissions");
+        println!("{each:.2} B each of {transmissions}");
+    }
+}
+
+#[test]
+fn radios_that_are_off_send_nothing_and_lose_all() {
+    let mut config = relayed(DcfRules::IEEE, 2);
+    let outage = Outage { node: NodeId(1), from: Span::from_ms(1_000), to: Span::from_ms(2_000) };
+    config.mobility.outages.push(outage);
+    let (outcome, log, _) = logged(seconds(config, 4));
+    check(&outcome, &log);
+    let off = log.column(Table::Places, "off");
+    assert!(off.contains(&1) && off.contains(&0));
+}
+
+#[test]
+fn a_selection_is_a_part_of_the_whole() {
+    let config = seconds(relayed(DcfRules::IEEE, 3), 4);
+    let (_, whole, _) = logged_of(&config, Selection::default());
+    let between = [Time::from_ns(1_000_000_000), Time::from_ns(2_000_000_000)];
+    let nodes = vec![NodeId(3)];
+    let (_, part, _) = logged_of(&config, Selection { nodes, between: Some(between) });
+    let (from, to) = (of_sort(&whole, "from"), of_sort(&whole, "to"));
+    let starts: Vec<i64> = whole
+        .column(Table::Transmissions, "start")
+        .iter()
+        .zip(from.iter().zip(&to))
+        .filter(|(start, (from, to))| {
+            (1_000_000_000..=2_000_000_000).contains(*start) && (**from == 3 || **to == 3)
+        })
+        .map(|(start, _)| *start)
+        .collect();
+    assert!(!starts.is_empty());
+    assert_eq!(part.column(Table::Transmissions, "start"), starts);
+}
+
+/// RTS and CTS of a hop set the NAV of those that hear them, until the ACK is over.
+#[test]
+fn a_nav_lasts_as_long_as_the_duration_field_says() {
+    let (_, log, _) = logged(seconds(relayed(DcfRules::IEEE, 3), 2));
+    let nav = of_sort(&log, "nav");
+    let sets = log.column(Table::Reservations, "set");
+    let reserves = log.column(Table::Transmissions, "reserves");
+    let mut seen = 0;
+    for (index, set) in reserves.iter().enumerate().filter(|(_, set)| **set > 0) {
+        for at in (0..sets.len()).filter(|at| sets[*at] == *set) {
+            assert_eq!(log.column(Table::Reservations, "nav")[at], nav[index]);
+            assert_ne!(log.column(Table::Reservations, "node")[at], of_sort(&log, "from")[index]);
+            seen += 1;
+        }
+        if seen > 200 {
+            return;
+        }
+    }
+    panic!("only {seen}");
+}

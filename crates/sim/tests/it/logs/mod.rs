@@ -1,0 +1,4 @@
+//! What runs write besides tables.
+
+mod airlog;
+mod framelog;

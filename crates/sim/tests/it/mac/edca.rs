@@ -1,0 +1,148 @@
+//! Access categories over a medium.
+
+use crate::common::{Datagrams, add_flow, network, saturate, total_goodput};
+use multihop_core::{Dscp, Span};
+use multihop_dot11::AccessCategory::{self, Background, BestEffort, Video, Voice};
+use multihop_dot11::{DataRate, DcfRules, EdcaParameters, Mcs, Phy, Preamble, Standard};
+use multihop_schemes::TcpNewReno;
+use multihop_sim::capacity::Capacity;
+use multihop_sim::config::{AggregationConfig, AppConfig, Config, SchemeConfig};
+use multihop_sim::outcome::{CategoryOutcome, Outcome};
+use multihop_sim::run;
+use std::sync::Arc;
+
+const VOICE: u8 = 46;
+const VIDEO: u8 = 34;
+const BACKGROUND: u8 = 8;
+
+/// 802.11n at MCS 7 with the standard's parameters.
+fn differentiated(positions: &[[f64; 2]]) -> Config {
+    let mut config = network(DcfRules::IEEE.with_quality_of_service(), positions);
+    config.phy = Phy::new(Standard::Dot11n, Preamble::Long);
+    config.data_rate = DataRate::Mcs(Mcs { streams: 1, scheme: 7 });
+    config.control_rate = None;
+    (config.mac.cw_min, config.mac.cw_max) = (config.phy.cw_min, config.phy.cw_max);
+    config.mac.queue_limit = 200;
+    config.medium.propagation_delay = Span::ZERO;
+    config.duration = Span::from_ms(6_000);
+    config.edca = Some(AccessCategory::ALL.map(|category| EdcaParameters::new(category, &config.phy)));
+    config
+}
+
+fn limit(config: &mut Config, category: AccessCategory, limit: Span) {
+    config.edca.as_mut().expect("it is there")[category as usize].txop_limit = limit;
+}
+
+fn saturate_with(config: &mut Config, from: usize, to: usize, dscp: u8) {
+    saturate(config, from, to);
+    config.flows.last_mut().expect("just added").dscp = Dscp::new(dscp).expect("six bits");
+}
+
+fn of(outcome: &Outcome, node: u32, category: AccessCategory) -> CategoryOutcome {
+    let mut rows = outcome.categories.iter();
+    *rows.find(|row| (row.node, row.category) == (node, category)).expect("a row for each")
+}
+
+/// AIFS, the mean back-off, and as many exchanges as fit into the limit, SIFS apart: DATA of 36 us and 48 symbols, ACK of 28 us, SIFS 16 us
+/// and slots of 9 us.
+#[test]
+fn a_lone_station_sends_what_the_closed_form_says() {
+    for (dscp, category, aifsn, window, fits) in
+        [(VOICE, Voice, 2.0, 3.0, 7.0), (VIDEO, Video, 2.0, 7.0, 14.0), (0, BestEffort, 3.0, 15.0, 8.0)]
+    {
+        for opportunity in [false, true] {
+            let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
+            if !opportunity {
+                limit(&mut config, category, Span::ZERO);
+            }
+            saturate_with(&mut config, 1, 0, dscp);
+            let exchanges = if opportunity { fits } else { 1.0 };
+            let access = 16.0 + 9.0 * (aifsn + window / 2.0);
+            let cycle = access + exchanges * (36.0 + 48.0 * 4.0 + 16.0 + 28.0) + (exchanges - 1.0) * 16.0;
+            let expected = exchanges * 1_472.0 * 8.0 / cycle * 1e6;
+            let measured = total_goodput(&run(&config));
+            assert!((measured / expected - 1.0).abs() < 3e-3, "{category:?}: {measured} for {expected}");
+            let hop = Capacity::new(&config).demands[0].forward[0];
+            let bound = 1_472.0 * 8.0 / (hop.airtime + hop.access);
+            assert!((measured / bound - 1.0).abs() < 3e-3, "{category:?}: {measured} of {bound}");
+        }
+    }
+}
+
+/// 4.096 ms less SIFS and a block acknowledgement of 32 us are 1003 symbols of 260 bits: 21 MPDUs of 1544 bytes.
+#[test]
+fn an_aggregate_is_no_longer_than_an_opportunity() {
+    let limits = AggregationConfig {
+        mpdus: 64,
+        window: 64,
+        a_mpdu: 65_535,
+        a_msdu: None,
+        mpdu: 4_095,
+        max_duration: Span::from_us(5_484),
+        spacing: Span::ZERO,
+        reordering_timeout: Span::from_ms(100),
+        rts: false,
+        single_delimited: false,
+    };
+    let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
+    config.aggregation = Some(limits);
+    saturate_with(&mut config, 1, 0, VIDEO);
+    let data = |mpdus: f64| 36.0 + 4.0 * ((8.0 * (mpdus * 1_544.0 - 2.0) + 22.0) / 260.0).ceil();
+    assert!(data(21.0) + 16.0 + 32.0 <= 4_096.0 && data(22.0) + 16.0 + 32.0 > 4_096.0);
+    let cycle = 16.0 + 9.0 * (2.0 + 3.5) + data(21.0) + 16.0 + 32.0;
+    let expected = 21.0 * 1_472.0 * 8.0 / cycle * 1e6;
+    let measured = total_goodput(&run(&config));
+    assert!((measured / expected - 1.0).abs() < 3e-3, "{measured} for {expected}");
+    let hop = Capacity::new(&config).demands[0].forward[0];
+    let bound = 1_472.0 * 8.0 / (hop.airtime + hop.access);
+    assert!((measured / bound - 1.0).abs() < 3e-3, "{measured} of {bound}");
+}
+
+/// Acknowledgements of TCP have the codepoint of their flow, and so do packets that are forwarded.
+#[test]
+fn every_node_on_the_way_goes_by_the_codepoint() {
+    let mut config = differentiated(&[[0.0, 0.0], [200.0, 0.0], [400.0, 0.0]]);
+    config.schemes = vec![SchemeConfig { name: "tcp".into(), scheme: Arc::new(TcpNewReno::default()) }];
+    saturate_with(&mut config, 0, 2, VOICE);
+    let outcome = run(&config);
+    for node in 0..3 {
+        assert!(of(&outcome, node, Voice).airtime > 0.005, "{node}");
+        for other in [Background, BestEffort, Video] {
+            assert_eq!(of(&outcome, node, other).airtime, 0.0, "{node} {other:?}");
+        }
+    }
+}
+
+/// A station whose four queues are full: the lower the category, the less it sends and the oftener it collides within the station.
+#[test]
+fn categories_of_one_station_contend_with_each_other() {
+    let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
+    AccessCategory::ALL.into_iter().for_each(|category| limit(&mut config, category, Span::ZERO));
+    [BACKGROUND, 0, VIDEO, VOICE].into_iter().for_each(|dscp| saturate_with(&mut config, 0, 1, dscp));
+    let outcome = run(&config);
+    let delivered: Vec<u64> = outcome.flows.iter().map(|flow| flow.delivered_bytes).collect();
+    assert!(delivered.is_sorted() && delivered[3] > 3 * delivered[2] / 2, "{delivered:?}");
+    let collisions = AccessCategory::ALL.map(|category| of(&outcome, 0, category).internal_collisions);
+    assert_eq!(collisions[3], 0, "the highest never collides within its station");
+    assert!(collisions[2] > 100, "{collisions:?}");
+    let airtime: f64 = AccessCategory::ALL.map(|category| of(&outcome, 0, category).airtime).iter().sum();
+    assert!((airtime - outcome.nodes[0].transmitting).abs() < 1e-9, "all that it sent was of a category");
+}
+
+/// The queue of a category has the limit for itself: what floods one takes no room of another.
+#[test]
+fn a_full_queue_drops_nothing_of_other_categories() {
+    let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
+    config.mac.queue_limit = 5;
+    config.schemes =
+        vec![SchemeConfig { name: "udp".into(), scheme: Arc::new(Datagrams { payload: 1_000, header: 28 }) }];
+    let rate = |mbps: u64| multihop_core::Rate::from_kbps(1_000 * mbps);
+    add_flow(&mut config, 0, 1, AppConfig::Poisson { rate: rate(100), packet: 1_000 });
+    add_flow(&mut config, 0, 1, AppConfig::Cbr { rate: rate(1), packet: 1_000, jitter: 0.0 });
+    config.flows[1].dscp = Dscp::new(VOICE).expect("six bits");
+    let outcome = run(&config);
+    let dropped = |category| of(&outcome, 0, category).dropped.iter().sum::<u64>();
+    assert!(dropped(BestEffort) > 1_000 && dropped(Voice) == 0);
+    assert_eq!(outcome.nodes[0].dropped.iter().sum::<u64>(), dropped(BestEffort));
+    assert_eq!(outcome.flows[1].packets_delivered, outcome.flows[1].packets_sent);
+}

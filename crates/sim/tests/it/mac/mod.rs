@@ -1,0 +1,5 @@
+//! What 802.11e and 802.11n add to the MAC, over a medium.
+
+pub mod aggregation;
+mod edca;
+mod rate_control;

@@ -1,0 +1,116 @@
+//! Stations that choose their rates, beside the best of fixed ones.
+
+use crate::common::{check_conservation, network, saturate, total_goodput};
+use multihop_core::{Rate, Span};
+use multihop_dot11::{DataRate, DcfRules, Mcs, Phy, Preamble, Standard};
+use multihop_link::Algorithm;
+use multihop_sim::config::{AggregationConfig, Config, MediumModel, PathLoss, RateControlConfig};
+use multihop_sim::run;
+
+/// Two stations this far apart, where power falls with the third power of the distance; the first saturates the second.
+fn link(standard: Standard, distance: f64) -> Config {
+    let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [distance, 0.0]]);
+    config.phy = Phy::new(standard, Preamble::Long);
+    config.control_rate = None;
+    (config.mac.cw_min, config.mac.cw_max) = (config.phy.cw_min, config.phy.cw_max);
+    config.mac.queue_limit = 200;
+    config.medium.propagation_delay = Span::ZERO;
+    let mw = |dbm: f64| 10f64.powf(dbm / 10.0);
+    config.medium.model = MediumModel::Sinr {
+        transmit_power_mw: mw(20.0),
+        noise_mw: mw(-94.0),
+        sensitivity_mw: mw(-92.0),
+        carrier_sense_mw: mw(-82.0),
+        path_loss: PathLoss::LogDistance { exponent: 3.0, reference_distance: 1.0, reference_loss_db: 40.0 },
+    };
+    config.duration = Span::from_ms(3_000);
+    saturate(&mut config, 0, 1);
+    config
+}
+
+/// The same over 802.11n with A-MPDUs.
+fn aggregating(distance: f64) -> Config {
+    let mut config = link(Standard::Dot11n, distance);
+    config.mac.rules = DcfRules::IEEE.with_quality_of_service();
+    config.aggregation = Some(AggregationConfig {
+        mpdus: 64,
+        window: 64,
+        a_mpdu: 65_535,
+        a_msdu: None,
+        mpdu: 4_095,
+        max_duration: Span::from_us(5_484),
+        spacing: Span::ZERO,
+        reordering_timeout: Span::from_ms(100),
+        rts: false,
+        single_delimited: false,
+    });
+    config
+}
+
+/// What it brings across at a fixed rate, and what with this control.
+fn fixed(config: &Config, rate: DataRate) -> f64 {
+    total_goodput(&run(&Config { data_rate: rate, ..config.clone() }))
+}
+
+fn controlled(config: &Config, lowest: DataRate, algorithm: Algorithm) -> f64 {
+    let rate_control = Some(RateControlConfig { algorithm, streams: 2 });
+    let outcome = run(&Config { data_rate: lowest, rate_control, ..config.clone() });
+    check_conservation(&outcome);
+    total_goodput(&outcome)
+}
+
+#[test]
+fn controls_find_the_best_rate_of_a_link() {
+    let scheme = |streams: u8, scheme: u8| DataRate::Mcs(Mcs { streams, scheme });
+    for (distance, best) in
+        [(5.0, scheme(2, 7)), (35.0, scheme(2, 7)), (58.0, scheme(2, 4)), (100.0, scheme(2, 2))]
+    {
+        let config = aggregating(distance);
+        let most = fixed(&config, best);
+        let ideal = controlled(&config, scheme(1, 0), Algorithm::Ideal);
+        assert!(ideal > 0.97 * most, "ideal at {distance} m: {ideal:.0} of {most:.0}");
+        let minstrel = controlled(&config, scheme(1, 0), Algorithm::MinstrelHt);
+        assert!(minstrel > 0.92 * most, "Minstrel-HT at {distance} m: {minstrel:.0} of {most:.0}");
+    }
+}
+
+/// Frames of their own, with ACKs, and rates of 802.11a.
+#[test]
+fn controls_find_the_best_rate_without_aggregation() {
+    let rate = |kbps: u64| DataRate::Bits(Rate::from_kbps(kbps));
+    for (distance, best) in [(20.0, rate(54_000)), (75.0, rate(24_000)), (130.0, rate(6_000))] {
+        let config = link(Standard::Dot11a, distance);
+        let most =
+            [rate(6_000), rate(9_000), rate(12_000), rate(18_000), rate(24_000), rate(36_000), rate(54_000)]
+                .map(|rate| fixed(&config, rate));
+        let most = most.into_iter().fold(0.0, f64::max).max(fixed(&config, best));
+        for algorithm in [Algorithm::Ideal, Algorithm::MinstrelHt] {
+            let found = controlled(&config, rate(6_000), algorithm);
+            assert!(found > 0.9 * most, "{algorithm:?} at {distance} m: {found:.0} of {most:.0}");
+        }
+    }
+}
+
+/// Where every rate loses as much, the fastest is the best.
+#[test]
+fn loss_that_no_rate_avoids_slows_no_station_down() {
+    let mut config = aggregating(5.0);
+    config.medium.packet_error_rate = 0.3;
+    let lowest = DataRate::Mcs(Mcs { streams: 1, scheme: 0 });
+    let most = fixed(&config, DataRate::Mcs(Mcs { streams: 2, scheme: 7 }));
+    let minstrel = controlled(&config, lowest, Algorithm::MinstrelHt);
+    assert!(minstrel > 0.85 * most, "{minstrel:.0} of {most:.0}");
+}
+
+/// A hidden sender, whose collisions look like a bad link: everything is still accounted for, and something arrives.
+#[test]
+fn collisions_break_no_law() {
+    for algorithm in [Algorithm::Ideal, Algorithm::MinstrelHt] {
+        let mut config = aggregating(90.0);
+        config.nodes.push(config.nodes[1].clone());
+        config.nodes[2].position = Some([180.0, 0.0]);
+        saturate(&mut config, 2, 1);
+        let both = controlled(&config, DataRate::Mcs(Mcs { streams: 1, scheme: 0 }), algorithm);
+        assert!(both > 1e6, "{algorithm:?}: {both:.0}");
+    }
+}

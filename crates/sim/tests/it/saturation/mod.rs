@@ -1,0 +1,4 @@
+//! Saturated cells, against a closed form and a second simulation.
+
+mod bianchi;
+mod slotted;
