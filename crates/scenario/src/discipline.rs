@@ -137,8 +137,7 @@ impl Codel {
             None => defaults.byte_limit,
             Some(size) => {
                 // The largest datagram fits.
-                document.within(&path.join("byte_limit"), size.0, 1e5..=1e12, ("100 kB", "1 TB"))?;
-                size.bytes()
+                document.between(&path.join("byte_limit"), size, "100 kB", "1000 GB")?.bytes()
             }
         };
         Ok(FqCodelOptions {

@@ -8,7 +8,7 @@ use multihop_schemes::quantity::Duration;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::iter::once;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable};
@@ -191,21 +191,6 @@ impl<'a> Document<'a> {
         self.fail(path, format!("{value}{why}"), remedy)
     }
 
-    /// `value`, if it is within the bounds; `low` and `high` name them.
-    pub(crate) fn within(
-        &self,
-        path: &KeyPath,
-        value: f64,
-        bounds: RangeInclusive<f64>,
-        (low, high): (&str, &str),
-    ) -> Result<f64> {
-        if bounds.contains(&value) {
-            Ok(value)
-        } else {
-            Err(self.bad(path, "is out of range", format!("give a value from {low} to {high}")))
-        }
-    }
-
     /// `value`, if it is between two bounds, which are written as in a file: see [`bound`].
     pub(crate) fn between<Q: FromStr + PartialOrd>(
         &self,
@@ -217,22 +202,26 @@ impl<'a> Document<'a> {
         if bound::<Q>(least) <= value && value <= bound::<Q>(most) {
             Ok(value)
         } else {
-            Err(self.bad(path, "is out of range", format!("give a value from {least} to {most}")))
+            Err(self.out_of_range(path, least, most))
         }
+    }
+
+    fn out_of_range(&self, path: &KeyPath, least: &str, most: &str) -> ScenarioError {
+        self.bad(path, "is out of range", format!("give a value from {least} to {most}"))
     }
 
     /// A whole number within bounds.
     pub(crate) fn count(&self, path: &KeyPath, value: u32, low: u32, high: u32) -> Result<u32> {
-        let bounds = f64::from(low)..=f64::from(high);
-        self.within(path, f64::from(value), bounds, (&low.to_string(), &high.to_string()))?;
-        Ok(value)
+        self.between(path, value, &low.to_string(), &high.to_string())
     }
 
     /// A time from `low` seconds on.
     pub(crate) fn time(&self, path: &KeyPath, value: Duration, low: f64) -> Result<Span> {
-        let lowest = if low == 0.0 { "0 s".into() } else { Duration(low).to_string() };
-        self.within(path, value.0, low..=TIME_MAX, (&lowest, "100 years (the clock ends after 146)"))?;
-        Ok(value.span())
+        if (low..=TIME_MAX).contains(&value.0) {
+            return Ok(value.span());
+        }
+        let least = if low == 0.0 { "0 s".into() } else { Duration(low).to_string() };
+        Err(self.out_of_range(path, &least, "100 years (the clock ends after 146)"))
     }
 
     fn override_of(&self, path: &KeyPath) -> Option<&(&'static str, &'static str, String)> {

@@ -35,8 +35,11 @@ pub(super) fn hash(
         ack_rate,
         mac,
         aggregation,
+        rate_control,
+        edca,
         discipline,
         medium,
+        fading,
         delays_by_distance,
         causes: _,
         routing,
@@ -74,6 +77,15 @@ pub(super) fn hash(
     }
     if let Some(limits) = aggregation {
         write!(sink, " {limits:?}").expect("a digest takes all text");
+    }
+    if let Some(fading) = fading {
+        write!(sink, " {fading:?}").expect("a digest takes all text");
+    }
+    if let Some(control) = rate_control {
+        write!(sink, " {control:?}").expect("a digest takes all text");
+    }
+    if let Some(parameters) = edca {
+        write!(sink, " {parameters:?}").expect("a digest takes all text");
     }
     if *arp {
         sink.write_str(" arp").expect("a digest takes all text");

@@ -16,6 +16,7 @@
 mod catalogue;
 mod discipline;
 mod document;
+pub mod edit;
 mod error;
 mod flows;
 mod generate;

@@ -5,9 +5,11 @@ use crate::parameters::keys;
 use crate::topology::Nodes;
 use crate::values::{Delay, Switch};
 use multihop_core::NodeId;
-use multihop_dot11::Phy;
-use multihop_schemes::quantity::{Decibel, Duration, Frequency, Length, Power, Size};
-use multihop_sim::config::{Config, LinkError, MatrixQuantity, MediumConfig, MediumModel, PathLoss};
+use multihop_dot11::{Band, Phy};
+use multihop_schemes::quantity::{Decibel, Duration, Frequency, Length, Power, Size, Speed};
+use multihop_sim::config::{
+    Config, FadingConfig, LinkError, MatrixQuantity, MediumConfig, MediumModel, PathLoss,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -73,6 +75,8 @@ keys! {
     carrier_sense: Power = CARRIER_SENSE;
     /// How power falls with distance. Default: log-distance with exponent 3 and 40 dB at 1 m.
     path_loss: Option<PathLossModel> = None;
+    /// How it varies over time. Default: it does not.
+    fading: Option<FadingModel> = None;
 }
 
 /// Measured links.
@@ -162,6 +166,18 @@ pub enum PathLossModel {
     },
 }
 
+/// How the power of a link varies over time: it stays for a block, and is drawn anew for the next one. Routes and bounds know its mean.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FadingModel {
+    /// Power of the steady path over that of all scattered ones (Rice's K). Default: no steady path, a Rayleigh channel.
+    pub k_factor: Option<Decibel>,
+    /// How fast an end, or what reflects, moves: a block is 0.423 wavelengths over it (Rappaport 2002, Eq. 5.40.c), at 2.437 or 5.18 GHz.
+    pub speed: Option<Speed>,
+    /// Length of a block, in place of `speed`.
+    pub coherence: Option<Duration>,
+}
+
 fn microsecond() -> Delay {
     Delay::Same(Duration(1e-6))
 }
@@ -217,6 +233,12 @@ impl Medium {
             link_errors: Vec::new(),
             model,
         })
+    }
+
+    /// How powers vary over time, if they do.
+    pub(super) fn fading(&self, document: &Document<'_>, phy: &Phy) -> Result<Option<FadingConfig>> {
+        let Medium::Sinr(Sinr { fading: Some(fading), .. }) = self else { return Ok(None) };
+        fading.resolve(document, phy).map(Some)
     }
 
     /// Are frames delayed by distance?
@@ -331,6 +353,39 @@ impl Sinr {
     }
 }
 
+impl FadingModel {
+    fn resolve(&self, document: &Document<'_>, phy: &Phy) -> Result<FadingConfig> {
+        let at = |key: &str| key!["medium", "fading", key];
+        let rice_factor = match self.k_factor {
+            None => 0.0,
+            Some(k) => document.between(&at("k_factor"), k, "-40 dB", "40 dB")?.ratio(),
+        };
+        let block = match (self.speed, self.coherence) {
+            (Some(speed), None) => {
+                let speed = document.between(&at("speed"), speed, "0.001 m/s", "1000 m/s")?;
+                let frequency = if phy.options().band == Band::Ghz5 { 5.18e9 } else { 2.437e9 };
+                FadingConfig::coherence(speed.0, frequency)
+            }
+            (None, Some(coherence)) => {
+                document.between(&at("coherence"), coherence, "1 us", "1000 s")?.span()
+            }
+            (Some(_), Some(_)) => {
+                let remedy = "keep one of the two; speed means 0.423 wavelengths over it";
+                return Err(document.bad(&at("coherence"), "has no meaning beside speed", remedy));
+            }
+            (None, None) => {
+                let remedy = "say how long a gain stays: add coherence, or speed";
+                return Err(document.bad(
+                    &key!["medium", "fading"],
+                    "has neither speed nor coherence",
+                    remedy,
+                ));
+            }
+        };
+        Ok(FadingConfig { rice_factor, block })
+    }
+}
+
 impl Matrix {
     fn resolve(&self, document: &Document<'_>, phy: &Phy) -> Result<MediumModel> {
         let foreign = match self.quantity {
@@ -351,8 +406,7 @@ impl Matrix {
         }
         let probe_size = || {
             let size = self.probe_size.unwrap_or(Size(1500.0));
-            document.within(&key!["medium", "probe_size"], size.0, 1.0..=65_535.0, ("1 B", "65535 B"))?;
-            Ok(size.bytes() as u32)
+            Ok(document.between(&key!["medium", "probe_size"], size, "1 B", "65535 B")?.bytes() as u32)
         };
         let in_channel =
             |key, value: Option<Power>, usual| in_channel(document, phy, key, value.unwrap_or(usual));

@@ -184,6 +184,7 @@ fn example(field: &str) -> &'static str {
         "model" => "\"ranges\"",
         "protocol" => "\"dsdv\"",
         "kind" => "\"saturated\"",
+        "algorithm" => "\"minstrel-ht\"",
         "estimator" => "\"rt-winf\"",
         "quantity" => "\"delivery\"",
         "rate" => "\"500 kb/s\"",

@@ -4,7 +4,7 @@ use super::Scenario;
 use crate::document::{Document, Result, key, seconds};
 use crate::flows::{Flows, Made};
 use crate::hash::hash;
-use crate::mac::RuleSet;
+use crate::mac::{RuleSet, check_rate_control};
 use crate::measure;
 use crate::misfit::{Kind, Wanted};
 use crate::mobility;
@@ -106,9 +106,11 @@ pub fn resolve_among(
     let (duration, warmup) = times(&document, &scenario)?;
 
     let (phy, rates) = scenario.phy.resolve(&document)?;
-    let mac = scenario.mac.resolve(&document, &phy)?;
-    let phy = scenario.mac.cover(&document, phy, &mac.rules)?;
     let aggregation = scenario.mac.aggregation(&document, &phy)?;
+    let mac = scenario.mac.resolve(&document, &phy, aggregation.as_ref())?;
+    let phy = scenario.mac.cover(&document, phy, &mac.rules)?;
+    let rate_control = scenario.mac.rate_control(&document, &phy, rates.data)?;
+    let edca = scenario.mac.edca(&document, &phy)?;
     let mut config = Config {
         name: scenario.name.clone().unwrap_or_else(|| stem(origin)),
         seed: scenario.seed.unwrap_or(1),
@@ -123,11 +125,14 @@ pub fn resolve_among(
         ack_rate: rates.ack,
         discipline: scenario.mac.discipline.resolve(&document, &key!["mac"], scenario.mac.codel.as_ref())?,
         medium: scenario.medium.resolve(&document, &phy)?,
+        fading: scenario.medium.fading(&document, &phy)?,
         delays_by_distance: scenario.medium.delays_by_distance(),
         causes: false,
         routing: scenario.routing.resolve(&document, &mac.rules)?,
         mac,
         aggregation,
+        rate_control,
+        edca,
         schemes: Vec::new(),
         flows: Vec::new(),
         extra_header: scenario.network.resolve(&document)?,
@@ -144,6 +149,7 @@ pub fn resolve_among(
     let moved =
         mobility::resolve(scenario.mobility.as_ref(), &scenario.outages, &document, &nodes, &mut config)?;
     check_links(&document, &config)?;
+    check_rate_control(&document, &config)?;
     check_delays(&document, &config)?;
 
     let mut schemes = Schemes::new(&document, known, &scenario.schemes)?;

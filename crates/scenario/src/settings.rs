@@ -235,6 +235,12 @@ impl<'a> Change<'_, 'a> {
     }
 }
 
+/// The steps of a path to one key, or `None` if it is none.
+pub(super) fn path_of(path: &str) -> Option<Vec<Step>> {
+    let steps = parse(path)?.into_iter();
+    steps.map(|target| if let Target::Step(step) = target { Some(step) } else { None }).collect()
+}
+
 /// The steps of a path, or `None` if it is none.
 fn parse(path: &str) -> Option<Vec<Target>> {
     let mut steps = Vec::new();

@@ -1,8 +1,9 @@
 //! Values that are either a word or a quantity.
 
+use multihop_core::Dscp;
 use multihop_schemes::quantity::{Duration, Misread};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, Visitor};
+use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
@@ -35,6 +36,10 @@ pub enum Limit {
     /// A count.
     At(u32),
 }
+
+/// A differentiated services codepoint: a number, or a name.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Codepoint(pub Dscp);
 
 /// A length of time in seconds, of text such as `"100 ms"`.
 ///
@@ -134,11 +139,11 @@ impl<'de> Deserialize<'de> for Limit {
                 if text == "none" {
                     Ok(Limit::None)
                 } else {
-                    Err(E::invalid_value(serde::de::Unexpected::Str(text), &self))
+                    Err(E::invalid_value(Unexpected::Str(text), &self))
                 }
             }
             fn visit_u64<E: Error>(self, count: u64) -> Result<Limit, E> {
-                let error = || E::invalid_value(serde::de::Unexpected::Unsigned(count), &self);
+                let error = || E::invalid_value(Unexpected::Unsigned(count), &self);
                 u32::try_from(count)
                     .ok()
                     .filter(|count| (1..=255).contains(count))
@@ -147,6 +152,58 @@ impl<'de> Deserialize<'de> for Limit {
             }
         }
         deserializer.deserialize_any(Count)
+    }
+}
+
+impl Codepoint {
+    /// That of packets without one.
+    pub(crate) const BEST_EFFORT: Codepoint = Codepoint(Dscp::BEST_EFFORT);
+
+    /// Is it that of packets without one?
+    #[allow(clippy::trivially_copy_pass_by_ref)] // so that serde can ask
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Codepoint::BEST_EFFORT
+    }
+}
+
+impl<'de> Deserialize<'de> for Codepoint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Codepoint, D::Error> {
+        struct NumberOrName;
+        impl Visitor<'_> for NumberOrName {
+            type Value = Codepoint;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number from 0 to 63, or a name such as \"EF\", \"AF41\" or \"CS1\"")
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Codepoint, E> {
+                let known = Dscp::NAMED.into_iter().find(|(name, _)| *name == text);
+                let error = || E::invalid_value(Unexpected::Str(text), &self);
+                known.map(|(_, dscp)| Codepoint(dscp)).ok_or_else(error)
+            }
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Codepoint, E> {
+                let known = u8::try_from(number).ok().and_then(Dscp::new);
+                known.map(Codepoint).ok_or_else(|| E::invalid_value(Unexpected::Unsigned(number), &self))
+            }
+        }
+        deserializer.deserialize_any(NumberOrName)
+    }
+}
+
+impl Serialize for Codepoint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(self.0.number())
+    }
+}
+
+impl JsonSchema for Codepoint {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Codepoint".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names = Dscp::NAMED.map(|(name, _)| name);
+        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0, "maximum": 63 }, { "enum": names }] })
     }
 }
 

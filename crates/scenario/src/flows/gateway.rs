@@ -4,6 +4,7 @@ use super::traffic::{Traffic, hops};
 use super::{App, Distribution, Flows, Offer};
 use crate::document::{Document, Result, key};
 use crate::schemes::Schemes;
+use crate::values::Codepoint;
 use multihop_core::NodeId;
 use multihop_schemes::quantity::{BitRate, Duration, Size};
 use multihop_sim::config::Config;
@@ -47,13 +48,15 @@ type Pair = (usize, usize);
 
 impl Kind {
     fn app(self) -> App {
+        let dscp = Codepoint::BEST_EFFORT;
         match self {
-            Kind::Download => App::Saturated,
+            Kind::Download => App::SATURATED,
             Kind::Web => App::Transfers {
                 size: Size(1e6),
                 pause: Duration(10.0),
                 distribution: Distribution::Exponential,
                 count: None,
+                dscp,
             },
             Kind::Video => App::Video {
                 frame_rate: 25.0,
@@ -63,8 +66,11 @@ impl Kind {
                 key_ratio: None,
                 variation: 0.2,
                 buffer: None,
+                dscp,
             },
-            Kind::Call => App::Cbr { rate: BitRate(172.0 * 8.0 / 20e-3), packet: Size(172.0), jitter: 0.0 },
+            Kind::Call => {
+                App::Cbr { rate: BitRate(172.0 * 8.0 / 20e-3), packet: Size(172.0), jitter: 0.0, dscp }
+            }
         }
     }
 

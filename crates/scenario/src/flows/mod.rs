@@ -10,8 +10,8 @@ pub use traffic::{Pattern, Traffic};
 use crate::document::{Document, KeyPath, Result, key, seconds};
 use crate::schemes::Schemes;
 use crate::topology::Nodes;
-use crate::values::Switch;
-use multihop_core::{NodeId, Rng, Span};
+use crate::values::{Codepoint, Switch};
+use multihop_core::{Dscp, NodeId, Rng, Span};
 use multihop_schemes::quantity::{BitRate, Duration, Size};
 use multihop_sim::config::{AppConfig, FlowConfig};
 use schemars::JsonSchema;
@@ -45,19 +45,51 @@ pub struct Flow {
     pub stop: Option<Duration>,
 }
 
-/// What a flow sends.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[schemars(tag = "kind")]
-pub enum App {
+/// An enum of what flows send, each of which may have a codepoint besides its own keys.
+macro_rules! apps {
+    (
+        $(#[$about:meta])*
+        $name:ident:
+        $( $(#[$variant_about:meta])* $variant:ident { $( $(#[$key_about:meta])* $key:ident: $type:ty, )* } )*
+    ) => {
+        $(#[$about])*
+        pub enum $name {
+            $(
+                $(#[$variant_about])*
+                $variant {
+                    $( $(#[$key_about])* $key: $type, )*
+                    /// Differentiated services codepoint of its packets, and of their acknowledgements: a number or a name such as "EF", "AF41"
+                    /// or "CS1". With `[mac.edca]` it says the access category (RFC 8325). Default: 0, best effort.
+                    #[serde(default, skip_serializing_if = "Codepoint::is_default")]
+                    dscp: Codepoint,
+                },
+            )*
+        }
+
+        impl $name {
+            /// The codepoint of its packets.
+            fn dscp(&self) -> Dscp {
+                match self {
+                    $( $name::$variant { dscp, .. } => dscp.0, )*
+                }
+            }
+        }
+    };
+}
+
+apps! {
+    /// What a flow sends.
+    #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+    #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+    #[schemars(tag = "kind")]
+    App:
     /// Always more to send; datagrams keep the interface queue filled.
-    #[default]
-    Saturated,
+    Saturated {}
     /// One transfer that begins at once.
     Bulk {
         /// How much. Default: without end.
         size: Option<Size>,
-    },
+    }
     /// Packets at equal intervals.
     Cbr {
         /// Payload rate.
@@ -68,14 +100,14 @@ pub enum App {
         #[serde(default)]
         #[schemars(range(min = 0, max = 1))]
         jitter: f64,
-    },
+    }
     /// Packets at exponential intervals.
     Poisson {
         /// Mean payload rate.
         rate: BitRate,
         /// Payload of a packet.
         packet: Size,
-    },
+    }
     /// Transfers one after another, with pauses.
     Transfers {
         /// Size of a transfer; the mean, if exponential.
@@ -89,7 +121,7 @@ pub enum App {
         /// How many. Default: as many as fit.
         #[schemars(range(min = 1))]
         count: Option<u32>,
-    },
+    }
     /// Frames of a video that is made while it is sent, each to be shown a while after it was made.
     Video {
         /// Frames per second. Default: 25.
@@ -114,10 +146,17 @@ pub enum App {
         /// Frames are skipped while more waits at the sender than the mean rate makes in this time; `"off"` for never.
         /// Default: the deadline.
         buffer: Option<Switch<Duration>>,
-    },
+    }
     /// Nothing by itself: packets come from outside while the run is stepped (`multihop.Run`, `multihop emulate`). Of the scheme
     /// there is only what its routers do. `start` and `stop` hold nothing back.
-    External,
+    External {}
+}
+
+impl Default for App {
+    /// `saturated`.
+    fn default() -> App {
+        App::SATURATED
+    }
 }
 
 /// How sizes and pauses are distributed.
@@ -270,6 +309,7 @@ impl Flows<'_> {
                 destination: NodeId(destination as u32),
                 scheme,
                 app,
+                dscp: offer.app.dscp(),
                 start: start + interval * place,
                 stop,
             };
@@ -283,7 +323,7 @@ impl Flows<'_> {
         let offer = Offer {
             at: key!["flows"],
             scheme: Some("udp"),
-            app: &App::External,
+            app: &App::External { dscp: Codepoint::BEST_EFFORT },
             of_mix: false,
             start: Duration::default(),
             start_interval: Duration::default(),
@@ -350,26 +390,26 @@ impl Made {
 }
 
 impl App {
+    /// `saturated`, of best effort.
+    pub(super) const SATURATED: App = App::Saturated { dscp: Codepoint::BEST_EFFORT };
+
     fn resolve(&self, document: &Document<'_>, at: &KeyPath) -> Result<AppConfig> {
-        let size = |key, size: Size| {
-            document
-                .within(&at.join(key), size.0, 1.0..=1e15, ("1 B", "1000000 GB"))
-                .map(|bytes| bytes.round() as u64)
-        };
+        let size =
+            |key, size: Size| document.between(&at.join(key), size, "1 B", "1000000 GB").map(Size::bytes);
         Ok(match *self {
-            App::Saturated => AppConfig::Saturated,
-            App::External => AppConfig::External,
-            App::Bulk { size: None } => AppConfig::Bulk { bytes: None },
-            App::Bulk { size: Some(bytes) } => AppConfig::Bulk { bytes: Some(size("size", bytes)?) },
-            App::Cbr { rate, packet, jitter } => {
-                document.within(&at.join("jitter"), jitter, 0.0..=1.0, ("0", "1"))?;
+            App::Saturated { .. } => AppConfig::Saturated,
+            App::External { .. } => AppConfig::External,
+            App::Bulk { size: None, .. } => AppConfig::Bulk { bytes: None },
+            App::Bulk { size: Some(bytes), .. } => AppConfig::Bulk { bytes: Some(size("size", bytes)?) },
+            App::Cbr { rate, packet, jitter, .. } => {
+                document.between(&at.join("jitter"), jitter, "0", "1")?;
                 let packet = packets(document, at, rate, packet)?;
                 AppConfig::Cbr { rate: rate.rate(), packet, jitter }
             }
-            App::Poisson { rate, packet } => {
+            App::Poisson { rate, packet, .. } => {
                 AppConfig::Poisson { packet: packets(document, at, rate, packet)?, rate: rate.rate() }
             }
-            App::Transfers { size: bytes, pause, distribution, count } => {
+            App::Transfers { size: bytes, pause, distribution, count, .. } => {
                 if count == Some(0) {
                     return Err(document.bad(
                         &at.join("count"),
@@ -384,7 +424,7 @@ impl App {
                     count,
                 }
             }
-            App::Video { frame_rate, rate, deadline, gop, key_ratio, variation, buffer } => {
+            App::Video { frame_rate, rate, deadline, gop, key_ratio, variation, buffer, .. } => {
                 let video = Video { frame_rate, rate, deadline, gop, key_ratio, variation, buffer };
                 AppConfig::Video(video.resolve(document, at)?)
             }
@@ -394,9 +434,9 @@ impl App {
 
 /// Bytes of the packets of a packet source, whose intervals the clock must resolve.
 fn packets(document: &Document<'_>, at: &KeyPath, rate: BitRate, packet: Size) -> Result<u32> {
-    document.within(&at.join("rate"), rate.0, 1.0..=1e12, ("1 b/s", "1000 Gb/s"))?;
-    let bounds = ("1 B", "65507 B (the largest datagram)");
-    let bytes = document.within(&at.join("packet"), packet.0, 1.0..=65_507.0, bounds)?.round() as u32;
+    document.between(&at.join("rate"), rate, "1 b/s", "1000 Gb/s")?;
+    let packet = document.between(&at.join("packet"), packet, "1 B", "65507 B (the largest datagram)")?;
+    let bytes = packet.bytes() as u32;
     let interval_s = f64::from(bytes) * 8.0 / rate.0;
     if interval_s < 1e-9 {
         let why = format!("with packets of {bytes} B means an interval of {interval_s:.2e} s");

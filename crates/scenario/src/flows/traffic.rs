@@ -149,8 +149,7 @@ impl Traffic {
             ("clients", self.clients),
         ];
         for (key, value) in counts {
-            let value = f64::from(value.unwrap_or(1));
-            document.within(&key!["traffic", key], value, 1.0..=1e5, ("1", "100000"))?;
+            document.count(&key!["traffic", key], value.unwrap_or(1), 1, 100_000)?;
         }
         Ok(())
     }

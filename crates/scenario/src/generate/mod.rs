@@ -119,14 +119,12 @@ fn hop() -> Length {
 
 /// A count of something, at least `low`.
 fn count(document: &Document<'_>, key: &str, value: u32, low: u32) -> Result<usize> {
-    let bounds = f64::from(low)..=NODES_MAX as f64;
-    document.within(&key!["topology", key], f64::from(value), bounds, (&low.to_string(), "100000"))?;
-    Ok(value as usize)
+    document.count(&key!["topology", key], value, low, NODES_MAX as u32).map(|count| count as usize)
 }
 
 /// A distance between nodes.
 fn distance(document: &Document<'_>, key: &str, value: Length) -> Result<f64> {
-    document.within(&key!["topology", key], value.0, 0.01..=1e6, ("0.01 m", "1000 km"))
+    document.between(&key!["topology", key], value, "0.01 m", "1000 km").map(|length| length.0)
 }
 
 /// Refuses networks that are too large; `key` is what makes them large.

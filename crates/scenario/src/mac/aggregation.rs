@@ -100,9 +100,7 @@ impl Aggregation {
         let at = |key: &str| table.join(key);
         let size = |key: &str, value: Switch<Size>, most: f64| {
             let within = |size: Size| {
-                let said = ("1 B", format!("{most} B"));
-                document.within(&at(key), size.0, 1.0..=most, (said.0, &said.1))?;
-                Ok(size.bytes() as u32)
+                Ok(document.between(&at(key), size, "1 B", &format!("{most} B"))?.bytes() as u32)
             };
             value.at().map(within).transpose()
         };

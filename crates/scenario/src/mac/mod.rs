@@ -1,16 +1,23 @@
 //! `[mac]`: the medium access control.
 
 mod aggregation;
+mod edca;
+mod rate_control;
 
 use self::aggregation::Aggregation;
+use self::edca::Edca;
+use self::rate_control::RateControl;
+pub(crate) use self::rate_control::check as check_rate_control;
 use crate::discipline::{Codel, Discipline};
 use crate::document::{Document, Result, key};
 use crate::parameters::{keys, overrides};
 use crate::values::{Limit, Switch};
 use multihop_core::Span;
-use multihop_dot11::{self as dot11, BackoffDraw, DcfRules, EifsRule, Microseconds};
+use multihop_dot11::{
+    self as dot11, AccessCategory, BackoffDraw, DcfRules, EdcaParameters, EifsRule, Microseconds,
+};
 use multihop_schemes::quantity::{Duration, Size};
-use multihop_sim::config::{AggregationConfig, MacConfig};
+use multihop_sim::config::{AggregationConfig, MacConfig, RateControlConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,9 +39,11 @@ keys! {
     /// `response_timeout = "whole-response"`, which has an allowance of its own.
     #[schemars(range(min = 0, max = 255))]
     coverage_class: u32 = 0;
-    /// Packets that the interface queue holds.
+    /// Packets that the interface queue holds. Default: 50, as in ns-2; with A-MPDUs four times the packets that one may have, as at each
+    /// hop one waits for its acknowledgement and the next for the medium, while bursts as long come in.
     #[schemars(range(min = 1, max = 1_000_000))]
-    queue: u32 = 50;
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue: Option<u32> = None;
     /// How they wait. `queue` is the limit of all disciplines: Linux has 10240 for `fq-codel` and 8192 for `stations`.
     discipline: Discipline = Discipline::DropTail;
     /// Parameters of the discipline.
@@ -46,6 +55,12 @@ keys! {
     /// Several packets in one frame, in 802.11n, ac and ax.
     #[serde(skip_serializing_if = "Option::is_none")]
     aggregation: Option<Aggregation> = None;
+    /// A rate for each neighbour in place of `phy.rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate_control: Option<RateControl> = None;
+    /// A queue and contention of its own for each access category. Default: one queue under the distributed coordination function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edca: Option<Edca> = None;
     /// Single rules that differ from those of the rule set.
     #[serde(rename = "override")]
     overrides: RuleOverrides = RuleOverrides::default();
@@ -86,13 +101,24 @@ pub enum ResponseTimeout {
 
 impl Mac {
     /// The MAC over a PHY.
-    pub(crate) fn resolve(&self, document: &Document<'_>, phy: &dot11::Phy) -> Result<MacConfig> {
+    pub(crate) fn resolve(
+        &self,
+        document: &Document<'_>,
+        phy: &dot11::Phy,
+        aggregation: Option<&AggregationConfig>,
+    ) -> Result<MacConfig> {
         let at = |key: &str| key!["mac", key];
         let threshold = |size| document.between(&at("rts_threshold"), size, "0 B", "65535 B (or \"off\")");
         let lifetime = |time| document.between(&at("lifetime"), time, "1 us", "1000000 s (or \"off\")");
-        document.between(&at("queue"), f64::from(self.queue), "1", "1000000 packets")?;
+        let usual = aggregation.map_or(50, |limits| 50.max(4 * limits.mpdus));
+        let queue = self.queue.unwrap_or(usual);
+        document.between(&at("queue"), f64::from(queue), "1", "1000000 packets")?;
         Ok(MacConfig {
-            rules: self.overrides.resolve(document, self.rules, phy)?,
+            rules: self.overrides.resolve(
+                document,
+                self.rules,
+                self.edca.is_some() || phy.standard().has_mcs(),
+            )?,
             rts_threshold: self
                 .rts_threshold
                 .at()
@@ -103,7 +129,7 @@ impl Mac {
             long_retry_limit: self.long_retry_limit.get(),
             cw_min: phy.cw_min,
             cw_max: phy.cw_max,
-            queue_limit: self.queue as usize,
+            queue_limit: queue as usize,
             lifetime: self.lifetime.at().map(lifetime).transpose()?.map(Duration::span),
         })
     }
@@ -115,6 +141,25 @@ impl Mac {
         phy: &dot11::Phy,
     ) -> Result<Option<AggregationConfig>> {
         aggregation::resolve(document, self.aggregation.as_ref(), phy)
+    }
+
+    /// How stations choose rates over a PHY, if they do.
+    pub(crate) fn rate_control(
+        &self,
+        document: &Document<'_>,
+        phy: &dot11::Phy,
+        nominal: dot11::DataRate,
+    ) -> Result<Option<RateControlConfig>> {
+        rate_control::resolve(document, self.rate_control.as_ref(), phy, nominal)
+    }
+
+    /// What access categories contend with, if there are any.
+    pub(crate) fn edca(
+        &self,
+        document: &Document<'_>,
+        phy: &dot11::Phy,
+    ) -> Result<Option<[EdcaParameters; AccessCategory::COUNT]>> {
+        edca::resolve(document, self.edca.as_ref(), self.rules, phy)
     }
 
     /// The PHY with the slot that the coverage class needs.
@@ -139,9 +184,9 @@ impl Mac {
 }
 
 impl RuleOverrides {
-    fn resolve(&self, document: &Document<'_>, set: RuleSet, phy: &dot11::Phy) -> Result<DcfRules> {
+    fn resolve(&self, document: &Document<'_>, set: RuleSet, quality_of_service: bool) -> Result<DcfRules> {
         let of_standard = |rules: DcfRules| {
-            if phy.standard().has_mcs() { rules.with_quality_of_service() } else { rules }
+            if quality_of_service { rules.with_quality_of_service() } else { rules }
         };
         let base = match set {
             RuleSet::Ieee => of_standard(DcfRules::IEEE),

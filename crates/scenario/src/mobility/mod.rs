@@ -184,7 +184,7 @@ impl Mobility {
             return Err(document.bad(&at, "is given beside mobility.nodes", "remove one of the two"));
         }
         let most = NODES_MAX - there as u64;
-        document.within(&at, f64::from(count), 1.0..=most as f64, ("1", &most.to_string()))?;
+        document.count(&at, count, 1, most as u32)?;
         Ok((0..count).map(|index| format!("m{index}")).collect())
     }
 }
@@ -223,8 +223,7 @@ pub(super) fn resolve(
         ));
     }
     let at = key!["mobility", "resolution"];
-    config.mobility.resolution =
-        document.within(&at, mobility.resolution().0, 0.0..=1e6, ("0 m", "1000 km"))?;
+    config.mobility.resolution = document.between(&at, mobility.resolution(), "0 m", "1000 km")?.0;
     let moving = match mobility.count() {
         Some(count) => (nodes.list.len() - count as usize..nodes.list.len()).collect(),
         None => moving(mobility.nodes(), document, nodes)?,
@@ -351,18 +350,16 @@ impl RandomWaypoint {
 
     fn model(&self, document: &Document<'_>) -> Result<mobility::RandomWaypoint> {
         let at = |key: &str| key!["mobility", key];
-        let length =
-            |path: KeyPath, value: Length, low: f64, names| document.within(&path, value.0, low..=1e7, names);
-        let side = |axis: usize| length(at("area").join(axis), self.area[axis], 0.01, ("0.01 m", "10000 km"));
-        let corner =
-            |axis: usize| length(at("corner").join(axis), self.corner[axis], -1e7, ("-10000 km", "10000 km"));
-        let speed = |key: &str, value: Speed, low: f64, name| {
-            document.within(&at(key), value.0, low..=1e5, (name, "100000 m/s"))
+        let length = |path: KeyPath, value: Length, least| {
+            document.between(&path, value, least, "10000 km").map(|length| length.0)
         };
-        let (min_speed, max_speed) = (
-            speed("min_speed", self.min_speed, 0.0, "0 m/s")?,
-            speed("max_speed", self.max_speed, 1e-6, "1e-6 m/s")?,
-        );
+        let side = |axis: usize| length(at("area").join(axis), self.area[axis], "0.01 m");
+        let corner = |axis: usize| length(at("corner").join(axis), self.corner[axis], "-10000 km");
+        let speed = |key, value: Speed, least| {
+            document.between(&at(key), value, least, "100000 m/s").map(|speed| speed.0)
+        };
+        let min_speed = speed("min_speed", self.min_speed, "0 m/s")?;
+        let max_speed = speed("max_speed", self.max_speed, "1e-6 m/s")?;
         if min_speed > max_speed {
             let why = format!("is above max_speed, which is {}", self.max_speed);
             return Err(document.bad(&at("min_speed"), why, "give a speed up to that"));

@@ -83,7 +83,7 @@ impl BonnMotion {
         config: &mut Config,
     ) -> Result<(Vec<usize>, String)> {
         if let Some(dimensions) = self.dimensions {
-            document.within(&key!["mobility", "dimensions"], f64::from(dimensions), 2.0..=3.0, ("2", "3"))?;
+            document.between(&key!["mobility", "dimensions"], dimensions, "2", "3")?;
         }
         let format = Format::BonnMotion { dimensions: self.dimensions };
         let BonnMotion { file, nodes, count, file_start, resolution, .. } = self.clone();

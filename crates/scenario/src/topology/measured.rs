@@ -146,10 +146,9 @@ impl Link {
     fn values(&self, document: &Document<'_>, at: &KeyPath, [delivery, rssi]: Keys) -> Result<Values> {
         let (share, power) =
             if delivery == THERE[0] { (self.delivery, self.rssi) } else { (self.reverse, self.reverse_rssi) };
-        let share = share.map(|share| document.within(&at.join(delivery), share, 0.0..=1.0, ("0", "1")));
-        let power = power
-            .map(|power| document.within(&at.join(rssi), power.0, -150.0..=40.0, ("-150 dBm", "40 dBm")));
-        Ok(Values { delivery: share.transpose()?, rssi: power.transpose()? })
+        let share = share.map(|share| document.between(&at.join(delivery), share, "0", "1"));
+        let power = power.map(|power| document.between(&at.join(rssi), power, "-150 dBm", "40 dBm"));
+        Ok(Values { delivery: share.transpose()?, rssi: power.transpose()?.map(|power| power.0) })
     }
 
     /// The value of one direction where only one quantity was measured.

@@ -302,12 +302,8 @@ impl Listed {
                 ));
             }
             let coordinate = |axis: usize, length: Length| {
-                document.within(
-                    &at.join("position").join(axis),
-                    length.0,
-                    -1e7..=1e7,
-                    ("-10000 km", "10000 km"),
-                )
+                let at = at.join("position").join(axis);
+                document.between(&at, length, "-10000 km", "10000 km").map(|length| length.0)
             };
             let position = match node.position {
                 None => None,

@@ -8,6 +8,7 @@ mod bmcc;
 mod corpus;
 mod distance;
 mod errors;
+mod fading;
 mod files;
 mod fuzz;
 mod hunt;

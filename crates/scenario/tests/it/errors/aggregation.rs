@@ -65,6 +65,38 @@ adjacent_channels = "apart" => adjacent_channels = "far" -> phy.adjacent_channel
 radios = [ => channel = 40\nradios = [ -> topology.nodes[1].channel: is given beside radios | remove one of the two
 "#;
 
+const RATES: &str = r#"duration = "1 s"
+[phy]
+standard = "802.11n"
+data_rate = "MCS 0"
+[mac.rate_control]
+algorithm = "minstrel-ht"
+streams = 2
+[medium]
+model = "ranges"
+[topology]
+generator = "chain"
+hops = 1
+spacing = "50 m"
+[traffic]
+pattern = "canonical"
+scheme = "udp"
+"#;
+
+const BROKEN_RATES: &str = r#"
+"minstrel-ht" => "minstrel" -> mac.rate_control.algorithm: minstrel | did you mean "minstrel-ht"?
+"minstrel-ht" => "ideal" -> mac.rate_control.algorithm: needs received powers | set medium.model = "sinr"
+streams = 2 => streams = 5 -> mac.rate_control.streams: 5 | from 1 to 4
+streams = 2 => streams = 0 -> mac.rate_control.streams: 0 | from 1 to 4
+streams = 2 => stream = 2 -> mac.rate_control.stream: unknown key | did you mean "streams"?
+standard = "802.11n"\ndata_rate = "MCS 0" => standard = "802.11a" @ streams -> mac.rate_control.streams: has no effect before 802.11n | remove it
+"#;
+
+#[test]
+fn broken_rate_control() {
+    check_all(RATES, BROKEN_RATES);
+}
+
 #[test]
 fn broken_aggregation() {
     check_all(AGGREGATING, BROKEN_AGGREGATION);

@@ -4,6 +4,7 @@
 //! separated by ` | `. Without `@` the message is at the line of the replacement. `\n` is a line break.
 
 mod aggregation;
+mod edca;
 mod measure;
 mod phy;
 mod routing;

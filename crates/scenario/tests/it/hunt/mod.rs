@@ -130,6 +130,8 @@ fn parts(scenario: &Value, config: &Config) -> Vec<String> {
         ("long links", config.medium.propagation_delay.ns() > 50_000),
         ("delays by distance", config.delays_by_distance),
         ("address resolution", config.arp),
+        ("access categories", config.edca.is_some()),
+        ("codepoints", config.flows.iter().any(|flow| flow.dscp.number() > 0)),
     ];
     parts.extend(present.iter().filter(|(_, is)| *is).map(|(part, _)| (*part).to_owned()));
     parts

@@ -1,0 +1,107 @@
+//! `[mac.edca]`: a queue and contention of its own for each access category.
+
+use super::RuleSet;
+use crate::document::{Document, KeyPath, Result, key};
+use multihop_dot11::{AccessCategory, EdcaParameters, Phy};
+use multihop_schemes::quantity::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Enhanced distributed channel access: four queues at each node, which contend for themselves. Packets go into them by the codepoint of
+/// their flow, `app.dscp` (RFC 8325). An empty table has the defaults of the standard.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Edca {
+    /// Background. Default: AIFSN 7, the windows of the PHY, 2.528 ms (802.11b and earlier: 3.264 ms).
+    #[serde(rename = "ac_bk", skip_serializing_if = "Option::is_none")]
+    pub background: Option<Category>,
+    /// Best effort, and everything without a codepoint of another category. Default: AIFSN 3, the windows of the PHY,
+    /// 2.528 ms (802.11b and earlier: 3.264 ms).
+    #[serde(rename = "ac_be", skip_serializing_if = "Option::is_none")]
+    pub best_effort: Option<Category>,
+    /// Video. Default: AIFSN 2, from half the first window of the PHY to that, 4.096 ms (802.11b and earlier: 6.016 ms).
+    #[serde(rename = "ac_vi", skip_serializing_if = "Option::is_none")]
+    pub video: Option<Category>,
+    /// Voice, and messages of routing protocols. Default: AIFSN 2, from a quarter of the first window of the PHY to half of it, 2.08 ms
+    /// (802.11b and earlier: 3.264 ms).
+    #[serde(rename = "ac_vo", skip_serializing_if = "Option::is_none")]
+    pub voice: Option<Category>,
+}
+
+/// What an access category contends with. What is absent is as in table 9-137 of 802.11-2016.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Category {
+    /// Slots of the arbitration inter-frame space, which come after SIFS.
+    #[schemars(range(min = 1, max = 15))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aifsn: Option<u32>,
+    /// First contention window.
+    #[schemars(range(min = 0, max = 32_767))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cw_min: Option<u32>,
+    /// Largest contention window.
+    #[schemars(range(min = 0, max = 32_767))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cw_max: Option<u32>,
+    /// How long a transmission opportunity may last, in which frames follow each other after SIFS: `"0 s"` for one exchange. A frame
+    /// that takes longer alone is sent nevertheless.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub txop_limit: Option<Duration>,
+}
+
+/// What the categories contend with; none without the table.
+pub(super) fn resolve(
+    document: &Document<'_>,
+    choice: Option<&Edca>,
+    rules: RuleSet,
+    phy: &Phy,
+) -> Result<Option<[EdcaParameters; AccessCategory::COUNT]>> {
+    let Some(edca) = choice else { return Ok(None) };
+    let table = key!["mac", "edca"];
+    if rules == RuleSet::Ns2 {
+        let remedy = "set mac.rules to \"ieee\" or \"bianchi\", or remove the table";
+        return Err(document.fail(&table, "ns-2 has no access categories", remedy));
+    }
+    let category = |category: AccessCategory| {
+        let (key, choice) = match category {
+            AccessCategory::Background => ("ac_bk", &edca.background),
+            AccessCategory::BestEffort => ("ac_be", &edca.best_effort),
+            AccessCategory::Video => ("ac_vi", &edca.video),
+            AccessCategory::Voice => ("ac_vo", &edca.voice),
+        };
+        let default = EdcaParameters::new(category, phy);
+        let own = |choice: &Category| choice.resolve(document, &table.join(key), default);
+        choice.as_ref().map_or(Ok(default), own)
+    };
+    let [background, best_effort, video, voice] = AccessCategory::ALL.map(category);
+    Ok(Some([background?, best_effort?, video?, voice?]))
+}
+
+impl Category {
+    fn resolve(
+        &self,
+        document: &Document<'_>,
+        table: &KeyPath,
+        default: EdcaParameters,
+    ) -> Result<EdcaParameters> {
+        let at = |key: &str| table.join(key);
+        let count = |key: &str, value: Option<u32>, usual: u32, (least, most): (u32, u32)| {
+            value.map_or(Ok(usual), |value| document.count(&at(key), value, least, most))
+        };
+        let cw_min = count("cw_min", self.cw_min, default.cw_min, (0, 32_767))?;
+        let cw_max = count("cw_max", self.cw_max, default.cw_max, (0, 32_767))?;
+        if cw_min > cw_max {
+            let key = if self.cw_min.is_some() { "cw_min" } else { "cw_max" };
+            let found = format!("cw_min {cw_min} is above cw_max {cw_max}");
+            return Err(document.fail(&at(key), found, "lower cw_min or raise cw_max"));
+        }
+        let limit = |limit| document.between(&at("txop_limit"), limit, "0 s", "2.09712 s");
+        Ok(EdcaParameters {
+            aifsn: count("aifsn", self.aifsn, default.aifsn, (1, 15))?,
+            cw_min,
+            cw_max,
+            txop_limit: self.txop_limit.map_or(Ok(default.txop_limit), |given| Ok(limit(given)?.span()))?,
+        })
+    }
+}

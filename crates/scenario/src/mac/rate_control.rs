@@ -1,0 +1,86 @@
+//! `[mac.rate_control]`: stations choose the rate of DATA for each neighbour.
+
+use crate::document::{Document, Result, key};
+use multihop_dot11::{DataRate, Phy};
+use multihop_link::Algorithm;
+use multihop_sim::config::{Config, MatrixQuantity, MediumModel, RateControlConfig};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Stations choose the rate of unicast DATA for each neighbour, among those of the PHY. `phy.rate` is then the rate that routes are weighed at, and
+/// that of broadcasts follows from.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateControl {
+    /// How they choose.
+    pub algorithm: RateAlgorithm,
+    /// Spatial streams that they use at most, in 802.11n, ac and ax. Default: as many as `phy.rate` has.
+    #[schemars(range(min = 1, max = 8))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams: Option<u32>,
+}
+
+/// An algorithm of rate control.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateAlgorithm {
+    /// The rate with the highest goodput at the signal-to-noise ratio of the last frame from the neighbour; where powers are known.
+    Ideal,
+    /// Minstrel-HT, as Linux has it: statistics of what arrived at each rate, and samples of others.
+    MinstrelHt,
+}
+
+/// The rate control of a network; none where rates are fixed.
+pub(super) fn resolve(
+    document: &Document<'_>,
+    choice: Option<&RateControl>,
+    phy: &Phy,
+    nominal: DataRate,
+) -> Result<Option<RateControlConfig>> {
+    let Some(RateControl { algorithm, streams }) = choice else { return Ok(None) };
+    let at = key!["mac", "rate_control", "streams"];
+    let most = phy.schemes().map(|mcs| mcs.streams).max();
+    let streams = match (streams, most, nominal) {
+        (None, _, DataRate::Mcs(mcs)) => mcs.streams,
+        (None, ..) => 1,
+        (Some(streams), Some(most), _) => document.count(&at, *streams, 1, u32::from(most))? as u8,
+        (Some(_), None, _) => {
+            return Err(document.bad(
+                &at,
+                "has no effect before 802.11n, where every frame is one stream",
+                "remove it, or set phy.standard to \"802.11n\", \"802.11ac\" or \"802.11ax\"",
+            ));
+        }
+    };
+    let algorithm = match algorithm {
+        RateAlgorithm::Ideal => Algorithm::Ideal,
+        RateAlgorithm::MinstrelHt => Algorithm::MinstrelHt,
+    };
+    Ok(Some(RateControlConfig { algorithm, streams }))
+}
+
+/// Refuses what contradicts the choice of rates, once nodes and medium are known.
+pub(crate) fn check(document: &Document<'_>, config: &Config) -> Result<()> {
+    let Some(control) = config.rate_control else { return Ok(()) };
+    let fixed = !config.link_rates.is_empty() || config.nodes.iter().any(|node| node.data_rate.is_some());
+    if fixed {
+        return Err(document.bad(
+            &key!["mac", "rate_control"],
+            "chooses the rate of each link, and links or stations have rates of their own",
+            "remove the table, or those rates",
+        ));
+    }
+    let has_powers = match &config.medium.model {
+        MediumModel::Sinr { .. } | MediumModel::Sensed { .. } => true,
+        MediumModel::Matrix { quantity, .. } => matches!(quantity, MatrixQuantity::Rssi { .. }),
+        MediumModel::Ranges { .. } => false,
+    };
+    if control.algorithm == Algorithm::Ideal && !has_powers {
+        return Err(document.bad(
+            &key!["mac", "rate_control", "algorithm"],
+            "needs received powers, which this medium does not have",
+            "set medium.model = \"sinr\", or \"minstrel-ht\" as the algorithm",
+        ));
+    }
+    Ok(())
+}
