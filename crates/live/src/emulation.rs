@@ -2,20 +2,37 @@
 
 use crate::books::Books;
 use crate::datagram::{Datagram, Refusal, mark};
+use crate::ethernet;
 use crate::journal::Recorder;
 use crate::lateness::Lateness;
 use multihop_core::{Ecn, FlowId, NodeId, Span, Time};
 use multihop_sim::World;
 use multihop_sim::config::AppConfig;
-use multihop_sim::external::{Injection, PacketOutcome};
-use std::collections::BTreeMap;
+use multihop_sim::external::{Injection, OutsideFrame, PacketOutcome};
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 
 /// Longest packet that devices carry, in bytes.
 pub const MTU: u16 = 1_500;
 
+/// A turn takes no more packets than this, as floods do not end.
+const MOST_PACKETS: u32 = 256;
+
 /// A turn waits no longer than this, so that whoever runs the loop can end it.
 const PATIENCE: Span = Span::from_ms(20);
+
+/// A broadcast that was sent may still be on its way for this long: as light takes to the farthest listener, and more.
+const FLIGHT: Span = Span::from_ms(1);
+
+/// Who routes.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Mode {
+    /// The run: devices carry packets of IPv4 from end to end.
+    #[default]
+    Ip,
+    /// Programs: devices carry frames of Ethernet over one hop.
+    Ethernet,
+}
 
 /// Real time.
 pub trait Clock {
@@ -25,7 +42,7 @@ pub trait Clock {
 
 /// The devices of all nodes.
 pub trait Wire {
-    /// Waits until a device has a packet, but no longer than this.
+    /// Waits until a device has a packet, but no longer than this; perhaps not so long.
     ///
     /// # Errors
     /// If the devices are gone.
@@ -58,9 +75,12 @@ pub struct Emulation<C, W> {
     wire: W,
     /// Real time per virtual time.
     slow: f64,
+    mode: Mode,
     flows: Flows,
     /// The packets in the network, by the numbers of the run.
     held: BTreeMap<u64, Held>,
+    /// Of these, broadcasts that were sent, and when.
+    sent: VecDeque<(Time, u64)>,
     journal: Option<Recorder<Box<dyn Write + Send>>>,
     books: Books,
     lateness: Lateness,
@@ -70,8 +90,9 @@ pub struct Emulation<C, W> {
 }
 
 struct Held {
-    flow: FlowId,
-    to: NodeId,
+    /// None of broadcasts, and between nodes that cannot reach each other at first.
+    flow: Option<FlowId>,
+    is_broadcast: bool,
     ecn: Ecn,
     payload: u32,
     packet: Vec<u8>,
@@ -97,8 +118,10 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
             clock,
             wire,
             slow,
+            mode: Mode::Ip,
             flows,
             held: BTreeMap::new(),
+            sent: VecDeque::new(),
             journal: None,
             books: Books::default(),
             lateness: Lateness::default(),
@@ -113,16 +136,30 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         self
     }
 
-    /// Lets virtual time come up to real time, waits for packets until the next event of the run is due, but not for long, and
+    /// What devices carry, if it is not packets of IPv4.
+    #[must_use]
+    pub fn carrying(mut self, mode: Mode) -> Emulation<C, W> {
+        self.mode = mode;
+        self
+    }
+
+    /// Lets virtual time come up to real time, waits for packets until the run may next deliver one, but not for long, and
     /// injects them. False when the run is over.
+    ///
+    /// What happens in the run before it delivers something need not happen at its instant of real time, but before the next
+    /// packet is injected.
     ///
     /// # Errors
     /// If the devices are gone, or the journal cannot be written.
     pub fn turn(&mut self) -> io::Result<bool> {
-        let Some(next) = self.catch_up() else { return Ok(false) };
+        if !self.catch_up() {
+            return Ok(false);
+        }
+        let next = self.world.next_delivery();
         let at_most = self.real(next).saturating_sub(self.clock.elapsed());
         self.wire.wait(at_most.min(PATIENCE))?;
-        while let Some((from, length)) = self.wire.read(&mut self.buffer)? {
+        for _ in 0..MOST_PACKETS {
+            let Some((from, length)) = self.wire.read(&mut self.buffer)? else { break };
             // A packet is injected when all before it has happened.
             self.catch_up();
             self.offer(from, length)?;
@@ -134,7 +171,9 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn end(self) -> io::Result<(World, Books, Lateness)> {
+    pub fn end(mut self) -> io::Result<(World, Books, Lateness)> {
+        // What the last packet makes due at its very instant has happened in a replay.
+        self.advance(self.world.now());
         let books = self.books();
         if let Some(journal) = self.journal {
             journal.end(self.world.now(), self.world.fingerprint())?;
@@ -154,7 +193,7 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
 
     /// What became of the packets until now.
     pub fn books(&self) -> Books {
-        Books { queued: self.held.len() as u64, ..self.books.clone() }
+        Books { queued: (self.held.len() - self.sent.len()) as u64, ..self.books.clone() }
     }
 
     /// How late packets were, in real time.
@@ -167,14 +206,23 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         &self.delivered
     }
 
-    /// Virtual time comes up to real time. Returns when the next event is due; none when the run is over.
-    fn catch_up(&mut self) -> Option<Time> {
+    /// Virtual time comes up to real time. False when the run is over.
+    fn catch_up(&mut self) -> bool {
         let passed = self.passed();
-        let next = self.world.advance(Time::ZERO + passed);
+        self.advance(Time::ZERO + passed)
+    }
+
+    fn advance(&mut self, until: Time) -> bool {
+        let next = self.world.advance(until);
         while let Some(outcome) = self.world.poll_outcome() {
             self.settle(&outcome);
         }
-        next
+        let now = self.world.now();
+        while let Some((_, number)) = self.sent.front().filter(|(at, _)| *at + FLIGHT < now) {
+            self.held.remove(number);
+            self.sent.pop_front();
+        }
+        next.is_some()
     }
 
     /// Virtual time that should have passed.
@@ -197,56 +245,118 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     /// A node sends what is in the buffer.
     fn offer(&mut self, from: NodeId, length: usize) -> io::Result<()> {
         self.books.read += 1;
-        let packet = &self.buffer[..length];
-        let (datagram, to, flow) = match self.route(from, packet) {
-            Ok(route) => route,
-            Err(refusal) => {
-                self.books.refused[refusal as usize] += 1;
-                return Ok(());
+        let taken = match self.mode {
+            Mode::Ip => self.inject(from, length)?,
+            Mode::Ethernet => self.inject_frame(from, length)?,
+        };
+        match taken {
+            Ok((number, held)) => {
+                self.held.insert(number, held);
             }
+            Err(refusal) => self.books.refused[refusal as usize] += 1,
+        }
+        Ok(())
+    }
+
+    fn inject(&mut self, from: NodeId, length: usize) -> io::Result<Result<(u64, Held), Refusal>> {
+        let packet = &self.buffer[..length];
+        let (datagram, flow) = match self.route(from, packet) {
+            Ok(route) => route,
+            Err(refusal) => return Ok(Err(refusal)),
         };
         let Datagram { payload, header, ecn, stream, .. } = datagram;
         let injection = Injection { flow, payload, header, ecn, stream };
         if let Some(journal) = &mut self.journal {
             journal.inject(self.world.now(), &injection, packet)?;
         }
-        let held = Held { flow, to, ecn, payload, packet: packet.to_vec() };
-        let number = self.world.inject(&injection);
-        self.held.insert(number, held);
-        Ok(())
+        let held = Held { flow: Some(flow), is_broadcast: false, ecn, payload, packet: packet.to_vec() };
+        Ok(Ok((self.world.inject(&injection), held)))
     }
 
-    fn route(&self, from: NodeId, packet: &[u8]) -> Result<(Datagram, NodeId, FlowId), Refusal> {
+    fn inject_frame(&mut self, from: NodeId, length: usize) -> io::Result<Result<(u64, Held), Refusal>> {
+        let packet = &self.buffer[..length];
+        let to = match ethernet::destination(packet, from, self.flows.nodes) {
+            Ok(to) => to,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let payload = (length - ethernet::HEADER) as u32;
+        let frame = OutsideFrame { from, to, size: payload };
+        if let Some(journal) = &mut self.journal {
+            journal.inject_frame(self.world.now(), &frame, packet)?;
+        }
+        let flow = to.and_then(|to| self.flows.between(from, to));
+        let (ecn, packet) = (Ecn::NotCapable, packet.to_vec());
+        let held = Held { flow, is_broadcast: to.is_none(), ecn, payload, packet };
+        Ok(Ok((self.world.inject_frame(&frame), held)))
+    }
+
+    fn route(&self, from: NodeId, packet: &[u8]) -> Result<(Datagram, FlowId), Refusal> {
         let datagram = Datagram::parse(packet)?;
         if datagram.source != address(from) {
             return Err(Refusal::ForeignSource);
         }
         let to = self.flows.node(datagram.destination).ok_or(Refusal::UnknownDestination)?;
         let flow = self.flows.between(from, to).ok_or(Refusal::UnknownDestination)?;
-        Ok((datagram, to, flow))
+        Ok((datagram, flow))
     }
 
-    /// The run is done with a packet.
+    /// Something became of a packet.
     fn settle(&mut self, outcome: &PacketOutcome) {
-        let Some(mut held) = self.held.remove(&outcome.number()) else { return };
+        let number = outcome.number();
         match *outcome {
-            PacketOutcome::Lost { cause, .. } => self.books.lost[cause as usize] += 1,
+            PacketOutcome::Lost { cause, .. } => {
+                if self.held.remove(&number).is_some() {
+                    self.books.lost[cause as usize] += 1;
+                }
+            }
             PacketOutcome::Delivered { at, ecn, .. } => {
+                let Some(mut held) = self.held.remove(&number) else { return };
                 let marked = ecn == Ecn::CongestionExperienced && held.ecn != ecn;
                 if marked {
                     mark(&mut held.packet);
                 }
-                if !self.wire.write(held.to, &held.packet) {
-                    self.books.device_full += 1;
-                    return;
+                let to = held.flow.map(|flow| self.world.config().flows[flow.index()].destination);
+                let taken = to.is_some_and(|to| self.hand_over(to, &held, at));
+                self.books.marked += u64::from(marked && taken);
+            }
+            PacketOutcome::Heard { at, node, .. } => {
+                let Some(held) = self.held.remove(&number) else { return };
+                // Of a broadcast this is a copy: it is accounted for when it was sent.
+                if held.is_broadcast {
+                    self.hand_copy_over(node, &held, at);
+                    self.held.insert(number, held);
+                } else {
+                    self.hand_over(node, &held, at);
                 }
+            }
+            PacketOutcome::Sent { at, .. } => {
                 self.books.delivered += 1;
-                self.books.marked += u64::from(marked);
-                self.delivered[held.flow.index()] += u64::from(held.payload);
-                let due = self.real(at);
-                self.lateness.add(self.clock.elapsed().saturating_sub(due));
+                self.sent.push_back((at, number));
             }
         }
+    }
+
+    /// Gives a packet to its destination. False if its device does not take it.
+    fn hand_over(&mut self, to: NodeId, held: &Held, at: Time) -> bool {
+        let taken = self.hand_copy_over(to, held, at);
+        if taken {
+            self.books.delivered += 1;
+        } else {
+            self.books.device_full += 1;
+        }
+        if let Some(flow) = held.flow.filter(|_| taken) {
+            self.delivered[flow.index()] += u64::from(held.payload);
+        }
+        taken
+    }
+
+    fn hand_copy_over(&mut self, to: NodeId, held: &Held, at: Time) -> bool {
+        let taken = self.wire.write(to, &held.packet);
+        if taken {
+            let due = self.real(at);
+            self.lateness.add(self.clock.elapsed().saturating_sub(due));
+        }
+        taken
     }
 }
 

@@ -1,13 +1,14 @@
 //! What was injected when, so that the run can be run again.
 //!
 //! A journal is text. Its first line belongs to whoever writes it. Each line after it is an injection: the instant in nanoseconds,
-//! flow, payload and header in bytes, ECN codepoint, stream, and a hash of the packet's bytes. The last one says when the run ended,
+//! flow, payload and header in bytes, ECN codepoint, stream, and a hash of the packet's bytes; or, of a frame of one hop, the word `frame`, from
+//! which node to which or `all`, bytes, and the hash. The last one says when the run ended,
 //! and its fingerprint; it is missing if the writer was killed, and so may be the end of the line before.
 
-use multihop_core::{Ecn, FlowId, Time};
+use multihop_core::{Ecn, FlowId, NodeId, Time};
 use multihop_sim::World;
-use multihop_sim::config::AppConfig;
-use multihop_sim::external::Injection;
+use multihop_sim::config::{AppConfig, Config};
+use multihop_sim::external::{Injection, OutsideFrame};
 use std::io::{self, BufRead, Write};
 use thiserror::Error;
 
@@ -41,6 +42,16 @@ impl<W: Write> Recorder<W> {
             ecn.bits(),
             hash(packet)
         )
+    }
+
+    /// A frame of one hop is injected.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn inject_frame(&mut self, at: Time, frame: &OutsideFrame, bytes: &[u8]) -> io::Result<()> {
+        let OutsideFrame { from, to, size } = *frame;
+        let to = to.map_or("all".to_owned(), |to| to.0.to_string());
+        writeln!(self.out, "{} frame {} {to} {size} {:016x}", at.ns(), from.0, hash(bytes))
     }
 
     /// The run ends.
@@ -112,27 +123,58 @@ pub fn replay(mut journal: impl BufRead, world: &mut World) -> Result<Option<End
             world.advance(at);
             return Ok(Some(Ending { at, fingerprint }));
         }
-        let Some((at, injection)) = injection(&words) else {
+        let Some((at, entry)) = entry(&words) else {
             return Err(wrong("nanoseconds, flow, payload, header, ECN, stream and a hash"));
         };
-        let takes = |flow: &multihop_sim::config::FlowConfig| flow.app == AppConfig::External;
-        if !world.config().flows.get(injection.flow.index()).is_some_and(takes) {
-            return Err(wrong("a flow that takes packets from outside"));
+        if let Some(needs) = misfit(&entry, world.config()) {
+            return Err(wrong(needs));
         }
         if at < world.now() || at > world.end() {
             return Err(wrong("instants that do not go backwards, before the end of the run"));
         }
         world.advance(at);
-        world.inject(&injection);
+        match entry {
+            Entry::Packet(injection) => world.inject(&injection),
+            Entry::Frame(frame) => world.inject_frame(&frame),
+        };
         while world.poll_outcome().is_some() {}
     }
     Ok(None)
 }
 
-fn injection(words: &[&str]) -> Option<(Time, Injection)> {
-    let [at, flow, payload, header, ecn, stream, hash] = *words else { return None };
+/// What is injected.
+enum Entry {
+    Packet(Injection),
+    Frame(OutsideFrame),
+}
+
+/// What a run would have to have for this; none if it has it.
+fn misfit(entry: &Entry, config: &Config) -> Option<&'static str> {
+    let is_node = |node: NodeId| node.index() < config.nodes.len();
+    let fits = match entry {
+        Entry::Packet(Injection { flow, .. }) => {
+            config.flows.get(flow.index()).is_some_and(|flow| flow.app == AppConfig::External)
+        }
+        Entry::Frame(OutsideFrame { from, to, .. }) => is_node(*from) && to.is_none_or(is_node),
+    };
+    match entry {
+        _ if fits => None,
+        Entry::Packet(_) => Some("a flow that takes packets from outside"),
+        Entry::Frame(_) => Some("nodes of the scenario"),
+    }
+}
+
+fn entry(words: &[&str]) -> Option<(Time, Entry)> {
+    let (at, hash) = (words.first()?, words.last()?);
     u64::from_str_radix(hash, 16).ok()?;
+    let at = Time::from_ns(at.parse().ok()?);
     let size = |word: &str| word.parse::<u16>().ok().map(u32::from);
+    let node = |word: &str| word.parse().ok().map(NodeId);
+    if let [_, "frame", from, to, bytes, _] = *words {
+        let to = if to == "all" { None } else { Some(node(to)?) };
+        return Some((at, Entry::Frame(OutsideFrame { from: node(from)?, to, size: size(bytes)? })));
+    }
+    let [_, flow, payload, header, ecn, stream, _] = *words else { return None };
     let injection = Injection {
         flow: FlowId(flow.parse().ok()?),
         payload: size(payload)?,
@@ -140,5 +182,5 @@ fn injection(words: &[&str]) -> Option<(Time, Injection)> {
         ecn: ecn.parse().ok().filter(|bits| *bits < 4).map(Ecn::from_bits)?,
         stream: stream.parse().ok()?,
     };
-    Some((Time::from_ns(at.parse().ok()?), injection))
+    Some((at, Entry::Packet(injection)))
 }

@@ -5,6 +5,7 @@
 //! run delivers it.
 //!
 //! * [`datagram`]: what a packet of the kernel says that the run has to know.
+//! * [`ethernet`]: the same of a frame, where programs route.
 //! * [`emulation`]: the loop, behind the traits [`Clock`] and [`Wire`], so that tests run it without a clock.
 //! * [`books`]: what became of every packet; [`lateness`]: how late they were.
 //! * [`journal`]: what was injected when, to run it again.
@@ -15,10 +16,11 @@
 pub mod books;
 pub mod datagram;
 pub mod emulation;
+pub mod ethernet;
 pub mod journal;
 pub mod lateness;
 
 #[cfg(target_os = "linux")]
 pub mod host;
 
-pub use emulation::{Clock, Emulation, Wire, address};
+pub use emulation::{Clock, Emulation, Mode, Wire, address};

@@ -3,9 +3,10 @@
 use multihop_core::{DropCause, Ecn, NodeId, Rng, Span, Time};
 use multihop_live::books::Books;
 use multihop_live::datagram::{Datagram, Refusal};
+use multihop_live::ethernet::hardware_address;
 use multihop_live::journal::{self, JournalError, Recorder};
 use multihop_live::lateness::Lateness;
-use multihop_live::{Clock, Emulation, Wire, address};
+use multihop_live::{Clock, Emulation, Mode, Wire, address};
 use multihop_scenario::{External, Overrides};
 use multihop_sim::outcome::Outcome;
 use multihop_sim::{Ties, World};
@@ -297,6 +298,26 @@ fn a_journal_is_the_same_run_again() {
     }
 }
 
+/// Where signals take no time, a broadcast begins at the instant at which it comes: an emulation that ends then has its beginning.
+#[test]
+fn an_emulation_ends_with_all_that_its_last_packet_makes_due() {
+    let text = CHAIN.to_owned() + "[medium]\nmodel = \"ranges\"\npropagation_delay = \"0 s\"\n";
+    let (fake, file) = (Fake::default(), Shared::default());
+    fake.send(Span::from_ms(100), 0, frame(0, None, 64, 1));
+    let recorder = Recorder::new(Box::new(file.clone()) as Box<dyn Write + Send>, "first").unwrap();
+    let mut emulation = Emulation::new(world(&text), fake.clone(), fake.clone(), 1.0)
+        .carrying(Mode::Ethernet)
+        .recorded(recorder);
+    while emulation.books().read == 0 {
+        emulation.turn().unwrap();
+    }
+    let fingerprint = emulation.end().unwrap().0.close().unwrap().fingerprint;
+    let written = file.0.lock().unwrap().clone();
+    let mut again = world(&text);
+    let ending = journal::replay(&written["first\n".len()..], &mut again).unwrap().unwrap();
+    assert_eq!((ending.fingerprint, again.fingerprint()), (fingerprint, fingerprint));
+}
+
 #[test]
 fn a_journal_that_was_cut_is_the_run_until_then() {
     let (_, written) = recorded(0);
@@ -328,4 +349,112 @@ fn what_is_wrong_with_a_journal_is_said() {
     assert_eq!(wrong(&format!("{good}999 0 100 28 2 7 ff\n")), (3, backwards));
     assert_eq!(wrong("2000000001 0 100 28 2 7 ff\n").1, backwards);
     assert_eq!(wrong(&format!("{good}end 999 0\n")).1, "`end`, nanoseconds and a fingerprint");
+}
+
+/// A frame of Ethernet with a payload that says its number.
+fn frame(from: u32, to: Option<u32>, payload: usize, number: u32) -> Vec<u8> {
+    let to = to.map_or([0xff; 6], |to| hardware_address(NodeId(to)));
+    let mut frame = [&to[..], &hardware_address(NodeId(from)), &[0x08, 0x06], &vec![0; payload][..]].concat();
+    frame[28..32].copy_from_slice(&number.to_be_bytes());
+    frame
+}
+
+/// Broadcasts reach all around, unicasts one neighbour; whoever is two hops away is for programs to reach.
+#[test]
+fn frames_of_ethernet_go_one_hop() {
+    let fake = Fake::default();
+    let sends = [(1, None), (0, None), (0, Some(1)), (0, Some(2)), (1, Some(2)), (2, Some(7))];
+    for (i, (from, to)) in (0..).zip(sends) {
+        fake.send(Span::from_ms(u64::from(i + 1) * 100), from, frame(from, to, 200, i));
+    }
+    let mut emulation =
+        Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0).carrying(Mode::Ethernet);
+    while emulation.turn().unwrap() {}
+    let (world, books, lateness) = emulation.end().unwrap();
+    world.close().unwrap();
+    let got: Vec<_> = fake.at().got.iter().map(|(_, node, bytes)| (number(bytes), node.0)).collect();
+    assert_eq!(got, [(0, 0), (0, 2), (1, 1), (2, 1), (4, 2)]);
+    // 192 us of preamble, 236 bytes at 1 Mb/s, 1 us of propagation.
+    assert_eq!(fake.at().got[0].0, Span::from_us(100_000 + 192 + 236 * 8 + 1));
+    assert_eq!((books.read, books.delivered, books.queued), (6, 4, 0));
+    assert_eq!(books.lost[DropCause::RetryLimit as usize], 1);
+    assert_eq!(books.refused[Refusal::UnknownDestination as usize], 1);
+    assert!(books.balance(), "{books:?}");
+    assert_eq!(lateness.count(), 5);
+}
+
+#[test]
+fn a_journal_of_frames_is_the_same_run_again() {
+    let (fake, file) = (Fake::default(), Shared::default());
+    let mut rng = Rng::at(1, &["frames"]);
+    let mut at = Span::ZERO;
+    for i in 0..2_000 {
+        at += Span::from_us(u64::from(rng.below(1_500)));
+        let to = Some(rng.below(4)).filter(|to| *to < 3);
+        fake.send(at, i % 3, frame(i % 3, to, 64 + rng.below(1_000) as usize, i));
+    }
+    let recorder = Recorder::new(Box::new(file.clone()) as Box<dyn Write + Send>, "first").unwrap();
+    let mut emulation = Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0)
+        .carrying(Mode::Ethernet)
+        .recorded(recorder);
+    while emulation.turn().unwrap() {}
+    let books = emulation.books();
+    assert!(books.balance() && books.lost[DropCause::QueueFull as usize] > 10, "{books:?}");
+    let outcome = emulation.end().unwrap().0.close().unwrap();
+    let written = file.0.lock().unwrap().clone();
+    let mut again = world(CHAIN);
+    let ending = journal::replay(&written["first\n".len()..], &mut again).unwrap().unwrap();
+    assert_eq!((ending.fingerprint, again.close().unwrap()), (outcome.fingerprint, outcome));
+}
+
+/// Random bytes, whole and damaged packets, into both modes: nothing panics, and the books balance.
+fn fuzz(packets: u32) {
+    for (seed, mode) in [(1, Mode::Ip), (2, Mode::Ethernet)] {
+        let mut rng = Rng::at(seed, &["fuzz"]);
+        let fake = Fake::default();
+        let text = CHAIN.replace("2 s", "1 h");
+        let mut emulation = Emulation::new(world(&text), fake.clone(), fake.clone(), 1.0).carrying(mode);
+        for i in 0..packets / 2 {
+            let (from, to) = (rng.below(3), rng.below(5));
+            let length = rng.below(1_600) as usize;
+            let mut bytes = match (rng.below(4), mode) {
+                (0, _) => (0..length).map(|_| rng.below(256) as u8).collect(),
+                (_, Mode::Ip) => packet(from, to, Ecn::Ect0, 4 + length % 1_468, i),
+                (_, Mode::Ethernet) => frame(from, Some(to).filter(|to| *to < 4), 18 + length % 1_482, i),
+            };
+            for _ in 0..rng.below(3) {
+                // Where headers are.
+                let place = rng.below(40) as usize;
+                if let Some(byte) = bytes.get_mut(place) {
+                    *byte = rng.below(256) as u8;
+                }
+            }
+            if rng.below(8) == 0 {
+                bytes.truncate(rng.below(bytes.len() as u32 + 1) as usize);
+            }
+            let now = fake.at().now;
+            fake.send(now, from, bytes);
+            assert!(emulation.turn().unwrap());
+            if i % 4 == 0 {
+                fake.at().now += Span::from_us(u64::from(rng.below(400)));
+            }
+            fake.at().got.clear();
+        }
+        let books = emulation.books();
+        assert!(books.balance() && books.delivered > u64::from(packets / 200), "{books:?}");
+        assert_eq!(books.read, u64::from(packets / 2));
+        emulation.end().unwrap().0.close().unwrap();
+    }
+}
+
+#[test]
+fn damaged_packets_are_counted() {
+    fuzz(40_000);
+}
+
+/// `cargo test --release -p multihop-live --test it -- --ignored ten_million`
+#[test]
+#[ignore = "takes minutes"]
+fn ten_million_damaged_packets_are_counted() {
+    fuzz(10_000_000);
 }

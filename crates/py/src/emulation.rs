@@ -7,7 +7,7 @@ use multihop_live::datagram::Refusal;
 use multihop_live::host::{self, Devices, Monotonic, Namespace};
 use multihop_live::journal::{self, Recorder};
 use multihop_live::lateness::Lateness;
-use multihop_live::{Emulation, address};
+use multihop_live::{Emulation, Mode, address};
 use multihop_sim::airlog::AirLog;
 use multihop_sim::config::Config;
 use multihop_sim::{Ties, World};
@@ -42,6 +42,7 @@ struct Parts {
     devices: Devices,
     journal: Option<Recorder<Box<dyn io::Write + Send>>>,
     slow: f64,
+    mode: Mode,
 }
 
 /// How far it has come.
@@ -58,14 +59,15 @@ struct Status {
 #[pymethods]
 impl Emulator {
     #[new]
-    #[pyo3(signature = (text, origin, overrides, slow, pcap = None, journal = None))]
-    #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
+    #[pyo3(signature = (text, origin, overrides, slow, ethernet, pcap = None, journal = None))]
+    #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // what PyO3 extracts is owned; what a user may set
     fn new(
         py: Python<'_>,
         text: &str,
         origin: &str,
         overrides: Option<&Bound<'_, PyDict>>,
         slow: f64,
+        ethernet: bool,
         pcap: Option<PathBuf>,
         journal: Option<(PathBuf, String)>,
     ) -> PyResult<Emulator> {
@@ -79,11 +81,17 @@ impl Emulator {
                     let out: Box<dyn io::Write + Send> = Box::new(BufWriter::new(File::create(path)?));
                     Recorder::new(out, &first)
                 });
+                let mode = if ethernet { Mode::Ethernet } else { Mode::Ip };
                 let (nodes, devices) = (0..config.nodes.len())
-                    .map(|node| Namespace::for_node(NodeId(node as u32)))
+                    .map(|node| Namespace::for_node(NodeId(node as u32), mode))
                     .collect::<io::Result<(Vec<_>, Vec<_>)>>()?;
-                let parts =
-                    Parts { world, devices: Devices::new(devices), journal: journal.transpose()?, slow };
+                let parts = Parts {
+                    world,
+                    devices: Devices::new(devices)?,
+                    journal: journal.transpose()?,
+                    slow,
+                    mode,
+                };
                 Ok(Emulator {
                     config,
                     parts: Mutex::new(Some(parts)),
@@ -106,12 +114,12 @@ impl Emulator {
     /// Runs until the end of the scenario, or until it is stopped. Returns the tables, and what `status` has.
     fn run<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
         let parts = locked(&self.parts).take();
-        let Parts { world, devices, journal, slow } =
+        let Parts { world, devices, journal, slow, mode } =
             parts.ok_or_else(|| PyValueError::new_err("this emulation has run"))?;
         let outcome = py.detach(|| {
             panics::caught(|| {
                 host::wake_promptly()?;
-                let mut live = Emulation::new(world, Monotonic::default(), devices, slow);
+                let mut live = Emulation::new(world, Monotonic::default(), devices, slow).carrying(mode);
                 if let Some(journal) = journal {
                     live = live.recorded(journal);
                 }

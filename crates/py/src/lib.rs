@@ -7,6 +7,7 @@
 
 #[cfg(target_os = "linux")]
 mod emulation;
+mod frames;
 mod measure;
 mod models;
 mod panics;
@@ -15,8 +16,10 @@ mod tables;
 
 use multihop_dot11::DcfRules;
 use multihop_scenario::{External, Overrides, Resolved, Setting, Step};
+use multihop_sim::Logs;
 use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
+use multihop_sim::config::Config;
 use multihop_sim::routing::{LinkQuality, Routes};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -57,6 +60,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(models::throughput_equation, module)?)?;
     module.add_function(wrap_pyfunction!(models::snr_of_delivery, module)?)?;
     module.add_function(wrap_pyfunction!(measure::measure, module)?)?;
+    module.add_function(wrap_pyfunction!(frames::read_frames, module)?)?;
+    module.add_function(wrap_pyfunction!(frames::cut_frames, module)?)?;
+    module.add_function(wrap_pyfunction!(frames::frame_layout, module)?)?;
     module.add_function(wrap_pyfunction!(capacity, module)?)?;
     module.add_function(wrap_pyfunction!(locate, module)?)?;
     module.add_function(wrap_pyfunction!(seconds, module)?)?;
@@ -115,11 +121,12 @@ impl Meter {
     }
 }
 
-/// Runs a scenario with the GIL released; what each radio sees goes to the file `pcap`, if it is named.
+/// Runs a scenario with the GIL released; what each radio sees goes to the file `pcap`, and every transmission to the frame log `frames`, if
+/// they are asked for.
 /// With `causes` there are the tables of causes as well.
 #[pyfunction]
-#[pyo3(signature = (text, origin, overrides = None, meter = None, pcap = None, causes = false))]
-#[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
+#[pyo3(signature = (text, origin, overrides = None, meter = None, pcap = None, causes = false, frames = None, part = Default::default()))]
+#[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // what PyO3 extracts is owned; arguments have names in Python
 fn run<'py>(
     py: Python<'py>,
     text: &str,
@@ -128,6 +135,8 @@ fn run<'py>(
     meter: Option<&Bound<'py, Meter>>,
     pcap: Option<PathBuf>,
     causes: bool,
+    frames: Option<PathBuf>,
+    part: frames::Part,
 ) -> PyResult<Bound<'py, PyDict>> {
     let overrides = read_overrides(overrides)?;
     let meter = meter.map(Bound::get);
@@ -140,18 +149,30 @@ fn run<'py>(
                     meter.simulated_ns.store(now.ns(), Ordering::Relaxed);
                 }
             };
-            let outcome = match &pcap {
-                None => multihop_sim::run_watched(&config, watch),
-                Some(path) => File::create(path)
-                    .map_err(AirLogError::Io)
-                    .and_then(|file| AirLog::new(&config, Box::new(file)))
-                    .and_then(|log| multihop_sim::run_logged(&config, log, watch))
-                    .map_err(|error| air_log_error(error, origin))?,
-            };
+            let outcome = logs(&config, pcap.as_ref(), frames.as_ref(), &part)
+                .and_then(|logs| multihop_sim::run_logged(&config, logs, watch))
+                .map_err(|error| air_log_error(error, origin))?;
             Ok((config, outcome))
         })
     })?;
     tables::output(py, &config, &outcome)
+}
+
+/// The logs that are asked for.
+fn logs(
+    config: &Config,
+    pcap: Option<&PathBuf>,
+    frames: Option<&PathBuf>,
+    part: &frames::Part,
+) -> Result<Logs, AirLogError> {
+    let air = |path: &PathBuf| {
+        let log = AirLog::new(config, Box::new(File::create(path)?))?;
+        Ok::<_, AirLogError>(log.only(frames::selection(part)))
+    };
+    Ok(Logs {
+        air: pcap.map(air).transpose()?,
+        frames: frames.map(|path| frames::opened(config, path, part)).transpose()?,
+    })
 }
 
 /// Spaces, slots and airtimes of a scenario, in seconds.
@@ -416,6 +437,7 @@ fn view<'py>(
         "links",
         links.iter().map(|(from, to, quality)| (from.0, to.0, *quality)).collect::<Vec<_>>(),
     )?;
+    made.set_item("queue", config.mac.queue_limit)?;
     made.set_item("wires", wires)?;
     made.set_item("flows", flows)?;
     made.set_item("measurements", measurements)?;

@@ -83,14 +83,16 @@ impl Stepper {
     /// What has become of injected packets since this was last asked.
     fn outcomes(&self) -> PyResult<Vec<Ended>> {
         self.with(|world| {
-            let ended = std::iter::from_fn(|| world.poll_outcome()).map(|outcome| match outcome {
+            let ended = std::iter::from_fn(|| world.poll_outcome()).filter_map(|outcome| match outcome {
                 PacketOutcome::Delivered { number, at, ecn } => {
-                    (number, at.seconds(), None, ecn == Ecn::CongestionExperienced)
+                    Some((number, at.seconds(), None, ecn == Ecn::CongestionExperienced))
                 }
                 PacketOutcome::Lost { number, at, node, cause } => {
                     let node = self.config.nodes[node.index()].name.clone();
-                    (number, at.seconds(), Some((node, cause.name())), false)
+                    Some((number, at.seconds(), Some((node, cause.name())), false))
                 }
+                // Of frames, which are not injected here.
+                PacketOutcome::Heard { .. } | PacketOutcome::Sent { .. } => None,
             });
             Ok(ended.collect())
         })

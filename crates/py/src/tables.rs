@@ -8,7 +8,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// All tables; those of wires, measurements and positions only if there are any in the configuration.
+/// All tables; those of wires, access categories, measurements and positions only if there are any in the configuration.
 pub fn output<'py>(py: Python<'py>, config: &Config, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let run = Run { py, config, measured_s: outcome.measured_s, made: PyDict::new(py) };
     run.scalars(outcome)?;
@@ -17,6 +17,9 @@ pub fn output<'py>(py: Python<'py>, config: &Config, outcome: &Outcome) -> PyRes
     run.table(&outcome.links)?;
     if !config.wires.is_empty() {
         run.table(&outcome.wires)?;
+    }
+    if config.edca.is_some() {
+        run.table(&outcome.categories)?;
     }
     run.table(&outcome.series)?;
     if !config.measurements.is_empty() {

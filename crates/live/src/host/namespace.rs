@@ -1,6 +1,7 @@
 //! The network of a node: a namespace that lives as long as somebody holds it.
 
-use crate::emulation::{MTU, address};
+use crate::emulation::{MTU, Mode, address};
+use crate::ethernet::hardware_address;
 use multihop_core::NodeId;
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{
@@ -17,6 +18,18 @@ pub const DEVICE: &str = "air0";
 /// The mask of all nodes' addresses, in bits.
 const PREFIX: u8 = 8;
 
+/// The run routes.
+const SETTINGS_OF_IP: &[(&str, &str)] = &[("ipv6/conf/all/disable_ipv6", "1")];
+/// Programs route. Neighbours of neighbours are on the same device and still need a relay, so that no node redirects another.
+const SETTINGS_OF_ETHERNET: &[(&str, &str)] = &[
+    ("ipv4/ip_forward", "1"),
+    ("ipv6/conf/all/forwarding", "1"),
+    ("ipv4/conf/all/send_redirects", "0"),
+    ("ipv4/conf/default/send_redirects", "0"),
+    ("ipv4/conf/all/accept_redirects", "0"),
+    ("ipv4/conf/default/accept_redirects", "0"),
+];
+
 /// A network namespace.
 pub struct Namespace(File);
 
@@ -29,22 +42,28 @@ impl Namespace {
         File::open("/proc/thread-self/ns/net").map(Namespace)
     }
 
-    /// A new one for a node, with a loopback, and a TUN device that has the node's address. IPv6 is off.
+    /// A new one for a node, with a loopback, and a device that has the node's address: one of IP, and IPv6 is off; or one of Ethernet, and
+    /// the node forwards.
     ///
     /// # Errors
     /// If the kernel does not allow that, or has no TUN devices.
-    pub fn for_node(node: NodeId) -> io::Result<(Namespace, SyncDevice)> {
+    pub fn for_node(node: NodeId, mode: Mode) -> io::Result<(Namespace, SyncDevice)> {
         // A thread, as namespaces belong to threads.
         in_thread(move || {
             unshare(CloneFlags::CLONE_NEWNET)?;
-            let _ = fs::write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
+            let device = DeviceBuilder::new().name(DEVICE);
+            let (settings, device) = match mode {
+                Mode::Ip => (SETTINGS_OF_IP, device.layer(Layer::L3)),
+                Mode::Ethernet => {
+                    (SETTINGS_OF_ETHERNET, device.layer(Layer::L2).mac_addr(hardware_address(node)))
+                }
+            };
+            for (name, value) in settings {
+                // Where the kernel has no such setting, there is nothing to set.
+                let _ = fs::write(format!("/proc/sys/net/{name}"), value);
+            }
             raise_loopback()?;
-            let device = DeviceBuilder::new()
-                .name(DEVICE)
-                .layer(Layer::L3)
-                .ipv4(Ipv4Addr::from(address(node)), PREFIX, None)
-                .mtu(MTU)
-                .build_sync()?;
+            let device = device.ipv4(Ipv4Addr::from(address(node)), PREFIX, None).mtu(MTU).build_sync()?;
             device.set_nonblocking(true)?;
             Ok((Namespace::current()?, device))
         })

@@ -1,0 +1,90 @@
+//! Frame logs: which one a run writes, and the columns of one that was written.
+
+use crate::{CaptureError, panics};
+use multihop_core::{NodeId, Time};
+use multihop_frames::layout::{ENUMERATIONS, TABLES};
+use multihop_frames::{Coding, cut, read};
+use multihop_sim::config::Config;
+use multihop_sim::framelog::{FrameLog, Selection};
+use numpy::IntoPyArray;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Of which nodes logs are (of all if there are none), and of which interval, in nanoseconds.
+pub type Part = (Vec<u32>, Option<[u64; 2]>);
+
+/// What the logs of this part are to have.
+pub fn selection((nodes, between): &Part) -> Selection {
+    Selection {
+        nodes: nodes.iter().copied().map(NodeId).collect(),
+        between: between.map(|between| between.map(Time::from_ns)),
+    }
+}
+
+/// The log that a run of this is to write.
+pub fn opened(config: &Config, path: &Path, part: &Part) -> io::Result<FrameLog> {
+    FrameLog::new(config, selection(part), Box::new(io::BufWriter::new(File::create(path)?)))
+}
+
+/// The description of a frame log, as JSON, the columns of its tables, and whether its end is missing. With `between`, in nanoseconds, there are only
+/// blocks that overlap it; more transmissions than `most` are an error.
+#[pyfunction]
+#[pyo3(signature = (data, between = None, most = u64::MAX))]
+#[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
+pub fn read_frames<'py>(
+    py: Python<'py>,
+    data: Vec<u8>,
+    between: Option<[u64; 2]>,
+    most: u64,
+) -> PyResult<(String, Bound<'py, PyDict>, bool)> {
+    let log = py.detach(|| {
+        panics::caught(|| {
+            read(&data, between, most).map_err(|error| CaptureError::new_err(error.to_string()))
+        })
+    })?;
+    let made = PyDict::new(py);
+    for ((table, _), columns) in TABLES.iter().zip(log.tables) {
+        let entries = PyDict::new(py);
+        for (column, values) in table.columns().iter().zip(columns.0) {
+            entries.set_item(column.name, values.into_pyarray(py))?;
+        }
+        made.set_item(table.name(), entries)?;
+    }
+    Ok((log.head, made, log.cut_short))
+}
+
+/// A frame log without the blocks of transmissions that do not overlap an interval of nanoseconds.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
+pub fn cut_frames(py: Python<'_>, data: Vec<u8>, between: [u64; 2]) -> PyResult<Bound<'_, PyBytes>> {
+    let made = cut(&data, between).map_err(|error| CaptureError::new_err(error.to_string()))?;
+    Ok(PyBytes::new(py, &made))
+}
+
+/// Of each table its name, what a row is, and of each column name, unit, coding and meaning; and what enumerations stand for.
+#[pyfunction]
+pub fn frame_layout(py: Python<'_>) -> PyResult<(Bound<'_, PyList>, Bound<'_, PyDict>)> {
+    let coding = |coding: Coding, table: multihop_frames::Table| match coding {
+        Coding::Plain => "plain".to_owned(),
+        Coding::Optional => "optional".to_owned(),
+        Coding::Signed => "signed".to_owned(),
+        Coding::DeltaSlots => "delta slots".to_owned(),
+        Coding::Delta => "delta".to_owned(),
+        Coding::DeltaBy(by) => format!("delta by {}", table.columns()[by].name),
+    };
+    let tables = TABLES.iter().map(|(table, row)| {
+        let columns = table.columns().iter();
+        let columns: Vec<_> = columns
+            .map(|column| (column.name, column.unit, coding(column.coding, *table), column.meaning))
+            .collect();
+        (table.name(), *row, columns)
+    });
+    let enumerations = PyDict::new(py);
+    for (name, values) in ENUMERATIONS {
+        enumerations.set_item(name, values.to_vec())?;
+    }
+    Ok((PyList::new(py, tables)?, enumerations))
+}
