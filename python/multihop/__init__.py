@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from multihop.base.errors import UserError
     from multihop.claims.study import Study, StudyResult
     from multihop.emulation.client import emulate
+    from multihop.framelog.reading import frames
     from multihop.measurement import Measurement, measure
     from multihop.optima.capacity import Bound
     from multihop.optima.optimum import Optimum
@@ -52,6 +53,7 @@ _HOMES = {
     "compare": "api",
     "emulate": "emulation.client",
     "engine": "results.provenance",
+    "frames": "framelog.reading",
     "measure": "measurement",
     "optimum": "api",
     "run": "api",
@@ -77,6 +79,7 @@ __all__ = [
     "compare",
     "emulate",
     "engine",
+    "frames",
     "measure",
     "optimum",
     "run",

@@ -5,16 +5,24 @@ from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 import numpy as np
+import numpy.typing as npt
 
 Column = np.ndarray[Any, Any] | list[str]
 
 class NodeView(TypedDict):
-    """A node of a resolved scenario; coordinates at the beginning, in metres, `None` where the scenario gives none."""
+    """A radio of a resolved scenario, of the node of index `node`; coordinates at the beginning, in metres.
+
+    `None` are coordinates that the scenario does not give, and the channel where all radios are on one.
+    """
 
     name: str
     x: float | None
     y: float | None
+    #: Index of the node that it is a radio of; its own of the first radio.
+    node: int
     moves: bool
+    channel: int | None
+    node: int
 
 class FlowView(TypedDict):
     """A flow of a resolved scenario; `path` holds node indices from source to destination, empty without a route."""
@@ -47,7 +55,7 @@ class ScenarioView(TypedDict):
 
     `links` holds [from, to, delivery probability of a full DATA frame without interference]; that of wires, which are
     among them, is 1. `wires` has each direction of a wire. `motion_file` is what nodes take their motion from, if it
-    is a file.
+    is a file. `queue` is how many packets the queue of a radio holds.
     """
 
     name: str
@@ -58,6 +66,7 @@ class ScenarioView(TypedDict):
     hash: str
     nodes: list[NodeView]
     links: list[tuple[int, int, float]]
+    queue: int
     wires: list[WireView]
     flows: list[FlowView]
     measurements: list[MeasurementView]
@@ -301,6 +310,7 @@ class Emulator:
         origin: str,
         overrides: Mapping[str, Any] | None,
         slow: float,
+        ethernet: bool,
         pcap: Path | None = None,
         journal: tuple[Path, str] | None = None,
     ) -> None: ...
@@ -343,12 +353,27 @@ def run(
     meter: Meter | None = None,
     pcap: Path | None = None,
     causes: bool = False,
+    frames: Path | None = None,
+    part: tuple[list[int], tuple[int, int] | None] = ...,
 ) -> Output:
     """Runs a scenario with the GIL released.
 
     What each radio sees goes to the file `pcap`, if it is named; an `OSError` says why it cannot be written.
+    `frames` is where a frame log goes; `part` says of which nodes, by index, and of
+    which interval in nanoseconds both are.
     With `causes` there are the tables of causes as well (`multihop.results.causes`).
     """
+
+def read_frames(
+    data: bytes, between: tuple[int, int] | None = None, most: int = ...
+) -> tuple[str, dict[str, dict[str, npt.NDArray[np.int64]]], bool]:
+    """Description (JSON), columns of tables, and whether the end is missing; `CaptureError` if it is no frame log."""
+
+def cut_frames(data: bytes, between: tuple[int, int]) -> bytes:
+    """A frame log without the blocks of transmissions that do not overlap an interval; `CaptureError` if it is none."""
+
+def frame_layout() -> tuple[list[tuple[str, str, list[tuple[str, str, str, str]]]], dict[str, list[str]]]:
+    """Tables of frame logs: name, row, columns (name, unit, coding, meaning); and what enumerations stand for."""
 
 def schema() -> str:
     """The JSON Schema of scenarios, as JSON text."""

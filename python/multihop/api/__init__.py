@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,12 +11,13 @@ from typing import Any
 from multihop import _core
 from multihop.api.results import Comparison, Result
 from multihop.base.errors import UserError
-from multihop.base.files import whole_file
 from multihop.optima import capacity
 from multihop.optima import optimum as optima
 from multihop.optima.utility import Utility
+from multihop.simulation.logs import NO_LOGS, Logs
 from multihop.simulation.runner import Job, run_all
 from multihop.simulation.scenario import Scenario, ScenarioLike, load, registered, settings
+from multihop.simulation.scenario import schema as schema_of_scenarios
 from multihop.simulation.seeds import is_whole, seed_list, seed_number
 from multihop.simulation.store import Store
 
@@ -30,6 +30,7 @@ def run(
     *,
     seed: int | None = None,
     pcap: str | os.PathLike[str] | None = None,
+    frames: str | os.PathLike[str] | None = None,
     set: Mapping[str, Any] | None = None,
     **overrides: str | None,
 ) -> Result:
@@ -39,6 +40,7 @@ def run(
         scenario: a path, TOML text, or a dictionary of the same shape.
         seed: replaces the scenario's seed; 0 to 2**64 - 1.
         pcap: writes what each node's radio saw to this file, as pcapng with radiotap.
+        frames: writes every transmission to this file, as a frame log, which `multihop.frames` reads.
         set: replaces or adds any keys: paths as messages show them with TOML values, as in `{"topology.hops": 5}`.
             `flows[*].start` is a key of every flow; `flows.length` keeps that many first flows. Applied in this order.
         **overrides: `duration`, `warmup` and `record_interval` as text with a unit (`"60 s"`); `scheme` for all flows.
@@ -53,12 +55,12 @@ def run(
     if seed is not None:
         replaced["seed"] = seed_number(seed)
     job = Job(source, replaced, source.check(replaced), causes=True)
-    if pcap is None:
-        return _result(job, run_all([job])[0])
-    if not isinstance(pcap, str | os.PathLike):
-        raise UserError(f"pcap: found {pcap!r}; needs the path of a file")
-    with whole_file(Path(pcap), source.file) as part:
-        return _result(job, run_all([replace(job, pcap=part)])[0])
+    for name, given in (("pcap", pcap), ("frames", frames)):
+        if given is not None and not isinstance(given, str | os.PathLike):
+            raise UserError(f"{name}: found {given!r}; needs the path of a file")
+    logs = Logs(None if pcap is None else Path(pcap), None if frames is None else Path(frames))
+    with logs.whole(source.file) as parts:
+        return _result(job, run_all([replace(job, logs=parts)])[0])
 
 
 def compare(
@@ -111,12 +113,12 @@ def run_variants(
     threads: int | None = None,
     on_done: Callable[[Result], None] | None = None,
     on_tick: Callable[[float], None] | None = None,
-    pcap: Path | None = None,
+    logs: Logs = NO_LOGS,
     store: Store | None = None,
 ) -> Comparison:
     """Runs each variant (a name and its overrides) over common seeds; everything is checked before anything runs.
 
-    `pcap` is where the capture goes; then there must be one run only, and no store. A `store` has runs that need not be
+    `logs` are of one run: then there must be one only, and no store. A `store` has runs that need not be
     repeated, and keeps each other run when it is finished.
     """
     views = [(name, replacements(given)) for name, given in variants]
@@ -132,12 +134,12 @@ def run_variants(
         if on_done is not None:
             on_done(_result(job, output))
 
-    if pcap is None:
+    if not logs:
         outputs = run_all(jobs, threads, done, on_tick, store)
     else:
         (job,) = jobs
-        with whole_file(pcap, scenario.file) as part:
-            outputs = run_all([replace(job, pcap=part)], threads, done, on_tick)
+        with logs.whole(scenario.file) as parts:
+            outputs = run_all([replace(job, logs=parts)], threads, done, on_tick)
     results = [_result(job, output) for job, output in zip(jobs, outputs, strict=True)]
     count = len(common)
     grouped = {name: tuple(results[index * count : (index + 1) * count]) for index, (name, _, _) in enumerate(checked)}
@@ -212,8 +214,7 @@ def schema(of: str = "scenario") -> dict[str, Any]:
         return schema_of_studies()
     if of != "scenario":
         raise UserError(f"schema: found {of!r}; there is a schema of: scenario, study")
-    loaded: dict[str, Any] = json.loads(_core.schema())
-    return loaded
+    return schema_of_scenarios()
 
 
 def catalogue() -> dict[str, list[dict[str, Any]]]:

@@ -46,11 +46,11 @@ class Comparison(Runs):
         """What distance and gap to the optimum are, and why a gap is below zero, if one is."""
         return about_optimum(self)
 
-    def report(self, path: str | Path) -> Path:
-        """Writes a self-contained HTML report and returns its path."""
+    def report(self, path: str | Path, frames: str | Path | None = None) -> Path:
+        """Writes a self-contained HTML report, with the viewer if there is a frame log, and returns its path."""
         from multihop.report import write
 
-        return write(self, Path(path))
+        return write(self, Path(path), frames=None if frames is None else Path(frames).read_bytes())
 
     def figures(self, directory: str | Path) -> list[Path]:
         """Writes the report's charts as SVG files, for papers and slides, and returns their paths."""

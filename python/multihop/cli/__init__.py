@@ -121,7 +121,7 @@ def _run() -> int:
 def _usage(error: Exception, arguments: list[str]) -> str:
     """What is wrong with the arguments; of a value, also what it was."""
     message = str(getattr(error, "format_message", error.__str__)()).rstrip(".")
-    # An argument that has no dashes cannot be told from other words.
+    # An argument that has no dashes cannot be distinguished from other words.
     options = [name for name in getattr(getattr(error, "param", None), "opts", []) if name.startswith("-")]
     for option in options:
         for word, following in zip(arguments, [*arguments[1:], ""], strict=True):

@@ -51,6 +51,7 @@ _COMMANDS = {
         "measure:measure",
         "Report airtime by station, link capacities and capture quality of monitor-mode captures.",
     ),
+    "view": ("view:view", "Show every transmission of a frame log, or of the logs of results, in one page."),
     "import": ("imports:import_mesh", "Turn a measured mesh into a scenario with positions and a link matrix."),
     "check": ("inspect:check", "Read a scenario and show what would be run, without running it."),
     "list": (

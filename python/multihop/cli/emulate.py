@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import shlex
@@ -12,9 +11,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from subprocess import Popen
+from subprocess import DEVNULL, Popen
 from types import FrameType
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -25,6 +24,7 @@ from multihop.base.errors import UserError
 from multihop.base.files import require_writable_file
 from multihop.cli import completion, console, runs
 from multihop.cli.settings import SetOption, read
+from multihop.cli.watching import Watch
 from multihop.emulation.isolate import command, is_isolated
 from multihop.emulation.outcome import Emulated, result_of
 from multihop.emulation.script import Measured, Script, read_script
@@ -35,7 +35,6 @@ from multihop.simulation.scenario import for_core, load
 
 #: Packets were later than allowed: what the run found does not count.
 EXIT_LATE = 3
-_STATUS_EVERY_S = 1.0
 
 
 def emulate(
@@ -66,6 +65,9 @@ def emulate(
     shell: Annotated[
         str | None, typer.Option(metavar="NODE", help="A shell at a node; the emulation ends with it.")
     ] = None,
+    mode: Annotated[
+        str, typer.Option(help="Who routes: the run (ip), or programs, over frames of one hop (ethernet).")
+    ] = "ip",
     seed: runs.SeedOption = None,
     scheme: Annotated[
         str | None,
@@ -95,6 +97,9 @@ def emulate(
     status: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a line of JSON each second: lag, goodput, queues.")
     ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Show lag, goodput and queues while it runs, instead of what programs print.")
+    ] = False,
     pcap: runs.PcapOption = None,
     out: runs.OutOption = None,
     report: runs.ReportOption = None,
@@ -102,11 +107,15 @@ def emulate(
     quiet: runs.QuietOption = False,
 ) -> None:
     """Run real programs over the simulated air, in real time: each node is a network namespace of Linux."""
+    if live and shell is not None:
+        raise UserError("--live: a shell needs the terminal; give --status FILE")
     if sum([bool(words), shell is not None, script is not None]) > 1:
         raise UserError("the emulation ends with a command, with --shell, or with --script; give one of them only")
     times = {"duration": duration, "warmup": warmup, "record_interval": record_interval}
     replaced = overriding({**times, "scheme": scheme, "set": read(set)}, seed, traffic=traffic)
-    settings = Settings(load(scenario), replaced, slow, _seconds("--max-lag", max_lag), _pairs(sysctl), pcap, record)
+    settings = Settings(
+        load(scenario), replaced, slow, _seconds("--max-lag", max_lag), _pairs(sysctl), pcap, record, mode
+    )
     view = settings.check()
     where = _where_to(settings, (record, status, pcap), out, report, quiet=quiet or as_json)
     commands = [_at(view, text) for text in at or []]
@@ -116,13 +125,16 @@ def emulate(
         sys.stdout.flush()
         os.execv(sys.executable, command([sys.executable, "-m", "multihop", *sys.argv[1:]]))
     session = Session(settings)
-    with _stopping() as stopped, _opened(status) as lines, session:
+    streams: dict[str, Any] = {"stdout": DEVNULL, "stderr": DEVNULL} if live else {}
+    if as_json and not live:
+        streams = {"stdout": sys.stderr}
+    with _stopping() as stopped, session, Watch(status, table=live) as watch:
         for nodes, program in commands:
             for node in nodes:
-                session.start(session.node(node), program, stdout=sys.stderr if as_json else None)
-        waited = _foreground(session, words, shell, stdout=sys.stderr if as_json else None)
+                session.start(session.node(node), program, **streams)
+        waited = _foreground(session, words, shell, **streams)
         programs = Script(steps, session)
-        _wait(session, programs.go_on if steps else lambda: _go_on(waited), stopped, lines)
+        _wait(session, programs.go_on if steps else lambda: _go_on(waited), stopped, watch)
         measured = programs.measured()
         codes = [one.code for one in measured if not one.step.background] + [program.poll() for program in waited]
         ended = session.finish()
@@ -188,14 +200,10 @@ def _go_on(waited: Sequence[Popen[bytes]]) -> bool:
     return not waited or any(program.poll() is None for program in waited)
 
 
-def _wait(session: Session, goes_on: Callable[[], bool], stopped: list[int], lines: IO[str] | None) -> None:
+def _wait(session: Session, goes_on: Callable[[], bool], stopped: list[int], watch: Watch) -> None:
     """Until the first of: programs have ended, the scenario is over, or a signal came."""
-    next_line = time.monotonic() + _STATUS_EVERY_S
     while not session.is_over and not stopped and goes_on():
-        if lines is not None and time.monotonic() >= next_line:
-            next_line += _STATUS_EVERY_S
-            lines.write(json.dumps(session.status()) + "\n")
-            lines.flush()
+        watch.look(session)
         time.sleep(0.02)
 
 
@@ -211,15 +219,6 @@ def _stopping() -> Iterator[list[int]]:
         signal.signal(number, note)
     yield came
     signals.ignore()
-
-
-@contextmanager
-def _opened(path: Path | None) -> Iterator[IO[str] | None]:
-    if path is None:
-        yield None
-        return
-    with path.open("w", encoding="utf-8") as file:
-        yield file
 
 
 def _show(

@@ -49,7 +49,9 @@ def check(
         return
     by_wire = f" ({len(view['wires'])} by wire)" if view["wires"] else ""
     links = f"{len(view['links'])} directed links{by_wire}"
-    console.say(f"{view['name']}: {len(view['nodes'])} nodes, {links}, {len(view['flows'])} flows")
+    nodes = len({node["node"] for node in view["nodes"]})
+    radios = f" with {len(view['nodes'])} radios" if nodes < len(view["nodes"]) else ""
+    console.say(f"{view['name']}: {nodes} nodes{radios}, {links}, {len(view['flows'])} flows")
     console.say(
         f"{view['duration']:g} s of which {view['warmup']:g} s warm-up, seed {view['seed']}, hash {view['hash']}"
     )

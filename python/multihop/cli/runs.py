@@ -17,8 +17,9 @@ from multihop.base.files import require_writable_file
 from multihop.cli import completion, console
 from multihop.cli.settings import SetOption, read
 from multihop.results.provenance import record
+from multihop.simulation.logs import NO_LOGS, Logs, selection
 from multihop.simulation.scenario import Scenario, load
-from multihop.simulation.seeds import seed_list
+from multihop.simulation.seeds import seed_list, seed_number
 
 if TYPE_CHECKING:
     from multihop.api.results import Comparison
@@ -50,6 +51,23 @@ PcapOption = Annotated[
         show_default=False,
     ),
 ]
+FramesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--frames",
+        metavar="FILE.frames",
+        help="Write every transmission to this frame log, which `multihop view` shows.",
+        show_default=False,
+    ),
+]
+NodesOption = Annotated[
+    str | None,
+    typer.Option("--nodes", help="Of logs: only what these nodes send or receive, with commas between."),
+]
+BetweenOption = Annotated[
+    str | None,
+    typer.Option("--between", help='Of logs: only what is in this interval, as in "10 s, 12 s".'),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no remarks.")]
 
@@ -69,16 +87,23 @@ def run(
     out: OutOption = None,
     report: ReportOption = None,
     pcap: PcapOption = None,
+    frames: FramesOption = None,
+    nodes: NodesOption = None,
+    between: BetweenOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Simulate a scenario and report goodput, delay and losses of each flow."""
-    if pcap is not None and seeds > 1:
-        raise UserError(f"--pcap: one capture is of one run, found --seeds {seeds}; leave --seeds out")
+    for option, file in (("--pcap", pcap), ("--frames", frames)):
+        if file is not None and seeds > 1:
+            raise UserError(f"{option}: one file is of one run, found --seeds {seeds}; leave --seeds out")
+    if frames is None and pcap is None and (nodes is not None or between is not None):
+        raise UserError("--nodes and --between say what a log is of; add --frames FILE.frames or --pcap FILE.pcapng")
+    logs = Logs(pcap, frames, selection(nodes, between))
     name = scheme or "scenario"
     replaced = {"duration": duration, "warmup": warmup, "record_interval": record_interval, "set": read(set)}
     variants = [(name, {**replaced, "scheme": scheme})]
-    comparison = _simulate(load(scenario), variants, seed, seeds, jobs, out, report, pcap, quiet=quiet or as_json)
+    comparison = _simulate(load(scenario), variants, seed, seeds, jobs, out, report, logs, quiet=quiet or as_json)
     if as_json:
         console.print_json(as_json_value(comparison))
     else:
@@ -102,6 +127,10 @@ def compare(
     jobs: JobsOption = None,
     out: OutOption = None,
     report: ReportOption = None,
+    frames: Annotated[
+        int | None,
+        typer.Option(help="Run this seed once more with each scheme, and write frame logs to the directory of --out."),
+    ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -114,9 +143,13 @@ def compare(
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated:
         raise UserError(f"--schemes: {repeated} is there more than once")
+    if frames is not None and out is None:
+        raise UserError("--frames: frame logs go to the directory of the results; add --out DIR")
     replaced = {"duration": duration, "warmup": warmup, "record_interval": record_interval, "set": read(set)}
     variants = [(name, {**replaced, "scheme": name}) for name in names]
     comparison = _simulate(load(scenario), variants, seed, seeds, jobs, out, report, quiet=quiet or as_json)
+    if frames is not None and out is not None:
+        _write_frame_logs(load(scenario), variants, seed_number(frames), out / "frames", quiet=quiet or as_json)
     if as_json:
         console.print_json(as_json_value(comparison))
     else:
@@ -124,6 +157,19 @@ def compare(
         _print_metrics(comparison, comparison.metrics)
         for sentence in (*comparison.about_optimum(), "", *comparison.verdict()):
             console.say(sentence)
+
+
+def _write_frame_logs(
+    scenario: Scenario, variants: list[tuple[str, dict[str, Any]]], seed: int, folder: Path, *, quiet: bool
+) -> None:
+    """Runs a seed with each variant for its frame log alone."""
+    from multihop.api import run_variants
+
+    folder.mkdir(exist_ok=True)
+    for variant in variants:
+        file = folder / f"{variant[0]}.frames"
+        run_variants(scenario, [variant], seeds=[seed], logs=Logs(frames=file))
+    console.note(f"frame logs: {folder}; to see them: multihop view {folder}", quiet=quiet)
 
 
 def _simulate(
@@ -134,7 +180,7 @@ def _simulate(
     jobs: int | None,
     out: Path | None,
     report: Path | None,
-    pcap: Path | None = None,
+    logs: Logs = NO_LOGS,
     *,
     quiet: bool,
 ) -> Comparison:
@@ -157,14 +203,15 @@ def _simulate(
         report = report_in(out, quiet=quiet)
     if report is not None:
         require_writable_file(report, scenario.file)
-    if pcap is not None:
-        _require_own_file(pcap, report, out)
-        require_writable_file(pcap, scenario.file)
-    # A capture is of a run that is made, not of one that was kept.
-    store = Store(out / STORE) if out is not None and pcap is None else None
+    for option, file in (("--pcap", logs.pcap), ("--frames", logs.frames)):
+        if file is not None:
+            _require_own_file(option, file, report, out)
+            require_writable_file(file, scenario.file)
+    # A log is of a run that is made, not of one that was kept.
+    store = Store(out / STORE) if out is not None and not logs else None
     if store is not None:
         store.check()
-    with runs_are_kept(out, store) if out is not None and store is not None else _nothing_is_kept(pcap):
+    with runs_are_kept(out, store) if out is not None and store is not None else _nothing_is_kept(logged=bool(logs)):
         with RunProgress(seeds * len(variants), quiet=quiet) as progress:
             comparison = run_variants(
                 scenario,
@@ -174,19 +221,21 @@ def _simulate(
                 threads=jobs,
                 on_done=progress.done,
                 on_tick=progress.tick,
-                pcap=pcap,
+                logs=logs,
                 store=store,
             )
             console.note(progress.summary(), quiet=quiet)
         if store is not None:
             report_damaged(store, "and these runs were repeated", quiet=quiet)
-        if pcap is not None:
-            console.note(f"capture: {pcap}", quiet=quiet)
+        if logs.pcap is not None:
+            console.note(f"capture: {logs.pcap}", quiet=quiet)
+        if logs.frames is not None:
+            console.note(f"frame log: {logs.frames}; to see it: multihop view {logs.frames}", quiet=quiet)
         if out is not None:
             _report_replaced(comparison, out, quiet=quiet)
             console.note(f"tables: {comparison.save(out)}", quiet=quiet)
         if report is not None:
-            console.note(f"report: {comparison.report(report)}", quiet=quiet)
+            console.note(f"report: {comparison.report(report, logs.frames)}", quiet=quiet)
     return comparison
 
 
@@ -215,12 +264,12 @@ def what_is_kept(where: Path, runs: int) -> str:
 
 
 @contextmanager
-def _nothing_is_kept(pcap: Path | None) -> Iterator[None]:
+def _nothing_is_kept(*, logged: bool) -> Iterator[None]:
     """Says on Ctrl-C how it would have been otherwise."""
     try:
         yield
     except KeyboardInterrupt as error:
-        hint = "" if pcap is not None else "; with --out DIR finished runs are kept"
+        hint = "" if logged else "; with --out DIR finished runs are kept"
         raise Interrupted(f"nothing was written{hint}") from error
 
 
@@ -243,13 +292,13 @@ def report_damaged(store: Store, consequence: str, *, quiet: bool) -> None:
         console.note(f"{what} left as found and passed over, {consequence}", quiet=quiet)
 
 
-def _require_own_file(pcap: Path, report: Path | None, out: Path | None) -> None:
+def _require_own_file(option: str, file: Path, report: Path | None, out: Path | None) -> None:
     from multihop.results.folders import RESULT_NAMES
 
-    if report is not None and pcap.resolve() == report.resolve():
-        raise UserError(f"--pcap: found {pcap}, where the report goes; name another file")
-    if out is not None and pcap.name in RESULT_NAMES and _is_in(pcap, out):
-        raise UserError(f"--pcap: found {pcap}, which --out writes as well; name another file")
+    if report is not None and file.resolve() == report.resolve():
+        raise UserError(f"{option}: found {file}, where the report goes; name another file")
+    if out is not None and file.name in RESULT_NAMES and _is_in(file, out):
+        raise UserError(f"{option}: found {file}, which --out writes as well; name another file")
 
 
 def _is_in(file: Path, directory: Path) -> bool:

@@ -59,6 +59,11 @@ class Run:
         return self._frame("wires")
 
     @cached_property
+    def categories(self) -> pd.DataFrame:
+        """One row per node and access category, of a scenario with `[mac.edca]`."""
+        return self._frame("categories")
+
+    @cached_property
     def series(self) -> pd.DataFrame:
         """One row per flow and step, from the start of the run."""
         return self._frame("series")
@@ -74,12 +79,13 @@ class Run:
         return self._frame("positions")
 
     def table(self, name: str) -> pd.DataFrame:
-        """The table of that name: flows, nodes, links, wires, series, measurements, positions or summary."""
+        """The table of that name: one of `multihop.results.columns.TABLES`."""
         if name == "summary":
             return pd.DataFrame([self.summary])
-        tables = {"flows": self.flows, "nodes": self.nodes, "links": self.links, "wires": self.wires}
+        tables = {"flows": self.flows, "nodes": self.nodes, "links": self.links}
+        some = {"wires": self.wires, "categories": self.categories}
         over_time = {"series": self.series, "measurements": self.measurements, "positions": self.positions}
-        return {**tables, **over_time}[name]
+        return {**tables, **some, **over_time}[name]
 
     def _frame(self, name: str) -> pd.DataFrame:
         return frames.table(name, self.view, [self.output]).drop(columns="seed")

@@ -157,7 +157,7 @@ class Runs:
     def table(self, name: str) -> pd.DataFrame:
         """The tables of all runs below each other, with columns `variant` and `seed` in front.
 
-        `name` is flows, nodes, links, wires, series, measurements, positions or summary.
+        `name` is flows, nodes, links, wires, categories, series, measurements, positions or summary.
         """
         parts = []
         for variant, results in self.results.items():
@@ -189,6 +189,11 @@ class Runs:
     def wires(self) -> pd.DataFrame:
         """One row per variant, seed and direction of a wire."""
         return self.table("wires")
+
+    @property
+    def categories(self) -> pd.DataFrame:
+        """One row per variant, seed, node and access category, of a scenario with `[mac.edca]`."""
+        return self.table("categories")
 
     @property
     def series(self) -> pd.DataFrame:

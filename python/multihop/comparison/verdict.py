@@ -225,7 +225,7 @@ def _answer(runs: Runs, metric: Metric, means: Mapping[str, float]) -> str | Non
     leader, *others = means
     beaten = [v for v in others if (c := contrasts.get(frozenset((leader, v)))) and c.significant]
     tied = [v for v in others if v not in beaten]
-    alike = f"{_list([leader, *tied])} cannot be told apart" if tied else ""
+    alike = f"{_list([leader, *tied])} cannot be distinguished" if tied else ""
     if not beaten:
         return f"{alike}, but {_pair(apart[0], metric)}."
     gaps = " and ".join(_gap(contrasts[frozenset((leader, v))], v, means[v], metric) for v in beaten)

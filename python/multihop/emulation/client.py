@@ -32,6 +32,7 @@ def emulate(
     *,
     seed: int | None = None,
     set: Mapping[str, Any] | None = None,
+    mode: str = "ip",
     traffic: bool = False,
     slow: float = 1.0,
     max_lag: str = "2 ms",
@@ -54,6 +55,7 @@ def emulate(
         scenario: a path, TOML text, or a dictionary of the same shape.
         seed: replaces the scenario's seed; 0 to 2**64 - 1.
         set: replaces or adds any keys, as in `run`.
+        mode: who routes: the run ("ip"), or programs, over frames of one hop ("ethernet").
         traffic: the flows of the scenario are simulated as well.
         slow: real seconds for each virtual one, 0.01 to 1000000. Programs do not know of it.
         max_lag: the p99 of packets' lag up to which the result counts, with a unit.
@@ -71,9 +73,9 @@ def emulate(
         max_lag_s = _core.seconds(max_lag)
     except ValueError as error:
         raise UserError(f"max_lag: {error}") from error
-    files = [None if path is None else Path(path).absolute() for path in (pcap, record)]
+    capture, journal = (None if path is None else Path(path).absolute() for path in (pcap, record))
     replaced = overriding({"warmup": "0 s", **overrides, "set": set}, seed, traffic=traffic)
-    settings = Settings(load(scenario), replaced, slow, max_lag_s, sysctls, *files)
+    settings = Settings(load(scenario), replaced, slow, max_lag_s, sysctls, capture, journal, mode)
     settings.check()
     return Emulation(settings)
 

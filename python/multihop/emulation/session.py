@@ -29,6 +29,8 @@ _PRIORITY = 10
 #: How long programs may take to end by themselves.
 _GRACE_S = 0.5
 _JOURNAL = "multihop journal 1"
+#: What devices carry: packets that the run routes, or frames that programs route.
+MODES = ("ip", "ethernet")
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Settings:
     pcap: Path | None = None
     #: Where the journal goes.
     journal: Path | None = None
+    #: Who routes: the run ("ip"), or programs ("ethernet").
+    mode: str = "ip"
 
     def check(self) -> _core.ScenarioView:
         """The scenario resolved.
@@ -58,6 +62,8 @@ class Settings:
         """
         if not 0.01 <= self.slow <= 1e6:
             raise UserError(f"slow: found {self.slow:g}; needs 0.01 to 1000000 real seconds per virtual second")
+        if self.mode not in MODES:
+            raise UserError(f"mode: found {self.mode!r}; needs one of {', '.join(MODES)}")
         if not self.max_lag_s > 0:
             raise UserError(f"max_lag: found {self.max_lag_s:g} s; needs more than 0 s")
         for name in self.sysctls or {}:
@@ -157,7 +163,9 @@ class Session:
         text, origin = settings.scenario.text, settings.scenario.origin
         replaced = for_core(settings.overrides)
         try:
-            made = _core.Emulator(text, origin, replaced, settings.slow, settings.pcap, journal)
+            made = _core.Emulator(
+                text, origin, replaced, settings.slow, settings.mode == "ethernet", settings.pcap, journal
+            )
         except OSError as error:
             raise UserError(f"the network of the nodes cannot be made: {error.strerror or error}") from error
         for name, value in (settings.sysctls or {}).items():

@@ -111,7 +111,7 @@ class Explanation:
     def _medium(self, key: str) -> object:
         """What the scenario says of its medium."""
         scenario, overrides = self.runs[0].scenario, self.runs[0].overrides
-        return remedies.Settings(scenario, overrides, self.runs[0].view["flows"]).get(f"medium.{key}")
+        return remedies.Settings(scenario, overrides, self.runs[0].view).get(f"medium.{key}")
 
     def paragraphs(self, index: int) -> list[tuple[str, list[str]]]:
         """A flow in parts, each a heading (or none) with its sentences."""
@@ -291,7 +291,7 @@ def explain(
         seeds: how many, from the first of the results; by default those of the results, or 5 if these are fewer.
         try_remedies: are remedies run as well?
         threads: runs at once; all cores by default.
-        on_tick: told now and then what is run, and which share of it is done.
+        on_tick: called now and then with what is run, and which share of it is done.
 
     Raises:
         UserError: if this is no folder of results, or of another engine, or has no such variant or flow.
@@ -317,7 +317,7 @@ def explain(
     explained = made.explained if chosen is None else (chosen,)
     trials = None
     if try_remedies:
-        settings = remedies.Settings(found.scenario, found.overrides, view["flows"])
+        settings = remedies.Settings(found.scenario, found.overrides, view)
         trials = _try(made, explained, settings, found, threads, on_tick)
     return Explanation(made.runs, made.variant, made.others, made.flows, explained, trials)
 

@@ -16,7 +16,7 @@ from multihop.comparison.run import Run
 from multihop.explanation.causes import LEAST_SCORE, Cause, FlowAccount
 from multihop.results.statistics import PairedDifference, paired_difference
 from multihop.simulation.runner import Job, run_all
-from multihop.simulation.scenario import Scenario, registered
+from multihop.simulation.scenario import Scenario, registered, schema
 
 if TYPE_CHECKING:
     Nodes = Sequence[_core.NodeView]
@@ -74,22 +74,28 @@ class Trial:
 
 
 class Settings:
-    """What a scenario and its overrides say of single keys."""
+    """What a scenario and its overrides say of single keys, or else the engine's defaults of tables that have any."""
 
-    def __init__(self, scenario: Scenario, overrides: Mapping[str, Any], flows: Sequence[_core.FlowView]) -> None:
+    def __init__(self, scenario: Scenario, overrides: Mapping[str, Any], view: _core.ScenarioView) -> None:
         self._document = tomllib.loads(scenario.text)
         self._set: Mapping[str, Any] = overrides.get("set", {})
+        self._defaults = {table: value.get("default") for table, value in schema()["properties"].items()}
         #: Has every flow the same scheme?
-        self.same_scheme = len({flow["scheme"] for flow in flows}) == 1
+        self.same_scheme = len({flow["scheme"] for flow in view["flows"]}) == 1
+        #: Packets that a queue holds.
+        self.queue = view["queue"]
 
     def get(self, path: str, default: Any = None) -> Any:  # noqa: ANN401 - any TOML value
         """The value of a key."""
         if path in self._set:
             return self._set[path]
-        found: Any = self._document
-        for key in path.split("."):
-            found = found.get(key) if isinstance(found, dict) else None
-        return default if found is None else found
+        for values in (self._document, self._defaults):
+            found: Any = values
+            for key in path.split("."):
+                found = found.get(key) if isinstance(found, dict) else None
+            if found is not None:
+                return found
+        return default
 
 
 def candidates(account: FlowAccount, nodes: Nodes, settings: Settings) -> list[Remedy]:
@@ -126,7 +132,7 @@ def _for(cause: Cause, account: FlowAccount, nodes: Nodes, settings: Settings) -
 
 
 def _rts(settings: Settings, *, on: bool) -> list[Remedy]:
-    is_on = settings.get("mac.rts_threshold", "off") != "off"
+    is_on = settings.get("mac.rts_threshold") != "off"
     if is_on == on:
         return []
     words = "RTS/CTS before every DATA frame" if on else "no RTS/CTS"
@@ -154,7 +160,7 @@ def _rate(settings: Settings) -> list[Remedy]:
 
 
 def _retries(settings: Settings) -> list[Remedy]:
-    limits = [settings.get(f"mac.{which}_retry_limit", default) for which, default in (("short", 7), ("long", 4))]
+    limits = [settings.get(f"mac.{which}_retry_limit") for which in ("short", "long")]
     if not all(isinstance(limit, int) for limit in limits):
         return []
     keys = {"mac.short_retry_limit": 3 * limits[0], "mac.long_retry_limit": 3 * limits[1]}
@@ -162,9 +168,9 @@ def _retries(settings: Settings) -> list[Remedy]:
 
 
 def _queue(settings: Settings) -> list[Remedy]:
-    packets = int(settings.get("mac.queue", 50))
-    longer = Remedy(f"queues of {max(4 * packets, 50)} packets", {"mac.queue": max(4 * packets, 50)})
-    if settings.get("mac.discipline", "drop-tail") != "drop-tail":
+    packets = max(4 * settings.queue, 50)
+    longer = Remedy(f"queues of {packets} packets", {"mac.queue": packets})
+    if settings.get("mac.discipline") != "drop-tail":
         return [longer]
     return [longer, Remedy('discipline "fq-codel"', {"mac.discipline": "fq-codel", "mac.queue": 1024})]
 

@@ -9,13 +9,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from multihop.base.errors import UserError
+from multihop.simulation.scenario import schema
 
 Quantity = Literal["delivery", "rssi", "distance"]
 
 _EARTH_RADIUS_M = 6_371_000.0
 
+
+def _engine_dbm(key: str) -> float:
+    """A power that the engine's `sinr` medium has by default, in dBm."""
+    media = schema()["$defs"]["Medium"]["oneOf"]
+    keys = next(medium["properties"] for medium in media if medium["properties"]["model"]["const"] == "sinr")
+    return float(keys[key]["default"].removesuffix(" dBm"))
+
+
 #: The engine's default noise, to which powers in a mesh refer.
-NOISE_DBM = -95.0
+NOISE_DBM = _engine_dbm("noise")
+#: `medium.sensitivity` of the engine, from which on a frame is sensed.
+SENSITIVITY_DBM = _engine_dbm("sensitivity")
 
 
 @dataclass
@@ -107,9 +118,9 @@ class Mesh:
             if value < known:
                 return
         self.links[source, target] = value
-        for table, told in ((self.powers, power), (self.rates, rate)):
-            if told is not None and math.isfinite(told):
-                table[source, target] = told
+        for table, measured in ((self.powers, power), (self.rates, rate)):
+            if measured is not None and math.isfinite(measured):
+                table[source, target] = measured
 
     def two_way_links(self) -> set[frozenset[str]]:
         """Pairs of nodes that hear each other, which an acknowledged exchange needs."""

@@ -17,20 +17,20 @@ def link_rates(mesh: Mesh, standard: str, data_rate: str | None) -> tuple[dict[t
     A link has the lower rate of its directions, and of the PHY's rates the highest that is not above it. What is faster
     than the data rate stays at that.
     """
-    told = sorted({(min(pair), max(pair)) for pair in mesh.rates if pair in mesh.links})
+    given = sorted({(min(pair), max(pair)) for pair in mesh.rates if pair in mesh.links})
     phy = next((phy for phy in registered()["phys"] if phy["name"] == standard), None)
-    if not told or phy is None:
+    if not given or phy is None:
         return {}, None
     known = sorted(phy["rates_bps"])
     nominal = _bps(data_rate) or known[-1]
     made: dict[tuple[str, str], float] = {}
-    for a, b in told:
+    for a, b in given:
         rate = min(mesh.rates[pair] for pair in ((a, b), (b, a)) if pair in mesh.rates and pair in mesh.links)
         nearest = max((candidate for candidate in known if candidate <= rate), default=known[0])
         if nearest < nominal:
             made[a, b] = nearest
     return made, (
-        f"rates of {len(told)} links are in the file: {len(made)} are below the data rate and have the nearest of "
+        f"rates of {len(given)} links are in the file: {len(made)} are below the data rate and have the nearest of "
         f"{standard} that is not above their own, the others have the data rate"
     )
 

@@ -21,14 +21,12 @@ from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
 from multihop import _core
-from multihop.importers.mesh import NOISE_DBM, Mesh
+from multihop.importers.mesh import NOISE_DBM, SENSITIVITY_DBM, Mesh
 from multihop.importers.path_loss import USUAL_EXPONENT, Evidence, Flags, Floats, Law, fit
 
 Ints = NDArray[np.int64]
 Pair = tuple[str, str]
 
-#: `medium.sensitivity` of the engine, from which on a frame is sensed.
-SENSITIVITY_DBM = -92.0
 #: Signals further below the noise than this are left out: each would raise it by less than half a decibel.
 FLOOR_DBM = NOISE_DBM - 10.0
 #: A link that delivers more than this has no loss that says how strong it is.

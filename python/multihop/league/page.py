@@ -202,7 +202,7 @@ def _alike(result: StudyResult) -> list[str]:
 
 
 def _terms(league: League) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows: what packets of each scheme are, and what it is told or needs of others."""
+    """Heads and rows: what packets of each scheme are, and what it is configured with or needs of others."""
     knowledge: Mapping[str, str] = rules()["knowledge"]
     rows = []
     for scheme in league.schemes:
@@ -210,7 +210,7 @@ def _terms(league: League) -> tuple[list[str], list[list[str]]]:
         payload = said.get(f"schemes.{scheme}.segment_size", "its own")
         window = "yes" if f"schemes.{scheme}.window" in said else "none"
         rows.append([scheme, payload, f"{headers(scheme)} B", window, knowledge.get(scheme, "")])
-    return ["scheme", "payload", "headers", "receive window", "needs, or is told"], rows
+    return ["scheme", "payload", "headers", "receive window", "needs, or is configured with"], rows
 
 
 def _number(found: Estimate, metric: Metric) -> str:

@@ -114,11 +114,11 @@ def _chain(keys: Mapping[str, Any]) -> dict[str, Any]:
 def _often(rivals: Sequence[str], made: Sequence[Mapping[str, Win]]) -> list[str]:
     """In how many regimes a scheme leads, and in how many none differs."""
     lead = Counter((name, scheme) for won in made for name, win in won.items() if win.behind for scheme in win.leaders)
-    told = {name: sum(name in won and bool(won[name].behind) for won in made) for name in QUESTIONS}
+    answered = {name: sum(name in won and bool(won[name].behind) for won in made) for name in QUESTIONS}
     asked = {name: sum(name in won for won in made) for name in QUESTIONS}
     lines = ["| leads in, alone or with others | goodput | delay | fairness |", "|---|---|---|---|"]
     lines += [f"| {scheme} | {' | '.join(str(lead[name, scheme]) for name in QUESTIONS)} |" for scheme in rivals]
-    none = " | ".join(f"{asked[name] - told[name]} of {asked[name]}" for name in QUESTIONS)
+    none = " | ".join(f"{asked[name] - answered[name]} of {asked[name]}" for name in QUESTIONS)
     return [*lines, f"| none differs | {none} |", ""]
 
 

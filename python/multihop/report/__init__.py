@@ -14,13 +14,13 @@ from multihop.report.svg import style
 __all__ = ["figures", "page", "write"]
 
 
-def write(comparison: Runs, path: Path, explanation: Explanation | None = None) -> Path:
-    """Writes the report; what was explained of the runs is in it.
+def write(comparison: Runs, path: Path, explanation: Explanation | None = None, frames: bytes | None = None) -> Path:
+    """Writes the report; what was explained of the runs is in it, and the viewer with a frame log.
 
     Raises:
         UserError: if the file cannot be written, or is the scenario itself.
     """
-    return write_text(path, page(comparison, explanation), comparison.scenario.file)
+    return write_text(path, page(comparison, explanation, frames), comparison.scenario.file)
 
 
 def figures(comparison: Runs, directory: Path) -> list[Path]:

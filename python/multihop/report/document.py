@@ -7,17 +7,20 @@ import re
 from multihop.comparison.runs import Contrast, Runs
 from multihop.comparison.verdict import about_optimum, sentences
 from multihop.explanation.explain import Explanation
-from multihop.report import charts, explained, topology
+from multihop.framelog.reading import decode
+from multihop.report import charts, explained, topology, viewer
 from multihop.report.markup import document, facts, paragraphs, remark, section, with_unit
 from multihop.report.markup import escape as _e
+from multihop.report.places import Places
 from multihop.report.svg import colours, style
 from multihop.results.folders import MOTION_FILE
 from multihop.results.provenance import build
 from multihop.results.words import with_interval
 
 
-def page(comparison: Runs, explanation: Explanation | None = None) -> str:
-    """The report as HTML; what was explained of the runs is in it."""
+def page(comparison: Runs, explanation: Explanation | None = None, frames: bytes | None = None) -> str:
+    """The report as HTML; what was explained of the runs is in it, and the viewer with a frame log."""
+    places = None if frames is None else Places(decode(frames))
     first = next(iter(comparison.results.values()))[0]
     title = first.view["name"]
     description = first.view.get("description") or ""
@@ -35,7 +38,7 @@ def page(comparison: Runs, explanation: Explanation | None = None) -> str:
         ),
         section("Throughput and fairness", drawn["metrics"], intervals),
         section("Goodput of each flow", drawn["flows"], _optimum_note(comparison)),
-        *explained.sections(comparison, explanation),
+        *explained.sections(comparison, explanation, places),
         section(
             "Where packets are lost",
             drawn["losses"],
@@ -49,10 +52,20 @@ def page(comparison: Runs, explanation: Explanation | None = None) -> str:
             "Transmitting; receiving frames meant for the node; sensing anything else on the medium; idle. "
             "Means over seeds.",
         ),
+        *_transmissions(frames),
         section("Numbers", _metric_table(comparison) + _about_optimum(comparison) + _paired_table(comparison)),
         section("Provenance", _provenance(comparison)),
     ]
     return document(title, "\n".join(sections))
+
+
+def _transmissions(frames: bytes | None) -> list[str]:
+    if frames is None:
+        return []
+    content = f"<style>\n{viewer.styles()}</style>{viewer.embedded(frames)}{viewer.inline_module()}"
+    return [
+        section("Every transmission", content, "Click a frame to follow its packet; the address carries the place.")
+    ]
 
 
 def _subtitle(comparison: Runs) -> str:

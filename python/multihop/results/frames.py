@@ -51,6 +51,7 @@ def table(name: str, view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame
         "nodes": _nodes,
         "links": _links,
         "wires": _wires,
+        "categories": _categories,
         "series": _series,
         "measurements": _measurements,
         "positions": _positions,
@@ -102,6 +103,12 @@ def _links(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
 
 def _wires(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
     return _between_nodes("wires", view, outputs) if "wires" in outputs[0] else _empty("wires")
+
+
+def _categories(_: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
+    if "categories" not in outputs[0]:
+        return _empty("categories")
+    return _stacked("categories", outputs)[["seed", *TABLES["categories"]]]
 
 
 def _between_nodes(name: str, view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:

@@ -6,18 +6,18 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from multihop import _core
 from multihop.results.provenance import engine
+from multihop.simulation.logs import NO_LOGS, Logs
 from multihop.simulation.scenario import Scenario, for_core
 from multihop.simulation.store import RunId, Store, encode
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run: a scenario, what replaces its keys, the scenario resolved with that, and where its capture goes.
+    """One run: a scenario, what replaces its keys, the scenario resolved with that, and where its logs go.
 
     With `causes`, its output has the tables of causes as well.
     """
@@ -25,7 +25,7 @@ class Job:
     scenario: Scenario
     overrides: Mapping[str, Any]
     view: _core.ScenarioView
-    pcap: Path | None = None
+    logs: Logs = NO_LOGS
     causes: bool = False
 
     @property
@@ -68,7 +68,17 @@ def _run(
 
     def work(job: Job, meter: _core.Meter) -> _core.Output:
         replaced = for_core(job.overrides)
-        output = _core.run(job.scenario.text, job.scenario.origin, replaced, meter, job.pcap, job.causes)
+        logs = job.logs
+        output = _core.run(
+            job.scenario.text,
+            job.scenario.origin,
+            replaced,
+            meter,
+            logs.pcap,
+            job.causes,
+            logs.frames,
+            logs.part(job.view),
+        )
         if store is not None:
             store.write(job.id, encode(output, job.id))
         if on_done is not None:

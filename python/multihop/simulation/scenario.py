@@ -89,6 +89,12 @@ def registered() -> dict[str, list[dict[str, Any]]]:
     return loaded
 
 
+def schema() -> dict[str, Any]:
+    """The JSON Schema of scenarios, as the engine has it."""
+    loaded: dict[str, Any] = json.loads(_core.schema())
+    return loaded
+
+
 def for_core(overrides: Mapping[str, Any]) -> dict[str, Any]:
     """Overrides as the engine takes them: the values of `set` as TOML documents."""
     made = dict(overrides)

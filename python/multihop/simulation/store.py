@@ -340,7 +340,7 @@ def decode(content: bytes, run: RunId) -> _core.Output:
 
 
 #: Tables that a run may be without.
-_OPTIONAL = {"measurements", "positions", "wires"}
+_OPTIONAL = {"categories", "measurements", "positions", "wires"}
 
 #: Tables that a run has if it was asked for them.
 _ASKED_FOR = tuple(CAUSE_TABLES)

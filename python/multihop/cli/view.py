@@ -1,0 +1,87 @@
+"""`view`: every transmission, in a page that needs nothing else."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multihop.base.errors import UserError
+from multihop.base.files import require_writable_file, whole_file, write_text
+from multihop.cli import console
+from multihop.simulation.logs import interval
+
+#: A page holds no more transmissions than these: it opens in some seconds, and pans smoothly.
+_MOST = 5_000_000
+
+
+def view(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="LOG|RESULTS", help="A frame log, or a folder of results that has some.", show_default=False
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Write the page to this file; beside the log by default.", show_default=False)
+    ] = None,
+    between: Annotated[
+        str | None, typer.Option("--between", help='Only what begins in this interval, as in "10 s, 12 s".')
+    ] = None,
+    perfetto: Annotated[
+        Path | None,
+        typer.Option(
+            "--perfetto",
+            metavar="FILE.json",
+            help="Write the log as Chrome trace events to this file, instead of a page.",
+            show_default=False,
+        ),
+    ] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+) -> None:
+    """Show every transmission of a frame log, or of the logs of results, in one page."""
+    window = None if between is None else interval(between)
+    logs = _logs(source)
+    if perfetto is not None:
+        return _perfetto(logs, perfetto, window)
+    for log in logs:
+        page = out or log.with_suffix(".html")
+        require_writable_file(page, log)
+        write_text(page, _page(log, window))
+        console.say(f"page: {page}")
+        if open_:
+            webbrowser.open(page.resolve().as_uri())
+    return None
+
+
+def _page(log: Path, window: tuple[int, int] | None) -> str:
+    from multihop.framelog.reading import cut, read
+    from multihop.report.viewer import page
+
+    found = read(log, window, _MOST)
+    if found.cut_short:
+        console.note(f"{log}: cut short; its end is missing")
+    return page(cut(log.read_bytes(), window), found.head["name"])
+
+
+def _perfetto(logs: list[Path], out: Path, window: tuple[int, int] | None) -> None:
+    from multihop.framelog.perfetto import write_perfetto
+    from multihop.framelog.reading import read
+
+    if len(logs) > 1:
+        raise UserError(f"--perfetto: there are {len(logs)} frame logs; name one of them: {logs[0]}")
+    require_writable_file(out, logs[0])
+    with whole_file(out, logs[0]) as part:
+        write_perfetto(read(logs[0], window), part)
+    console.say(f"trace: {out}; to see it: https://ui.perfetto.dev")
+
+
+def _logs(source: Path) -> list[Path]:
+    if not source.is_dir():
+        return [source]
+    found = sorted([*source.glob("*.frames"), *source.glob("frames/*.frames")])
+    if not found:
+        raise UserError(f"{source}: no frame log is there; write one: multihop run SCENARIO --frames FILE.frames")
+    return found

@@ -1,0 +1,79 @@
+"""An emulation while it runs: lines of JSON for programs, a table for people."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from rich.live import Live
+from rich.table import Table
+
+from multihop.cli import console
+from multihop.emulation.session import Session
+
+_EVERY_S = 1.0
+#: Pairs of nodes in the table, those with the highest goodput.
+_MOST_ROWS = 20
+
+
+class Watch:
+    """Looks at an emulation each second. A context manager; what it was not asked for it does not write."""
+
+    def __init__(self, lines: Path | None, *, table: bool) -> None:
+        self._lines_to = lines
+        self._lines: IO[str] | None = None
+        self._live = Live(console=console.Terminal(stderr=True), auto_refresh=False, transient=True) if table else None
+        self._next = time.monotonic() + _EVERY_S
+        self._before: dict[str, Any] = {"real_s": 0.0, "delivered_bytes": {}}
+
+    def __enter__(self) -> Self:
+        if self._lines_to is not None:
+            self._lines = self._lines_to.open("w", encoding="utf-8")
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        if self._live is not None:
+            self._live.stop()
+        if self._lines is not None:
+            self._lines.close()
+
+    def look(self, session: Session) -> None:
+        """Writes how far it has come, if it is time to."""
+        if time.monotonic() < self._next or (self._lines is None and self._live is None):
+            return
+        self._next += _EVERY_S
+        status = session.status()
+        status["goodput_bps"] = goodputs(self._before, status)
+        self._before = status
+        if self._lines is not None:
+            self._lines.write(json.dumps(status) + "\n")
+            self._lines.flush()
+        if self._live is not None:
+            self._live.update(table_of(status), refresh=True)
+
+
+def goodputs(before: dict[str, Any], now: dict[str, Any]) -> dict[str, float]:
+    """Bits per second of each pair of nodes between two looks, by real time; without those that had none."""
+    passed = now["real_s"] - before["real_s"]
+    if passed <= 0:
+        return {}
+    gained = {name: count - before["delivered_bytes"].get(name, 0) for name, count in now["delivered_bytes"].items()}
+    return {name: count * 8 / passed for name, count in gained.items() if count}
+
+
+def table_of(status: dict[str, Any]) -> Table:
+    """Goodput by pair of nodes; lag, losses and the longest queues in the title."""
+    lost = sum(status["lost"].values()) + sum(status["refused"].values()) + status["device_full"]
+    queues = sorted(status["queues"].items(), key=lambda queue: -queue[1])[:4]
+    title = (
+        f"{status['virtual_s']:.0f} s  lag p50 {status['lateness_p50_s'] * 1e3:.2f} ms, "
+        f"p99 {status['lateness_p99_s'] * 1e3:.2f} ms  {status['read']} packets read, {lost} lost or refused  "
+        f"queues: {', '.join(f'{node} {packets}' for node, packets in queues) or 'empty'}"
+    )
+    fastest = sorted(status["goodput_bps"].items(), key=lambda pair: -pair[1])[:_MOST_ROWS]
+    return console.table(["pair", "goodput Mb/s"], [[name, f"{bps / 1e6:.3f}"] for name, bps in fastest], title=title)

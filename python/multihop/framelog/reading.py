@@ -1,0 +1,96 @@
+"""Reads frame logs. The core says what tables and columns there are."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multihop import _core
+from multihop.base.errors import UserError
+
+#: A table has no more transmissions than these: some 2 GB of memory.
+MOST = 10_000_000
+
+
+@dataclass(frozen=True)
+class FrameLog:
+    """A frame log: its description, its tables as the file has them, and whether its end is missing."""
+
+    head: dict[str, Any]
+    tables: dict[str, pd.DataFrame]
+    cut_short: bool
+
+    @property
+    def transmissions(self) -> pd.DataFrame:
+        """A row per transmission with all that it has in common with others, in words where a number stands for one.
+
+        Times are in nanoseconds, as integers. Missing are -1 among numbers and None among names.
+        """
+        sorts = self.tables["sorts"].iloc[self.tables["transmissions"]["sort"]].reset_index(drop=True)
+        rest = self.tables["transmissions"].drop(columns="sort")
+        return self.in_words(pd.concat([rest["start"], sorts, rest.drop(columns="start")], axis=1))
+
+    def in_words(self, table: pd.DataFrame) -> pd.DataFrame:
+        """A table with names for indices and enumerations."""
+        _, enumerations = _core.frame_layout()
+        units = {column["name"]: column["unit"] for described in self.head["tables"] for column in described["columns"]}
+        names = {
+            **enumerations,
+            "node": [node["name"] for node in self.head["nodes"]],
+            "flow": [flow["name"] for flow in self.head["flows"]],
+        }
+        worded = {column: names[units[column]] for column in table.columns if units[column] in names}
+        return table.assign(**{column: _named(table[column], known) for column, known in worded.items()})
+
+
+def frames(path: str | os.PathLike[str], between: tuple[float, float] | None = None) -> pd.DataFrame:
+    """The transmissions of a frame log, a row each: see `FrameLog.transmissions`.
+
+    Args:
+        path: a file that `run --frames` wrote.
+        between: only what begins between these instants, in seconds.
+
+    Raises:
+        UserError: if it cannot be read, is no frame log, or has more than ten million transmissions in the interval.
+    """
+    window = None if between is None else (round(between[0] * 1e9), round(between[1] * 1e9))
+    found = read(Path(path), window).transmissions
+    if window is None:
+        return found
+    return found[found["start"].between(*window)].reset_index(drop=True)
+
+
+def read(path: Path, between: tuple[int, int] | None = None, most: int = MOST) -> FrameLog:
+    """Reads a frame log; of an interval, in nanoseconds, at least what is in it.
+
+    Raises:
+        UserError: if it cannot be read, is no frame log, or has more than `most` transmissions.
+    """
+    try:
+        return decode(path.read_bytes(), between, most)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from error
+    except _core.CaptureError as error:
+        raise UserError(f"{path}: {error}") from error
+
+
+def decode(data: bytes, between: tuple[int, int] | None = None, most: int = MOST) -> FrameLog:
+    """The frame log in these bytes, as `read`; a `CaptureError` of the core says why there is none."""
+    head, tables, cut_short = _core.read_frames(data, between, most)
+    return FrameLog(json.loads(head), {name: pd.DataFrame(columns) for name, columns in tables.items()}, cut_short)
+
+
+def cut(data: bytes, between: tuple[int, int] | None) -> bytes:
+    """A frame log without the blocks of transmissions that are not in an interval of nanoseconds."""
+    return data if between is None else _core.cut_frames(data, between)
+
+
+def _named(indices: pd.Series[int], names: list[str]) -> pd.Series[Any]:
+    known = np.array([*names, None], dtype=object)
+    return pd.Series(known[indices.to_numpy()], index=indices.index)

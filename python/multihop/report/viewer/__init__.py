@@ -1,0 +1,70 @@
+"""The viewer of frame logs: one JavaScript module of ours, and a page that holds it and a log."""
+
+from __future__ import annotations
+
+import base64
+import re
+from importlib import resources
+
+from multihop.base.visible import visible
+from multihop.report.markup import escape
+
+#: The files of the module, each of which knows only those before it.
+_FILES = ("decode.js", "model.js", "words.js", "draw.js", "map.js", "viewer.js")
+
+
+def module() -> str:
+    """The viewer as one ES module without imports, which exports `mount`, `Viewer`, `Model` and `decode`.
+
+    `await mount(element, bytes)` shows the frame log that a Uint8Array holds.
+    """
+    parts = [_source(name) for name in _FILES]
+    body = "".join(re.sub(r"^import [^;]*;\n|^export \{[^}]*\};\n", "", part, flags=re.MULTILINE) for part in parts)
+    body = re.sub(r"^export (?=(?:async )?(?:function|class|const) )", "", body, flags=re.MULTILINE)
+    return body + "export { mount, Viewer, Model, decode };\n"
+
+
+def styles() -> str:
+    """The CSS of the viewer."""
+    return _source("viewer.css")
+
+
+def embedded(log: bytes, key: str = "frames") -> str:
+    """A place in a page where the viewer shows this log, with the log in it; `inline_module` must follow once."""
+    data = base64.b64encode(log).decode("ascii")
+    return (
+        f'<div class="viewer-host" data-frames="{escape(key)}"><noscript>The viewer needs JavaScript.</noscript></div>'
+        f'<script type="application/octet-stream" id="{escape(key)}">{data}</script>'
+    )
+
+
+def inline_module() -> str:
+    """The module in a page, which shows every log that is embedded there."""
+    start = """
+for (const host of document.querySelectorAll("[data-frames]")) {
+  const text = document.getElementById(host.dataset.frames).textContent;
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let at = 0; at < letters.length; at += 1) bytes[at] = letters.charCodeAt(at);
+  mount(host, bytes).then((viewer) => { host.viewer = viewer; }, (error) => console.warn(error.message));
+}
+"""
+    return f'<script type="module">\n{module()}{start}</script>'
+
+
+def page(log: bytes, title: str) -> str:
+    """A self-contained page with the viewer and a log."""
+    return visible(
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"<title>{escape(title)} - multihop</title>\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<link rel="icon" href="data:,">\n'
+        "<style>\n:root { color-scheme: light dark; }\nbody { margin: 0; padding: .8rem; background: #ffffff; }\n"
+        "h1 { font: 600 1.2rem system-ui, sans-serif; margin: 0 0 .6rem; }\n"
+        "@media (prefers-color-scheme: dark) { body { background: #15191d; color: #e6e9ec; } }\n"
+        f"{styles()}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{embedded(log)}\n"
+        f"{inline_module()}\n</body>\n</html>\n"
+    )
+
+
+def _source(name: str) -> str:
+    return resources.files("multihop.report.viewer").joinpath(name).read_text(encoding="utf-8")

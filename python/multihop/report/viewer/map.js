@@ -1,0 +1,70 @@
+// Where nodes are, and what is on the air between them.
+
+import { COLOURS } from "./draw.js";
+import { CATEGORIES } from "./model.js";
+
+/** The corners of all places, in metres; null where nodes have none. */
+export function extent(model) {
+  const xs = [];
+  const ys = [];
+  model.head.nodes.forEach((node, index) => {
+    for (const place of model.places.get(index) || [model.place(index, 0)]) {
+      if (place) { xs.push(place.x); ys.push(place.y); }
+    }
+  });
+  if (!xs.length) return null;
+  const least = (values) => values.reduce((a, b) => Math.min(a, b));
+  const most = (values) => values.reduce((a, b) => Math.max(a, b));
+  return { left: least(xs), right: most(xs), bottom: least(ys), top: most(ys) };
+}
+
+/** Draws the map at the cursor's instant; links of transmissions in the last 1/200 of what is in sight are lit. */
+export function drawMap(canvas, model, state, colours, corners) {
+  const width = canvas.clientWidth || 300;
+  const wide = corners.right - corners.left;
+  const high = corners.top - corners.bottom;
+  const height = Math.max(90, Math.min(320, (width - 60) * (wide ? high / wide : 1) + 60));
+  const ratio = window.devicePixelRatio || 1;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.height = `${height}px`;
+  const g = canvas.getContext("2d");
+  g.setTransform(ratio, 0, 0, ratio, 0, 0);
+  g.clearRect(0, 0, width, height);
+  g.font = "12px system-ui, sans-serif";
+  g.textAlign = "center";
+  const scale = Math.min((width - 60) / (wide || 1), (height - 50) / (high || 1));
+  const at = (place) => [
+    width / 2 + (place.x - (corners.left + corners.right) / 2) * scale,
+    height / 2 + (place.y - (corners.bottom + corners.top) / 2) * scale - 4,
+  ];
+  const places = model.head.nodes.map((_, node) => model.place(node, state.at));
+  const lately = (state.to - state.from) / 200;
+  const [first, last] = model.range(state.at - lately, state.at + 1);
+  g.lineWidth = 3;
+  for (let i = Math.max(first, last - 2000); i < last; i += 1) {
+    const from = places[model.from[i]];
+    const to = model.to[i] >= 0 ? places[model.to[i]] : null;
+    if (!from || model.end[i] < state.at - lately) continue;
+    g.globalAlpha = model.end[i] >= state.at ? 1 : 0.4;
+    g.strokeStyle = COLOURS[CATEGORIES[model.category(i)]];
+    g.beginPath();
+    if (to) {
+      g.moveTo(...at(from));
+      g.lineTo(...at(to));
+    } else g.arc(...at(from), 14, 0, 7);
+    g.stroke();
+  }
+  g.globalAlpha = 1;
+  places.forEach((place, node) => {
+    if (!place) return;
+    const [x, y] = at(place);
+    g.fillStyle = place.off ? colours.grid : node === state.node ? colours.accent : colours.soft;
+    g.beginPath();
+    g.arc(x, y, places.length > 200 ? 2 : 6, 0, 7);
+    g.fill();
+    if (places.length > 60) return;
+    g.fillStyle = colours.ink;
+    g.fillText(model.name(node), x, y + 19);
+  });
+}

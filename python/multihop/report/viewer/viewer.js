@@ -1,0 +1,363 @@
+// The viewer: `await mount(element, bytes)` puts a frame log into an element of a page.
+
+import { decode } from "./decode.js";
+import { COLOURS, FLOW_COLOURS, LEGEND, draw, layout, pick } from "./draw.js";
+import { drawMap, extent } from "./map.js";
+import { Model } from "./model.js";
+import { life, packetName, seconds, span, transmission } from "./words.js";
+
+const SHORTEST = 1000;
+const LANES = 24;
+
+/** An element with attributes and children; text is text, never markup. */
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
+  element.append(...children);
+  return element;
+}
+
+/**
+ * Shows a frame log. Returns the viewer, whose `go({t, span, flow, node})` moves it; rejects with an Error in plain words if the bytes are none.
+ * With `hash` the address of the page carries the position (`#t=12.3&flow=f2`).
+ */
+export async function mount(root, bytes, { between = null, hash = true } = {}) {
+  root.classList.add("viewer-host");
+  root.replaceChildren(make("p", { role: "status" }, "Reading the frame log..."));
+  try {
+    const model = new Model(await decode(bytes, { between }));
+    const viewer = new Viewer(root, model, hash);
+    return viewer;
+  } catch (error) {
+    root.replaceChildren(make("p", { role: "alert", class: "viewer-error" }, error.message));
+    throw error;
+  }
+}
+
+export class Viewer {
+  constructor(root, model, hash) {
+    this.root = root;
+    this.model = model;
+    this.hash = hash;
+    const full = model.count ? model.start[0] : 0;
+    this.state = {
+      from: 0, to: model.duration, at: full, node: -1, flow: -1, picked: -1, packet: null, scroll: 0,
+      lanesInSight: Math.min(LANES, model.head.nodes.length),
+      nodes: model.head.nodes.map((_, node) => node),
+      isLit: (i) => {
+        const { flow, packet } = this.state;
+        if (packet) return model.packet[i] === packet.packet && model.flow[i] === packet.flow && model.carries(i) === packet.carries;
+        return flow < 0 || model.flow[i] === flow || model.flow[i] < 0;
+      },
+    };
+    this.corners = extent(model);
+    this.build();
+    this.listen();
+    this.readHash();
+    this.redraw();
+  }
+
+  build() {
+    const { model } = this;
+    const button = (name, title, act) => {
+      const made = make("button", { type: "button", title }, name);
+      made.addEventListener("click", act);
+      return made;
+    };
+    const options = (label, names, act) => {
+      const select = make("select", { "aria-label": label }, make("option", { value: "-1" }, label));
+      names.forEach((name, index) => select.append(make("option", { value: String(index) }, name)));
+      select.addEventListener("change", () => act(Number(select.value)));
+      return select;
+    };
+    this.flowSelect = options("all flows", model.head.flows.map((flow) => flow.name), (flow) => this.go({ flow }));
+    this.nodeSelect = options("all nodes", model.head.nodes.map((node) => node.name), (node) => this.go({ node }));
+    this.search = make("input", { type: "search", placeholder: "flow, node, f0#12 or 1.25 s", "aria-label": "Search: flow, node, packet as f0#12, or time" });
+    this.canvas = make("canvas", { tabindex: "0", role: "application", "aria-label": "Time line" });
+    this.overview = make("input", { type: "range", min: "0", max: "10000", value: "0", "aria-label": "Time" });
+    this.map = make("canvas", { role: "img", "aria-label": "Map of nodes" });
+    this.words = make("div", { class: "viewer-words", "aria-live": "polite" });
+    this.status = make("p", { class: "viewer-status", role: "status" });
+    const controls = make("div", { class: "viewer-controls" },
+      this.flowSelect, this.nodeSelect, this.search,
+      button("\u2212", "Zoom out (-)", () => this.zoom(2)), button("+", "Zoom in (+)", () => this.zoom(0.5)), button("all", "The whole time (0)", () => this.show(0, model.duration)),
+      button("next collision", "Next collision (c)", () => this.next("collision")),
+      button("next drop", "Next drop (d)", () => this.next("drop")),
+      button("next timeout", "Next timeout (t)", () => this.next("timeout")));
+    const legend = make("p", { class: "viewer-legend" });
+    LEGEND.forEach(([name, colour]) => {
+      const chip = make("i", {});
+      chip.style.background = colour.startsWith("#") ? colour : `var(--viewer-${colour})`;
+      legend.append(make("span", {}, chip, name));
+    });
+    this.side = make("div", { class: "viewer-side" }, ...(this.corners ? [this.map] : []), this.words);
+    const notes = [];
+    if (model.cutShort) notes.push("The file is cut short: its end is missing.");
+    if (!model.count) notes.push("There is no transmission in this log.");
+    if (model.head.source === "capture") notes.push(`From a capture; inferred: ${model.head.inferred.join(", ") || "nothing"}.`);
+    this.root.replaceChildren(make("div", { class: "viewer" }, controls, legend,
+      ...notes.map((note) => make("p", { class: "viewer-note" }, note)),
+      this.canvas, this.overview, this.status, this.side));
+  }
+
+  listen() {
+    const { canvas } = this;
+    this.search.addEventListener("keydown", (event) => { if (event.key === "Enter") this.find(this.search.value.trim()); });
+    this.overview.addEventListener("input", () => this.centre(Number(this.overview.value) / 10_000 * this.model.duration));
+    canvas.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      if (event.shiftKey) this.scroll(Math.sign(event.deltaY));
+      else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.pan(event.deltaX / canvas.clientWidth);
+      else this.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.timeAt(event.offsetX));
+    }, { passive: false });
+    canvas.addEventListener("keydown", (event) => this.key(event));
+    this.pointers = new Map();
+    canvas.addEventListener("pointerdown", (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      this.pointers.set(event.pointerId, { x: event.offsetX, y: event.offsetY, moved: 0 });
+    });
+    canvas.addEventListener("pointermove", (event) => this.drag(event));
+    canvas.addEventListener("pointerup", (event) => {
+      const pointer = this.pointers.get(event.pointerId);
+      this.pointers.delete(event.pointerId);
+      if (pointer && pointer.moved < 5) this.click(event.offsetX, event.offsetY);
+    });
+    canvas.addEventListener("pointercancel", (event) => this.pointers.delete(event.pointerId));
+    window.addEventListener("resize", () => this.redraw());
+    if (this.hash) window.addEventListener("hashchange", () => { 
+      if (location.hash === this.written) return;
+      this.readHash();
+      this.root.scrollIntoView();
+    });
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
+  }
+
+  drag(event) {
+    const pointer = this.pointers.get(event.pointerId);
+    if (!pointer) return;
+    const dx = event.offsetX - pointer.x;
+    const others = [...this.pointers].filter(([id]) => id !== event.pointerId).map(([, other]) => other);
+    if (others.length) {
+      const before = Math.abs(pointer.x - others[0].x);
+      const after = Math.abs(event.offsetX - others[0].x);
+      if (before > 10 && after > 10) this.zoom(before / after, this.timeAt((event.offsetX + others[0].x) / 2));
+    } else this.pan(-dx / (this.canvas.clientWidth - layout(this.state, this.canvas.clientWidth).left));
+    pointer.moved += Math.abs(dx) + Math.abs(event.offsetY - pointer.y);
+    pointer.x = event.offsetX;
+    pointer.y = event.offsetY;
+  }
+
+  timeAt(px) { return pick(this.model, this.state, this.canvas.clientWidth, px, 0).time; }
+
+  key(event) {
+    const acts = {
+      ArrowLeft: () => this.pan(-0.1), ArrowRight: () => this.pan(0.1),
+      ArrowUp: () => this.scroll(-1), ArrowDown: () => this.scroll(1),
+      "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), 0: () => this.show(0, this.model.duration),
+      Home: () => this.centre(0), End: () => this.centre(this.model.duration),
+      c: () => this.next("collision"), d: () => this.next("drop"), t: () => this.next("timeout"),
+      n: () => this.step(1), p: () => this.step(-1), Escape: () => this.forget(),
+    };
+    const act = acts[event.key];
+    if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    act();
+  }
+
+  show(from, to) {
+    const longest = this.model.duration;
+    const length = Math.min(longest, Math.max(SHORTEST, to - from));
+    const first = Math.max(0, Math.min(longest - length, from));
+    Object.assign(this.state, { from: first, to: first + length });
+    this.redraw();
+  }
+
+  pan(share) {
+    const length = this.state.to - this.state.from;
+    this.show(this.state.from + share * length, this.state.to + share * length);
+  }
+
+  zoom(by, around = this.middle()) {
+    const { from, to } = this.state;
+    this.show(around - (around - from) * by, around + (to - around) * by);
+  }
+
+  /** The cursor if it is in sight, otherwise the middle. */
+  middle() {
+    const { from, to, at } = this.state;
+    return at >= from && at <= to ? at : (from + to) / 2;
+  }
+
+  centre(time) {
+    const half = (this.state.to - this.state.from) / 2;
+    this.state.at = time;
+    this.show(time - half, time + half);
+  }
+
+  scroll(by) {
+    const { state } = this;
+    state.scroll = Math.max(0, Math.min(state.nodes.length - state.lanesInSight, state.scroll + by));
+    this.redraw();
+  }
+
+  /** Moves to a position, as links carry it: `t` and `span` in seconds, names or indices of a flow and a node. */
+  go({ t, span: length, flow, node, packet }) {
+    const { state, model } = this;
+    const index = (list, name) => {
+      const at = list.findIndex((entry) => entry.name === String(name));
+      return at >= 0 || !Number.isInteger(Number(name)) ? at : Number(name);
+    };
+    if (flow !== undefined) state.flow = typeof flow === "number" ? flow : index(model.head.flows, flow);
+    if (node !== undefined) {
+      state.node = typeof node === "number" ? node : index(model.head.nodes, node);
+      if (state.node >= 0) this.reveal(state.node);
+    }
+    if (flow !== undefined || node !== undefined) state.packet = null;
+    if (packet !== undefined && state.flow >= 0) this.follow({ flow: state.flow, carries: 1, packet: Number(packet) });
+    if (Number.isFinite(length)) {
+      const half = length * 5e8;
+      const middle = Number.isFinite(t) ? t * 1e9 : this.middle();
+      Object.assign(state, { from: middle - half, to: middle + half });
+    }
+    if (Number.isFinite(t)) this.centre(t * 1e9);
+    else this.show(state.from, state.to);
+  }
+
+  reveal(node) {
+    const { state } = this;
+    const place = state.nodes.indexOf(node);
+    if (place < state.scroll) state.scroll = place;
+    if (place >= state.scroll + state.lanesInSight) state.scroll = place - state.lanesInSight + 1;
+  }
+
+  find(text) {
+    const { model } = this;
+    const packet = /^(.*)#(\d+)$/.exec(text);
+    const flow = (name) => model.head.flows.findIndex((entry) => entry.name === name);
+    const time = /^([\d.]+)\s*s?$/.exec(text);
+    if (packet && flow(packet[1]) >= 0) {
+      this.state.flow = flow(packet[1]);
+      this.follow({ flow: this.state.flow, carries: 1, packet: Number(packet[2]) });
+    } else if (flow(text) >= 0) this.go({ flow: flow(text) });
+    else if (model.head.nodes.some((node) => node.name === text)) this.go({ node: text });
+    else if (time) this.go({ t: Number(time[1]) });
+    else this.say(`There is no flow, node, packet or time ${text}. A packet is written as FLOW#NUMBER.`);
+  }
+
+  next(what) {
+    const found = this.model.next(what, this.state.at);
+    if (!found) return this.say(`There is no ${what} after ${seconds(this.state.at)}.`);
+    this.state.picked = found.at === undefined ? -1 : found.at;
+    if (found.node >= 0) this.reveal(found.node);
+    const length = Math.min(this.state.to - this.state.from, 2e7);
+    Object.assign(this.state, { from: found.time - length / 2, to: found.time + length / 2 });
+    this.centre(found.time);
+    if (found.at !== undefined) this.say(transmission(this.model, found.at));
+    else if (found.drop !== undefined) {
+      const d = this.model.tables.drops.columns;
+      this.follow({ flow: d.flow[found.drop], carries: d.carries[found.drop], packet: d.packet[found.drop] }, false);
+    } else this.say(`The retransmission timer of ${this.model.flowName(found.flow)} expired before ${seconds(found.time)}.`);
+    return undefined;
+  }
+
+  /** To the next or previous transmission of the picked node, or of any. */
+  step(by) {
+    const { model, state } = this;
+    const from = state.picked < 0 ? model.range(state.at, state.at + 1)[1] - (by > 0 ? 1 : 0) : state.picked;
+    for (let i = from + by; i >= 0 && i < model.count; i += by) {
+      if (state.node < 0 || model.from[i] === state.node) return this.choose(i);
+    }
+    return undefined;
+  }
+
+  click(px, py) {
+    const found = pick(this.model, this.state, this.canvas.clientWidth, px, py);
+    if (found.at >= 0) return this.choose(found.at);
+    this.state.at = found.time;
+    if (found.node >= 0 && px < layout(this.state, this.canvas.clientWidth).left) this.go({ node: found.node });
+    return this.redraw();
+  }
+
+  choose(i) {
+    const { model, state } = this;
+    state.picked = i;
+    state.at = model.start[i];
+    const packet = { flow: model.flow[i], carries: model.carries(i), packet: model.packet[i] };
+    if (packet.flow >= 0 && packet.packet > 0) this.follow(packet, false);
+    else this.say(transmission(model, i));
+    if (state.at < state.from || state.at > state.to) this.centre(state.at);
+    this.redraw();
+  }
+
+  follow(packet, moves = true) {
+    const { model, state } = this;
+    const lines = life(model, packet);
+    state.packet = packet;
+    const list = make("ol", {});
+    lines.forEach((line) => {
+      const link = make("button", { type: "button", class: "viewer-time" }, seconds(line.time));
+      link.addEventListener("click", () => { state.picked = line.at === undefined ? -1 : line.at; if (line.node >= 0) this.reveal(line.node); this.centre(line.time); });
+      list.append(make("li", {}, link, ` ${line.text}`));
+    });
+    const title = packetName(model, packet);
+    this.words.replaceChildren(make("h3", {}, title.charAt(0).toUpperCase() + title.slice(1)), lines.length ? list : make("p", {}, "It is not in this log."));
+    if (moves && lines.length) {
+      const length = Math.max(1e6, (lines[lines.length - 1].time - lines[0].time) * 1.2);
+      state.at = lines[0].time;
+      this.show(lines[0].time - length * 0.08, lines[0].time + length);
+    } else this.redraw();
+  }
+
+  forget() {
+    Object.assign(this.state, { picked: -1, packet: null, flow: -1, node: -1 });
+    this.words.replaceChildren();
+    this.redraw();
+  }
+
+  say(text) { this.words.replaceChildren(make("p", {}, text)); this.redraw(); }
+
+  readHash() {
+    if (!this.hash) return;
+    const given = new URLSearchParams(location.hash.slice(1));
+    const number = (name) => (given.has(name) ? Number(given.get(name)) : undefined);
+    const text = (name) => (given.has(name) ? given.get(name) : undefined);
+    this.go({ t: number("t"), span: number("span"), flow: text("flow"), node: text("node"), packet: number("packet") });
+  }
+
+  writeHash() {
+    if (!this.hash || !this.model.count) return;
+    const { state, model } = this;
+    const parts = new URLSearchParams({ t: (state.at / 1e9).toFixed(9).replace(/0+$/, "").replace(/\.$/, ""), span: String(+((state.to - state.from) / 1e9).toPrecision(6)) });
+    if (state.flow >= 0) parts.set("flow", model.flowName(state.flow));
+    if (state.node >= 0) parts.set("node", model.name(state.node));
+    this.written = `#${parts}`;
+    clearTimeout(this.writing);
+    this.writing = setTimeout(() => history.replaceState(null, "", this.written), 200);
+  }
+
+  redraw() {
+    if (this.asked) return;
+    this.asked = requestAnimationFrame(() => {
+      this.asked = 0;
+      this.drawNow();
+    });
+  }
+
+  drawNow() {
+    const { state, model } = this;
+    const style = getComputedStyle(this.root);
+    const colour = (name) => style.getPropertyValue(`--viewer-${name}`).trim();
+    const colours = Object.fromEntries(["paper", "ink", "soft", "grid", "accent", "backoff", "nav", "off"].map((name) => [name, colour(name)]));
+    const inSight = draw(this.canvas, model, state, colours);
+    if (this.corners) drawMap(this.map, model, state, colours, this.corners);
+    this.overview.value = String(state.at / model.duration * 10_000);
+    this.flowSelect.value = String(state.flow);
+    this.nodeSelect.value = String(state.node);
+    const text = `${seconds(state.from, (state.to - state.from) / 1000)} to ${seconds(state.to, (state.to - state.from) / 1000)} (${span(state.to - state.from)}), cursor at ${seconds(state.at)}; about ${inSight} of ${model.count} transmissions`;
+    if (this.status.textContent !== text) this.status.textContent = text;
+    this.canvas.setAttribute("aria-label", `Time line: ${text}. Arrow keys pan, plus and minus zoom, n and p go to the next and previous transmission, c, d, t to the next collision, drop, timeout.`);
+    this.writeHash();
+  }
+}
+
+export { COLOURS, FLOW_COLOURS, decode, Model };

@@ -1,0 +1,91 @@
+// What happened, in sentences.
+
+/** An instant or a length of nanoseconds, with as many digits as `step` asks for. */
+export function seconds(ns, step = 1000) {
+  const digits = Math.max(0, Math.min(9, Math.ceil(9 - Math.log10(Math.max(1, step)))));
+  return `${(ns / 1e9).toFixed(digits)} s`;
+}
+
+export function span(ns) {
+  if (ns < 1000) return `${Math.round(ns)} ns`;
+  if (ns < 1e6) return `${+(ns / 1e3).toPrecision(4)} us`;
+  if (ns < 1e9) return `${+(ns / 1e6).toPrecision(4)} ms`;
+  return `${+(ns / 1e9).toPrecision(4)} s`;
+}
+
+const LOSSES = {
+  "receiver-sending": "was lost, because the receiver was itself transmitting",
+  channel: "was lost to noise or to an error of the channel",
+  weak: "was too weak there to be decoded",
+  off: "was lost, because a radio was off",
+  unknown: "was sent; whether it arrived is not known",
+};
+const OVERLAPS = {
+  hidden: "which its sender does not sense: a hidden terminal",
+  simultaneous: "which began within the same slot",
+  sensed: "which its sender senses, but one of the two did not wait",
+};
+
+/** What became of a transmission at the node that it was for. */
+export function fate(model, i) {
+  const outcome = model.names.outcome[model.outcome[i]];
+  if (outcome === "arrived") return "arrived";
+  if (outcome === "broadcast") return "went to all who hear it";
+  if (outcome !== "collision") return LOSSES[outcome];
+  const overlap = OVERLAPS[model.names.overlap[model.overlap[i]]];
+  return `collided with a frame of ${model.name(model.collided[i])}${overlap ? `, ${overlap}` : ""}`;
+}
+
+/** A transmission in a sentence. */
+export function transmission(model, i) {
+  const sort = model.sort[i];
+  const what = packetName(model, { flow: model.flow[i], carries: model.carries(i), packet: model.packet[i] });
+  const tries = model.try[i] > 1 ? `, try ${model.try[i]}` : "";
+  const contended = model.contends[i] >= 0 ? ` It had contended for ${span(model.start[i] - model.contends[i])}${backoff(model, i)}.` : "";
+  return `${model.name(model.from[i])} sent ${model.kindName(i)}${what ? ` of ${what}` : ""} to ${model.name(model.to[i])}${tries}, `
+    + `${span(model.sorts.airtime[sort])} at ${+(model.sorts.rate[sort] / 1e6).toPrecision(3)} Mb/s: it ${fate(model, i)}.${contended}`;
+}
+
+/** Counted and frozen back-off before a transmission. */
+export function backoff(model, i) {
+  const slots = model.slots[i];
+  const counted = slots * (model.head.slot_ns || 0);
+  const frozen = model.start[i] - model.contends[i] - counted;
+  return slots ? ` (${slots} slots of back-off; frozen or deferred for ${span(Math.max(0, frozen))})` : "";
+}
+
+export function packetName(model, { flow, carries, packet }) {
+  const kind = model.names.carries[carries];
+  if (kind === "nothing") return "";
+  if (flow < 0) return kind === "arp" ? "ARP" : `${kind} traffic`;
+  return `${kind === "feedback" ? "acknowledgement" : "packet"} ${packet} of ${model.flowName(flow)}`;
+}
+
+/** The life of a packet: `[{time, node, text}]`. */
+export function life(model, packet) {
+  const { sent, drops } = model.follow(packet);
+  const lines = [];
+  const flow = model.head.flows[packet.flow];
+  const end = flow && (packet.carries === 2 ? flow.source : flow.destination);
+  let arrivedAt = null;
+  for (const i of sent) {
+    if (arrivedAt && arrivedAt.node === model.from[i]) {
+      const waits = (model.contends[i] >= 0 ? model.contends[i] : model.start[i]) - arrivedAt.time;
+      if (waits > 0) lines.push({ time: arrivedAt.time, node: arrivedAt.node, text: `It waited in the queue of ${model.name(arrivedAt.node)} for ${span(waits)}.` });
+      arrivedAt = null;
+    }
+    lines.push({ time: model.start[i], node: model.from[i], at: i, text: `${transmission(model, i)} ${model.queue[i]} packets waited behind it.` });
+    if (model.kind[i] === 2 && model.outcome[i] === 0) arrivedAt = { node: model.to[i], time: model.end[i] };
+    if (model.kind[i] === 2 && model.outcome[i] === 0 && model.to[i] === end && !lines.some((line) => line.done)) {
+      lines.push({ time: model.end[i], node: end, done: true, text: `It was delivered to ${model.name(end)}.` });
+    }
+  }
+  const { time, node, cause } = model.tables.drops.columns;
+  for (const row of drops) {
+    lines.push({ time: time[row], node: node[row], text: `It was dropped at ${model.name(node[row])}: ${model.names.cause[cause[row]].replace("-", " ")}.` });
+  }
+  lines.sort((a, b) => a.time - b.time);
+  const known = drops.length || lines.some((line) => line.done);
+  if (!known && lines.length) lines.push({ time: lines[lines.length - 1].time, node: -1, text: "Its end is not in this log." });
+  return lines;
+}

@@ -1,0 +1,98 @@
+"""What a run writes of what happened in it besides tables: a capture, a frame log, and of which part of the run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from multihop import _core
+from multihop.base.errors import UserError, did_you_mean
+from multihop.base.files import whole_file
+
+_NS = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Nodes, by name (all if there are none), and an interval in nanoseconds (the whole run if there is none)."""
+
+    nodes: tuple[str, ...] = ()
+    between: tuple[int, int] | None = None
+
+    def indices(self, view: _core.ScenarioView) -> list[int]:
+        """The nodes' indices in a scenario, with those of their further radios.
+
+        Raises:
+            UserError: if the scenario has no node of such a name.
+        """
+        names = [node["name"] for node in view["nodes"]]
+        for name in self.nodes:
+            if name not in names:
+                raise UserError(f"--nodes: {view['name']} has no node {name!r}; {did_you_mean(name, names)}")
+        wanted = {names.index(name) for name in self.nodes}
+        return [index for index, node in enumerate(view["nodes"]) if {index, node["node"]} & wanted]
+
+
+@dataclass(frozen=True)
+class Logs:
+    """Where a capture and a frame log go, and what they are of."""
+
+    pcap: Path | None = None
+    frames: Path | None = None
+    selection: Selection = Selection()
+
+    def __bool__(self) -> bool:
+        return self.pcap is not None or self.frames is not None
+
+    @contextmanager
+    def whole(self, source: Path | None) -> Iterator[Logs]:
+        """The same at other places, from which files are moved here once they are whole; none is the file `source`."""
+        with ExitStack() as files:
+            parts = [
+                None if path is None else files.enter_context(whole_file(path, source))
+                for path in (self.pcap, self.frames)
+            ]
+            yield replace(self, pcap=parts[0], frames=parts[1])
+
+    def part(self, view: _core.ScenarioView) -> tuple[list[int], tuple[int, int] | None]:
+        """What the core wants to know of the selection."""
+        return self.selection.indices(view), self.selection.between
+
+
+#: What writes nothing.
+NO_LOGS = Logs()
+
+
+def selection(nodes: str | None, between: str | None) -> Selection:
+    """What the options `--nodes` and `--between` say.
+
+    Raises:
+        UserError: naming the option, what was found and what would do.
+    """
+    names = tuple(name.strip() for name in (nodes or "").split(",") if name.strip())
+    if nodes is not None and not names:
+        raise UserError("--nodes: none given; name at least one, as in --nodes n0,n1")
+    return Selection(names, None if between is None else interval(between))
+
+
+def interval(text: str) -> tuple[int, int]:
+    """An interval as in "10 s, 12.5 s", in nanoseconds.
+
+    Raises:
+        UserError: if it is none.
+    """
+    ends = [part.strip() for part in text.split(",")]
+    try:
+        first, last = (_core.seconds(_with_space(end)) for end in ends)
+    except ValueError:
+        raise UserError(f'--between: found {text!r}; needs two instants, as in --between "10 s, 12.5 s"') from None
+    if not 0 <= first < last:
+        raise UserError(f"--between: found {text!r}; the first instant must be before the second")
+    return round(first * _NS), round(last * _NS)
+
+
+def _with_space(text: str) -> str:
+    return re.sub(r"^([\d.]+)([a-z]+)$", r"\1 \2", text)
