@@ -1,0 +1,134 @@
+//! Requests and their answers.
+
+use crate::{tables, view};
+use multihop_core::{Span, Time};
+use multihop_scenario::edit;
+use multihop_scenario::{Overrides, Place, ScenarioError};
+use multihop_sim::{Ties, World};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// What JavaScript can ask for.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Request {
+    /// The JSON Schema of scenarios.
+    Schema,
+    /// What a scenario can name.
+    Catalogue,
+    /// Name, row and columns of each table of a run.
+    Columns,
+    /// Reads and resolves a scenario: its nodes, links, flows and paths.
+    Check {
+        /// The scenario.
+        text: String,
+        /// Values in place of its own.
+        #[serde(default)]
+        overrides: Overrides,
+    },
+    /// The values that a scenario states, as they stand in its text.
+    Values {
+        /// The scenario.
+        text: String,
+    },
+    /// The text with changed values, all else as it was.
+    Edit {
+        /// The scenario.
+        text: String,
+        /// The changes, in this order.
+        edits: Vec<edit::Edit>,
+    },
+    /// The text with the nodes of a generated topology, and the flows of a pattern, listed one by one.
+    List {
+        /// The scenario.
+        text: String,
+    },
+    /// Begins a run in place of the one that there is.
+    Start {
+        /// The scenario.
+        text: String,
+        /// Values in place of its own.
+        #[serde(default)]
+        overrides: Overrides,
+    },
+    /// Lets the run go on up to this second of virtual time: how far it came, and whether it is over.
+    Advance {
+        /// The second.
+        until_s: f64,
+    },
+    /// The tables as they would be if the run ended now.
+    Tables,
+}
+
+/// A run, if there is one.
+#[derive(Default)]
+pub struct Session {
+    world: Option<World>,
+}
+
+impl Session {
+    /// The answer to a request, `{"ok": …}` or `{"error": …}`; an error has a `message`, and one of a scenario `line` or `option`, `key`,
+    /// `found` and `remedy` besides.
+    pub fn answer(&mut self, request: &[u8]) -> Vec<u8> {
+        let made = serde_json::from_slice(request)
+            .map_err(|error| json!({ "message": format!("this is no request: {error}") }))
+            .and_then(|request| self.handle(request));
+        let answer = match made {
+            Ok(value) => json!({ "ok": value }),
+            Err(error) => json!({ "error": error }),
+        };
+        answer.to_string().into_bytes()
+    }
+
+    fn handle(&mut self, request: Request) -> Result<Value, Value> {
+        match request {
+            Request::Schema => Ok(multihop_scenario::json_schema()),
+            Request::Catalogue => Ok(multihop_scenario::catalogue()),
+            Request::Columns => Ok(tables::columns()),
+            Request::Check { text, overrides } => {
+                let resolved =
+                    multihop_scenario::resolve(&text, ORIGIN, &overrides).map_err(|e| error(&e))?;
+                Ok(view::view(&resolved))
+            }
+            Request::Values { text } => edit::values(&text, ORIGIN).map_err(|e| error(&e)),
+            Request::Edit { text, edits } => {
+                edit::edit(&text, ORIGIN, &edits).map(Value::String).map_err(|e| error(&e))
+            }
+            Request::List { text } => edit::list(&text, ORIGIN).map(Value::String).map_err(|e| error(&e)),
+            Request::Start { text, overrides } => {
+                self.world = None;
+                let config = multihop_scenario::load(&text, ORIGIN, &overrides).map_err(|e| error(&e))?;
+                self.world = Some(World::new(&config, Ties::InOrder));
+                Ok(json!({ "end_s": config.duration.seconds() }))
+            }
+            Request::Advance { until_s } => {
+                let world = self.world()?;
+                let until = Time::ZERO + Span::from_seconds(until_s.clamp(0.0, world.end().seconds()));
+                let is_over = world.advance(until).is_none();
+                Ok(json!({ "now_s": world.now().seconds(), "over": is_over }))
+            }
+            Request::Tables => {
+                let world = self.world()?;
+                let outcome = world.tables();
+                Ok(tables::output(world.config(), &outcome))
+            }
+        }
+    }
+
+    fn world(&mut self) -> Result<&mut World, Value> {
+        self.world.as_mut().ok_or_else(|| json!({ "message": "there is no run" }))
+    }
+}
+
+/// What messages call a scenario that is no file.
+const ORIGIN: &str = "scenario";
+
+fn error(error: &ScenarioError) -> Value {
+    let ScenarioError { place, key, found, remedy } = error;
+    let mut made = json!({ "message": error.to_string(), "key": key, "found": found, "remedy": remedy });
+    match place {
+        Place::Line { line, .. } => made["line"] = (*line).into(),
+        Place::Override(option) => made["option"] = option.as_str().into(),
+    }
+    made
+}

@@ -1,0 +1,72 @@
+// The question of a scene: its runs, and an answer that comes from them.
+import { bars } from "./charts.js";
+import { h } from "./dom.js";
+import { compared, measured, right } from "./results.js";
+import { quantity, unitOf } from "./units.js";
+
+/** A question. `run(label, settings)` runs the text on the page with these settings, and gives its tables. */
+export class Question {
+  constructor(run) {
+    this.run = run;
+    this.element = h("section", { class: "question", "aria-label": "Question", hidden: true });
+  }
+
+  /** Shows the question of a scene, or none. */
+  show(scene) {
+    this.scene = scene;
+    this.element.hidden = !scene;
+    if (!scene) return;
+    const choice = (text, index) => h("label", {}, h("input", { type: "radio", name: "choice", value: index }), text);
+    this.button = h("button", { type: "submit" }, "Check by running");
+    this.result = h("div", { "aria-live": "polite", id: "answer" });
+    const submit = (event) => {
+      event.preventDefault();
+      this.check();
+    };
+    this.element.replaceChildren(
+      h("h2", {}, scene.title),
+      h("form", { onsubmit: submit }, h("fieldset", {}, h("legend", {}, scene.question), scene.choices.map(({ text }, index) => choice(text, index))), this.button),
+      this.result,
+    );
+  }
+
+  async check() {
+    const { scene } = this;
+    const chosen = this.element.querySelector("input:checked");
+    const numbers = [];
+    this.result.replaceChildren();
+    this.button.disabled = true;
+    try {
+      for (const { label, set = [] } of scene.runs) {
+        const settings = set.map(([path, value]) => ({ path, value: `value = ${value}` }));
+        const tables = await this.run(label, settings);
+        if (!tables) return;
+        numbers.push(measured(scene.measure, tables));
+      }
+    } finally {
+      this.button.disabled = false;
+    }
+    this.say(numbers, chosen && Number(chosen.value));
+  }
+
+  say(numbers, chosen) {
+    const { measure, compare, runs, choices, why } = this.scene;
+    const unit = ["share", "quotient"].includes(measure.fold) ? "1" : unitOf(measure.column);
+    const rows = runs.map(({ label }, index) => ({ name: label, value: numbers[index], text: quantity(numbers[index], unit) }));
+    const value = compared(compare, numbers);
+    if (value === null) {
+      this.result.replaceChildren(bars(rows, measure.what), h("p", {}, `These runs do not say: there is no ${measure.what} in one of them.`));
+      return;
+    }
+    const answer = right(choices, value);
+    const verdict = chosen === null ? "The answer" : chosen === answer ? "Right" : "Not so";
+    const found = compare === "ratio" ? `a factor of ${quantity(value, "1")}` : quantity(value, unit);
+    this.result.dataset.choice = answer;
+    this.result.dataset.value = value;
+    this.result.replaceChildren(
+      h("p", { class: "verdict" }, h("b", {}, `${verdict}: `), `${choices[answer].text}. (${measure.what}: ${found})`),
+      bars(rows, measure.what),
+      h("p", { class: "note" }, why),
+    );
+  }
+}

@@ -1,0 +1,45 @@
+// The engine in a thread of its own. Who wants to stop it ends the thread.
+import { Engine } from "./engine.js";
+
+/** A step of a run takes about so long, and the tables are shown so often, in ms. */
+const STEP_MS = 40;
+const SHOW_MS = 250;
+
+let engine = null;
+
+self.onmessage = ({ data }) => {
+  if (data.module) {
+    engine = new Engine(data.module);
+    return;
+  }
+  const { id, request, run } = data;
+  try {
+    self.postMessage({ id, ok: run ? simulate(id, run) : engine.call(request) });
+  } catch (error) {
+    self.postMessage({ id, error: { message: error.message, ...error.details } });
+  }
+};
+
+/** Runs `{ text, overrides }` to its end and returns the tables; on the way, how far it is, and the tables so far. */
+function simulate(id, run) {
+  const { end_s: end } = engine.call({ do: "start", ...run });
+  let step = end / 1000;
+  let now = 0;
+  let showAt = performance.now() + SHOW_MS;
+  for (;;) {
+    const began = performance.now();
+    const { now_s: reached, over } = engine.call({ do: "advance", until_s: now + step });
+    const ended = performance.now();
+    if (over) return engine.call({ do: "tables" });
+    now = reached;
+    step = Math.min(end / 50, step * Math.min(4, Math.max(0.25, STEP_MS / Math.max(ended - began, 0.5))));
+    if (ended < showAt) {
+      self.postMessage({ id, progress: { now, end } });
+    } else {
+      self.postMessage({ id, progress: { now, end, tables: engine.call({ do: "tables" }) } });
+      const shown = performance.now();
+      // Tables of long runs take a while to make; the run gets most of the time.
+      showAt = shown + Math.max(SHOW_MS, 5 * (shown - ended));
+    }
+  }
+}
