@@ -71,7 +71,7 @@ def network(
     phy: dict[str, str], queue: dict[str, Any], transport: str, hops: int, seconds: int, *, ecn: bool
 ) -> dict[str, Any]:
     """A chain with one connection from end to end."""
-    scheme = {"cubic": "tcp-cubic", "reno": "tcp-sack"}[transport]
+    scheme = {"cubic": "tcp-cubic", "reno": "tcp-sack", "bbr": "tcp-bbr"}[transport]
     return {
         "name": "beside-the-kernel",
         "duration": f"{WARMUP_S + seconds} s",

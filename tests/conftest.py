@@ -14,6 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from browser import browser as browser
+from browser import in_node as in_node
+from browser import opened as opened
+from browser import playground_file as playground_file
+from browser import shown as shown
 from multihop import cli
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -48,6 +53,16 @@ to = "n3"
 scheme = "tcp-newreno"
 start_jitter = "100 ms"
 """
+
+
+def repository() -> list[Path]:
+    """The files that the repository has, and those that are new in it."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=False
+    )
+    if listed.returncode != 0:
+        pytest.skip("this is no git repository")
+    return [ROOT / name for name in listed.stdout.decode().splitlines() if (ROOT / name).is_file()]
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 from multihop import __version__
-from validation import checks, interference, page
-from validation.ns3 import sinr
+from validation import aggregation, checks, interference, page
+from validation.ns3 import aggregates, sinr
 
 
 def main() -> None:
@@ -35,6 +35,16 @@ def main() -> None:
         xcp_chains=page.xcp(checks.ns2_xcp_chains(2 * effort.seeds)),
         interference=page.interference(interference.compared(2 * effort.seeds)),
         erp=page.interference(interference.compared(2 * effort.seeds, sinr.ERP_CELLS)),
+        aggregates_model=page.aggregation(aggregation.fixed_point(effort.seeds), "model"),
+        aggregates_saturated=page.aggregation(
+            aggregation.compared(aggregates.SATURATED, effort.seeds, aggregation.SATURATED), "ns-3"
+        ),
+        aggregates_lossy=page.aggregation(
+            aggregation.compared(aggregates.LOSSY, effort.seeds, aggregation.LOSSY), "ns-3"
+        ),
+        aggregates_chains=page.aggregation(
+            aggregation.compared(aggregates.CHAINS, effort.seeds, aggregation.CHAINS), "ns-3"
+        ),
         recn_ns2=page.recn(checks.recn_chains(effort, "ns2")),
         recn_rfc=page.recn(checks.recn_chains(effort, "rfc")),
     )

@@ -1,10 +1,13 @@
-"""802.11n, ac and ax with and without aggregation, as ns-3 ran them: `ns3/aggregates.py` has the cells."""
+"""802.11n, ac and ax with and without aggregation and access categories, as ns-3 ran them: `ns3/aggregates.py`."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 from multihop import Result
+from multihop.models.aggregate_saturation import Aggregates
+from multihop.models.aggregate_saturation import goodput as fixed_point_bps
 from multihop.results.statistics import estimate
 from validation.interference import MEDIUM, SCHEMES
 from validation.measure import Against, Agreement, goodput_kbps, over, results
@@ -13,7 +16,10 @@ from validation.ns3.aggregates import Cell, Flow
 from validation.scenarios import Scenario, ns3_chain
 
 #: By kind of cell: how far goodput, and mean delay, may be off.
-SATURATED, LOSSY, CHAINS = 0.05, 0.05, 0.10
+SATURATED, LOSSY, CHAINS, SHARES = 0.05, 0.05, 0.10, 0.05
+
+#: As ns-3.37 has EDCA: the standard's parameters, but one exchange at a time of best effort and background.
+EDCA: Scenario = {"ac_be": {"txop_limit": "0 s"}, "ac_bk": {"txop_limit": "0 s"}}
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,7 @@ def _flow(cell: Cell, flow: Flow) -> Scenario:
 def scenario(cell: Cell) -> Scenario:
     """The cell. Its responses are at 24 Mb/s by the standard's rule in both."""
     phy = cell.phy
+    edca: Scenario = {} if _is_of_best_effort(cell) else {"edca": EDCA}
     aggregation: Scenario = {"a_mpdu": f"{cell.ampdu} B", "window": 64} if cell.ampdu else {"a_mpdu": "off"}
     return {
         "name": cell.name.replace(" ", "-").replace(",", ""),
@@ -70,6 +77,7 @@ def scenario(cell: Cell) -> Scenario:
             "rts_threshold": "0 B" if cell.rts else "off",
             "queue": 500,
             "aggregation": aggregation,
+            **edca,
         },
         "medium": MEDIUM | {"sensitivity": f"{cell.taken_dbm} dBm", "packet_error_rate": cell.lost},
         "topology": {
@@ -78,6 +86,53 @@ def scenario(cell: Cell) -> Scenario:
         "schemes": {SCHEMES[cell.flows[0].transport]: _scheme(cell)},
         "flows": [_flow(cell, flow) for flow in cell.flows],
     }
+
+
+#: 802.11n at MCS 7, as `_saturated_cell` has it: 28 MPDUs of 1538 bytes, which are 1331 symbols of 260 bits behind a
+#: preamble of 36 us; requests and answers of 24 and 32 bytes at 24 Mb/s; EIFS for ACKs at 6 Mb/s.
+SENT = Aggregates(
+    a_mpdu=36e-6 + 1331 * 4e-6,
+    request=32e-6,
+    answer=16e-6 + 32e-6,
+    payload=28 * 1472 * 8,
+    slot=9e-6,
+    difs=34e-6,
+    eifs=16e-6 + 44e-6 + 34e-6,
+)
+
+
+def _saturated_cell(stations: int) -> Scenario:
+    """Stations under the model's assumptions."""
+    nodes = [
+        {"name": f"n{i}", "position": [f"{x} m", f"{y} m"]} for i, (x, y) in enumerate(aggregates.circle(stations))
+    ]
+    flow = {"to": "n0", "scheme": "udp", "app": {"kind": "saturated"}}
+    return {
+        "name": f"fixed-point-{stations}",
+        "duration": "101 s",
+        "warmup": "1 s",
+        "record_interval": "10 s",
+        "phy": {"standard": "802.11n", "data_rate": "MCS 7"},
+        "mac": {"rules": "bianchi"},
+        "medium": {"model": "ranges", "capture": "off", "propagation_delay": "0 s"},
+        "topology": {"nodes": nodes},
+        "schemes": {"udp": {"segment_size": f"{sinr.PAYLOAD} B"}},
+        "flows": [{"from": f"n{i + 1}"} | flow for i in range(stations)],
+    }
+
+
+def fixed_point(seeds: int) -> list[AggregationRow]:
+    """Saturated stations against Bianchi's fixed point, extended to A-MPDUs."""
+    rows = []
+    for stations in aggregates.STATIONS:
+        ours = over(results(_saturated_cell(stations), "udp", seeds), goodput_kbps)
+        against = Against("goodput", ours, fixed_point_bps(stations, SENT) / 1e3, 0.0)
+        rows.append(AggregationRow(f"{stations} stations", against, None, 0.01))
+    return rows
+
+
+def _is_of_best_effort(cell: Cell) -> bool:
+    return all(flow.category == "BE" for flow in cell.flows)
 
 
 def _mean_delay_ms(run: Result) -> float:
@@ -99,3 +154,53 @@ def _row(cell: Cell, said: list[aggregates.Said], seeds: int, tolerance: float) 
         theirs = estimate([one.delay_ms[0] for one in said])
         delay = Against("delay", over(runs, _mean_delay_ms), theirs.mean, theirs.half_width or 0.0)
     return AggregationRow(cell.name, goodput, delay, tolerance)
+
+
+@dataclass(frozen=True)
+class ShareRow:
+    """What the stations of a category get in a cell together, in kb/s."""
+
+    cell: str
+    category: str
+    goodput: Against
+
+    @property
+    def agreement(self) -> Agreement:
+        """It is within the tolerance."""
+        return self.goodput.agreement(SHARES)
+
+
+def shares(cells: tuple[Cell, ...], seeds: int) -> list[ShareRow]:
+    """Cells of several categories against ns-3."""
+    facts = aggregates.recorded()
+    return [row for cell in cells if cell.name in facts for row in _shares(cell, facts[cell.name], seeds)]
+
+
+def _shares(cell: Cell, said: list[aggregates.Said], seeds: int) -> list[ShareRow]:
+    runs = results(scenario(cell), SCHEMES[cell.flows[0].transport], seeds)
+    rows = []
+    for category in dict.fromkeys(flow.category for flow in cell.flows):
+        flows = [index for index, flow in enumerate(cell.flows) if flow.category == category]
+        theirs = estimate([sum(one.kbps[index] for index in flows) for one in said])
+
+        def ours(run: Result, flows: list[int] = flows) -> float:
+            return float(run.flows["goodput_bps"].iloc[flows].sum()) / 1e3
+
+        goodput = Against("goodput", over(runs, ours), theirs.mean, theirs.half_width or 0.0)
+        rows.append(ShareRow(cell.name, category, goodput))
+    return rows
+
+
+def main() -> None:
+    """Prints what each category gets beside ns-3, by the beginning of the names of cells."""
+    seeds, *names = sys.argv[1:]
+    cells = tuple(cell for cell in aggregates.CATEGORIES if not names or cell.name.startswith(tuple(names)))
+    for row in shares(cells, int(seeds)):
+        low, high = row.goodput.interval
+        here, there = row.goodput.measured.mean, row.goodput.reference
+        off = f"{row.goodput.off:+.1%} [{low:+.1%}, {high:+.1%}]"
+        print(f"{row.cell}: {row.category} {here:.0f} kb/s, ns-3 {there:.0f}, {off} {row.agreement}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

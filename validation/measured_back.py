@@ -156,10 +156,10 @@ def _paired(run: multihop.Result, found: multihop.Measurement) -> pd.DataFrame:
     captured = found.estimates.copy()
     captured["name"] = captured["interface"].map(names)
     captured["time_s"] = (captured["time_s"] + captured["interface"].map(starts)).round(6)
-    told: pd.DataFrame = run.measurements.copy()
-    told["time_s"] = told["time_s"].round(6)
-    told = told[told["time_s"] < told["time_s"].max()]
-    return told.merge(captured, on=["name", "time_s", "estimator"], how="left", suffixes=("", "_captured"))
+    recorded: pd.DataFrame = run.measurements.copy()
+    recorded["time_s"] = recorded["time_s"].round(6)
+    recorded = recorded[recorded["time_s"] < recorded["time_s"].max()]
+    return recorded.merge(captured, on=["name", "time_s", "estimator"], how="left", suffixes=("", "_captured"))
 
 
 def _truths(run: multihop.Result, node: str, alone_bps: float) -> dict[str, float]:
@@ -179,11 +179,11 @@ def _truths(run: multihop.Result, node: str, alone_bps: float) -> dict[str, floa
 def _rows(node: str, estimator: str, both: pd.DataFrame, truths: dict[str, float]) -> list[Row]:
     made = []
     for quantity in QUANTITIES:
-        told, captured = both[quantity].to_numpy(), both[f"{quantity}_captured"].to_numpy()
-        has = ~np.isnan(told)
+        recorded, captured = both[quantity].to_numpy(), both[f"{quantity}_captured"].to_numpy()
+        has = ~np.isnan(recorded)
         if not has.any():
             continue
-        same = np.abs(captured - told) <= SAME * np.abs(told)
+        same = np.abs(captured - recorded) <= SAME * np.abs(recorded)
         truth = truths[quantity]
         made.append(
             Row(
@@ -192,7 +192,7 @@ def _rows(node: str, estimator: str, both: pd.DataFrame, truths: dict[str, float
                 quantity,
                 int(has.sum()),
                 int((has & ~same).sum()),
-                float(np.nanmean(told)),
+                float(np.nanmean(recorded)),
                 float(np.nanmean(captured[has])) if not np.isnan(captured[has]).all() else float("nan"),
                 None if np.isnan(truth) else truth,
             )

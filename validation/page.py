@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from multihop.results.statistics import Estimate
+from validation.aggregation import AggregationRow
 from validation.checks import CellRow, ChainRow, DsdvRow, RecnRow, XcpRow
 from validation.interference import InterferenceRow
 
@@ -144,6 +145,25 @@ def interference(rows: list[InterferenceRow]) -> str:
         ]
 
     return table(["cell", "goodput [kb/s]", "ns-3", "off", "Jain", "ns-3", "off", "agrees"], map(cells, rows))
+
+
+def aggregation(rows: list[AggregationRow], reference: str) -> str:
+    """Cells of 802.11n, ac and ax beside a reference."""
+
+    def cells(row: AggregationRow) -> list[str]:
+        numbers = []
+        for against, digits in ((row.goodput, 0), (row.delay, 2)):
+            theirs = "" if against is None else f"{against.reference:.{digits}f}"
+            if against is not None and against.reference_ci > 0:
+                theirs += f" ± {against.reference_ci:.{digits}f}"
+            ours = "" if against is None else shown(against.measured, digits)
+            numbers += [ours, theirs, "" if against is None else f"{against.off:+.1%}"]
+        return [row.cell, *(numbers if delays else numbers[:3]), row.agreement]
+
+    delays = any(row.delay is not None for row in rows)
+    head = ["cell", "goodput [kb/s]", reference, "off"]
+    head += ["delay [ms]", reference, "off"] if delays else []
+    return table([*head, "agrees"], map(cells, rows))
 
 
 def fill(**parts: str) -> str:

@@ -28,8 +28,8 @@ def test_run_prints_flows_and_metrics(multihop, chain):
     assert "one seed, so no interval" in done.out
 
 
-def test_run_as_json(multihop, chain):
-    done = multihop("run", chain, "--seed", "7", "--seeds", "3", "--json")
+def test_run_as_json(inline, chain):
+    done = inline("run", chain, "--seed", "7", "--seeds", "3", "--json")
     assert done.code == 0, done.err
     assert done.err == ""
     result = done.json()
@@ -39,20 +39,20 @@ def test_run_as_json(multihop, chain):
     assert result["statistics"]["metrics"]["jain"]["scenario"]["n"] == 3
 
 
-def test_json_has_no_nan(multihop, chain):
-    done = multihop("run", chain, "--scheme", "udp", "--json")
+def test_json_has_no_nan(inline, chain):
+    done = inline("run", chain, "--scheme", "udp", "--json")
     json.loads(done.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
 
 
-def test_run_options(multihop, chain):
-    summary = multihop("run", chain, "--duration", "3 s", "--warmup", "2 s", "--json").json()["runs"][0]["summary"]
+def test_run_options(inline, chain):
+    summary = inline("run", chain, "--duration", "3 s", "--warmup", "2 s", "--json").json()["runs"][0]["summary"]
     assert summary["measured_s"] == 1.0
-    assert multihop("run", chain, "--record-interval", "2.5 s", "--out", "o").code == 0
+    assert inline("run", chain, "--record-interval", "2.5 s", "--out", "o").code == 0
     assert len((chain.parent / "o" / "series.csv").read_text().splitlines()) == 1 + 2 * 2
 
 
-def test_compare_writes_tables_manifest_and_report(multihop, chain, tmp_path):
-    done = multihop("compare", chain, "--schemes", "tcp-newreno, recn", "--seeds", "3", "--out", "results/new")
+def test_compare_writes_tables_manifest_and_report(inline, chain, tmp_path):
+    done = inline("compare", chain, "--schemes", "tcp-newreno, recn", "--seeds", "3", "--out", "results/new")
     assert done.code == 0, done.err
     assert re.search(r"(^Goodput: |: goodput )", done.out, re.MULTILINE)
     folder = tmp_path / "results" / "new"
@@ -76,9 +76,9 @@ def test_the_command_in_the_manifest_makes_the_same_results(multihop, chain, tmp
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
-def test_number_of_jobs_changes_nothing(multihop, chain, tmp_path):
+def test_number_of_jobs_changes_nothing(inline, chain, tmp_path):
     for jobs in ("1", "4"):
-        done = multihop("compare", chain, "--schemes", "recn,udp", "--seeds", "3", "--jobs", jobs, "--out", jobs)
+        done = inline("compare", chain, "--schemes", "recn,udp", "--seeds", "3", "--jobs", jobs, "--out", jobs)
         assert done.code == 0, done.err
     for file in (path for path in (tmp_path / "1").rglob("*") if path.is_file() and path.suffix != ".shard"):
         assert file.read_bytes() == (tmp_path / "4" / file.relative_to(tmp_path / "1")).read_bytes(), file.name
@@ -88,8 +88,8 @@ def test_number_of_jobs_changes_nothing(multihop, chain, tmp_path):
     assert one == four
 
 
-def test_report_only(multihop, chain, tmp_path):
-    done = multihop("run", chain, "--report", "deep/down/r.html", "--quiet")
+def test_report_only(inline, chain, tmp_path):
+    done = inline("run", chain, "--report", "deep/down/r.html", "--quiet")
     assert done.code == 0
     assert done.err == ""
     assert (tmp_path / "deep/down/r.html").exists()
@@ -103,9 +103,9 @@ def test_no_progress_bar_without_a_terminal(multihop, chain):
     assert multihop("run", chain).err.startswith("1 run, ")
 
 
-def test_kinds_of_names(multihop):
-    assert list(multihop("list", "routing", "--json").json()) == ["routing_protocols", "metrics", "link_failures"]
-    assert list(multihop("list", "Schemes", "--json").json()) == ["schemes"]
+def test_kinds_of_names(inline):
+    assert list(inline("list", "routing", "--json").json()) == ["routing_protocols", "metrics", "link_failures"]
+    assert list(inline("list", "Schemes", "--json").json()) == ["schemes"]
 
 
 def in_shell(tmp_path, arguments, before="", **environment):
@@ -185,51 +185,51 @@ def test_import_then_compare(multihop, tmp_path):
     assert compared.code == 0, compared.err
 
 
-def test_a_real_mesh_from_file_to_report(multihop, data, tmp_path):
+def test_a_real_mesh_from_file_to_report(inline, data, tmp_path):
     mesh = data / "freifunk-leipzig-meshviewer.stripped.json"
-    done = multihop("import", mesh, "--out", "leipzig.toml")
+    done = inline("import", mesh, "--out", "leipzig.toml")
     assert done.code == 0, done.err
     assert "kept 87 of 279 nodes" in done.err
     options = ["--seeds", "2", "--duration", "12 s", "--out", "results"]
-    done = multihop("compare", "leipzig.toml", "--schemes", "tcp-newreno,recn", *options)
+    done = inline("compare", "leipzig.toml", "--schemes", "tcp-newreno,recn", *options)
     assert done.code == 0, done.err
     assert (tmp_path / "results" / "report.html").stat().st_size > 100_000
 
 
-def test_check(multihop, chain):
-    done = multihop("check", chain)
+def test_check(inline, chain):
+    done = inline("check", chain)
     assert done.code == 0
     assert "n0 > n1 > n2 > n3" in done.out
-    assert multihop("check", chain, "--json").json()["flows"][0]["hops"] == 3
+    assert inline("check", chain, "--json").json()["flows"][0]["hops"] == 3
 
 
-def test_list(multihop):
-    everything = multihop("list", "--json").json()
+def test_list(inline):
+    everything = inline("list", "--json").json()
     assert {"schemes", "phys", "media", "apps", "generators", "estimators", "models", "papers"} <= set(everything)
-    schemes = multihop("list", "schemes", "--json").json()
+    schemes = inline("list", "schemes", "--json").json()
     assert schemes == {"schemes": everything["schemes"]}
     assert {"udp", "tcp-newreno", "tcp-sack", "recn"} <= {entry["name"] for entry in schemes["schemes"]}
     assert all(entry["summary"] for entries in everything.values() for entry in entries)
-    assert "recn" in multihop("list").out
+    assert "recn" in inline("list").out
 
 
-def test_list_names_papers_with_their_items(multihop):
-    papers = multihop("list", "papers", "--json").json()["papers"]
+def test_list_names_papers_with_their_items(inline):
+    papers = inline("list", "papers", "--json").json()["papers"]
     assert "table3" in next(paper["keys"] for paper in papers if paper["name"] == "recn")
-    out = multihop("list", "papers").out
+    out = inline("list", "papers").out
     for paper in papers:
         assert all(f"{item} " in out and title for item, title in paper["keys"].items())
 
 
-def test_list_names_models_with_their_arguments(multihop):
-    found = {entry["name"]: entry["keys"] for entry in multihop("list", "models", "--json").json()["models"]}
+def test_list_names_models_with_their_arguments(inline):
+    found = {entry["name"]: entry["keys"] for entry in inline("list", "models", "--json").json()["models"]}
     assert set(found) == set(models.MODELS)
     assert found["frame-transmission-efficiency"]["payload_bytes"] == "what a DATA frame carries (default 1000)"
-    assert "Eq. 19 as it is printed" in multihop("list", "models").out
+    assert "Eq. 19 as it is printed" in inline("list", "models").out
 
 
-def test_the_schema_of_studies_accepts_our_studies_and_refuses_others(multihop):
-    schema = multihop("schema", "study").json()
+def test_the_schema_of_studies_accepts_our_studies_and_refuses_others(inline):
+    schema = inline("schema", "study").json()
     jsonschema.Draft202012Validator.check_schema(schema)
     ours = [paper.study(item).file_text for paper in papers() for item in paper.items]
     ours += [path.read_text("utf-8") for path in sorted((ROOT / "studies").glob("*.toml"))]
@@ -247,22 +247,22 @@ def test_the_schema_of_studies_accepts_our_studies_and_refuses_others(multihop):
             jsonschema.validate(one, schema)
 
 
-def test_schema_of_something_else(multihop):
-    assert "scenario, study" in multihop("schema", "paper").fails_cleanly()
+def test_schema_of_something_else(inline):
+    assert "scenario, study" in inline("schema", "paper").fails_cleanly()
 
 
-def test_the_schema_accepts_our_scenarios_and_refuses_others(multihop):
-    schema = multihop("schema").json()
+def test_the_schema_accepts_our_scenarios_and_refuses_others(inline):
+    schema = inline("schema").json()
     jsonschema.validate(tomllib.loads(CHAIN), schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**tomllib.loads(CHAIN), "duratoin": "3 s"}, schema)
 
 
-def test_doctor(multihop):
-    done = multihop("doctor")
+def test_doctor(inline):
+    done = inline("doctor")
     assert done.code == 0, done.out
     assert "PROBLEM" not in done.out
-    assert set(multihop("doctor", "--json").json()["checks"].values()) == {"ok"}
+    assert set(inline("doctor", "--json").json()["checks"].values()) == {"ok"}
 
 
 def test_help_and_version(multihop):
@@ -274,7 +274,7 @@ def test_help_and_version(multihop):
         assert command in done.out
 
 
-def test_settings_reproduce_by_the_printed_command(multihop, chain, tmp_path):
+def test_settings_reproduce_by_the_printed_command(inline, chain, tmp_path):
     options = [
         "--set",
         "topology.hops=4",
@@ -285,14 +285,14 @@ def test_settings_reproduce_by_the_printed_command(multihop, chain, tmp_path):
         "--set",
         'name="x"',
     ]
-    first = multihop("compare", chain, "--schemes", "udp,recn", "--seeds", "1", "--json", *options)
+    first = inline("compare", chain, "--schemes", "udp,recn", "--seeds", "1", "--json", *options)
     assert first.code == 0, first.err
     chain.rename(tmp_path / "scenario.toml")
-    again = multihop(*shlex.split(first.json()["command"])[1:], "--json")
+    again = inline(*shlex.split(first.json()["command"])[1:], "--json")
     assert again.code == 0, again.err
     assert again.out == first.out
     assert first.json()["scenario"]["name"] == "x"
-    checked = multihop("check", "scenario.toml", "--json", *options)
+    checked = inline("check", "scenario.toml", "--json", *options)
     assert len(checked.json()["nodes"]) == 5
 
 

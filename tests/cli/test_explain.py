@@ -283,9 +283,9 @@ def test_remedies_are_chosen_by_cause_and_change_what_they_say():
     account = found.flows[0]
     assert account.causes[0].kind == "hidden"
     nodes = result.view["nodes"]
-    made = candidates(account, nodes, Settings(scenario, {}, result.view["flows"]))
+    made = candidates(account, nodes, Settings(scenario, {}, result.view))
     assert made[0].set == {"mac.rts_threshold": "0 B"}
-    on = Settings(scenario, {"set": {"mac.rts_threshold": "0 B"}}, result.view["flows"])
+    on = Settings(scenario, {"set": {"mac.rts_threshold": "0 B"}}, result.view)
     assert {"mac.rts_threshold": "0 B"} not in [remedy.set for remedy in candidates(account, nodes, on)]
     for remedy in made:
         assert re.match(r"^[a-zA-Z]", remedy.words)

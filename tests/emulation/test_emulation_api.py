@@ -8,6 +8,7 @@ import pytest
 
 import multihop
 from multihop.base.errors import UserError
+from multihop.cli.watching import goodputs
 from multihop.emulation.script import iperf3, read_script
 
 CHAIN = """
@@ -132,6 +133,33 @@ def test_a_script_runs_its_programs_and_reads_iperf3(tmp_path):
     assert rows == [("sleepers n1", None), ("sleepers n2", None), ("n2", 4), ("report", 0)]
     report = found["programs"][-1]
     assert (report["goodput_bps"], report["rtt_mean_s"]) == (9e6, pytest.approx(0.012))
+
+
+def test_goodput_by_pair_is_what_came_between_two_looks():
+    before = {"real_s": 2.0, "delivered_bytes": {"a->b": 1000, "b->a": 50}}
+    now = {"real_s": 4.0, "delivered_bytes": {"a->b": 2000, "b->a": 50, "c->a": 250}}
+    assert goodputs(before, now) == {"a->b": 4000.0, "c->a": 1000.0}
+    assert goodputs(now, now) == {}
+
+
+@pytest.mark.usefixtures("emulation")
+def test_status_has_goodput_and_a_live_table_hides_what_programs_print(tmp_path):
+    scenario, status = tmp_path / "chain.toml", tmp_path / "status"
+    scenario.write_text(CHAIN)
+    send = "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); print('loud')\n"
+    send += "for _ in range(25): s.sendto(bytes(500), ('n2', 9)); time.sleep(0.1)"
+    words = [sys.executable, "-m", "multihop", "emulate", scenario, "--live", "--status", status, "--max-lag", "off"]
+    done = subprocess.run(
+        [*words, "--", sys.executable, "-c", send], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "loud" not in done.stdout + done.stderr
+    lines = [json.loads(line) for line in status.read_text().splitlines()]
+    assert len(lines) == 2
+    assert 10_000 < lines[-1]["goodput_bps"]["n0->n2"] < 60_000, "500 bytes ten times a second are 40 kb/s"
+    shell = subprocess.run([*words, "--shell", "n0"], capture_output=True, text=True, timeout=60, check=False)
+    assert shell.returncode == 2
+    assert "--live: a shell needs the terminal" in shell.stderr
 
 
 #: The parts of what iperf3 3.x prints with -J that are read.

@@ -75,29 +75,29 @@ def test_airtime_adds_up(capture):
         assert (totals.sort_index() - by_kind).abs().to_numpy().max() < 1e-9
 
 
-def test_the_command_prints_writes_and_is_json(multihop, capture, tmp_path):
+def test_the_command_prints_writes_and_is_json(inline, capture, tmp_path):
     path, _ = capture
-    said = multihop("measure", path, "--all", "--out", tmp_path / "m").out
+    said = inline("measure", path, "--all", "--out", tmp_path / "m").out
     assert "capture quality: good" in said
     assert "02:00:00:00:00:00 > 02:00:00:00:00:01" in said
     written = {one.name for one in (tmp_path / "m").iterdir()}
     assert {"airtime.parquet", "links.csv", "report.html", "manifest.json"} <= written
     assert "<svg" in (tmp_path / "m" / "report.html").read_text()
-    record = multihop("measure", path, "--json").json()
+    record = inline("measure", path, "--json").json()
     assert record["links"][0]["sender"] == "02:00:00:00:00:00"
     # Again into the same folder, but not over what is not ours.
-    assert multihop("measure", path, "--out", tmp_path / "m").code == 0
+    assert inline("measure", path, "--out", tmp_path / "m").code == 0
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "links.csv").write_text("mine")
-    assert "not a results folder" in multihop("measure", path, "--json", "--out", tmp_path / "other").err
+    assert "not a results folder" in inline("measure", path, "--json", "--out", tmp_path / "other").err
     assert (tmp_path / "other" / "links.csv").read_text() == "mine"
 
 
-def test_a_cut_capture_gives_what_came_before_and_says_so(multihop, capture, tmp_path):
+def test_a_cut_capture_gives_what_came_before_and_says_so(inline, capture, tmp_path):
     content = capture[0].read_bytes()
     cut = tmp_path / "cut.pcapng.gz"
     cut.write_bytes(gzip.compress(content[: len(content) // 2 + 1]))
-    done = multihop("measure", cut, "--all")
+    done = inline("measure", cut, "--all")
     assert done.code == 2
     assert "capture quality" in done.out
     assert "what was read before it is above" in done.err
@@ -105,10 +105,10 @@ def test_a_cut_capture_gives_what_came_before_and_says_so(multihop, capture, tmp
 
 
 @pytest.mark.parametrize("content", [b"", b"hello, this is no capture", b"\x0a\x0d\x0d\x0a"])
-def test_files_that_are_no_captures(multihop, tmp_path, content):
+def test_files_that_are_no_captures(inline, tmp_path, content):
     path = tmp_path / "x.pcap"
     path.write_bytes(content)
-    assert str(path) in multihop("measure", path).fails_cleanly()
+    assert str(path) in inline("measure", path).fails_cleanly()
 
 
 def test_bad_arguments(inline, capture, tmp_path):
@@ -120,7 +120,7 @@ def test_bad_arguments(inline, capture, tmp_path):
         measure(tmp_path / "nowhere.pcap")
 
 
-def test_damaged_frames_are_a_kind_of_their_own_everywhere(multihop, tmp_path):
+def test_damaged_frames_are_a_kind_of_their_own_everywhere(inline, tmp_path):
     def record(at_us, flags, frame):
         # Radiotap with flags (0x40: bad FCS) and a rate of 2 Mb/s.
         packet = bytes([0, 0, 10, 0, 6, 0, 0, 0, flags, 4]) + frame
@@ -140,7 +140,7 @@ def test_damaged_frames_are_a_kind_of_their_own_everywhere(multihop, tmp_path):
     assert row["airtime_s"] == pytest.approx(992e-6, abs=1e-9)
     assert found.sniffers[0].quality["damaged"] == 1
     assert "1 of 3 frames are damaged (33.3 %)" in found.sniffers[0].reasons
-    said = multihop("measure", path, "--out", tmp_path / "out").out
+    said = inline("measure", path, "--out", tmp_path / "out").out
     assert re.search(r"damaged +1 +200 +0.2 %", said)
     # In the picture, with the colour of its kind.
     assert "#999999" in (tmp_path / "out" / "report.html").read_text()

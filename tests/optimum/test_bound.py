@@ -256,16 +256,16 @@ def test_too_many_cliques_leave_a_bound():
     assert set().union(*cliques) == set(range(30))
 
 
-def test_the_command_prints_and_refuses(multihop, chain):
-    shown = multihop("bound", chain, "--set", "topology.hops=3")
+def test_the_command_prints_and_refuses(inline, chain):
+    shown = inline("bound", chain, "--set", "topology.hops=3")
     assert shown.code == 0, shown.err
     assert "carrier-sense" in shown.out
     assert "with ACKs" in shown.out
-    record = multihop("bound", chain, "--scheme", "udp", "--json").json()
+    record = inline("bound", chain, "--scheme", "udp", "--json").json()
     assert [row["level"] for row in record["totals"]] == [level.name for level in LEVELS]
     assert record["complete"] is True
     assert {row["name"] for row in record["flows"]} == {"long", "short"}
-    assert "--set topology.hops" in multihop("bound", chain, "--set", "topology.hops=0").fails_cleanly()
+    assert "--set topology.hops" in inline("bound", chain, "--set", "topology.hops=0").fails_cleanly()
     assert chain.read_text() == CHAIN
 
 

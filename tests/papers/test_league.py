@@ -100,7 +100,7 @@ def test_nothing_is_said_of_networks_and_schemes_that_are_not_there():
     for network in networks():
         told = network.scenario.get("schemes", {})
         assert set(told) <= set(schemes())
-        # What schemes are told of the network is so.
+        # What schemes are configured with of the network is so.
         assert told["tcp-ap"]["rate"] == network.scenario["phy"]["data_rate"]
         text = (files("multihop.league") / "scenarios" / f"{network.name}.toml").read_text()
         assert told["ewccp"]["psi"] * 11e6 == pytest.approx(carried_alone(text), rel=2e-3)

@@ -10,7 +10,7 @@ from docs import generate
 from docs.pictures import compact
 
 import multihop
-from conftest import ROOT
+from conftest import ROOT, repository
 from multihop.report.svg import INK, Chart, style
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -18,26 +18,16 @@ PICTURES = {".gif", ".jpg", ".jpeg", ".png", ".svg", ".webp"}
 MOST_BYTES = 3_000_000
 
 
-def files():
-    """What the repository has, and what is new in it."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=False
-    )
-    if listed.returncode != 0:
-        pytest.skip("this is no git repository")
-    return [ROOT / name for name in listed.stdout.decode().splitlines() if (ROOT / name).is_file()]
-
-
 def test_pictures_fit_into_the_repository():
-    sizes = {path: path.stat().st_size for path in files() if path.suffix in PICTURES}
+    sizes = {path: path.stat().st_size for path in repository() if path.suffix in PICTURES}
     assert len(sizes) > 2
     assert sum(sizes.values()) < MOST_BYTES, sorted(sizes.items(), key=lambda item: -item[1])[:10]
 
 
-def test_links_lead_to_files():
+def test_links_lead_to_repository():
     generated = {generate.TARGET / name for name in generate.pages()}
     broken, seen = [], 0
-    for page in files():
+    for page in repository():
         if page.suffix != ".md" or ROOT / "validation" in page.parents:
             # Templates of pages in docs/results, whose links are from there.
             continue
@@ -53,8 +43,9 @@ def test_links_lead_to_files():
 
 
 def test_every_page_is_on_the_site():
-    index = (ROOT / "docs" / "index.md").read_text("utf-8") + (ROOT / "docs" / "adr" / "index.md").read_text("utf-8")
-    pages = [path for path in files() if path.suffix == ".md" and ROOT / "docs" in path.parents]
+    indices = [ROOT / "docs" / folder / "index.md" for folder in ("", "adr", "playground")]
+    index = "".join(path.read_text("utf-8") for path in indices)
+    pages = [path for path in repository() if path.suffix == ".md" and ROOT / "docs" in path.parents]
     assert len(pages) > 40
     missing = [path.name for path in pages if path.stem != "index" and not re.search(rf"\b{path.stem}\n", index)]
     assert not missing
@@ -154,7 +145,7 @@ def test_the_table_for_contributors_names_files_that_exist():
 def test_pages_that_sources_name_exist():
     made = {f"docs/reference/generated/{name}" for name in generate.pages()}
     missing, seen = [], 0
-    for path in files():
+    for path in repository():
         # Texts of papers are in the results, which change only when these are reproduced.
         if ROOT / "docs" / "results" in path.parents or path.suffix not in {".py", ".rs", ".md", ""}:
             continue

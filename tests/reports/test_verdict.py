@@ -112,7 +112,7 @@ def test_those_that_cannot_be_told_from_the_best_are_one_clause():
         for name, mean in {"x": 1.0, "y": 1.0, "z": 1.0, "slow": 0.5}.items()
     }
     goodput = made_up(rates).verdict()[0]
-    assert goodput.count("cannot be told apart") == 1
+    assert goodput.count("cannot be distinguished") == 1
     assert "than slow by" in goodput
 
 

@@ -59,12 +59,12 @@ def test_without_wires_the_table_is_empty(tmp_path):
     assert list(pd.read_parquet(folder / "wires.parquet").columns) == ["variant", "seed", *TABLES["wires"]]
 
 
-def test_check_counts_wires_among_the_links(multihop, tmp_path):
+def test_check_counts_wires_among_the_links(inline, tmp_path):
     (tmp_path / "mixed.toml").write_text(MIXED)
-    done = multihop("check", "mixed.toml")
+    done = inline("check", "mixed.toml")
     assert done.code == 0, done.err
     assert "3 nodes, 4 directed links (2 by wire), 1 flows" in done.out
-    view = multihop("check", "mixed.toml", "--json").json()
+    view = inline("check", "mixed.toml", "--json").json()
     assert view["wires"][1] == {
         "sender": 2,
         "receiver": 1,
@@ -74,12 +74,12 @@ def test_check_counts_wires_among_the_links(multihop, tmp_path):
         "loss": 0,
     }
     assert [1, 2, 1.0] in view["links"]
-    assert "by wire" not in multihop("check", SCENARIOS / "chain.toml").out
+    assert "by wire" not in inline("check", SCENARIOS / "chain.toml").out
 
 
-def test_a_report_shows_nodes_without_a_place(multihop, tmp_path):
+def test_a_report_shows_nodes_without_a_place(inline, tmp_path):
     (tmp_path / "mixed.toml").write_text(MIXED)
-    done = multihop("run", "mixed.toml", "--out", "results")
+    done = inline("run", "mixed.toml", "--out", "results")
     assert done.code == 0, done.err
     assert "1 nodes without a position" in (tmp_path / "results" / "report.html").read_text()
 

@@ -13,8 +13,8 @@ from multihop.claims.export import EXPORT_NAMES, export
 from multihop.results.columns import TABLES
 from studies import NETWORK, keep_only, kept, study
 
-#: An empty table is not written, and this network has no wires.
-WRITTEN = [name for name in TABLES if name not in {"positions", "wires"}]
+#: An empty table is not written, and this network has no wires, nor access categories.
+WRITTEN = [name for name in TABLES if name not in {"categories", "positions", "wires"}]
 
 METRICS = {
     "goodput": {"column": "flows.goodput_bps", "reduce": "sum", "unit": "kb/s", "better": "higher"},

@@ -88,11 +88,11 @@ def chain():
 
 
 def test_on_radio_capacities_that_are_too_high_fill_the_queues(chain):
-    told, wrong = chain["rcp, told 1 Mb/s"], chain["rcp, phy-rate"]
+    told, wrong = chain["rcp, set to 1 Mb/s"], chain["rcp, phy-rate"]
     assert wrong.lost["queue_full"].mean > 50
     assert told.goodput_mbps.mean > 1.2 * wrong.goodput_mbps.mean
     assert told.lost.get("queue_full") is None
-    told, wrong = chain["xcp, told 1 Mb/s"], chain["xcp, phy-rate"]
+    told, wrong = chain["xcp, set to 1 Mb/s"], chain["xcp, phy-rate"]
     assert told.goodput_mbps.mean > 1.2 * wrong.goodput_mbps.mean
     assert told.goodput_mbps.mean > 1.5 * chain["xcp, phy-rate, forgets SACK"].goodput_mbps.mean
     assert told.queue.mean < 10 < wrong.queue.mean

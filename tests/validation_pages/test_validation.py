@@ -19,7 +19,7 @@ EFFORT = checks.QUICK
     [
         (103.0, 1.5, 100.0, 1.0, Agreement.YES),
         (103.0, 1.5, 100.0, 2.0, Agreement.OPEN),  # hypot(1.5, 2) is 2.5, so that the interval ends at 5.5 %
-        (130.0, 40.0, 100.0, 0.0, Agreement.OPEN),  # its interval holds the reference, but tells nothing
+        (130.0, 40.0, 100.0, 0.0, Agreement.OPEN),  # its interval holds the reference, but decides nothing
         (107.0, 1.0, 100.0, 1.0, Agreement.NO),
         (93.0, 1.0, 100.0, 1.0, Agreement.NO),
     ],

@@ -115,11 +115,11 @@ def _facts() -> dict[str, Any]:
 
 def main() -> None:
     """Runs everything, and writes it down."""
-    told = subprocess.run(["ns"], input="puts [ns-version]", capture_output=True, text=True, check=True)
+    ns = subprocess.run(["ns"], input="puts [ns-version]", capture_output=True, text=True, check=True)
     text = [
-        "# What ns-2 says of `dumbbell.tcl`, which tells what the numbers are; `python -m validation.ns2.dumbbell`",
+        "# What ns-2 says of `dumbbell.tcl`, which says what the numbers are; `python -m validation.ns2.dumbbell`",
         "# writes it down.",
-        f'version = "ns-{told.stdout.strip()} (Debian\'s package ns2)"',
+        f'version = "ns-{ns.stdout.strip()} (Debian\'s package ns2)"',
     ]
     for setup in SETUPS:
         course = run(setup)

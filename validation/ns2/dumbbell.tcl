@@ -32,7 +32,7 @@ Agent/TCPSink set packetSize_ [expr {$header + $timestamps}]
 
 set ns [new Simulator]
 
-# Both directions of a wire. A queue of ns-2 is full one packet before its limit, and XCP has to be told what the wire carries.
+# Both directions of a wire. A queue of ns-2 is full one packet before its limit, and XCP has to be configured with what the wire carries.
 proc wire {from to rate delay limit} {
     global ns queue_kind
     $ns duplex-link $from $to $rate $delay $queue_kind

@@ -1,0 +1,101 @@
+"""Programs that route, over frames of Ethernet. Skipped where the kernel forbids it, or has no TUN devices."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from multihop.base.errors import UserError
+from multihop.emulation.session import Settings
+from multihop.simulation.scenario import load
+
+#: Two ways from n0 to n3: over n1, and, a hop longer, over n2 and n4.
+MESH = """
+name = "two-ways"
+duration = "50 s"
+[phy]
+standard = "802.11g"
+data_rate = "54 Mb/s"
+control_rate = "6 Mb/s"
+[topology]
+nodes = [
+  { name = "n0", position = ["0 m", "0 m"] },
+  { name = "n1", position = ["170 m", "170 m"] },
+  { name = "n2", position = ["60 m", "-200 m"] },
+  { name = "n3", position = ["340 m", "0 m"] },
+  { name = "n4", position = ["280 m", "-200 m"] },
+]
+"""
+
+
+def multihop(*words):
+    command = [sys.executable, "-m", "multihop", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture(scope="module")
+def mesh(tmp_path_factory):
+    """A file, where emulation works."""
+    file = tmp_path_factory.mktemp("ethernet") / "mesh.toml"
+    file.write_text(MESH)
+    tried = multihop("emulate", file, "--mode", "ethernet", "-q", "--", "true")
+    if "namespaces cannot be made" in tried.stderr or "/dev/net/tun" in tried.stderr:
+        pytest.skip(f"emulation is forbidden here: {tried.stderr.strip()}")
+    assert tried.returncode in {0, 3}, tried.stderr
+    return file
+
+
+def emulate(file, *words):
+    return multihop("emulate", file, "--mode", "ethernet", "--max-lag", "off", *words)
+
+
+def pinged(text):
+    """Numbers of the packets that came back."""
+    return [int(number) for number in re.findall(r"icmp_seq=(\d+) ttl", text)]
+
+
+def test_neighbours_resolve_addresses_and_nobody_relays(mesh):
+    if shutil.which("ping") is None:
+        pytest.skip("there is no ping here")
+    near = emulate(mesh, "--json", "--", "ping", "-c", "3", "-i", "0.2", "n1")
+    assert near.returncode == 0, near.stderr
+    assert pinged(near.stderr) == [1, 2, 3]
+    live = json.loads(near.stdout)["live"]
+    ends = live["delivered"] + live["device_full"] + live["queued"] + sum(live["lost"].values())
+    assert live["read"] == ends + sum(live["refused"].values())
+    assert live["delivered"] >= 8, "a request and a reply of ARP, and three of ICMP each"
+    far = emulate(mesh, "--", "ping", "-c", "1", "-W", "1", "n3")
+    assert far.returncode == 1
+    assert not pinged(far.stdout)
+
+
+@pytest.mark.usefixtures("mesh")
+def test_babel_finds_another_way_when_a_node_is_switched_off(tmp_path):
+    for program in ("babeld", "ping"):
+        if shutil.which(program) is None:
+            pytest.skip(f"there is no {program} here")
+    file = tmp_path / "outage.toml"
+    outages = ['[[outages]]\nnode = "n1"\nfrom = "20 s"\nto = "60 s"\n']
+    file.write_text(MESH + "".join(outages))
+    # Wireless, so that links are watched; hellos each second, so that the test is short.
+    at = ["--at", f"n0,n1,n2,n3,n4:sh -c 'exec babeld -w -h 1 -I {tmp_path}/$$.pid -S {tmp_path}/$$.state air0'"]
+    journal = tmp_path / "run.journal"
+    ping = "sleep 8; ip route show proto babel; exec ping -D -i 0.25 -W 1 -c 150 n3"
+    done = emulate(file, "--json", "--record", journal, *at, "--", "sh", "-c", ping)
+    numbers = pinged(done.stderr)
+    assert "10.0.0.4 via 10.0.0.2 " in done.stderr, done.stderr
+    # Every quarter of a second from the eighth on: nearly all come back before the outage, and nearly all at the end.
+    assert len([number for number in numbers if number < 40]) > 30, done.stderr
+    assert len([number for number in numbers if number > 115]) > 28, done.stderr
+    live = json.loads(done.stdout)["live"]
+    assert live["lost"]["retry_limit"] > 0, "what was sent to n1 while it was off"
+    again = multihop("replay", journal, "-q")
+    assert again.returncode == 0, again.stderr
+
+
+def test_modes_are_two():
+    with pytest.raises(UserError, match="mode: found 'token-ring'; needs one of ip, ethernet"):
+        Settings(load(MESH), {"external": "alone"}, mode="token-ring").check()

@@ -1,0 +1,121 @@
+"""Frame logs: what the commands write, what Python reads, what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import multihop
+from conftest import SCENARIOS
+from multihop import UserError
+from multihop.cli.app import app
+from multihop.framelog import read
+from multihop.report.viewer import page
+
+HIDDEN = SCENARIOS / "hidden-terminal.toml"
+
+
+@pytest.fixture(scope="module")
+def logged(tmp_path_factory):
+    path = tmp_path_factory.mktemp("frames") / "hidden.frames"
+    return multihop.run(HIDDEN, duration="5 s", warmup="0 s", frames=path), path
+
+
+def call(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_airtimes_add_up_to_the_table_of_nodes_to_the_nanosecond(logged):
+    result, path = logged
+    frames = multihop.frames(path)
+    sent = frames.groupby("from")["airtime"].sum()
+    shares = result.nodes.set_index("name")["transmitting"]
+    for name, airtime in sent.items():
+        assert airtime == round(shares[name] * 5e9)
+
+
+def test_collisions_are_those_counted(logged):
+    result, path = logged
+    frames = multihop.frames(path)
+    counted = result.output["collisions"]["lost"]
+    assert (frames["outcome"] == "collision").sum() == np.sum(counted) > 100
+    assert set(frames[frames["outcome"] == "collision"]["overlap"]) <= {"hidden", "simultaneous", "sensed"}
+
+
+def test_a_log_changes_nothing(logged):
+    result, _ = logged
+    alone = multihop.run(HIDDEN, duration="5 s", warmup="0 s")
+    assert alone.output["summary"]["fingerprint"] == result.output["summary"]["fingerprint"]
+
+
+def test_a_part_is_of_the_nodes_and_the_interval_that_were_named(tmp_path, logged):
+    path = tmp_path / "part.frames"
+    done = call(
+        "run",
+        HIDDEN,
+        "--duration",
+        "5 s",
+        "--warmup",
+        "0 s",
+        "--frames",
+        path,
+        "--nodes",
+        "n0",
+        "--between",
+        "1s, 2 s",
+        "-q",
+    )
+    assert done.exit_code == 0, done.output
+    part, whole = multihop.frames(path), multihop.frames(logged[1], (1.0, 2.0))
+    wanted = whole[(whole["from"] == "n0") | (whole["to"] == "n0")]
+    assert list(part["start"]) == list(wanted["start"])
+    assert len(part) > 10
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--nodes", "n0"], "add --frames"),
+        (["--frames", "{tmp}/x.frames", "--nodes", "n9"], "no node 'n9'"),
+        (["--frames", "{tmp}/x.frames", "--between", "2 s"], "needs two instants"),
+        (["--frames", "{tmp}/x.frames", "--between", "2 s, 1 s"], "must be before"),
+        (["--frames", "{tmp}/x.frames", "--seeds", "2"], "leave --seeds out"),
+    ],
+)
+def test_bad_options_are_refused(tmp_path, words, said):
+    done = call("run", HIDDEN, *(word.format(tmp=tmp_path) for word in words))
+    assert done.exit_code != 0
+    assert said in str(done.exception or done.output)
+
+
+def test_what_is_no_log_or_cut_short_says_so(tmp_path, logged):
+    other = tmp_path / "other"
+    other.write_bytes(b"something else")
+    with pytest.raises(UserError, match="no frame log"):
+        multihop.frames(other)
+    with pytest.raises(UserError, match="No such file"):
+        multihop.frames(tmp_path / "none")
+    whole = logged[1].read_bytes()
+    short = tmp_path / "short.frames"
+    short.write_bytes(whole[:-10])
+    assert read(short).cut_short
+    assert not read(logged[1]).cut_short
+    with pytest.raises(UserError, match="name a window"):
+        read(logged[1], most=10)
+
+
+def test_names_are_text_in_the_page(logged):
+    made = page(logged[1].read_bytes(), "</title><script>alert(1)</script>")
+    assert "<script>alert" not in made
+
+
+def test_a_trace_has_an_event_for_each_transmission(tmp_path, logged):
+    out = tmp_path / "trace.json"
+    done = call("view", logged[1], "--perfetto", out)
+    assert done.exit_code == 0, done.output
+    events = json.loads(out.read_text())["traceEvents"]
+    frames = multihop.frames(logged[1])
+    lanes = [event for event in events if event["ph"] == "X"]
+    assert sorted(event["ts"] for event in lanes) == pytest.approx(sorted(frames["start"] / 1000))
+    assert sum(event["dur"] for event in lanes) == pytest.approx(frames["airtime"].sum() / 1000)

@@ -1,0 +1,113 @@
+"""The viewer in a browser: opens, zooms, follows a packet; nothing goes wrong on the console."""
+
+import re
+import shutil
+
+import pytest
+
+import multihop
+from conftest import SCENARIOS
+from multihop.report.viewer import page
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright to drive a browser")
+CHROMIUM = next((p for name in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(name))), None)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("needs chromium")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    path = tmp_path_factory.mktemp("viewer") / "hidden.frames"
+    multihop.run(SCENARIOS / "hidden-terminal.toml", duration="5 s", warmup="0 s", frames=path)
+    return path
+
+
+def opened(browser, tmp_path, data, *, fragment="", width=1280, dark=False):
+    file = tmp_path / "page.html"
+    file.write_text(page(data, "hidden <b>terminal</b>"), encoding="utf-8")
+    tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light")
+    tab.said = []
+    tab.on("console", lambda message: tab.said.append(message.text) if message.type == "error" else None)
+    tab.on("pageerror", lambda error: tab.said.append(str(error)))
+    tab.goto(file.as_uri() + fragment)
+    return tab
+
+
+def shown(tab):
+    """What is in sight, in seconds."""
+    tab.wait_for_timeout(300)
+    return [float(text) for text in re.findall(r"([\d.]+) s(?= to| \()", tab.locator(".viewer-status").inner_text())]
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (400, False), (1280, True)])
+def test_it_opens_zooms_and_follows_a_packet(browser, tmp_path, log, width, dark):
+    tab = opened(browser, tmp_path, log.read_bytes(), width=width, dark=dark)
+    tab.wait_for_selector(".viewer canvas")
+    assert shown(tab) == [0, 5]
+    tab.get_by_role("button", name="next collision").click()
+    first, last = shown(tab)
+    assert last - first < 0.1
+    tab.locator(".viewer > canvas").focus()
+    tab.keyboard.press("n")
+    tab.keyboard.press("+")
+    assert sum(shown(tab)) > 0
+    words = tab.locator(".viewer-words")
+    assert "hidden terminal" in words.inner_text()
+    assert words.locator("li").count() > 1
+    tab.keyboard.press("0")
+    assert shown(tab) == [0, 5]
+    assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "nothing is wider than the page"
+    assert tab.locator("h1").inner_text() == "hidden <b>terminal</b>"
+    assert tab.said == []
+
+
+def test_a_click_on_a_frame_follows_its_packet(browser, tmp_path, log):
+    frame = multihop.frames(log).query("kind == 'data' and outcome == 'arrived'").iloc[3]
+    middle = (frame.start + frame.airtime / 2) / 1e9
+    tab = opened(browser, tmp_path, log.read_bytes(), fragment=f"#t={middle}&span=0.02")
+    tab.wait_for_selector(".viewer canvas")
+    shown(tab)
+    canvas = tab.locator(".viewer > canvas")
+    box = canvas.bounding_box()
+    lane = [
+        node["name"] for node in tab.evaluate("document.querySelector('.viewer-host').viewer.model.head.nodes")
+    ].index(frame["from"])
+    canvas.click(position={"x": 110 + (box["width"] - 110) / 2, "y": 22 + lane * 26 + 12})
+    words = tab.locator(".viewer-words").inner_text()
+    assert f"Packet {frame.packet} of {frame.flow}" in words
+    assert "It was delivered to n1." in words
+
+
+def test_a_link_carries_the_place_and_the_flow(browser, tmp_path, log):
+    tab = opened(browser, tmp_path, log.read_bytes(), fragment="#t=2.5&span=0.1&flow=right")
+    tab.wait_for_selector(".viewer canvas")
+    assert shown(tab) == pytest.approx([2.45, 2.55], abs=1e-3)
+    assert tab.evaluate("location.hash").endswith("flow=right")
+    assert tab.evaluate("document.querySelector('.viewer-host').viewer.state.flow") == 1
+
+
+def test_lanes_add_up_as_the_log_does(browser, tmp_path, log):
+    tab = opened(browser, tmp_path, log.read_bytes())
+    tab.wait_for_selector(".viewer canvas")
+    sums = tab.evaluate("Array.from(document.querySelector('.viewer-host').viewer.model.airtime)")
+    frames = multihop.frames(log)
+    assert sums == [frames.loc[frames["from"] == name, "airtime"].sum() for name in ("n0", "n1", "n2")]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [(lambda whole: whole[:500], "cut short"), (lambda _: b"something else entirely", "no frame log")],
+)
+def test_bad_logs_say_so_in_the_page(browser, tmp_path, log, data, said):
+    tab = opened(browser, tmp_path, data(log.read_bytes()))
+    tab.wait_for_selector(".viewer-error, .viewer-note")
+    assert said in tab.locator("body").inner_text()
+    assert tab.said == []
