@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build build-pgo demo test lint format test-rust test-python test-docs test-wheel wheel hunt fuzz fuzz-importers fuzz-store mutants faults audit bench bench-peers budget bench-capture bench-study validation results claims league when docs figures clean
+.PHONY: build build-pgo demo test lint format test-rust test-python test-docs test-wheel wheel hunt fuzz fuzz-importers fuzz-store mutants faults audit bench bench-peers budget bench-capture bench-study validation results claims league when docs figures playground clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -37,7 +37,9 @@ demo: build
 	$(BIN)/multihop compare scenarios/mesh-demo.toml --schemes tcp-newreno,tcp-sack,recn --seeds 10 --out results/demo
 	@echo "Open results/demo/report.html"
 
-test: lint test-rust test-python test-docs test-wheel
+# Tests of Python beside everything else: for a third of their time they wait, for programs that run in real time and for signals.
+test: build
+	$(MAKE) --no-print-directory -j2 test-python lint test-rust test-docs test-wheel
 
 lint: build
 	cargo fmt --check
@@ -72,8 +74,9 @@ HUNT_FROM ?= 0
 hunt:
 	HUNT=$(HUNT) HUNT_FROM=$(HUNT_FROM) cargo test -p multihop-scenario --test it hunt:: -- --nocapture
 
-test-python: build
-	$(BIN)/pytest -n auto
+# A file's tests stay together, so that what they share is made once.
+test-python: build playground
+	$(BIN)/pytest -n auto --dist loadfile
 
 # Coverage-guided fuzzing of what reads files, for FUZZ_SECONDS each, or FUZZ_RUNS runs each; FUZZ=capture for one target. What is new
 # joins target/fuzz/corpus; what crashes is left in target/fuzz. Stable Rust and a C++ compiler will do.
@@ -160,10 +163,15 @@ bench-capture: build
 	$(BIN)/python benches/capture.py
 
 # The site. Links and references that lead nowhere are errors.
-docs: build
+docs: build playground
 	$(BIN)/python -m docs.generate
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs site
 	@echo "Open site/index.html"
+
+# The engine in a browser: one HTML file, target/playground/playground.html. Needs Rust's target wasm32-unknown-unknown, which rustup adds;
+# without it the page is left out, and that is said.
+playground: $(READY)
+	$(BIN)/python tools/playground.py
 
 # A study of 1000 runs: how busy it keeps the cores, and whether kills change what it leaves.
 bench-study: build

@@ -9,10 +9,37 @@ from typing import Any
 from docs import program
 
 import multihop
+from multihop import _core
 from multihop.cli.inspect import field_place
 from multihop.results.columns import METRICS, RUN_COLUMNS, TABLES, Column
 
 TARGET = Path(__file__).parent / "reference" / "generated"
+
+_FRAME_LOG = """# Frame logs: the format
+
+Generated from the layout that the engine writes by. [Every transmission](../../how-to/frames.md) says how to write
+and show one.
+
+A file begins with `mhframes` and the version, 1, in four bytes, the lowest first as in all numbers of fixed length.
+Blocks follow until the end. A block has: the index of its table (1 byte; 254 for the description, 255 for the end of
+the file), how many rows it has (4 bytes), the first and the last instant in it in nanoseconds (8 bytes each; 0 where
+its table has no times), the length of the rest (4 bytes), and the rest. A file without the block of the end is cut
+short; its whole blocks are good.
+
+The description is JSON, compressed by DEFLATE without a header (RFC 1951; `deflate-raw` in browsers): names of nodes
+and flows, and the tables below, so that a reader needs no copy of this page. Any other block has, for each column in
+order: how many bytes follow (4 bytes), and these, compressed alike: a value per row as a varint (seven bits a byte,
+the lowest first, the highest bit set in all bytes but the last). The coding says what the number is:
+
+| coding | the number |
+|---|---|
+| plain | the value |
+| optional | one more than the value; 0 for none, which is read as -1 |
+| signed | the value in zigzag: 0, -1, 1, -2 are 0, 1, 2, 3 |
+| delta | the difference from the row before, in zigzag; from 0 in the first row of a block, as in all differences |
+| delta slots | the same in two numbers: whole slots (rounded down) in zigzag, and the rest |
+| delta by | the difference, in zigzag, from the last row of the block with the same value of the other column |
+"""
 
 
 def main() -> None:
@@ -31,6 +58,7 @@ def pages() -> dict[str, str]:
         "names.md": names_page(multihop.catalogue()),
         "headers.md": headers_page(multihop.catalogue()["headers"]),
         "results.md": results_page(),
+        "frame-log.md": frame_log_page(),
         "command-line.md": program.command_line_page(),
         "python-api.md": program.python_page(),
     }
@@ -196,6 +224,26 @@ def results_page() -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def frame_log_page() -> str:
+    """Every table and column of a frame log, from the core."""
+    tables, enumerations = _core.frame_layout()
+    lines = [*_FRAME_LOG.splitlines(), ""]
+    for name, row, columns in tables:
+        lines += [
+            f"## {name}",
+            "",
+            f"{row[0].upper()}{row[1:]}.",
+            "",
+            "| column | unit | coding | meaning |",
+            "|---|---|---|---|",
+        ]
+        lines += [f"| `{c}` | {unit} | {coding} | {_cell(meaning)} |" for c, unit, coding, meaning in columns]
+        lines.append("")
+    lines += ["## What numbers stand for", "", "| unit | 0, 1, 2, ... |", "|---|---|"]
+    lines += [f"| `{name}` | {', '.join(values)} |" for name, values in enumerations.items()]
+    return "\n".join([*lines, ""])
 
 
 def _column_table(columns: dict[str, Column]) -> list[str]:
