@@ -22,7 +22,6 @@ class NodeView(TypedDict):
     node: int
     moves: bool
     channel: int | None
-    node: int
 
 class FlowView(TypedDict):
     """A flow of a resolved scenario; `path` holds node indices from source to destination, empty without a route."""

@@ -369,29 +369,19 @@ impl VhtPpdu {
             let extra = self.ldpc_extra_symbol.unwrap_or_else(|| needs_extra_symbol(words));
             if extra { symbols + block } else { symbols }
         } else {
-            blocks(payload + TAIL_BITS * self.encoders(code), code.data_bits, block)
+            blocks(payload + TAIL_BITS * VhtPpdu::encoders(code), code.data_bits, block)
         };
         (symbol(self.short_gi) * symbols).rounded_up(symbol(false))
     }
 }
 
 impl VhtPpdu {
-    /// `N_ES`, each of which has bits of tail: one for every 540 Mb/s at long guard intervals, and a few more where the bits of a symbol
-    /// could not be shared evenly (tables of 21.5).
-    fn encoders(self, code: SymbolCode) -> u64 {
-        match (self.bandwidth, self.streams, self.mcs) {
-            (Bandwidth::Mhz80, 7, 2) => 3,
-            (Bandwidth::Mhz160, 7, 3) => 4,
-            (Bandwidth::Mhz80, 7, 7 | 8)
-            | (Bandwidth::Mhz80, 8, 7)
-            | (Bandwidth::Mhz160, 4, 7)
-            | (Bandwidth::Mhz160, 7, 4) => 6,
-            (Bandwidth::Mhz160, 7, 5) => 7,
-            (Bandwidth::Mhz160, 5, 8) | (Bandwidth::Mhz160, 6, 7) => 8,
-            (Bandwidth::Mhz160, 7, 7) => 9,
-            (Bandwidth::Mhz160, 7, 8 | 9) => 12,
-            _ => code.data_bits.div_ceil(2_160),
-        }
+    /// `N_ES`, each of which has bits of tail: as many as serve 540 Mb/s each at long guard intervals, and as share the coded bits of a symbol
+    /// evenly, in whole blocks of the punctured code (tables of 21.5).
+    fn encoders(code: SymbolCode) -> u64 {
+        let shared = |encoders: &u64| code.coded_bits.is_multiple_of(encoders * code.code.1);
+        let fewest = code.data_bits.div_ceil(540 * 4);
+        (fewest..=code.coded_bits).find(shared).unwrap_or(fewest)
     }
 }
 

@@ -34,12 +34,12 @@ pub fn opened(config: &Config, path: &Path, part: &Part) -> io::Result<FrameLog>
 #[pyfunction]
 #[pyo3(signature = (data, between = None, most = u64::MAX))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
-pub fn read_frames<'py>(
-    py: Python<'py>,
+pub fn read_frames(
+    py: Python<'_>,
     data: Vec<u8>,
     between: Option<[u64; 2]>,
     most: u64,
-) -> PyResult<(String, Bound<'py, PyDict>, bool)> {
+) -> PyResult<(String, Bound<'_, PyDict>, bool)> {
     let log = py.detach(|| {
         panics::caught(|| {
             read(&data, between, most).map_err(|error| CaptureError::new_err(error.to_string()))

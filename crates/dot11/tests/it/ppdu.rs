@@ -359,7 +359,23 @@ fn high_throughput_takes_what_its_rate_says() {
     assert!(both.more > 1_000 && both.no_more > 1_000);
 }
 
-/// 21.4.3: every scheme of one to eight streams that carries whole bits at each encoder. An encoder serves 540 Mb/s at most.
+/// Encoders by the tables of 21.5: one for every 540 Mb/s, and where those could not share the bits of a symbol, what is listed here.
+fn vht_encoders(bandwidth: Bandwidth, streams: u8, mcs: u8, kbps: u64) -> u64 {
+    match (bandwidth, streams, mcs) {
+        (Bandwidth::Mhz80, 7, 2) => 3,
+        (Bandwidth::Mhz160, 7, 3) => 4,
+        (Bandwidth::Mhz80, 7, 7 | 8)
+        | (Bandwidth::Mhz80, 8, 7)
+        | (Bandwidth::Mhz160, 4, 7)
+        | (Bandwidth::Mhz160, 7, 4) => 6,
+        (Bandwidth::Mhz160, 5, 8) | (Bandwidth::Mhz160, 6, 7) => 8,
+        (Bandwidth::Mhz160, 7, 7) => 9,
+        (Bandwidth::Mhz160, 7, 8 | 9) => 12,
+        _ => kbps.div_ceil(540_000),
+    }
+}
+
+/// 21.4.3: every scheme of one to eight streams.
 #[test]
 fn very_high_throughput_takes_what_its_rate_says() {
     let mut both = Both::default();
@@ -382,7 +398,7 @@ fn very_high_throughput_takes_what_its_rate_says() {
                 let blocks = (16 + 8 * bytes).div_ceil(bits * block) * block;
                 let more = more_by_ldpc(blocks * bits, blocks * bits * n / k, (k, n));
                 let dense = blocks + block * both.count(more);
-                let plain = convolutional(bytes, rate.div_ceil(540_000), bits, block);
+                let plain = convolutional(bytes, vht_encoders(bandwidth, streams, mcs, rate), bits, block);
                 for (ldpc, symbols) in [(false, plain), (true, dense)] {
                     let long = VhtPpdu { stbc, ldpc, ..vht(mcs, streams, bandwidth) };
                     let preamble = 36_000 + 4_000 * TRAINING[usize::from(spatial) - 1];

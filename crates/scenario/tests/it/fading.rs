@@ -92,9 +92,9 @@ fn what_is_wrong_with_fading() {
     for (fading, parts) in cases {
         let text = MARGINAL.replace("fading = { coherence = \"7 ms\" }", fading);
         let message = resolved(&text).map(|_| ()).expect_err(fading);
-        parts
-            .iter()
-            .for_each(|part| assert!(message.contains(part), "{fading}: {part:?} is not in {message:?}"));
+        for part in parts {
+            assert!(message.contains(part), "{fading}: {part:?} is not in {message:?}");
+        }
     }
     let ranges = MARGINAL.replace("model = \"sinr\"\nsensitivity = \"-50.01 dBm\"", "model = \"ranges\"");
     let message = resolved(&ranges).map(|_| ()).expect_err("ranges do not fade");

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// Crate, and the crates of ours that it may use.
-const EDGES: [(&str, &[&str]); 12] = [
+const EDGES: [(&str, &[&str]); 14] = [
     ("multihop-core", &[]),
+    ("multihop-frames", &[]),
     ("multihop-identity", &[]),
     ("multihop-dot11", &["multihop-core"]),
     ("multihop-capture", &["multihop-core", "multihop-dot11"]),
@@ -16,7 +17,14 @@ const EDGES: [(&str, &[&str]); 12] = [
     ("multihop-schemes", &["multihop-core", "multihop-link", "multihop-transport"]),
     (
         "multihop-sim",
-        &["multihop-core", "multihop-dot11", "multihop-link", "multihop-schemes", "multihop-transport"],
+        &[
+            "multihop-core",
+            "multihop-dot11",
+            "multihop-frames",
+            "multihop-link",
+            "multihop-schemes",
+            "multihop-transport",
+        ],
     ),
     (
         "multihop-scenario",
@@ -30,12 +38,14 @@ const EDGES: [(&str, &[&str]); 12] = [
         ],
     ),
     ("multihop-live", &["multihop-core", "multihop-sim"]),
+    ("multihop-web", &["multihop-core", "multihop-scenario", "multihop-sim"]),
     (
         "multihop-py",
         &[
             "multihop-capture",
             "multihop-core",
             "multihop-dot11",
+            "multihop-frames",
             "multihop-link",
             "multihop-live",
             "multihop-measure",
