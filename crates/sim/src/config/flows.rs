@@ -13,7 +13,7 @@ pub struct FlowConfig {
     pub source: NodeId,
     /// Where data is sent to.
     pub destination: NodeId,
-    /// Index into [`Config::schemes`].
+    /// Index into [`Config::schemes`](super::Config::schemes).
     pub scheme: usize,
     /// What it sends.
     pub app: AppConfig,

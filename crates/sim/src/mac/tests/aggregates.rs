@@ -106,7 +106,9 @@ fn a_block_ack_lost_a_hundred_times_ends_in_packets_given_up() {
     let mut s = waiting(AGGREGATION, 3);
     let kinds: Vec<_> = s.runs_until(1_000_000).iter().map(|(_, kind, ..)| *kind).collect();
     let mut expected = [[BlockAckRequest; 8]; 7];
-    expected.iter_mut().for_each(|round| round[0] = Data);
+    for round in &mut expected {
+        round[0] = Data;
+    }
     assert_eq!(kinds, expected.concat());
     let link = s.record.nodes[A.index()].links()[0];
     assert_eq!((link.acknowledged, link.given_up), (1, 2));
