@@ -117,8 +117,12 @@ fn every_node_on_the_way_goes_by_the_codepoint() {
 #[test]
 fn categories_of_one_station_contend_with_each_other() {
     let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
-    AccessCategory::ALL.into_iter().for_each(|category| limit(&mut config, category, Span::ZERO));
-    [BACKGROUND, 0, VIDEO, VOICE].into_iter().for_each(|dscp| saturate_with(&mut config, 0, 1, dscp));
+    for category in AccessCategory::ALL {
+        limit(&mut config, category, Span::ZERO);
+    }
+    for dscp in [BACKGROUND, 0, VIDEO, VOICE] {
+        saturate_with(&mut config, 0, 1, dscp);
+    }
     let outcome = run(&config);
     let delivered: Vec<u64> = outcome.flows.iter().map(|flow| flow.delivered_bytes).collect();
     assert!(delivered.is_sorted() && delivered[3] > 3 * delivered[2] / 2, "{delivered:?}");
