@@ -3,12 +3,13 @@
 use super::tries::{Tries, geometric, ns};
 use crate::config::{AggregationConfig, Config, WireConfig};
 use crate::mac::{Fullest, Timing};
-use crate::medium::RateClass;
+use crate::medium::{RateClass, RateSet};
 use crate::routing::{Arrivals, LinkQuality};
 use multihop_core::{NodeId, Span};
 use multihop_dot11::AccessCategory;
 
 /// A packet and a link, with times in nanoseconds.
+#[derive(Clone, Copy)]
 pub(super) struct Crossing {
     /// Of DATA frames, and of exchanges, for each packet across: the least.
     pub data: f64,
@@ -23,7 +24,8 @@ pub(super) struct Crossing {
     pub transmissions: f64,
 }
 
-/// Packets of a message over a hop, each a number of them and network-layer bytes, the largest first.
+/// Packets of a message over a hop, each a number of them and network-layer bytes, the largest first. Where stations choose their rates,
+/// they do all that at the rate whose exchanges take the least time; DATA alone may take less at another.
 pub(super) fn cross_all(
     hop: (NodeId, NodeId),
     packets: &[(f64, u32)],
@@ -31,36 +33,58 @@ pub(super) fn cross_all(
     config: &Config,
     quality: &LinkQuality,
 ) -> Vec<Crossing> {
-    let (_, timing) = quality.parts();
-    if let (Some(limits), None) = (&timing.aggregation, config.wire(hop.0, hop.1)) {
-        let rates = timing.between(hop.0, hop.1);
-        let largest = packets.iter().map(|(_, size)| *size).max().unwrap_or(0);
-        let full = Fullest::new(limits, timing, rates, category, largest);
-        return packets
-            .iter()
-            .map(|(_, size)| cross_in(hop, [*size, largest], category, (limits, &full), quality))
-            .collect();
+    if let Some(wire) = config.wire(hop.0, hop.1) {
+        return packets.iter().map(|(_, size)| across_wire(wire, *size)).collect();
     }
-    packets.iter().map(|(_, size)| cross(hop, *size, category, config, quality)).collect()
+    let (_, timing) = quality.parts();
+    let at_rates = |rates: &RateSet| cross_at(hop, packets, category, *rates, quality);
+    let chosen = timing.rates_between(hop.0, hop.1);
+    let all: Vec<Vec<Crossing>> = chosen.iter().map(at_rates).collect();
+    let least = |of: &dyn Fn(&Crossing) -> f64, packet: usize| {
+        all.iter().map(|crossings| of(&crossings[packet])).fold(f64::INFINITY, f64::min)
+    };
+    let best = |packet: usize| Crossing {
+        data: least(&|crossing| crossing.data, packet),
+        ..*all
+            .iter()
+            .map(|crossings| &crossings[packet])
+            .min_by(|a, b| a.exchange.total_cmp(&b.exchange))
+            .expect("a rate")
+    };
+    (0..packets.len()).map(best).collect()
 }
 
-/// A packet of so many network-layer bytes, by wire or by air.
+/// The same by air, at one of the link's rates.
+fn cross_at(
+    hop: (NodeId, NodeId),
+    packets: &[(f64, u32)],
+    category: AccessCategory,
+    rates: RateSet,
+    quality: &LinkQuality,
+) -> Vec<Crossing> {
+    let (_, timing) = quality.parts();
+    let Some(limits) = &timing.aggregation else {
+        return packets.iter().map(|(_, size)| cross(hop, *size, category, rates, quality)).collect();
+    };
+    let largest = packets.iter().map(|(_, size)| *size).max().unwrap_or(0);
+    let full = Fullest::new(limits, timing, rates, category, largest);
+    let cross = |size| cross_in(hop, [size, largest], (category, rates), (limits, &full), quality);
+    packets.iter().map(|(_, size)| cross(*size)).collect()
+}
+
+/// A packet of so many network-layer bytes in a frame of its own.
 fn cross(
     hop: (NodeId, NodeId),
     size: u32,
     category: AccessCategory,
-    config: &Config,
+    rates: RateSet,
     quality: &LinkQuality,
 ) -> Crossing {
-    if let Some(wire) = config.wire(hop.0, hop.1) {
-        return across_wire(wire, size);
-    }
     let (_, timing) = quality.parts();
-    let rates = timing.between(hop.0, hop.1);
     let bytes = timing.data_bytes(size);
     let with_rts = timing.needs_rts(bytes);
     let nothing = Arrivals { rts: 0.0, cts: 0.0, data: 0.0, ack: 0.0 };
-    let arrivals = quality.arrivals(hop.0, hop.1, bytes).unwrap_or(nothing);
+    let arrivals = quality.arrivals(hop.0, hop.1, rates, bytes).unwrap_or(nothing);
     let (link, sifs) = (timing.on(rates), ns(timing.sifs));
     let (rts, cts, ack) = (ns(link.rts), sifs + ns(link.cts), sifs + ns(link.ack));
     let data = ns(link.airtime(RateClass::Data, bytes)) + if with_rts { sifs } else { 0.0 };
@@ -101,15 +125,14 @@ fn across_wire(wire: &WireConfig, size: u32) -> Crossing {
 fn cross_in(
     hop: (NodeId, NodeId),
     [size, largest]: [u32; 2],
-    category: AccessCategory,
+    (category, rates): (AccessCategory, RateSet),
     (limits, full): (&AggregationConfig, &Fullest),
     quality: &LinkQuality,
 ) -> Crossing {
     let (_, timing) = quality.parts();
-    let rates = timing.between(hop.0, hop.1);
     let link = timing.on(rates);
     let own = timing.data_bytes(size);
-    let arrives = quality.arrivals(hop.0, hop.1, own).map_or(0.0, |arrivals| arrivals.data);
+    let arrives = quality.arrivals(hop.0, hop.1, rates, own).map_or(0.0, |arrivals| arrivals.data);
     let by_bytes = if limits.a_msdu.is_some() {
         f64::from(size) / f64::from(largest)
     } else {

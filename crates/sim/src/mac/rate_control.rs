@@ -100,6 +100,11 @@ impl RateChoices {
         };
         Some(RateChoices { algorithm, table, sets, most_failures: timing.short_retry_limit, noise })
     }
+
+    /// Of each candidate.
+    pub(super) fn sets(&self) -> &[RateSet] {
+        &self.sets
+    }
 }
 
 /// The candidate of the highest goodput at a signal-to-noise ratio in dB, of frames of [`AVERAGE_BYTES`]; in A-MPDUs they are taken to be so

@@ -161,6 +161,14 @@ impl Timing {
         self.own_between(one, other)
     }
 
+    /// The rates that unicast frames between two nodes may have: those that stations choose from, or one.
+    pub fn rates_between(&self, one: NodeId, other: NodeId) -> Vec<RateSet> {
+        match &self.rate_control {
+            Some(choices) => choices.sets().to_vec(),
+            None => vec![self.between(one, other)],
+        }
+    }
+
     #[inline(never)]
     fn own_between(&self, one: NodeId, other: NodeId) -> RateSet {
         if !self.set_between.is_empty() {

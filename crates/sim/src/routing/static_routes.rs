@@ -68,21 +68,19 @@ impl LinkQuality {
     }
 
     /// Of the frames of an exchange over `from -> to` with a DATA frame of so many bytes; none if they have no link both ways.
-    pub fn arrivals(&self, from: NodeId, to: NodeId, bytes: u32) -> Option<Arrivals> {
+    pub fn arrivals(&self, from: NodeId, to: NodeId, rates: RateSet, bytes: u32) -> Option<Arrivals> {
         let (there, back) = (self.links.between(from, to)?, self.links.between(to, from)?);
-        let rates = self.timing.between(from, to);
         Some(Arrivals {
             rts: self.delivery(there, rates, RateClass::Control, RTS_BYTES),
             cts: self.delivery(back, rates, RateClass::Cts, CTS_BYTES),
-            data: self.data(from, there, bytes),
+            data: self.data(from, there, rates, bytes),
             ack: self.delivery(back, rates, RateClass::Ack, ACK_BYTES),
         })
     }
 
     /// Share of the DATA frames of so many bytes that arrive over a link, without interference.
-    fn data(&self, from: NodeId, link: &Link, bytes: u32) -> f64 {
+    fn data(&self, from: NodeId, link: &Link, rates: RateSet, bytes: u32) -> f64 {
         let lost = self.timing.data_loss.from(from).to(link.to);
-        let rates = self.timing.between(from, NodeId(link.to));
         self.delivery(link, rates, RateClass::Data, bytes) * (1.0 - lost)
     }
 
@@ -113,7 +111,7 @@ impl LinkQuality {
             return 0.0;
         };
         let rates = self.timing.between(from, to);
-        self.data(from, there, NOMINAL_BYTES) * self.delivery(back, rates, RateClass::Ack, ACK_BYTES)
+        self.data(from, there, rates, NOMINAL_BYTES) * self.delivery(back, rates, RateClass::Ack, ACK_BYTES)
     }
 
     /// May they exchange unicast frames by radio, as far as associations go?
