@@ -159,7 +159,7 @@ def test_a_capture_changes_nothing_and_is_reported(multihop, chain, tmp_path):
         (("--pcap", "."), "this is a directory"),
         (("--pcap", "chain.toml/x.pcapng"), "a file is in the way"),
         (("--pcap", "/dev/null"), "this is a device or a pipe"),
-        (("--pcap", "x.pcapng", "--seeds", "2"), "one capture is of one run"),
+        (("--pcap", "x.pcapng", "--seeds", "2"), "one file is of one run"),
         (("--pcap", "x", "--report", "./x"), "where the report goes"),
         (("--pcap", "o/series.csv", "--out", "o"), "which --out writes as well"),
         (("--pcap", "x.pcapng", "--set", "mac.override.data_header=20 B"), "mac.override.data_header: 20 B"),
