@@ -1,10 +1,14 @@
 //! When the station may transmit (9.3.4).
+//!
+//! What each busy and each idle medium calls takes what it needs of the [`Context`], which is then never put together: of the stations that
+//! hear a frame most do nothing else.
 
 use super::{Context, Function, Mac, Phase, Timing};
+use crate::agenda::{Agenda, Lane};
 use crate::medium::Reception;
 use crate::stack::Stack;
 use multihop_core::{Interval, LinkEvent, Rng, Span, Time};
-use multihop_dot11::{AccessCategory, BackoffDraw, EifsRule};
+use multihop_dot11::{BackoffDraw, EifsRule};
 
 impl Function {
     /// When its back-off runs out, while it counts.
@@ -64,7 +68,7 @@ impl Mac {
             self.add_extra_backoff(ctx);
             return;
         }
-        self.expire_nav(ctx);
+        self.expire_nav(ctx.now, ctx.stack);
         let idle = !self.busy && self.nav <= ctx.now && self.phase == Phase::Contending;
         if idle && ctx.timing.rules.immediate_access && self.extra_slots() == 0 {
             // 9.3.4.2: no back-off if the medium has been idle for an IFS; if it turns busy before, one is drawn.
@@ -91,7 +95,7 @@ impl Mac {
         let slots = self.function.backoff.unwrap_or(0).saturating_add(extra);
         self.function.backoff = Some(slots);
         if self.function.counting.is_some() {
-            self.arm_access(ctx);
+            self.arm_access(ctx.timing, ctx.agenda);
         }
     }
 
@@ -112,59 +116,62 @@ impl Mac {
     }
 
     /// Lets the back-off run if nothing forbids it.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "else each bystander puts a context together for a call that mostly does nothing"
+    )]
+    #[inline(always)]
     pub(super) fn contend(&mut self, ctx: &mut Context) {
         if self.phase != Phase::Contending || self.busy {
             return;
         }
         if self.edca.is_some() {
-            return self.contend_by_category(ctx);
+            return self.contend_by_category(ctx.now, ctx.timing, ctx.agenda, ctx.stack);
         }
         let Some(slots) = self.function.backoff.filter(|_| self.function.counting.is_none()) else { return };
-        if self.awaits_nav_reset(ctx) {
+        if self.nav_reset.is_some() && self.awaits_nav_reset(ctx.now, ctx.agenda, ctx.stack) {
             return;
         }
-        let start = self.first_slot(ctx, ctx.timing.access(AccessCategory::BestEffort).aifs);
+        let start = self.first_slot(ctx.now, ctx.timing, ctx.timing.best_effort().aifs);
         self.function.counting = Some(start);
         self.arm(ctx, start + ctx.timing.slot * u64::from(slots));
     }
 
     /// Is the NAV set, and may it be reset before it ends? Then the station looks again when it may.
-    pub(super) fn awaits_nav_reset(&mut self, ctx: &mut Context) -> bool {
-        self.expire_nav(ctx);
-        let reset = self.nav_reset.filter(|reset| self.nav > ctx.now && *reset < self.nav);
+    #[inline(never)]
+    pub(super) fn awaits_nav_reset(&mut self, now: Time, agenda: &mut Agenda, stack: &mut Stack) -> bool {
+        self.expire_nav(now, stack);
+        let reset = self.nav_reset.filter(|reset| self.nav > now && *reset < self.nav);
         if let Some(reset) = reset {
-            self.arm(ctx, reset);
+            agenda.arm(self.timer, reset, Lane::Mac);
         }
         reset.is_some()
     }
 
     /// When the first slot begins that counts, in an idle medium, after this inter-frame space.
-    pub(super) fn first_slot(&self, ctx: &Context, space: Span) -> Time {
+    #[inline]
+    pub(super) fn first_slot(&self, now: Time, timing: &Timing, space: Span) -> Time {
         // EIFS begins with the idle medium after the bad frame, whatever the NAV says (9.3.2.3.7). It is as much longer than this space
         // as than DIFS (802.11-2016, 10.3.2.3.7 and 10.22.2.4).
         let idle_from = self.idle_since.max(self.nav).max(self.eifs_until);
-        if ctx.timing.rules.fresh_difs {
-            idle_from.max(ctx.now) + space
-        } else {
-            (idle_from + space).max(ctx.now)
-        }
+        if timing.rules.fresh_difs { idle_from.max(now) + space } else { (idle_from + space).max(now) }
     }
 
     /// Looks again when the first back-off that counts runs out.
-    pub(super) fn arm_access(&self, ctx: &mut Context) {
-        if let Some(first) = self.functions().filter_map(|function| function.ends(ctx.timing.slot)).min() {
-            self.arm(ctx, first);
+    #[inline(never)]
+    pub(super) fn arm_access(&self, timing: &Timing, agenda: &mut Agenda) {
+        if let Some(first) = self.functions().filter_map(|function| function.ends(timing.slot)).min() {
+            agenda.arm(self.timer, first, Lane::Mac);
         }
     }
 
     /// The medium turns busy: stops the back-off where it is. A NAV that might have been reset is not.
     #[inline]
     pub(super) fn hold_back(&mut self, ctx: &mut Context) {
-        self.expire_nav(ctx);
+        self.expire_nav(ctx.now, ctx.stack);
         let might_reset = self.nav_reset.take().is_some();
         if self.edca.is_some() {
-            self.freeze_all(ctx);
+            self.freeze_all(ctx.now, ctx.timing, ctx.agenda);
         } else if let Some(start) = self.function.counting.take() {
             ctx.agenda.disarm(self.timer);
             self.function.stop(start, ctx.now, ctx.timing, &mut self.rng);
@@ -190,9 +197,9 @@ impl Mac {
 
     /// Drops a NAV that may be reset because nothing has followed its RTS (9.3.2.4).
     #[inline]
-    pub(super) fn expire_nav(&mut self, ctx: &mut Context) {
-        if let Some(reset) = self.nav_reset.take_if(|reset| *reset <= ctx.now) {
-            self.cut_nav(ctx.stack, reset);
+    pub(super) fn expire_nav(&mut self, now: Time, stack: &mut Stack) {
+        if let Some(reset) = self.nav_reset.take_if(|reset| *reset <= now) {
+            self.cut_nav(stack, reset);
         }
     }
 

@@ -8,6 +8,7 @@
 //! window and the retry count of their frame rise, but nothing of it is on the air.
 
 use super::{Cargo, Context, Function, Mac, Phase, Timing};
+use crate::agenda::Agenda;
 use crate::stack::Stack;
 use multihop_core::{Fate, Time};
 use multihop_dot11::AccessCategory;
@@ -52,6 +53,11 @@ impl Mac {
         if self.edca.is_none() {
             return self.function.current.is_none() && stack.has_waiting(AccessCategory::BestEffort);
         }
+        self.any_wants_packet(stack)
+    }
+
+    #[inline(never)]
+    fn any_wants_packet(&self, stack: &Stack) -> bool {
         self.functions().any(|function| function.current.is_none() && stack.has_waiting(function.category))
     }
 
@@ -73,6 +79,7 @@ impl Mac {
     }
 
     /// Packets entered the queues of some categories.
+    #[inline(never)]
     pub(super) fn on_queued_in_any(&mut self, ctx: &mut Context) {
         let serving = self.function.category;
         for category in AccessCategory::ALL {
@@ -87,17 +94,24 @@ impl Mac {
     }
 
     /// Lets all back-offs run that do not; the medium is idle.
-    pub(super) fn contend_by_category(&mut self, ctx: &mut Context) {
+    #[inline(never)]
+    pub(super) fn contend_by_category(
+        &mut self,
+        now: Time,
+        timing: &Timing,
+        agenda: &mut Agenda,
+        stack: &mut Stack,
+    ) {
         let stands = |function: &Function| function.backoff.is_some() && function.counting.is_none();
-        if !self.functions().any(stands) || self.awaits_nav_reset(ctx) {
+        if !self.functions().any(stands) || self.awaits_nav_reset(now, agenda, stack) {
             return;
         }
         let starts =
-            AccessCategory::ALL.map(|category| self.first_slot(ctx, ctx.timing.access(category).aifs));
+            AccessCategory::ALL.map(|category| self.first_slot(now, timing, timing.access(category).aifs));
         for function in self.functions_mut().filter(|function| stands(function)) {
             function.counting = Some(starts[function.category as usize]);
         }
-        self.arm_access(ctx);
+        self.arm_access(timing, agenda);
     }
 
     fn functions_mut(&mut self) -> impl Iterator<Item = &mut Function> {
@@ -105,19 +119,21 @@ impl Mac {
     }
 
     /// Stops all back-offs where they are.
-    pub(super) fn freeze_all(&mut self, ctx: &mut Context) {
+    #[inline(never)]
+    pub(super) fn freeze_all(&mut self, now: Time, timing: &Timing, agenda: &mut Agenda) {
         if self.phase == Phase::Contending {
-            ctx.agenda.disarm(self.timer);
+            agenda.disarm(self.timer);
         }
         let Mac { function, edca, rng, .. } = self;
         for function in std::iter::once(function).chain(edca.iter_mut().flat_map(|edca| &mut edca.others)) {
             if let Some(start) = function.counting.take() {
-                function.stop(start, ctx.now, ctx.timing, rng);
+                function.stop(start, now, timing, rng);
             }
         }
     }
 
     /// Some back-off ran out, or the NAV may be reset.
+    #[inline(never)]
     pub(super) fn on_access_by_category(&mut self, ctx: &mut Context) {
         if !self.functions().any(|function| function.counting.is_some()) {
             return self.contend(ctx); // which drops the NAV that may be reset by now
@@ -130,12 +146,12 @@ impl Mac {
             }
         }
         let mut due = AccessCategory::ALL.into_iter().rev().filter(|category| due[*category as usize]);
-        let Some(winner) = due.next() else { return self.arm_access(ctx) };
+        let Some(winner) = due.next() else { return self.arm_access(ctx.timing, ctx.agenda) };
         for loser in due {
             self.serve(loser);
             self.collide_internally(ctx);
         }
-        self.freeze_all(ctx);
+        self.freeze_all(ctx.now, ctx.timing, ctx.agenda);
         self.serve(winner);
         self.begin_opportunity(ctx);
         self.begin_exchange(ctx);

@@ -84,7 +84,7 @@ impl Mac {
 
     /// SIFS after the CTS.
     pub(super) fn send_data_after_cts(&mut self, ctx: &mut Context) {
-        self.expire_nav(ctx);
+        self.expire_nav(ctx.now, ctx.stack);
         if ctx.timing.rules.data_needs_idle_medium && (self.busy || self.nav > ctx.now) {
             if let Some(peer) = self.function.current.as_ref().and_then(|out| out.peer) {
                 ctx.record.in_vain(FrameKind::Cts, [peer, self.id], LossCause::Late, ctx.now);

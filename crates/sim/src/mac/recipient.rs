@@ -10,9 +10,10 @@ use multihop_dot11::{AccessCategory, EifsRule, user_priority};
 impl Mac {
     /// A signal ended here. If it is none of the station's business, because it was for others and nobody here waits for a response or
     /// watches the link, all that follows is done, up to the back-off that goes on. Otherwise nothing is done, and false returned.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as for `contend`")]
+    #[inline(always)]
     pub fn lets_pass(&mut self, ctx: &mut Context, frame: &Frame, finished: Finished) -> bool {
-        if ctx.stack.watches() || self.receiving_at_timeout || finished.ignored_until.is_some() {
+        if ctx.stack.watches() || self.receiving_at_timeout || finished.ignored_until > Time::ZERO {
             return false;
         }
         match finished.reception {
@@ -28,9 +29,8 @@ impl Mac {
 
     /// A signal ended here. Returns whether it may matter above the MAC, besides to those who watch the link.
     pub fn on_signal_end(&mut self, ctx: &mut Context, frame: &Frame, finished: Finished) -> bool {
-        if let Some(until) = finished.ignored_until
-            && ctx.timing.rules.eifs == EifsRule::AsNav
-        {
+        let until = finished.ignored_until;
+        if until > Time::ZERO && ctx.timing.rules.eifs == EifsRule::AsNav {
             // Of a signal that it ignored ns-2 keeps the NAV set until EIFS after its end.
             self.set_nav(ctx, until + ctx.timing.eifs);
         }
@@ -138,7 +138,7 @@ impl Mac {
     }
 
     fn on_rts(&mut self, ctx: &mut Context, frame: &Frame) {
-        self.expire_nav(ctx);
+        self.expire_nav(ctx.now, ctx.stack);
         if !self.free_to_respond(ctx) || (self.nav > ctx.now && !ctx.timing.rules.cts_needs_idle_medium) {
             ctx.record.in_vain(FrameKind::Rts, [frame.from, self.id], LossCause::Unanswered, ctx.now);
             return;
@@ -152,7 +152,7 @@ impl Mac {
     /// SIFS after the RTS.
     pub(super) fn send_cts(&mut self, ctx: &mut Context, answered: Answered) {
         let Answered { to, duration, .. } = answered;
-        self.expire_nav(ctx);
+        self.expire_nav(ctx.now, ctx.stack);
         if ctx.timing.rules.cts_needs_idle_medium && (self.busy || self.nav > ctx.now) {
             ctx.record.in_vain(FrameKind::Rts, [to, self.id], LossCause::Unanswered, ctx.now);
             self.rest(ctx);

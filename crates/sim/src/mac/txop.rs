@@ -17,6 +17,7 @@ impl Mac {
     }
 
     /// When the opportunity is over, if it has a limit.
+    #[inline]
     pub(super) fn opportunity(&self) -> Option<Time> {
         self.edca.as_ref()?.opportunity
     }
@@ -50,8 +51,13 @@ impl Mac {
     }
 
     /// What the duration fields of an exchange cover besides it, which takes so long from now on.
+    #[inline]
     pub(super) fn following(&self, ctx: &Context, out: &Outgoing, rest: Span) -> Span {
-        let Some(end) = self.opportunity() else { return Span::ZERO };
+        self.opportunity().map_or(Span::ZERO, |end| self.following_until(end, ctx, out, rest))
+    }
+
+    #[inline(never)]
+    fn following_until(&self, end: Time, ctx: &Context, out: &Outgoing, rest: Span) -> Span {
         if out.peer.is_none() || !ctx.stack.has_waiting(self.function.category) {
             return Span::ZERO;
         }

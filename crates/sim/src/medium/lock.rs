@@ -102,10 +102,11 @@ impl Lock {
         frame.overhead.seconds() * errors.bps * errors.table.bit_success_ln(self.power / *noise as f64)
     }
 
-    pub(super) fn ignored_until(&self) -> Option<Time> {
-        let overlap = self.overlap?;
+    /// When the last of the later, weaker signals ends; zero without such.
+    pub(super) fn ignored_until(&self) -> Time {
+        let Some(overlap) = self.overlap else { return Time::ZERO };
         let interferers = if overlap.beats_interferers { overlap.interferers_end } else { Time::ZERO };
-        Some(overlap.ignored_until.max(interferers)).filter(|until| *until > Time::ZERO)
+        overlap.ignored_until.max(interferers)
     }
 
     /// What other signals did to it; nothing so far, if there were none.

@@ -213,6 +213,15 @@ impl Listeners {
     pub fn of(&self, from: NodeId) -> &[Link] {
         match self {
             Listeners::Fixed(links) => links.of(from),
+            Listeners::Moving(_) | Listeners::Fading(_) => self.of_present(from),
+        }
+    }
+
+    /// The same, where links change.
+    #[inline(never)]
+    fn of_present(&self, from: NodeId) -> &[Link] {
+        match self {
+            Listeners::Fixed(links) => links.of(from),
             Listeners::Moving(moving) => moving.of(from),
             Listeners::Fading(fading) => fading.of(from),
         }
@@ -233,6 +242,13 @@ impl Listeners {
     /// A transmitter begins a frame. `front` is its own, where delays go by distance.
     #[inline]
     pub fn refresh(&mut self, from: NodeId, front: Option<&mut Front>, now: Time) {
+        if !matches!(self, Listeners::Fixed(_)) {
+            self.renew(from, front, now);
+        }
+    }
+
+    #[inline(never)]
+    fn renew(&mut self, from: NodeId, front: Option<&mut Front>, now: Time) {
         match self {
             Listeners::Fixed(_) => {}
             Listeners::Moving(moving) => {

@@ -49,8 +49,9 @@ pub enum Reception {
 pub struct Finished {
     /// What the receiver made of it.
     pub reception: Reception,
-    /// If this ended a frame that captured the receiver: when the last of the weaker signals ends, which it ignored.
-    pub ignored_until: Option<Time>,
+    /// If this ended a frame that captured the receiver: when the last of the weaker signals ends, which it ignored. Otherwise zero: an
+    /// option would not fit into two registers.
+    pub ignored_until: Time,
     /// The medium is not busy here any more.
     pub turns_idle: bool,
     /// The frame was received in full, and its own bits were wrong: it would have been lost alone as well.
@@ -60,7 +61,7 @@ pub struct Finished {
 impl Finished {
     const NOTHING: Finished = Finished {
         reception: Reception::NotSynchronised,
-        ignored_until: None,
+        ignored_until: Time::ZERO,
         turns_idle: false,
         failed_alone: false,
     };
@@ -68,7 +69,7 @@ impl Finished {
     /// Does it concern nobody but the radio?
     pub fn is_nothing(&self) -> bool {
         matches!(self.reception, Reception::NotSynchronised | Reception::Transmitting)
-            && self.ignored_until.is_none()
+            && self.ignored_until == Time::ZERO
             && !self.turns_idle
     }
 }
@@ -191,19 +192,18 @@ impl Radio {
     /// A signal begins. Returns whether the medium turns busy here by it.
     #[inline]
     pub fn begin(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, now: Time) -> bool {
-        let was_quiet = self.is_quiet(now);
-        match collisions {
-            Collisions::Pairwise { capture } => {
-                self.energy += link.energy;
-                if self.lock.is_none() {
-                    self.lock = Some(self.locked(link, frame, now));
-                } else {
-                    self.begin_upon(capture.unwrap_or(f64::INFINITY), link, frame, now);
-                }
-            }
-            Collisions::Sinr { .. } => self.begin_by_power(collisions, link, frame, now),
+        let Collisions::Pairwise { capture } = collisions else {
+            return self.begin_by_power(collisions, link, frame, now);
+        };
+        if self.lock.is_some() {
+            self.energy += link.energy;
+            self.begin_upon(capture.unwrap_or(f64::INFINITY), link, frame, now);
+            return false;
         }
-        was_quiet && self.senses_others()
+        let was_quiet = self.is_quiet(now);
+        self.energy += link.energy;
+        self.lock = Some(self.locked(link, frame, now));
+        was_quiet
     }
 
     #[inline]
@@ -221,8 +221,10 @@ impl Radio {
     }
 
     /// A signal begins, where bits fail by SINR.
-    fn begin_by_power(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, now: Time) {
-        let Collisions::Sinr { sensitivity, noise, errors, measured, .. } = collisions else { return };
+    #[inline(never)]
+    fn begin_by_power(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, now: Time) -> bool {
+        let Collisions::Sinr { sensitivity, noise, errors, measured, .. } = collisions else { return false };
+        let was_quiet = self.is_quiet(now);
         self.count_bits(collisions, now);
         self.energy += link.energy;
         // Of signals that begin at one instant the strongest is received; of equals, one that does not depend on order.
@@ -246,6 +248,7 @@ impl Radio {
             self.lock = Some(Lock { bits: Some(bits), ..self.locked(link, frame, now) });
             self.course.clear();
         }
+        was_quiet && self.senses_others()
     }
 
     /// A signal begins upon another one, where overlaps are settled by pairs.
@@ -295,9 +298,35 @@ impl Radio {
         *lock = Lock { overlap: Some(overlap), ..strongest };
     }
 
-    /// A signal ends.
+    /// A signal ends. `loss` is the share of its sender's DATA that is lost on the way here.
     #[inline]
     pub fn finish(
+        &mut self,
+        collisions: &Collisions,
+        link: &Link,
+        frame: &Frame,
+        loss: impl Fn() -> f64,
+        loads: &Loads,
+        now: Time,
+    ) -> Finished {
+        if matches!(collisions, Collisions::Sinr { .. }) {
+            self.count_bits(collisions, now);
+        }
+        let Some(reception) = self.end_undisturbed(link, frame, &loss, now) else {
+            return self.finish_disturbed(collisions, link, frame, loss(), loads, now);
+        };
+        self.lock = None;
+        self.energy -= link.energy;
+        let turns_idle = self.energy < self.busy_from;
+        if turns_idle {
+            self.others_until = now;
+        }
+        Finished { reception, turns_idle, ..Finished::NOTHING }
+    }
+
+    /// The same, where it is not the end of a frame that nothing disturbed.
+    #[inline(never)]
+    fn finish_disturbed(
         &mut self,
         collisions: &Collisions,
         link: &Link,
@@ -306,17 +335,9 @@ impl Radio {
         loads: &Loads,
         now: Time,
     ) -> Finished {
-        if matches!(collisions, Collisions::Sinr { .. }) {
-            self.count_bits(collisions, now);
-        }
         let sensed = self.senses_others();
         self.energy -= link.energy;
-        let finished = if let Some(reception) = self.end_undisturbed(link, frame, loss, now) {
-            self.lock = None;
-            Finished { reception, ..Finished::NOTHING }
-        } else {
-            self.conclude(collisions, link, frame, loss, loads, now)
-        };
+        let finished = self.conclude(collisions, link, frame, loss, loads, now);
         let ceases = sensed && !self.senses_others();
         if ceases {
             self.others_until = now;
@@ -327,7 +348,13 @@ impl Radio {
     /// What became of the frame that it was locked on, if this is the end of it, nothing overlapped it, and nothing is to be drawn: the
     /// same as [`Radio::conclude`] finds, sooner.
     #[inline]
-    fn end_undisturbed(&self, link: &Link, frame: &Frame, loss: f64, now: Time) -> Option<Reception> {
+    fn end_undisturbed(
+        &self,
+        link: &Link,
+        frame: &Frame,
+        loss: impl Fn() -> f64,
+        now: Time,
+    ) -> Option<Reception> {
         let lock = self.lock.as_ref()?;
         if lock.overlap.is_some() || lock.overlapped_by_own || self.deaf != 0 {
             return None;
@@ -335,13 +362,13 @@ impl Radio {
         if !lock.decodable {
             return (lock.end == now).then_some(Reception::Noise);
         }
-        let is_certain = lock.bits.is_none() && link.ln_bit_success >= 0.0 && loss <= 0.0;
+        let is_certain = lock.bits.is_none() && link.ln_bit_success >= 0.0 && loss() <= 0.0;
         let is_its_end = lock.from == frame.from.0;
         (is_its_end && is_certain && frame.load.is_none()).then_some(Reception::Decoded)
     }
 
     /// What became of the frame that it was locked on, if this was the end of it; not whether the medium turns idle.
-    #[inline(never)]
+    #[inline]
     fn conclude(
         &mut self,
         collisions: &Collisions,
@@ -357,7 +384,7 @@ impl Radio {
         if !(if intact { lock.from == frame.from.0 } else { lock.end() == now }) {
             return Finished::NOTHING;
         }
-        let ignored_until = if self.is_off() { None } else { lock.ignored_until() };
+        let ignored_until = if self.is_off() { Time::ZERO } else { lock.ignored_until() };
         let (mut reception, mut failed_alone) = (Reception::Decoded, false);
         if self.is_off() || now < self.transmits_until {
             reception = Reception::Transmitting;

@@ -105,10 +105,12 @@ impl Stack {
         self.backlogged.queues.iter().any(|queue| self.is_low(queue))
     }
 
+    #[inline]
     fn is_low(&self, queue: &Backlog) -> bool {
         !queue.ends.is_empty() && self.runs_low(queue.output)
     }
 
+    #[inline]
     fn runs_low(&self, output: Output) -> bool {
         let low = match output {
             Output::Radio(category) => LOW.max(self.frame_takes).min(self.queues.of(category).limit()),
@@ -118,6 +120,7 @@ impl Stack {
     }
 
     /// Packets in the queue, or on their way to it; on a wire, also the one that is being sent.
+    #[inline]
     fn waiting(&self, output: Output) -> usize {
         match output {
             Output::Radio(category) => self.queues.of(category).len() + self.passing.len(),

@@ -36,6 +36,9 @@ impl Queues {
     /// That of a category.
     #[inline]
     pub(super) fn of(&self, category: AccessCategory) -> &InterfaceQueue<Waiting> {
+        if category == AccessCategory::BestEffort {
+            return &self.first;
+        }
         let mut others = self.others.iter();
         others.find(|(other, _)| *other == category).map_or(&self.first, |(_, queue)| queue)
     }
@@ -43,6 +46,9 @@ impl Queues {
     /// The same, to change it.
     #[inline]
     pub(super) fn of_mut(&mut self, category: AccessCategory) -> &mut InterfaceQueue<Waiting> {
+        if category == AccessCategory::BestEffort {
+            return &mut self.first;
+        }
         let mut others = self.others.iter_mut();
         others.find(|(other, _)| *other == category).map_or(&mut self.first, |(_, queue)| queue)
     }

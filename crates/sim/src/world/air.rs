@@ -18,7 +18,7 @@ impl World {
         let Some(mut fronts) = self.fronts.take() else {
             let frame = self.nodes[from as usize].mac.on_air();
             if self.leaves(slot, &frame, None) {
-                self.signal_starts(&frame, None);
+                self.signal_starts::<true>(&frame, None);
             }
             return;
         };
@@ -35,7 +35,7 @@ impl World {
             front.send(frame);
         }
         let Group { frame, listeners, next } = front.begins(self.now);
-        self.signal_starts(&frame, Some(listeners));
+        self.signal_starts::<false>(&frame, Some(listeners));
         if let Some(next) = next {
             self.agenda.arm(slot, next, Lane::AirStart);
         }
@@ -57,7 +57,9 @@ impl World {
         true
     }
 
-    fn signal_starts(&mut self, frame: &Frame, reached: Reached) {
+    /// A frame's first bit comes. `ALL` says that it reaches all listeners, which is compiled apart.
+    fn signal_starts<const ALL: bool>(&mut self, frame: &Frame, reached: Reached) {
+        let reached = reached.filter(|_| !ALL);
         let links = self.listeners.of(frame.from);
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
             let link = &links[reached.map_or(index, |places| places[index].1 as usize)];
@@ -112,19 +114,27 @@ impl World {
     /// As much of a frame as was sent arrives.
     fn arrives(&mut self, frame: &Frame, reached: Reached) {
         let sent = self.outages.sent(frame.from.0);
-        if sent != Sent::Nothing {
-            self.signal_ends(frame, reached, sent == Sent::Cut);
+        if sent == Sent::Nothing {
+            return;
+        }
+        let is_watched = self.air_log.is_some() || self.record.causes.are_kept();
+        if reached.is_none() && sent == Sent::Whole && !is_watched {
+            self.signal_ends::<true>(frame, None, false);
+        } else {
+            self.signal_ends::<false>(frame, reached, sent == Sent::Cut);
         }
     }
 
-    /// The same, at the listeners; whether the frame was cut.
-    fn signal_ends(&mut self, frame: &Frame, reached: Reached, cut: bool) {
+    /// The same, at the listeners; whether the frame was cut. `PLAIN` says that it is whole, reaches all of them, and nobody looks on, which is
+    /// compiled apart.
+    fn signal_ends<const PLAIN: bool>(&mut self, frame: &Frame, reached: Reached, cut: bool) {
+        let (reached, cut) = (reached.filter(|_| !PLAIN), cut && !PLAIN);
         let loss = self.timing.data_loss.from(frame.from);
-        if let Some(log) = &mut self.air_log {
+        if let Some(log) = self.air_log.as_mut().filter(|_| !PLAIN) {
             log.frame_ends(frame, &self.packets, &self.loads);
         }
         let links = self.listeners.of(frame.from);
-        let kept = self.record.causes.are_kept();
+        let kept = !PLAIN && self.record.causes.are_kept();
         let wanted = frame.to.filter(|_| kept).map_or(u32::MAX, |to| to.0);
         let mut lost = None;
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
@@ -135,14 +145,20 @@ impl World {
                 link = &without_checksum;
             }
             let radio = &mut self.radios[link.to as usize];
-            let finished =
-                radio.finish(&self.timing.collisions, link, frame, loss.to(link.to), &self.loads, self.now);
+            let finished = radio.finish(
+                &self.timing.collisions,
+                link,
+                frame,
+                || loss.to(link.to),
+                &self.loads,
+                self.now,
+            );
             if finished.reception == Reception::Decoded
-                && let Some(log) = &mut self.air_log
+                && let Some(log) = self.air_log.as_mut().filter(|_| !PLAIN)
             {
                 log.heard(frame, link, radio.arrived());
             }
-            if link.to == wanted && finished.reception != Reception::Decoded {
+            if kept && link.to == wanted && finished.reception != Reception::Decoded {
                 lost = Some((*link, finished));
             }
             if finished.is_nothing() {
@@ -176,6 +192,13 @@ impl World {
 
     #[inline]
     fn log_sent(&mut self, frame: &Frame) {
+        if self.air_log.is_some() {
+            self.log_to_air(frame);
+        }
+    }
+
+    #[inline(never)]
+    fn log_to_air(&mut self, frame: &Frame) {
         if let Some(log) = &mut self.air_log
             && self.outages.sent(frame.from.0) != Sent::Nothing
         {

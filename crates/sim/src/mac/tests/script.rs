@@ -317,7 +317,7 @@ impl Script {
         let heard = self.heard.remove(at);
         let now = self.now;
         self.with_mac(|mac, ctx| {
-            let finished = ctx.radio.finish(&NO_CAPTURE, &heard.link(), &heard.frame, 0.0, ctx.loads, now);
+            let finished = ctx.radio.finish(&NO_CAPTURE, &heard.link(), &heard.frame, || 0.0, ctx.loads, now);
             mac.on_signal_end(ctx, &heard.frame, finished);
             if !ctx.radio.is_busy() {
                 mac.on_idle(ctx);
