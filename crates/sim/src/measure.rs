@@ -2,8 +2,7 @@
 
 use crate::config::Config;
 use crate::mac::Timing;
-use crate::medium::Radio;
-use crate::node::Node;
+use crate::node::{Layers, Node};
 use crate::outcome::MeasurementRow;
 use crate::record::Recorder;
 use multihop_core::{Interval, Span, Time};
@@ -33,13 +32,13 @@ impl Measurements {
     }
 
     /// Writes down a row for each, at the end of a step of this length.
-    pub fn take(&mut self, now: Time, step: Span, (nodes, radios): (&[Node], &[Radio]), record: &Recorder) {
+    pub fn take(&mut self, now: Time, step: Span, nodes: &Layers, record: &Recorder) {
         for (index, before) in &mut self.nodes {
-            let node = &nodes[*index as usize];
-            let present = node.mac.unusable(&radios[*index as usize], now).map(Interval::length);
-            let unusable = record.nodes[*index as usize].unusable + present.into_iter().sum();
+            let at = *index as usize;
+            let present = nodes.macs[at].unusable(&nodes.radios[at], now).map(Interval::length);
+            let unusable = record.media_use[at].unusable + present.into_iter().sum();
             let true_busy_ratio = (unusable - std::mem::replace(before, unusable)).seconds() / step.seconds();
-            for (measurement, view) in node.stack.gauges(now) {
+            for (measurement, view) in nodes.stacks[at].gauges(now) {
                 let time_s = now.seconds();
                 self.rows.push(MeasurementRow { time_s, measurement, node: *index, view, true_busy_ratio });
             }

@@ -1,9 +1,10 @@
 //! A node: a MAC below, a stack above. It alone knows both.
 
 use crate::mac::{Context, Mac};
+use crate::medium::Radio;
 use crate::stack::{Stack, Surroundings};
 
-/// A node.
+/// A node while a run is built; then its layers lie apart.
 pub struct Node {
     /// Its MAC.
     pub mac: Mac,
@@ -11,13 +12,22 @@ pub struct Node {
     pub stack: Stack,
 }
 
+/// All nodes, while they run.
+pub struct Layers<'w> {
+    /// Their radios.
+    pub radios: &'w [Radio],
+    /// Their MACs.
+    pub macs: &'w [Mac],
+    /// What lies above.
+    pub stacks: &'w [Stack],
+}
+
 /// Splits what a node's handlers may touch out of the world: `$world` must be a path to it, `$id` a node index.
 ///
 /// A macro, because the borrow checker follows fields of one expression, not those behind a method call.
 macro_rules! at_node {
     ($world:ident, $id:expr, $now:expr, |$mac:ident, $ctx:ident| $body:expr) => {{
-        let node = &mut $world.nodes[$id as usize];
-        let $mac = &mut node.mac;
+        let $mac = &mut $world.macs[$id as usize];
         let mut context = crate::mac::Context {
             now: $now,
             agenda: &mut $world.agenda,
@@ -25,7 +35,7 @@ macro_rules! at_node {
             packets: &mut $world.packets,
             loads: &mut $world.loads,
             radio: &mut $world.radios[$id as usize],
-            stack: &mut node.stack,
+            stack: &mut $world.stacks[$id as usize],
             record: &mut $world.record,
         };
         let $ctx = &mut context;

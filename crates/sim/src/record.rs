@@ -39,6 +39,8 @@ pub struct Recorder {
     pub flows: Vec<FlowBook>,
     /// One per node.
     pub nodes: Vec<NodeBook>,
+    /// One per node: apart, because every frame changes those of all who hear it.
+    pub media_use: Vec<MediumUse>,
     /// One per flow.
     media: Vec<MediaBook>,
     /// One per direction of a wire.
@@ -101,10 +103,6 @@ pub struct FrameBook {
 pub struct NodeBook {
     pub transmitting: Span,
     pub receiving: Span,
-    pub busy: Span,
-    pub nav_only: Span,
-    /// Since the start of the run, for the measurements: physically busy, or with the NAV set.
-    pub unusable: Span,
     pub dropped: [u64; DropCause::ALL.len()],
     pub frames: FrameBook,
     pub queue: Occupancy,
@@ -112,6 +110,15 @@ pub struct NodeBook {
     pub signalling: ControlBook,
     /// By next hop, in the order of their first use.
     links: Vec<LinkOutcome>,
+}
+
+/// How long a node could not use the medium.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MediumUse {
+    pub busy: Span,
+    pub nav_only: Span,
+    /// Since the start of the run, for the measurements: physically busy, or with the NAV set.
+    pub unusable: Span,
 }
 
 /// What a node sent that belongs to no flow.
@@ -130,6 +137,7 @@ impl Recorder {
             from,
             flows: vec![FlowBook::default(); flows],
             nodes: vec![NodeBook::default(); nodes],
+            media_use: vec![MediumUse::default(); nodes],
             media: vec![MediaBook::default(); flows],
             wires: Vec::new(),
             categories: Vec::new(),
@@ -311,7 +319,7 @@ impl Recorder {
     /// A busy period of a node's medium ended.
     pub fn busy(&mut self, node: NodeId, period: Interval) {
         let counted = self.after_warmup(period, period.end);
-        let book = &mut self.nodes[node.index()];
+        let book = &mut self.media_use[node.index()];
         book.busy += counted;
         book.unusable += period.length();
     }
@@ -319,7 +327,7 @@ impl Recorder {
     /// An idle period during which the NAV was set ended; the end may lie before the start.
     pub fn reserved(&mut self, node: NodeId, period: Interval) {
         let counted = self.after_warmup(period, period.end);
-        let book = &mut self.nodes[node.index()];
+        let book = &mut self.media_use[node.index()];
         book.nav_only += counted;
         book.unusable += period.length();
     }

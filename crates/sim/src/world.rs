@@ -15,10 +15,10 @@ use crate::agenda::{Agenda, Lane, Slot};
 use crate::airlog::{AirLog, AirLogError};
 use crate::config::{Config, FlowConfig};
 use crate::framelog::FrameLog;
-use crate::mac::Timing;
+use crate::mac::{Mac, Timing};
 use crate::measure::Measurements;
 use crate::medium::{Front, Listeners, Loads, Radio};
-use crate::node::{Node, at_node, settle};
+use crate::node::{Layers, at_node, settle};
 use crate::outages::{Outages, Sent};
 use crate::outcome::{NodeOutcome, Outcome, SeriesRow};
 use crate::record::Recorder;
@@ -78,9 +78,11 @@ pub struct World {
     /// By transmitter; none unless delays go by distance.
     fronts: Option<Vec<Front>>,
     outages: Outages,
+    /// Of each node, by layers: a frame concerns the lowest of many nodes, and those above of few.
     radios: Vec<Radio>,
+    macs: Vec<Mac>,
+    stacks: Vec<Stack>,
     wires: Vec<Wired>,
-    nodes: Vec<Node>,
     packets: Slab,
     loads: Loads,
     record: Recorder,
@@ -208,6 +210,9 @@ impl World {
         let radio = |node: usize| {
             Radio::new(timing.busy_from, Rng::at(config.seed, &["node", &node.to_string(), "air"]))
         };
+        let (mut macs, stacks): (Vec<Mac>, Vec<Stack>) =
+            nodes.0.into_iter().map(|node| (node.mac, node.stack)).unzip();
+        macs.iter_mut().zip(&stacks).for_each(|(mac, stack)| mac.join(stack));
         let record = Recorder::new(config.nodes.len(), config.flows.len(), from)
             .with_wires(wires.len())
             .with_media(config);
@@ -231,7 +236,8 @@ impl World {
                 link_layer_delay: timing.rules.link_layer_delay,
                 hop_limit: routing::hop_limit(config),
             },
-            nodes: nodes.0,
+            macs,
+            stacks,
             timing,
             config: config.clone(),
             now: Time::ZERO,
@@ -358,8 +364,8 @@ impl World {
     /// A radio takes what others of its node have for it, in the order of radios.
     fn take_over(&mut self, id: u32) {
         let mut index = 0;
-        while let Some(other) = self.nodes[id as usize].stack.other_radio(index) {
-            while let Some(handle) = self.nodes[other.index()].stack.poll_handed(NodeId(id)) {
+        while let Some(other) = self.stacks[id as usize].other_radio(index) {
+            while let Some(handle) = self.stacks[other.index()].poll_handed(NodeId(id)) {
                 self.above(id, |stack, around| stack.take_over(around, handle));
             }
             index += 1;
@@ -404,7 +410,7 @@ impl World {
             .flows
             .iter()
             .zip(&self.network.flows)
-            .map(|(flow, route)| self.nodes[flow.source.index()].stack.end(route.ends[Port::Sender as usize]))
+            .map(|(flow, route)| self.stacks[flow.source.index()].end(route.ends[Port::Sender as usize]))
     }
 
     /// The periodic look at the flows.
@@ -438,13 +444,18 @@ impl World {
                     loss_event_rate: progress.loss_event_rate,
                     window_bytes: progress.window,
                     rtt_s: progress.rtt.map(Span::seconds),
-                    source_queue: self.nodes[source.index()].stack.queue_towards(next_hop) as u32,
+                    source_queue: self.stacks[source.index()].queue_towards(next_hop) as u32,
                     transmission_efficiency: std::mem::take(&mut self.record.flows[index].step_efficiency)
                         .get(),
                 });
             }
             let step = self.samples.every * self.samples.per_row;
-            self.measurements.take(now, step, (&self.nodes, &self.radios), &self.record);
+            self.measurements.take(
+                now,
+                step,
+                &Layers { radios: &self.radios, macs: &self.macs, stacks: &self.stacks },
+                &self.record,
+            );
         }
         self.agenda.arm(Slot(self.samples.slot), now + self.samples.every, Lane::Record);
     }
@@ -455,7 +466,7 @@ impl World {
         let books = self.record.conservation;
         let accounted = books.delivered + books.dropped.iter().sum::<u64>() + books.queued;
         assert_eq!(books.sent, accounted, "packets are not conserved: {books:?}");
-        let stuck = self.nodes.iter().position(|node| node.mac.is_stuck(&self.agenda));
+        let stuck = self.macs.iter().position(|mac| mac.is_stuck(&self.agenda));
         assert_eq!(stuck, None, "a station has a packet, an idle medium, and nothing that it waits for");
         let measured = self.now.since(Time::ZERO + self.config.warmup);
         let progress = self.progress();

@@ -173,14 +173,14 @@ struct Try {
 #[derive(Clone, Debug)]
 #[repr(C)]
 struct Function {
-    /// `drawn` is false for the zero of an immediate access.
-    drawn: bool,
-    category: AccessCategory,
-    cw: u32,
     /// Slots to go, if a back-off is pending.
     backoff: Option<u32>,
     /// Since when slots count, while they do.
     counting: Option<Time>,
+    /// `drawn` is false for the zero of an immediate access.
+    drawn: bool,
+    category: AccessCategory,
+    cw: u32,
     sequence: u32,
     current: Option<Outgoing>,
     attempt: Try,
@@ -202,9 +202,9 @@ impl Function {
     }
 }
 
-/// A station's MAC. In the order in which it is used: what a frame of others changes comes first, in few cache lines.
+/// A station's MAC. In the order in which it is used: what a frame of others changes comes first, in two cache lines.
 #[derive(Clone, Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Mac {
     id: NodeId,
     timer: Slot,
@@ -212,6 +212,9 @@ pub struct Mac {
     busy: bool,
     /// The response is overdue, but a frame is being received: its end decides.
     receiving_at_timeout: bool,
+    /// What the stack says of itself ([`Stack::observes`], [`Stack::watches`]), so that most frames of others leave it alone.
+    observed: bool,
+    watched: bool,
     busy_since: Time,
     idle_since: Time,
     nav: Time,
@@ -220,11 +223,11 @@ pub struct Mac {
     /// EIFS less DIFS after the last frame that could not be decoded, unless a correct one followed; under EDCA also the end of the last
     /// wait for a response that did not come.
     eifs_until: Time,
+    /// The other functions, besides `function`; none under the DCF.
+    edca: Option<Box<edca::Edca>>,
     phase: Phase,
     /// What contends, and exchanges its frames; of several the one whose exchange is the last that began.
     function: Function,
-    /// The others; none under the DCF.
-    edca: Option<Box<edca::Edca>>,
     air: Slot,
     frame: Option<Frame>,
     rng: Rng,
@@ -235,6 +238,11 @@ pub struct Mac {
     /// None where rates are fixed.
     rates: Option<Box<rate_control::Rates>>,
 }
+
+const _: () = assert!(
+    std::mem::offset_of!(Mac, function) + std::mem::offset_of!(Function, drawn) <= 128,
+    "what frames of others change is in two cache lines"
+);
 
 /// What a MAC may touch while it handles an event: its own node's things and the run's shared books.
 pub struct Context<'a> {
@@ -266,11 +274,18 @@ impl Mac {
             function: Function::new(AccessCategory::BestEffort, timing.best_effort().cw_min),
             edca: None,
             receiving_at_timeout: false,
+            observed: false,
+            watched: false,
             frame: None,
             heard_last: Vec::new(),
             agreements: None,
             rates: None,
         }
+    }
+
+    /// What lies above is complete, and says who listens.
+    pub fn join(&mut self, stack: &Stack) {
+        (self.observed, self.watched) = (stack.observes(), stack.watches());
     }
 
     /// The frame that it has on the air.
@@ -279,6 +294,11 @@ impl Mac {
     /// If it has none.
     pub fn on_air(&self) -> Frame {
         self.frame.expect("the air slot fires only for a frame on the air")
+    }
+
+    /// Something of each cache line that a frame of others changes.
+    pub fn peek(&self) -> u64 {
+        self.nav.ns() ^ u64::from(self.function.backoff.unwrap_or(0))
     }
 
     /// Until when its NAV is set.
@@ -435,7 +455,7 @@ impl Mac {
         self.idle_since = since;
         let busy = Interval { start: self.busy_since, end: since };
         ctx.record.busy(self.id, busy);
-        ctx.stack.on_link(&LinkEvent::Busy(busy));
+        self.report(ctx.stack, &LinkEvent::Busy(busy));
     }
 
     #[inline]
@@ -448,7 +468,15 @@ impl Mac {
         }
         self.busy = true;
         self.busy_since = ctx.now;
-        ctx.stack.on_link(&LinkEvent::BusyFrom(ctx.now));
+        self.report(ctx.stack, &LinkEvent::BusyFrom(ctx.now));
+    }
+
+    /// Tells those above who observe the link.
+    #[inline]
+    fn report(&self, stack: &mut Stack, event: &LinkEvent) {
+        if self.observed {
+            stack.on_link(event);
+        }
     }
 
     fn arm(&self, ctx: &mut Context, at: Time) {

@@ -13,7 +13,7 @@ impl Mac {
     #[expect(clippy::inline_always, reason = "as for `contend`")]
     #[inline(always)]
     pub fn lets_pass(&mut self, ctx: &mut Context, frame: &Frame, finished: Finished) -> bool {
-        if ctx.stack.watches() || self.receiving_at_timeout || finished.ignored_until > Time::ZERO {
+        if self.watched || self.receiving_at_timeout || finished.ignored_until > Time::ZERO {
             return false;
         }
         match finished.reception {

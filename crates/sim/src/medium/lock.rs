@@ -3,7 +3,8 @@
 use super::{Collisions, Frame, RateErrors};
 use multihop_core::Time;
 
-/// The signal that a receiver is locked on. Most are never overlapped, and where overlaps are settled by pairs nobody counts bits.
+/// The signal that a receiver is locked on. Most are never overlapped, and where overlaps are settled by pairs nobody counts bits: what goes
+/// with either is in [`Disturbance`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lock {
     pub(super) from: u32,
@@ -11,15 +12,25 @@ pub(super) struct Lock {
     pub(super) decodable: bool,
     /// The node transmitted, or its radio was off, while it was on the air.
     pub(super) overlapped_by_own: bool,
+    /// Another signal overlapped it, where that is settled by pairs.
+    pub(super) overlapped: bool,
+    /// Its bits are counted, because they fail by SINR.
+    pub(super) counted: bool,
     pub(super) power: f64,
     pub(super) start: Time,
     pub(super) end: Time,
-    pub(super) overlap: Option<Overlap>,
-    pub(super) bits: Option<Bits>,
+}
+
+/// What happened to the signal that a receiver is locked on, if [`Lock::overlapped`] or [`Lock::counted`] says that something did. A place
+/// of its own, so that the receivers of a large network fit into caches.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Disturbance {
+    pub(super) overlap: Overlap,
+    pub(super) bits: Bits,
 }
 
 /// What other signals did to it, where overlaps are settled by pairs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Overlap {
     /// A later signal destroyed it.
     pub(super) collided: bool,
@@ -37,7 +48,7 @@ pub(super) struct Overlap {
 }
 
 /// Its bits, where they fail by SINR.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bits {
     /// Accumulated ln of the probability that all bits up to `counted` are right.
     pub(super) ln_success: f64,
@@ -54,9 +65,34 @@ pub(super) struct Bits {
     pub(super) noise: f64,
 }
 
+/// A signal that a receiver is locked on, and what happened to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Locked<'r> {
+    lock: &'r Lock,
+    overlap: Option<&'r Overlap>,
+    bits: Option<&'r Bits>,
+}
+
 impl Lock {
+    /// With what happened to it.
+    #[inline]
+    pub(super) fn with<'r>(&'r self, disturbance: &'r Disturbance) -> Locked<'r> {
+        Locked {
+            lock: self,
+            overlap: self.overlapped.then_some(&disturbance.overlap),
+            bits: self.counted.then_some(&disturbance.bits),
+        }
+    }
+}
+
+impl Locked<'_> {
+    /// Is it of this frame?
+    pub(super) fn is_of(&self, frame: &Frame) -> bool {
+        self.lock.from == frame.from.0
+    }
+
     pub(super) fn is_intact(&self) -> bool {
-        self.decodable && !self.overlapped_by_own && self.is_clean()
+        self.lock.decodable && !self.lock.overlapped_by_own && self.is_clean()
     }
 
     pub(super) fn is_clean(&self) -> bool {
@@ -65,14 +101,14 @@ impl Lock {
 
     /// Was a preamble recognized in it?
     pub(super) fn is_recognized(&self) -> bool {
-        let decodable = if self.is_clean() { self.decodable } else { self.overlap().any_decodable };
-        !self.overlapped_by_own && decodable
+        let decodable = if self.is_clean() { self.lock.decodable } else { self.overlap().any_decodable };
+        !self.lock.overlapped_by_own && decodable
     }
 
     /// When the last of the signals in it ends.
     pub(super) fn end(&self) -> Time {
         let interferers = self.overlap.filter(|overlap| !overlap.beats_interferers);
-        interferers.map_or(self.end, |overlap| self.end.max(overlap.interferers_end))
+        interferers.map_or(self.lock.end, |overlap| self.lock.end.max(overlap.interferers_end))
     }
 
     pub(super) fn ln_success(&self) -> f64 {
@@ -87,7 +123,7 @@ impl Lock {
         };
         let RateErrors { table, bps } = &errors[bits.rate];
         let bits = frame.airtime().saturating_sub(frame.overhead).seconds() * bps;
-        bits * table.bit_success_ln(self.power / *noise as f64)
+        bits * table.bit_success_ln(self.lock.power / *noise as f64)
     }
 
     pub(super) fn ln_header(&self) -> f64 {
@@ -99,7 +135,7 @@ impl Lock {
         let Collisions::Sinr { noise, header: Some(errors), measured: false, .. } = collisions else {
             return 0.0;
         };
-        frame.overhead.seconds() * errors.bps * errors.table.bit_success_ln(self.power / *noise as f64)
+        frame.overhead.seconds() * errors.bps * errors.table.bit_success_ln(self.lock.power / *noise as f64)
     }
 
     /// When the last of the later, weaker signals ends; zero without such.
@@ -111,12 +147,12 @@ impl Lock {
 
     /// What other signals did to it; nothing so far, if there were none.
     pub(super) fn overlap(&self) -> Overlap {
-        self.overlap.unwrap_or(Overlap {
+        self.overlap.copied().unwrap_or(Overlap {
             collided: false,
             beats_interferers: true,
             interferer: 0.0,
             interferers_end: Time::ZERO,
-            any_decodable: self.decodable,
+            any_decodable: self.lock.decodable,
             ignored_until: Time::ZERO,
             replaced: Time::ZERO,
             former_power: 0.0,

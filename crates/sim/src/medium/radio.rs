@@ -1,7 +1,7 @@
 //! One node's receiver.
 
 use super::course::Course;
-use super::lock::{Bits, Lock, Overlap};
+use super::lock::{Bits, Disturbance, Lock, Locked, Overlap};
 use super::{Bitmap, Frame, Link, Loads, RateErrors};
 use multihop_core::{FrameKind, Rng, Span, Time};
 
@@ -80,18 +80,21 @@ const SENDS: u8 = 1;
 const OFF: u8 = 2;
 
 /// One node's receiver. Energy is a sum of integers, so that it does not depend on the order of additions. What each signal changes
-/// comes first, in few cache lines.
+/// comes first, in one cache line.
 #[derive(Clone, Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Radio {
     energy: u64,
     busy_from: u64,
+    lock: Option<Lock>,
+    /// Since when the medium is quiet here, if it is: when the node's latest transmission ends at the node itself, or when it last ceased to
+    /// sense others, whatever is later.
+    quiet_since: Time,
     /// Why it does not listen: `SENDS`, `OFF`.
     deaf: u8,
-    /// When the node's latest transmission ends at the node itself, and when it last ceased to sense others.
+    /// When the node's latest transmission ends at the node itself.
     transmits_until: Time,
-    others_until: Time,
-    lock: Option<Lock>,
+    disturbance: Box<Disturbance>,
     rng: Rng,
     /// The power of the signal with which the last frame ended.
     ended_power: f64,
@@ -100,6 +103,9 @@ pub struct Radio {
     course: Course,
 }
 
+const _: () =
+    assert!(std::mem::offset_of!(Radio, transmits_until) <= 64, "what signals change is in one cache line");
+
 impl Radio {
     /// A silent radio that senses the medium busy from this energy on.
     pub fn new(busy_from: u64, rng: Rng) -> Radio {
@@ -107,14 +113,20 @@ impl Radio {
             energy: 0,
             busy_from,
             lock: None,
+            disturbance: Box::default(),
             deaf: 0,
             transmits_until: Time::ZERO,
-            others_until: Time::ZERO,
+            quiet_since: Time::ZERO,
             rng,
             ended_power: 0.0,
             arrived: Bitmap::default(),
             course: Course::default(),
         }
+    }
+
+    /// Something of what a signal changes.
+    pub fn peek(&self) -> u64 {
+        self.energy
     }
 
     /// Is the medium physically busy here? Own transmissions count, and so does a radio that is off: it is not free to be used.
@@ -133,7 +145,7 @@ impl Radio {
 
     /// Is a frame being received whose preamble was recognized?
     pub fn is_receiving(&self) -> bool {
-        self.lock.as_ref().is_some_and(Lock::is_recognized)
+        self.locked().is_some_and(|locked| locked.is_recognized())
     }
 
     /// The received power of the frame that was decoded last, in the units of the noise of [`Collisions::Sinr`].
@@ -150,6 +162,7 @@ impl Radio {
     pub fn transmit(&mut self, until: Time) {
         self.deaf |= SENDS;
         self.transmits_until = until;
+        self.quiet_since = self.quiet_since.max(until);
         if let Some(lock) = &mut self.lock {
             lock.overlapped_by_own = true;
         }
@@ -171,7 +184,7 @@ impl Radio {
     /// The radio is on again. Of signals that began before, it only senses the energy.
     pub fn switch_on(&mut self, now: Time) {
         self.deaf &= !OFF;
-        self.others_until = now;
+        self.quiet_since = self.quiet_since.max(now);
     }
 
     /// Is it off?
@@ -186,7 +199,7 @@ impl Radio {
 
     /// Since when the medium is quiet here, if it is.
     pub fn quiet_since(&self) -> Time {
-        self.transmits_until.max(self.others_until)
+        self.quiet_since
     }
 
     /// A signal begins. Returns whether the medium turns busy here by it.
@@ -202,21 +215,27 @@ impl Radio {
         }
         let was_quiet = self.is_quiet(now);
         self.energy += link.energy;
-        self.lock = Some(self.locked(link, frame, now));
+        self.lock = Some(self.lock_on(link, frame, now));
         was_quiet
     }
 
+    /// The signal that it is locked on, with what happened to it.
     #[inline]
-    fn locked(&self, link: &Link, frame: &Frame, now: Time) -> Lock {
+    fn locked(&self) -> Option<Locked<'_>> {
+        self.lock.as_ref().map(|lock| lock.with(&self.disturbance))
+    }
+
+    #[inline]
+    fn lock_on(&self, link: &Link, frame: &Frame, now: Time) -> Lock {
         Lock {
             from: frame.from.0,
             decodable: link.decodable,
             overlapped_by_own: self.deaf != 0,
+            overlapped: false,
+            counted: false,
             power: link.power,
             start: now,
             end: frame.end(),
-            overlap: None,
-            bits: None,
         }
     }
 
@@ -235,7 +254,7 @@ impl Radio {
             let rate = frame.rate_index();
             let noise = if *measured { errors[rate].noise_of(link, *noise as f64) } else { 0.0 };
             let from = now + frame.overhead;
-            let bits = Bits {
+            self.disturbance.bits = Bits {
                 ln_success: 0.0,
                 counted: from,
                 from,
@@ -245,7 +264,7 @@ impl Radio {
                 rate,
                 noise,
             };
-            self.lock = Some(Lock { bits: Some(bits), ..self.locked(link, frame, now) });
+            self.lock = Some(Lock { counted: true, ..self.lock_on(link, frame, now) });
             self.course.clear();
         }
         was_quiet && self.senses_others()
@@ -259,13 +278,14 @@ impl Radio {
         if lock.start == now {
             return self.begin_together(ratio, link, frame, now);
         }
-        let (ends, mut overlap) = (lock.end(), lock.overlap());
+        let locked = lock.with(&self.disturbance);
+        let (ends, mut overlap) = (locked.end(), locked.overlap());
         // Later signals that begin at one instant are all compared with what was there before that instant.
         let among_equals = overlap.replaced == now;
         let present = if among_equals { overlap.former_power } else { lock.power };
         if present / link.power >= ratio {
             overlap.ignored_until = overlap.ignored_until.max(frame.end());
-            lock.overlap = Some(overlap);
+            (lock.overlapped, self.disturbance.overlap) = (true, overlap);
             return;
         }
         overlap.collided = true;
@@ -276,26 +296,27 @@ impl Radio {
             (overlap.replaced, overlap.former_power) = (now, present);
             (lock.from, lock.power, lock.end) = (frame.from.0, link.power, fresh_end);
         }
-        lock.overlap = Some(overlap);
+        (lock.overlapped, self.disturbance.overlap) = (true, overlap);
     }
 
     /// Signals that begin at one instant are compared as a set, so that their order does not matter: the strongest is received if
     /// it beats the runner-up.
     #[cold]
     fn begin_together(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) {
-        let fresh = self.locked(link, frame, now);
+        let fresh = self.lock_on(link, frame, now);
         let Some(lock) = &mut self.lock else { return };
-        let before = lock.overlap();
+        let before = lock.with(&self.disturbance).overlap();
         let (strongest, weaker) = if fresh.power > lock.power { (fresh, *lock) } else { (*lock, fresh) };
         let interferer = weaker.power.max(before.interferer);
-        let overlap = Overlap {
+        let of_strongest = strongest.with(&self.disturbance).overlap();
+        self.disturbance.overlap = Overlap {
             any_decodable: fresh.decodable || before.any_decodable,
             beats_interferers: strongest.power > interferer && strongest.power / interferer >= ratio,
             interferer,
             interferers_end: weaker.end.max(before.interferers_end),
-            ..strongest.overlap()
+            ..of_strongest
         };
-        *lock = Lock { overlap: Some(overlap), ..strongest };
+        *lock = Lock { overlapped: true, ..strongest };
     }
 
     /// A signal ends. `loss` is the share of its sender's DATA that is lost on the way here.
@@ -319,7 +340,7 @@ impl Radio {
         self.energy -= link.energy;
         let turns_idle = self.energy < self.busy_from;
         if turns_idle {
-            self.others_until = now;
+            self.quiet_since = self.quiet_since.max(now);
         }
         Finished { reception, turns_idle, ..Finished::NOTHING }
     }
@@ -340,7 +361,7 @@ impl Radio {
         let finished = self.conclude(collisions, link, frame, loss, loads, now);
         let ceases = sensed && !self.senses_others();
         if ceases {
-            self.others_until = now;
+            self.quiet_since = self.quiet_since.max(now);
         }
         Finished { turns_idle: ceases && self.deaf == 0, ..finished }
     }
@@ -356,13 +377,13 @@ impl Radio {
         now: Time,
     ) -> Option<Reception> {
         let lock = self.lock.as_ref()?;
-        if lock.overlap.is_some() || lock.overlapped_by_own || self.deaf != 0 {
+        if lock.overlapped || lock.overlapped_by_own || self.deaf != 0 {
             return None;
         }
         if !lock.decodable {
             return (lock.end == now).then_some(Reception::Noise);
         }
-        let is_certain = lock.bits.is_none() && link.ln_bit_success >= 0.0 && loss() <= 0.0;
+        let is_certain = !lock.counted && link.ln_bit_success >= 0.0 && loss() <= 0.0;
         let is_its_end = lock.from == frame.from.0;
         (is_its_end && is_certain && frame.load.is_none()).then_some(Reception::Decoded)
     }
@@ -378,22 +399,22 @@ impl Radio {
         loads: &Loads,
         now: Time,
     ) -> Finished {
-        let Some(lock) = &self.lock else { return Finished::NOTHING };
+        let Some(locked) = self.locked() else { return Finished::NOTHING };
         // A frame in good order ends with its own signal; anything else when the last of the signals in it does.
-        let intact = lock.is_intact();
-        if !(if intact { lock.from == frame.from.0 } else { lock.end() == now }) {
+        let intact = locked.is_intact();
+        if !(if intact { locked.is_of(frame) } else { locked.end() == now }) {
             return Finished::NOTHING;
         }
-        let ignored_until = if self.is_off() { Time::ZERO } else { lock.ignored_until() };
+        let ignored_until = if self.is_off() { Time::ZERO } else { locked.ignored_until() };
         let (mut reception, mut failed_alone) = (Reception::Decoded, false);
         if self.is_off() || now < self.transmits_until {
             reception = Reception::Transmitting;
         } else if !intact {
-            reception = if lock.is_recognized() { Reception::FcsError } else { Reception::Noise };
+            reception = if locked.is_recognized() { Reception::FcsError } else { Reception::Noise };
         } else {
-            let ln_success = lock.ln_success() + link.ln_bit_success * f64::from(frame.bytes) * 8.0;
+            let ln_success = locked.ln_success() + link.ln_bit_success * f64::from(frame.bytes) * 8.0;
             let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
-            if ln_success < 0.0 || lock.ln_header() < 0.0 || loss > 0.0 || frame.load.is_some() {
+            if ln_success < 0.0 || locked.ln_header() < 0.0 || loss > 0.0 || frame.load.is_some() {
                 (reception, failed_alone) = self.decode(collisions, link, frame, loss, loads);
             }
         }
@@ -412,7 +433,7 @@ impl Radio {
         loss: f64,
         loads: &Loads,
     ) -> (Reception, bool) {
-        let lock = self.lock.as_ref().expect("a frame is decoded that was received");
+        let lock = self.lock.as_ref().expect("a frame is decoded that was received").with(&self.disturbance);
         if let Some(drawn) = wrong(&mut self.rng, lock.ln_header(), 0.0) {
             return (Reception::Noise, drawn >= lock.ln_header_alone(collisions, frame).exp());
         }
@@ -449,7 +470,8 @@ impl Radio {
     #[inline(never)]
     fn count_bits(&mut self, collisions: &Collisions, now: Time) {
         let Collisions::Sinr { noise, errors, header, measured, .. } = collisions else { return };
-        let Some(Lock { power, bits: Some(bits), .. }) = &mut self.lock else { return };
+        let Some(Lock { power, counted: true, .. }) = &self.lock else { return };
+        let bits = &mut self.disturbance.bits;
         let interference = self.energy as f64 - *power;
         let own_noise = bits.noise;
         let per_bit = |of_rate: &RateErrors| {

@@ -16,7 +16,7 @@ impl World {
     /// A frame's first bit reaches its listeners; with delays by distance, some of them.
     pub(super) fn air_starts(&mut self, slot: Slot, from: u32) {
         let Some(mut fronts) = self.fronts.take() else {
-            let frame = self.nodes[from as usize].mac.on_air();
+            let frame = self.macs[from as usize].on_air();
             if self.leaves(slot, &frame, None) {
                 self.signal_starts::<true>(&frame, None);
             }
@@ -28,7 +28,7 @@ impl World {
 
     fn front_starts(&mut self, slot: Slot, from: u32, front: &mut Front) {
         if front.frame().is_none() {
-            let frame = self.nodes[from as usize].mac.on_air();
+            let frame = self.macs[from as usize].on_air();
             if !self.leaves(slot, &frame, Some(front)) {
                 return;
             }
@@ -61,6 +61,7 @@ impl World {
     fn signal_starts<const ALL: bool>(&mut self, frame: &Frame, reached: Reached) {
         let reached = reached.filter(|_| !ALL);
         let links = self.listeners.of(frame.from);
+        self.fetch(links);
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
             let link = &links[reached.map_or(index, |places| places[index].1 as usize)];
             let radio = &mut self.radios[link.to as usize];
@@ -70,10 +71,29 @@ impl World {
         }
     }
 
+    /// In a network that is larger than caches, looks at all listeners at once, so that they come from memory side by side and not one after the
+    /// other.
+    #[inline]
+    fn fetch(&self, links: &[Link]) {
+        const LARGE: usize = 500;
+        if self.macs.len() >= LARGE {
+            self.fetch_all(links);
+        }
+    }
+
+    #[inline(never)]
+    fn fetch_all(&self, links: &[Link]) {
+        let looks = links.iter().map(|link| {
+            let index = link.to as usize;
+            self.radios[index].peek() ^ self.macs[index].peek() ^ self.record.media_use[index].busy.ns()
+        });
+        std::hint::black_box(looks.fold(0, std::ops::BitXor::bitxor));
+    }
+
     /// A frame's last bit reaches its listeners; with delays by distance, some of them.
     pub(super) fn air_ends(&mut self, slot: Slot, from: u32) {
         let Some(mut fronts) = self.fronts.take() else {
-            let frame = self.nodes[from as usize].mac.on_air();
+            let frame = self.macs[from as usize].on_air();
             self.arrives(&frame, None);
             self.log_sent(&frame);
             self.outages.note(from, Sent::Whole);
@@ -134,6 +154,7 @@ impl World {
             log.frame_ends(frame, &self.packets, &self.loads);
         }
         let links = self.listeners.of(frame.from);
+        self.fetch(links);
         let kept = !PLAIN && self.record.causes.are_kept();
         let wanted = frame.to.filter(|_| kept).map_or(u32::MAX, |to| to.0);
         let mut lost = None;

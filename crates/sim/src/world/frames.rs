@@ -34,14 +34,14 @@ impl World {
         for dropped in self.record.take_dropped() {
             log.dropped(&dropped);
         }
-        let node = &self.nodes[frame.from.index()];
-        let access = node.mac.access(frame);
+        let from = frame.from.index();
+        let access = self.macs[from].access(frame);
         let packet = frame.packet.or(access.packet).map(|handle| &self.packets.get(handle).packet);
-        log.begins(frame, &access, node.stack.queue_length(), packet);
+        log.begins(frame, &access, self.stacks[from].queue_length(), packet);
         let flows: Vec<u32> = log.flows_to_look_at(frame.from, self.now).collect();
         for flow in flows {
             let end = self.network.flows[flow as usize].ends[Port::Sender as usize];
-            log.sender(flow, &node.stack.end(end).endpoint().progress(), self.now);
+            log.sender(flow, &self.stacks[from].end(end).endpoint().progress(), self.now);
         }
         self.frame_log = Some(log);
     }
@@ -53,7 +53,7 @@ impl World {
         let mut arrived = false;
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
             let to = links[reached.map_or(index, |places| places[index].1 as usize)].to;
-            log.reserved(frame, to, self.nodes[to as usize].mac.nav(), self.now);
+            log.reserved(frame, to, self.macs[to as usize].nav(), self.now);
             arrived |= frame.to == Some(NodeId(to)) && !is_lost;
         }
         if let Some(to) = frame.to.filter(|_| arrived) {

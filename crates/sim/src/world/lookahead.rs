@@ -22,10 +22,10 @@ impl World {
     fn delivers_from(&self, due: Time, purpose: Purpose, shortest: Span) -> Time {
         match purpose {
             Purpose::MacTimer(id) => {
-                due + self.nodes[id as usize].mac.least_before_delivery(&self.timing, shortest)
+                due + self.macs[id as usize].least_before_delivery(&self.timing, shortest)
             }
             Purpose::AirStart(from) | Purpose::AirEnd(from) if self.fronts.is_none() => {
-                let frame = self.nodes[from as usize].mac.on_air();
+                let frame = self.macs[from as usize].on_air();
                 // DATA that answers it, or follows an answer, begins after SIFS at the earliest.
                 if self.may_deliver(&frame) { frame.end() } else { frame.end() + self.timing.sifs + shortest }
             }
@@ -52,7 +52,7 @@ impl World {
         let (Some(handle), Some(to)) = (frame.packet, frame.to) else {
             return frame.kind == FrameKind::Data || frame.load.is_some();
         };
-        let has_other_radios = self.nodes[to.index()].stack.other_radio(0).is_some();
+        let has_other_radios = self.stacks[to.index()].other_radio(0).is_some();
         frame.load.is_some() || has_other_radios || self.packets.get(handle).packet.destination == to
     }
 }

@@ -18,7 +18,7 @@ impl World {
         let flow = &self.config.flows[index];
         let base = self.samples.baseline.get(index).copied().unwrap_or_default();
         let route = self.network.flows[index];
-        let sender = self.nodes[flow.source.index()].stack.end(route.ends[Port::Sender as usize]);
+        let sender = self.stacks[flow.source.index()].end(route.ends[Port::Sender as usize]);
         let transfers = sender.app().map(App::completed).unwrap_or_default();
         let transfer_sum: f64 = transfers.iter().map(|span| span.seconds()).sum();
         let samples = progress.rtt_samples - base.rtt_samples;
@@ -63,9 +63,9 @@ impl World {
 
     pub(super) fn node_outcome(&mut self, index: usize, measured: Span) -> NodeOutcome {
         let id = NodeId(index as u32);
-        self.nodes[index].mac.close(&self.radios[index], &mut self.record, self.now);
+        self.macs[index].close(&self.radios[index], &mut self.record, self.now);
         let queue_mean = self.record.queue_mean(id, self.now);
-        let book = &self.record.nodes[index];
+        let (book, medium) = (&self.record.nodes[index], &self.record.media_use[index]);
         let share = |span: Span| span.seconds() / measured.seconds();
         let control = |book: &ControlBook| ControlOutcome {
             sent: book.sent,
@@ -73,9 +73,9 @@ impl World {
             dropped: book.dropped,
             airtime: share(book.airtime),
         };
-        let sensing = book.busy.saturating_sub(book.transmitting + book.receiving);
+        let sensing = medium.busy.saturating_sub(book.transmitting + book.receiving);
         let busy = share(book.transmitting) + share(book.receiving) + share(sensing);
-        let nav_only = share(book.nav_only);
+        let nav_only = share(medium.nav_only);
         NodeOutcome {
             transmitting: share(book.transmitting),
             receiving: share(book.receiving),

@@ -85,7 +85,7 @@ impl World {
     /// If a node is not there.
     pub fn inject_frame(&mut self, frame: &OutsideFrame) -> u64 {
         let OutsideFrame { from, to, size } = *frame;
-        assert!(to.is_none_or(|to| to.index() < self.nodes.len()), "there is no node {to:?}");
+        assert!(to.is_none_or(|to| to.index() < self.macs.len()), "there is no node {to:?}");
         self.injected += 1;
         let number = self.injected;
         let to = to.unwrap_or(NodeId::BROADCAST);
@@ -100,7 +100,7 @@ impl World {
 
     /// Packets in a node's interface queue.
     pub fn queue_length(&self, node: usize) -> usize {
-        self.nodes[node].stack.queue_length()
+        self.stacks[node].queue_length()
     }
 
     /// The tables as they would be if the run ended now.

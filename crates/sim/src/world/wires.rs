@@ -77,7 +77,7 @@ impl World {
     /// What the wires did.
     pub(super) fn wire_outcomes(&mut self) -> Vec<WireOutcome> {
         let ends = self.wires.iter().map(|wired| {
-            let sending = self.nodes[wired.from as usize].stack.port(wired.port).sending_since();
+            let sending = self.stacks[wired.from as usize].port(wired.port).sending_since();
             ((wired.from, wired.wire.to), sending)
         });
         let ends: Vec<_> = ends.collect();

@@ -140,6 +140,7 @@ impl Script {
             heard: Vec::new(),
             serial: 0,
         };
+        script.mac.join(&script.stack);
         if config.edca.is_some() {
             script.mac.differentiate(&script.timing);
         }
