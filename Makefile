@@ -4,6 +4,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := build
 .PHONY: build build-pgo demo test lint format test-rust test-python test-docs test-wheel wheel hunt fuzz fuzz-importers fuzz-store mutants faults audit bench bench-peers budget bench-capture bench-study validation results claims league when docs figures playground clean
 
+# Python compiles what it imports; pip would compile every module of every package, which takes two minutes.
+export PIP_NO_COMPILE := 1
+
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
