@@ -83,13 +83,16 @@ class Case:
         return Window(seconds, min(number(self.document["warmup"]), seconds / 5))
 
 
-#: ns-3 passes each frame to all nodes, and DSDV would advertise 10,000 of them: the last case is for us alone.
+#: ns-3 has no TFRC. It passes each frame to all nodes, and DSDV would advertise 10,000 of them: the grid of as many is
+#: for us alone.
 CASES = [
     Case("chain", 1000, 60),
     Case("chain-11", 400, 30),
     Case("chain-udp", 2000, 300),
+    Case("chain-tfrc", 1000, 0),
     Case("saturation", 100, 15, converged=0),
     Case("grid-5", 100, 20),
+    Case("grid-7", 80, 15),
     Case("grid-10", 60, 10),
     Case("grid-16", 25, 4, converged=545),
     Case("grid-100", 0, 0),
@@ -111,8 +114,8 @@ def number(quantity: str) -> float:
 def for_peers(case: Case) -> str:
     """The scenario as lines that Tcl and C++ read without a parser.
 
-    `node X Y` in metres; `flow FROM TO tcp|udp PAYLOAD RATE START` with nodes as indices, bytes, b/s (0 for as much as
-    goes) and seconds after the beginning of traffic; `route NODE DESTINATION NEXT` for every hop that a flow takes,
+    `node X Y` in metres; `flow FROM TO tcp|tfrc|udp PAYLOAD RATE START` with nodes as indices, bytes, b/s (0 for as
+    much as goes) and seconds after the beginning of traffic; `route NODE DESTINATION NEXT` for every hop that a flow takes,
     there and back, unless nodes move; and single values by name, of which `motion` is setdest's script. Positions,
     pairs and routes are those that our own engine resolves.
     """
@@ -142,7 +145,7 @@ def for_peers(case: Case) -> str:
     lines += [f"node {x:.3f} {y:.3f}" for x, y in places]
     starts = random.Random(1)
     app = (document.get("traffic") or document["flows"][0])["app"]
-    kind = "udp" if scheme == "udp" else "tcp"
+    kind = scheme if scheme in ("udp", "tfrc") else "tcp"
     payload = number(parameters["segment_size"])
     rate = number(app.get("rate", "0"))
     if kind == "udp" and app["kind"] == "saturated":

@@ -26,6 +26,9 @@ def main() -> None:
     file, duration, warmup, seed = Path(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
     text = file.read_text()
     lasting = {"duration": f"{duration} s", "warmup": f"{warmup} s", "seed": seed}
+    # A row needs that long.
+    if duration < float(tomllib.loads(text).get("record_interval", "1 s").removesuffix(" s")):
+        lasting["record_interval"] = f"{duration} s"
     empty_kb = peak_kb()
     before = user_s()
     output = _core.run(text, str(file), lasting)

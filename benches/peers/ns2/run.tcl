@@ -84,6 +84,12 @@ foreach flow $flows {
         set app [new Application/FTP]
         # The sink counts packets whole: payload, TCP and IP headers, and DSDV's.
         lappend sinks [list $sink bytes_ [expr {$payload / ($payload + 60.0)}]]
+    } elseif {$kind eq "tfrc"} {
+        set sender [new Agent/TFRC]
+        $sender set packetSize_ $payload
+        set sink [new Agent/TFRCSink]
+        set app [new Application/FTP]
+        lappend sinks [list $sink bytes_ 1]
     } else {
         set sender [new Agent/UDP]
         $sender set packetSize_ $payload
