@@ -116,8 +116,8 @@ def for_peers(case: Case) -> str:
 
     `node X Y` in metres; `flow FROM TO tcp|tfrc|udp PAYLOAD RATE START` with nodes as indices, bytes, b/s (0 for as
     much as goes) and seconds after the beginning of traffic; `route NODE DESTINATION NEXT` for every hop that a flow
-    takes, there and back, unless nodes move; and single values by name, of which `motion` is setdest's script. Positions,
-    pairs and routes are those that our own engine resolves.
+    takes, there and back, unless nodes move; and single values by name, of which `motion` is setdest's script.
+    Positions, pairs and routes are those that our own engine resolves.
     """
     document = case.document
     there = _core.check(tomli_w.dumps(document), str(case.file))
