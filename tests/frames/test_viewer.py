@@ -1,26 +1,12 @@
 """The viewer in a browser: opens, zooms, follows a packet; nothing goes wrong on the console."""
 
 import re
-import shutil
 
 import pytest
 
 import multihop
 from conftest import SCENARIOS
 from multihop.report.viewer import page
-
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright to drive a browser")
-CHROMIUM = next((p for name in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(name))), None)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("needs chromium")
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
