@@ -89,6 +89,11 @@ def lossy(seconds: int) -> Scenario:
     }
 
 
+def aggregated(seconds: int) -> Scenario:
+    """The same link at 65 Mb/s, with A-MPDUs, of whose MPDUs a tenth is lost."""
+    return lossy(seconds) | {"name": "aggregated", "phy": {"standard": "802.11n", "data_rate": "MCS 7"}}
+
+
 def _watched(name: str, seconds: int) -> Scenario:
     """What the scenes have in common: 802.11b, packets of 1500 bytes, and all estimators everywhere."""
     return {
@@ -243,7 +248,7 @@ def main() -> None:
     )
     file = parser.parse_args().file
     text = (Path(__file__).parent / "measured_back.md").read_text()
-    scenes = {"chain": chain, "hidden_terminal": hidden_terminal, "lossy": lossy}
+    scenes = {"chain": chain, "hidden_terminal": hidden_terminal, "lossy": lossy, "aggregated": aggregated}
     for name, scenario in ((name, scene(60)) for name, scene in scenes.items()):
         text = text.replace(f"@{name}@", table(rows(scenario)))
     file.write_text(text.replace("@version@", multihop.__version__))

@@ -54,6 +54,15 @@ def test_along_a_chain_capacities_are_the_same_and_navs_nearly(chain):
         assert row.measured == pytest.approx(row.simulated, rel=1e-3)
 
 
+def test_of_a_mpdus_a_sender_s_numbers_come_back_per_mpdu():
+    own = [row for row in measured_back.rows(measured_back.aggregated(6)) if row.node == "n0"]
+    exact = {"rt-winf", "rt-winf-probe"}
+    assert {row.estimator for row in own if not row.different} >= exact
+    for row in own:
+        if row.estimator in ("fsd", "fte", "packet-throughput"):
+            assert row.measured == pytest.approx(row.simulated, rel=0.01), row
+
+
 def test_rt_winf_is_not_the_throughput_of_a_link(chain):
     rt_winf = next(row for row in chain if (row.estimator, row.quantity) == ("rt-winf", "capacity_bps"))
     # 1500 bytes over DATA and ACK, with LLC and whole symbols; alone, 4.50 Mb/s.

@@ -2,7 +2,7 @@
 
 use crate::profile::Profile;
 use crate::reconstruction::Reconstruction;
-use crate::{CapturedFrame, Seen, StationId};
+use crate::{CapturedFrame, Seen, Settled, StationId};
 use multihop_core::{Interval, LinkEvent, Span, Time};
 use multihop_link::{
     Elapsed, Estimator, EstimatorConfig, LinkView, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions,
@@ -106,7 +106,7 @@ impl Gauges {
     /// An exchange is over of which no more frames came.
     pub fn exchange(&mut self, over: &Seen) {
         let Gauges { reconstruction, estimators, .. } = self;
-        reconstruction.own(over, &mut |event| tell(estimators, event));
+        reconstruction.own(over, None, &mut |event| tell(estimators, event));
     }
 
     /// A frame: as [`Reconstruction::frame`].
@@ -115,10 +115,10 @@ impl Gauges {
         frame: &CapturedFrame,
         air: Interval,
         sender: Option<StationId>,
-        done: Option<&Seen>,
+        ends: (Option<&Seen>, Option<&Settled>),
     ) {
         let Gauges { reconstruction, estimators, .. } = self;
-        reconstruction.frame(frame, air, sender, done, &mut |event| tell(estimators, event));
+        reconstruction.frame(frame, air, sender, ends, &mut |event| tell(estimators, event));
     }
 
     /// The capture is over. Returns the readings, and the step between them.

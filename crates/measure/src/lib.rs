@@ -31,7 +31,7 @@ mod stations;
 mod survey;
 
 pub use aggregates::{Aggregates, Part};
-pub use block_acks::{Arrived, BlockAcks};
+pub use block_acks::{BlockAcks, Group, Settled};
 pub use captured_frame::CapturedFrame;
 pub use clock::Clock;
 pub use exchanges::{Exchanges, Number, Seen};

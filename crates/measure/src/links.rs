@@ -1,6 +1,6 @@
 //! What became of data between two stations.
 
-use crate::{Arrived, Seen, StationId};
+use crate::{Group, Seen, StationId};
 use multihop_core::{Rate, Span};
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ impl Link {
             self.answered += 1;
             self.blocks += u64::from(seen.block);
             if !seen.block {
-                self.arrived(Arrived { frames: 1, bytes: seen.size.into() });
+                self.arrived(1, seen.size.into());
             }
             let first = [seen.rts, seen.cts, seen.data].into_iter().flatten().next();
             self.occupied += first.map_or(Span::ZERO, |air| ack.end.since(air.start));
@@ -84,9 +84,9 @@ impl Link {
         }
     }
 
-    fn arrived(&mut self, arrived: Arrived) {
-        self.acknowledged += arrived.frames;
-        self.bytes += arrived.bytes;
+    fn arrived(&mut self, frames: u64, bytes: u64) {
+        self.acknowledged += frames;
+        self.bytes += bytes;
     }
 
     /// With the batch that is not full, if there is no other.
@@ -121,8 +121,10 @@ impl Links {
     }
 
     /// What a block acknowledgement says to have arrived.
-    pub fn arrived(&mut self, sender: StationId, receiver: StationId, arrived: Arrived) {
-        self.between(sender, receiver).into_iter().for_each(|link| link.arrived(arrived));
+    pub fn arrived(&mut self, sender: StationId, receiver: StationId, arrived: &Group) {
+        self.between(sender, receiver)
+            .into_iter()
+            .for_each(|link| link.arrived(arrived.frames, arrived.bytes));
     }
 
     fn between(&mut self, sender: StationId, receiver: StationId) -> Option<&mut Link> {

@@ -1,7 +1,7 @@
 //! Link events, reconstructed from a capture as the simulator reports them for a node.
 
 use crate::profile::Profile;
-use crate::{CapturedFrame, Number, Seen, StationId};
+use crate::{CapturedFrame, Number, Seen, Settled, StationId};
 use multihop_capture::{Control, FrameType};
 use multihop_core::{
     Attempt, DecodedFrame, Exchange, Fate, FlowId, FrameKind, Interval, LinkEvent, NodeId, Rate, Span, Time,
@@ -51,7 +51,12 @@ pub(crate) struct Reconstruction {
     free: Option<(Time, Idle)>,
     /// The frame that is being tried.
     trying: Option<Trying>,
+    /// When the node's own last frames with data began, and when the MAC took what they carried.
+    sent: [(Time, Time); SENT],
 }
+
+/// An MPDU of an A-MPDU is tried so often, while the MAC also serves others.
+const SENT: usize = 32;
 
 /// How long, and in how many pieces, the medium could be used.
 #[derive(Clone, Copy, Debug, Default)]
@@ -115,6 +120,7 @@ impl Reconstruction {
             begun: [None; 4],
             free: None,
             trying: None,
+            sent: [(Time::ZERO, Time::ZERO); SENT],
         }
     }
 
@@ -123,13 +129,13 @@ impl Reconstruction {
         self.me = Some(me);
     }
 
-    /// A frame was on the air at `air`, sent by `sender` if that is known, and it ended the exchange `done`.
+    /// A frame was on the air at `air`, sent by `sender` if that is known; it ended the exchange `done`, and settled what became of data.
     pub fn frame(
         &mut self,
         frame: &CapturedFrame,
         air: Interval,
         sender: Option<StationId>,
-        done: Option<&Seen>,
+        (done, settled): (Option<&Seen>, Option<&Settled>),
         tell: &mut dyn FnMut(&LinkEvent),
     ) {
         self.begin(air, tell);
@@ -139,7 +145,7 @@ impl Reconstruction {
             _ => (done, None),
         };
         if let Some(seen) = before {
-            self.own(seen, tell);
+            self.own(seen, None, tell);
         }
         let mine = (frame.sent && self.at_radio) || (self.me.is_some() && sender == self.me);
         if mine && !matches!(frame.control(), Some(Control::Cts | Control::Ack)) {
@@ -151,8 +157,11 @@ impl Reconstruction {
         } else if frame.control().is_none() && frame.receiver.is_none() {
             self.own_to_group(frame, air, tell);
         }
-        if let Some(seen) = with {
-            self.own(seen, tell);
+        let settled = settled.filter(|_| self.me.is_some() && frame.receiver == self.me);
+        match with {
+            Some(seen) => self.own(seen, settled, tell),
+            // A request asked for it.
+            None => settled.into_iter().for_each(|settled| self.settle(settled, air.end, Span::ZERO, tell)),
         }
     }
 
@@ -231,7 +240,9 @@ impl Reconstruction {
     /// When the MAC took the packet is not on the air. A station with more to send takes the next packet when it is done with the
     /// last, and then needs DIFS and a back-off from its first window; if the medium could be used for longer than that before the
     /// first try, the station had nothing to send, and is taken to have got the packet DIFS before.
-    pub fn own(&mut self, seen: &Seen, tell: &mut dyn FnMut(&LinkEvent)) {
+    ///
+    /// With a block acknowledgement it is an exchange of the data that this settles.
+    pub fn own(&mut self, seen: &Seen, settled: Option<&Settled>, tell: &mut dyn FnMut(&LinkEvent)) {
         let Some(first) = [seen.rts, seen.data].into_iter().flatten().next() else { return };
         if self.me.is_none() || seen.sender != self.me || !is_try(seen) {
             return;
@@ -259,15 +270,21 @@ impl Reconstruction {
         if ack.is_none() {
             trying.idle.time += self.answer_timeout;
         }
-        if data.is_some() {
+        if let Some(data) = data {
             trying.data_tries += 1;
             (trying.number, trying.size, trying.rate) = (seen.number, seen.size, seen.rate);
+            self.sent.rotate_right(1);
+            self.sent[0] = (data.start, trying.head_of_line);
         }
         if let Some(ack) = ack {
             let frames = [rts, cts, data, Some(ack)].into_iter().flatten();
             let airtime = frames.map(|air| air.length() + seen.sifs).sum::<Span>() - seen.sifs;
             // Stamps may say that the frames were closer together than they can be.
-            self.finish(Fate::Acknowledged, ack.end, airtime.min(ack.end.since(first.start)), tell);
+            let airtime = airtime.min(ack.end.since(first.start));
+            match settled {
+                Some(settled) => self.settle(settled, ack.end, airtime, tell),
+                None => self.finish(Fate::Acknowledged, ack.end, airtime, tell),
+            }
         } else if limit {
             self.give_up(tell);
         }
@@ -311,7 +328,9 @@ impl Reconstruction {
     /// Another frame is tried now: the one before was given up.
     fn give_up_another(&mut self, seen: &Seen, tell: &mut dyn FnMut(&LinkEvent)) {
         let Some(trying) = self.trying else { return };
-        let other_number = trying.number.is_some() && seen.data.is_some() && seen.number != trying.number;
+        // An A-MPDU is named by one of its MPDUs, and the next has others beside those that are sent again.
+        let other_number =
+            !seen.aggregate && trying.number.is_some() && seen.data.is_some() && seen.number != trying.number;
         if trying.peer != seen.receiver || other_number {
             self.give_up(tell);
         }
@@ -320,6 +339,38 @@ impl Reconstruction {
     /// The frame's life ends.
     fn finish(&mut self, fate: Fate, done: Time, airtime: Span, tell: &mut dyn FnMut(&LinkEvent)) {
         let Some(trying) = self.trying.take() else { return };
+        self.end(&trying, fate, done, airtime, tell);
+    }
+
+    /// A block acknowledgement came. As the MAC of a simulated node does, reports what arrived as one exchange, with the mean of service
+    /// delays, and what was given up as another.
+    fn settle(&mut self, settled: &Settled, at: Time, airtime: Span, tell: &mut dyn FnMut(&LinkEvent)) {
+        let Some(trying) = self.trying.take() else { return };
+        self.free = Some((at, self.idle));
+        for (fate, group) in [(Fate::Acknowledged, &settled.arrived), (Fate::GivenUp, &settled.given_up)] {
+            if group.frames == 0 {
+                continue;
+            }
+            let taken = |start: Time| {
+                self.sent.iter().find(|(sent, _)| *sent == start).map_or(start, |(_, taken)| *taken)
+            };
+            let services =
+                group.first_sent().map(|(start, frames)| at.since(taken(start)) * u64::from(frames));
+            let head_of_line = at - services.sum::<Span>() / group.frames;
+            let size = u32::try_from(group.bytes).unwrap_or(u32::MAX);
+            let group = Trying { head_of_line, size, ..trying };
+            self.end(&group, fate, at, airtime, tell);
+        }
+    }
+
+    fn end(
+        &mut self,
+        trying: &Trying,
+        fate: Fate,
+        done: Time,
+        airtime: Span,
+        tell: &mut dyn FnMut(&LinkEvent),
+    ) {
         // That a frame was given up shows later: what was idle since its last try counts from there.
         self.free = Some((done, if fate == Fate::GivenUp { trying.idle } else { self.idle }));
         tell(&LinkEvent::Exchange(Exchange {

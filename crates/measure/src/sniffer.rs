@@ -6,7 +6,7 @@ use crate::profile::{FHSS_SIFS_US, Profile};
 use crate::reconstruction::Reconstruction;
 use crate::{
     Aggregates, BlockAcks, CapturedFrame, Clock, Exchanges, Gauge, Kind, Ledger, Link, Links, Marks, Quality,
-    Reading, Row, Seen, Stamps, Station, StationId, Stations,
+    Reading, Row, Seen, Settled, Stamps, Station, StationId, Stations,
 };
 use multihop_capture::{
     Address, Channel, Control, DissectError, Fcs, Frame, FrameError, FrameType, Position, Reception, Record,
@@ -287,11 +287,12 @@ impl Sniffer {
         self.first.get_or_insert(air.start);
         self.last = self.last.max(air.end);
         let orphans = self.exchanges.orphan_acks;
+        let settled = self.block_ack(captured_frame);
         // In an exchange an A-MPDU is one frame.
         let (done, sender) = match captured_frame.part.map(|part| part.stands_for) {
-            None => self.exchange_frame(captured_frame, air),
+            None => self.exchange_frame(captured_frame, air, settled.as_ref()),
             Some(Some(size)) => {
-                self.exchange_frame(&captured_frame.with_size(size), captured_frame.ppdu(marks))
+                self.exchange_frame(&captured_frame.with_size(size), captured_frame.ppdu(marks), None)
             }
             Some(None) => (None, sender),
         };
@@ -308,18 +309,8 @@ impl Sniffer {
                     station.orphan_acks += self.exchanges.orphan_acks - orphans;
                 }
             }
-            Some(Control::BlockAck(said)) => {
-                self.quality.block_acks += 1;
-                if let (Some(sender), Some(receiver)) = (captured_frame.receiver, captured_frame.transmitter)
-                {
-                    let arrived = self.block_acks.block(sender, receiver, &said);
-                    if arrived.frames > 0 {
-                        self.links.arrived(sender, receiver, arrived);
-                    }
-                }
-            }
             Some(_) => {}
-            None => self.data(captured_frame),
+            None => self.data(captured_frame, captured_frame.ppdu(marks).start),
         }
         self.ledger.add(sender, kind(frame), frame.air_bytes, air);
         if let Some(station) = sender.and_then(|sender| self.stations.get_mut(sender)) {
@@ -327,14 +318,26 @@ impl Sniffer {
         }
     }
 
-    /// Data that an ACK, or a block acknowledgement, is to be about.
-    fn data(&mut self, captured_frame: &CapturedFrame) {
+    /// What a block acknowledgement says of data, if this is one.
+    fn block_ack(&mut self, captured_frame: &CapturedFrame) -> Option<Settled> {
+        let Some(Control::BlockAck(said)) = captured_frame.control() else { return None };
+        self.quality.block_acks += 1;
+        let (sender, receiver) = (captured_frame.receiver?, captured_frame.transmitter?);
+        let settled = self.block_acks.block(sender, receiver, &said);
+        if settled.arrived.frames > 0 {
+            self.links.arrived(sender, receiver, &settled.arrived);
+        }
+        Some(settled)
+    }
+
+    /// Data that an ACK, or a block acknowledgement, is to be about, in a PPDU that began then.
+    fn data(&mut self, captured_frame: &CapturedFrame, ppdu: Time) {
         if let (FrameType::Data(data), Some(sender), Some(receiver)) =
             (captured_frame.frame.kind, captured_frame.transmitter, captured_frame.receiver)
             && !data.null
         {
             self.links.sent(sender, receiver);
-            self.block_acks.sent(captured_frame);
+            self.block_acks.sent(captured_frame, ppdu);
         }
     }
 
@@ -344,16 +347,18 @@ impl Sniffer {
         self.gauges.iter_mut().for_each(|gauges| gauges.exchange(over));
     }
 
-    /// A frame as part of an exchange, before the estimators too. Returns the exchange that it ends, and who sent it.
+    /// A frame as part of an exchange, before the estimators too, and what it settles if it is a block acknowledgement. Returns the exchange
+    /// that it ends, and who sent it.
     fn exchange_frame(
         &mut self,
         captured_frame: &CapturedFrame,
         air: Interval,
+        settled: Option<&Settled>,
     ) -> (Option<Seen>, Option<StationId>) {
         self.read_gauges(air);
         let (done, sender) = self.exchanges.see(captured_frame, air);
         if let Some(gauges) = &mut self.gauges {
-            gauges.frame(captured_frame, air, sender, done.as_ref());
+            gauges.frame(captured_frame, air, sender, (done.as_ref(), settled));
         }
         (done, sender)
     }

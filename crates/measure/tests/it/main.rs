@@ -1,6 +1,7 @@
 //! The integration tests of the crate, in one binary: each module is a subject.
 
 mod airtime;
+mod block_acks;
 #[path = "../../../capture/tests/it/common/mod.rs"]
 mod captures;
 mod common;
