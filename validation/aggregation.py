@@ -19,7 +19,8 @@ from validation.scenarios import Scenario, ns3_chain
 SATURATED, LOSSY, CHAINS, SHARES = 0.05, 0.05, 0.10, 0.05
 
 #: As ns-3.37 has EDCA: the standard's parameters, but one exchange at a time of best effort and background.
-EDCA: Scenario = {"ac_be": {"txop_limit": "0 s"}, "ac_bk": {"txop_limit": "0 s"}}
+ONE_EXCHANGE: Scenario = {"txop_limit": "0 s"}
+EDCA: Scenario = {"ac_be": ONE_EXCHANGE, "ac_bk": ONE_EXCHANGE}
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ def _flow(cell: Cell, flow: Flow) -> Scenario:
 def scenario(cell: Cell) -> Scenario:
     """The cell. Its responses are at 24 Mb/s by the standard's rule in both."""
     phy = cell.phy
-    edca: Scenario = {} if _is_of_best_effort(cell) else {"edca": EDCA}
+    one: Scenario = {"ac_vi": ONE_EXCHANGE, "ac_vo": ONE_EXCHANGE} if cell.one_exchange else {}
+    edca: Scenario = {} if _is_of_best_effort(cell) else {"edca": EDCA | one}
     aggregation: Scenario = {"a_mpdu": f"{cell.ampdu} B", "window": 64} if cell.ampdu else {"a_mpdu": "off"}
     return {
         "name": cell.name.replace(" ", "-").replace(",", ""),

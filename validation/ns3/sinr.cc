@@ -7,8 +7,8 @@
 //
 // 802.11n, ac and ax are at 5 GHz: `mode HtMcs7` and the like, `width MHZ`, `streams N`, `ampdu BYTES` and `amsdu BYTES`, the most of
 // each, none if 0, `rts BYTES`, above which RTS and CTS come first, `lost P`, the probability that an MPDU with data is lost besides, and
-// `queue PACKETS` of each access category. A flow may end with `tos NUMBER`, the octet that says its access category, and `load MBPS`, what
-// it sends of UDP if it is not saturated.
+// `queue PACKETS` of each access category, `txop MICROSECONDS`, the limit of all categories, if not the standard's. A flow may end with
+// `tos NUMBER`, the octet that says its access category, and `load MBPS`, what it sends of UDP if it is not saturated.
 //
 // Payload is counted from WARM to END, in seconds. Prints a line `flow BYTES DELAY` for each flow, the mean delay from
 // application to application in milliseconds, of UDP alone.
@@ -82,6 +82,7 @@ struct Case
     std::string standard = "a", rate, control, protection, mode;
     uint32_t payload = 1472, slot = 9, width = 20, streams = 1, ampdu = 0, amsdu = 0, rts = 4692480, queue = 500;
     double taken = -82, lost = 0;
+    int64_t txop = -1;
     std::vector<std::pair<Vector, Vector>> nodes;
     std::vector<Route> routes;
     std::vector<Flow> flows;
@@ -127,6 +128,8 @@ Read(const std::string& path)
             words >> given.lost;
         else if (key == "queue")
             words >> given.queue;
+        else if (key == "txop")
+            words >> given.txop;
         else if (key == "node")
         {
             Vector place(0, 0, 0), speed(0, 0, 0);
@@ -182,6 +185,12 @@ Aggregating(const Case& given, NodeContainer nodes, YansWifiPhyHelper phy)
         {
             device->GetMac()->SetAttribute(category + std::string("_MaxAmpduSize"), UintegerValue(given.ampdu));
             device->GetMac()->SetAttribute(category + std::string("_MaxAmsduSize"), UintegerValue(given.amsdu));
+            if (given.txop >= 0)
+            {
+                PointerValue queue;
+                device->GetMac()->GetAttribute(category + std::string("_Txop"), queue);
+                queue.Get<QosTxop>()->SetTxopLimit(MicroSeconds(given.txop));
+            }
         }
         if (auto he = device->GetHeConfiguration())
             he->SetGuardInterval(NanoSeconds(800));
