@@ -197,6 +197,7 @@ fn airtimes<'py>(
         ("cts", times.cts),
         ("data", times.data),
         ("ack", times.ack),
+        ("block_ack", times.block_ack),
     ];
     for (name, span) in spans {
         made.set_item(name, span.seconds())?;

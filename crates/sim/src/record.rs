@@ -22,7 +22,7 @@ pub use causes::{Collision, Dropped, Flown};
 pub use mean::Mean;
 use media::MediaBook;
 use multihop_core::{
-    DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Packet, Port, Segment, Span, Time,
+    DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Packet, Port, Rate, Segment, Span, Time,
 };
 use multihop_dot11::AccessCategory;
 use multihop_transport::Delivered;
@@ -296,6 +296,26 @@ impl Recorder {
         }
     }
 
+    /// The medium was in use for these PPDUs with DATA, or none, from a node to a neighbour, each with so many MPDUs at a rate.
+    pub fn used(
+        &mut self,
+        [from, to]: [NodeId; 2],
+        air: Span,
+        [ppdus, mpdus]: [u32; 2],
+        rate: Rate,
+        now: Time,
+    ) {
+        if !self.counts(now) {
+            return;
+        }
+        let link = self.nodes[from.index()].link(from, to);
+        let carried = u64::from(ppdus * mpdus);
+        link.air += air;
+        link.ppdus += u64::from(ppdus);
+        link.mpdus += carried;
+        link.rates_bps += carried as f64 * rate.bps() as f64;
+    }
+
     /// A node's own frame ended, with this packet in it.
     pub fn transmitted(&mut self, node: NodeId, frame: &Frame, packet: Option<&Packet>, now: Time) {
         let counted = self.after_warmup(frame.air, now);
@@ -422,7 +442,7 @@ pub fn quantiles(delays: &mut [u64]) -> Quantiles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multihop_core::{FlowId, Rate};
+    use multihop_core::FlowId;
 
     #[test]
     fn quantiles_are_nearest_ranks() {

@@ -25,6 +25,8 @@ pub struct Airtimes {
     pub data: Span,
     /// Of an ACK.
     pub ack: Span,
+    /// Of a `BlockAck`; zero without aggregation.
+    pub block_ack: Span,
     /// First contention window.
     pub cw_min: u32,
     /// Largest contention window.
@@ -44,6 +46,7 @@ impl Airtimes {
             cts: timing.nominal.cts,
             data: timing.nominal.airtime(RateClass::Data, frame_bytes),
             ack: timing.nominal.ack,
+            block_ack: timing.nominal.block_ack,
             cw_min: timing.best_effort().cw_min,
             cw_max: timing.best_effort().cw_max,
         }

@@ -267,10 +267,8 @@ impl Mac {
         };
         ctx.record.exchange(&exchange, ctx.now);
         ctx.stack.on_link(&LinkEvent::Exchange(exchange));
-        if let Some(peer) = out.peer
-            && ctx.stack.shares_airtime()
-        {
-            ctx.stack.on_airtime(self.function.category, peer, airtime_used(&out, fate, ctx));
+        if let Some(peer) = out.peer {
+            self.used_airtime(ctx, &out, peer, fate, [out.data_tries, 1]);
         }
         match out.peer {
             Some(peer) if fate == Fate::GivenUp => {
@@ -296,6 +294,22 @@ impl Mac {
         self.phase = Phase::Contending;
         if self.function.current.is_some() || self.take_next(ctx) {
             self.add_extra_backoff(ctx);
+        }
+    }
+
+    /// Books what a frame, or a try of an aggregate, took of the medium: so many PPDUs with DATA, each with so many MPDUs.
+    pub(super) fn used_airtime(
+        &self,
+        ctx: &mut Context,
+        out: &Outgoing,
+        peer: NodeId,
+        fate: Fate,
+        data: [u32; 2],
+    ) {
+        let used = airtime_used(out, fate, ctx);
+        ctx.record.used([self.id, peer], used, data, ctx.timing.on(out.rates).rate(RateClass::Data), ctx.now);
+        if ctx.stack.shares_airtime() {
+            ctx.stack.on_airtime(self.function.category, peer, used);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::losses;
 use super::table::{At, Cell, Column, Table, Values, table};
 use crate::config::WireConfig;
-use multihop_core::DropCause;
+use multihop_core::{DropCause, Span};
 use multihop_dot11::AccessCategory;
 
 table! {
@@ -103,6 +103,20 @@ table! {
     acknowledged("frames"): u64;
     /// frames given up at the retry limit
     given_up("frames"): u64;
+    /// Time that the medium was in use.
+    air: Span;
+    /// PPDUs with DATA.
+    ppdus: u64;
+    /// MPDUs in them.
+    mpdus: u64;
+    /// Sum of their bit rates.
+    rates_bps: f64;
+    /// share of time that the medium was in use for its frames: RTS, DATA, what answers them and SIFS, failed tries too; no back-off
+    column airtime("1"): f64 = |at| at.row.air.seconds() / at.measured_s;
+    /// MPDUs of a PPDU with DATA, mean; 1 without aggregation, missing without DATA
+    column aggregate_mean("frames"): Option<f64> = |at| mean(at.row.mpdus as f64, at.row.ppdus);
+    /// bit rate of DATA, mean over MPDUs sent, tries of a frame that is sent alone counted at its last; missing without DATA
+    column rate_mean_bps("bit/s"): Option<f64> = |at| mean(at.row.rates_bps, at.row.mpdus);
 }
 
 table! {
@@ -177,4 +191,9 @@ fn coordinate(at: &At<NodeOutcome>, axis: usize) -> Option<f64> {
 
 fn wire<'a>(at: &At<'a, WireOutcome>) -> &'a WireConfig {
     &at.config.wires[at.index]
+}
+
+/// Of so many, unless there are none.
+fn mean(sum: f64, count: u64) -> Option<f64> {
+    (count > 0).then(|| sum / count as f64)
 }

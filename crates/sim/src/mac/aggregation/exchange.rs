@@ -2,7 +2,7 @@
 
 use super::window::{Held, Spent, State, Window};
 use crate::config::AggregationConfig;
-use crate::mac::originator::{airtime_used, sent};
+use crate::mac::originator::sent;
 use crate::mac::rate_control::Demands;
 use crate::mac::timing::BLOCK_ACK_REQUEST_BYTES;
 use crate::mac::{Cargo, Context, Mac, Outgoing, Phase};
@@ -288,14 +288,9 @@ impl Mac {
             ctx.stack.on_link(&LinkEvent::Exchange(exchange));
         }
         (0..window.len()).for_each(|place| window.get_mut(place).flying = false);
-        if ctx.stack.shares_airtime() {
-            let fate = if matches!(answer, Answer::Ack | Answer::BlockAck(..)) {
-                Fate::Acknowledged
-            } else {
-                Fate::GivenUp
-            };
-            ctx.stack.on_airtime(self.function.category, window.peer, airtime_used(out, fate, ctx));
-        }
+        let answered = matches!(answer, Answer::Ack | Answer::BlockAck(..));
+        let fate = if answered { Fate::Acknowledged } else { Fate::GivenUp };
+        self.used_airtime(ctx, out, window.peer, fate, [sent_data, window.mpdus]);
     }
 }
 

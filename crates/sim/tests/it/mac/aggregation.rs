@@ -11,7 +11,7 @@ use multihop_link::{Discipline, FqCodelOptions, StationsOptions};
 use multihop_schemes::Scheme;
 use multihop_sim::capacity::Capacity;
 use multihop_sim::config::{AggregationConfig, Config, MediumModel, SchemeConfig};
-use multihop_sim::outcome::{LinkOutcome, Outcome};
+use multihop_sim::outcome::{At, LinkOutcome, Outcome, Table, Values};
 use multihop_sim::run;
 use multihop_transport::{Delivered, Endpoint, Progress, UdpReceiver};
 use std::sync::{Arc, Mutex};
@@ -203,6 +203,45 @@ fn a_lone_station_sends_what_the_closed_form_says() {
     let expected = 1_472.0 * 8.0 / cycle * 1e6;
     let measured = total_goodput(&run(&config));
     assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} instead of {expected} without aggregation");
+}
+
+/// A column of a link.
+fn number(config: &Config, outcome: &Outcome, name: &str) -> f64 {
+    let at = At { config, measured_s: outcome.measured_s, index: 0, row: &outcome.links[0] };
+    match LinkOutcome::columns().into_iter().find(|column| column.name == name).map(|column| column.values) {
+        Some(Values::Numbers(value)) => value(&at),
+        _ => panic!("no column of numbers is called {name}"),
+    }
+}
+
+/// The books of a link are those of its PPDUs: how many MPDUs each carried, at which rate, and how long exchanges took.
+#[test]
+fn links_say_what_ppdus_carried() {
+    let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
+    saturate(&mut config, 1, 0);
+    let books = |config: &Config, mpdus: f64, exchange: f64| {
+        let outcome = run(config);
+        let of = |name: &str| number(config, &outcome, name);
+        assert!((of("aggregate_mean") / mpdus - 1.0).abs() < 1e-9, "{}", of("aggregate_mean"));
+        assert_eq!(of("rate_mean_bps"), 65e6);
+        let expected = outcome.links[0].data as f64 / mpdus * exchange / outcome.measured_s;
+        assert!((of("airtime") / expected - 1.0).abs() < 1e-4, "{} instead of {expected}", of("airtime"));
+    };
+    // As above: 28 MPDUs, SIFS and a BlockAck; then one, SIFS and an ACK.
+    books(&config, 28.0, (36.0 + 4.0 * 1_331.0 + 16.0 + 32.0) / 1e6);
+    config.aggregation = None;
+    books(&config, 1.0, (36.0 + 4.0 * 48.0 + 16.0 + 28.0) / 1e6);
+    // With losses aggregates are as long as the window allows. SIFS and a BlockAck follow each, and a request where a whole one is lost.
+    config.aggregation = Some(LIMITS);
+    config.medium.packet_error_rate = 0.2;
+    let outcome = run(&config);
+    let [answers, frames] = [0, 1].map(|node| outcome.nodes[node].transmitting);
+    let airtime = number(&config, &outcome, "airtime");
+    assert!((airtime / (frames + answers * 48.0 / 32.0) - 1.0).abs() < 1e-3, "{airtime} {frames} {answers}");
+    let ppdus = answers * outcome.measured_s / 32e-6;
+    let (mean, sent) = (number(&config, &outcome, "aggregate_mean"), outcome.links[0].data as f64);
+    assert!((mean * ppdus / sent - 1.0).abs() < 0.02, "{mean} of {sent} in {ppdus}");
+    assert!(mean < 27.0, "{mean}");
 }
 
 /// Each MPDU is drawn for: of those that are sent so many arrive as the link has it, and none is sent again that had.
