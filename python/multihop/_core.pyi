@@ -141,6 +141,7 @@ class AirtimesView(TypedDict):
     cts: float
     data: float
     ack: float
+    block_ack: float
     cw_min: int
     cw_max: int
 

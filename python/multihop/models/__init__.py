@@ -17,6 +17,7 @@ from multihop.models.contention_delay import contention_delay
 from multihop.models.ewccp_fluid import ewccp_fluid
 from multihop.models.frame_efficiency import frame_transmission_efficiency
 from multihop.models.maximum_throughput import maximum_throughput
+from multihop.models.performance_anomaly import performance_anomaly
 from multihop.models.probing_overhead import probing_overhead
 from multihop.models.throughput_equation import throughput_equation
 from multihop.models.wlan_capacity import wlan_capacity
@@ -37,6 +38,7 @@ MODELS: dict[str, Callable[..., Mapping[str, float]]] = {
     "wlan-capacity": wlan_capacity,
     "throughput-equation": throughput_equation,
     "contention-delay": contention_delay,
+    "performance-anomaly": performance_anomaly,
 }
 
 

@@ -16,7 +16,10 @@ DSSS_1MBPS: Mapping[str, Any] = {"standard": "dsss", "data_rate": "1 Mb/s", "con
 
 @dataclass(frozen=True)
 class Airtimes:
-    """Spaces, slot and airtimes in seconds, preambles included; contention windows in slots."""
+    """Spaces, slot and airtimes in seconds, preambles included; contention windows in slots.
+
+    `block_ack` is zero without aggregation.
+    """
 
     slot: float
     sifs: float
@@ -26,6 +29,7 @@ class Airtimes:
     cts: float
     data: float
     ack: float
+    block_ack: float
     cw_min: int
     cw_max: int
 
