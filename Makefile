@@ -11,7 +11,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-PAPERS ?= recn winf ewccp varcap retfrc
+PAPERS ?= recn winf ewccp varcap retfrc wifi
 PY := benches docs python tests tools validation
 
 build: $(READY)
