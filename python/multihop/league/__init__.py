@@ -54,6 +54,7 @@ class Network:
         about: where it comes from, if it is not part of the league.
         set: further keys of it, by path.
         quick: keys that a quick look sets besides.
+        beside: the network whose nodes and flows these are, on other radios.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Network:
     about: str = ""
     set: Mapping[str, Any] = field(default_factory=dict)
     quick: Mapping[str, Any] = field(default_factory=dict)
+    beside: str = ""
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ def markdown(league: League, command: str) -> str:
         *_paragraphs(said["ranks"]),
         *_exceptions(league, table),
         *_table(*summary(league, table)),
+        *_moved(league, table),
         "## By what",
         "",
         *_paragraphs(said["measures"]),
@@ -84,6 +85,38 @@ def summary(league: League, table: Sequence[Standing] | None = None) -> tuple[li
             places = [ranks.get((network.name, scheme), "none") for network in league.networks]
             rows.append([kind, scheme, *places, str(better), str(worse)])
     return ["kind", "scheme", *(network.title for network in league.networks), "better than", "worse than"], rows
+
+
+def moved(league: League, table: Sequence[Standing]) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows: the rank of each scheme on a network and on the same one with radios that aggregate.
+
+    Those first whose ranks change most.
+    """
+    titles = {network.name: network.title for network in league.networks}
+    pairs = [(network.beside, network.name) for network in league.networks if network.beside in titles]
+    rows = []
+    for kind, names in league.kinds.items():
+        ranks = {
+            (standing.network, standing.scheme): standing.rank
+            for standing in table
+            if standing.kind == kind and standing.metric == main_metric(table, standing.network, kind)
+        }
+        changes = []
+        for scheme in names:
+            places = [(ranks.get((before, scheme)), ranks.get((after, scheme))) for before, after in pairs]
+            most = max((abs(after - before) for before, after in places if before and after), default=0)
+            changes.append(
+                (most, [kind, scheme, *(f"{before or 'none'} → {after or 'none'}" for before, after in places)])
+            )
+        rows += [row for _, row in sorted(changes, key=lambda change: -change[0])]
+    return ["kind", "scheme", *(f"{titles[before]} → {titles[after]}" for before, after in pairs)], rows
+
+
+def _moved(league: League, table: Sequence[Standing]) -> list[str]:
+    heads, rows = moved(league, table)
+    if len(heads) == 2:
+        return []
+    return ["## What aggregation changes", "", *_paragraphs(rules()["page"]["aggregation"]), *_table(heads, rows)]
 
 
 def decision(league: League, table: Sequence[Standing] | None = None) -> str:
