@@ -160,6 +160,9 @@ class Measurement:
         its 95 % interval; `available_bps` is that times the share of time in which nothing was on the air. Its interval
         is of both: of the capacity's batches, and of that share over bins, taken as independent of each other.
         `phy_rate_bps` is the bit rate of the fastest data that the capacity is from, which it is never above.
+        `airtime` is the share of time of exchanges that were answered, from their first frame to the answer;
+        `aggregate_mean` how many data frames an exchange had, 1 without A-MPDUs; `tries_mean` how often a data frame
+        was sent for each that was acknowledged; `rate_mean_bps` the bit rate of data frames, mean over them.
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
@@ -177,6 +180,25 @@ class Measurement:
             table["available_low_bps"] = (table["available_bps"] - either).clip(lower=0.0)
             table["available_high_bps"] = (table["available_bps"] + either).clip(upper=table["phy_rate_bps"])
             table["goodput_bps"] = table["bytes"] * 8 / sniffer.length_s if sniffer.length_s > 0 else np.nan
+            table["airtime"] = table["occupied_s"] / sniffer.length_s if sniffer.length_s > 0 else np.nan
+            table["aggregate_mean"] = table["frames"] / table["exchanges"].where(table["exchanges"] > 0)
+            table["tries_mean"] = table["frames"] / table["acknowledged"].where(table["acknowledged"] > 0)
+            of = self.rates[self.rates["interface"] == sniffer.interface]
+            means = (of["rate_bps"] * of["share"]).groupby([of["sender"], of["receiver"]]).sum().rename("rate_mean_bps")
+            tables.append(table.merge(means, how="left", left_on=["sender", "receiver"], right_index=True))
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+    @cached_property
+    def rates(self) -> pd.DataFrame:
+        """At which bit rates links sent data: interface, sender, receiver, rate_bps, frames, share.
+
+        `frames` counts each time that a data frame was sent, of an A-MPDU all that were seen; `share` is of the link's.
+        """
+        tables = []
+        for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
+            table = pd.DataFrame(raw["rates"])
+            table.insert(0, "interface", sniffer.interface)
+            table["share"] = table["frames"] / table.groupby(["sender", "receiver"])["frames"].transform("sum")
             tables.append(table)
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
@@ -237,6 +259,7 @@ class Measurement:
             "broken": self.broken,
             "sniffers": [{**vars(sniffer), "busy_ratio": self.busy_ratio(sniffer)} for sniffer in self.sniffers],
             "links": self.links.to_dict("records"),
+            "rates": self.rates.to_dict("records"),
             "stations": self.stations.to_dict("records"),
             "estimates": self.estimates_over_time.to_dict("records"),
         }

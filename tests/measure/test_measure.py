@@ -81,7 +81,7 @@ def test_the_command_prints_writes_and_is_json(inline, capture, tmp_path):
     assert "capture quality: good" in said
     assert "02:00:00:00:00:00 > 02:00:00:00:00:01" in said
     written = {one.name for one in (tmp_path / "m").iterdir()}
-    assert {"airtime.parquet", "links.csv", "report.html", "manifest.json"} <= written
+    assert {"airtime.parquet", "links.csv", "rates.csv", "report.html", "manifest.json"} <= written
     assert "<svg" in (tmp_path / "m" / "report.html").read_text()
     record = inline("measure", path, "--json").json()
     assert record["links"][0]["sender"] == "02:00:00:00:00:00"

@@ -1,8 +1,12 @@
 """Estimators on captures: the same as in the run that was captured, and options of the command."""
 
+import tomllib
+
+import pandas as pd
 import pytest
 from validation import measured_back
 
+from conftest import SCENARIOS
 from multihop import UserError, measure, run
 
 #: What is on the air, or follows from it.
@@ -61,6 +65,42 @@ def test_of_a_mpdus_a_sender_s_numbers_come_back_per_mpdu():
     for row in own:
         if row.estimator in ("fsd", "fte", "packet-throughput"):
             assert row.measured == pytest.approx(row.simulated, rel=0.01), row
+
+
+def test_a_link_has_the_aggregates_tries_and_rates_of_the_run(tmp_path, inline):
+    scenario = measured_back.aggregated(4)
+    done = run(scenario, pcap=tmp_path / "a.pcapng")
+    found = measure(tmp_path / "a.pcapng")
+    at_sender = found.sniffers[0].interface
+    names = {"sender": "02:00:00:00:00:00", "receiver": "02:00:00:00:00:01"}
+
+    def of(table):
+        return table[(table[list(names)] == pd.Series(names)).all(axis=1) & (table["interface"] == at_sender)]
+
+    link, ours = of(found.links).iloc[0], done.links.query("sender_name == 'n0' and receiver_name == 'n1'").iloc[0]
+    assert link["aggregate_mean"] == pytest.approx(ours["aggregate_mean"], rel=0.02)
+    assert link["tries_mean"] == pytest.approx(1 / 0.9, rel=0.02)
+    assert link["rate_mean_bps"] == ours["rate_mean_bps"] == 65e6
+    assert link["airtime"] == pytest.approx(ours["airtime"], rel=0.02)
+    rates = of(found.rates)
+    assert list(rates["rate_bps"]) == [65e6]
+    assert list(rates["frames"]) == [link["frames"]]
+    assert list(rates["share"]) == [1.0]
+    assert "65: 100" in inline("measure", tmp_path / "a.pcapng", "--all").out
+
+
+def test_rates_of_a_link_add_up(tmp_path):
+    scenario = tomllib.loads((SCENARIOS / "wlan-rates.toml").read_text())
+    done = run(scenario, set={"duration": "3 s", "warmup": "0 s"}, pcap=tmp_path / "r.pcapng")
+    found = measure(tmp_path / "r.pcapng")
+    rates = found.rates[found.rates["interface"] == found.sniffers[0].interface]
+    sums = rates.groupby(["sender", "receiver"])["share"].sum()
+    assert len(rates) > 4, "minstrel-ht samples"
+    assert list(sums) == pytest.approx([1.0] * len(sums))
+    links = found.links[found.links["interface"] == found.sniffers[0].interface]
+    far = links[links["receiver"] == "02:00:00:00:00:02"].iloc[0]
+    ours = done.links[done.links["receiver"] == 2].iloc[0]
+    assert far["rate_mean_bps"] == pytest.approx(ours["rate_mean_bps"], rel=0.05)
 
 
 def test_rt_winf_is_not_the_throughput_of_a_link(chain):

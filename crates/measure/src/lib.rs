@@ -37,7 +37,7 @@ pub use clock::Clock;
 pub use exchanges::{Exchanges, Number, Seen};
 pub use gauges::{Gauge, Reading};
 pub use ledger::{Cell, Kind, Ledger, Row};
-pub use links::{Link, Links, Samples};
+pub use links::{Link, Links, RateCount, Samples};
 pub use quality::{Grade, Quality};
 pub use sniffer::{Options, Sniffer, SnifferReport};
 pub use stamps::{Marks, Stamps};

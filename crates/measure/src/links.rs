@@ -97,11 +97,27 @@ impl Link {
     }
 }
 
+/// Data frames from one station to another at a bit rate.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RateCount {
+    /// Who sent them.
+    pub sender: StationId,
+    /// Whom they were for.
+    pub receiver: StationId,
+    /// The bit rate.
+    pub rate: Rate,
+    /// How often a frame was sent at it: of an A-MPDU all that were seen.
+    pub frames: u64,
+}
+
 /// All links of a capture.
 #[derive(Clone, Debug, Default)]
-pub struct Links(BTreeMap<(StationId, StationId), Link>);
+pub struct Links {
+    all: BTreeMap<(StationId, StationId), Link>,
+    rates: BTreeMap<(StationId, StationId, Rate), u64>,
+}
 
-/// Links beyond so many are not distinguished.
+/// Links, and rates of links, beyond so many are not distinguished.
 const MOST: usize = 16_384;
 
 impl Links {
@@ -115,9 +131,14 @@ impl Links {
         }
     }
 
-    /// A data frame, by itself or in an A-MPDU.
-    pub fn sent(&mut self, sender: StationId, receiver: StationId) {
+    /// A data frame, by itself or in an A-MPDU, at a bit rate if that is known.
+    pub fn sent(&mut self, sender: StationId, receiver: StationId, rate: Option<Rate>) {
         self.between(sender, receiver).into_iter().for_each(|link| link.frames += 1);
+        if let Some(key) = rate.map(|rate| (sender, receiver, rate))
+            && (self.rates.len() < MOST || self.rates.contains_key(&key))
+        {
+            *self.rates.entry(key).or_default() += 1;
+        }
     }
 
     /// What a block acknowledgement says to have arrived.
@@ -129,13 +150,17 @@ impl Links {
 
     fn between(&mut self, sender: StationId, receiver: StationId) -> Option<&mut Link> {
         let key = (sender, receiver);
-        (self.0.len() < MOST || self.0.contains_key(&key)).then(|| self.0.entry(key).or_default())
+        (self.all.len() < MOST || self.all.contains_key(&key)).then(|| self.all.entry(key).or_default())
     }
 
-    /// Sender, receiver, and what became of their exchanges.
-    pub fn finish(mut self) -> Vec<(StationId, StationId, Link)> {
-        self.0.values_mut().for_each(Link::finish);
-        self.0.into_iter().map(|((sender, receiver), link)| (sender, receiver, link)).collect()
+    /// Sender, receiver, and what became of their exchanges; and at which rates data were sent.
+    pub fn finish(mut self) -> (Vec<(StationId, StationId, Link)>, Vec<RateCount>) {
+        self.all.values_mut().for_each(Link::finish);
+        let rates = self.rates.into_iter();
+        let rates = rates
+            .map(|((sender, receiver, rate), frames)| RateCount { sender, receiver, rate, frames })
+            .collect();
+        (self.all.into_iter().map(|((sender, receiver), link)| (sender, receiver, link)).collect(), rates)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::profile::{FHSS_SIFS_US, Profile};
 use crate::reconstruction::Reconstruction;
 use crate::{
     Aggregates, BlockAcks, CapturedFrame, Clock, Exchanges, Gauge, Kind, Ledger, Link, Links, Marks, Quality,
-    Reading, Row, Seen, Settled, Stamps, Station, StationId, Stations,
+    RateCount, Reading, Row, Seen, Settled, Stamps, Station, StationId, Stations,
 };
 use multihop_capture::{
     Address, Channel, Control, DissectError, Fcs, Frame, FrameError, FrameType, Position, Reception, Record,
@@ -99,6 +99,8 @@ pub struct SnifferReport {
     pub stations: Vec<Station>,
     /// What became of data, by sender and receiver.
     pub links: Vec<(StationId, StationId, Link)>,
+    /// At which rates stations sent data to each other.
+    pub rates: Vec<RateCount>,
     /// How far to trust all this.
     pub quality: Quality,
 }
@@ -336,7 +338,7 @@ impl Sniffer {
             (captured_frame.frame.kind, captured_frame.transmitter, captured_frame.receiver)
             && !data.null
         {
-            self.links.sent(sender, receiver);
+            self.links.sent(sender, receiver, captured_frame.rate);
             self.block_acks.sent(captured_frame, ppdu);
         }
     }
@@ -394,7 +396,7 @@ impl Sniffer {
             self.gauges.take().map_or((Vec::new(), self.options.bin), |gauges| gauges.finish(self.last));
         let (bin, rows, busy, start) = self.ledger.finish();
         let stations = self.stations.all().to_vec();
-        let links = self.links.finish();
+        let (links, rates) = self.links.finish();
         // A station that is never heard is out of range: what it sends, and answers, is not missing.
         let near = |id: StationId| stations[id.index()].frames > 0;
         let answerable = || links.iter().filter(|(_, receiver, _)| near(*receiver)).map(|(_, _, link)| link);
@@ -430,6 +432,7 @@ impl Sniffer {
             busy,
             stations,
             links,
+            rates,
             quality,
         }
     }

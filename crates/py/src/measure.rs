@@ -119,6 +119,7 @@ fn interface<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py,
     made.set_item("airtime", airtime(py, found)?)?;
     made.set_item("stations", stations(py, found)?)?;
     made.set_item("links", links(py, found)?)?;
+    made.set_item("rates", rates(py, found)?)?;
     made.set_item("quality", quality(py, found)?)?;
     Ok(made)
 }
@@ -190,6 +191,16 @@ fn links<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, PyD
     let fastest = |link: &Link| link.fastest.map_or(f64::NAN, |rate| rate.bps() as f64);
     made.set_item("phy_rate_bps", array(py, all.iter().map(|(_, _, link)| fastest(link))))?;
     made.set_item("capacity_batches", array(py, all.iter().map(|(_, _, link)| link.capacity_bps.count)))?;
+    Ok(made)
+}
+
+fn rates<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, PyDict>> {
+    let all = &found.rates;
+    let made = PyDict::new(py);
+    made.set_item("sender", all.iter().map(|count| name(found, count.sender)).collect::<Vec<_>>())?;
+    made.set_item("receiver", all.iter().map(|count| name(found, count.receiver)).collect::<Vec<_>>())?;
+    made.set_item("rate_bps", array(py, all.iter().map(|count| count.rate.bps() as f64)))?;
+    made.set_item("frames", array(py, all.iter().map(|count| count.frames)))?;
     Ok(made)
 }
 

@@ -348,7 +348,7 @@ fn check_paths(document: &Document<'_>, nodes: &Nodes, component: &[u32], flows:
         format!("{} is in a component of {} node{plural} ({shown}{more})", nodes.list[node].name, all.len())
     };
     let [source, destination] = [flow.source, flow.destination].map(|node| whereabouts(node.index()));
-    let remedy = "choose nodes of one component, or join the components: closer nodes, more range, links that work both ways, wires";
+    let remedy = "choose nodes of one component, or join the components: closer nodes, more range, a channel in common, links that work both ways, wires";
     Err(document.fail(at, format!("no path: {source}, {destination}"), remedy))
 }
 

@@ -17,6 +17,8 @@ from multihop.measurement import Measurement, Sniffer
 
 #: Rows of a table, and reasons, that are printed: of one screen, and of all that `--all` has.
 _SCREEN, _SCREEN_REASONS, _SCREEN_SNIFFERS, _SCREEN_SIDES = 5, 3, 20, 4
+#: Bit rates of a link, the most frequent first.
+_SCREEN_RATES = 3
 _ALL = 1_000_000
 
 
@@ -112,6 +114,7 @@ def _print(found: Measurement, sniffer: Sniffer, capture: Path | None, *, everyt
     _print_kinds(found, sniffer)
     _print_stations(found, sniffer, rows)
     _print_links(found, sniffer, rows)
+    _print_rates(found, sniffer, rows)
     _print_estimates(found, sniffer, everything=everything)
     if not everything:
         console.say("more: --all prints everything, --out DIR writes tables and a page")
@@ -178,6 +181,31 @@ def _print_links(found: Measurement, sniffer: Sniffer, most: int) -> None:
         for row in table.head(most).to_dict("records")
     ]
     heads = ["link [Mb/s]", "answered", "goodput", "capacity", "available"]
+    console.out().print(console.table(heads, rows))
+    _tell_more(len(table), most, "links")
+    console.say()
+
+
+def _print_rates(found: Measurement, sniffer: Sniffer, most: int) -> None:
+    """Aggregates, tries and bit rates of links, where there are A-MPDUs or more than one rate."""
+    table = _of(found.links, sniffer).sort_values("bytes", ascending=False)
+    rates = _of(found.rates, sniffer)
+    if table.empty or ((table["blocks"] == 0).all() and not rates.duplicated(["sender", "receiver"]).any()):
+        return
+    rows = []
+    for row in table.head(most).to_dict("records"):
+        own = rates[(rates["sender"] == row["sender"]) & (rates["receiver"] == row["receiver"])]
+        shares = [
+            f"{rate['rate_bps'] / 1e6:g}: {_share(rate['share'])}"
+            for rate in own.sort_values("share", ascending=False).head(_SCREEN_RATES).to_dict("records")
+        ]
+        more = [f"{len(own) - _SCREEN_RATES} more"] if len(own) > _SCREEN_RATES else []
+        link = f"{row['sender']} > {row['receiver']}"
+        numbers = [row["aggregate_mean"], row["tries_mean"]]
+        rows.append(
+            [link, *("" if n != n else f"{n:.2f}" for n in numbers), _share(row["airtime"]), ", ".join(shares + more)]
+        )
+    heads = ["link", "frames an exchange", "tries", "airtime", "rates [Mb/s]"]
     console.out().print(console.table(heads, rows))
     _tell_more(len(table), most, "links")
     console.say()

@@ -110,7 +110,13 @@ def _sniffer(found: Measurement, sniffer: Sniffer) -> list[str]:
             _links(found, sniffer),
             "By bytes that were acknowledged. Capacity: rt-Winf as printed (Barreto 2015, Eqs. 6 and 12), means of "
             "batches of 16 exchanges with 95 % intervals. Available: capacity times the share of time with nothing on "
-            "the air.",
+            "the air. Frames in each exchange: of an A-MPDU; tries: how often a frame was sent for each that was "
+            "acknowledged; airtime: of answered exchanges; rate: mean over frames.",
+        ),
+        section(
+            "Bit rates of data",
+            _rates(found, sniffer),
+            "Of all data frames that a link sent, each time that they were sent.",
         ),
         section(
             "Estimates",
@@ -212,13 +218,18 @@ def _stations(found: Measurement, sniffer: Sniffer) -> str:
 
 def _links(found: Measurement, sniffer: Sniffer) -> str:
     rows = found.links[found.links["interface"] == sniffer.interface].sort_values("bytes", ascending=False)
-    heads = ["from", "to", "exchanges", "answered", "goodput [Mb/s]", "capacity [Mb/s]", "available [Mb/s]"]
+    heads = ["from", "to", "exchanges", "answered", "frames in each", "tries", "airtime", "rate [Mb/s]"]
+    heads += ["goodput [Mb/s]", "capacity [Mb/s]", "available [Mb/s]"]
     cells = [
         [
             row["sender"],
             row["receiver"],
             f"{row['exchanges']}",
             f"{row['answered']}",
+            _number(row["aggregate_mean"], 1),
+            _number(row["tries_mean"], 2),
+            _number(100 * row["airtime"], 1, " %"),
+            _number(row["rate_mean_bps"] / 1e6, 1),
             _number(row["goodput_bps"] / 1e6, 3),
             _number(row["capacity_bps"] / 1e6, 3) + _ends(row, "capacity"),
             _number(row["available_bps"] / 1e6, 3) + _ends(row, "available"),
@@ -226,6 +237,23 @@ def _links(found: Measurement, sniffer: Sniffer) -> str:
         for row in rows.head(_MOST_ROWS).to_dict("records")
     ]
     return table(heads, cells, names=2) + _rest(rows)
+
+
+def _rates(found: Measurement, sniffer: Sniffer) -> str:
+    rows = found.rates[found.rates["interface"] == sniffer.interface].sort_values(
+        ["sender", "receiver", "rate_bps"], ascending=[True, True, False]
+    )
+    cells = [
+        [
+            row["sender"],
+            row["receiver"],
+            _number(row["rate_bps"] / 1e6, 1),
+            f"{row['frames']}",
+            _number(100 * row["share"], 1, " %"),
+        ]
+        for row in rows.head(_MOST_ROWS).to_dict("records")
+    ]
+    return table(["from", "to", "rate [Mb/s]", "frames", "share"], cells, names=2) + _rest(rows)
 
 
 def _ends(row: dict[Hashable, Any], what: str) -> str:
