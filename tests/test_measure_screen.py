@@ -33,6 +33,8 @@ def test_no_number_that_cannot_be(path):
         assert (links[column].isna() | (links[column] <= rate)).all(), column
         assert (links[column].isna() | (links[column] >= 0)).all(), column
     assert (links["capacity_low_bps"].isna() | (links["capacity_low_bps"] >= 0)).all()
+    for column in ("aggregate_mean", "tries_mean"):
+        assert (found.links[column].isna() | (found.links[column] >= 1)).all(), column
     for table, column in ((found.airtime, "share"), (found.stations, "retry_ratio"), (found.busy, "busy_ratio")):
         values = table[column].to_numpy(dtype=float)
         values = values[np.isfinite(values)]

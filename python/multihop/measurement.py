@@ -161,7 +161,7 @@ class Measurement:
         is of both: of the capacity's batches, and of that share over bins, taken as independent of each other.
         `phy_rate_bps` is the bit rate of the fastest data that the capacity is from, which it is never above.
         `airtime` is the share of time of exchanges that were answered, from their first frame to the answer;
-        `aggregate_mean` how many data frames an exchange had, 1 without A-MPDUs; `tries_mean` how often a data frame
+        `aggregate_mean` how many MPDUs a PPDU with data had, 1 without A-MPDUs; `tries_mean` how often an MPDU
         was sent for each that was acknowledged; `rate_mean_bps` the bit rate of data frames, mean over them.
         """
         tables = []
@@ -181,7 +181,7 @@ class Measurement:
             table["available_high_bps"] = (table["available_bps"] + either).clip(upper=table["phy_rate_bps"])
             table["goodput_bps"] = table["bytes"] * 8 / sniffer.length_s if sniffer.length_s > 0 else np.nan
             table["airtime"] = table["occupied_s"] / sniffer.length_s if sniffer.length_s > 0 else np.nan
-            table["aggregate_mean"] = table["frames"] / table["exchanges"].where(table["exchanges"] > 0)
+            table["aggregate_mean"] = table["frames"] / table["loaded"].where(table["loaded"] > 0)
             table["tries_mean"] = table["frames"] / table["acknowledged"].where(table["acknowledged"] > 0)
             of = self.rates[self.rates["interface"] == sniffer.interface]
             means = (of["rate_bps"] * of["share"]).groupby([of["sender"], of["receiver"]]).sum().rename("rate_mean_bps")

@@ -43,6 +43,8 @@ pub struct Seen {
     pub sifs: Span,
     /// It is data, not management.
     pub is_data: bool,
+    /// It is data with a frame body: neither Null nor QoS Null.
+    pub has_payload: bool,
     /// It was sent before.
     pub retry: bool,
     /// It was to be answered.
@@ -209,6 +211,7 @@ impl Exchanges {
             size: frame.size,
             rate: frame.rate,
             is_data: matches!(frame.frame.kind, FrameType::Data(_)),
+            has_payload: matches!(frame.frame.kind, FrameType::Data(data) if !data.null),
             retry: frame.frame.retry,
             wants_ack: frame.wants_ack(),
             aggregate: frame.part.is_some(),
@@ -265,6 +268,7 @@ fn begin(frame: &CapturedFrame) -> Seen {
         rate: None,
         sifs: frame.sifs,
         is_data: false,
+        has_payload: false,
         retry: false,
         wants_ack: false,
         block: false,

@@ -42,7 +42,9 @@ pub struct Link {
     pub reserved: u64,
     /// Those that a block acknowledgement answered.
     pub blocks: u64,
-    /// Data frames, each time that they were sent: of an A-MPDU all that were seen.
+    /// Exchanges of which the data carried something: none of Null and QoS Null.
+    pub loaded: u64,
+    /// Data frames that carried something, each time that they were sent: of an A-MPDU all that were seen.
     pub frames: u64,
     /// Those of them that were acknowledged, of block acknowledgements by the bitmap.
     pub acknowledged: u64,
@@ -64,12 +66,13 @@ const BATCH: u64 = 16;
 impl Link {
     fn add(&mut self, seen: &Seen) {
         self.exchanges += 1;
+        self.loaded += u64::from(seen.has_payload);
         self.retries += u64::from(seen.retry);
         self.reserved += u64::from(seen.rts.is_some() || seen.cts.is_some());
         if let Some(ack) = seen.ack {
             self.answered += 1;
             self.blocks += u64::from(seen.block);
-            if !seen.block {
+            if !seen.block && seen.has_payload {
                 self.arrived(1, seen.size.into());
             }
             let first = [seen.rts, seen.cts, seen.data].into_iter().flatten().next();

@@ -178,6 +178,7 @@ fn links<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, PyD
     made.set_item("retries", array(py, all.iter().map(|(_, _, link)| link.retries)))?;
     made.set_item("reserved", array(py, all.iter().map(|(_, _, link)| link.reserved)))?;
     made.set_item("blocks", array(py, all.iter().map(|(_, _, link)| link.blocks)))?;
+    made.set_item("loaded", array(py, all.iter().map(|(_, _, link)| link.loaded)))?;
     made.set_item("frames", array(py, all.iter().map(|(_, _, link)| link.frames)))?;
     made.set_item("acknowledged", array(py, all.iter().map(|(_, _, link)| link.acknowledged)))?;
     made.set_item("bytes", array(py, all.iter().map(|(_, _, link)| link.bytes)))?;

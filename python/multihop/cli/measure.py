@@ -17,8 +17,8 @@ from multihop.measurement import Measurement, Sniffer
 
 #: Rows of a table, and reasons, that are printed: of one screen, and of all that `--all` has.
 _SCREEN, _SCREEN_REASONS, _SCREEN_SNIFFERS, _SCREEN_SIDES = 5, 3, 20, 4
-#: Bit rates of a link, the most frequent first.
-_SCREEN_RATES = 3
+#: Links of which a screen has aggregates and bit rates, the most frequent rates first, and how many others it has then.
+_SCREEN_AGGREGATES, _SCREEN_RATES, _SCREEN_BESIDE = 2, 2, 3
 _ALL = 1_000_000
 
 
@@ -111,10 +111,12 @@ def _print(found: Measurement, sniffer: Sniffer, capture: Path | None, *, everyt
         console.say(f"  {reason}")
     console.say()
     rows = _ALL if everything else _SCREEN
+    aggregates = bool((_of(found.links, sniffer)["blocks"] > 0).any())
     _print_kinds(found, sniffer)
     _print_stations(found, sniffer, rows)
-    _print_links(found, sniffer, rows)
-    _print_rates(found, sniffer, rows)
+    _print_links(found, sniffer, _SCREEN_BESIDE if aggregates and not everything else rows)
+    if aggregates or everything:
+        _print_rates(found, sniffer, everything=everything)
     _print_estimates(found, sniffer, everything=everything)
     if not everything:
         console.say("more: --all prints everything, --out DIR writes tables and a page")
@@ -186,28 +188,21 @@ def _print_links(found: Measurement, sniffer: Sniffer, most: int) -> None:
     console.say()
 
 
-def _print_rates(found: Measurement, sniffer: Sniffer, most: int) -> None:
-    """Aggregates, tries and bit rates of links, where there are A-MPDUs or more than one rate."""
+def _print_rates(found: Measurement, sniffer: Sniffer, *, everything: bool) -> None:
+    """Aggregates, tries and bit rates of links."""
     table = _of(found.links, sniffer).sort_values("bytes", ascending=False)
-    rates = _of(found.rates, sniffer)
-    if table.empty or ((table["blocks"] == 0).all() and not rates.duplicated(["sender", "receiver"]).any()):
+    if table.empty:
         return
+    rates = _of(found.rates, sniffer).sort_values("share", ascending=False)
+    most, most_rates = (_ALL, _ALL) if everything else (_SCREEN_AGGREGATES, _SCREEN_RATES)
     rows = []
     for row in table.head(most).to_dict("records"):
-        own = rates[(rates["sender"] == row["sender"]) & (rates["receiver"] == row["receiver"])]
-        shares = [
-            f"{rate['rate_bps'] / 1e6:g}: {_share(rate['share'])}"
-            for rate in own.sort_values("share", ascending=False).head(_SCREEN_RATES).to_dict("records")
-        ]
-        more = [f"{len(own) - _SCREEN_RATES} more"] if len(own) > _SCREEN_RATES else []
-        link = f"{row['sender']} > {row['receiver']}"
-        numbers = [row["aggregate_mean"], row["tries_mean"]]
-        rows.append(
-            [link, *("" if n != n else f"{n:.2f}" for n in numbers), _share(row["airtime"]), ", ".join(shares + more)]
-        )
-    heads = ["link", "frames an exchange", "tries", "airtime", "rates [Mb/s]"]
-    console.out().print(console.table(heads, rows))
-    _tell_more(len(table), most, "links")
+        own = rates[(rates["sender"] == row["sender"]) & (rates["receiver"] == row["receiver"])].to_dict("records")
+        shares = [f"{rate['rate_bps'] / 1e6:g}: {_share(rate['share'])}" for rate in own[:most_rates]]
+        shares += [f"{len(own) - most_rates} more"] if len(own) > most_rates else []
+        numbers = ("" if n != n else f"{n:.2f}" for n in (row["aggregate_mean"], row["tries_mean"]))
+        rows.append([f"{row['sender']} > {row['receiver']}", *numbers, _share(row["airtime"]), ", ".join(shares)])
+    console.out().print(console.table(["link", "MPDUs", "tries", "airtime", "rates [Mb/s]"], rows))
     console.say()
 
 

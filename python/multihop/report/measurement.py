@@ -218,7 +218,7 @@ def _stations(found: Measurement, sniffer: Sniffer) -> str:
 
 def _links(found: Measurement, sniffer: Sniffer) -> str:
     rows = found.links[found.links["interface"] == sniffer.interface].sort_values("bytes", ascending=False)
-    heads = ["from", "to", "exchanges", "answered", "frames in each", "tries", "airtime", "rate [Mb/s]"]
+    heads = ["from", "to", "exchanges", "answered", "MPDUs in each", "tries", "airtime", "rate [Mb/s]"]
     heads += ["goodput [Mb/s]", "capacity [Mb/s]", "available [Mb/s]"]
     cells = [
         [
