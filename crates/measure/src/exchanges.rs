@@ -43,7 +43,7 @@ pub struct Seen {
     pub sifs: Span,
     /// It is data, not management.
     pub is_data: bool,
-    /// It is data with a frame body: neither Null nor QoS Null.
+    /// It is data with a frame body, not a null frame.
     pub has_payload: bool,
     /// It was sent before.
     pub retry: bool,

@@ -42,7 +42,7 @@ pub struct Link {
     pub reserved: u64,
     /// Those that a block acknowledgement answered.
     pub blocks: u64,
-    /// Exchanges of which the data carried something: none of Null and QoS Null.
+    /// Exchanges of which the data carried something: none of null frames.
     pub loaded: u64,
     /// Data frames that carried something, each time that they were sent: of an A-MPDU all that were seen.
     pub frames: u64,
