@@ -311,6 +311,7 @@ class Emulator:
         overrides: Mapping[str, Any] | None,
         slow: float,
         ethernet: bool,
+        shim: bool = False,
         pcap: Path | None = None,
         journal: tuple[Path, str] | None = None,
     ) -> None: ...

@@ -114,6 +114,13 @@ impl HeaderBytes {
         made
     }
 
+    /// The header of these bytes, of which so many are on the air; none if they are too many.
+    pub fn from_bytes(given: &[u8], air: usize) -> Option<HeaderBytes> {
+        let mut made = HeaderBytes { len: given.len() as u8, air: air as u8, ..HeaderBytes::NONE };
+        made.bytes.get_mut(..given.len())?.copy_from_slice(given);
+        (air <= given.len()).then_some(made)
+    }
+
     /// The header, if it is of this type.
     #[inline]
     pub fn parse<H: Header>(&self) -> Option<H> {

@@ -39,16 +39,19 @@ pub enum Refusal {
     ForeignSource,
     /// No node has its destination's address, or can reach it.
     UnknownDestination,
+    /// The same waits in the [shim](crate::shim) already.
+    Repeated,
 }
 
 impl Refusal {
     /// All, in the order of counters.
-    pub const ALL: [Refusal; 5] = [
+    pub const ALL: [Refusal; 6] = [
         Refusal::Malformed,
         Refusal::Ipv6,
         Refusal::Multicast,
         Refusal::ForeignSource,
         Refusal::UnknownDestination,
+        Refusal::Repeated,
     ];
 
     /// What results call it.
@@ -59,6 +62,7 @@ impl Refusal {
             Refusal::Multicast => "multicast",
             Refusal::ForeignSource => "foreign_source",
             Refusal::UnknownDestination => "unknown_destination",
+            Refusal::Repeated => "repeated",
         }
     }
 }
@@ -124,15 +128,21 @@ fn fold(parts: &[&[u8]]) -> u16 {
 
 /// Sets congestion experienced in a packet that [`Datagram::parse`] has accepted, and makes its checksum right (RFC 1624, equation 3).
 pub fn mark(packet: &mut [u8]) {
-    let before = u16::from_be_bytes([packet[0], packet[TRAFFIC_CLASS]]);
-    packet[TRAFFIC_CLASS] |= CE;
-    let after = u16::from_be_bytes([packet[0], packet[TRAFFIC_CLASS]]);
-    let sum = u16::from_be_bytes([packet[CHECKSUM], packet[CHECKSUM + 1]]);
-    let mut wide = u32::from(!sum) + u32::from(!before) + u32::from(after);
+    let class = packet[TRAFFIC_CLASS] | CE;
+    change(packet, TRAFFIC_CLASS, class, CHECKSUM);
+}
+
+/// Changes a byte at an offset of a header, and the checksum at another, so that it is as right as before (RFC 1624, equation 3).
+pub(crate) fn change(header: &mut [u8], at: usize, to: u8, checksum: usize) {
+    let word = |header: &[u8], at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+    let before = word(header, at & !1);
+    header[at] = to;
+    let after = word(header, at & !1);
+    let mut wide = u32::from(!word(header, checksum)) + u32::from(!before) + u32::from(after);
     while wide > 0xffff {
         wide = (wide & 0xffff) + (wide >> 16);
     }
-    packet[CHECKSUM..CHECKSUM + 2].copy_from_slice(&(!(wide as u16)).to_be_bytes());
+    header[checksum..checksum + 2].copy_from_slice(&(!(wide as u16)).to_be_bytes());
 }
 
 #[cfg(test)]

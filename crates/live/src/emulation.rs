@@ -5,7 +5,8 @@ use crate::datagram::{Datagram, Refusal, mark};
 use crate::ethernet;
 use crate::journal::Recorder;
 use crate::lateness::Lateness;
-use multihop_core::{Ecn, FlowId, NodeId, Span, Time};
+use crate::shim::{Arrival, Headers, Outgoing, Shim};
+use multihop_core::{DropCause, Ecn, FlowId, NodeId, Span, Time};
 use multihop_sim::World;
 use multihop_sim::config::AppConfig;
 use multihop_sim::external::{Injection, OutsideFrame, PacketOutcome};
@@ -82,6 +83,7 @@ pub struct Emulation<C, W> {
     /// Of these, broadcasts that were sent, and when.
     sent: VecDeque<(Time, u64)>,
     journal: Option<Recorder<Box<dyn Write + Send>>>,
+    shim: Option<Shim>,
     books: Books,
     lateness: Lateness,
     /// Payload bytes delivered, by flow.
@@ -96,6 +98,15 @@ struct Held {
     ecn: Ecn,
     payload: u32,
     packet: Vec<u8>,
+    shimmed: Option<Shimmed>,
+}
+
+/// What the shim has to know of a packet.
+struct Shimmed {
+    datagram: Datagram,
+    headers: Headers,
+    /// How often its node's own MAC has given it up.
+    given_up: u32,
 }
 
 /// Which flow takes packets from one node to another.
@@ -123,6 +134,7 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
             held: BTreeMap::new(),
             sent: VecDeque::new(),
             journal: None,
+            shim: None,
             books: Books::default(),
             lateness: Lateness::default(),
             buffer: vec![0; usize::from(u16::MAX)],
@@ -143,6 +155,13 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         self
     }
 
+    /// The ends of a scheme stand below the TCP of kernels.
+    #[must_use]
+    pub fn below_tcp(mut self, shim: Shim) -> Emulation<C, W> {
+        self.shim = Some(shim);
+        self
+    }
+
     /// Lets virtual time come up to real time, waits for packets until the run may next deliver one, but not for long, and
     /// injects them. False when the run is over.
     ///
@@ -152,16 +171,17 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     /// # Errors
     /// If the devices are gone, or the journal cannot be written.
     pub fn turn(&mut self) -> io::Result<bool> {
-        if !self.catch_up() {
+        if !self.catch_up()? {
             return Ok(false);
         }
-        let next = self.world.next_delivery();
+        let released = self.shim.as_ref().and_then(Shim::next).unwrap_or(Time::NEVER);
+        let next = self.world.next_delivery().min(released);
         let at_most = self.real(next).saturating_sub(self.clock.elapsed());
         self.wire.wait(at_most.min(PATIENCE))?;
         for _ in 0..MOST_PACKETS {
             let Some((from, length)) = self.wire.read(&mut self.buffer)? else { break };
             // A packet is injected when all before it has happened.
-            self.catch_up();
+            self.catch_up()?;
             self.offer(from, length)?;
         }
         Ok(true)
@@ -173,7 +193,7 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     /// If the journal cannot be written.
     pub fn end(mut self) -> io::Result<(World, Books, Lateness)> {
         // What the last packet makes due at its very instant has happened in a replay.
-        self.advance(self.world.now());
+        self.settle_until(self.world.now())?;
         let books = self.books();
         if let Some(journal) = self.journal {
             journal.end(self.world.now(), self.world.fingerprint())?;
@@ -193,7 +213,8 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
 
     /// What became of the packets until now.
     pub fn books(&self) -> Books {
-        Books { queued: (self.held.len() - self.sent.len()) as u64, ..self.books.clone() }
+        let waiting = self.shim.as_ref().map_or(0, Shim::waiting);
+        Books { queued: (self.held.len() - self.sent.len() + waiting) as u64, ..self.books.clone() }
     }
 
     /// How late packets were, in real time.
@@ -207,22 +228,30 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     }
 
     /// Virtual time comes up to real time. False when the run is over.
-    fn catch_up(&mut self) -> bool {
-        let passed = self.passed();
-        self.advance(Time::ZERO + passed)
+    fn catch_up(&mut self) -> io::Result<bool> {
+        let now = Time::ZERO + self.passed();
+        // What the shim holds back leaves at its instant.
+        while let Some(at) = self.shim.as_ref().and_then(Shim::next).filter(|at| *at < now) {
+            if !self.settle_until(at)? {
+                return Ok(false);
+            }
+        }
+        self.settle_until(now)
     }
 
-    fn advance(&mut self, until: Time) -> bool {
+    /// Lets everything happen up to this instant, and injects what the shim releases then.
+    fn settle_until(&mut self, until: Time) -> io::Result<bool> {
         let next = self.world.advance(until);
         while let Some(outcome) = self.world.poll_outcome() {
-            self.settle(&outcome);
+            self.settle(&outcome)?;
         }
+        self.put_released()?;
         let now = self.world.now();
         while let Some((_, number)) = self.sent.front().filter(|(at, _)| *at + FLIGHT < now) {
             self.held.remove(number);
             self.sent.pop_front();
         }
-        next.is_some()
+        Ok(next.is_some())
     }
 
     /// Virtual time that should have passed.
@@ -249,31 +278,59 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
             Mode::Ip => self.inject(from, length)?,
             Mode::Ethernet => self.inject_frame(from, length)?,
         };
-        match taken {
-            Ok((number, held)) => {
-                self.held.insert(number, held);
-            }
-            Err(refusal) => self.books.refused[refusal as usize] += 1,
+        if let Err(refusal) = taken {
+            self.books.refused[refusal as usize] += 1;
         }
         Ok(())
     }
 
-    fn inject(&mut self, from: NodeId, length: usize) -> io::Result<Result<(u64, Held), Refusal>> {
+    fn inject(&mut self, from: NodeId, length: usize) -> io::Result<Result<(), Refusal>> {
         let packet = &self.buffer[..length];
         let (datagram, flow) = match self.route(from, packet) {
             Ok(route) => route,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let Datagram { payload, header, ecn, stream, .. } = datagram;
-        let injection = Injection { flow, payload, header, ecn, stream };
-        if let Some(journal) = &mut self.journal {
-            journal.inject(self.world.now(), &injection, packet)?;
+        if let Some(shim) = &mut self.shim {
+            if let Err(refusal) = shim.send(self.world.now(), packet, flow, datagram) {
+                return Ok(Err(refusal));
+            }
+            self.put_released()?;
+        } else {
+            self.put(packet.to_vec(), flow, datagram, None)?;
         }
-        let held = Held { flow: Some(flow), is_broadcast: false, ecn, payload, packet: packet.to_vec() };
-        Ok(Ok((self.world.inject(&injection), held)))
+        Ok(Ok(()))
     }
 
-    fn inject_frame(&mut self, from: NodeId, length: usize) -> io::Result<Result<(u64, Held), Refusal>> {
+    fn put_released(&mut self) -> io::Result<()> {
+        let now = self.world.now();
+        while let Some(outgoing) = self.shim.as_mut().and_then(|shim| shim.poll(now)) {
+            let Outgoing { packet, flow, datagram, headers } = outgoing;
+            self.put(packet, flow, datagram, Some(Shimmed { datagram, headers, given_up: 0 }))?;
+        }
+        Ok(())
+    }
+
+    fn put(
+        &mut self,
+        packet: Vec<u8>,
+        flow: FlowId,
+        datagram: Datagram,
+        shimmed: Option<Shimmed>,
+    ) -> io::Result<()> {
+        let Datagram { payload, header, ecn, stream, .. } = datagram;
+        let between = shimmed.as_ref().map_or_else(Headers::default, |shimmed| shimmed.headers);
+        let (header, congestion) = (header + between.bytes(), between.congestion);
+        let injection = Injection { flow, payload, header, ecn, stream, congestion };
+        if let Some(journal) = &mut self.journal {
+            journal.inject(self.world.now(), &injection, &packet)?;
+        }
+        let number = self.world.inject(&injection);
+        let held = Held { flow: Some(flow), is_broadcast: false, ecn, payload, packet, shimmed };
+        self.held.insert(number, held);
+        Ok(())
+    }
+
+    fn inject_frame(&mut self, from: NodeId, length: usize) -> io::Result<Result<(), Refusal>> {
         let packet = &self.buffer[..length];
         let to = match ethernet::destination(packet, from, self.flows.nodes) {
             Ok(to) => to,
@@ -286,8 +343,9 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         }
         let flow = to.and_then(|to| self.flows.between(from, to));
         let (ecn, packet) = (Ecn::NotCapable, packet.to_vec());
-        let held = Held { flow, is_broadcast: to.is_none(), ecn, payload, packet };
-        Ok(Ok((self.world.inject_frame(&frame), held)))
+        let held = Held { flow, is_broadcast: to.is_none(), ecn, payload, packet, shimmed: None };
+        self.held.insert(self.world.inject_frame(&frame), held);
+        Ok(Ok(()))
     }
 
     fn route(&self, from: NodeId, packet: &[u8]) -> Result<(Datagram, FlowId), Refusal> {
@@ -301,26 +359,30 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     }
 
     /// Something became of a packet.
-    fn settle(&mut self, outcome: &PacketOutcome) {
+    fn settle(&mut self, outcome: &PacketOutcome) -> io::Result<()> {
         let number = outcome.number();
         match *outcome {
-            PacketOutcome::Lost { cause, .. } => {
-                if self.held.remove(&number).is_some() {
-                    self.books.lost[cause as usize] += 1;
+            PacketOutcome::Lost { cause, node, .. } => {
+                if let Some(held) = self.held.remove(&number) {
+                    return self.lost(held, node, cause);
                 }
             }
-            PacketOutcome::Delivered { at, ecn, .. } => {
-                let Some(mut held) = self.held.remove(&number) else { return };
+            PacketOutcome::Delivered { at, ecn, congestion, hops, .. } => {
+                let Some(mut held) = self.held.remove(&number) else { return Ok(()) };
                 let marked = ecn == Ecn::CongestionExperienced && held.ecn != ecn;
                 if marked {
                     mark(&mut held.packet);
+                }
+                if let (Some(shim), Some(Shimmed { headers, .. })) = (&mut self.shim, &held.shimmed) {
+                    let headers = Headers { congestion, ..*headers };
+                    shim.deliver(at, &mut held.packet, &Arrival { headers, ecn, hops });
                 }
                 let to = held.flow.map(|flow| self.world.config().flows[flow.index()].destination);
                 let taken = to.is_some_and(|to| self.hand_over(to, &held, at));
                 self.books.marked += u64::from(marked && taken);
             }
             PacketOutcome::Heard { at, node, .. } => {
-                let Some(held) = self.held.remove(&number) else { return };
+                let Some(held) = self.held.remove(&number) else { return Ok(()) };
                 // Of a broadcast this is a copy: it is accounted for when it was sent.
                 if held.is_broadcast {
                     self.hand_copy_over(node, &held, at);
@@ -334,6 +396,23 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
                 self.sent.push_back((at, number));
             }
         }
+        Ok(())
+    }
+
+    /// A packet was lost at a node; unless that is its source, and the shim sends it again.
+    fn lost(&mut self, held: Held, node: NodeId, cause: DropCause) -> io::Result<()> {
+        if let (Some(shim), Held { flow: Some(flow), packet, shimmed: Some(shimmed), .. }) =
+            (&self.shim, &held)
+            && self.world.config().flows[flow.index()].source == node
+            && shim.repairs(packet, cause, shimmed.given_up)
+        {
+            let Shimmed { datagram, headers, given_up } = *shimmed;
+            let again = Shimmed { datagram, headers, given_up: given_up + 1 };
+            let flow = *flow;
+            return self.put(held.packet, flow, datagram, Some(again));
+        }
+        self.books.lost[cause as usize] += 1;
+        Ok(())
     }
 
     /// Gives a packet to its destination. False if its device does not take it.

@@ -1,11 +1,12 @@
 //! What was injected when, so that the run can be run again.
 //!
 //! A journal is text. Its first line belongs to whoever writes it. Each line after it is an injection: the instant in nanoseconds,
-//! flow, payload and header in bytes, ECN codepoint, stream, and a hash of the packet's bytes; or, of a frame of one hop, the word `frame`, from
-//! which node to which or `all`, bytes, and the hash. The last one says when the run ended,
-//! and its fingerprint; it is missing if the writer was killed, and so may be the end of the line before.
+//! flow, payload and header in bytes, ECN codepoint, stream, the congestion header if there is one (its bytes on the air, a colon, all of
+//! its bytes in hexadecimal), and a hash of the packet's bytes; or, of a frame of one hop, the word `frame`, from which node to which or
+//! `all`, bytes, and the hash. The last one says when the run ended, and its fingerprint; it is missing if the writer was killed, and so
+//! may be the end of the line before.
 
-use multihop_core::{Ecn, FlowId, NodeId, Time};
+use multihop_core::{Ecn, FlowId, HeaderBytes, NodeId, Time};
 use multihop_sim::World;
 use multihop_sim::config::{AppConfig, Config};
 use multihop_sim::external::{Injection, OutsideFrame};
@@ -33,15 +34,14 @@ impl<W: Write> Recorder<W> {
     /// # Errors
     /// If it cannot be written.
     pub fn inject(&mut self, at: Time, injection: &Injection, packet: &[u8]) -> io::Result<()> {
-        let Injection { flow, payload, header, ecn, stream } = *injection;
-        writeln!(
-            self.out,
-            "{} {} {payload} {header} {} {stream} {:016x}",
-            at.ns(),
-            flow.0,
-            ecn.bits(),
-            hash(packet)
-        )
+        let Injection { flow, payload, header, ecn, stream, congestion } = *injection;
+        write!(self.out, "{} {} {payload} {header} {} {stream} ", at.ns(), flow.0, ecn.bits())?;
+        if !congestion.is_none() {
+            write!(self.out, "{}:", congestion.on_air().len())?;
+            congestion.as_slice().iter().try_for_each(|byte| write!(self.out, "{byte:02x}"))?;
+            write!(self.out, " ")?;
+        }
+        writeln!(self.out, "{:016x}", hash(packet))
     }
 
     /// A frame of one hop is injected.
@@ -124,7 +124,9 @@ pub fn replay(mut journal: impl BufRead, world: &mut World) -> Result<Option<End
             return Ok(Some(Ending { at, fingerprint }));
         }
         let Some((at, entry)) = entry(&words) else {
-            return Err(wrong("nanoseconds, flow, payload, header, ECN, stream and a hash"));
+            return Err(wrong(
+                "nanoseconds, flow, payload, header, ECN, stream, a congestion header if any, and a hash",
+            ));
         };
         if let Some(needs) = misfit(&entry, world.config()) {
             return Err(wrong(needs));
@@ -174,13 +176,27 @@ fn entry(words: &[&str]) -> Option<(Time, Entry)> {
         let to = if to == "all" { None } else { Some(node(to)?) };
         return Some((at, Entry::Frame(OutsideFrame { from: node(from)?, to, size: size(bytes)? })));
     }
-    let [_, flow, payload, header, ecn, stream, _] = *words else { return None };
+    let [_, flow, payload, header, ecn, stream, ref congestion @ .., _] = *words else { return None };
+    let congestion = match *congestion {
+        [] => HeaderBytes::NONE,
+        [word] => congestion_header(word)?,
+        _ => return None,
+    };
     let injection = Injection {
         flow: FlowId(flow.parse().ok()?),
         payload: size(payload)?,
         header: size(header)?,
         ecn: ecn.parse().ok().filter(|bits| *bits < 4).map(Ecn::from_bits)?,
         stream: stream.parse().ok()?,
+        congestion,
     };
     Some((at, Entry::Packet(injection)))
+}
+
+fn congestion_header(word: &str) -> Option<HeaderBytes> {
+    let (air, digits) = word.split_once(':')?;
+    let pairs = digits.as_bytes().chunks(2);
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let bytes = pairs.map(byte).collect::<Option<Vec<u8>>>()?;
+    HeaderBytes::from_bytes(&bytes, air.parse().ok()?)
 }

@@ -5,6 +5,7 @@
 //! run delivers it.
 //!
 //! * [`datagram`]: what a packet of the kernel says that the run has to know.
+//! * [`shim`]: a scheme's ends below the TCP of kernels.
 //! * [`ethernet`]: the same of a frame, where programs route.
 //! * [`emulation`]: the loop, behind the traits [`Clock`] and [`Wire`], so that tests run it without a clock.
 //! * [`books`]: what became of every packet; [`lateness`]: how late they were.
@@ -19,6 +20,7 @@ pub mod emulation;
 pub mod ethernet;
 pub mod journal;
 pub mod lateness;
+pub mod shim;
 
 #[cfg(target_os = "linux")]
 pub mod host;

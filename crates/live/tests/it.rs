@@ -1,6 +1,6 @@
 //! Emulations with a clock and devices of their own, to the bit.
 
-use multihop_core::{DropCause, Ecn, NodeId, Rng, Span, Time};
+use multihop_core::{DropCause, Ecn, HeaderBytes, NodeId, Rng, Span, Time};
 use multihop_live::books::Books;
 use multihop_live::datagram::{Datagram, Refusal};
 use multihop_live::ethernet::hardware_address;
@@ -141,6 +141,7 @@ fn packets_come_out_where_and_when_the_run_delivers_them() {
             header: datagram.header,
             ecn: datagram.ecn,
             stream: datagram.stream,
+            congestion: HeaderBytes::NONE,
         });
         expected.push((to, bytes.clone()));
         fake.send(at, from, bytes);

@@ -7,6 +7,7 @@ use multihop_live::datagram::Refusal;
 use multihop_live::host::{self, Devices, Monotonic, Namespace};
 use multihop_live::journal::{self, Recorder};
 use multihop_live::lateness::Lateness;
+use multihop_live::shim::Shim;
 use multihop_live::{Emulation, Mode, address};
 use multihop_sim::airlog::AirLog;
 use multihop_sim::config::Config;
@@ -43,6 +44,7 @@ struct Parts {
     journal: Option<Recorder<Box<dyn io::Write + Send>>>,
     slow: f64,
     mode: Mode,
+    shim: Option<Shim>,
 }
 
 /// How far it has come.
@@ -59,7 +61,7 @@ struct Status {
 #[pymethods]
 impl Emulator {
     #[new]
-    #[pyo3(signature = (text, origin, overrides, slow, ethernet, pcap = None, journal = None))]
+    #[pyo3(signature = (text, origin, overrides, slow, ethernet, shim = false, pcap = None, journal = None))]
     #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // what PyO3 extracts is owned; what a user may set
     fn new(
         py: Python<'_>,
@@ -68,6 +70,7 @@ impl Emulator {
         overrides: Option<&Bound<'_, PyDict>>,
         slow: f64,
         ethernet: bool,
+        shim: bool,
         pcap: Option<PathBuf>,
         journal: Option<(PathBuf, String)>,
     ) -> PyResult<Emulator> {
@@ -76,6 +79,8 @@ impl Emulator {
             panics::caught(|| {
                 let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
                 config.causes = true;
+                let shim = shim.then(|| Shim::below_tcp(&config)).transpose();
+                let shim = shim.map_err(|error| PyValueError::new_err(format!("scheme: {error}")))?;
                 let world = world(&config, origin, pcap.as_deref())?;
                 let journal = journal.map(|(path, first)| -> io::Result<_> {
                     let out: Box<dyn io::Write + Send> = Box::new(BufWriter::new(File::create(path)?));
@@ -91,6 +96,7 @@ impl Emulator {
                     journal: journal.transpose()?,
                     slow,
                     mode,
+                    shim,
                 };
                 Ok(Emulator {
                     config,
@@ -114,7 +120,7 @@ impl Emulator {
     /// Runs until the end of the scenario, or until it is stopped. Returns the tables, and what `status` has.
     fn run<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
         let parts = locked(&self.parts).take();
-        let Parts { world, devices, journal, slow, mode } =
+        let Parts { world, devices, journal, slow, mode, shim } =
             parts.ok_or_else(|| PyValueError::new_err("this emulation has run"))?;
         let outcome = py.detach(|| {
             panics::caught(|| {
@@ -122,6 +128,9 @@ impl Emulator {
                 let mut live = Emulation::new(world, Monotonic::default(), devices, slow).carrying(mode);
                 if let Some(journal) = journal {
                     live = live.recorded(journal);
+                }
+                if let Some(shim) = shim {
+                    live = live.below_tcp(shim);
                 }
                 let mut next_look = Span::ZERO;
                 while live.turn()? && !self.stop.load(Ordering::Relaxed) {

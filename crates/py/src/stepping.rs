@@ -1,7 +1,7 @@
 //! A run in steps.
 
 use crate::{panics, read_overrides, scenario_error, tables};
-use multihop_core::{Ecn, FlowId, Span, Time};
+use multihop_core::{Ecn, FlowId, HeaderBytes, Span, Time};
 use multihop_sim::config::{AppConfig, Config};
 use multihop_sim::external::{Injection, PacketOutcome};
 use multihop_sim::{Ties, World};
@@ -77,14 +77,16 @@ impl Stepper {
         }
         let ecn = if ecn { Ecn::Ect0 } else { Ecn::NotCapable };
         let flow = FlowId(flow as u32);
-        self.with(|world| Ok(world.inject(&Injection { flow, payload, header, ecn, stream })))
+        self.with(|world| {
+            Ok(world.inject(&Injection { flow, payload, header, ecn, stream, congestion: HeaderBytes::NONE }))
+        })
     }
 
     /// What has become of injected packets since this was last asked.
     fn outcomes(&self) -> PyResult<Vec<Ended>> {
         self.with(|world| {
             let ended = std::iter::from_fn(|| world.poll_outcome()).filter_map(|outcome| match outcome {
-                PacketOutcome::Delivered { number, at, ecn } => {
+                PacketOutcome::Delivered { number, at, ecn, .. } => {
                     Some((number, at.seconds(), None, ecn == Ecn::CongestionExperienced))
                 }
                 PacketOutcome::Lost { number, at, node, cause } => {

@@ -58,7 +58,7 @@ pub use misfit::Misfit;
 pub use rcp::{Input, Offer, Pacing, Rcp, RcpConnection, RcpControl, RcpWinf, Refresh, WindowLimit};
 pub use red::{Lred, Nred};
 pub use registry::{Parameters, REGISTRY, SchemeEntry, find, find_among};
-pub use scheme::{Scheme, SenderStation, TcpScheme};
+pub use scheme::{Scheme, SenderStation, TcpParts, TcpScheme};
 pub use tcp::{
     DelayDispersion, Filter, SackRecovery, ShortPaths, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpSack,
     TcpVegas, TcpWestwood,

@@ -31,6 +31,10 @@ pub trait Scheme: Send + Sync {
     }
     /// Payload bytes of a full segment or datagram.
     fn segment_size(&self) -> u32;
+    /// The parts of which the ends of a TCP connection are made; none of other transports.
+    fn tcp(&self) -> Option<TcpParts> {
+        None
+    }
     /// Does the transport send whatever it is given at once, without a window or a rate of its own?
     fn datagrams(&self) -> bool {
         false
@@ -40,6 +44,16 @@ pub trait Scheme: Send + Sync {
     fn reliable(&self) -> bool {
         !self.datagrams()
     }
+}
+
+/// What the ends of a TCP connection are made of.
+pub struct TcpParts {
+    /// The options of both ends.
+    pub options: TcpOptions,
+    /// The sender's congestion control.
+    pub controller: Box<dyn Controller>,
+    /// What the receiver makes of congestion headers and marks, if anything beyond RFC 3168.
+    pub echo: Option<Box<dyn Echo>>,
 }
 
 /// A scheme whose flows are TCP connections: options of both ends, the sender's congestion control, what the receiver echoes, and what
@@ -73,6 +87,10 @@ impl<T: TcpScheme> Scheme for T {
 
     fn router(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         self.policy(node, egress)
+    }
+
+    fn tcp(&self) -> Option<TcpParts> {
+        Some(TcpParts { options: self.options(), controller: self.control(), echo: self.echo() })
     }
 
     fn segment_size(&self) -> u32 {

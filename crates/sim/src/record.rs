@@ -185,8 +185,8 @@ impl Recorder {
         let bytes = got.bytes;
         let flow = &mut self.flows[packet.flow.index()];
         if flow.external {
-            let Packet { number, segment: Segment { ecn, .. }, .. } = *packet;
-            self.outcomes.push_back(PacketOutcome::Delivered { number, at: now, ecn });
+            let Packet { number, segment: Segment { ecn, feedback: congestion, .. }, hops, .. } = *packet;
+            self.outcomes.push_back(PacketOutcome::Delivered { number, at: now, ecn, congestion, hops });
         }
         flow.delivered_bytes_ever += bytes;
         let timely = if packet.port == Port::Receiver && packet.carries_data() {

@@ -78,6 +78,9 @@ def emulate(
     record_interval: runs.StepOption = None,
     set: SetOption = None,
     traffic: Annotated[bool, typer.Option("--traffic", help="Simulate the flows of the scenario as well.")] = False,
+    shim: Annotated[
+        bool, typer.Option("--shim", help="The ends of --scheme stand below the TCP of the kernel, and regulate it.")
+    ] = False,
     slow: Annotated[float, typer.Option(help="Real seconds for each virtual one.")] = 1.0,
     max_lag: Annotated[
         str, typer.Option(help=f"The p99 of packets' lag beyond which the result is invalid, exit code {EXIT_LATE}.")
@@ -114,7 +117,7 @@ def emulate(
     times = {"duration": duration, "warmup": warmup, "record_interval": record_interval}
     replaced = overriding({**times, "scheme": scheme, "set": read(set)}, seed, traffic=traffic)
     settings = Settings(
-        load(scenario), replaced, slow, _seconds("--max-lag", max_lag), _pairs(sysctl), pcap, record, mode
+        load(scenario), replaced, slow, _seconds("--max-lag", max_lag), _pairs(sysctl), pcap, record, mode, shim
     )
     view = settings.check()
     where = _where_to(settings, (record, status, pcap), out, report, quiet=quiet or as_json)

@@ -34,6 +34,7 @@ def emulate(
     set: Mapping[str, Any] | None = None,
     mode: str = "ip",
     traffic: bool = False,
+    shim: bool = False,
     slow: float = 1.0,
     max_lag: str = "2 ms",
     sysctls: Mapping[str, str] | None = None,
@@ -57,6 +58,7 @@ def emulate(
         set: replaces or adds any keys, as in `run`.
         mode: who routes: the run ("ip"), or programs, over frames of one hop ("ethernet").
         traffic: the flows of the scenario are simulated as well.
+        shim: the scheme's ends stand below the TCP of the kernel, and regulate it.
         slow: real seconds for each virtual one, 0.01 to 1000000. Programs do not know of it.
         max_lag: the p99 of packets' lag up to which the result counts, with a unit.
         sysctls: settings of every node's kernel, such as `{"net.ipv4.tcp_ecn": "1"}`.
@@ -75,7 +77,7 @@ def emulate(
         raise UserError(f"max_lag: {error}") from error
     capture, journal = (None if path is None else Path(path).absolute() for path in (pcap, record))
     replaced = overriding({"warmup": "0 s", **overrides, "set": set}, seed, traffic=traffic)
-    settings = Settings(load(scenario), replaced, slow, max_lag_s, sysctls, capture, journal, mode)
+    settings = Settings(load(scenario), replaced, slow, max_lag_s, sysctls, capture, journal, mode, shim)
     settings.check()
     return Emulation(settings)
 

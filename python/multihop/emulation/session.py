@@ -52,6 +52,8 @@ class Settings:
     journal: Path | None = None
     #: Who routes: the run ("ip"), or programs ("ethernet").
     mode: str = "ip"
+    #: The ends of the scheme stand below the TCP of the kernel.
+    shim: bool = False
 
     def check(self) -> _core.ScenarioView:
         """The scenario resolved.
@@ -64,6 +66,8 @@ class Settings:
             raise UserError(f"slow: found {self.slow:g}; needs 0.01 to 1000000 real seconds per virtual second")
         if self.mode not in MODES:
             raise UserError(f"mode: found {self.mode!r}; needs one of {', '.join(MODES)}")
+        if self.shim and self.mode != "ip":
+            raise UserError(f"shim: found with mode {self.mode}; it needs mode ip, as it stands between IP and TCP")
         if not self.max_lag_s > 0:
             raise UserError(f"max_lag: found {self.max_lag_s:g} s; needs more than 0 s")
         for name in self.sysctls or {}:
@@ -164,8 +168,10 @@ class Session:
         replaced = for_core(settings.overrides)
         try:
             made = _core.Emulator(
-                text, origin, replaced, settings.slow, settings.mode == "ethernet", settings.pcap, journal
+                text, origin, replaced, settings.slow, settings.mode == "ethernet", settings.shim, settings.pcap, journal
             )
+        except ValueError as error:
+            raise UserError(f"shim: {error}") from error
         except OSError as error:
             raise UserError(f"the network of the nodes cannot be made: {error.strerror or error}") from error
         for name, value in (settings.sysctls or {}).items():

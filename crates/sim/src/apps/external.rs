@@ -3,7 +3,7 @@
 //!
 //! The simulator knows how long they are, never what is in them: whoever injects a packet keeps its bytes, by its number.
 
-use multihop_core::{DropCause, Ecn, FlowId, NodeId, Segment, Time};
+use multihop_core::{DropCause, Ecn, FlowId, HeaderBytes, NodeId, Segment, Time};
 use multihop_transport::{Delivered, Endpoint, Progress};
 
 /// A packet from outside.
@@ -19,6 +19,8 @@ pub struct Injection {
     pub ecn: Ecn,
     /// Which connection it is of: queues that keep flows apart keep these apart.
     pub stream: u16,
+    /// Its congestion header, whose bytes are among those of `header`; routers of the flow's scheme change it.
+    pub congestion: HeaderBytes,
 }
 
 /// A frame from outside, which goes one hop: whoever injects it does the routing.
@@ -44,6 +46,10 @@ pub enum PacketOutcome {
         at: Time,
         /// Its ECN codepoint then.
         ecn: Ecn,
+        /// Its congestion header then.
+        congestion: HeaderBytes,
+        /// Hops that it took.
+        hops: u16,
     },
     /// A frame reached this node.
     Heard {

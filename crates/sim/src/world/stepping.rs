@@ -59,13 +59,21 @@ impl World {
     /// # Panics
     /// If there is no such flow, or it is not [`AppConfig::External`].
     pub fn inject(&mut self, injection: &Injection) -> u64 {
-        let Injection { flow, payload, header, ecn, stream } = *injection;
+        let Injection { flow, payload, header, ecn, stream, congestion } = *injection;
         let of = &self.config.flows[flow.index()];
         assert_eq!(of.app, AppConfig::External, "flow {:?} sends packets of its own", of.name);
         self.injected += 1;
         let number = self.injected;
         let packet = Packet {
-            segment: Segment { seq: number, payload, header, ecn, stream, ..Segment::default() },
+            segment: Segment {
+                seq: number,
+                payload,
+                header,
+                ecn,
+                stream,
+                feedback: congestion,
+                ..Segment::default()
+            },
             flow,
             port: Port::Receiver,
             source: of.source,

@@ -2,7 +2,7 @@
 
 use crate::common::{add_flow, chain, network, saturate};
 use crate::mac::aggregation::high_throughput;
-use multihop_core::{DropCause, Ecn, FlowId, Rate, Rng, Span, Time};
+use multihop_core::{DropCause, Ecn, FlowId, HeaderBytes, Rate, Rng, Span, Time};
 use multihop_dot11::DcfRules;
 use multihop_link::{Discipline, FqCodelOptions};
 use multihop_sim::config::{AppConfig, Config};
@@ -17,7 +17,14 @@ fn at(us: u64) -> Time {
 }
 
 fn datagram(flow: u32) -> Injection {
-    Injection { flow: FlowId(flow), payload: 1_472, header: 28, ecn: Ecn::NotCapable, stream: 0 }
+    Injection {
+        flow: FlowId(flow),
+        payload: 1_472,
+        header: 28,
+        ecn: Ecn::NotCapable,
+        stream: 0,
+        congestion: HeaderBytes::NONE,
+    }
 }
 
 /// Three hops, all of which are busy.
@@ -107,7 +114,7 @@ fn a_packet_over_one_hop_takes_what_its_frame_takes() {
     let number = world.inject(&Injection { ecn: Ecn::Ect0, ..datagram(0) });
     assert_eq!(world.poll_outcome(), None);
     world.advance(at(20_000));
-    let Some(PacketOutcome::Delivered { number: delivered, at: when, ecn }) = world.poll_outcome() else {
+    let Some(PacketOutcome::Delivered { number: delivered, at: when, ecn, .. }) = world.poll_outcome() else {
         panic!("it arrives")
     };
     assert_eq!((delivered, ecn), (number, Ecn::Ect0));
@@ -176,7 +183,7 @@ fn streams_of_a_flow_have_lines_of_their_own() {
                 sparse.insert(world.inject(&Injection { payload: 100, stream, ..datagram(0) }));
             }
             while let Some(outcome) = world.poll_outcome() {
-                if let PacketOutcome::Delivered { number, at, ecn } = outcome {
+                if let PacketOutcome::Delivered { number, at, ecn, .. } = outcome {
                     marked += u64::from(ecn == Ecn::CongestionExperienced);
                     if sparse.contains(&number) {
                         worst = worst.max(at - sent[number as usize - 1]);
