@@ -50,6 +50,23 @@ while True:
     talk.sendto(*talk.recvfrom(2000))
 """
 
+#: Sends 400 kB to n2, and says how many bytes of a segment the kernel has used at most.
+GIVE = """
+import socket
+give = socket.create_connection(("n2", 7001))
+give.sendall(bytes(400_000))
+give.shutdown(socket.SHUT_WR)
+give.recv(1)
+print("sent: 400000, at most", give.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG) // 100)
+"""
+TAKE = """
+import socket
+door = socket.create_server(("", 7001))
+take, _ = door.accept()
+while take.recv(65536):
+    pass
+"""
+
 
 def multihop(*words, start=subprocess.run, **options):
     return start([sys.executable, "-m", "multihop", *map(str, words)], text=True, **options)
@@ -132,6 +149,27 @@ def test_a_journal_is_the_same_run_again(scenario, tmp_path):
     journal.write_text(text.partition("\nend ")[0] + "\n")
     cut = multihop("replay", journal, capture_output=True, timeout=60)
     assert (cut.returncode, "killed" in cut.stderr) == (0, True)
+
+
+def test_a_scheme_stands_below_the_tcp_of_the_kernel(scenario, tmp_path):
+    take, give = tmp_path / "take.py", tmp_path / "give.py"
+    take.write_text(TAKE)
+    give.write_text(GIVE)
+    journal, capture = tmp_path / "run.journal", tmp_path / "live.pcapng"
+    words = ["--scheme", "ewccp", "--set", "schemes.ewccp.segment_size=800 B", "--shim", "--json"]
+    words += ["--record", journal, "--pcap", capture, "--at", f"n2:{sys.executable} {take}"]
+    done = emulate(scenario, *words, "--", "sh", "-c", f"sleep 0.5; {sys.executable} {give}")
+    found = json.loads(done.stdout)
+    assert "sent: 400000, at most 8" in done.stderr, "the kernel's segments are the scheme's"
+    flows = {flow["name"]: flow for flow in found["runs"][0]["flows"]}
+    assert flows["n0->n2"]["delivered_bytes"] >= 400_000
+    assert flows["n0->n2"]["scheme"] == "ewccp"
+    live = found["live"]
+    ends = live["delivered"] + live["device_full"] + live["queued"] + sum(live["lost"].values())
+    assert live["read"] == ends + sum(live["refused"].values())
+    replayed = multihop("replay", journal, "--json", capture_output=True, timeout=60)
+    assert replayed.returncode == 0, replayed.stderr
+    assert json.loads(replayed.stdout)["runs"] == found["runs"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -249,6 +287,11 @@ def test_user_namespaces_do(scenario, tmp_path):
         (["--sysctl", "net.ipv4.no_such=1"], "sysctl: net.ipv4.no_such cannot be set to '1': "),
         (["--", "no-such-program"], "n0: 'no-such-program' cannot be started: No such file or directory"),
         (["--duration", "0 s"], "duration"),
+        (
+            ["--shim", "--scheme", "recn"],
+            'shim: scheme: found "recn"; needs a scheme whose routers write into a header',
+        ),
+        (["--shim", "--mode", "ethernet"], "shim: found with mode ethernet; it needs mode ip"),
     ],
 )
 def test_what_is_wrong_is_said(scenario, words, message):

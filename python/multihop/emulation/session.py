@@ -165,10 +165,10 @@ class Session:
         settings = self.settings
         journal = None if settings.journal is None else (settings.journal, _first_line(settings, self.view))
         text, origin = settings.scenario.text, settings.scenario.origin
-        replaced = for_core(settings.overrides)
+        replaced, ethernet = for_core(settings.overrides), settings.mode == "ethernet"
         try:
             made = _core.Emulator(
-                text, origin, replaced, settings.slow, settings.mode == "ethernet", settings.shim, settings.pcap, journal
+                text, origin, replaced, settings.slow, ethernet, settings.shim, settings.pcap, journal
             )
         except ValueError as error:
             raise UserError(f"shim: {error}") from error

@@ -216,7 +216,8 @@ impl Shim {
         if self.streams.get(&id).is_some_and(|stream| stream.first == segment.seq) {
             return;
         }
-        if !segment.acknowledges() {
+        // Numbers are used again: what is known of an earlier connection counts no more.
+        if self.streams.contains_key(&id) || !segment.acknowledges() {
             self.close(id);
         }
         if self.streams.len() < MOST_STREAMS

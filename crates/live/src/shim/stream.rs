@@ -236,7 +236,9 @@ impl Stream {
                 self.take(answer, advance, rtt, app_limited);
             } else {
                 self.is_open = true;
-                rtt.into_iter().for_each(|rtt| self.controller.on_opened(rtt));
+                if let Some(rtt) = rtt {
+                    self.controller.on_opened(rtt);
+                }
             }
         } else if answer.pure && ack == self.una && before > 0 {
             self.duplicates += 1;

@@ -1,5 +1,7 @@
 //! Emulations with a clock and devices of their own, to the bit.
 
+mod shim;
+
 use multihop_core::{DropCause, Ecn, HeaderBytes, NodeId, Rng, Span, Time};
 use multihop_live::books::Books;
 use multihop_live::datagram::{Datagram, Refusal};
@@ -93,8 +95,12 @@ spacing = "200 m"
 "#;
 
 fn world(text: &str) -> World {
+    world_of(text, Overrides::default())
+}
+
+fn world_of(text: &str, overrides: Overrides) -> World {
     let warmup = Some("0 s".into());
-    let overrides = Overrides { external: Some(External::Alone), warmup, ..Overrides::default() };
+    let overrides = Overrides { external: Some(External::Alone), warmup, ..overrides };
     World::new(&multihop_scenario::load(text, "test", &overrides).unwrap(), Ties::InOrder)
 }
 
@@ -251,6 +257,15 @@ fn marks_are_in_the_bytes() {
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
 
+impl Shared {
+    /// All but the first line of a journal.
+    fn behind_first_line(&self) -> Vec<u8> {
+        let written = self.0.lock().unwrap();
+        let rest = written.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        written[rest..].to_vec()
+    }
+}
+
 impl Write for Shared {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().write(bytes)
@@ -283,9 +298,7 @@ fn recorded(seed: u64) -> (Outcome, Vec<u8>) {
         }
     }
     let (world, ..) = emulation.end().unwrap();
-    let written = file.0.lock().unwrap().clone();
-    let rest = written.iter().position(|byte| *byte == b'\n').unwrap() + 1;
-    (world.close().unwrap(), written[rest..].to_vec())
+    (world.close().unwrap(), file.behind_first_line())
 }
 
 #[test]
@@ -343,7 +356,11 @@ fn what_is_wrong_with_a_journal_is_said() {
     for line in
         ["1000 0 100 28 4 7 ff\n", "1000 0 70000 28 2 7 ff\n", "1000 0 100 28 2 7\n", "-1 0 1 28 2 7 ff\n"]
     {
-        assert_eq!(wrong(line), (2, "nanoseconds, flow, payload, header, ECN, stream and a hash"), "{line}");
+        assert_eq!(
+            wrong(line),
+            (2, "nanoseconds, flow, payload, header, ECN, stream, a congestion header if any, and a hash"),
+            "{line}"
+        );
     }
     assert_eq!(wrong("1000 6 100 28 2 7 ff\n").1, "a flow that takes packets from outside");
     let backwards = "instants that do not go backwards, before the end of the run";
