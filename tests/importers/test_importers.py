@@ -115,6 +115,13 @@ class TestMeshviewer:
         assert names_of(imported) == ["a", "b"]
 
 
+def test_positions_that_no_mesh_has_are_left_out(tmp_path):
+    nodes = [{"id": "a", "x": 1.34e154, "y": 12.0}, {"id": "b", "x": 51.0, "y": 12.0}, {"id": "c", "x": 90.0, "y": 0.0}]
+    links = [{"type": "wifi", "source": x, "target": y, "source_tq": 0.9, "target_tq": 0.8} for x, y in ("ab", "bc")]
+    imported = scenario(tmp_path, {"nodes": nodes, "links": links})
+    assert imported.left_out["positions that are not on Earth"] == 1
+
+
 GRAPH = {
     "type": "NetworkGraph",
     "metric": "ETX",

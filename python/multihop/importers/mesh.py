@@ -225,6 +225,10 @@ def json_type(value: Any) -> str:  # noqa: ANN401 - whatever a file holds
     return names.get(type(value), "nothing")
 
 
+#: Coordinates of no mesh are larger, in metres; squares of distances have to be numbers.
+_FARTHEST_M = 1e9
+
+
 def _drop_bad_position(mesh: Mesh, node: Node) -> None:
     pair = (node.latitude, node.longitude)
     if pair != (None, None) and not _on_earth(*pair):
@@ -233,6 +237,9 @@ def _drop_bad_position(mesh: Mesh, node: Node) -> None:
     pair = (node.x, node.y)
     if pair != (None, None) and not all(v is not None and math.isfinite(v) for v in pair):
         mesh.left_out["positions that are not numbers"] += 1
+        node.x = node.y = None
+    elif any(v is not None and abs(v) > _FARTHEST_M for v in pair):
+        mesh.left_out["positions that are not on Earth"] += 1
         node.x = node.y = None
 
 

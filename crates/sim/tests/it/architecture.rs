@@ -37,7 +37,7 @@ const EDGES: [(&str, &[&str]); 14] = [
             "multihop-transport",
         ],
     ),
-    ("multihop-live", &["multihop-core", "multihop-sim"]),
+    ("multihop-live", &["multihop-core", "multihop-schemes", "multihop-sim", "multihop-transport"]),
     ("multihop-web", &["multihop-core", "multihop-scenario", "multihop-sim"]),
     (
         "multihop-py",
