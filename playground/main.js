@@ -162,7 +162,8 @@ class Playground {
     const { line } = error?.details ?? {};
     element("mistake").hidden = !error;
     element("mistake").textContent = error ? error.message.replace(/^scenario:(\d+): /, "Line $1: ") : "";
-    element("run").disabled = Boolean(error);
+    this.mistaken = Boolean(error);
+    this.offerRun();
     element("text").setAttribute("aria-invalid", String(Boolean(error)));
     const lines = element("text").value.split("\n").length;
     element("lines").replaceChildren(...Array.from({ length: Math.min(lines, 5000) }, (_, index) => h("span", { class: index + 1 === line ? "wrong" : null }, String(index + 1))));
@@ -192,9 +193,8 @@ class Playground {
   /** Runs the text; its tables, or null if it was cancelled or could not run. */
   async run(label, set) {
     if (this.running) return null;
-    this.running = true;
     this.say("");
-    this.busy(true, label);
+    this.busy(true);
     const text = element("text").value;
     try {
       const overrides = this.overrides(set);
@@ -214,13 +214,18 @@ class Playground {
       if (error.message !== "cancelled") this.say(error.message);
       return null;
     } finally {
-      this.running = false;
       this.busy(false);
     }
   }
 
+  /** A run can begin where none is under way and the text is right; a check may end during a run. */
+  offerRun() {
+    element("run").disabled = this.running || this.mistaken;
+  }
+
   busy(is) {
-    element("run").disabled = is;
+    this.running = is;
+    this.offerRun();
     element("cancel").disabled = !is;
     element("progress").hidden = !is;
     element("progress").value = 0;

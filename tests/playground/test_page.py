@@ -179,6 +179,21 @@ def test_an_endless_run_is_cancelled_and_the_next_one_works(opened):
     assert len(run(page)) == 16
 
 
+def test_a_check_that_ends_during_a_run_does_not_offer_another(opened):
+    page = opened("#scene=hidden")
+    text = re.sub('duration = "20 s"\n', ENDLESS, page.input_value("#text"))
+    write(page, text)
+    page.click("#run")
+    write(page, text + "# read again\n")
+    assert page.is_disabled("#run")
+    write(page, 'duration = "3 apples"\n')
+    page.click("#cancel")
+    page.wait_for_selector("#cancel:disabled")
+    assert page.is_disabled("#run")
+    write(page, text)
+    assert page.is_enabled("#run")
+
+
 def test_a_link_carries_all_that_is_on_the_page(opened):
     page = opened("#scene=nav")
     text = page.input_value("#text").replace('"20 s"', '"7 s"') + "# käse <b>\n"
