@@ -61,7 +61,8 @@ def build(to: Path, profile: str, *, pgo: bool) -> tuple[Path, Path]:
     if maturin is None:
         raise MissingError("maturin is not installed; make build installs it")
     by_profile = ["--pgo", "--interpreter", sys.executable] if pgo else []
-    run([maturin, "build", "--quiet", "--profile", profile, *by_profile, "--out", str(to)], ROOT)
+    optimised = os.environ | ({"CARGO_PROFILE_RELEASE_LTO": "thin"} if pgo else {})
+    run([maturin, "build", "--quiet", "--profile", profile, *by_profile, "--out", str(to)], ROOT, optimised)
     run([maturin, "sdist", "--out", str(to)], ROOT)
     return next(to.glob("*.whl")), next(to.glob("*.tar.gz"))
 
