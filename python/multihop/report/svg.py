@@ -23,6 +23,9 @@ FAINT = "#040506"
 #: Width of a chart that fills the page, in inches: it sets the size of text.
 PAGE_WIDTH = 11.0
 
+#: The resolution of SVG.
+_POINTS_PER_INCH = 72
+
 #: Size of text in a chart at least, on the screen.
 _LEAST_TEXT_PX = 9.0
 
@@ -65,9 +68,12 @@ class Chart:
         self.key = key
         self.label = label
         # Imported here, as below: whatever only reports need is not there in a plain install.
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
 
-        self.figure = Figure(figsize=(width, height), layout="constrained")
+        self.figure = Figure(figsize=(width, height), dpi=_POINTS_PER_INCH, layout="constrained")
+        # Text is measured as SVG has it.
+        FigureCanvasSVG(self.figure)
         self._parts: dict[str, tuple[str, str]] = {}
 
     def tip(self, artist: Any, text: str) -> None:  # noqa: ANN401 - any artist
@@ -97,7 +103,7 @@ class Chart:
         text = re.sub(rf'<g id="{self.key}-(part\d+)">', lambda match: self._opening(match[1]), text)
         alone, wide = sizes is None, self.figure.get_figwidth()
         # On a phone a chart is scrolled instead of shrunk until nobody can read it.
-        least = _LEAST_TEXT_PX / _STYLE["font.size"] * 72 * wide
+        least = _LEAST_TEXT_PX / _STYLE["font.size"] * _POINTS_PER_INCH * wide
         sizes = sizes or f"max-width: {100 * wide / PAGE_WIDTH:.0f}%; min-width: {least:.0f}px"
         label = html.escape(self.label, quote=True)
         opening = f'<svg class="chart" style="{sizes}" role="img" aria-label="{label}"'
@@ -113,6 +119,10 @@ class Chart:
         return f'<g class="tip"{marks} data-tip="{tip}"><title>{tip}</title>' if tip else f"<g{marks}>"
 
     def _drawn(self, *, transparent: bool) -> str:
+        # Laid out here, because Matplotlib would draw all of a figure once more, unseen, to lay it out.
+        if engine := self.figure.get_layout_engine():
+            engine.execute(self.figure)
+            self.figure.set_layout_engine(None)
         buffer = io.StringIO()
         about = {"Date": None, "Creator": None}
         self.figure.savefig(buffer, format="svg", transparent=transparent, metadata=about)
