@@ -267,8 +267,7 @@ def _sorted_goodput(comparison: Runs, flows: pd.DataFrame) -> Chart:
         (line,) = axis.plot(np.arange(1, len(values) + 1), values, color=colour, linewidth=2, label=variant)
         chart.tip(line, f"{variant}: from {values[0]:.3g} to {values[-1]:.3g} Mb/s", of)
         shown = panel.line(variant, colour, of)
-        for rank, value in enumerate(values):
-            shown.add(rank + 1, value)
+        shown.extend(range(1, len(values) + 1), values)
         if comparison.not_comparable is None:
             best = np.sort(comparison.optima[variant].rates_bps) / 1e6
             (line,) = axis.plot(np.arange(1, len(best) + 1), best, color=colour, linewidth=1.2, linestyle="--")
@@ -321,8 +320,7 @@ def _lines_per_flow(chart: Chart, panels: tuple[Panel, Panel], series: pd.DataFr
             if is_named:
                 drawn.set_label(name)
             chart.tip(drawn, name, line.of)
-            for time, value in zip(means.index, values, strict=True):
-                line.add(time, value)
+            line.extend(means.index, values)
 
 
 def flows_in_colour(series: pd.DataFrame) -> tuple[list[int], list[int]]:

@@ -32,6 +32,11 @@ class Line:
         self.low.append(math.nan if low is None else low)
         self.high.append(math.nan if high is None else high)
 
+    def extend(self, xs: Iterable[float], ys: Iterable[float]) -> None:
+        """Places with values that have no interval."""
+        for x, y in zip(xs, ys, strict=True):
+            self.add(float(x), float(y))
+
     def record(self) -> dict[str, Any]:
         """As the page's script reads it."""
         made: dict[str, Any] = {"name": self.name, "colour": self.colour, "of": list(self.of)}

@@ -1,7 +1,7 @@
 // The viewer: `await mount(element, bytes)` puts a frame log into an element of a page.
 
 import { decode } from "./decode.js";
-import { COLOURS, FLOW_COLOURS, LANE, LEGEND, draw, layout, pick } from "./draw.js";
+import { FLOW_COLOURS, LANE, LEGEND, draw, layout, pick } from "./draw.js";
 import { drawMap, extent } from "./map.js";
 import { Model } from "./model.js";
 import { life, packetName, seconds, span, transmission } from "./words.js";
@@ -138,19 +138,23 @@ export class Viewer {
       if (pointer && pointer.moved < 5) this.click(event.offsetX, event.offsetY);
     });
     canvas.addEventListener("pointercancel", (event) => this.pointers.delete(event.pointerId));
-    window.addEventListener("resize", () => this.redraw());
+    const { signal } = this.ended = new AbortController();
+    window.addEventListener("resize", () => this.redraw(), { signal });
     if (this.hash) window.addEventListener("hashchange", () => {
       if (location.hash === this.written) return;
       this.readHash();
       this.root.scrollIntoView();
-    });
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
+    }, { signal });
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw(), { signal });
     // On paper it is dark on white.
     [["beforeprint", true], ["afterprint", false]].forEach(([event, is]) => window.addEventListener(event, () => {
       this.root.classList.toggle("viewer-printed", is);
       this.drawNow();
-    }));
+    }, { signal }));
   }
+
+  /** Lets go of the page; another viewer may come in its place. */
+  close() { this.ended.abort(); }
 
   drag(event) {
     const pointer = this.pointers.get(event.pointerId);
@@ -409,5 +413,3 @@ export class Viewer {
     this.told = place;
   }
 }
-
-export { COLOURS, FLOW_COLOURS, decode, Model };
