@@ -1,4 +1,4 @@
-"""Charts of a report in a browser: one cursor, one zoom, picks that are lit everywhere, files; and links to the viewer."""
+"""Charts of a report in a browser: one cursor, one zoom, picks that are lit everywhere, files; links to the viewer."""
 
 import csv
 import json
@@ -104,7 +104,7 @@ def test_a_cursor_says_what_series_have_and_zoom_stretches_them(tab, comparison)
     assert said(tab) == ""
 
 
-def test_what_is_picked_is_lit_everywhere(tab, comparison):
+def test_what_is_picked_is_lit_everywhere(tab):
     tab.select_option("select[aria-label='Light up a flow']", label="<b>long</b>, a")
     dim = "[...document.querySelectorAll('[data-of].dim')].map((part) => part.dataset.of)"
     dimmed = tab.evaluate(dim)
@@ -137,7 +137,7 @@ def test_a_chart_is_a_file_of_numbers_and_a_picture(tab, comparison, tmp_path):
 
     rows = list(csv.DictReader(saved("CSV", "Goodput of each flow").splitlines()))
     flows = comparison.flows
-    assert [(row["series"], row["place"]) for row in rows][0] == ("tcp-newreno", "<b>long</b>, a")
+    assert (rows[0]["series"], rows[0]["place"]) == ("tcp-newreno", "<b>long</b>, a")
     for row in rows:
         mine = flows[(flows["variant"] == row["series"]) & (flows["name"] == row["place"])]["goodput_bps"]
         assert float(row["value"]) == pytest.approx(mine.mean() / 1e6, rel=1e-6)

@@ -29,7 +29,7 @@ OnTick = Callable[[str, float], None]
 
 @dataclass(frozen=True)
 class Sentence:
-    """Something that is said of a flow; `place` is what it is about, where a run shows it, and none of what was tried."""
+    """Something that is said of a flow; `place` is what it is about, where a run shows it, none of what was tried."""
 
     text: str
     place: Place | None = None
@@ -124,16 +124,12 @@ class Explanation:
     def paragraphs(self, index: int) -> list[tuple[str, list[Sentence]]]:
         """A flow in parts, each a heading (or none) with its sentences."""
         account = self.flows[index]
-        flows = [flow.name for flow in self.flows]
         airtime = self._airtime()
         path = " > ".join(self.name(node) for node in account.view["path"]) or "no path"
         about = [words.status(account), f"Path: {path}; scheme {account.view['scheme']}."]
         made = [("", [Sentence(text, ("flow", None, None, None)) for text in about])]
         causes = [
-            Sentence(
-                f"{words.percent(cause.score)}: {words.sentence(cause, self.name, flows)}{self._without(account, cause)}",
-                cause.place,
-            )
+            Sentence(f"{words.percent(cause.score)}: {self._said(account, cause)}", cause.place)
             for cause in words.main_causes(account)
         ]
         if causes:
@@ -151,10 +147,11 @@ class Explanation:
         made += [(heading, [Sentence(text) for text in said]) for heading, said in self._tried(index)]
         return made
 
-    def _without(self, account: FlowAccount, cause: Cause) -> str:
-        """What the flow would have without a cause, where its time is all that limits it."""
+    def _said(self, account: FlowAccount, cause: Cause) -> str:
+        """A cause, and what the flow would have without it, where its time is all that limits it."""
         rate = without_bps(account, cause)
-        return "" if rate is None else f" Without that it would carry about {words.bits(rate)}."
+        without = "" if rate is None else f" Without that it would carry about {words.bits(rate)}."
+        return words.sentence(cause, self.name, [flow.name for flow in self.flows]) + without
 
     def _tried(self, index: int) -> list[tuple[str, list[str]]]:
         if self.trials is None or index not in self.trials:

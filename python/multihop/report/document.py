@@ -21,10 +21,8 @@ from multihop.results.provenance import build
 from multihop.results.words import with_interval
 
 
-def page(
-    comparison: Runs, explanation: Explanation | None = None, frames: Mapping[str, Shown] | None = None
-) -> str:
-    """The report as HTML; what was explained of the runs is in it, and frame logs of variants, or links to their pages."""
+def page(comparison: Runs, explanation: Explanation | None = None, frames: Mapping[str, Shown] | None = None) -> str:
+    """The report as HTML; what was explained of the runs is in it, and frame logs of variants, or links to them."""
     shown = frames or {}
     first = next(iter(comparison.results.values()))[0]
     title = first.view["name"]

@@ -35,7 +35,7 @@ class Shown:
 
 
 class Places:
-    """Finds in a frame log what is said: the first example after the warm-up, or before, where there is none after it."""
+    """Finds in a frame log what is said: the first example after the warm-up, or before, if there is none after."""
 
     def __init__(self, log: FrameLog, page: str = "") -> None:
         self._page = page

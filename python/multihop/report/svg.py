@@ -101,7 +101,7 @@ class Chart:
         cursor: bool = False,
         zooms: bool = False,
     ) -> Panel:
-        """Where the numbers of an axis go. `cursor`: places are numbers in rising order; `zooms`: it is a time series."""
+        """Where the numbers of an axis go. `cursor`: places are rising numbers; `zooms`: it is a time series."""
         made = Panel(axis, title, x, y, cursor, zooms)
         number = len(self._panels)
         axis.set_gid(f"panel{number}")

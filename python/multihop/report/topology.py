@@ -184,7 +184,8 @@ def _links(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray) -> list[str
         said = " and ".join(f"{100 * q:.0f} %" for q in qualities)
         one_way = "" if len(qualities) > 1 else ", one way"
         parts.append(
-            f'<line class="tip" data-of="n{a} n{b}" x1="{xs[a]:.1f}" y1="{ys[a]:.1f}" x2="{xs[b]:.1f}" y2="{ys[b]:.1f}" '
+            f'<line class="tip" data-of="n{a} n{b}" '
+            f'x1="{xs[a]:.1f}" y1="{ys[a]:.1f}" x2="{xs[b]:.1f}" y2="{ys[b]:.1f}" '
             f'stroke-opacity="{0.12 + 0.5 * worst:.2f}"'
             + _tip(f"{names[a]} to {names[b]}: delivers {said}{one_way}", "line")
         )
@@ -219,8 +220,8 @@ def _nodes(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray, measured: l
         words = {"sink": ", a destination", "source": ", a source", "relay": ""}[role]
         radius = {"sink": 8, "source": 6.5, "relay": 3.5 if many else 5}[role]
         parts.append(
-            f'<circle class="tip {role}{hollow}" data-of="n{index}" cx="{xs[index]:.1f}" cy="{ys[index]:.1f}" r="{radius}"'
-            + _tip(f"{name}{words}", "circle")
+            f'<circle class="tip {role}{hollow}" data-of="n{index}" '
+            f'cx="{xs[index]:.1f}" cy="{ys[index]:.1f}" r="{radius}"' + _tip(f"{name}{words}", "circle")
         )
         if not many or role == "sink":
             place = f'x="{xs[index]:.1f}" y="{ys[index] - 12:.1f}"'
