@@ -134,6 +134,7 @@ impl Session {
                 let outcome = world.tables();
                 Ok(tables::output(world.config(), &outcome))
             }
+            Request::Frames => unreachable!("its answer is no JSON"),
         }
     }
 

@@ -366,7 +366,8 @@ export class Viewer {
     const parts = new URLSearchParams({ t: (state.at / 1e9).toFixed(9).replace(/0+$/, "").replace(/\.$/, ""), span: String(+((state.to - state.from) / 1e9).toPrecision(6)) });
     if (state.flow >= 0) parts.set("flow", model.flowName(state.flow));
     if (state.node >= 0) parts.set("node", model.name(state.node));
-    if (state.packet && state.flow === state.packet.flow) {
+    if (state.packet && state.packet.flow >= 0) {
+      parts.set("flow", model.flowName(state.packet.flow));
       parts.set("packet", String(state.packet.packet));
       if (model.names.carries[state.packet.carries] !== "data") parts.set("of", model.names.carries[state.packet.carries]);
     }
