@@ -48,16 +48,13 @@ class Places:
     def of(self, flow: str, place: Place) -> str | None:
         """The address of what is said of a flow; none if the log has nothing of it."""
         kind, *ends = place
-        sender, receiver, interferer = (None if node is None else self._name(node) for node in ends)
+        sender, receiver, interferer = (None if node is None else self._names[node] for node in ends)
         if kind in _DROPS:
             dropped = self._dropped(flow, kind, sender)
             if dropped is not None:
                 return dropped
         rows = self._frames(flow, kind, sender, receiver, interferer)
         return None if rows.empty else self._address(flow, self._first(rows, "start"))
-
-    def _name(self, node: int) -> str | None:
-        return self._names[node] if node < len(self._names) else None
 
     def _frames(
         self, flow: str, kind: str, sender: str | None, receiver: str | None, interferer: str | None
