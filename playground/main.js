@@ -31,7 +31,7 @@ class Playground {
     this.form = new Form(schema, catalogue, (edits) => this.edit(edits));
     this.map = new NetworkMap((node, x, y) => this.move(node, x, y));
     this.charts = new TimeCharts();
-    this.question = new Question((label, set) => this.run(label, set));
+    this.question = new Question((label, set, isLast) => this.run(label, set, isLast));
     element("form").append(this.form.element);
     element("map").append(this.map.element);
     element("charts").append(this.charts.element);
@@ -192,8 +192,8 @@ class Playground {
     });
   }
 
-  /** Runs the text; its tables, or null if it was cancelled or could not run. */
-  async run(label, set) {
+  /** Runs the text; its tables, or null if it was cancelled or could not run. With a frame log, if one is wanted and `isShown`. */
+  async run(label, set, isShown = true) {
     if (this.running) return null;
     this.say("");
     this.busy(true);
@@ -209,7 +209,7 @@ class Playground {
         if (tables) this.results(completed(tables, view), view, now);
       };
       const began = performance.now();
-      const asked = { text, overrides, frames: element("frames").checked };
+      const asked = { text, overrides, frames: isShown && element("frames").checked };
       const tables = completed(await this.runner.run(asked, watch), view);
       this.results(tables, view, view.duration_s);
       await this.showFrames(frames);

@@ -23,7 +23,8 @@ self.onmessage = ({ data }) => {
 /** Runs `{ text, overrides, frames }` to its end and returns the tables; on the way, how far it is, the tables so far, and then its frame log. */
 function simulate(id, run) {
   const { end_s: end } = engine.call({ do: "start", ...run });
-  let step = end / 1000;
+  // A run without an end is interrupted soon, too: steps grow.
+  let step = Math.min(end / 1000, 1);
   let now = 0;
   let showAt = performance.now() + SHOW_MS;
   for (;;) {
