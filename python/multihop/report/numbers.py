@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from multihop.base.visible import visible
+
 #: Significant digits of a number in the page; the tables beside the report have all.
 _DIGITS = 7
 
@@ -39,7 +41,7 @@ class Line:
 
     def record(self) -> dict[str, Any]:
         """As the page's script reads it."""
-        made: dict[str, Any] = {"name": self.name, "colour": self.colour, "of": list(self.of)}
+        made: dict[str, Any] = {"name": visible(self.name), "colour": self.colour, "of": list(self.of)}
         made["x"], made["y"] = _short(self.x), _short(self.y)
         if any(math.isfinite(end) for end in self.low):
             made["low"], made["high"] = _short(self.low), _short(self.high)
@@ -77,7 +79,7 @@ class Panel:
         left, bottom, right, top = self.axis.get_position().extents
         box = [left * width, (1 - top) * height, right * width, (1 - bottom) * height]
         return {
-            "title": self.title,
+            "title": visible(self.title),
             "x": self.x,
             "y": self.y,
             "group": group,
@@ -102,7 +104,7 @@ def in_script(text: str) -> str:
 
 
 def _short(values: Iterable[float | str]) -> list[float | str | None]:
-    return [value if isinstance(value, str) else _rounded(float(value)) for value in values]
+    return [visible(value) if isinstance(value, str) else _rounded(float(value)) for value in values]
 
 
 def _rounded(value: float) -> float | int | None:
