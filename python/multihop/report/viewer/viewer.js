@@ -395,7 +395,12 @@ export class Viewer {
     this.overview.setAttribute("aria-valuetext", seconds(state.at));
     this.flowSelect.value = String(state.flow);
     this.nodeSelect.value = String(state.node);
-    this.words.querySelectorAll("li").forEach((line) => line.toggleAttribute("aria-current", Number(line.dataset.time) === state.at));
+    this.words.querySelectorAll("li").forEach((line) => {
+      const isNow = Number(line.dataset.time) === state.at;
+      // The list scrolls to the line of the cursor, and the page stays.
+      if (isNow && !line.hasAttribute("aria-current")) line.parentElement.scrollTop = line.offsetTop - line.parentElement.offsetTop - 40;
+      line.toggleAttribute("aria-current", isNow);
+    });
     const { nodes, scroll, lanesInSight } = state;
     const lanes = lanesInSight < nodes.length ? `; nodes ${scroll + 1} to ${scroll + lanesInSight} of ${nodes.length}` : "";
     const text = `${seconds(state.from, (state.to - state.from) / 1000)} to ${seconds(state.to, (state.to - state.from) / 1000)} (${span(state.to - state.from)}), cursor at ${seconds(state.at)}; about ${inSight} of ${model.count} transmissions${lanes}`;
