@@ -18,6 +18,19 @@ export class Engine {
 
   /** The answer to a request, see crates/web/src/requests.rs. Throws a ScenarioError, or an Error where the engine has a bug. */
   call(request) {
+    this.ask(request);
+    const { ok, error } = JSON.parse(this.read());
+    if (error) throw new ScenarioError(error);
+    return ok;
+  }
+
+  /** The frame log of the run, which ends with that; of no bytes if it has none. */
+  frames() {
+    this.ask({ do: "frames" });
+    return this.bytes().slice();
+  }
+
+  ask(request) {
     if (this.broken) throw this.broken;
     const bytes = new TextEncoder().encode(JSON.stringify(request));
     try {
@@ -28,13 +41,15 @@ export class Engine {
       this.broken = new Error(`The engine met a bug or ran out of memory: ${this.read() || trap.message}`);
       throw this.broken;
     }
-    const { ok, error } = JSON.parse(this.read());
-    if (error) throw new ScenarioError(error);
-    return ok;
   }
 
   read() {
+    return new TextDecoder().decode(this.bytes());
+  }
+
+  /** The last answer, until the next request. */
+  bytes() {
     const { memory, output, output_length: length } = this.exports;
-    return new TextDecoder().decode(new Uint8Array(memory.buffer, output(), length()));
+    return new Uint8Array(memory.buffer, output(), length());
   }
 }

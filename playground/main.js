@@ -10,6 +10,7 @@ import { completed, linesOf } from "./results.js";
 import { fromFragment, toFragment } from "./share.js";
 import { flowsOf, tablesOf } from "./tables.js";
 import { digits } from "./units.js";
+import { mount } from "../python/multihop/report/viewer/viewer.js";
 
 const element = (id) => document.getElementById(id);
 const scenes = JSON.parse(element("scenes").textContent);
@@ -30,7 +31,7 @@ class Playground {
     this.form = new Form(schema, catalogue, (edits) => this.edit(edits));
     this.map = new NetworkMap((node, x, y) => this.move(node, x, y));
     this.charts = new TimeCharts();
-    this.question = new Question((label, set) => this.run(label, set));
+    this.question = new Question((label, set, isLast) => this.run(label, set, isLast));
     element("form").append(this.form.element);
     element("map").append(this.map.element);
     element("charts").append(this.charts.element);
@@ -119,6 +120,7 @@ class Playground {
     this.scene = scene;
     this.question.show(scene && scenes[scene]);
     element("results").hidden = true;
+    element("viewer").hidden = true;
     await this.write(text);
   }
 
@@ -190,8 +192,8 @@ class Playground {
     });
   }
 
-  /** Runs the text; its tables, or null if it was cancelled or could not run. */
-  async run(label, set) {
+  /** Runs the text; its tables, or null if it was cancelled or could not run. With a frame log, if one is wanted and `isShown`. */
+  async run(label, set, isShown = true) {
     if (this.running) return null;
     this.say("");
     this.busy(true);
@@ -199,14 +201,18 @@ class Playground {
     try {
       const overrides = this.overrides(set);
       const view = await this.checker.call({ do: "check", text, overrides });
-      const watch = ({ now, end, tables }) => {
+      let frames = null;
+      const watch = ({ now, end, tables, frames: log }) => {
+        frames = log ?? frames;
         element("progress").value = now / end;
         element("status").textContent = `${label}: ${digits(now)} of ${digits(end)} s`;
         if (tables) this.results(completed(tables, view), view, now);
       };
       const began = performance.now();
-      const tables = completed(await this.runner.run({ text, overrides }, watch), view);
+      const asked = { text, overrides, frames: isShown && element("frames").checked };
+      const tables = completed(await this.runner.run(asked, watch), view);
       this.results(tables, view, view.duration_s);
+      await this.showFrames(frames);
       element("status").textContent = `${label}: ${digits(view.duration_s)} s in ${digits((performance.now() - began) / 1000)} s`;
       return tables;
     } catch (error) {
@@ -243,6 +249,15 @@ class Playground {
     element("airtime").replaceChildren(...[airtime(tables.nodes)].filter(Boolean));
     element("flows").replaceChildren(...flowsOf(tables, this.about).filter(Boolean));
     element("tables").replaceChildren(...tablesOf(tables, this.about));
+  }
+
+  /** The viewer of a frame log, or nothing without one. A run that goes on leaves the one of the run before. */
+  async showFrames(frames) {
+    element("viewer").hidden = !frames;
+    if (!frames) return;
+    this.shown?.close();
+    // What is wrong with a log, the viewer says in its place.
+    this.shown = await mount(element("log"), frames, { hash: false }).catch(() => null);
   }
 
   state() {

@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 import { compared, measured, right } from "./results.js";
 import { quantity, unitOf } from "./units.js";
 
-/** A question. `run(label, settings)` runs the text on the page with these settings, and gives its tables. */
+/** A question. `run(label, settings, isLast)` runs the text on the page with these settings, and gives its tables. */
 export class Question {
   constructor(run) {
     this.run = run;
@@ -37,9 +37,9 @@ export class Question {
     this.result.replaceChildren();
     this.button.disabled = true;
     try {
-      for (const { label, set = [] } of scene.runs) {
+      for (const [index, { label, set = [] }] of scene.runs.entries()) {
         const settings = set.map(([path, value]) => ({ path, value: `value = ${value}` }));
-        const tables = await this.run(label, settings);
+        const tables = await this.run(label, settings, index === scene.runs.length - 1);
         if (!tables) return;
         numbers.push(measured(scene.measure, tables));
       }

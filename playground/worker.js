@@ -20,17 +20,25 @@ self.onmessage = ({ data }) => {
   }
 };
 
-/** Runs `{ text, overrides }` to its end and returns the tables; on the way, how far it is, and the tables so far. */
+/** Runs `{ text, overrides, frames }` to its end and returns the tables; on the way, how far it is, the tables so far, and then its frame log. */
 function simulate(id, run) {
   const { end_s: end } = engine.call({ do: "start", ...run });
-  let step = end / 1000;
+  // A run without an end is interrupted soon, too: steps grow.
+  let step = Math.min(end / 1000, 1);
   let now = 0;
   let showAt = performance.now() + SHOW_MS;
   for (;;) {
     const began = performance.now();
     const { now_s: reached, over } = engine.call({ do: "advance", until_s: now + step });
     const ended = performance.now();
-    if (over) return engine.call({ do: "tables" });
+    if (over) {
+      const tables = engine.call({ do: "tables" });
+      if (run.frames) {
+        const frames = engine.frames();
+        self.postMessage({ id, progress: { now: end, end, frames } }, [frames.buffer]);
+      }
+      return tables;
+    }
     now = reached;
     step = Math.min(end / 50, step * Math.min(4, Math.max(0.25, STEP_MS / Math.max(ended - began, 0.5))));
     if (ended < showAt) {

@@ -131,8 +131,9 @@ def _scope(file: Path) -> str:
 
 
 def _style() -> str:
-    report = ROOT / "python" / "multihop" / "report" / "style.css"
-    return report.read_text("utf-8") + (SOURCES / "style.css").read_text("utf-8")
+    report = ROOT / "python" / "multihop" / "report"
+    sheets = (report / "style.css", report / "viewer" / "viewer.css", SOURCES / "style.css")
+    return "".join(sheet.read_text("utf-8") for sheet in sheets)
 
 
 def _version() -> str:

@@ -8,6 +8,20 @@ import multihop
 from conftest import SCENARIOS
 from multihop.report.viewer import page
 
+#: A row of thirty nodes.
+ROW = """
+duration = "1 s"
+warmup = "0 s"
+[topology]
+generator = "chain"
+hops = 29
+spacing = "200 m"
+[[flows]]
+from = "n0"
+to = "n2"
+scheme = "udp"
+"""
+
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory):
@@ -25,6 +39,12 @@ def opened(browser, tmp_path, data, *, fragment="", width=1280, dark=False):
     tab.on("pageerror", lambda error: tab.said.append(str(error)))
     tab.goto(file.as_uri() + fragment)
     return tab
+
+
+#: What one can use, and has no name.
+NAMELESS = """() => [...document.querySelectorAll("button, select, input, canvas")]
+    .filter((each) => !(each.labels?.length || each.getAttribute("aria-label") || each.textContent.trim()))
+    .map((each) => each.outerHTML.slice(0, 80))"""
 
 
 def shown(tab):
@@ -48,8 +68,19 @@ def test_it_opens_zooms_and_follows_a_packet(browser, tmp_path, log, width, dark
     words = tab.locator(".viewer-words")
     assert "hidden terminal" in words.inner_text()
     assert words.locator("li").count() > 1
+    assert "packet=" in tab.evaluate("location.hash"), "the address carries the packet"
     tab.keyboard.press("0")
     assert shown(tab) == [0, 5]
+    search = tab.get_by_role("searchbox")
+    found = {"right": "flow === 1", "n2": "node === 2", "1.25 s": "at === 1.25e9", "left#7": "packet.packet === 7"}
+    for text, state in found.items():
+        search.fill(text)
+        search.press("Enter")
+        assert tab.evaluate(f"document.querySelector('.viewer-host').viewer.state.{state}"), text
+    search.fill("nobody")
+    search.press("Enter")
+    assert "There is no flow, node, packet or time nobody." in words.inner_text()
+    assert tab.evaluate(NAMELESS) == []
     assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "nothing is wider than the page"
     assert tab.locator("h1").inner_text() == "hidden <b>terminal</b>"
     assert tab.said == []
@@ -78,6 +109,31 @@ def test_a_link_carries_the_place_and_the_flow(browser, tmp_path, log):
     assert shown(tab) == pytest.approx([2.45, 2.55], abs=1e-3)
     assert tab.evaluate("location.hash").endswith("flow=right")
     assert tab.evaluate("document.querySelector('.viewer-host').viewer.state.flow") == 1
+
+
+def test_many_nodes_are_scrolled_through_and_paper_is_white(browser, tmp_path):
+    path = tmp_path / "row.frames"
+    multihop.run(ROW, frames=path)
+    tab = opened(browser, tmp_path, path.read_bytes(), dark=True)
+    tab.wait_for_selector(".viewer canvas")
+    shown(tab)
+    status = tab.locator(".viewer-status")
+    assert "nodes 1 to 24 of 30" in status.inner_text()
+    tab.get_by_role("button", name="\u2193").click()
+    box = tab.locator(".viewer > canvas").bounding_box()
+    tab.mouse.move(box["x"] + 400, box["y"] + 300)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + 400, box["y"] + 272, steps=4)
+    tab.mouse.up()
+    shown(tab)
+    assert "nodes 7 to 30 of 30" in status.inner_text(), "five by the button, one by dragging the lanes"
+    corner = (
+        "[...document.querySelector('.viewer > canvas').getContext('2d').getImageData(1, 1, 1, 1).data.slice(0, 3)]"
+    )
+    assert max(tab.evaluate(corner)) < 50
+    tab.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert tab.evaluate(corner) == [255, 255, 255]
+    assert tab.said == []
 
 
 def test_lanes_add_up_as_the_log_does(browser, tmp_path, log):

@@ -43,9 +43,18 @@ def test_a_run_there_is_the_run_here(opened, tmp_path):
     assert first[:3] == ["left", "udp", f"{here.flows['goodput_bps'][0] / 1e3:.3g} kb/s"]
     page.fill("#seed", "7")
     page.select_option("#scheme", "tcp-newreno")
-    here = multihop.run(tmp_path / "hidden.toml", seed=7, scheme="tcp-newreno")
+    here = multihop.run(tmp_path / "hidden.toml", seed=7, scheme="tcp-newreno", frames=tmp_path / "hidden.frames")
     assert run(page) == here.summary["fingerprint"]
     assert page.locator("#charts figure").count() == 4
+    page.wait_for_selector("#viewer .viewer > canvas")
+    frames = multihop.frames(tmp_path / "hidden.frames")
+    assert f"of {len(frames)} transmissions" in page.inner_text("#viewer .viewer-status")
+    page.click("#viewer >> text=next collision")
+    assert page.locator("#viewer .viewer-words li").count() > 1
+    assert page.evaluate("location.hash") == "#scene=hidden", "the address is the page's"
+    page.uncheck("#frames")
+    assert run(page) == here.summary["fingerprint"], "a log changes nothing"
+    assert page.is_hidden("#viewer")
 
 
 def wanted(name, scene, tmp_path):

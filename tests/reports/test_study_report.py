@@ -545,3 +545,39 @@ def test_a_phone_shows_it_without_scrolling_sideways(html, tmp_path):
     found = re.search(r'data-found="(\d+)"', done.stdout)
     assert found is not None
     assert int(found[1]) <= 360
+
+
+def test_panels_share_a_cursor_and_a_name_is_lifted_in_every_chart(html, tmp_path):
+    act = """
+        const figures = [...document.querySelectorAll("figure.chart-box")];
+        const title = (each) => each.querySelector("figcaption b").textContent;
+        const figure = (begins) => figures.find((each) => title(each).startsWith(begins));
+        const first = figure("Goodput <over>");
+        const chart = first.querySelector("svg.chart");
+        const box = chart.getBoundingClientRect();
+        const at = { clientX: box.left + 0.95 * box.width, clientY: box.top + box.height / 2, bubbles: true };
+        chart.dispatchEvent(new PointerEvent("pointermove", at));
+        const said = [...first.querySelectorAll(".readout")].map((each) => each.textContent);
+        const elsewhere = figure("Nothing").querySelector(".readout").textContent;
+        const button = [...first.querySelectorAll("[data-switch]")].find((each) => each.textContent === "RECN");
+        button.dispatchEvent(new PointerEvent("pointerenter"));
+        const dim = (begins) => figure(begins).querySelectorAll(".dim").length;
+        const lifted = [dim("Goodput"), dim("Bars"), dim("Delay")];
+        button.dispatchEvent(new PointerEvent("pointerleave"));
+        const files = figures.map((each) => each.querySelectorAll(".below button[aria-label$=CSV]").length);
+        const zooms = figures.filter((each) => each.querySelector(".below button[aria-label^=Zoom]")).length;
+        return { said, elsewhere, lifted, left: document.querySelectorAll(".dim").length, files, zooms };
+    """
+    found = browse(html, tmp_path, act)
+    assert len(found["said"]) == 2
+    for said in found["said"]:
+        assert said.startswith("spacing <m> 200")
+        assert "<b>none</b>" in said
+        assert "RECN" in said
+    assert found["elsewhere"] == "", "no run has a value there"
+    assert found["lifted"][0] > 0
+    assert found["lifted"][1] > 0
+    assert found["lifted"][2] == 0, "it has no series of that name"
+    assert found["left"] == 0
+    assert found["files"] == [1] * 6
+    assert found["zooms"] == 1

@@ -5,6 +5,7 @@
 //! `playground/engine.js` is its other side.
 
 mod abi;
+mod frames;
 mod requests;
 mod tables;
 mod view;

@@ -1,9 +1,11 @@
 //! Requests and their answers.
 
+use crate::frames::FrameFile;
 use crate::{tables, view};
 use multihop_core::{Span, Time};
 use multihop_scenario::edit;
 use multihop_scenario::{Overrides, Place, ScenarioError};
+use multihop_sim::framelog::{FrameLog, Selection};
 use multihop_sim::{Ties, World};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -50,6 +52,9 @@ pub enum Request {
         /// Values in place of its own.
         #[serde(default)]
         overrides: Overrides,
+        /// Whether it has a frame log.
+        #[serde(default)]
+        frames: bool,
     },
     /// Lets the run go on up to this second of virtual time: how far it came, and whether it is over.
     Advance {
@@ -58,19 +63,28 @@ pub enum Request {
     },
     /// The tables as they would be if the run ended now.
     Tables,
+    /// The frame log, as the bytes of a file; none at all if the run has none. The run ends now.
+    Frames,
 }
 
 /// A run, if there is one.
 #[derive(Default)]
 pub struct Session {
     world: Option<World>,
+    frames: FrameFile,
 }
 
 impl Session {
     /// The answer to a request, `{"ok": …}` or `{"error": …}`; an error has a `message`, and one of a scenario `line` or `option`, `key`,
-    /// `found` and `remedy` besides.
+    /// `found` and `remedy` besides. That to [`Request::Frames`] is the bytes alone.
     pub fn answer(&mut self, request: &[u8]) -> Vec<u8> {
-        let made = serde_json::from_slice(request)
+        let request = serde_json::from_slice(request);
+        if matches!(request, Ok(Request::Frames)) {
+            // Writing into memory does not fail, and the books have been read.
+            let _ = self.world.take().map(World::close);
+            return self.frames.take();
+        }
+        let made = request
             .map_err(|error| json!({ "message": format!("this is no request: {error}") }))
             .and_then(|request| self.handle(request));
         let answer = match made {
@@ -95,10 +109,18 @@ impl Session {
                 edit::edit(&text, ORIGIN, &edits).map(Value::String).map_err(|e| error(&e))
             }
             Request::List { text } => edit::list(&text, ORIGIN).map(Value::String).map_err(|e| error(&e)),
-            Request::Start { text, overrides } => {
+            Request::Start { text, overrides, frames } => {
                 self.world = None;
+                self.frames = FrameFile::default();
                 let config = multihop_scenario::load(&text, ORIGIN, &overrides).map_err(|e| error(&e))?;
-                self.world = Some(World::new(&config, Ties::InOrder));
+                let mut world = World::new(&config, Ties::InOrder);
+                if frames {
+                    let out = Box::new(self.frames.clone());
+                    let log = FrameLog::new(&config, Selection::default(), out)
+                        .map_err(|error| json!({ "message": error.to_string() }))?;
+                    world.log_to(log);
+                }
+                self.world = Some(world);
                 Ok(json!({ "end_s": config.duration.seconds() }))
             }
             Request::Advance { until_s } => {
@@ -112,6 +134,7 @@ impl Session {
                 let outcome = world.tables();
                 Ok(tables::output(world.config(), &outcome))
             }
+            Request::Frames => unreachable!("its answer is no JSON"),
         }
     }
 

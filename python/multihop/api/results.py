@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,11 +47,28 @@ class Comparison(Runs):
         """What distance and gap to the optimum are, and why a gap is below zero, if one is."""
         return about_optimum(self)
 
-    def report(self, path: str | Path, frames: str | Path | None = None) -> Path:
-        """Writes a self-contained HTML report, with the viewer if there is a frame log, and returns its path."""
-        from multihop.report import write
+    def report(self, path: str | Path, frames: str | Path | Mapping[str, str | Path] | None = None) -> Path:
+        """Writes a self-contained HTML report and returns its path.
 
-        return write(self, Path(path), frames=None if frames is None else Path(frames).read_bytes())
+        Args:
+            path: of the report.
+            frames: a frame log of the first variant, which the report shows; or one for each of several variants, to
+                whose pages it links, files of their names that end in `.html`, as `multihop view` writes them.
+        """
+        from multihop.report import Shown, write
+
+        folder = Path(path).parent
+        if frames is None:
+            shown = {}
+        elif isinstance(frames, Mapping):
+            pages = {variant: (Path(log), Path(log).with_suffix(".html")) for variant, log in frames.items()}
+            shown = {
+                variant: Shown(log.read_bytes(), Path(os.path.relpath(page, folder)).as_posix())
+                for variant, (log, page) in pages.items()
+            }
+        else:
+            shown = {self.variants[0]: Shown(Path(frames).read_bytes())}
+        return write(self, Path(path), frames=shown)
 
     def figures(self, directory: str | Path) -> list[Path]:
         """Writes the report's charts as SVG files, for papers and slides, and returns their paths."""

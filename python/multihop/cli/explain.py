@@ -50,10 +50,12 @@ def explain(
     found = explained(results, flow, variant=variant, seeds=seeds, try_remedies=not no_try, threads=jobs, on_tick=tick)
     if report is not None:
         from multihop.api.results import Comparison, Result
-        from multihop.report import write
+        from multihop.report import Shown, write
 
         runs = tuple(Result(run.scenario, run.view, run.overrides, run.output) for run in found.runs)
-        written = write(Comparison(runs[0].scenario, {found.variant: runs}), report, found)
+        log = results / "frames" / f"{found.variant}.frames"
+        frames = {found.variant: Shown(log.read_bytes())} if log.is_file() else None
+        written = write(Comparison(runs[0].scenario, {found.variant: runs}), report, found, frames)
         console.note(f"report: {written}", quiet=quiet)
     if as_json:
         console.print_json(found.record())
@@ -71,7 +73,7 @@ def explain(
             if heading:
                 console.say(f"  {heading}")
             for sentence in sentences:
-                console.say(_wrapped(sentence, "    " if heading else "  "))
+                console.say(_wrapped(sentence.text, "    " if heading else "  "))
     fine = [account.name for account in found.flows if account.status == "fine" and account.flow not in found.explained]
     if fine and found.explained:
         console.say()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -147,9 +148,12 @@ def compare(
         raise UserError("--frames: frame logs go to the directory of the results; add --out DIR")
     replaced = {"duration": duration, "warmup": warmup, "record_interval": record_interval, "set": read(set)}
     variants = [(name, {**replaced, "scheme": name}) for name in names]
-    comparison = _simulate(load(scenario), variants, seed, seeds, jobs, out, report, quiet=quiet or as_json)
+    write_logs = None
     if frames is not None and out is not None:
-        _write_frame_logs(load(scenario), variants, seed_number(frames), out / "frames", quiet=quiet or as_json)
+        write_logs = partial(_frame_logs, load(scenario), variants, seed_number(frames), out / "frames")
+    comparison = _simulate(
+        load(scenario), variants, seed, seeds, jobs, out, report, write_logs=write_logs, quiet=quiet or as_json
+    )
     if as_json:
         console.print_json(as_json_value(comparison))
     else:
@@ -159,17 +163,25 @@ def compare(
             console.say(sentence)
 
 
-def _write_frame_logs(
-    scenario: Scenario, variants: list[tuple[str, dict[str, Any]]], seed: int, folder: Path, *, quiet: bool
-) -> None:
-    """Runs a seed with each variant for its frame log alone."""
+def _frame_logs(
+    scenario: Scenario, variants: list[tuple[str, dict[str, Any]]], seed: int, folder: Path
+) -> dict[str, Path]:
+    """Runs a seed with each variant for its frame log alone, and writes its page, if it is not too large for one."""
     from multihop.api import run_variants
+    from multihop.cli.view import write_page
 
     folder.mkdir(exist_ok=True)
+    written = {}
     for variant in variants:
         file = folder / f"{variant[0]}.frames"
         run_variants(scenario, [variant], seeds=[seed], logs=Logs(frames=file))
-    console.note(f"frame logs: {folder}; to see them: multihop view {folder}", quiet=quiet)
+        try:
+            write_page(file, file.with_suffix(".html"))
+        except UserError as error:
+            console.note(f"no page: {error}")
+        else:
+            written[variant[0]] = file
+    return written
 
 
 def _simulate(
@@ -182,6 +194,7 @@ def _simulate(
     report: Path | None,
     logs: Logs = NO_LOGS,
     *,
+    write_logs: Callable[[], dict[str, Path]] | None = None,
     quiet: bool,
 ) -> Comparison:
     """Checks everything that can be checked, runs, writes what was asked for."""
@@ -234,8 +247,12 @@ def _simulate(
         if out is not None:
             _report_replaced(comparison, out, quiet=quiet)
             console.note(f"tables: {comparison.save(out)}", quiet=quiet)
+        frames: Path | dict[str, Path] | None = logs.frames
+        if write_logs is not None and out is not None:
+            frames = write_logs()
+            console.note(f"frame logs and their pages: {out / 'frames'}", quiet=quiet)
         if report is not None:
-            console.note(f"report: {comparison.report(report, logs.frames)}", quiet=quiet)
+            console.note(f"report: {comparison.report(report, frames)}", quiet=quiet)
     return comparison
 
 

@@ -48,22 +48,27 @@ def view(
         return _perfetto(logs, perfetto, window)
     for log in logs:
         page = out or log.with_suffix(".html")
-        require_writable_file(page, log)
-        write_text(page, _page(log, window))
+        write_page(log, page, window)
         console.say(f"page: {page}")
         if open_:
             webbrowser.open(page.resolve().as_uri())
     return None
 
 
-def _page(log: Path, window: tuple[int, int] | None) -> str:
+def write_page(log: Path, file: Path, window: tuple[int, int] | None = None) -> None:
+    """Writes the page of a frame log, or of an interval of it in nanoseconds.
+
+    Raises:
+        UserError: if the log cannot be read or has too many transmissions for a page, or the page cannot be written.
+    """
     from multihop.framelog.reading import cut, read
     from multihop.report.viewer import page
 
+    require_writable_file(file, log)
     found = read(log, window, _MOST)
     if found.cut_short:
         console.note(f"{log}: cut short; its end is missing")
-    return page(cut(log.read_bytes(), window), found.head["name"])
+    write_text(file, page(cut(log.read_bytes(), window), found.head["name"]))
 
 
 def _perfetto(logs: list[Path], out: Path, window: tuple[int, int] | None) -> None:

@@ -45,6 +45,10 @@ DROP_KINDS = {
 }
 
 
+#: Kind of a cause, sender, receiver and interferer. What is said of a hop or of a flow has the kind `hop` or `flow`.
+Place = tuple[str, int | None, int | None, int | None]
+
+
 @dataclass(frozen=True)
 class Cause:
     """One thing that holds a flow back.
@@ -66,7 +70,7 @@ class Cause:
     facts: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def place(self) -> tuple[str, int | None, int | None, int | None]:
+    def place(self) -> Place:
         """What it is apart from how much: causes of two flows with one place are one cause."""
         return self.kind, self.sender, self.receiver, self.interferer
 

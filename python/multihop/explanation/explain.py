@@ -13,7 +13,7 @@ from multihop.base.errors import UserError
 from multihop.comparison.run import Run
 from multihop.explanation import remedies, source, words
 from multihop.explanation.books import Blame, has_causes
-from multihop.explanation.causes import Cause, FlowAccount, Hop, accounts
+from multihop.explanation.causes import Cause, FlowAccount, Hop, Place, accounts
 from multihop.explanation.remedies import Trial
 from multihop.optima.optimum import optimum
 from multihop.results.provenance import record
@@ -25,6 +25,14 @@ from multihop.simulation.seeds import seed_list
 SEEDS = 5
 
 OnTick = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Something that is said of a flow; `place` is what it is about, where a run shows it, none of what was tried."""
+
+    text: str
+    place: Place | None = None
 
 
 @dataclass(frozen=True)
@@ -113,29 +121,37 @@ class Explanation:
         scenario, overrides = self.runs[0].scenario, self.runs[0].overrides
         return remedies.Settings(scenario, overrides, self.runs[0].view).get(f"medium.{key}")
 
-    def paragraphs(self, index: int) -> list[tuple[str, list[str]]]:
+    def paragraphs(self, index: int) -> list[tuple[str, list[Sentence]]]:
         """A flow in parts, each a heading (or none) with its sentences."""
         account = self.flows[index]
-        flows = [flow.name for flow in self.flows]
         airtime = self._airtime()
         path = " > ".join(self.name(node) for node in account.view["path"]) or "no path"
-        made = [("", [words.status(account), f"Path: {path}; scheme {account.view['scheme']}."])]
+        about = [words.status(account), f"Path: {path}; scheme {account.view['scheme']}."]
+        made = [("", [Sentence(text, ("flow", None, None, None)) for text in about])]
         causes = [
-            f"{words.percent(cause.score)}: {words.sentence(cause, self.name, flows)}{self._without(account, cause)}"
+            Sentence(f"{words.percent(cause.score)}: {self._said(account, cause)}", cause.place)
             for cause in words.main_causes(account)
         ]
         if causes:
             made.append(("What holds it back" if account.status != "fine" else "What limits it", causes))
-        hops = [words.hop_sentence(hop, self.name, airtime.get(hop.sender)) for hop in account.hops]
+        hops = [
+            Sentence(
+                words.hop_sentence(hop, self.name, airtime.get(hop.sender)), ("hop", hop.sender, hop.receiver, None)
+            )
+            for hop in account.hops
+        ]
         limit = words.clique(account, self.name)
-        made.append(("Hop by hop", [*hops, *([limit] if limit else [])]))
-        made += self._tried(index)
+        if limit:
+            hops.append(Sentence(limit, ("hop", *account.clique[0], None)))
+        made.append(("Hop by hop", hops))
+        made += [(heading, [Sentence(text) for text in said]) for heading, said in self._tried(index)]
         return made
 
-    def _without(self, account: FlowAccount, cause: Cause) -> str:
-        """What the flow would have without a cause, where its time is all that limits it."""
+    def _said(self, account: FlowAccount, cause: Cause) -> str:
+        """A cause, and what the flow would have without it, where its time is all that limits it."""
         rate = without_bps(account, cause)
-        return "" if rate is None else f" Without that it would carry about {words.bits(rate)}."
+        without = "" if rate is None else f" Without that it would carry about {words.bits(rate)}."
+        return words.sentence(cause, self.name, [flow.name for flow in self.flows]) + without
 
     def _tried(self, index: int) -> list[tuple[str, list[str]]]:
         if self.trials is None or index not in self.trials:
@@ -205,7 +221,10 @@ class Explanation:
             "clique": [[self.name(a), self.name(b)] for a, b in account.clique],
             "clique_airtime": account.clique_airtime,
             "remedies": trials,
-            "sentences": [{"heading": head, "sentences": said} for head, said in self.paragraphs(index)],
+            "sentences": [
+                {"heading": head, "sentences": [sentence.text for sentence in said]}
+                for head, said in self.paragraphs(index)
+            ],
         }
 
     def _cause_record(self, account: FlowAccount, cause: Cause) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from multihop.base.files import write_text
@@ -9,13 +10,19 @@ from multihop.comparison.runs import Runs
 from multihop.explanation.explain import Explanation
 from multihop.report import charts
 from multihop.report.document import page
+from multihop.report.places import Shown
 from multihop.report.svg import style
 
-__all__ = ["figures", "page", "write"]
+__all__ = ["Shown", "figures", "page", "write"]
 
 
-def write(comparison: Runs, path: Path, explanation: Explanation | None = None, frames: bytes | None = None) -> Path:
-    """Writes the report; what was explained of the runs is in it, and the viewer with a frame log.
+def write(
+    comparison: Runs,
+    path: Path,
+    explanation: Explanation | None = None,
+    frames: Mapping[str, Shown] | None = None,
+) -> Path:
+    """Writes the report; what was explained of the runs is in it, and frame logs of variants, or links to their pages.
 
     Raises:
         UserError: if the file cannot be written, or is the scenario itself.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from multihop.comparison.runs import Runs
-from multihop.report.markup import estimate_words
+from multihop.report.markup import estimate_words, with_unit
+from multihop.report.numbers import Line, Panel
 from multihop.report.svg import FAINT, INK, PAGE_WIDTH, PALETTE, Chart, colours, legend_above
 from multihop.results.columns import DROP_CAUSES, METRIC, TABLES, Metric
 from multihop.results.statistics import estimate_or_none
@@ -56,13 +58,16 @@ def flow_goodput(comparison: Runs) -> Chart:
     axis = chart.figure.subplots()
     palette = colours(comparison.variants)
     width = 0.8 / len(comparison.variants)
+    panel = chart.panel(axis, "flow", "goodput [Mb/s]")
     for index, variant in enumerate(comparison.variants):
         mine = flows[flows["variant"] == variant]
         groups = [mine.loc[mine["flow"] == k, "goodput_bps"].to_numpy(dtype=float) / 1e6 for k in range(len(labels))]
+        line = panel.line(variant, palette[variant], (f"v{index}",))
         for position, (flow, values) in enumerate(zip(listed, groups, strict=True)):
             at = position + (index - (len(comparison.variants) - 1) / 2) * width
             name = variant if position == 0 else None
-            _bar(chart, axis, at, values, width, palette[variant], f"{flow['name']}, {variant}:", "Mb/s", name)
+            bar = _Bar(at, width, f"{flow['name']}, {variant}:", "Mb/s", (f"v{index}", f"f{position}"))
+            _draw_bar(chart, axis, bar, values, line, flow["name"], name)
         _mark_optimum(chart, axis, comparison, variant, (index - (len(comparison.variants) - 1) / 2) * width, width)
     axis.set_xticks(range(len(labels)), labels, rotation=_tilt(labels), ha="right" if _tilt(labels) else "center")
     axis.set_ylabel("goodput [Mb/s]")
@@ -81,12 +86,14 @@ def _mark_optimum(
     """A line across the bar of each flow, where the proportionally fair optimum is."""
     if comparison.not_comparable is not None:
         return
+    of = f"v{comparison.variants.index(variant)}"
     for position, row in enumerate(comparison.optima[variant].flows.to_dict("records")):
         best = row["optimum_bps"] / 1e6
         at = position + offset
         label = "optimum" if position == 0 and variant == comparison.variants[0] else None
         (line,) = axis.plot([at - width / 2, at + width / 2], [best, best], color=INK, linewidth=1.5, label=label)
-        chart.tip(line, f"{row['name']}, {variant}: proportionally fair optimum {best:.3g} Mb/s")
+        said = f"{row['name']}, {variant}: proportionally fair optimum {best:.3g} Mb/s"
+        chart.tip(line, said, (of, f"f{position}"))
 
 
 def losses(comparison: Runs) -> Chart:
@@ -96,6 +103,7 @@ def losses(comparison: Runs) -> Chart:
     axis = chart.figure.subplots()
     bottoms = np.zeros(len(comparison.variants))
     fates = flows[["packets_delivered", *(f"dropped_{cause}" for cause in DROP_CAUSES)]].sum(axis=1)
+    panel = chart.panel(axis, "scheme", "data packets lost [%]")
     decided = fates.groupby(flows["variant"], sort=False).sum().reindex(comparison.variants).to_numpy(dtype=float)
     for cause, colour in zip(DROP_CAUSES, PALETTE, strict=False):
         column = f"dropped_{cause}"
@@ -105,8 +113,10 @@ def losses(comparison: Runs) -> Chart:
         shares = 100 * np.divide(lost, decided, out=np.zeros_like(lost), where=decided > 0)
         label = cause.replace("_", " ")
         bars = axis.bar(comparison.variants, shares, 0.6, bottom=bottoms, color=colour, label=label)
-        for variant, bar, share in zip(comparison.variants, bars, shares, strict=True):
-            chart.tip(bar, f"{variant}: {share:.3g} %, {TABLES['flows'][column].meaning}")
+        line = panel.line(label, colour)
+        for index, (variant, bar, share) in enumerate(zip(comparison.variants, bars, shares, strict=True)):
+            chart.tip(bar, f"{variant}: {share:.3g} %, {TABLES['flows'][column].meaning}", (f"v{index}",))
+            line.add(variant, share)
         bottoms += shares
     axis.set_ylabel("data packets lost [%]")
     if bottoms.any():
@@ -123,20 +133,25 @@ def over_time(comparison: Runs) -> Chart:
     chart = Chart("time", "Goodput and congestion window over time", PAGE_WIDTH, 5.4)
     top, bottom = chart.figure.subplots(2, 1, sharex=True)
     series = comparison.series
-    if len(comparison.variants) == 1:
-        _lines_per_flow(chart, (top, bottom), series)
-        top.set_ylabel("goodput [Mb/s]")
+    of_flows = len(comparison.variants) == 1
+    names = ("goodput [Mb/s]", "window [kB]") if of_flows else ("total goodput [Mb/s]", "mean window [kB]")
+    upper, lower = (
+        chart.panel(axis, "time [s]", name, cursor=True, zooms=True)
+        for axis, name in zip((top, bottom), names, strict=True)
+    )
+    if of_flows:
+        _lines_per_flow(chart, (upper, lower), series)
     else:
         total: Callable[[Any], Any] = lambda g: g.sum() / 1e6  # noqa: E731 - two aggregations side by side
         mean: Callable[[Any], Any] = lambda g: g.mean() / 1e3  # noqa: E731
-        for variant, colour in colours(comparison.variants).items():
+        for index, (variant, colour) in enumerate(colours(comparison.variants).items()):
             mine = series[series["variant"] == variant]
-            _band(chart, top, _by_time(mine, "goodput_bps", total), colour, variant)
-            _band(chart, bottom, _by_time(mine, "window_bytes", mean), colour, variant)
-        top.set_ylabel("total goodput [Mb/s]")
+            for panel, column, over in ((upper, "goodput_bps", total), (lower, "window_bytes", mean)):
+                _band(chart, panel, _by_time(mine, column, over), panel.line(variant, colour, (f"v{index}",)))
     if not len(bottom.lines):
         bottom.text(0.5, 0.5, "no flow has a congestion window", transform=bottom.transAxes, ha="center")
-    bottom.set_ylabel("window [kB]" if len(comparison.variants) == 1 else "mean window [kB]")
+    top.set_ylabel(names[0])
+    bottom.set_ylabel(names[1])
     bottom.set_xlabel("time [s]")
     warmup = next(iter(comparison.results.values()))[0].view["warmup"]
     for axis in (top, bottom):
@@ -158,14 +173,18 @@ def airtime(comparison: Runs) -> Chart:
     chart = Chart("airtime", "Share of time per node", PAGE_WIDTH, 0.9 + 1.75 * count)
     axes = np.atleast_1d(chart.figure.subplots(count, 1, sharex=True, sharey=True))
     names = nodes.drop_duplicates("node").set_index("node")["name"]
-    for axis, variant in zip(axes, comparison.variants, strict=True):
+    for index, (axis, variant) in enumerate(zip(axes, comparison.variants, strict=True)):
+        panel = chart.panel(axis, "node", "% of time", variant if count > 1 else "")
         means = nodes[nodes["variant"] == variant].groupby("node")[list(_SHARES)].mean().loc[shown]
         bottoms = np.zeros(len(shown))
         for share, colour in _SHARES.items():
             values = 100 * means[share].to_numpy(dtype=float)
             bars = axis.bar(range(len(shown)), values, 0.85, bottom=bottoms, color=colour, label=share)
+            line = panel.line(share, colour)
             for node, bar, value in zip(shown, bars, values, strict=True):
-                chart.tip(bar, f"{names[node]}, {variant}: {share} {value:.1f} % of the time")
+                said = f"{names[node]}, {variant}: {share} {value:.1f} % of the time"
+                chart.tip(bar, said, (f"v{index}", f"n{node}"))
+                line.add(str(names[node]), value)
             bottoms += values
         axis.set_title(variant if count > 1 else "")
         axis.set_ylabel("% of time")
@@ -185,54 +204,74 @@ def airtime(comparison: Runs) -> Chart:
 
 def _metric_panel(chart: Chart, axis: Any, comparison: Runs, metric: Metric) -> None:  # noqa: ANN401 - an Axes
     palette = colours(comparison.variants)
+    panel = chart.panel(axis, "scheme", with_unit(metric))
     for index, variant in enumerate(comparison.variants):
         values = metric.scale * comparison.values(variant, metric.name)
-        _bar(chart, axis, index, values, 0.62, palette[variant], f"{variant}: {metric.title.lower()}", metric.unit)
+        of = (f"v{index}",)
+        bar = _Bar(index, 0.62, f"{variant}: {metric.title.lower()}", metric.unit, of)
+        _draw_bar(chart, axis, bar, values, panel.line(variant, palette[variant], of), variant)
         finite = values[np.isfinite(values)]
         if len(finite) > 1:
             spread = np.linspace(-0.14, 0.14, len(finite))
-            axis.plot(index + spread, finite, ".", color=INK, alpha=0.35, markersize=3.5)
+            (dots,) = axis.plot(index + spread, finite, ".", color=INK, alpha=0.35, markersize=3.5)
+            chart.part(dots, of=of)
     axis.set_xticks(range(len(comparison.variants)), comparison.variants)
     if len(comparison.variants) > 4:
         axis.tick_params(axis="x", rotation=25)
-    axis.set_title(f"{metric.title} [{metric.unit}]" if metric.unit else metric.title)
+    axis.set_title(with_unit(metric))
     axis.set_ylim(bottom=0)
     axis.set_xlim(-0.6, max(len(comparison.variants) - 0.4, 1.6))
 
 
-def _bar(
+@dataclass(frozen=True)
+class _Bar:
+    """Where a bar stands, how wide it is, what its tooltip says, and what it is of."""
+
+    at: float
+    width: float
+    said: str
+    unit: str
+    of: tuple[str, ...]
+
+
+def _draw_bar(
     chart: Chart,
     axis: Any,  # noqa: ANN401 - an Axes
-    at: float,
+    bar: _Bar,
     values: np.ndarray,
-    width: float,
-    colour: str,
-    what: str,
-    unit: str,
+    line: Line,
+    place: str,
     label: str | None = None,
 ) -> None:
-    """A bar at the mean, its 95 % interval, and a tooltip with the numbers."""
+    """A bar at the mean in the line's colour, its 95 % interval, and a tooltip with the numbers; the line gets them."""
     found = estimate_or_none(values)
     if found is None:
         return
-    bar = axis.bar(at, found.mean, width * 0.95, color=colour, label=label)[0]
+    drawn = axis.bar(bar.at, found.mean, bar.width * 0.95, color=line.colour, label=label)[0]
     if found.half_width is not None:
-        axis.errorbar(at, found.mean, found.half_width, color=INK, capsize=3, linewidth=1.1)
-    chart.tip(bar, f"{what} {estimate_words(found, unit)}")
+        _, caps, whiskers = axis.errorbar(bar.at, found.mean, found.half_width, color=INK, capsize=3, linewidth=1.1)
+        for part in (*caps, *whiskers):
+            chart.part(part, of=bar.of)
+    chart.tip(drawn, f"{bar.said} {estimate_words(found, bar.unit)}", bar.of)
+    line.add(place, found.mean, found.low, found.high)
 
 
 def _sorted_goodput(comparison: Runs, flows: pd.DataFrame) -> Chart:
     chart = Chart("flows", "Goodput of flows, sorted", PAGE_WIDTH, 3.6)
     axis = chart.figure.subplots()
-    for variant, colour in colours(comparison.variants).items():
+    panel = chart.panel(axis, "flows, from the least to the most goodput", "goodput [Mb/s]", cursor=True)
+    for index, (variant, colour) in enumerate(colours(comparison.variants).items()):
         mine = flows[flows["variant"] == variant]
         values = np.sort(mine.groupby("flow")["goodput_bps"].mean().to_numpy(dtype=float)) / 1e6
+        of = (f"v{index}",)
         (line,) = axis.plot(np.arange(1, len(values) + 1), values, color=colour, linewidth=2, label=variant)
-        chart.tip(line, f"{variant}: from {values[0]:.3g} to {values[-1]:.3g} Mb/s")
+        chart.tip(line, f"{variant}: from {values[0]:.3g} to {values[-1]:.3g} Mb/s", of)
+        shown = panel.line(variant, colour, of)
+        shown.extend(range(1, len(values) + 1), values)
         if comparison.not_comparable is None:
             best = np.sort(comparison.optima[variant].rates_bps) / 1e6
             (line,) = axis.plot(np.arange(1, len(best) + 1), best, color=colour, linewidth=1.2, linestyle="--")
-            chart.tip(line, f"{variant}: proportionally fair optimum, from {best[0]:.3g} to {best[-1]:.3g} Mb/s")
+            chart.tip(line, f"{variant}: proportionally fair optimum, from {best[0]:.3g} to {best[-1]:.3g} Mb/s", of)
     axis.set_xlabel("flows, from the least to the most goodput")
     axis.set_ylabel("goodput, mean over seeds [Mb/s]")
     axis.set_ylim(bottom=0)
@@ -247,19 +286,23 @@ def _by_time(series: pd.DataFrame, column: str, over_flows: Callable[[Any], Any]
     return grouped.unstack("seed") if len(grouped) else pd.DataFrame()  # noqa: PD010 - the index is unique by construction
 
 
-def _band(chart: Chart, axis: Any, table: pd.DataFrame, colour: str, label: str) -> None:  # noqa: ANN401 - an Axes
+def _band(chart: Chart, panel: Panel, table: pd.DataFrame, line: Line) -> None:
     if table.empty:
         return
     times = table.index.to_numpy(dtype=float)
     found = [estimate_or_none(row) for row in table.to_numpy(dtype=float)]
     means = np.array([np.nan if e is None else e.mean for e in found])
     half = np.array([0.0 if e is None or e.half_width is None else e.half_width for e in found])
-    axis.fill_between(times, np.maximum(means - half, 0), means + half, color=colour, alpha=0.18, linewidth=0)
-    (line,) = axis.plot(times, means, color=colour, linewidth=1.6, label=label)
-    chart.tip(line, f"{label}: mean {np.nanmean(means):.4g}")
+    low, high = np.maximum(means - half, 0), means + half
+    band = panel.axis.fill_between(times, low, high, color=line.colour, alpha=0.18, linewidth=0)
+    chart.part(band, of=line.of)
+    (drawn,) = panel.axis.plot(times, means, color=line.colour, linewidth=1.6, label=line.name)
+    chart.tip(drawn, f"{line.name}: mean {np.nanmean(means):.4g}", line.of)
+    for time, mean, end_low, end_high, width in zip(times, means, low, high, half, strict=True):
+        line.add(time, mean, *((end_low, end_high) if width > 0 else ()))
 
 
-def _lines_per_flow(chart: Chart, axes: tuple[Any, Any], series: pd.DataFrame) -> None:
+def _lines_per_flow(chart: Chart, panels: tuple[Panel, Panel], series: pd.DataFrame) -> None:
     """All flows; of many, the extremes and those between in colour and the others faint."""
     named, faint = flows_in_colour(series)
     looks = [(flow, FAINT, 0.9, False) for flow in faint]
@@ -267,14 +310,17 @@ def _lines_per_flow(chart: Chart, axes: tuple[Any, Any], series: pd.DataFrame) -
     for flow, colour, width, is_named in looks:
         mine = series[series["flow"] == flow]
         name = str(mine["name"].iloc[0])
-        for axis, column, unit in ((axes[0], "goodput_bps", 1e-6), (axes[1], "window_bytes", 1e-3)):
+        for panel, column, unit in ((panels[0], "goodput_bps", 1e-6), (panels[1], "window_bytes", 1e-3)):
             means = mine.groupby("time_s")[column].mean().dropna()
             if means.empty:
                 continue
-            (line,) = axis.plot(means.index, means.to_numpy() * unit, color=colour, linewidth=width)
+            line = panel.line(name, colour, (f"f{flow}",))
+            values = means.to_numpy() * unit
+            (drawn,) = panel.axis.plot(means.index, values, color=colour, linewidth=width)
             if is_named:
-                line.set_label(name)
-            chart.tip(line, name)
+                drawn.set_label(name)
+            chart.tip(drawn, name, line.of)
+            line.extend(means.index, values)
 
 
 def flows_in_colour(series: pd.DataFrame) -> tuple[list[int], list[int]]:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
+from urllib.parse import quote
 
 from multihop.comparison.runs import Contrast, Runs
 from multihop.comparison.verdict import about_optimum, sentences
 from multihop.explanation.explain import Explanation
-from multihop.framelog.reading import decode
 from multihop.report import charts, explained, topology, viewer
 from multihop.report.markup import document, facts, paragraphs, remark, section, with_unit
 from multihop.report.markup import escape as _e
-from multihop.report.places import Places
+from multihop.report.numbers import in_script
+from multihop.report.places import Shown
 from multihop.report.svg import colours, style
 from multihop.results.folders import MOTION_FILE
 from multihop.results.provenance import build
 from multihop.results.words import with_interval
 
 
-def page(comparison: Runs, explanation: Explanation | None = None, frames: bytes | None = None) -> str:
-    """The report as HTML; what was explained of the runs is in it, and the viewer with a frame log."""
-    places = None if frames is None else Places(decode(frames))
+def page(comparison: Runs, explanation: Explanation | None = None, frames: Mapping[str, Shown] | None = None) -> str:
+    """The report as HTML; what was explained of the runs is in it, and frame logs of variants, or links to them."""
+    shown = frames or {}
     first = next(iter(comparison.results.values()))[0]
     title = first.view["name"]
     description = first.view.get("description") or ""
@@ -29,7 +32,7 @@ def page(comparison: Runs, explanation: Explanation | None = None, frames: bytes
     seeds = len(comparison.seeds)
     intervals = "Bars are means, whiskers 95 % intervals (Student t), dots single seeds." if seeds > 1 else ""
     sections = [
-        f"<header><h1>{_e(title)}</h1>{paragraphs(description)}{_subtitle(comparison)}</header>",
+        f"<header><h1>{_e(title)}</h1>{paragraphs(description)}{_subtitle(comparison)}</header>{_subjects(comparison)}",
         section("Verdict", _verdict(comparison)),
         section(
             "Topology",
@@ -38,7 +41,7 @@ def page(comparison: Runs, explanation: Explanation | None = None, frames: bytes
         ),
         section("Throughput and fairness", drawn["metrics"], intervals),
         section("Goodput of each flow", drawn["flows"], _optimum_note(comparison)),
-        *explained.sections(comparison, explanation, places),
+        *explained.sections(comparison, explanation, {variant: log.places() for variant, log in shown.items()}),
         section(
             "Where packets are lost",
             drawn["losses"],
@@ -52,20 +55,40 @@ def page(comparison: Runs, explanation: Explanation | None = None, frames: bytes
             "Transmitting; receiving frames meant for the node; sensing anything else on the medium; idle. "
             "Means over seeds.",
         ),
-        *_transmissions(frames),
+        *_transmissions(shown),
         section("Numbers", _metric_table(comparison) + _about_optimum(comparison) + _paired_table(comparison)),
         section("Provenance", _provenance(comparison)),
     ]
     return document(title, "\n".join(sections))
 
 
-def _transmissions(frames: bytes | None) -> list[str]:
-    if frames is None:
-        return []
-    content = f"<style>\n{viewer.styles()}</style>{viewer.embedded(frames)}{viewer.inline_module()}"
-    return [
-        section("Every transmission", content, "Click a frame to follow its packet; the address carries the place.")
-    ]
+def _transmissions(frames: Mapping[str, Shown]) -> list[str]:
+    """The viewer of the logs that this page shows, and links to the pages of the others."""
+    own = [log.log for log in frames.values() if not log.page]
+    pages = ", ".join(
+        f'<a href="{_e(quote(log.page))}">{_e(variant)}</a>' for variant, log in frames.items() if log.page
+    )
+    made = []
+    if own:
+        hosts = "".join(viewer.embedded(log, f"frames{number}") for number, log in enumerate(own))
+        content = f"<style>\n{viewer.styles()}</style>{hosts}{viewer.inline_module()}"
+        note = "Click a frame to follow its packet; the address carries the place."
+        made.append(section("Every transmission", content, note))
+    if pages:
+        made.append(section("Every transmission", f"<p>Of one seed, each in a page beside this one: {pages}.</p>"))
+    return made
+
+
+def _subjects(comparison: Runs) -> str:
+    """What can be picked in the page, by number, for its script: the nodes on the path of a flow are lit with it."""
+    view = next(iter(comparison.results.values()))[0].view
+    nodes = [node["name"] for node in view["nodes"]]
+    flows = []
+    for flow in view["flows"]:
+        path = flow["path"] or [nodes.index(flow[end]) for end in ("source", "destination")]
+        flows.append({"name": flow["name"], "path": path})
+    about = json.dumps({"variants": comparison.variants, "flows": flows, "nodes": nodes}, ensure_ascii=False)
+    return f'<script type="application/json" id="subjects">{in_script(about)}</script>'
 
 
 def _subtitle(comparison: Runs) -> str:

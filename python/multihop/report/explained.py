@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from multihop.base import extras
 from multihop.comparison.runs import Runs
+from multihop.explanation.causes import Place
 from multihop.explanation.explain import Explanation, of_runs
 from multihop.report.markup import disclosure, escape, section
 from multihop.report.places import Places
@@ -12,13 +15,17 @@ from multihop.report.places import Places
 MOST_FLOWS = 8
 
 
-def sections(comparison: Runs, explanation: Explanation | None, places: Places | None = None) -> list[str]:
+def sections(comparison: Runs, explanation: Explanation | None, places: Mapping[str, Places]) -> list[str]:
     """The section, made of what was explained, or else of the runs if these kept books of causes; otherwise none.
 
-    With places of a frame log, each sentence has a link to the viewer.
+    With places in the frame log of a variant, what is said of a run has a link to the viewer.
     """
     made = [explanation] if explanation is not None else _of_runs(comparison)
-    content = "".join(_variant(each, places, several=len(made) > 1) for each in made if each.explained)
+    content = "".join(
+        _variant(each, places.get(each.variant), comparison.variants.index(each.variant), several=len(made) > 1)
+        for each in made
+        if each.explained
+    )
     note = (
         "Shares are of the time that packets take at the hop that is occupied most, and of packets that were dropped. "
         "Remedies, tried by runs: multihop explain RESULTS."
@@ -33,29 +40,32 @@ def _of_runs(comparison: Runs) -> list[Explanation]:
     return [each for each in found if each is not None]
 
 
-def _variant(found: Explanation, places: Places | None, *, several: bool) -> str:
-    """What is slow in one variant."""
+def _variant(found: Explanation, places: Places | None, number: int, *, several: bool) -> str:
+    """What is slow in the variant of that number."""
     head = f"<h3>{escape(found.variant)}</h3>" if several else ""
-    remark = found.remark()
-    said = "".join(f"<p>{escape(text)}</p>" for text in (found.headline(), remark) if text)
+    remark, main = found.remark(), found.main_cause
+    seen = "" if main is None else _link(places, found.flows[main[2][0]].name, main[0].place)
+    said = f"<p>{escape(found.headline())}{seen}</p>" + (f"<p>{escape(remark)}</p>" if remark else "")
     worst = sorted(found.explained, key=lambda index: found.flows[index].share)
-    shown = "".join(_flow(found, index, places) for index in worst[:MOST_FLOWS])
+    shown = "".join(_flow(found, index, places, number) for index in worst[:MOST_FLOWS])
     left = len(worst) - MOST_FLOWS
     more = f"<p>{left} more flows are below half of their fair share; explain names each.</p>" if left > 0 else ""
     return head + said + shown + more
 
 
-def _flow(found: Explanation, index: int, places: Places | None) -> str:
+def _flow(found: Explanation, index: int, places: Places | None, number: int) -> str:
     parts = []
     for heading, sentences in found.paragraphs(index):
         items = "".join(
-            f"<li>{escape(sentence)}{_link(places, found.flows[index].name, sentence)}</li>" for sentence in sentences
+            f"<li>{escape(sentence.text)}{_link(places, found.flows[index].name, sentence.place)}</li>"
+            for sentence in sentences
         )
         parts.append((f"<h4>{escape(heading)}</h4>" if heading else "") + f"<ul>{items}</ul>")
     account = found.flows[index]
-    return disclosure(f"{account.name} ({account.status})", "".join(parts), "explained")
+    shown = disclosure(f"{account.name} ({account.status})", "".join(parts), "explained")
+    return f'<div data-of="v{number} f{index}">{shown}</div>'
 
 
-def _link(places: Places | None, flow: str, sentence: str) -> str:
-    place = None if places is None else places.of(flow, sentence)
-    return "" if place is None else f' <a href="{escape(place)}">see it</a>'
+def _link(places: Places | None, flow: str, place: Place | None) -> str:
+    address = None if places is None or place is None else places.of(flow, place)
+    return "" if address is None else f' <a class="seen" href="{escape(address)}">see it</a>'

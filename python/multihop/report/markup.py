@@ -20,7 +20,7 @@ def document(title: str, body: str) -> str:
         '<link rel="icon" href="data:,">\n'
         f"<style>\n{_resource('style.css')}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n"
         '<div id="tooltip" role="status" hidden></div>\n'
-        f"<script>\n{_resource('script.js')}</script>\n</body>\n</html>\n"
+        f"<script>\n{_resource('script.js')}{_resource('linked.js')}</script>\n</body>\n</html>\n"
     )
 
 

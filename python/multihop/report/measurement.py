@@ -140,8 +140,10 @@ def _over_time(found: Measurement, sniffer: Sniffer) -> str:
     shares = shares.reindex(range(-(-bins // group)), fill_value=0.0)
     width = sniffer.bin_s * group
     under = np.zeros(len(shares))
+    panel = chart.panel(axis, "time [s]", "share of airtime", cursor=True, zooms=True)
     for kind, colour in _KINDS.items():
         if kind in shares:
+            panel.line(kind, colour).extend((shares.index + 0.5) * width, shares[kind])
             axis.bar(
                 shares.index * width, shares[kind], width, under, align="edge", color=colour, label=kind, linewidth=0
             )
@@ -175,9 +177,11 @@ def _estimates(found: Measurement, sniffer: Sniffer) -> str:
     chart = Chart(f"estimates{sniffer.interface}", f"Available bandwidth over time at {sniffer.title}", 9.0, 2.8)
     axis: Any = chart.figure.subplots()
     series = rows.dropna(subset="available_bps")
+    panel = chart.panel(axis, "time [s]", "available [Mb/s]", cursor=True, zooms=True)
     for colour, (name, of) in zip(_LINES, series.groupby("estimator", sort=False), strict=False):
         group = np.arange(len(of)) // max(1, -(-len(of) // _MOST_POINTS))
         points = of[["time_s", "available_bps"]].groupby(group).mean()
+        panel.line(str(name), colour).extend(points["time_s"], points["available_bps"] / 1e6)
         axis.plot(
             points["time_s"],
             points["available_bps"] / 1e6,

@@ -41,34 +41,43 @@
     chart.addEventListener("blur", hide);
   });
 
-  // A part of a chart belongs to one or several series, and is shown while all of them are.
-  document.querySelectorAll("figure.chart-box").forEach((figure) => {
-    const off = new Set();
+  // A part of a chart belongs to one or several series, and is shown while all of them are. A series that is pointed at is lifted in
+  // every chart that has one of its name.
+  const figures = [...document.querySelectorAll("figure.chart-box")].map((figure) => {
     const parts = [...figure.querySelectorAll("[data-series]")];
-    const series = (part) => part.dataset.series.split(" ");
-    const lift = (name) => {
-      parts.forEach((part) => part.classList.toggle("dim", name !== null && !series(part).includes(name)));
-    };
-    figure.querySelectorAll("[data-switch]").forEach((button) => {
+    const buttons = [...figure.querySelectorAll("[data-switch]")];
+    return { figure, parts, buttons, numbers: new Map(buttons.map((button) => [button.textContent, button.dataset.switch])) };
+  });
+  const series = (part) => part.dataset.series.split(" ");
+  const lift = ({ numbers }, number) => {
+    const name = [...numbers.keys()].find((text) => numbers.get(text) === number);
+    figures.forEach((each) => {
+      const lifted = each.numbers === numbers ? number : each.numbers.get(name);
+      each.parts.forEach((part) => part.classList.toggle("dim", typeof lifted === "string" && !series(part).includes(lifted)));
+    });
+  };
+  figures.forEach((each) => {
+    const off = new Set();
+    each.buttons.forEach((button) => {
       const name = button.dataset.switch;
       button.disabled = false;
       button.addEventListener("click", () => {
         if (!off.delete(name)) off.add(name);
         button.setAttribute("aria-pressed", String(!off.has(name)));
-        parts.forEach((part) => part.classList.toggle("off", series(part).some((one) => off.has(one))));
-        lift(off.has(name) ? null : name);
+        each.parts.forEach((part) => part.classList.toggle("off", series(part).some((one) => off.has(one))));
+        lift(each, off.has(name) ? null : name);
       });
-      const enter = () => lift(off.has(name) ? null : name);
+      const enter = () => lift(each, off.has(name) ? null : name);
       button.addEventListener("pointerenter", enter);
       button.addEventListener("focus", enter);
-      ["pointerleave", "blur"].forEach((leave) => button.addEventListener(leave, () => lift(null)));
+      ["pointerleave", "blur"].forEach((leave) => button.addEventListener(leave, () => lift(each, null)));
     });
-    figure.querySelectorAll(".panels").forEach((panels) => {
+    each.figure.querySelectorAll(".panels").forEach((panels) => {
       panels.addEventListener("pointerover", (event) => {
         const part = event.target.closest("[data-series]");
-        lift(part ? series(part)[0] : null);
+        lift(each, part ? series(part)[0] : null);
       });
-      panels.addEventListener("pointerleave", () => lift(null));
+      panels.addEventListener("pointerleave", () => lift(each, null));
     });
   });
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from multihop.base import extras
+from multihop.report.numbers import Panel, element
 
 #: Okabe and Ito's palette, which people with any common colour blindness can distinguish. Yellow is too faint on white;
 #: the violet at the end is not theirs.
@@ -74,17 +75,45 @@ class Chart:
         self.figure = Figure(figsize=(width, height), dpi=_POINTS_PER_INCH, layout="constrained")
         # Text is measured as SVG has it.
         FigureCanvasSVG(self.figure)
-        self._parts: dict[str, tuple[str, str]] = {}
+        self._parts: dict[str, tuple[str, str, str]] = {}
+        self._panels: list[Panel] = []
 
-    def tip(self, artist: Any, text: str) -> None:  # noqa: ANN401 - any artist
-        """Says `text` when the pointer is on the artist."""
-        self.part(artist, text)
+    def tip(self, artist: Any, text: str, of: Sequence[str] = ()) -> None:  # noqa: ANN401 - any artist
+        """Says `text` when the pointer is on the artist, and what it is of: see `part`."""
+        self.part(artist, text, of=of)
 
-    def part(self, artist: Any, tip: str = "", series: Sequence[str] = ()) -> None:  # noqa: ANN401 - any artist
-        """Says `tip` when the pointer is on the artist, and shows it only while all of these series are shown."""
+    def part(
+        self,
+        artist: Any,  # noqa: ANN401 - any artist
+        tip: str = "",
+        series: Sequence[str] = (),
+        of: Sequence[str] = (),
+    ) -> None:
+        """Says `tip` when the pointer is on the artist, and shows it only while all of these series are shown.
+
+        `of` names variants, flows and nodes by number, as in `v0`, `f1`, `n2`: it is lit while these are picked.
+        """
         name = f"part{len(self._parts)}"
         artist.set_gid(name)
-        self._parts[name] = (tip, " ".join(series))
+        self._parts[name] = (tip, " ".join(series), " ".join(of))
+
+    def panel(
+        self,
+        axis: Any,  # noqa: ANN401 - an Axes
+        x: str,
+        y: str,
+        title: str = "",
+        *,
+        cursor: bool = False,
+        zooms: bool = False,
+    ) -> Panel:
+        """Where the numbers of an axis go. `cursor`: places are rising numbers; `zooms`: it is a time series."""
+        made = Panel(axis, title, x, y, cursor, zooms)
+        number = len(self._panels)
+        axis.set_gid(f"panel{number}")
+        axis.xaxis.set_gid(f"panel{number}-x")
+        self._panels.append(made)
+        return made
 
     def file(self) -> str:
         """The figure as an SVG file of its own, dark on white, for papers and slides."""
@@ -110,12 +139,19 @@ class Chart:
         text = re.sub(r'(?<=\s)(width|height)="[\d.]+pt"\s*', "", text, count=2)
         text = re.sub(r' xmlns(:\w+)?="[^"]*"| version="1.1"', "", text)
         text = re.sub(r"\s*\n\s*", "\n", text.replace("<svg", opening, 1)).replace("xlink:href", "href")
+        text += self._numbers()
         return f'<div class="scroll" tabindex="0">{text}</div>' if alone else text
+
+    def _numbers(self) -> str:
+        """What the chart shows, for the page's script; only a drawn chart knows where its axes are."""
+        width, height = (_POINTS_PER_INCH * inches for inches in self.figure.get_size_inches())
+        panels = [panel.record(f"{self.key}-panel{n}", width, height) for n, panel in enumerate(self._panels)]
+        return element(self.key, panels).replace(INK, "currentColor").replace(FAINT, "var(--grid)") if panels else ""
 
     def _opening(self, name: str) -> str:
         """The tag that begins a part, with what the page's script looks for."""
-        tip, series = (html.escape(text, quote=True) for text in self._parts[name])
-        marks = f' data-series="{series}"' if series else ""
+        tip, series, of = (html.escape(text, quote=True) for text in self._parts[name])
+        marks = (f' data-series="{series}"' if series else "") + (f' data-of="{of}"' if of else "")
         return f'<g class="tip"{marks} data-tip="{tip}"><title>{tip}</title>' if tip else f"<g{marks}>"
 
     def _drawn(self, *, transparent: bool) -> str:

@@ -165,7 +165,8 @@ def _drawn_ways(view: _core.ScenarioView, ways: dict[int, np.ndarray], xs: np.nd
         end = begin + len(places)
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs[begin:end], ys[begin:end], strict=True))
         parts.append(
-            f'<polyline class="tip" points="{points}"' + _tip(f"way of {view['nodes'][node]['name']}", "polyline")
+            f'<polyline class="tip" data-of="n{node}" points="{points}"'
+            + _tip(f"way of {view['nodes'][node]['name']}", "polyline")
         )
         begin = end
     return [*parts, "</g>"]
@@ -183,7 +184,8 @@ def _links(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray) -> list[str
         said = " and ".join(f"{100 * q:.0f} %" for q in qualities)
         one_way = "" if len(qualities) > 1 else ", one way"
         parts.append(
-            f'<line class="tip" x1="{xs[a]:.1f}" y1="{ys[a]:.1f}" x2="{xs[b]:.1f}" y2="{ys[b]:.1f}" '
+            f'<line class="tip" data-of="n{a} n{b}" '
+            f'x1="{xs[a]:.1f}" y1="{ys[a]:.1f}" x2="{xs[b]:.1f}" y2="{ys[b]:.1f}" '
             f'stroke-opacity="{0.12 + 0.5 * worst:.2f}"'
             + _tip(f"{names[a]} to {names[b]}: delivers {said}{one_way}", "line")
         )
@@ -199,7 +201,8 @@ def _paths(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray) -> list[str
         points = " ".join(f"{xs[n] + shift:.1f},{ys[n] + shift:.1f}" for n in flow["path"])
         said = f"flow {flow['name']} ({flow['hops']} hops): {' > '.join(names[n] for n in flow['path'])}"
         parts.append(
-            f'<polyline class="tip" points="{points}" stroke="{PALETTE[index % len(PALETTE)]}"' + _tip(said, "polyline")
+            f'<polyline class="tip" data-of="f{index}" points="{points}" stroke="{PALETTE[index % len(PALETTE)]}"'
+            + _tip(said, "polyline")
         )
     return [*parts, "</g>"]
 
@@ -217,11 +220,12 @@ def _nodes(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray, measured: l
         words = {"sink": ", a destination", "source": ", a source", "relay": ""}[role]
         radius = {"sink": 8, "source": 6.5, "relay": 3.5 if many else 5}[role]
         parts.append(
-            f'<circle class="tip {role}{hollow}" cx="{xs[index]:.1f}" cy="{ys[index]:.1f}" r="{radius}"'
-            + _tip(f"{name}{words}", "circle")
+            f'<circle class="tip {role}{hollow}" data-of="n{index}" '
+            f'cx="{xs[index]:.1f}" cy="{ys[index]:.1f}" r="{radius}"' + _tip(f"{name}{words}", "circle")
         )
         if not many or role == "sink":
-            parts.append(f'<text x="{xs[index]:.1f}" y="{ys[index] - 12:.1f}">{html.escape(name)}</text>')
+            place = f'x="{xs[index]:.1f}" y="{ys[index] - 12:.1f}"'
+            parts.append(f'<text data-of="n{index}" {place}>{html.escape(name)}</text>')
     return [*parts, "</g>"]
 
 

@@ -71,9 +71,24 @@ def panel_charts(plot: Plot) -> list[Chart]:
     for number, panel in enumerate(plot.panels):
         label = f"{plot.chart.title}{': ' if panel.title else ''}{panel.title}"
         chart = Chart(f"{plot.key}p{number}", label, *size(plot))
-        _draw(chart, chart.figure.subplots(), plot, panel, size(plot)[0], is_left=True)
+        axis = chart.figure.subplots()
+        _draw(chart, axis, plot, panel, size(plot)[0], is_left=True)
+        _note(chart, axis, plot, panel)
         made.append(chart)
     return made
+
+
+def _note(chart: Chart, axis: Any, plot: Plot, panel: Panel) -> None:  # noqa: ANN401 - an Axes
+    """The numbers of a panel, for the page."""
+    is_numeric = not plot.categories and plot.chart.x_metric is None
+    noted = chart.panel(
+        axis, plot.x_label, plot.y_label, panel.title, cursor=is_numeric, zooms=is_numeric and plot.shape == "bands"
+    )
+    for series in panel.series:
+        line = noted.line(plot.names[series.number] or plot.y_label, look(series.number).colour)
+        for mark in series.marks:
+            if mark.y is not None:
+                line.add(mark.x if is_numeric else mark.label, mark.y.mean, mark.y.low, mark.y.high)
 
 
 def whole_chart(plot: Plot) -> Chart:

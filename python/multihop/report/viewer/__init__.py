@@ -60,7 +60,7 @@ def page(log: bytes, title: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<link rel="icon" href="data:,">\n'
         "<style>\n:root { color-scheme: light dark; }\nbody { margin: 0; padding: .8rem; background: #ffffff; }\n"
         "h1 { font: 600 1.2rem system-ui, sans-serif; margin: 0 0 .6rem; }\n"
-        "@media (prefers-color-scheme: dark) { body { background: #15191d; color: #e6e9ec; } }\n"
+        "@media screen and (prefers-color-scheme: dark) { body { background: #15191d; color: #e6e9ec; } }\n"
         f"{styles()}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{embedded(log)}\n"
         f"{inline_module()}\n</body>\n</html>\n"
     )

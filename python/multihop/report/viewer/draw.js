@@ -5,7 +5,7 @@ import { CATEGORIES, lowerBound } from "./model.js";
 /** Okabe and Ito's palette, as in the report. */
 export const COLOURS = { rts: "#E69F00", cts: "#56B4E9", data: "#0072B2", ack: "#009E73", lost: "#D55E00" };
 export const FLOW_COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C8C8C", "#6A51A3"];
-const LANE = 26;
+export const LANE = 26;
 const TRACK = 62;
 const AXIS = 22;
 /** Width of a column of sums. */
@@ -16,10 +16,10 @@ const SUMMED = 8000;
 
 /** What the canvas is divided into, for its width and for the lanes in sight. */
 export function layout(state, width) {
-  const left = width < 560 ? 64 : 110;
+  const left = width < 560 ? 70 : 110;
   const lanes = state.nodes.slice(state.scroll, state.scroll + state.lanesInSight);
   const tracks = ["queue", "window", "rtt", "rate"];
-  return { left, width, lanes, tracks, lane: LANE, track: TRACK, axis: AXIS, height: AXIS + lanes.length * LANE + tracks.length * TRACK };
+  return { left, width, lanes, tracks, most: [], lane: LANE, track: TRACK, axis: AXIS, height: AXIS + lanes.length * LANE + tracks.length * TRACK };
 }
 
 /** Draws everything for `state` on `canvas`. */
@@ -104,7 +104,8 @@ function singles(g, model, state, box, x, first, last, colours) {
       if (long > 8) cross(g, at, top + 4, Math.min(long, LANE - 9), LANE - 9);
     }
     if (long > 44) {
-      g.fillStyle = "#ffffff";
+      g.globalAlpha = state.isLit(i) ? 1 : 0.6;
+      g.fillStyle = state.isLit(i) ? "#ffffff" : colours.ink;
       g.textAlign = "left";
       const text = `${model.kindName(i)}${model.to[i] >= 0 && long > 90 ? ` > ${model.name(model.to[i])}` : ""}`;
       g.save();
@@ -189,8 +190,10 @@ function off(g, model, box, state, x, colours) {
   box.lanes.forEach((node, index) => {
     const places = model.places.get(node) || [];
     places.forEach((place, at) => {
-      const until = at + 1 < places.length ? places[at + 1].time : model.duration;
-      if (!place.off || until < state.from || place.time > state.to) return;
+      if (!place.off || (at && places[at - 1].off)) return;
+      const on = places.findIndex((later, index) => index > at && !later.off);
+      const until = on < 0 ? model.duration : places[on].time;
+      if (until < state.from || place.time > state.to) return;
       g.fillStyle = colours.off;
       g.fillRect(x(place.time), AXIS + index * LANE + 2, x(until) - x(place.time), LANE - 4);
     });
@@ -245,7 +248,8 @@ export function series(model, state, track, first, last) {
   const lines = new Map();
   const low = Math.max(0, lowerBound(time, state.from) - 200);
   for (let row = low; row < time.length && (row === low || time[row - 1] <= state.to); row += 1) {
-    if ((state.flow >= 0 && flow[row] !== state.flow) || values[row] < 0) continue;
+    // A round-trip time of 0 is none yet.
+    if ((state.flow >= 0 && flow[row] !== state.flow) || values[row] < 0 || (track === "rtt" && values[row] === 0)) continue;
     if (!lines.has(flow[row])) lines.set(flow[row], []);
     lines.get(flow[row]).push([time[row], values[row] / unit]);
   }
@@ -274,7 +278,7 @@ function queues(model, state, first, last) {
   });
 }
 
-const TITLES = { queue: "queue [packets]", window: "window [kB]", rtt: "RTT [ms]", rate: "DATA rate [Mb/s]" };
+const TITLES = { queue: "queue [packets]", window: "window [kB]", rtt: "RTT [ms]", rate: "rate [Mb/s]" };
 
 function tracks(g, model, state, box, x, first, last, colours) {
   box.tracks.forEach((track, index) => {
@@ -287,9 +291,7 @@ function tracks(g, model, state, box, x, first, last, colours) {
     g.lineTo(box.width, top + 0.5);
     g.stroke();
     lines.forEach(({ colour, points }) => steps(g, points, x, top, most, colour));
-    g.fillStyle = colours.soft;
-    g.textAlign = "right";
-    g.fillText(lines.some(({ points }) => points.length) ? `max ${most < 1e-6 ? 0 : +most.toPrecision(3)}` : "none here", box.width - 4, top + 9);
+    box.most.push(lines.some(({ points }) => points.length) ? `max ${most < 1e-6 ? 0 : +most.toPrecision(3)}` : "none here");
   });
 }
 
@@ -321,6 +323,7 @@ function labels(g, model, state, box, colours) {
     const [title, unit] = TITLES[track].split(" [");
     g.fillText(fit(title), 6, top + 12);
     g.fillText(fit(`[${unit}`), 6, top + 28);
+    g.fillText(fit(box.most[index]), 6, top + 44);
   });
 }
 

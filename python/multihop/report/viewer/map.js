@@ -36,7 +36,7 @@ export function drawMap(canvas, model, state, colours, corners) {
   const scale = Math.min((width - 60) / (wide || 1), (height - 50) / (high || 1));
   const at = (place) => [
     width / 2 + (place.x - (corners.left + corners.right) / 2) * scale,
-    height / 2 + (place.y - (corners.bottom + corners.top) / 2) * scale - 4,
+    height / 2 - (place.y - (corners.bottom + corners.top) / 2) * scale - 4,
   ];
   const places = model.head.nodes.map((_, node) => model.place(node, state.at));
   const lately = (state.to - state.from) / 200;

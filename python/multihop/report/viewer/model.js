@@ -183,6 +183,17 @@ export class Model {
     return { sent: [...new Set(sent)].filter((i) => i >= 0).sort((a, b) => a - b), drops };
   }
 
+  /** The frames that destroyed a transmission, if that is what became of it. */
+  destroyers(i) {
+    if (this.outcome[i] !== 2) return [];
+    const [first, last] = this.range(this.start[i], this.end[i]);
+    const made = [];
+    for (let other = first; other < last; other += 1) {
+      if (this.from[other] === this.collided[i] && this.end[other] > this.start[i]) made.push(other);
+    }
+    return made;
+  }
+
   /** When the next collision, drop or timeout is after an instant; null if there is none. */
   next(what, after) {
     if (what === "collision") {

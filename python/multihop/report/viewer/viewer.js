@@ -1,7 +1,7 @@
 // The viewer: `await mount(element, bytes)` puts a frame log into an element of a page.
 
 import { decode } from "./decode.js";
-import { COLOURS, FLOW_COLOURS, LEGEND, draw, layout, pick } from "./draw.js";
+import { FLOW_COLOURS, LANE, LEGEND, draw, layout, pick } from "./draw.js";
 import { drawMap, extent } from "./map.js";
 import { Model } from "./model.js";
 import { life, packetName, seconds, span, transmission } from "./words.js";
@@ -15,6 +15,22 @@ function make(tag, attributes = {}, ...children) {
   Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
   element.append(...children);
   return element;
+}
+
+/** A row of colours with names, of which there are `[name, colour]`; a colour without # is one of the viewer's style. */
+function legend(title, entries) {
+  const made = make("p", { class: "viewer-legend" }, title);
+  entries.forEach(([name, colour]) => {
+    const chip = make("i", {});
+    chip.style.background = colour.startsWith("#") ? colour : `var(--viewer-${colour})`;
+    made.append(make("span", {}, chip, name));
+  });
+  return made;
+}
+
+/** The colours of lines of flows or nodes, as far as there are some. */
+function palette(list) {
+  return list.slice(0, FLOW_COLOURS.length).map(({ name }, index) => [name, FLOW_COLOURS[index]]);
 }
 
 /**
@@ -46,7 +62,7 @@ export class Viewer {
       nodes: model.head.nodes.map((_, node) => node),
       isLit: (i) => {
         const { flow, packet } = this.state;
-        if (packet) return model.packet[i] === packet.packet && model.flow[i] === packet.flow && model.carries(i) === packet.carries;
+        if (packet) return this.lit.has(i);
         return flow < 0 || model.flow[i] === flow || model.flow[i] < 0;
       },
     };
@@ -84,18 +100,17 @@ export class Viewer {
       button("next collision", "Next collision (c)", () => this.next("collision")),
       button("next drop", "Next drop (d)", () => this.next("drop")),
       button("next timeout", "Next timeout (t)", () => this.next("timeout")));
-    const legend = make("p", { class: "viewer-legend" });
-    LEGEND.forEach(([name, colour]) => {
-      const chip = make("i", {});
-      chip.style.background = colour.startsWith("#") ? colour : `var(--viewer-${colour})`;
-      legend.append(make("span", {}, chip, name));
-    });
+    if (this.state.lanesInSight < this.state.nodes.length) {
+      controls.append(button("\u2191", "Lanes above (arrow up)", () => this.scroll(-5)), button("\u2193", "Lanes below (arrow down)", () => this.scroll(5)));
+    }
     this.side = make("div", { class: "viewer-side" }, ...(this.corners ? [this.map] : []), this.words);
     const notes = [];
     if (model.cutShort) notes.push("The file is cut short: its end is missing.");
     if (!model.count) notes.push("There is no transmission in this log.");
     if (model.head.source === "capture") notes.push(`From a capture; inferred: ${model.head.inferred.join(", ") || "nothing"}.`);
-    this.root.replaceChildren(make("div", { class: "viewer" }, controls, legend,
+    const { flows, nodes } = model.head;
+    const legends = [legend("", LEGEND), legend("queues:", palette(nodes)), legend("windows, RTTs:", palette(flows))];
+    this.root.replaceChildren(make("div", { class: "viewer" }, controls, ...legends,
       ...notes.map((note) => make("p", { class: "viewer-note" }, note)),
       this.canvas, this.overview, this.status, this.side));
   }
@@ -123,14 +138,23 @@ export class Viewer {
       if (pointer && pointer.moved < 5) this.click(event.offsetX, event.offsetY);
     });
     canvas.addEventListener("pointercancel", (event) => this.pointers.delete(event.pointerId));
-    window.addEventListener("resize", () => this.redraw());
-    if (this.hash) window.addEventListener("hashchange", () => { 
+    const { signal } = this.ended = new AbortController();
+    window.addEventListener("resize", () => this.redraw(), { signal });
+    if (this.hash) window.addEventListener("hashchange", () => {
       if (location.hash === this.written) return;
       this.readHash();
       this.root.scrollIntoView();
-    });
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
+    }, { signal });
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw(), { signal });
+    // On paper it is dark on white.
+    [["beforeprint", true], ["afterprint", false]].forEach(([event, is]) => window.addEventListener(event, () => {
+      this.root.classList.toggle("viewer-printed", is);
+      this.drawNow();
+    }, { signal }));
   }
+
+  /** Lets go of the page; another viewer may come in its place. */
+  close() { this.ended.abort(); }
 
   drag(event) {
     const pointer = this.pointers.get(event.pointerId);
@@ -141,7 +165,14 @@ export class Viewer {
       const before = Math.abs(pointer.x - others[0].x);
       const after = Math.abs(event.offsetX - others[0].x);
       if (before > 10 && after > 10) this.zoom(before / after, this.timeAt((event.offsetX + others[0].x) / 2));
-    } else this.pan(-dx / (this.canvas.clientWidth - layout(this.state, this.canvas.clientWidth).left));
+    } else {
+      this.pan(-dx / (this.canvas.clientWidth - layout(this.state, this.canvas.clientWidth).left));
+      // Lanes follow a finger.
+      pointer.lanes = (pointer.lanes || 0) + pointer.y - event.offsetY;
+      const lanes = Math.trunc(pointer.lanes / LANE);
+      if (lanes) this.scroll(lanes);
+      pointer.lanes -= lanes * LANE;
+    }
     pointer.moved += Math.abs(dx) + Math.abs(event.offsetY - pointer.y);
     pointer.x = event.offsetX;
     pointer.y = event.offsetY;
@@ -200,8 +231,8 @@ export class Viewer {
     this.redraw();
   }
 
-  /** Moves to a position, as links carry it: `t` and `span` in seconds, names or indices of a flow and a node. */
-  go({ t, span: length, flow, node, packet }) {
+  /** Moves to a position, as links carry it: `t` and `span` in seconds, names or indices of a flow and a node, a packet and its kind. */
+  go({ t, span: length, flow, node, packet, of = "data" }) {
     const { state, model } = this;
     const index = (list, name) => {
       const at = list.findIndex((entry) => entry.name === String(name));
@@ -213,7 +244,7 @@ export class Viewer {
       if (state.node >= 0) this.reveal(state.node);
     }
     if (flow !== undefined || node !== undefined) state.packet = null;
-    if (packet !== undefined && state.flow >= 0) this.follow({ flow: state.flow, carries: 1, packet: Number(packet) });
+    if (packet !== undefined && state.flow >= 0) this.follow({ flow: state.flow, carries: model.names.carries.indexOf(of), packet: Number(packet) });
     if (Number.isFinite(length)) {
       const half = length * 5e8;
       const middle = Number.isFinite(t) ? t * 1e9 : this.middle();
@@ -234,7 +265,8 @@ export class Viewer {
     const { model } = this;
     const packet = /^(.*)#(\d+)$/.exec(text);
     const flow = (name) => model.head.flows.findIndex((entry) => entry.name === name);
-    const time = /^([\d.]+)\s*s?$/.exec(text);
+    const time = /^(\d+\.?\d*)\s*s?$/.exec(text);
+    if (!this.state.packet) this.words.replaceChildren();
     if (packet && flow(packet[1]) >= 0) {
       this.state.flow = flow(packet[1]);
       this.follow({ flow: this.state.flow, carries: 1, packet: Number(packet[2]) });
@@ -247,12 +279,12 @@ export class Viewer {
   next(what) {
     const found = this.model.next(what, this.state.at);
     if (!found) return this.say(`There is no ${what} after ${seconds(this.state.at)}.`);
-    this.state.picked = found.at === undefined ? -1 : found.at;
+    Object.assign(this.state, { picked: -1, packet: null });
     if (found.node >= 0) this.reveal(found.node);
     const length = Math.min(this.state.to - this.state.from, 2e7);
     Object.assign(this.state, { from: found.time - length / 2, to: found.time + length / 2 });
     this.centre(found.time);
-    if (found.at !== undefined) this.say(transmission(this.model, found.at));
+    if (found.at !== undefined) this.choose(found.at);
     else if (found.drop !== undefined) {
       const d = this.model.tables.drops.columns;
       this.follow({ flow: d.flow[found.drop], carries: d.carries[found.drop], packet: d.packet[found.drop] }, false);
@@ -284,7 +316,10 @@ export class Viewer {
     state.at = model.start[i];
     const packet = { flow: model.flow[i], carries: model.carries(i), packet: model.packet[i] };
     if (packet.flow >= 0 && packet.packet > 0) this.follow(packet, false);
-    else this.say(transmission(model, i));
+    else {
+      state.packet = null;
+      this.say(transmission(model, i));
+    }
     if (state.at < state.from || state.at > state.to) this.centre(state.at);
     this.redraw();
   }
@@ -293,11 +328,12 @@ export class Viewer {
     const { model, state } = this;
     const lines = life(model, packet);
     state.packet = packet;
+    this.lit = new Set(lines.flatMap(({ at }) => (at === undefined ? [] : [at, ...model.destroyers(at)])));
     const list = make("ol", {});
     lines.forEach((line) => {
       const link = make("button", { type: "button", class: "viewer-time" }, seconds(line.time));
       link.addEventListener("click", () => { state.picked = line.at === undefined ? -1 : line.at; if (line.node >= 0) this.reveal(line.node); this.centre(line.time); });
-      list.append(make("li", {}, link, ` ${line.text}`));
+      list.append(make("li", { "data-time": line.time }, link, ` ${line.text}`));
     });
     const title = packetName(model, packet);
     this.words.replaceChildren(make("h3", {}, title.charAt(0).toUpperCase() + title.slice(1)), lines.length ? list : make("p", {}, "It is not in this log."));
@@ -321,7 +357,7 @@ export class Viewer {
     const given = new URLSearchParams(location.hash.slice(1));
     const number = (name) => (given.has(name) ? Number(given.get(name)) : undefined);
     const text = (name) => (given.has(name) ? given.get(name) : undefined);
-    this.go({ t: number("t"), span: number("span"), flow: text("flow"), node: text("node"), packet: number("packet") });
+    this.go({ t: number("t"), span: number("span"), flow: text("flow"), node: text("node"), packet: number("packet"), of: text("of") });
   }
 
   writeHash() {
@@ -330,6 +366,11 @@ export class Viewer {
     const parts = new URLSearchParams({ t: (state.at / 1e9).toFixed(9).replace(/0+$/, "").replace(/\.$/, ""), span: String(+((state.to - state.from) / 1e9).toPrecision(6)) });
     if (state.flow >= 0) parts.set("flow", model.flowName(state.flow));
     if (state.node >= 0) parts.set("node", model.name(state.node));
+    if (state.packet && state.packet.flow >= 0) {
+      parts.set("flow", model.flowName(state.packet.flow));
+      parts.set("packet", String(state.packet.packet));
+      if (model.names.carries[state.packet.carries] !== "data") parts.set("of", model.names.carries[state.packet.carries]);
+    }
     this.written = `#${parts}`;
     clearTimeout(this.writing);
     this.writing = setTimeout(() => history.replaceState(null, "", this.written), 200);
@@ -351,13 +392,30 @@ export class Viewer {
     const inSight = draw(this.canvas, model, state, colours);
     if (this.corners) drawMap(this.map, model, state, colours, this.corners);
     this.overview.value = String(state.at / model.duration * 10_000);
+    this.overview.setAttribute("aria-valuetext", seconds(state.at));
     this.flowSelect.value = String(state.flow);
     this.nodeSelect.value = String(state.node);
-    const text = `${seconds(state.from, (state.to - state.from) / 1000)} to ${seconds(state.to, (state.to - state.from) / 1000)} (${span(state.to - state.from)}), cursor at ${seconds(state.at)}; about ${inSight} of ${model.count} transmissions`;
+    this.words.querySelectorAll("li").forEach((line) => {
+      const isNow = Number(line.dataset.time) === state.at;
+      // The list scrolls to the line of the cursor, and the page stays.
+      if (isNow && !line.hasAttribute("aria-current")) line.parentElement.scrollTop = line.offsetTop - line.parentElement.offsetTop - 40;
+      line.toggleAttribute("aria-current", isNow);
+    });
+    const { nodes, scroll, lanesInSight } = state;
+    const lanes = lanesInSight < nodes.length ? `; nodes ${scroll + 1} to ${scroll + lanesInSight} of ${nodes.length}` : "";
+    const text = `${seconds(state.from, (state.to - state.from) / 1000)} to ${seconds(state.to, (state.to - state.from) / 1000)} (${span(state.to - state.from)}), cursor at ${seconds(state.at)}; about ${inSight} of ${model.count} transmissions${lanes}`;
     if (this.status.textContent !== text) this.status.textContent = text;
     this.canvas.setAttribute("aria-label", `Time line: ${text}. Arrow keys pan, plus and minus zoom, n and p go to the next and previous transmission, c, d, t to the next collision, drop, timeout.`);
     this.writeHash();
+    this.tell();
+  }
+
+  /** Tells the page around it where it is now, once it has moved. */
+  tell() {
+    const { state, model } = this;
+    const detail = { t: state.at / 1e9, flow: model.flowName(state.flow), node: state.node >= 0 ? model.name(state.node) : "" };
+    const place = JSON.stringify(detail);
+    if (this.told && this.told !== place) this.root.dispatchEvent(new CustomEvent("viewer-moved", { bubbles: true, detail }));
+    this.told = place;
   }
 }
-
-export { COLOURS, FLOW_COLOURS, decode, Model };

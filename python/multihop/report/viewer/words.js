@@ -74,7 +74,7 @@ export function life(model, packet) {
       if (waits > 0) lines.push({ time: arrivedAt.time, node: arrivedAt.node, text: `It waited in the queue of ${model.name(arrivedAt.node)} for ${span(waits)}.` });
       arrivedAt = null;
     }
-    lines.push({ time: model.start[i], node: model.from[i], at: i, text: `${transmission(model, i)} ${model.queue[i]} packets waited behind it.` });
+    lines.push({ time: model.start[i], node: model.from[i], at: i, text: `${transmission(model, i)} ${model.queue[i]} ${model.queue[i] === 1 ? "packet" : "packets"} waited behind it.` });
     if (model.kind[i] === 2 && model.outcome[i] === 0) arrivedAt = { node: model.to[i], time: model.end[i] };
     if (model.kind[i] === 2 && model.outcome[i] === 0 && model.to[i] === end && !lines.some((line) => line.done)) {
       lines.push({ time: model.end[i], node: end, done: true, text: `It was delivered to ${model.name(end)}.` });
