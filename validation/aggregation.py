@@ -64,6 +64,9 @@ def scenario(cell: Cell) -> Scenario:
     one: Scenario = {"ac_vi": ONE_EXCHANGE, "ac_vo": ONE_EXCHANGE} if cell.one_exchange else {}
     edca: Scenario = {} if _is_of_best_effort(cell) else {"edca": EDCA | one}
     aggregation: Scenario = {"a_mpdu": f"{cell.ampdu} B", "window": 64} if cell.ampdu else {"a_mpdu": "off"}
+    rates: Scenario = {}
+    if cell.rates is not None:
+        rates = {"rate_control": {"algorithm": cell.rates, "streams": phy.streams}}
     return {
         "name": cell.name.replace(" ", "-").replace(",", ""),
         "duration": f"{sinr.WARMUP + cell.seconds} s",
@@ -72,7 +75,8 @@ def scenario(cell: Cell) -> Scenario:
         "phy": {
             "standard": phy.standard,
             "channel_width": f"{phy.width_mhz} MHz",
-            "data_rate": f"MCS {phy.mcs} NSS {phy.streams}",
+            # Of a rate control: what routes are weighed at, which lead over every link that carries the lowest.
+            "data_rate": f"MCS {0 if cell.rates else phy.mcs} NSS {phy.streams}",
         },
         "mac": {
             "rules": "ieee",
@@ -80,6 +84,7 @@ def scenario(cell: Cell) -> Scenario:
             "queue": 500,
             "aggregation": aggregation,
             **edca,
+            **rates,
         },
         "medium": MEDIUM | {"sensitivity": f"{cell.taken_dbm} dBm", "packet_error_rate": cell.lost},
         "topology": {

@@ -6,6 +6,8 @@ import argparse
 
 from multihop import Result, ScenarioError, run
 from multihop.results.statistics import estimate
+from validation import page
+from validation.aggregation import CHAINS, compared
 from validation.interference import MEDIUM
 from validation.minstrel_ht import Link, share_of_best
 from validation.ns3 import aggregates
@@ -134,12 +136,17 @@ def fades(seeds: int) -> str:
     return table(["link", "best", "", "`ideal`", "`minstrel-ht`", "of best"], rows)
 
 
+def tcp(seeds: int) -> str:
+    """TCP over chains and WLANs with rate controls, beside ns-3."""
+    return page.aggregation(compared(aggregates.RATED, seeds, CHAINS), "ns-3")
+
+
 def main() -> None:
     """Prints the tables."""
     parser = argparse.ArgumentParser(prog="python -m validation.rate_control", description=__doc__)
     parser.add_argument("--seeds", type=int, default=5, help="of runs with a rate control")
     options = parser.parse_args()
-    print(links(options.seeds), fades(options.seeds), sep="\n\n")
+    print(links(options.seeds), fades(options.seeds), tcp(options.seeds), sep="\n\n")
 
 
 if __name__ == "__main__":
