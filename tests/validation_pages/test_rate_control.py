@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-
 from validation import rate_control
 from validation.minstrel_ht import Link, share_of_best
-from validation.rate_control import best_of, controlled, converged_ms, fixed, goodput_mbps, of_rule
+from validation.rate_control import best_of, controlled, converged_ms, fixed, goodput_mbps, of_rule, scenario
+
+from multihop import run
 
 SEEDS = range(1, 4)
 
@@ -43,3 +44,13 @@ def test_single_samples_are_the_least_share_where_a_third_of_the_next_rate_arriv
 def test_no_scheme_is_a_link_of_no_goodput():
     assert goodput_mbps(None) == 0.0
     assert rate_control.of_rule([None] * 8).arrives == (0.0,) * 8
+
+
+def test_fast_rates_do_not_look_alike():
+    """A packet of 1200 bytes has as many symbols at MCS 8 as at MCS 9 in 80 MHz; those of an A-MPDU share them."""
+    near = scenario(5, 0)
+    near["phy"] = {"standard": "802.11ac", "channel_width": "80 MHz", "data_rate": "MCS 9"}
+    best = goodput_mbps(run(near, duration="3 s"))
+    for algorithm in ("ideal", "minstrel-ht"):
+        near["mac"]["rate_control"] = {"algorithm": algorithm}
+        assert goodput_mbps(run(near, duration="3 s")) > 0.97 * best

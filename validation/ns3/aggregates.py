@@ -174,18 +174,24 @@ def _link(metres: int) -> Cell:
     return Cell(f"rates, link of {metres} m", N7, places, (Flow(0, 1),), rates="minstrel-ht", seconds=10)
 
 
+def _wide_link(metres: float, rates: str) -> Cell:
+    """What each station of a WLAN has alone."""
+    name = f"rates, link of {metres:g} m, 802.11ac, {rates}"
+    return Cell(name, AC9, ((0.0, 0.0), (metres, 0.0)), (Flow(0, 1),), rates=rates, seconds=3)
+
+
 def _rated_chain(phy: Phy, hops: int, rates: str = "minstrel-ht") -> Cell:
     name = f"rates, chain, {phy.standard}, {hops} hops, tcp, {rates}"
     places = tuple((HOP_M * i, 0.0) for i in range(hops + 1))
     return Cell(name, phy, places, (Flow(0, hops, "tcp"),), taken_dbm=HOP_TAKEN_DBM, rates=rates, seconds=8)
 
 
-def _rated_wlan(phy: Phy, *, download: bool) -> Cell:
+def _rated_wlan(phy: Phy, rates: str = "minstrel-ht", *, download: bool) -> Cell:
     """Stations near and far around an access point, which all sense each other."""
-    name = f"rates, WLAN, {phy.standard}, {'downloads' if download else 'uploads'} by tcp, minstrel-ht"
+    name = f"rates, WLAN, {phy.standard}, {'downloads' if download else 'uploads'} by tcp, {rates}"
     places = ((0.0, 0.0), *((metres, 0.0) for metres in NEAR_AND_FAR))
     ends = [(0, i + 1) if download else (i + 1, 0) for i in range(len(NEAR_AND_FAR))]
-    return Cell(name, phy, places, tuple(Flow(*pair, "tcp") for pair in ends), rates="minstrel-ht", seconds=8)
+    return Cell(name, phy, places, tuple(Flow(*pair, "tcp") for pair in ends), rates=rates, seconds=8)
 
 
 #: In saturated cells.
@@ -212,6 +218,8 @@ RATED = (
     *(_rated_chain(phy, hops) for phy in (N7, AC9) for hops in (1, 2, 4)),
     *(_rated_chain(phy, 4, "ideal") for phy in (N7, AC9)),
     *(_rated_wlan(phy, download=download) for phy in (N7, AC9) for download in (False, True)),
+    *(_rated_wlan(AC9, "ideal", download=download) for download in (False, True)),
+    *(_wide_link(metres, rates) for rates in RATES for metres in NEAR_AND_FAR),
 )
 CELLS = SATURATED + LOSSY + CATEGORIES + CHAINS + LINKS + RATED
 
