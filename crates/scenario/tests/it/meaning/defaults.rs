@@ -39,7 +39,7 @@ fn defaults_are_those_of_the_standard_and_of_ns2s_radio() {
 fn a_rate_control_gives_up_as_it_is_used_to() {
     let tries = |keys: &str| {
         let text = format!(
-            "generator = \"chain\"\nhops = 2\n[medium]\nmodel = \"sinr\"\n[mac.rate_control]\n{keys}"
+            "generator = \"chain\"\nhops = 2\nspacing = \"10 m\"\n[medium]\nmodel = \"sinr\"\n[mac.rate_control]\n{keys}"
         );
         of(&text, CANONICAL).rate_control.expect("rates are chosen").tries
     };

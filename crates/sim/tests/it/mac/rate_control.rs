@@ -115,21 +115,20 @@ fn collisions_break_no_law() {
     }
 }
 
-/// A hidden sender again: with as many tries as Linux's chain has, fewer packets are lost than with the MAC's seven.
+/// Seven of ten MPDUs are lost at every rate: of one that has seven tries 8 % are given up, of one that has 21 a two-thousandth.
 #[test]
 fn tries_are_those_of_the_chain_where_it_is_said() {
-    let mut config = aggregating(90.0);
-    config.nodes.push(config.nodes[1].clone());
-    config.nodes[2].position = Some([180.0, 0.0]);
-    saturate(&mut config, 2, 1);
-    let lost = |tries| {
+    let mut config = aggregating(5.0);
+    config.medium.packet_error_rate = 0.7;
+    let given_up = |tries| {
         let rate_control = Some(RateControlConfig { algorithm: Algorithm::MinstrelHt, streams: 2, tries });
         let data_rate = DataRate::Mcs(Mcs { streams: 1, scheme: 0 });
         let outcome = run(&Config { data_rate, rate_control, ..config.clone() });
         check_conservation(&outcome);
-        outcome.links.iter().map(|link| link.given_up).sum::<u64>()
+        let link = &outcome.links[0];
+        link.given_up as f64 / (link.given_up + link.acknowledged) as f64
     };
-    let (of_the_mac, of_the_chain) = (lost(None), lost(Some(21)));
-    assert!(of_the_mac > 20, "{of_the_mac}");
-    assert!(4 * of_the_chain < of_the_mac, "{of_the_chain} of {of_the_mac}");
+    let (of_the_mac, of_the_chain) = (given_up(None), given_up(Some(21)));
+    assert!((0.05..0.12).contains(&of_the_mac), "{of_the_mac}");
+    assert!(of_the_chain < 0.005, "{of_the_chain}");
 }
