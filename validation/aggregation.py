@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass
 
@@ -17,6 +18,9 @@ from validation.scenarios import Scenario, ns3_chain
 
 #: By kind of cell: how far goodput, and mean delay, may be off.
 SATURATED, LOSSY, CHAINS, SHARES = 0.05, 0.05, 0.10, 0.05
+
+#: In ns-3 the medium is busy from here on.
+SENSED_DBM = -82
 
 #: As ns-3.37 has EDCA: the standard's parameters, but one exchange at a time of best effort and background.
 ONE_EXCHANGE: Scenario = {"txop_limit": "0 s"}
@@ -58,12 +62,24 @@ def _flow(cell: Cell, flow: Flow) -> Scenario:
     }
 
 
+def _thresholds(cell: Cell) -> Scenario:
+    """Those of ns-3 are of the whole channel, and ours of each 20 MHz of it."""
+    wider_db = 10 * math.log10(cell.phy.width_mhz / 20)
+    return {
+        "sensitivity": f"{cell.taken_dbm - wider_db:g} dBm",
+        "carrier_sense": f"{SENSED_DBM - wider_db:g} dBm",
+    }
+
+
 def scenario(cell: Cell) -> Scenario:
     """The cell. Its responses are at 24 Mb/s by the standard's rule in both."""
     phy = cell.phy
     one: Scenario = {"ac_vi": ONE_EXCHANGE, "ac_vo": ONE_EXCHANGE} if cell.one_exchange else {}
     edca: Scenario = {} if _is_of_best_effort(cell) else {"edca": EDCA | one}
     aggregation: Scenario = {"a_mpdu": f"{cell.ampdu} B", "window": 64} if cell.ampdu else {"a_mpdu": "off"}
+    rates: Scenario = {}
+    if cell.rates is not None:
+        rates = {"rate_control": {"algorithm": cell.rates, "streams": phy.streams}}
     return {
         "name": cell.name.replace(" ", "-").replace(",", ""),
         "duration": f"{sinr.WARMUP + cell.seconds} s",
@@ -72,7 +88,8 @@ def scenario(cell: Cell) -> Scenario:
         "phy": {
             "standard": phy.standard,
             "channel_width": f"{phy.width_mhz} MHz",
-            "data_rate": f"MCS {phy.mcs} NSS {phy.streams}",
+            # Of a rate control: what routes are weighed at, which lead over every link that carries the lowest.
+            "data_rate": f"MCS {0 if cell.rates else phy.mcs} NSS {phy.streams}",
         },
         "mac": {
             "rules": "ieee",
@@ -80,8 +97,9 @@ def scenario(cell: Cell) -> Scenario:
             "queue": 500,
             "aggregation": aggregation,
             **edca,
+            **rates,
         },
-        "medium": MEDIUM | {"sensitivity": f"{cell.taken_dbm} dBm", "packet_error_rate": cell.lost},
+        "medium": MEDIUM | _thresholds(cell) | {"packet_error_rate": cell.lost},
         "topology": {
             "nodes": [{"name": f"n{i}", "position": [f"{x} m", f"{y} m"]} for i, (x, y) in enumerate(cell.places)]
         },

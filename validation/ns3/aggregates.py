@@ -51,6 +51,12 @@ class Phy:
 
 N3, N7 = Phy("802.11n", 3), Phy("802.11n", 7)
 AC8, AX11 = Phy("802.11ac", 8, 80, 2), Phy("802.11ax", 11, 80, 2)
+AC9 = Phy("802.11ac", 9, 80)
+#: Rate controls by their names in scenarios, and in ns-3.
+RATES = {"minstrel-ht": "MinstrelHt", "ideal": "Ideal"}
+#: Metres of links with a rate control, and of stations around an access point.
+DISTANCES = (5, 25, 30, 35, 38, 42, 46, 48, 50)
+NEAR_AND_FAR = (5.0, 25.0, 40.0)
 
 #: The octet of IP that means each access category, of RFC 8325's table and of ns-3's (its three highest bits alone).
 TOS = {"BK": 0x20, "BE": 0x00, "VI": 0xA0, "VO": 0xC0}
@@ -84,6 +90,8 @@ class Cell:
     seconds: int = 3
     #: The weakest frame that is taken; weaker ones, down to -82 dBm, keep the medium busy.
     taken_dbm: int = -82
+    #: The rate control of each station, which then does not send at the MCS of its PHY.
+    rates: str | None = None
 
     @property
     def payload(self) -> int:
@@ -93,11 +101,12 @@ class Cell:
     @property
     def offered_mbps(self) -> float:
         """Of each flow: all together more than the PHY carries, and one of a few more than its share."""
-        return {N3: 40, N7: 80, AC8: 800, AX11: 1300}[self.phy] * min(1.0, 4 / len(self.flows))
+        return {N3: 40, N7: 80, AC9: 450, AC8: 800, AX11: 1300}[self.phy] * min(1.0, 4 / len(self.flows))
 
     def case(self) -> str:
         """What the program reads."""
-        lines = [f"standard {self.phy.standard.removeprefix('802.11')}", f"mode {self.phy.mode}", "control 24"]
+        mode = f"mode {self.phy.mode}" if self.rates is None else f"rates {RATES[self.rates]}"
+        lines = [f"standard {self.phy.standard.removeprefix('802.11')}", mode, "control 24"]
         lines += [f"width {self.phy.width_mhz}", f"streams {self.phy.streams}", f"ampdu {self.ampdu}"]
         lines += [f"payload {self.payload}", f"lost {self.lost:g}", f"taken {self.taken_dbm}"]
         lines += ["rts 0"] if self.rts else []
@@ -160,6 +169,31 @@ def _chain(phy: Phy, hops: int, transport: str) -> Cell:
     )
 
 
+def _link(metres: int) -> Cell:
+    places = ((0.0, 0.0), (float(metres), 0.0))
+    return Cell(f"rates, link of {metres} m", N7, places, (Flow(0, 1),), rates="minstrel-ht", seconds=10)
+
+
+def _wide_link(metres: float, rates: str) -> Cell:
+    """What each station of a WLAN has alone."""
+    name = f"rates, link of {metres:g} m, 802.11ac, {rates}"
+    return Cell(name, AC9, ((0.0, 0.0), (metres, 0.0)), (Flow(0, 1),), rates=rates, seconds=3)
+
+
+def _rated_chain(phy: Phy, hops: int, rates: str = "minstrel-ht") -> Cell:
+    name = f"rates, chain, {phy.standard}, {hops} hops, tcp, {rates}"
+    places = tuple((HOP_M * i, 0.0) for i in range(hops + 1))
+    return Cell(name, phy, places, (Flow(0, hops, "tcp"),), taken_dbm=HOP_TAKEN_DBM, rates=rates, seconds=8)
+
+
+def _rated_wlan(phy: Phy, rates: str = "minstrel-ht", *, download: bool) -> Cell:
+    """Stations near and far around an access point, which all sense each other."""
+    name = f"rates, WLAN, {phy.standard}, {'downloads' if download else 'uploads'} by tcp, {rates}"
+    places = ((0.0, 0.0), *((metres, 0.0) for metres in NEAR_AND_FAR))
+    ends = [(0, i + 1) if download else (i + 1, 0) for i in range(len(NEAR_AND_FAR))]
+    return Cell(name, phy, places, tuple(Flow(*pair, "tcp") for pair in ends), rates=rates, seconds=8)
+
+
 #: In saturated cells.
 STATIONS = (1, 2, 5, 10, 20, 50)
 SATURATED = (
@@ -179,7 +213,15 @@ CATEGORIES = (
     *(_categories(stations, AMPDU, one_exchange=True) for stations in (PAIRS[1], CROWDS[1])),
 )
 CHAINS = tuple(_chain(phy, hops, kind) for phy in (N3, N7) for kind in ("udp", "tcp") for hops in range(1, 6))
-CELLS = SATURATED + LOSSY + CATEGORIES + CHAINS
+LINKS = tuple(_link(metres) for metres in DISTANCES)
+RATED = (
+    *(_rated_chain(phy, hops) for phy in (N7, AC9) for hops in (1, 2, 4)),
+    *(_rated_chain(phy, 4, "ideal") for phy in (N7, AC9)),
+    *(_rated_wlan(phy, download=download) for phy in (N7, AC9) for download in (False, True)),
+    *(_rated_wlan(AC9, "ideal", download=download) for download in (False, True)),
+    *(_wide_link(metres, rates) for rates in RATES for metres in NEAR_AND_FAR),
+)
+CELLS = SATURATED + LOSSY + CATEGORIES + CHAINS + LINKS + RATED
 
 
 @dataclass(frozen=True)

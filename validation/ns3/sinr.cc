@@ -5,7 +5,7 @@
 // FROM TO tcp`. 802.11g has slots of `slot MICROSECONDS`, and with `protection MBPS` exchanges begin with RTS and CTS of direct sequence at
 // that rate, after a long preamble; ACKs are at 24 Mb/s at most.
 //
-// 802.11n, ac and ax are at 5 GHz: `mode HtMcs7` and the like, `width MHZ`, `streams N`, `ampdu BYTES` and `amsdu BYTES`, the most of
+// 802.11n, ac and ax are at 5 GHz: `mode HtMcs7` and the like, or any of them that `rates MinstrelHt` or `rates Ideal` chooses, `width MHZ`, `streams N`, `ampdu BYTES` and `amsdu BYTES`, the most of
 // each, none if 0, `rts BYTES`, above which RTS and CTS come first, `lost P`, the probability that an MPDU with data is lost besides, and
 // `queue PACKETS` of each access category, `txop MICROSECONDS`, the limit of all categories, if not the standard's. A flow may end with
 // `tos NUMBER`, the octet that says its access category, and `load MBPS`, what it sends of UDP if it is not saturated.
@@ -79,7 +79,7 @@ struct Route
 
 struct Case
 {
-    std::string standard = "a", rate, control, protection, mode;
+    std::string standard = "a", rate, control, protection, mode, rates;
     uint32_t payload = 1472, slot = 9, width = 20, streams = 1, ampdu = 0, amsdu = 0, rts = 4692480, queue = 500;
     double taken = -82, lost = 0;
     int64_t txop = -1;
@@ -114,6 +114,8 @@ Read(const std::string& path)
             words >> given.payload;
         else if (key == "mode")
             words >> given.mode;
+        else if (key == "rates")
+            words >> given.rates;
         else if (key == "width")
             words >> given.width;
         else if (key == "streams")
@@ -172,9 +174,12 @@ Aggregating(const Case& given, NodeContainer nodes, YansWifiPhyHelper phy)
     wifi.SetStandard(given.standard == "n"    ? WIFI_STANDARD_80211n
                      : given.standard == "ac" ? WIFI_STANDARD_80211ac
                                               : WIFI_STANDARD_80211ax);
-    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
-                                 "DataMode", StringValue(given.mode),
-                                 "ControlMode", StringValue("OfdmRate" + given.control + "Mbps"));
+    if (given.rates.empty())
+        wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
+                                     "DataMode", StringValue(given.mode),
+                                     "ControlMode", StringValue("OfdmRate" + given.control + "Mbps"));
+    else
+        wifi.SetRemoteStationManager("ns3::" + given.rates + "WifiManager");
     WifiMacHelper mac;
     mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(true));
     auto devices = wifi.Install(phy, mac, nodes);
@@ -225,7 +230,7 @@ Radios(const Case& given, NodeContainer nodes)
     // RxSensitivity stays at -101 dBm: what is below it would not even interfere.
     phy.Set("CcaEdThreshold", DoubleValue(-82.0));
     phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel", "MinimumRssi", DoubleValue(given.taken));
-    if (!given.mode.empty())
+    if (!given.mode.empty() || !given.rates.empty())
         return Aggregating(given, nodes, phy);
     bool erp = given.standard == "g";
     std::string prefix = erp ? "ErpOfdmRate" : "OfdmRate";

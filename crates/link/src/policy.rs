@@ -26,6 +26,8 @@ pub struct EgressQueue {
     pub queue_limit: usize,
     /// The least size of packets, in bytes at the network layer, before which the MAC sends RTS; none if it never does.
     pub rts_from: Option<u32>,
+    /// An exchange of the radio carries as many packets as wait for a neighbour, and not one.
+    pub aggregates: bool,
     /// Seed of the policy's random streams, which no other policy of the run has.
     pub seed: u64,
 }

@@ -6,8 +6,14 @@ use multihop_link::{Departure, EgressQueue, Hop, LinkView, PhyTimes, Verdict};
 use multihop_transport::Returned;
 
 /// The radio's queue.
-pub const EGRESS: EgressQueue =
-    EgressQueue { rate: Rate::from_kbps(1_000), is_wired: false, queue_limit: 50, rts_from: None, seed: 1 };
+pub const EGRESS: EgressQueue = EgressQueue {
+    rate: Rate::from_kbps(1_000),
+    is_wired: false,
+    queue_limit: 50,
+    rts_from: None,
+    aggregates: false,
+    seed: 1,
+};
 
 /// 1 Mb/s, 1000 bytes: DATA 8416, ACK 304 and SIFS 10 us.
 pub const REST_US: u64 = 8_416 + 10 + 304;

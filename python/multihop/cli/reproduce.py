@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from multihop.base.errors import UserError
 from multihop.claims.export import verdict_record
 from multihop.claims.study import Study, StudyResult
 from multihop.cli import completion, console
@@ -31,6 +32,10 @@ def reproduce(
     seeds: Annotated[
         int | None, typer.Option(min=1, help="At most so many of each study's seeds; later ones add to them.")
     ] = None,
+    mesh: Annotated[
+        Path | None,
+        typer.Option(help="Your mesh, which multihop import reads, as one more of wifi/mesh.", show_default=False),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Runs, tables and reports go here.")] = Path("results/reproduce"),
     jobs: JobsOption = None,
     dask: DaskOption = None,
@@ -43,11 +48,22 @@ def reproduce(
 ) -> None:
     """Reproduce the figures and tables of a paper, and check its claims against them."""
     chosen = _chosen(what)
+    if mesh is not None and not any(paper.community.get("item") in items for paper, items in chosen):
+        raise UserError(f"--mesh: no study of {what} takes a mesh; wifi/mesh does")
     failures: list[Failure] = []
     records = []
     for paper, items in chosen:
         results = [
-            _run(paper, item, out / paper.name, quick=quick, seeds=seeds, jobs=jobs, dask=dask, quiet=quiet or as_json)
+            _run(
+                paper.study(item) if mesh is None else paper.study_on(item, mesh),
+                item,
+                out / paper.name,
+                quick=quick,
+                seeds=seeds,
+                jobs=jobs,
+                dask=dask,
+                quiet=quiet or as_json,
+            )
             for item in items
         ]
         with runs_are_kept(out / paper.name):
@@ -61,7 +77,8 @@ def reproduce(
                 console.say(title)
                 print_judgements(judgements, cells=cells)
             is_whole = len(items) == len(paper.items)
-            if is_whole and not failures:
+            # Pages are of what everybody can repeat.
+            if is_whole and mesh is None and not failures:
                 write_verdicts(out / paper.name, results)
             _report(paper, results, out / paper.name, is_whole=is_whole, quiet=quiet or as_json)
     if as_json:
@@ -85,7 +102,7 @@ def _chosen(what: str | None) -> list[tuple[Paper, list[str]]]:
 
 
 def _run(
-    paper: Paper,
+    asked: Study,
     item: str,
     folder: Path,
     *,
@@ -95,7 +112,6 @@ def _run(
     dask: str | None,
     quiet: bool,
 ) -> StudyResult:
-    asked: Study = paper.study(item)
     asked = asked.quick() if quick else asked
     asked = asked.with_seeds(seeds) if seeds is not None else asked
     # Figures of one paper share runs: one store for all.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from multihop import importers
 from multihop.base.errors import UserError, did_you_mean
 from multihop.claims.study import Study
+from multihop.importers import to_scenario
 
 _FOLDER = Path(__file__).parent
 
@@ -20,6 +23,8 @@ class Paper:
     Attributes:
         name: what `multihop reproduce` calls it.
         items: names of its studies, in the order of the paper.
+        community: the study (`item`) that a mesh of the reader's can be added to, as a `case` of a `factor`, and how
+            the mesh is imported (`plan`).
     """
 
     name: str
@@ -27,6 +32,7 @@ class Paper:
     authors: str
     published: str
     items: list[str]
+    community: Mapping[str, Any] = field(default_factory=dict)
 
     def study(self, item: str) -> Study:
         """The study of a figure or table.
@@ -39,6 +45,21 @@ class Paper:
                 f"{self.name}/{item}: no such item; {did_you_mean(item, self.items)}it has {', '.join(self.items)}"
             )
         return Study.load(_FOLDER / self.name / f"{item}.toml")
+
+    def study_on(self, item: str, mesh: Path) -> Study:
+        """The study of a figure or table; of the one that takes meshes with one more, which `multihop import` reads.
+
+        Raises:
+            UserError: if the paper has no such item, or the mesh cannot be read.
+        """
+        asked, said = self.study(item), self.community
+        if item != said.get("item"):
+            return asked
+        plan = replace(to_scenario.Plan(), **said["plan"])
+        imported = tomllib.loads(to_scenario.write(importers.read(mesh, importers.Options()), plan, str(mesh)).text)
+        keys = {name: imported[name] for name in ("medium", "routing", "topology")}
+        keys |= {f"traffic.{name}": imported["traffic"][name] for name in ("gateways", "clients")}
+        return asked.with_case(said["factor"], said["case"], keys)
 
 
 def papers() -> list[Paper]:

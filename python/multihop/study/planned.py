@@ -128,6 +128,18 @@ class PlannedStudy:
         made.seeds_asked = self.seeds_asked
         return made
 
+    def with_case(self, factor: str, name: str, settings: Mapping[str, Any]) -> Self:
+        """The study with one more case of a factor that has cases, which a quick look keeps as well."""
+        varied = self.spec.factors[factor]
+        more = varied.model_copy(update={"cases": {**(varied.cases or {}), name: dict(settings)}})
+        quick = self.spec.quick
+        if factor in quick.keep:
+            quick = quick.model_copy(update={"keep": {**quick.keep, factor: [*quick.keep[factor], name]}})
+        factors = {**self.spec.factors, factor: more}
+        made = self._with(self.spec.model_copy(update={"factors": factors, "quick": quick}))
+        made.text = None
+        return made
+
     def _with(self, spec: StudySpec) -> Self:
         """The study with another specification."""
         made = self._made(spec, self.origin, self._directory, self.text)

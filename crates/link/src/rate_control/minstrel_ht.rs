@@ -6,8 +6,8 @@
 //! any that is faster (a third), or one between the fastest and the slowest of the chain (a sixth).
 //!
 //! Differences: probabilities are floats and not fractions of 4096; the overhead of an exchange is that of its rate and not of the lowest
-//! one; the MAC's retry limit holds for the whole chain, a stage has a third of it at most, and the last stage what is left, where
-//! drivers let a frame have all tries of its chain, up to 21; each transmission is reported and not each frame.
+//! one; a stage has a third of the MAC's retry limit at most, and seven tries, and after the last one a new chain begins, until the MAC gives up, where drivers give up or begin
+//! anew; each transmission is reported and not each frame.
 
 use super::{Attempted, Candidate, Chain, RateTable, Stage};
 use multihop_core::{Rng, Span, Time};

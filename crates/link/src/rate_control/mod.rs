@@ -28,7 +28,7 @@ pub enum Algorithm {
 pub struct Candidate {
     /// Spatial streams: rates of as many form a group, ascending.
     pub streams: u8,
-    /// How long the payload of a frame of [`AVERAGE_BYTES`] is on the air.
+    /// How long the payload of a frame of [`AVERAGE_BYTES`] is on the air, of many in an A-MPDU where there are such.
     pub payload: Span,
     /// What comes on top once per exchange: preamble, SIFS and the response.
     pub overhead: Span,
@@ -81,7 +81,7 @@ pub struct Chain {
 pub struct Stage {
     /// Its place among the candidates of the table.
     pub rate: u8,
-    /// How often it is tried; the last stage lasts until the MAC gives up.
+    /// How often it is tried. After the last stage a new chain begins.
     pub tries: u8,
     /// With RTS/CTS, whatever the threshold says.
     pub protected: bool,
@@ -103,6 +103,11 @@ impl Chain {
             }
         }
         self.stages[2]
+    }
+
+    /// How often it has something sent.
+    pub fn tries(&self) -> u32 {
+        self.stages.iter().map(|stage| u32::from(stage.tries)).sum()
     }
 
     /// All that it has.

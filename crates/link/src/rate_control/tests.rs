@@ -189,3 +189,26 @@ fn ideal_begins_at_the_lowest_rate_and_follows_what_it_hears() {
     assert_eq!(rate_at(Some(-40.0)), 0);
     assert_eq!(rate_at(Some(90.0)), 7);
 }
+
+/// With as many tries as Linux has, each rate has two to seven, and what comes after them is another chain.
+#[test]
+fn a_chain_has_the_tries_of_its_rates() {
+    let table = table(1);
+    let mut control = RateControl::new(Algorithm::MinstrelHt, &table, Rng::at(1, &["rates"]));
+    let mut now = Time::ZERO;
+    for _ in 0..20 {
+        for (rate, acknowledged) in [(7, 10), (6, 10), (5, 10)] {
+            control.on_attempt(&table, Attempted { rate, mpdus: 10, acknowledged }, now);
+        }
+        now += Span::from_ms(20);
+    }
+    control.chain(&table, now); // the sample of this interval, if there is one
+    let chain = control.chain(&table, now);
+    assert_eq!(
+        chain.stages().iter().map(|stage| stage.tries).collect::<Vec<_>>(),
+        [3, 3, 3],
+        "what fits in 6 ms"
+    );
+    assert_eq!(chain.tries(), 9);
+    assert_eq!(Chain::constant(3).tries(), 3 * u32::from(u8::MAX));
+}

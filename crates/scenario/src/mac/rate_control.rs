@@ -7,6 +7,9 @@ use multihop_sim::config::{Config, MatrixQuantity, MediumModel, RateControlConfi
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Tries of a chain of three rates in Linux at most.
+const CHAIN_TRIES: u32 = 21;
+
 /// Stations choose the rate of unicast DATA for each neighbour, among those of the PHY. `phy.rate` is then the rate that routes are weighed at, and
 /// that of broadcasts follows from.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -18,6 +21,11 @@ pub struct RateControl {
     #[schemars(range(min = 1, max = 8))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<u32>,
+    /// Transmissions of a frame, with RTS or without, before it is given up, in place of `mac.short_retry_limit` and `long_retry_limit`. Default: of
+    /// Minstrel-HT 21, seven of each of the three rates of its chain, which Linux allows drivers at most; of `ideal` as those say.
+    #[schemars(range(min = 1, max = 255))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tries: Option<u32>,
 }
 
 /// An algorithm of rate control.
@@ -37,7 +45,7 @@ pub(super) fn resolve(
     phy: &Phy,
     nominal: DataRate,
 ) -> Result<Option<RateControlConfig>> {
-    let Some(RateControl { algorithm, streams }) = choice else { return Ok(None) };
+    let Some(RateControl { algorithm, streams, tries }) = choice else { return Ok(None) };
     let at = key!["mac", "rate_control", "streams"];
     let most = phy.schemes().map(|mcs| mcs.streams).max();
     let streams = match (streams, most, nominal) {
@@ -56,7 +64,12 @@ pub(super) fn resolve(
         RateAlgorithm::Ideal => Algorithm::Ideal,
         RateAlgorithm::MinstrelHt => Algorithm::MinstrelHt,
     };
-    Ok(Some(RateControlConfig { algorithm, streams }))
+    let tries = match (tries, algorithm) {
+        (Some(tries), _) => Some(document.count(&key!["mac", "rate_control", "tries"], *tries, 1, 255)?),
+        (None, Algorithm::MinstrelHt) => Some(CHAIN_TRIES),
+        (None, Algorithm::Ideal) => None,
+    };
+    Ok(Some(RateControlConfig { algorithm, streams, tries }))
 }
 
 /// Refuses what contradicts the choice of rates, once nodes and medium are known.

@@ -106,7 +106,7 @@ impl CapacityParameters {
             CapacitySource::RtWinf => {
                 let parameters =
                     WinfParameters { capacity_smoothing: smoothing, ..WinfParameters::default() };
-                Source::RtWinf(parameters.at(egress, packet_size))
+                Source::RtWinf(parameters.at(egress, packet_size, Reading::Whole))
             }
             CapacitySource::Model => Source::Model(ModelledCapacityOptions { interval, gain: smoothing }),
         };

@@ -52,8 +52,10 @@ pub struct WinfParameters {
     /// at the scenario's threshold.
     pub watched: Option<Watched>,
     /// How the equations of capacity are read (Eqs. 1, 4 and 6): "whole", what a link sustains (Eq. 14), "printed", or "strict", which
-    /// `watched` = "probe" does not have. Default "whole": the paper defines capacity as the maximum sustainable data rate.
-    pub reading: Reading,
+    /// `watched` = "probe" does not have. Default "whole": the paper defines capacity as the maximum sustainable data rate. Of `xcp-winf`
+    /// over radios that send A-MPDUs "strict", or "printed" with probes, which is the same there: what an exchange costs besides DATA is then
+    /// shared by as many packets as wait, so that what short aggregates sustain is not the maximum.
+    pub reading: Option<Reading>,
     /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the smaller of its own and of
     /// what its receivers reported (Eq. 11, of capacity). The ACK of 802.11 has no field for them: here they take no airtime. Default
     /// false.
@@ -84,7 +86,7 @@ impl Default for WinfParameters {
     fn default() -> WinfParameters {
         WinfParameters {
             watched: None,
-            reading: Reading::Whole,
+            reading: None,
             ack_report: false,
             full_busy: false,
             total_per_exchange: false,
@@ -106,11 +108,12 @@ impl WinfParameters {
         span_in_range("estimate_over", Some(self.estimate_over), 1e-3, 3600.0)?;
         size_in_range("reference_size", Some(self.reference_size), 0.0, 65_535.0)?;
         let printed = [("full_busy", self.full_busy), ("total_per_exchange", self.total_per_exchange)];
-        if let Some((name, _)) = printed.iter().find(|(_, given)| *given && self.reading == Reading::Whole) {
+        let whole = self.reading.unwrap_or_default() == Reading::Whole;
+        if let Some((name, _)) = printed.iter().find(|(_, given)| *given && whole) {
             let remedy = "it has no effect with reading = \"whole\", and must be left out";
             return Err(Misfit::of(name, true, remedy));
         }
-        if self.watched == Some(Watched::Probe) && self.reading == Reading::Strict {
+        if self.watched == Some(Watched::Probe) && self.reading == Some(Reading::Strict) {
             let remedy =
                 "with watched = \"probe\" it must be \"printed\", which is the same there, or \"whole\"";
             return Err(Misfit::of("reading", "\"strict\"", remedy));
@@ -118,14 +121,21 @@ impl WinfParameters {
         check_weight("capacity_smoothing", self.capacity_smoothing)
     }
 
-    /// The estimates at a queue before `egress`, by which full packets of this size leave.
-    pub(crate) fn at(&self, egress: &EgressQueue, packet_size: u32) -> Estimates {
+    /// The estimates at a queue before `egress`, by which full packets of this size leave; `of_aggregates` is the reading where the radio
+    /// aggregates and none is given.
+    pub(crate) fn at(&self, egress: &EgressQueue, packet_size: u32, of_aggregates: Reading) -> Estimates {
         let fitting = match egress.rts_from {
             Some(least) if packet_size >= least => Watched::RtsCts,
             _ => Watched::Probe,
         };
         let watched = self.watched.unwrap_or(fitting);
-        Estimates { parameters: self.clone(), watched, egress: *egress, input: 0.0 }
+        let fitting = if egress.aggregates { of_aggregates } else { Reading::default() };
+        let reading = match (self.reading.unwrap_or(fitting), watched) {
+            // Which is the same.
+            (Reading::Strict, Watched::Probe) => Reading::Printed,
+            (reading, _) => reading,
+        };
+        Estimates { parameters: self.clone(), reading, watched, egress: *egress, input: 0.0 }
     }
 }
 
@@ -133,6 +143,7 @@ impl WinfParameters {
 /// available of it is what did not arrive.
 pub(crate) struct Estimates {
     parameters: WinfParameters,
+    reading: Reading,
     watched: Watched,
     pub egress: EgressQueue,
     /// Mean input of the queue over the time that estimates are of, in bytes per second.
@@ -155,7 +166,7 @@ impl Estimates {
         vec![match self.watched {
             Watched::RtsCts => {
                 let options = RtWinfOptions {
-                    reading: parameters.reading.into(),
+                    reading: self.reading.into(),
                     elapsed,
                     total_per_exchange: parameters.total_per_exchange,
                     full_busy: parameters.full_busy,
@@ -166,9 +177,8 @@ impl Estimates {
                 Box::new(RtWinf::new(options, *phy))
             }
             Watched::Probe => {
-                let reading = parameters.reading.into();
                 let options = RtWinfProbeOptions {
-                    reading,
+                    reading: self.reading.into(),
                     elapsed,
                     peers: parameters.ack_report,
                     reference_size,
@@ -224,7 +234,7 @@ mod tests {
     /// 0.9 MB/s in use. After 0.1 of the 0.2 s that estimates are of, an input of 0.5 MB/s counts half, and in the end in full.
     #[test]
     fn a_byte_of_input_costs_what_is_in_use_for_it() {
-        let mut estimates = WinfParameters::default().at(&EGRESS, 1_500);
+        let mut estimates = WinfParameters::default().at(&EGRESS, 1_500, Reading::Whole);
         assert_eq!(estimates.cost(0.9e6), 1.0, "nothing came");
         estimates.arrived(0.5e6, 0.1);
         assert!((estimates.cost(0.9e6) - 3.6).abs() < 1e-12);
@@ -233,7 +243,10 @@ mod tests {
         assert_eq!([estimates.cost(0.4e6), estimates.cost(40e6)], [1.0, 20.0]);
         let alone = WinfParameters { self_interference: false, ..WinfParameters::default() };
         let wire = EgressQueue { is_wired: true, ..EGRESS };
-        for mut other in [alone.at(&EGRESS, 1_500), WinfParameters::default().at(&wire, 1_500)] {
+        for mut other in [
+            alone.at(&EGRESS, 1_500, Reading::Whole),
+            WinfParameters::default().at(&wire, 1_500, Reading::Whole),
+        ] {
             other.arrived(0.5e6, 0.5);
             assert_eq!(other.cost(0.9e6), 1.0);
         }
@@ -242,7 +255,8 @@ mod tests {
     #[test]
     fn gains_count_for_the_time_that_estimates_are_of() {
         let pace = |await_estimate, egress: &EgressQueue, rtt| {
-            WinfParameters { await_estimate, ..WinfParameters::default() }.at(egress, 1_500).pace(rtt)
+            let parameters = WinfParameters { await_estimate, ..WinfParameters::default() };
+            parameters.at(egress, 1_500, Reading::Whole).pace(rtt)
         };
         assert!((pace(true, &EGRESS, 0.05) - 0.2).abs() < 1e-12);
         assert!((pace(true, &EGRESS, 0.6) - 0.75).abs() < 1e-12);
@@ -252,29 +266,33 @@ mod tests {
 
     #[test]
     fn what_counts_frames_has_no_effect_where_the_medium_is_sensed() {
-        let whole = WinfParameters { reading: Reading::Whole, ..WinfParameters::default() };
+        let whole = WinfParameters { reading: Some(Reading::Whole), ..WinfParameters::default() };
         assert_eq!(whole.check(), Ok(()));
+        let unsaid = WinfParameters { full_busy: true, ..WinfParameters::default() };
+        assert!(unsaid.check().unwrap_err().to_string().contains("no effect with reading = \"whole\""));
         for (name, given) in [
             ("full_busy", WinfParameters { full_busy: true, ..whole.clone() }),
             ("total_per_exchange", WinfParameters { total_per_exchange: true, ..whole.clone() }),
         ] {
             let error = given.check().unwrap_err().to_string();
             assert!(error.starts_with(&format!("{name} is true; it has no effect")), "{error}");
-            assert_eq!(WinfParameters { reading: Reading::Strict, ..given }.check(), Ok(()));
+            assert_eq!(WinfParameters { reading: Some(Reading::Strict), ..given }.check(), Ok(()));
         }
     }
 
     #[test]
     fn probes_have_no_strict_reading() {
         let probe = |reading| {
-            WinfParameters { watched: Some(Watched::Probe), reading, ..WinfParameters::default() }.check()
+            let watched = Some(Watched::Probe);
+            WinfParameters { watched, reading: Some(reading), ..WinfParameters::default() }.check()
         };
         assert_eq!(probe(Reading::Printed), Ok(()));
         assert_eq!(probe(Reading::Whole), Ok(()));
         let error = probe(Reading::Strict).unwrap_err().to_string();
         assert!(error.starts_with("reading is \"strict\"; with watched = \"probe\" it must be"), "{error}");
         for watched in [None, Some(Watched::RtsCts)] {
-            let other = WinfParameters { watched, reading: Reading::Strict, ..WinfParameters::default() };
+            let reading = Some(Reading::Strict);
+            let other = WinfParameters { watched, reading, ..WinfParameters::default() };
             assert_eq!(other.check(), Ok(()));
         }
     }
@@ -283,12 +301,26 @@ mod tests {
     fn what_is_watched_fits_the_threshold_unless_it_is_said() {
         let watched = |rts_from, said| {
             let parameters = WinfParameters { watched: said, ..WinfParameters::default() };
-            parameters.at(&EgressQueue { rts_from, ..EGRESS }, 1_532).watched
+            parameters.at(&EgressQueue { rts_from, ..EGRESS }, 1_532, Reading::Whole).watched
         };
         assert_eq!(watched(Some(0), None), Watched::RtsCts);
         assert_eq!(watched(Some(1_532), None), Watched::RtsCts);
         assert_eq!(watched(Some(1_533), None), Watched::Probe, "acknowledgements are shorter still");
         assert_eq!(watched(None, None), Watched::Probe);
         assert_eq!(watched(None, Some(Watched::RtsCts)), Watched::RtsCts);
+    }
+
+    /// One exchange with RTS, or a pair without, may carry many packets or not; what is said goes before what fits.
+    #[test]
+    fn the_reading_fits_the_radio_unless_it_is_said() {
+        let reading = |aggregates, rts_from, said| {
+            let parameters = WinfParameters { reading: said, ..WinfParameters::default() };
+            parameters.at(&EgressQueue { aggregates, rts_from, ..EGRESS }, 1_532, Reading::Strict).reading
+        };
+        assert_eq!(reading(false, Some(0), None), Reading::Whole);
+        assert_eq!(reading(true, Some(0), None), Reading::Strict);
+        assert_eq!(reading(true, None, None), Reading::Printed, "pairs have no strict reading");
+        assert_eq!(reading(true, Some(0), Some(Reading::Whole)), Reading::Whole);
+        assert_eq!(reading(false, Some(0), Some(Reading::Printed)), Reading::Printed);
     }
 }

@@ -4,7 +4,7 @@
 //! work as its text says, and the other value is what is printed.
 
 use super::header::{XcpEcho, XcpHeader};
-use crate::capacity::winf::{Estimates, WinfParameters};
+use crate::capacity::winf::{Estimates, Reading, WinfParameters};
 use crate::range::{bytes_per_second, in_range};
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter, seconds};
 use crate::xcp::{XcpConnection, XcpControl};
@@ -150,7 +150,7 @@ impl TcpScheme for XcpWinf {
 
     fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let law = WinfLaw {
-            estimates: self.winf.at(egress, self.tcp.packet_size()),
+            estimates: self.winf.at(egress, self.tcp.packet_size(), Reading::Strict),
             desired: self.tcp.desired.map_or(egress.rate.bps() as f64 / 8.0, bytes_per_second),
             scheme: self.clone(),
         };
@@ -268,7 +268,11 @@ mod tests {
         Seen { input: 0.5e6, elapsed: 0.1, mean_rtt: 0.1, persistent: 5_000.0, waiting: 2_000.0 };
 
     fn law(scheme: &XcpWinf) -> WinfLaw {
-        WinfLaw { scheme: scheme.clone(), estimates: scheme.winf.at(&EGRESS, 1532), desired: 1.2e6 }
+        WinfLaw {
+            scheme: scheme.clone(),
+            estimates: scheme.winf.at(&EGRESS, 1532, Reading::Strict),
+            desired: 1.2e6,
+        }
     }
 
     fn ms(ms: u64) -> Time {
@@ -388,8 +392,11 @@ mod tests {
     fn a_wire_has_its_rate_and_what_did_not_arrive() {
         let wire = EgressQueue { is_wired: true, ..EGRESS };
         let scheme = XcpWinf::default();
-        let mut law =
-            WinfLaw { scheme: scheme.clone(), estimates: scheme.winf.at(&wire, 1532), desired: 1e6 };
+        let mut law = WinfLaw {
+            scheme: scheme.clone(),
+            estimates: scheme.winf.at(&wire, 1532, Reading::Strict),
+            desired: 1e6,
+        };
         assert!(law.estimators(&crate::testing::phy()).is_empty());
         let change = law.aggregate(&SEEN, &LinkView::default()).change;
         assert!((change - (0.2 * 0.5e6 - 0.226 * 50_000.0)).abs() < 1e-6);

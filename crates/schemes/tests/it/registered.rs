@@ -104,8 +104,14 @@ fn options_are_those_of_the_parameters() {
     assert!(all[..3].iter().all(|options| options.packet_size() > all[3].packet_size()));
 }
 
-const EGRESS: EgressQueue =
-    EgressQueue { rate: Rate::from_kbps(11_000), is_wired: false, queue_limit: 50, rts_from: None, seed: 1 };
+const EGRESS: EgressQueue = EgressQueue {
+    rate: Rate::from_kbps(11_000),
+    is_wired: false,
+    queue_limit: 50,
+    rts_from: None,
+    aggregates: false,
+    seed: 1,
+};
 
 fn phy() -> PhyTimes {
     PhyTimes {

@@ -9,4 +9,6 @@ pub struct RateControlConfig {
     pub algorithm: Algorithm,
     /// Spatial streams that they use at most; of no meaning before 802.11n.
     pub streams: u8,
+    /// Transmissions of a frame, with RTS or without, before it is given up, in place of the MAC's limits.
+    pub tries: Option<u32>,
 }

@@ -49,6 +49,9 @@ pub(super) struct Demands {
     pub(super) single: bool,
 }
 
+/// Packets of an A-MPDU by which rates are compared, as in Linux.
+const TOGETHER: u32 = 16;
+
 /// The rates that stations of a configuration choose from, by streams and ascending; none where rates are fixed.
 pub(super) fn candidates(config: &Config) -> Vec<DataRate> {
     let Some(control) = config.rate_control else { return Vec::new() };
@@ -71,13 +74,16 @@ impl RateChoices {
     /// Of a configuration whose rates have these sets.
     pub(super) fn new(config: &Config, timing: &Timing, sets: Vec<RateSet>) -> Option<RateChoices> {
         let algorithm = config.rate_control?.algorithm;
+        // Packets of an A-MPDU share their symbols: a packet alone has a whole last one, by which fast rates would look alike.
+        let packets = if timing.aggregation.is_some() { TOGETHER } else { 1 };
         let candidate = |(rate, set): (DataRate, &RateSet)| {
             let link = timing.on(*set);
             let preamble = link.overhead(RateClass::Data);
             let answer = if timing.aggregation.is_some() { link.block_ack } else { link.ack };
             Candidate {
                 streams: if let DataRate::Mcs(mcs) = rate { mcs.streams } else { 1 },
-                payload: link.airtime(RateClass::Data, AVERAGE_BYTES) - preamble,
+                payload: (link.airtime(RateClass::Data, packets * AVERAGE_BYTES) - preamble)
+                    / u64::from(packets),
                 overhead: preamble + timing.sifs + answer,
             }
         };
@@ -198,7 +204,7 @@ impl Mac {
             neighbour.control.on_attempt(&choices.table, attempted, ctx.now);
         }
         neighbour.failures = if acknowledged > 0 { 0 } else { neighbour.failures + 1 };
-        if neighbour.failures >= choices.most_failures {
+        if neighbour.failures >= choices.most_failures.min(neighbour.chain.tries()) {
             neighbour.failures = 0;
         }
     }

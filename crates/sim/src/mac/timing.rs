@@ -107,6 +107,8 @@ impl Timing {
             Collisions::Pairwise { .. } => 1,
             Collisions::Sinr { .. } => femtowatts(config.medium.carrier_sense_mw()).max(1),
         };
+        let tries = config.rate_control.and_then(|control| control.tries);
+        let limit = |own: Option<u32>| tries.or(own).unwrap_or(u32::MAX);
         let mut timing = Timing {
             rules,
             slot: phy.slot,
@@ -117,8 +119,8 @@ impl Timing {
             access: Access::of(config),
             busy_period_counts_as_slot: rules.busy_period_counts_as_slot || config.edca.is_some(),
             differentiates: config.edca.is_some(),
-            short_retry_limit: config.mac.short_retry_limit.unwrap_or(u32::MAX),
-            long_retry_limit: config.mac.long_retry_limit.unwrap_or(u32::MAX),
+            short_retry_limit: limit(config.mac.short_retry_limit),
+            long_retry_limit: limit(config.mac.long_retry_limit),
             nominal,
             others,
             set_of,

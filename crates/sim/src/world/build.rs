@@ -64,6 +64,7 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
         is_wired: false,
         queue_limit: config.mac.queue_limit,
         rts_from: timing.rts_from(),
+        aggregates: timing.aggregation.is_some(),
         seed: config.seed,
     };
     let scheme_of = config.scheme_of();

@@ -37,6 +37,7 @@ pub(super) fn build(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) ->
             is_wired: true,
             queue_limit: wire.queue_limit,
             rts_from: None,
+            aggregates: false,
             seed: config.seed,
         };
         let queue = format!("wire to {}", wire.to.0);

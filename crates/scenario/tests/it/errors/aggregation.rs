@@ -88,6 +88,7 @@ const BROKEN_RATES: &str = r#"
 "minstrel-ht" => "ideal" -> mac.rate_control.algorithm: needs received powers | set medium.model = "sinr"
 streams = 2 => streams = 5 -> mac.rate_control.streams: 5 | from 1 to 4
 streams = 2 => streams = 0 -> mac.rate_control.streams: 0 | from 1 to 4
+streams = 2 => tries = 0 -> mac.rate_control.tries: 0 | from 1 to 255
 streams = 2 => stream = 2 -> mac.rate_control.stream: unknown key | did you mean "streams"?
 standard = "802.11n"\ndata_rate = "MCS 0" => standard = "802.11a"\ndata_rate = "6 Mb/s" @ streams -> mac.rate_control.streams: has no effect before 802.11n | remove it
 "#;

@@ -34,6 +34,20 @@ fn defaults_are_those_of_the_standard_and_of_ns2s_radio() {
     assert_eq!(config.flows[0].app, AppConfig::Saturated);
 }
 
+/// Minstrel-HT has the tries of its chain; who goes by the signal-to-noise ratio, those of the MAC.
+#[test]
+fn a_rate_control_gives_up_as_it_is_used_to() {
+    let tries = |keys: &str| {
+        let text = format!(
+            "generator = \"chain\"\nhops = 2\nspacing = \"10 m\"\n[medium]\nmodel = \"sinr\"\n[mac.rate_control]\n{keys}"
+        );
+        of(&text, CANONICAL).rate_control.expect("rates are chosen").tries
+    };
+    assert_eq!(tries("algorithm = \"minstrel-ht\""), Some(21));
+    assert_eq!(tries("algorithm = \"minstrel-ht\"\ntries = 7"), Some(7));
+    assert_eq!(tries("algorithm = \"ideal\""), None);
+}
+
 /// The discipline of the radio with these keys of `[mac]`.
 fn discipline(keys: &str) -> Discipline {
     let text = format!("generator = \"chain\"\nhops = 2\n[mac]\nqueue = 1000\n{keys}");

@@ -6,8 +6,14 @@ use multihop_core::{Ecn, HeaderBytes, Packet, Rate, Time};
 use multihop_link::{EgressQueue, LinkView, RouterPolicy};
 
 /// 1 MB/s.
-pub(crate) const EGRESS: EgressQueue =
-    EgressQueue { rate: Rate::from_kbps(8_000), is_wired: false, queue_limit: 50, rts_from: None, seed: 1 };
+pub(crate) const EGRESS: EgressQueue = EgressQueue {
+    rate: Rate::from_kbps(8_000),
+    is_wired: false,
+    queue_limit: 50,
+    rts_from: None,
+    aggregates: false,
+    seed: 1,
+};
 
 /// A packet of 1000 bytes on its way, of a sender with this round-trip time and time between packets, in milliseconds.
 pub(crate) fn packet(rtt_ms: u32, x_ms: u32, delta: i32) -> Packet {
