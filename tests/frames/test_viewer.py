@@ -92,7 +92,7 @@ def test_lanes_add_up_as_the_log_does(browser, tmp_path, log):
 @pytest.mark.parametrize("scenario", ["wlan-11ac", "mesh-demo", "aodv-chain", "wlan-rates"])
 def test_the_page_reads_what_python_reads(browser, tmp_path, scenario):
     path = tmp_path / f"{scenario}.frames"
-    multihop.run(SCENARIOS / f"{scenario}.toml", duration="2 s", warmup="0 s", frames=path)
+    multihop.run(SCENARIOS / f"{scenario}.toml", duration="3 s", warmup="0 s", frames=path)
     tab = opened(browser, tmp_path, path.read_bytes())
     tab.wait_for_selector(".viewer canvas")
     tables = tab.evaluate("""() => {

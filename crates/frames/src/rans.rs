@@ -42,7 +42,9 @@ pub fn unpack(bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
 /// How often each byte occurs, of [`TOTAL`]; at least once if it occurs at all.
 fn frequencies(bytes: &[u8]) -> [u32; 256] {
     let mut counts = [0_u32; 256];
-    bytes.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+    for byte in bytes {
+        counts[usize::from(*byte)] += 1;
+    }
     let of_all = |count: u32| (u64::from(count) * u64::from(TOTAL) / bytes.len() as u64) as u32;
     let mut made = counts.map(|count| if count == 0 { 0 } else { of_all(count).max(1) });
     loop {

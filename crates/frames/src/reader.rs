@@ -146,7 +146,7 @@ pub fn sizes(bytes: &[u8]) -> Result<BTreeMap<String, usize>, ReadError> {
                 rest = take(rest).ok_or(damaged)?.1;
             }
             for column in table.columns() {
-                for _ in 0..1 + usize::from(column.coding == Coding::After) {
+                for _ in 0..=usize::from(column.coding == Coding::After) {
                     let (_, after) = rans::unpack(rest).ok_or(damaged)?;
                     add(format!("{}: {}", table.name(), column.name), after, &mut rest);
                 }
@@ -222,9 +222,9 @@ fn decode(
         unpack_rows(table, rows, block.content, &[], columns)
     };
     if table == Table::Sorts {
-        for row in first..columns[0].len() {
-            model.learn(Sort::of_row(std::array::from_fn(|column| columns[column][row])))?;
-        }
+        (first..columns[0].len()).try_for_each(|row| {
+            model.learn(Sort::of_row(std::array::from_fn(|column| columns[column][row]))).map(drop)
+        })?;
     }
     rest?.is_empty().then_some(())
 }

@@ -220,15 +220,11 @@ impl Coder for Read {
 
     fn wide(&mut self, _: u64) -> u64 {
         let (bytes, at) = &mut self.streams[Stream::Wide as usize];
-        match take(&bytes[*at..]) {
-            Some((value, rest)) => {
-                *at = bytes.len() - rest.len();
-                value
-            }
-            None => {
-                self.failed = true;
-                0
-            }
-        }
+        let Some((value, rest)) = take(&bytes[*at..]) else {
+            self.failed = true;
+            return 0;
+        };
+        *at = bytes.len() - rest.len();
+        value
     }
 }

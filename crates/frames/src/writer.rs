@@ -75,7 +75,8 @@ impl<W: Write> Writer<W> {
         };
         self.model.code(&mut self.streams, &mut place, row).expect("what is written can be coded");
         self.starts.push(row.start);
-        if self.starts.len() == ROWS || (self.starts.len() % 256 == 0 && self.streams.longest() > MOST_BYTES)
+        if self.starts.len() == ROWS
+            || (self.starts.len().is_multiple_of(256) && self.streams.longest() > MOST_BYTES)
         {
             self.flush_transmissions()?;
         }

@@ -102,7 +102,7 @@ impl Transmissions {
             kind,
             carries: matches!(frame.frame.kind, FrameType::Data(_) | FrameType::Management(_)),
             bytes: frame.frame.air_bytes,
-            rate: frame.rate.map_or(0, |rate| rate.bps()),
+            rate: frame.rate.map_or(0, multihop_core::Rate::bps),
             nav: frame.frame.duration.unwrap_or_default(),
             tries,
             packet,

@@ -87,11 +87,12 @@ impl Model {
         } else {
             self.last_end.wrapping_add(access.after[0].wrapping_mul(slot)).wrapping_add(access.after[1])
         };
-        (row.frozen, row.waited) = match (begins, since) {
-            (false, _) => (0, -1),
-            (true, BY_EXCHANGE) => (0, -1),
-            (true, OTHERWISE) => (0, row.waited),
-            (true, _) => (0, row.start.wrapping_sub(self.since(from, since))),
+        row.frozen = 0;
+        row.waited = match since {
+            BY_EXCHANGE => -1,
+            _ if !begins => -1,
+            OTHERWISE => row.waited,
+            _ => row.start.wrapping_sub(self.since(from, since)),
         };
         if begins {
             row.frozen = self.passed(from, row).wrapping_sub(access.slots);
@@ -156,18 +157,15 @@ impl Model {
     fn learn_access(&mut self, from: usize, since: u8, again: bool, slots: i64, row: &Transmission) {
         let began = if row.waited < 0 { self.nodes[from].end } else { row.start.wrapping_sub(row.waited) };
         if since == OTHERWISE {
-            match self
-                .arrivals
-                .iter()
-                .find(|node| self.nodes.get(**node).is_some_and(|node| node.arrived == began))
-            {
-                Some(feeder) => self.nodes[from].feeder = *feeder,
-                None => {
-                    let node = &mut self.nodes[from];
-                    let gap = began.wrapping_sub(node.end);
-                    if std::mem::replace(&mut node.gap_before, gap) == gap {
-                        node.gap = gap;
-                    }
+            let is_fed_by = |node: &&usize| self.nodes.get(**node).is_some_and(|node| node.arrived == began);
+            let feeder = self.arrivals.iter().find(is_fed_by).copied();
+            let node = &mut self.nodes[from];
+            if let Some(feeder) = feeder {
+                node.feeder = feeder;
+            } else {
+                let gap = began.wrapping_sub(node.end);
+                if std::mem::replace(&mut node.gap_before, gap) == gap {
+                    node.gap = gap;
                 }
             }
             return;

@@ -143,13 +143,12 @@ impl Model {
 
     /// Writes a transmission of a sort, or reads it. None if there is none.
     pub fn code<C: Coder>(&mut self, c: &mut C, place: &mut usize, row: &mut Transmission) -> Option<()> {
-        let run = match self.run {
-            Some(run) => run,
-            None => {
-                let streams = [Stream::RunAlone, Stream::RunAwaited, Stream::RunSeveral];
-                self.run_stream = streams[self.expected.len().min(2)];
-                if C::WRITES { 0 } else { c.number(self.run_stream, 0) }
-            }
+        let run = if let Some(run) = self.run {
+            run
+        } else {
+            let streams = [Stream::RunAlone, Stream::RunAwaited, Stream::RunSeveral];
+            self.run_stream = streams[self.expected.len().min(2)];
+            if C::WRITES { 0 } else { c.number(self.run_stream, 0) }
         };
         let (mask, rare) = if C::WRITES { self.mask(*place, row) } else { (0, 0) };
         if C::WRITES && mask == AS_EXPECTED {
@@ -157,12 +156,14 @@ impl Model {
             if !row.mpdus.is_empty() {
                 self.code_rest(c, 0, *place, &Guess::default(), &mut row.clone())?;
             }
-            return self.follow(1, *place, row);
+            self.follow(1, *place, row);
+            return Some(());
         }
         if !C::WRITES && run > 0 {
             self.run = Some(run - 1);
             self.fill(c, place, row)?;
-            return self.follow(1, *place, row);
+            self.follow(1, *place, row);
+            return Some(());
         }
         if C::WRITES {
             c.number(self.run_stream, run);
@@ -192,7 +193,8 @@ impl Model {
             row.waited = or(c, WAITED, row.waited, -1);
         }
         self.code_rest(c, mask, *place, &guess, row)?;
-        self.follow(awaited, *place, row)
+        self.follow(awaited, *place, row);
+        Some(())
     }
 
     /// What is not as expected, and which of the awaited answers it is; and what of the rare.
@@ -319,7 +321,7 @@ impl Model {
     }
 
     /// Learns from a transmission, which was this one of the awaited, from 1.
-    fn follow(&mut self, awaited: usize, place: usize, row: &Transmission) -> Option<()> {
+    fn follow(&mut self, awaited: usize, place: usize, row: &Transmission) {
         if awaited > 0 {
             self.expected.remove(awaited - 1);
         }
@@ -350,7 +352,6 @@ impl Model {
         if sort.to >= 0 {
             self.reaches(&sort, place, (row.start, end), arrived, row);
         }
-        Some(())
     }
 
     /// The same, of the node that it is for.
